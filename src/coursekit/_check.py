@@ -1,0 +1,68 @@
+"""Checks at the door: one sentence with what was found and what was expected."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+
+def check_mask(mask: Tensor, shape: Sequence[int]) -> None:
+    """Raise unless `mask` is boolean and broadcasts to the scores' `shape` (..., T, S)."""
+    if not isinstance(mask, Tensor):
+        raise TypeError(f"the mask must be a boolean tensor, found {type(mask).__name__}")
+    if mask.dtype != torch.bool:
+        raise TypeError(
+            f"the mask must be boolean (True = may attend), found {mask.dtype}; "
+            "write `mask == 0` for a mask of 0 and -inf, `mask != 0` for one of 0 and 1"
+        )
+    _check_broadcast("mask", mask, shape)
+
+
+def check_bias(bias: Tensor, shape: Sequence[int]) -> None:
+    """Raise unless `bias` is floating point and broadcasts to the scores' `shape` (..., T, S)."""
+    if not bias.is_floating_point():
+        raise TypeError(
+            f"the bias is added to the scores and must be floating point, found {bias.dtype}; "
+            "a boolean mask goes into `mask`"
+        )
+    _check_broadcast("bias", bias, shape)
+
+
+def _check_broadcast(name: str, tensor: Tensor, shape: Sequence[int]) -> None:
+    pairs = zip(reversed(tensor.shape), reversed(shape), strict=False)
+    if tensor.ndim > len(shape) or any(m not in (1, n) for m, n in pairs):
+        raise ValueError(
+            f"the {name} {tuple(tensor.shape)} does not broadcast to the scores {tuple(shape)}: "
+            "each of its axes must be 1 or equal, counted from the right (..., queries, keys)"
+        )
+
+
+def check_values(k: Tensor, v: Tensor) -> None:
+    """Raise unless keys (..., S, Dk) and values (..., S, Dv) agree in length S and dtype."""
+    if k.ndim < 2 or v.ndim < 2:
+        raise ValueError(
+            "keys and values need at least two axes (length, width), "
+            f"found {tuple(k.shape)} and {tuple(v.shape)}"
+        )
+    if k.shape[-2] != v.shape[-2]:
+        raise ValueError(
+            f"there must be one value for each key, found {k.shape[-2]} keys {tuple(k.shape)} "
+            f"and {v.shape[-2]} values {tuple(v.shape)}"
+        )
+    if k.dtype != v.dtype:
+        raise TypeError(f"keys and values must share one dtype, found {k.dtype} and {v.dtype}")
+
+
+def check_positive(**numbers: float) -> None:
+    """Raise unless every number given by name is above zero."""
+    for name, number in numbers.items():
+        if not number > 0:
+            raise ValueError(f"{name} must be above 0, found {number}")
+
+
+def check_width(x: Tensor, width: int, what: str) -> None:
+    """Raise unless `x` (B, T, width) has three axes and the last is `width`."""
+    if x.ndim != 3 or x.shape[-1] != width:
+        raise ValueError(f"{what} must have shape (batch, length, {width}), found {tuple(x.shape)}")

@@ -1,0 +1,106 @@
+"""Attention: a lookup that takes a weighted mean instead of one entry.
+
+The book explains it in "Attention kernels" (lookup), "Scaling" (why √Dk) and "Masking".
+Shapes: B batch, H heads, T queries, S keys, Dk width of queries and keys, Dv width of values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from coursekit._check import check_bias, check_mask, check_values
+from coursekit.kernels import check_widths, gaussian, scaled_dot
+
+
+def attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Tensor | None = None,
+    *,
+    kernel: Callable[[Tensor, Tensor], Tensor] = scaled_dot,
+    bias: Tensor | None = None,
+    dropout: float = 0.0,
+    return_weights: bool = False,
+) -> Tensor | tuple[Tensor, Tensor]:
+    """Mix the values `v` by how well each query in `q` agrees with each key in `k`.
+
+    q (..., T, Dk), k (..., S, Dk), v (..., S, Dv) -> (..., T, Dv), and the weights (..., T, S) when
+    `return_weights` is set. `mask` is boolean, True = may attend, and broadcasts to (..., T, S);
+    a query that may attend to nothing gets zeros. `bias` is added to the scores.
+    """
+    check_values(k, v)
+    scores = kernel(q, k)  # (..., T, S): how well query t agrees with key s
+    if bias is not None:
+        check_bias(bias, scores.shape)
+        scores = scores + bias  # (..., T, S): what positions say, for ALiBi and T5
+    weights = masked_softmax(scores, mask)  # (..., T, S): each row sums to 1
+    out = F.dropout(weights, dropout) @ v  # (..., T, Dv): a weighted mean of the values
+    return (out, weights) if return_weights else out
+
+
+def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
+    """Softmax over the last axis of `scores` (..., T, S), where only True in `mask` takes part.
+
+    Forbidden scores become −∞ before the softmax, so their weight is exactly 0. A row with nothing
+    to attend to would be 0/0; it is computed on zeros instead and then erased, which keeps its
+    weights at 0 and its gradients finite.
+    """
+    if mask is None:
+        return scores.softmax(dim=-1)
+    check_mask(mask, scores.shape)
+    empty = ~mask.any(dim=-1, keepdim=True)  # (..., T, 1): rows with nothing to attend to
+    scores = scores.masked_fill(~mask, -torch.inf).masked_fill(empty, 0.0)  # (..., T, S)
+    return scores.softmax(dim=-1).masked_fill(empty, 0.0)
+
+
+def fused_attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Tensor | None = None,
+    *,
+    bias: Tensor | None = None,
+    scale: float | None = None,
+    dropout: float = 0.0,
+) -> Tensor:
+    """Return what `attention` returns, in torch's single fused call that never stores the weights.
+
+    Only the scaled dot product is fused; `scale` replaces 1/√Dk. Shapes, mask and the rule for
+    empty rows are those of `attention`, and a test holds the two equal, gradients included.
+    """
+    check_values(k, v)
+    shape = check_widths(q, k)
+    if bias is not None:
+        check_bias(bias, shape)
+    if mask is None:
+        return F.scaled_dot_product_attention(q, k, v, bias, dropout, scale=scale)
+    check_mask(mask, shape)
+    empty = ~mask.any(dim=-1, keepdim=True)  # (..., T, 1)
+    allowed = mask | empty  # an empty row looks everywhere, and its result is erased below
+    if bias is not None:
+        allowed = bias.masked_fill(~allowed, -torch.inf)  # (..., T, S)
+    out = F.scaled_dot_product_attention(q, k, v, allowed, dropout, scale=scale)  # (..., T, Dv)
+    return out.masked_fill(empty, 0.0)
+
+
+def nadaraya_watson(query: Tensor, x: Tensor, y: Tensor, bandwidth: float = 1.0) -> Tensor:
+    """Predict y at `query` (T,) from samples `x` (S,), `y` (S,): kernel regression is attention.
+
+    The queries are the places we ask about, the keys the places we have seen, the values what we
+    saw there. A small bandwidth listens to the nearest sample, a large one to the mean of all.
+    """
+    for name, tensor in (("query", query), ("x", x), ("y", y)):
+        if tensor.ndim != 1:
+            raise ValueError(f"{name} must have one axis (samples), found {tuple(tensor.shape)}")
+    out = attention(
+        query[:, None],  # (T, 1)
+        x[:, None],  # (S, 1)
+        y[:, None],  # (S, 1)
+        kernel=lambda q, k: gaussian(q, k, bandwidth),
+    )
+    return out[:, 0]  # (T,)

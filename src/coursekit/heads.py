@@ -1,0 +1,219 @@
+"""Multi-head attention: several questions asked at once, each in a narrower space.
+
+One module serves as self- and cross-attention, with or without a key–value cache. The book explains
+it in "Many heads". Shapes: B batch, H heads, T queries, S keys, D model width, Dh head width.
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from coursekit._check import check_positive, check_width
+from coursekit.attention import attention, fused_attention
+from coursekit.kernels import dot
+from coursekit.positions import Rotary
+
+
+def split_heads(x: Tensor, heads: int) -> Tensor:
+    """x (B, T, H·Dh) -> (B, H, T, Dh): the width is cut into heads, nothing else moves."""
+    if x.shape[-1] % heads:
+        raise ValueError(f"a width of {x.shape[-1]} cannot be split into {heads} equal heads")
+    return x.unflatten(-1, (heads, -1)).transpose(1, 2)  # (B, H, T, Dh)
+
+
+def merge_heads(x: Tensor) -> Tensor:
+    """x (B, H, T, Dh) -> (B, T, H·Dh): the heads side by side again."""
+    return x.transpose(1, 2).flatten(-2)  # (B, T, H·Dh)
+
+
+class MultiHeadAttention(nn.Module):
+    """Project, split into heads, attend in all heads at once, join, project (Vaswani et al., 2017).
+
+    `kv_heads` below `heads` lets groups of query heads share keys and values (Ainslie et al., 2023;
+    1 is multi-query attention). `head_width` and `value_width` default to width / heads. `scale`
+    replaces 1/√Dh (T5 uses 1). `rotary` turns queries and keys by their position.
+    """
+
+    def __init__(
+        self,
+        *,
+        width: int,
+        heads: int,
+        kv_heads: int | None = None,
+        head_width: int | None = None,
+        value_width: int | None = None,
+        bias: bool = True,
+        dropout: float = 0.0,
+        scale: float | None = None,
+        rotary: Rotary | None = None,
+    ) -> None:
+        super().__init__()
+        kv_heads = heads if kv_heads is None else kv_heads
+        check_positive(width=width, heads=heads, kv_heads=kv_heads)
+        if head_width is None and width % heads:
+            raise ValueError(f"heads must divide the width, found {heads} heads and width {width}")
+        if heads % kv_heads:
+            raise ValueError(f"kv_heads must divide heads, found {kv_heads} and {heads}")
+        head_width = width // heads if head_width is None else head_width
+        value_width = head_width if value_width is None else value_width
+        self.width, self.heads, self.kv_heads = width, heads, kv_heads
+        self.scale = head_width**-0.5 if scale is None else scale
+        self.dropout, self.rotary = dropout, rotary
+        self.sizes = (heads * head_width, kv_heads * head_width, kv_heads * value_width)
+        self.qkv = nn.Linear(width, sum(self.sizes), bias=bias)  # rows: all Q, then all K, then V
+        self.out = nn.Linear(heads * value_width, width, bias=bias)
+        for part in self.qkv.weight.split(self.sizes):
+            nn.init.xavier_uniform_(part.data)
+        nn.init.xavier_uniform_(self.out.weight)
+        if bias:
+            nn.init.zeros_(self.qkv.bias)
+            nn.init.zeros_(self.out.bias)
+
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor | None = None,
+        value: Tensor | None = None,
+        *,
+        mask: Tensor | None = None,
+        bias: Tensor | None = None,
+        head_mask: Tensor | None = None,
+        cache: KeyValueCache | None = None,
+        return_weights: bool = False,
+    ) -> Tensor | tuple[Tensor, Tensor]:
+        """query (B, T, D), key, value (B, S, D) -> (B, T, D), and weights (B, H, T, S) on request.
+
+        Without `key` the sequence attends to itself; with `key` alone the values come from it too.
+        `mask` (boolean) and `bias` broadcast to (B, H, T, S). `head_mask` (H,) or (B, H) multiplies
+        each head's result, 0 removes the head. `cache` keeps the keys and values of earlier calls.
+        Weights on request take the readable path `attention`; otherwise the fused one is used.
+        """
+        self._check(query, key, value, mask, head_mask)
+        q, k, v = self.project(query, key, value, cache)  # (B, H, T, Dh), 2 × (B, Hkv, S, Dh)
+        group = self.heads // self.kv_heads
+        if group > 1:
+            k, v = k.repeat_interleave(group, dim=1), v.repeat_interleave(group, dim=1)
+        dropout = self.dropout if self.training else 0.0
+        weights = None
+        if return_weights:
+            out, weights = attention(
+                q,
+                k,
+                v,
+                mask,
+                kernel=lambda q, k: dot(q, k) * self.scale,
+                bias=bias,
+                dropout=dropout,
+                return_weights=True,
+            )  # (B, H, T, Dv), (B, H, T, S)
+        else:
+            out = fused_attention(q, k, v, mask, bias=bias, scale=self.scale, dropout=dropout)
+        if head_mask is not None:
+            out = out * head_mask[..., None, None].to(out.dtype)  # (B, H, T, Dv)
+        out = self.out(merge_heads(out))  # (B, T, D)
+        return (out, weights) if return_weights else out
+
+    def project(
+        self,
+        query: Tensor,
+        key: Tensor | None = None,
+        value: Tensor | None = None,
+        cache: KeyValueCache | None = None,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return q (B, H, T, Dh), k and v (B, Hkv, S, Dh), rotated and with the cache's past.
+
+        Self-attention multiplies once by the three matrices side by side (fused QKV);
+        cross-attention uses the same rows one by one, and its cache is filled only once.
+        """
+        if key is None:
+            q, k, v = self.qkv(query).split(self.sizes, dim=-1)  # 3 × (B, T, H·Dh)
+        else:
+            q = self._linear(0, query)  # (B, T, H·Dh)
+            if cache is not None and cache.length:
+                return split_heads(q, self.heads), cache.keys, cache.values
+            k = self._linear(1, key)  # (B, S, Hkv·Dh)
+            v = self._linear(2, key if value is None else value)  # (B, S, Hkv·Dv)
+        q = split_heads(q, self.heads)  # (B, H, T, Dh)
+        k, v = split_heads(k, self.kv_heads), split_heads(v, self.kv_heads)  # (B, Hkv, S, Dh)
+        if self.rotary is not None:
+            offset = cache.length if cache is not None else 0
+            q, k = self.rotary(q, offset), self.rotary(k, offset)
+        if cache is not None:
+            k, v = cache.append(k, v)
+        return q, k, v
+
+    def _linear(self, index: int, x: Tensor) -> Tensor:
+        """Multiply by one of the three matrices that stand one below the other in `qkv`."""
+        bias = None if self.qkv.bias is None else self.qkv.bias.split(self.sizes)[index]
+        return F.linear(x, self.qkv.weight.split(self.sizes)[index], bias)
+
+    def _check(
+        self,
+        query: Tensor,
+        key: Tensor | None,
+        value: Tensor | None,
+        mask: Tensor | None,
+        head_mask: Tensor | None,
+    ) -> None:
+        check_width(query, self.width, "query")
+        for name, other in (("key", key), ("value", value)):
+            if other is None:
+                continue
+            check_width(other, self.width, name)
+            if other.shape[0] != query.shape[0]:
+                raise ValueError(
+                    f"query and {name} must have one batch size, "
+                    f"found {tuple(query.shape)} and {tuple(other.shape)}"
+                )
+        if key is None and value is not None:
+            raise ValueError("value was given without key; pass both, or neither")
+        if key is not None and self.rotary is not None:
+            raise ValueError("rotary positions need self-attention, but a key was given")
+        if query.dtype != self.qkv.weight.dtype:
+            raise TypeError(
+                f"query must have the weights' dtype {self.qkv.weight.dtype}, found {query.dtype}"
+            )
+        if isinstance(mask, Tensor) and mask.ndim == 3:
+            raise ValueError(
+                f"a mask with three axes {tuple(mask.shape)} is ambiguous (batch or heads first?): "
+                "write mask[:, None] for (batch, 1, queries, keys)"
+            )
+        shapes = ((self.heads,), (query.shape[0], self.heads), (1, self.heads))
+        if head_mask is not None and tuple(head_mask.shape) not in shapes:
+            raise ValueError(
+                f"head_mask must have shape ({self.heads},) or (batch, {self.heads}), "
+                f"found {tuple(head_mask.shape)}"
+            )
+
+
+class KeyValueCache:
+    """The keys and values of the positions seen so far: decoding computes each only once."""
+
+    def __init__(self) -> None:
+        self.keys: Tensor | None = None  # (B, Hkv, S, Dh)
+        self.values: Tensor | None = None  # (B, Hkv, S, Dv)
+
+    @property
+    def length(self) -> int:
+        """How many positions are stored."""
+        return 0 if self.keys is None else self.keys.shape[-2]
+
+    def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Add new positions (B, Hkv, T, Dh) at the end and return all of them."""
+        if self.keys is not None and self.values is not None:
+            if keys.shape[:2] != self.keys.shape[:2]:
+                raise ValueError(
+                    f"the cache holds (batch, heads) = {tuple(self.keys.shape[:2])}, "
+                    f"found new keys for {tuple(keys.shape[:2])}"
+                )
+            keys = torch.cat([self.keys, keys], dim=-2)  # (B, Hkv, S + T, Dh)
+            values = torch.cat([self.values, values], dim=-2)
+        self.keys, self.values = keys, values
+        return keys, values
+
+    def reorder(self, index: Tensor) -> None:
+        """Keep the batch rows in `index` (B',), as beam search does when beams die or double."""
+        if self.keys is not None and self.values is not None:
+            self.keys, self.values = self.keys[index], self.values[index]

@@ -1,0 +1,104 @@
+"""Kernels: the ways to say how well a query agrees with a key.
+
+All share one interface, `kernel(q, k) -> scores`: q (..., T, Dq) and k (..., S, Dk) give
+(..., T, S). What has weights is a module, what has none is a function. The book compares the six
+in "Attention kernels"; "Scaling" explains the root in `scaled_dot`.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from coursekit._check import check_positive
+
+
+def dot(q: Tensor, k: Tensor) -> Tensor:
+    """q · k: large when the two point the same way and are long."""
+    check_widths(q, k)
+    return q @ k.transpose(-2, -1)  # (..., T, S)
+
+
+def scaled_dot(q: Tensor, k: Tensor) -> Tensor:
+    """q · k / √Dk: the dot product with its variance brought back to 1 (Vaswani et al., 2017)."""
+    return dot(q, k) / math.sqrt(q.shape[-1])  # (..., T, S)
+
+
+def cosine(q: Tensor, k: Tensor, eps: float = 1e-8) -> Tensor:
+    """Cosine of the angle between q and k, in [−1, 1]: direction alone (Graves et al., 2014)."""
+    lengths = q.norm(dim=-1)[..., :, None] * k.norm(dim=-1)[..., None, :]  # (..., T, S)
+    return dot(q, k) / lengths.clamp_min(eps)  # (..., T, S)
+
+
+def gaussian(q: Tensor, k: Tensor, bandwidth: float = 1.0) -> Tensor:
+    """−‖q − k‖² / (2 bandwidth²): after the softmax, the weights of a Gaussian bump around q."""
+    check_positive(bandwidth=bandwidth)
+    check_widths(q, k)
+    # The differences themselves, not ‖q‖² − 2 q·k + ‖k‖²: that form cancels badly in fp32.
+    squared = (q[..., :, None, :] - k[..., None, :, :]).square().sum(dim=-1)  # (..., T, S)
+    return -squared / (2 * bandwidth**2)
+
+
+class General(nn.Module):
+    """q W kᵀ: a learned bilinear form, so queries and keys may differ in width (Luong, 2015)."""
+
+    def __init__(self, *, query_width: int, key_width: int) -> None:
+        super().__init__()
+        check_positive(query_width=query_width, key_width=key_width)
+        self.weight = nn.Parameter(torch.empty(query_width, key_width))
+        nn.init.normal_(self.weight, std=1 / math.sqrt(query_width * key_width))
+
+    def forward(self, q: Tensor, k: Tensor) -> Tensor:
+        """q (..., T, Dq), k (..., S, Dk) -> scores (..., T, S)."""
+        check_widths(q, k, *self.weight.shape)
+        return q @ self.weight @ k.transpose(-2, -1)  # (..., T, S)
+
+
+class Additive(nn.Module):
+    """vᵀ tanh(W [q, k]): a small network looks at both (Bahdanau et al., 2015).
+
+    W [q, k] is computed as Wq q + Wk k, the same product with W cut in two, so that each query and
+    each key is projected once and not once for every pair.
+    """
+
+    def __init__(self, *, query_width: int, key_width: int, hidden: int) -> None:
+        super().__init__()
+        check_positive(query_width=query_width, key_width=key_width, hidden=hidden)
+        self.query = nn.Linear(query_width, hidden, bias=False)
+        self.key = nn.Linear(key_width, hidden, bias=False)
+        self.score = nn.Linear(hidden, 1, bias=False)
+
+    def forward(self, q: Tensor, k: Tensor) -> Tensor:
+        """q (..., T, Dq), k (..., S, Dk) -> scores (..., T, S)."""
+        check_widths(q, k, self.query.in_features, self.key.in_features)
+        pairs = self.query(q)[..., :, None, :] + self.key(k)[..., None, :, :]  # (..., T, S, hidden)
+        return self.score(pairs.tanh())[..., 0]  # (..., T, S)
+
+
+def check_widths(
+    q: Tensor, k: Tensor, query_width: int | None = None, key_width: int | None = None
+) -> torch.Size:
+    """Return the scores' shape (..., T, S), or raise where q (..., T, Dq), k (..., S, Dk) misfit.
+
+    The widths must be equal, or those given.
+    """
+    found = f"found queries {tuple(q.shape)} and keys {tuple(k.shape)}"
+    if q.ndim < 2 or k.ndim < 2:
+        raise ValueError(f"queries and keys need at least two axes (length, width), {found}")
+    if query_width is None and q.shape[-1] != k.shape[-1]:
+        raise ValueError(f"queries and keys must have the same width (last axis), {found}")
+    if query_width is not None and (q.shape[-1], k.shape[-1]) != (query_width, key_width):
+        raise ValueError(
+            f"queries must be {query_width} wide and keys {key_width} wide (last axis), {found}"
+        )
+    if q.dtype != k.dtype:
+        raise TypeError(f"queries and keys must share one dtype, found {q.dtype} and {k.dtype}")
+    if not q.is_floating_point():
+        raise TypeError(f"queries and keys must be floating point, found {q.dtype}")
+    for a, b in zip(reversed(q.shape[:-2]), reversed(k.shape[:-2]), strict=False):
+        if a != b and 1 not in (a, b):
+            raise ValueError(f"the leading axes (batch, heads) do not broadcast, {found}")
+    leading = torch.broadcast_shapes(q.shape[:-2], k.shape[:-2])
+    return torch.Size((*leading, q.shape[-2], k.shape[-2]))

@@ -1,0 +1,28 @@
+"""The lecture notebooks: what they import (`imports`), how they run (`run`), their form (`lint`).
+
+A course is a folder that holds `_config.yml` and `notebooks/`. This file loads nothing heavy.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from coursekit.errors import CourseError
+
+
+def course_root(start: Path) -> Path:
+    """Return the folder of the course: the nearest from `start` upwards that has both."""
+    start = Path(start).resolve()
+    for folder in (start, *start.parents):
+        if (folder / "_config.yml").is_file() and (folder / "notebooks").is_dir():
+            return folder
+    raise CourseError(
+        f"{start} is not inside a course: no folder from there upwards holds "
+        "both _config.yml and notebooks/"
+    )
+
+
+def relative(path: Path, root: Path) -> str:
+    """Return `path` as a reader of the course would write it: from `root`, with slashes."""
+    path, root = Path(path).resolve(), Path(root).resolve()
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)

@@ -1,0 +1,258 @@
+"""What a notebook depends on, and the key that changes when any of it changes.
+
+The static import graph is read with `ast`: nothing is imported, so torch is not loaded and six
+notebooks take milliseconds. Imports inside functions count, since they run when the function runs;
+imports under `if TYPE_CHECKING:` never run and do not count.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import json
+import platform
+import re
+from collections.abc import Iterable, Iterator
+from importlib import metadata
+from pathlib import Path
+
+from coursekit.errors import CourseError
+from coursekit.notebooks import course_root
+
+KEYED_VERSIONS = ("torch", "numpy", "matplotlib")
+
+# `!command`, `%magic`, `?name`, `name?`, `files = !command`, `seconds = %magic`
+MAGIC = re.compile(r"^\s*(?:[!%?]|[\w., ]+=\s*[!%](?!=)|[\w.]+\?{1,2}\s*$)")
+PYTHON_CELL_MAGICS = {"time", "timeit", "capture", "prun"}
+
+
+def closure(sources: Path | Iterable[Path], root: Path) -> set[Path]:
+    """Return every source file that `sources` (modules or notebooks) import, directly or not.
+
+    `root` is the course, whose packages are in `src/`, or the folder of the packages itself.
+    Modules among `sources` count themselves; notebooks do not. Importing `a.b.c` counts the
+    `__init__.py` of `a` and of `a.b`. Installed packages from elsewhere are not followed.
+    """
+    folder = source_folder(root)
+    found: set[Path] = set()
+    waiting: list[Path] = []
+    for path in [sources] if isinstance(sources, (str, Path)) else sources:
+        path = Path(path).resolve()
+        if path.suffix != ".ipynb":
+            waiting += [path, *_files(_dotted(path, folder), (folder,))]
+            continue
+        for cell in read_notebook(path)["cells"]:
+            if cell["cell_type"] == "code":
+                for name in _imports(python_of(_text(cell)), ()):
+                    waiting += _files(name, (path.parent, folder))
+    while waiting:
+        path = waiting.pop()
+        if path in found:
+            continue
+        found.add(path)
+        folders = (folder,) if path.is_relative_to(folder) else (path.parent, folder)
+        package = _dotted(path, folders[0])
+        if path.name != "__init__.py":
+            package = package[:-1]
+        for name in _imports(path.read_text(encoding="utf-8"), package):
+            waiting += _files(name, folders)
+    return found
+
+
+def cache_key(notebook: Path, root: Path | None = None) -> str:
+    """Return a digest of all that decides what `notebook` shows when it is executed.
+
+    It covers the cells with their metadata and ids (not their outputs), the metadata of the
+    notebook, every file of its `closure`, the version of Python and those of `KEYED_VERSIONS`.
+    """
+    notebook = Path(notebook).resolve()
+    root = course_root(notebook.parent) if root is None else Path(root).resolve()
+    folder = source_folder(root)
+    digest = hashlib.sha256()
+    for part in (_content(notebook), platform.python_version(), *keyed_versions().items()):
+        digest.update(json.dumps(part, sort_keys=True).encode() + b"\n")
+    for path in sorted(closure(notebook, root)):
+        base = folder if path.is_relative_to(folder) else notebook.parent
+        digest.update(f"{path.relative_to(base).as_posix()}\n".encode())
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def keyed_versions() -> dict[str, str]:
+    """Return the versions of the packages whose change makes every notebook stale."""
+    return {name: installed_version(name) or "absent" for name in KEYED_VERSIONS}
+
+
+@functools.cache
+def installed_version(name: str) -> str | None:
+    """Return the version of an installed distribution, without importing it."""
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def source_folder(root: Path) -> Path:
+    """Return the folder of the packages of the course at `root`, or that of this very package."""
+    root = Path(root).resolve()
+    for folder in (root / "src", root):
+        if (folder / "coursekit").is_dir():
+            return folder
+    return Path(__file__).resolve().parents[2]
+
+
+def read_notebook(path: Path) -> dict:
+    """Return the JSON of a notebook; a file that is none is named in the error."""
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        if not isinstance(content.get("cells"), list) or content.get("nbformat") != 4:
+            raise ValueError("no list of cells in nbformat 4")
+        for cell in content["cells"]:
+            cell["cell_type"], _text(cell)
+    except OSError as error:
+        raise CourseError(f"{path} cannot be read: {error.strerror}") from error
+    except (ValueError, AttributeError, TypeError, KeyError) as error:
+        raise CourseError(f"{path} is not a Jupyter notebook: {error}") from error
+    return content
+
+
+def python_of(cell: str) -> str:
+    """Return the source of a code cell as plain Python of as many lines, with IPython's magics out.
+
+    A cell that is plain Python comes back as it is, so `%` in a string is safe. A cell in another
+    language (`%%bash`, `%%html`) comes back empty.
+    """
+    if _parses(cell):
+        return cell
+    lines = cell.split("\n")
+    first = next((number for number, line in enumerate(lines) if line.strip()), None)
+    if first is not None and lines[first].lstrip().startswith("%%"):
+        magic = lines[first].lstrip()[2:].split(maxsplit=1)[:1]
+        if not PYTHON_CELL_MAGICS.issuperset(magic):
+            return "\n" * (len(lines) - 1)
+        lines[first] = ""
+    continued = False
+    for number, line in enumerate(lines):
+        if continued or MAGIC.match(line):
+            indent = "" if continued else line[: len(line) - len(line.lstrip())]
+            lines[number] = "" if continued else indent + "pass"
+            continued = line.rstrip().endswith("\\")
+    return "\n".join(lines)
+
+
+def parse_cell(cell: str) -> ast.Module:
+    """Parse a code cell as IPython would: magics out, `await` allowed at the top."""
+    flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    return compile(python_of(cell), "<cell>", "exec", flags=flags, dont_inherit=True)
+
+
+def _parses(source: str) -> bool:
+    flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    try:
+        compile(source, "<cell>", "exec", flags=flags, dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+def _text(cell: dict) -> str:
+    source = cell["source"]
+    return source if isinstance(source, str) else "".join(source)
+
+
+def _content(notebook: Path) -> dict:
+    """Return what a notebook says before it is run; Jupyter's own book-keeping is left out."""
+    content = read_notebook(notebook)
+    cells = [
+        {
+            "source": _text(cell),
+            **{name: cell.get(name) for name in ("cell_type", "id", "metadata", "attachments")},
+        }
+        for cell in content["cells"]
+    ]
+    left_out = ("language_info", "widgets")
+    about = {k: v for k, v in content.get("metadata", {}).items() if k not in left_out}
+    return {"cells": cells, "metadata": about}
+
+
+def _dotted(path: Path, folder: Path) -> tuple[str, ...]:
+    """Return the dotted name of a file below `folder`: `a/b.py` and `a/b/__init__.py` are a.b."""
+    if not path.is_relative_to(folder):
+        return (path.stem,)
+    parts = path.relative_to(folder).with_suffix("").parts
+    return parts[:-1] if parts[-1] == "__init__" else parts
+
+
+def _files(name: tuple[str, ...], folders: Iterable[Path]) -> list[Path]:
+    """Return the files that importing `name` runs: each package's `__init__.py`, then the module.
+
+    What does not exist is skipped: `coursekit.masks.causal` is a function in a module.
+    """
+    for folder in folders:
+        found = []
+        place = folder
+        for part in name:
+            module = place / f"{part}.py"
+            place = place / part
+            if (place / "__init__.py").is_file():
+                found.append(place / "__init__.py")
+            elif module.is_file():
+                found.append(module)
+                break
+            elif not place.is_dir():
+                break
+        if found:
+            return found
+    return []
+
+
+@functools.lru_cache(maxsize=1024)
+def _imports(source: str, package: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
+    """Return the dotted names that `source` imports, relative ones resolved against `package`.
+
+    `from a import b` gives both a and a.b, since b may be a module.
+    """
+    try:
+        flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        tree = compile(source, "<source>", "exec", flags=flags, dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return frozenset()  # it cannot run either; when it is mended, its key changes
+    names: set[tuple[str, ...]] = set()
+    for node in _statements(tree):
+        if isinstance(node, ast.Import):
+            names.update(tuple(alias.name.split(".")) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            if node.level > len(package) + 1:
+                continue
+            base = package[: len(package) + 1 - node.level] if node.level else ()
+            base += tuple(node.module.split(".")) if node.module else ()
+            names.add(base)
+            names.update((*base, alias.name) for alias in node.names)
+    if "import_module" in source:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and "import_module" in ast.unparse(node.func):
+                names.update(
+                    tuple(argument.value.split("."))
+                    for argument in node.args[:1]
+                    if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+                )
+    return frozenset(names)
+
+
+def _statements(tree: ast.AST) -> Iterator[ast.stmt]:
+    """Walk statements only, past those that a type checker alone would read."""
+    blocks = [getattr(tree, "body", [])]
+    while blocks:
+        for node in blocks.pop():
+            yield node
+            branches = ["body", "orelse", "finalbody"]
+            if isinstance(node, ast.If):
+                test = ast.unparse(node.test)
+                if test in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
+                    branches = ["orelse"]
+                elif test in ("not TYPE_CHECKING", "not typing.TYPE_CHECKING"):
+                    branches = ["body"]
+            blocks += [part for name in branches if (part := getattr(node, name, None))]
+            for holder in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+                blocks.append(holder.body)

@@ -1,0 +1,257 @@
+"""The worker process of `run`: reads jobs on stdin, executes each in a kernel, answers on stdout.
+
+When stdin closes, the job at hand is given up, its kernel ends with everything that it started, and
+so does this process. That covers Ctrl-C in the parent as well as its sudden death.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import platform
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Coroutine
+from contextlib import suppress
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
+from jupyter_client.manager import AsyncKernelManager
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, DeadKernelError
+
+from coursekit.errors import CourseError
+from coursekit.notebooks.imports import (
+    cache_key,
+    installed_version,
+    keyed_versions,
+    read_notebook,
+    source_folder,
+)
+
+# One thread a kernel: the same sums on every machine, and several kernels do not fight for cores.
+KERNEL_ENVIRONMENT = {
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+    "PYTHONHASHSEED": "0",  # the order of a printed set is the same in every run
+    "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+}
+ALSO_RECORDED = ("coursekit", "ipykernel", "nbclient")
+ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+
+
+class ThisInterpreter(KernelSpecManager):
+    """Finds one kernel: the interpreter that runs this, whatever is installed or activated."""
+
+    def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
+        """Return the kernel of `sys.executable`; every notebook of the course asks for python3."""
+        command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        return KernelSpec(argv=command, display_name="Python 3", language="python")
+
+
+class Execution:
+    """One notebook in one kernel."""
+
+    def __init__(self, job: dict[str, Any]) -> None:
+        self.notebook, self.copy = Path(job["notebook"]), Path(job["copy"])
+        self.root, self.timeout = Path(job["root"]), job["timeout"]
+        self.content: nbformat.NotebookNode | None = None
+        self.cell = ""
+        self.group: int | None = None
+
+    async def run(self) -> dict[str, Any]:
+        """Execute the notebook, write what came of it, and say so."""
+        start = time.perf_counter()
+        try:
+            # The key comes before the cells run: what is edited meanwhile leaves the copy stale.
+            key = cache_key(self.notebook, self.root)
+            self.content = self._read()
+            with tempfile.TemporaryDirectory(prefix="coursekit-") as folder:
+                try:
+                    await self._in_time(self._execute(Path(folder)))
+                except DeadKernelError as error:
+                    raise CourseError(_last_words(Path(folder))) from error
+        except CourseError as error:
+            return self._failure(str(error))
+        except CellExecutionError as error:
+            value = [line for line in ANSI.sub("", error.evalue).splitlines() if line.strip()]
+            return self._failure(": ".join([error.ename, *(line.strip() for line in value[-1:])]))
+        except TimeoutError:
+            return self._failure(f"was stopped after {self.timeout:g} s, the limit for a notebook")
+        except Exception as error:  # a fault of the tools must not take the other notebooks along
+            return self._failure(f"could not be executed, {type(error).__name__}: {error}")
+        seconds = time.perf_counter() - start
+        self._write(key, seconds)
+        return {"ok": True, "seconds": seconds}
+
+    async def _in_time(self, work: Coroutine[Any, Any, None]) -> None:
+        """Await `work`, or give it up after the time-out, or when this task itself is cancelled.
+
+        `asyncio.wait_for` will not do: nbclient answers a cancellation with DeadKernelError.
+        """
+        task = asyncio.ensure_future(work)
+        try:
+            await asyncio.wait({task}, timeout=self.timeout)
+        finally:
+            late = task.cancel()  # False for a task that is done
+            await asyncio.wait({task})
+        if late:
+            raise TimeoutError
+        task.result()
+
+    def _read(self) -> nbformat.NotebookNode:
+        read_notebook(self.notebook)
+        content = nbformat.read(self.notebook, as_version=4)
+        for cell in content.cells:
+            if cell.cell_type == "code":
+                cell.outputs, cell.execution_count = [], None
+        return content
+
+    async def _execute(self, folder: Path) -> None:
+        manager = AsyncKernelManager(
+            kernel_name="python3",
+            kernel_spec_manager=ThisInterpreter(),
+            connection_file=str(folder / "kernel.json"),
+            # Sockets in a private folder: two kernels that start together cannot pick one port.
+            transport="tcp" if sys.platform == "win32" else "ipc",
+        )
+        client = NotebookClient(
+            self.content,
+            km=manager,
+            timeout=None,
+            record_timing=False,
+            coalesce_streams=True,
+            shutdown_kernel="immediate",
+            resources={"metadata": {"path": str(self.notebook.parent)}},
+            on_notebook_start=lambda notebook: self._remember_group(manager),
+            on_cell_execute=lambda cell, cell_index: self._remember_cell(cell, cell_index),
+        )
+        path = [str(source_folder(self.root)), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+        environment = {
+            **os.environ,
+            **KERNEL_ENVIRONMENT,
+            "IPYTHONDIR": str(folder / "ipython"),  # no start-up file of the user takes part
+            "PYTHONPATH": os.pathsep.join(part for part in path if part),
+        }
+        try:
+            with open(folder / "stderr", "wb") as stderr:
+                await client.async_execute(
+                    cleanup_kc=True, env=environment, stdout=subprocess.DEVNULL, stderr=stderr
+                )
+        finally:
+            if manager.has_kernel:
+                await manager.shutdown_kernel(now=True)
+            if self.group is not None and hasattr(os, "killpg"):  # what the cells started
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self.group, signal.SIGKILL)
+
+    def _remember_group(self, manager: AsyncKernelManager) -> None:
+        self.group = getattr(manager.provisioner, "pgid", None)
+
+    def _remember_cell(self, cell: nbformat.NotebookNode, index: int) -> None:
+        self.cell = cell.get("id") or f"number {index + 1}"
+
+    def _failure(self, error: str) -> dict[str, Any]:
+        answer = {"ok": False, "cell": self.cell, "error": error, "kept": None}
+        if self.content is not None:
+            kept = self.copy.with_suffix(".failed.ipynb")
+            write_whole(kept, nbformat.writes(self.content) + "\n")
+            answer["kept"] = str(kept)
+        return answer
+
+    def _write(self, key: str, seconds: float) -> None:
+        """Write copy, then record; between the two there is no record, so never a wrong one."""
+        versions = {name: installed_version(name) for name in ALSO_RECORDED}
+        record = {
+            "key": key,
+            "seconds": round(seconds, 2),
+            "python": platform.python_version(),
+            "platform": platform.platform(),
+            "versions": {**keyed_versions(), **{k: v for k, v in versions.items() if v}},
+            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+        beside = self.copy.with_suffix(".json")
+        beside.unlink(missing_ok=True)
+        write_whole(self.copy, settled(self.content, key))
+        write_whole(beside, json.dumps(record, indent=1) + "\n")
+        self.copy.with_suffix(".failed.ipynb").unlink(missing_ok=True)
+
+
+def settled(content: nbformat.NotebookNode, key: str) -> str:
+    """Write out a notebook with names of widgets that depend on `key` and their order alone.
+
+    ipywidgets draws them at random; so equal runs give equal bytes.
+    """
+    text = nbformat.writes(content)
+    number = 0
+    for kind in content.metadata.get("widgets", {}).values():
+        for name in kind.get("state", {}):  # in the order in which the cells made them
+            text = text.replace(name, sha256(f"{key}{number}".encode()).hexdigest()[:32])
+            number += 1
+    return nbformat.writes(nbformat.reads(text, as_version=4)) + "\n"  # their sorted order, again
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that nobody ever sees a part of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        unfinished.write_text(text, encoding="utf-8", newline="\n")
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _last_words(folder: Path) -> str:
+    text = (folder / "stderr").read_text(encoding="utf-8", errors="replace")
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    said = f"; it wrote: {lines[-1]}" if lines else ", perhaps for lack of memory"
+    return f"the kernel died{said}"
+
+
+async def serve() -> None:
+    """Answer jobs until stdin closes; then give up the one at hand."""
+    loop = asyncio.get_running_loop()
+    jobs: asyncio.Queue[str | None] = asyncio.Queue()
+    at_hand: asyncio.Task | None = None
+
+    def close() -> None:
+        jobs.put_nowait(None)
+        if at_hand is not None:
+            at_hand.cancel()
+
+    def listen() -> None:
+        for line in sys.stdin:
+            loop.call_soon_threadsafe(jobs.put_nowait, line)
+        loop.call_soon_threadsafe(close)
+
+    threading.Thread(target=listen, daemon=True).start()
+    while (line := await jobs.get()) is not None:
+        at_hand = asyncio.ensure_future(Execution(json.loads(line)).run())
+        try:
+            answer = await at_hand
+        except asyncio.CancelledError:
+            return
+        finally:
+            at_hand = None
+        with suppress(BrokenPipeError):
+            print(json.dumps(answer), file=ANSWERS, flush=True)
+
+
+if __name__ == "__main__":
+    # What any library prints must not get between the answers.
+    ANSWERS = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    asyncio.run(serve())

@@ -1,0 +1,279 @@
+"""Positions: how a model that does not know order is told about it.
+
+Added to the embeddings: none, learned, binary, sinusoidal, and the 2-D sine of images. Turned into
+the queries and keys: rotary. Added to the scores: ALiBi, the T5 bucket bias, the Swin window bias.
+The book compares them in "Positions". Shapes: B batch, T length, S keys, D width, H heads.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from coursekit._check import check_positive, check_width
+
+
+def sinusoidal(
+    positions: int | Tensor,
+    width: int,
+    *,
+    base: float = 10_000.0,
+    dtype: torch.dtype = torch.float32,
+) -> Tensor:
+    """positions (...) -> (..., width): sin and cos of each position at width / 2 speeds.
+
+    An int T stands for the positions 0 … T−1. Column 2i holds sin(ω t), column 2i + 1 holds
+    cos(ω t), with ω = base^(−2i / width). An odd width ends on a sine without its cosine.
+    """
+    check_positive(width=width, base=base)
+    t = torch.arange(positions) if isinstance(positions, int) else positions
+    angles = _angles(t, width, base)  # (..., ceil(width / 2))
+    waves = torch.stack([angles.sin(), angles.cos()], dim=-1)  # (..., ceil(width / 2), 2)
+    return waves.flatten(-2)[..., :width].to(dtype)  # (..., width)
+
+
+def shift_matrix(
+    delta: float, width: int, *, base: float = 10_000.0, dtype: torch.dtype = torch.float32
+) -> Tensor:
+    """A_Δ (width, width) with sinusoidal(t + Δ) = A_Δ sinusoidal(t) for every t.
+
+    Each sin–cos pair is turned by its own angle ωΔ: rotation blocks along the diagonal.
+    """
+    _check_even(width, "shift_matrix")
+    angles = _angles(torch.tensor(delta), width, base)  # (width / 2,)
+    sin, cos = angles.sin(), angles.cos()
+    blocks = torch.stack([cos, sin, -sin, cos], dim=-1).unflatten(-1, (2, 2))  # (width / 2, 2, 2)
+    return torch.block_diag(*blocks).to(dtype)  # (width, width)
+
+
+def binary(positions: int | Tensor, width: int) -> Tensor:
+    """positions (...) -> (..., width): each position's number in bits, lowest bit first."""
+    check_positive(width=width)
+    t = torch.arange(positions) if isinstance(positions, int) else positions
+    if t.numel() and int(t.max()) >= 2**width:
+        raise ValueError(f"{width} bits number {2**width} positions, found position {int(t.max())}")
+    return (t[..., None] >> torch.arange(width, device=t.device) & 1).float()  # (..., width)
+
+
+def sine_2d(height: int, columns: int, width: int, *, base: float = 10_000.0) -> Tensor:
+    """(height, columns, width): the first half of the width encodes the row, the second the column.
+
+    Each half is `sinusoidal`, as in DETR (Carion et al., 2020).
+    """
+    if width % 4:
+        raise ValueError(
+            f"sine_2d needs a width that 4 divides (sin, cos; row, column), got {width}"
+        )
+    rows = sinusoidal(height, width // 2, base=base)[:, None, :].expand(-1, columns, -1)
+    cols = sinusoidal(columns, width // 2, base=base)[None, :, :].expand(height, -1, -1)
+    return torch.cat([rows, cols], dim=-1)  # (height, columns, width)
+
+
+class NoPosition(nn.Module):
+    """Add nothing: the model cannot tell "Sam I am" from "I am Sam"."""
+
+    def forward(self, x: Tensor, offset: int = 0) -> Tensor:
+        """x (B, T, D) -> the same."""
+        return x
+
+
+class LearnedPosition(nn.Module):
+    """Add one learned vector for each of `size` positions, as BERT, GPT and ViT do."""
+
+    def __init__(self, *, size: int, width: int, std: float = 0.02) -> None:
+        super().__init__()
+        check_positive(size=size, width=width)
+        self.weight = nn.Parameter(torch.randn(size, width) * std)  # (size, D)
+
+    def forward(self, x: Tensor, offset: int = 0) -> Tensor:
+        """x (B, T, D) -> (B, T, D); `offset` is the place of the first position."""
+        size, width = self.weight.shape
+        check_width(x, width, "x")
+        end = offset + x.shape[1]
+        if offset < 0 or end > size:
+            raise ValueError(f"{size} positions were learned, found places {offset} to {end - 1}")
+        return x + self.weight[offset:end]
+
+
+class SinusoidalPosition(nn.Module):
+    """Add the sine waves of Vaswani et al. (2017), for any length."""
+
+    def __init__(self, *, width: int, base: float = 10_000.0) -> None:
+        super().__init__()
+        self.width, self.base = width, base
+
+    def forward(self, x: Tensor, offset: int = 0) -> Tensor:
+        """x (B, T, D) -> (B, T, D); `offset` is the place of the first position."""
+        check_width(x, self.width, "x")
+        places = torch.arange(offset, offset + x.shape[1], device=x.device)  # (T,)
+        return x + sinusoidal(places, self.width, base=self.base, dtype=x.dtype)
+
+
+class BinaryPosition(nn.Module):
+    """Add the bits of the position, for up to 2^width positions."""
+
+    def __init__(self, *, width: int) -> None:
+        super().__init__()
+        self.width = width
+
+    def forward(self, x: Tensor, offset: int = 0) -> Tensor:
+        """x (B, T, D) -> (B, T, D); `offset` is the place of the first position."""
+        check_width(x, self.width, "x")
+        places = torch.arange(offset, offset + x.shape[1], device=x.device)  # (T,)
+        return x + binary(places, self.width).to(x.dtype)
+
+
+class Rotary(nn.Module):
+    """Turn queries and keys by an angle that grows with their position (Su et al., 2021).
+
+    The dot product of two turned vectors depends on how far apart they stand, not on where.
+    `layout` says which numbers form the turning pairs: "pairs" takes neighbours (0, 1), (2, 3), …
+    as the paper does, "halves" takes (0, D/2), (1, D/2 + 1), … as GPT-NeoX and Llama do.
+    """
+
+    def __init__(
+        self,
+        *,
+        width: int,
+        base: float = 10_000.0,
+        layout: Literal["pairs", "halves"] = "pairs",
+    ) -> None:
+        super().__init__()
+        _check_even(width, "Rotary")
+        if layout not in ("pairs", "halves"):
+            raise ValueError(f'layout must be "pairs" or "halves", found {layout!r}')
+        self.width, self.base, self.layout = width, base, layout
+
+    def forward(self, x: Tensor, offset: int | Tensor = 0) -> Tensor:
+        """x (..., T, Dh) -> the same shape; `offset` is the first place, or all places (T,)."""
+        if x.shape[-1] != self.width:
+            raise ValueError(f"Rotary is {self.width} wide, found {tuple(x.shape)}")
+        places = offset
+        if isinstance(offset, int):
+            places = torch.arange(offset, offset + x.shape[-2], device=x.device)  # (T,)
+        angles = _angles(places, self.width, self.base)  # (T, Dh / 2)
+        sin, cos = angles.sin().to(x.dtype), angles.cos().to(x.dtype)  # (T, Dh / 2)
+        if self.layout == "pairs":
+            a, b = x[..., 0::2], x[..., 1::2]  # 2 × (..., T, Dh / 2)
+            return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2)
+        a, b = x.chunk(2, dim=-1)  # 2 × (..., T, Dh / 2)
+        return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)  # (..., T, Dh)
+
+
+def alibi_slopes(heads: int) -> Tensor:
+    """(H,): one slope for each head, 2^(−8/H), 2^(−16/H), … (Press et al., 2022).
+
+    So where H is a power of two; other numbers take the slopes of the next lower power, then every
+    second slope of the next higher one, as the paper's code does.
+    """
+    check_positive(heads=heads)
+    power = 2 ** math.floor(math.log2(heads))
+    slopes = [2 ** (-8 * (h + 1) / power) for h in range(power)]
+    slopes += [2 ** (-4 * (2 * h + 1) / power) for h in range(heads - power)]
+    return torch.tensor(slopes)
+
+
+def alibi(T: int, S: int | None = None, *, heads: int) -> Tensor:
+    """(H, T, S): minus slope times distance, to be added to the scores as `bias`."""
+    distance = _distances(T, S).abs()  # (T, S)
+    return -alibi_slopes(heads)[:, None, None] * distance
+
+
+def relative_buckets(
+    distance: Tensor, *, buckets: int = 32, max_distance: int = 128, bidirectional: bool = True
+) -> Tensor:
+    """distance = key − query, any shape -> bucket numbers: exact when near, logarithmic when far.
+
+    With `bidirectional` half of the buckets serve keys ahead of the query; without it keys ahead
+    share bucket 0 (Raffel et al., 2020).
+    """
+    bucket = torch.zeros_like(distance)
+    if bidirectional:
+        buckets //= 2
+        bucket = torch.where(distance > 0, buckets, 0)
+        distance = distance.abs()
+    else:
+        distance = -distance.clamp_max(0)
+    exact = buckets // 2
+    far = torch.log(distance.clamp_min(1).float() / exact) / math.log(max_distance / exact)
+    far = (exact + far * (buckets - exact)).long().clamp_max(buckets - 1)
+    return bucket + torch.where(distance < exact, distance, far)
+
+
+class RelativeBias(nn.Module):
+    """One learned number for each head and bucket of distance, added to the scores (T5)."""
+
+    def __init__(
+        self,
+        *,
+        heads: int,
+        buckets: int = 32,
+        max_distance: int = 128,
+        bidirectional: bool = True,
+    ) -> None:
+        super().__init__()
+        if buckets < 4 or buckets % 2:
+            raise ValueError(f"buckets must be an even number of at least 4, found {buckets}")
+        self.buckets, self.max_distance, self.bidirectional = buckets, max_distance, bidirectional
+        self.weight = nn.Parameter(torch.randn(buckets, heads) * 0.02)
+
+    def forward(self, T: int, S: int | None = None) -> Tensor:
+        """Lengths -> bias (H, T, S); with S > T the queries are the last T positions."""
+        bucket = relative_buckets(
+            -_distances(T, S, self.weight.device),
+            buckets=self.buckets,
+            max_distance=self.max_distance,
+            bidirectional=self.bidirectional,
+        )  # (T, S)
+        return self.weight[bucket].movedim(-1, 0)  # (H, T, S)
+
+
+class WindowBias(nn.Module):
+    """One learned number for each head and offset (rows, columns) inside a window (Swin)."""
+
+    def __init__(self, *, heads: int, height: int, columns: int) -> None:
+        super().__init__()
+        check_positive(heads=heads, height=height, columns=columns)
+        self.height, self.columns = height, columns
+        self.weight = nn.Parameter(torch.randn((2 * height - 1) * (2 * columns - 1), heads) * 0.02)
+
+    def forward(self) -> Tensor:
+        """-> bias (H, N, N) for the N = height · columns cells of a window, row by row."""
+        device = self.weight.device
+        row, column = torch.meshgrid(
+            torch.arange(self.height, device=device),
+            torch.arange(self.columns, device=device),
+            indexing="ij",
+        )
+        row, column = row.flatten(), column.flatten()  # 2 × (N,)
+        down = row[:, None] - row[None, :] + self.height - 1  # (N, N), 0 … 2·height − 2
+        right = column[:, None] - column[None, :] + self.columns - 1  # (N, N)
+        return self.weight[down * (2 * self.columns - 1) + right].movedim(-1, 0)  # (H, N, N)
+
+
+def _angles(positions: Tensor, width: int, base: float) -> Tensor:
+    """positions (...) -> (..., ceil(width / 2)): ω_i t with ω_i = base^(−2i / width).
+
+    In double precision, for at position 100,000 a float32 angle is wrong in the third decimal; MPS
+    has no double and must do without.
+    """
+    dtype = torch.float32 if positions.device.type == "mps" else torch.float64
+    pairs = torch.arange(0, width, 2, dtype=dtype, device=positions.device)
+    return positions[..., None].to(dtype) * base ** (-pairs / width)
+
+
+def _distances(T: int, S: int | None, device: torch.device | None = None) -> Tensor:
+    """(T, S): query place minus key place, the queries being the last T of S positions."""
+    S = T if S is None else S
+    if S < T:
+        raise ValueError(f"there must be at least as many keys as queries, found T={T}, S={S}")
+    place = torch.arange(S, device=device)
+    return place[S - T :, None] - place[None, :]
+
+
+def _check_even(width: int, what: str) -> None:
+    if width < 2 or width % 2:
+        raise ValueError(f"{what} turns pairs of numbers and needs an even width, found {width}")
