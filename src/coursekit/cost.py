@@ -19,8 +19,8 @@ class LayerCost:
 
     `flops` counts a multiplication and an addition as two, in matrix products only. `sequential` is
     how many steps must wait for each other. `path` is how many steps (recurrent) or layers (the
-    others) a signal needs from the first position to the last. `bytes` is what the backward pass
-    must find again in memory: inputs and results between, without the weights.
+    others) a signal needs between two positions n − 1 apart. `bytes` is what the backward pass must
+    find again in memory: inputs and results between, without the weights.
     """
 
     flops: int

@@ -42,7 +42,8 @@ def local_attention(
             f"keep must be boolean (batch, length) = ({B}, {T}), "
             f"found {keep.dtype} {tuple(keep.shape)}"
         )
-    block = block or min(max(radius, 16), T)
+    block = min(max(radius, 16), max(T, 1)) if block is None else block
+    check_positive(block=block)
     ahead = 0 if causal else radius
     fill = -T % block  # empty places behind the end, so that the blocks come out even
     stretch = radius + block + ahead  # the keys that the queries of one block can see

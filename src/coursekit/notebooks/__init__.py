@@ -5,6 +5,7 @@ A course is a folder that holds `_config.yml` and `notebooks/`. This file loads 
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from coursekit.errors import CourseError
@@ -26,3 +27,14 @@ def relative(path: Path, root: Path) -> str:
     """Return `path` as a reader of the course would write it: from `root`, with slashes."""
     path, root = Path(path).resolve(), Path(root).resolve()
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that nobody ever sees a part of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        unfinished.write_text(text, encoding="utf-8", newline="\n")
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)

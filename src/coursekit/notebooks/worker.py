@@ -31,6 +31,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 
 from coursekit.errors import CourseError
+from coursekit.notebooks import write_whole
 from coursekit.notebooks.imports import (
     cache_key,
     installed_version,
@@ -89,7 +90,8 @@ class Execution:
             value = [line for line in ANSI.sub("", error.evalue).splitlines() if line.strip()]
             return self._failure(": ".join([error.ename, *(line.strip() for line in value[-1:])]))
         except TimeoutError:
-            return self._failure(f"was stopped after {self.timeout:g} s, the limit for a notebook")
+            limit = f"the limit of {self.timeout:g} s"
+            return self._failure(f"stopped at {limit}; --timeout allows more")
         except Exception as error:  # a fault of the tools must not take the other notebooks along
             return self._failure(f"could not be executed, {type(error).__name__}: {error}")
         seconds = time.perf_counter() - start
@@ -178,7 +180,7 @@ class Execution:
             "key": key,
             "seconds": round(seconds, 2),
             "python": platform.python_version(),
-            "platform": platform.platform(),
+            "platform": f"{platform.system()} {platform.machine()}",
             "versions": {**keyed_versions(), **{k: v for k, v in versions.items() if v}},
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         }
@@ -201,17 +203,6 @@ def settled(content: nbformat.NotebookNode, key: str) -> str:
             text = text.replace(name, sha256(f"{key}{number}".encode()).hexdigest()[:32])
             number += 1
     return nbformat.writes(nbformat.reads(text, as_version=4)) + "\n"  # their sorted order, again
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that nobody ever sees a part of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        unfinished.write_text(text, encoding="utf-8", newline="\n")
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def _last_words(folder: Path) -> str:

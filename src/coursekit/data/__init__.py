@@ -1,0 +1,1 @@
+"""Data: what the models of the course are trained on, one file for each source."""

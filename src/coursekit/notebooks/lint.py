@@ -1,0 +1,437 @@
+"""The form that every notebook of the course has, what is wrong with one, and how to mend it.
+
+`lint` says what is wrong; `fix` mends what needs no author. Nothing is executed here.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from coursekit.errors import CourseError
+from coursekit.notebooks import course_root, relative, write_whole
+from coursekit.notebooks.imports import parse_cell, read_notebook
+
+LONGEST_CELL = 25
+KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
+SETUP_ID = "setup-colab"
+SETUP_TAG = "hide-input"
+SETUP = """\
+import importlib.util
+if importlib.util.find_spec("coursekit") is None:  # Colab and other fresh machines
+    %pip install -q "coursekit @ git+https://github.com/{repository}\""""
+COLAB = "https://colab.research.google.com/github/{repository}/blob/{branch}/{path}"
+COLAB_LINK = re.compile(r"https://colab\.research\.google\.com/github/[^\s)>\"']+")
+
+KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+RANDOM_ID = re.compile(r"(?=.*\d)[0-9a-f]{8}(-[0-9a-f]{4}){0,3}(-[0-9a-f]{12})?|[0-9a-f]{12,}")
+UNIX_PATH = re.compile(
+    r"(?<![\w.~/:<-])/(?:home|Users|tmp|root|work|mnt|media|private|content|kaggle|opt|var|srv)/"
+    r"|(?<=[\"'(`\s])/(?:home|Users|tmp|root|work|mnt|private|content|kaggle)(?=[\"')`]|$)"
+    r"|file:///|(?<=[\"'(`])~/"
+)
+WINDOWS_PATH = re.compile(
+    r"(?<![A-Za-z0-9])(?:[A-Za-z]:(?:\\\\|/)\w|[A-Z]:\\(?![nrt](?![A-Za-z]))\w)"
+)
+MATHS = re.compile(r"\$\$.*?\$\$|\$[^$\n]+\$", re.DOTALL)
+# What Jupyter and editors write into cells and notebooks for themselves.
+CELL_NOISE = ("execution", "ExecuteTime", "collapsed", "scrolled", "trusted", "outputId", "vscode")
+NOTEBOOK_NOISE = ("widgets", "papermill", "signature", "language_info", "vscode")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong with one notebook; `cell` is empty where it is the notebook."""
+
+    path: Path
+    cell: str
+    sentence: str
+
+    def __str__(self) -> str:
+        where = f"{self.path}, cell {self.cell}" if self.cell else f"{self.path}"
+        return f"{where}: {self.sentence}"
+
+
+def all_notebooks(root: Path) -> list[Path]:
+    """Return every notebook below `notebooks/`: lectures, assignments and trainings."""
+    found = (Path(root) / "notebooks").rglob("*.ipynb")
+    return sorted(path for path in found if ".ipynb_checkpoints" not in path.parts)
+
+
+def repository(root: Path) -> tuple[str, str]:
+    """Return `OWNER/REPO` and the branch, from `repository` in `_config.yml`."""
+    import yaml
+
+    try:
+        config = yaml.safe_load((Path(root) / "_config.yml").read_text(encoding="utf-8"))
+    except yaml.YAMLError as error:
+        raise CourseError(f"_config.yml is not YAML: {' '.join(str(error).split())}") from error
+    about = (config.get("repository") if isinstance(config, dict) else None) or {}
+    found = re.fullmatch(
+        r"https://github\.com/([\w.-]+/[\w.-]+?)(?:\.git)?/?", str(about.get("url"))
+    )
+    if not found:
+        raise CourseError(
+            "_config.yml needs repository: {url: https://github.com/OWNER/REPO}, "
+            f"but its url is {about.get('url')!r}"
+        )
+    return found[1], str(about.get("branch") or "main")
+
+
+def setup_source(root: Path) -> str:
+    """Return the cell that installs the package where it is missing."""
+    return SETUP.format(repository=repository(root)[0])
+
+
+def colab_link(path: Path, root: Path) -> str:
+    """Return the address at which Colab opens the notebook at `path`."""
+    name, branch = repository(root)
+    return COLAB.format(repository=name, branch=branch, path=relative(path, root))
+
+
+def lint(path: Path) -> list[Problem]:
+    """Return everything that is wrong with the form of a notebook; none means fit to commit."""
+    path = Path(path)
+    root = course_root(path.parent)
+    try:
+        notebook = read_notebook(path)
+    except CourseError as error:
+        return [Problem(path, "", str(error).replace(f"{path} ", "", 1))]
+    for cell in notebook["cells"]:
+        cell["source"] = _text(cell)
+    found: list[tuple[str, str]] = []
+    for rule in (_format, _outputs, _ids, _kernel, _lengths, _paths, _first_cells, _code):
+        found += rule(notebook, path.resolve(), root)
+    return [Problem(path, cell, sentence) for cell, sentence in found]
+
+
+def fix(path: Path) -> bool:
+    """Mend what needs no author and write the notebook in normal form; say if it changed.
+
+    Outputs, counts and editors' notes go; missing, random and double ids become readable ones; the
+    kernel, the set-up cell and the Colab link become those of the course. A second `fix` changes
+    nothing. Long cells, paths and figures need an author.
+    """
+    import nbformat
+
+    path = Path(path)
+    root = course_root(path.parent)
+    notebook = read_notebook(path)
+    for noise in NOTEBOOK_NOISE:
+        notebook.setdefault("metadata", {}).pop(noise, None)
+    notebook["metadata"]["kernelspec"] = dict(KERNEL)
+    notebook["nbformat_minor"] = 5
+    for cell in notebook["cells"]:
+        cell["source"] = _text(cell)
+        metadata = cell.setdefault("metadata", {})
+        for noise in CELL_NOISE:
+            metadata.pop(noise, None)
+        if cell["cell_type"] == "code":
+            cell["outputs"], cell["execution_count"] = [], None
+        else:
+            cell.pop("outputs", None)
+            cell.pop("execution_count", None)
+    _fix_first_cells(notebook["cells"], path, root)
+    _fix_ids(notebook["cells"])
+    try:
+        nbformat.validate(notebook)
+    except nbformat.ValidationError as error:
+        raise CourseError(f"{path} cannot be mended: {_one_line(error.message)}") from error
+    text = nbformat.writes(nbformat.from_dict(notebook)).rstrip("\n") + "\n"
+    if path.read_bytes() == text.encode():
+        return False
+    write_whole(path, text)
+    return True
+
+
+Found = Iterator[tuple[str, str]]
+
+
+def _format(notebook: dict, path: Path, root: Path) -> Found:
+    import nbformat
+
+    minor = notebook.get("nbformat_minor")
+    if minor != 5:
+        yield "", f"is in nbformat 4.{minor}; nbformat 4.5 is expected"
+        return
+    # Ids have a rule of their own.
+    cells = [{**cell, "id": f"x{number}"} for number, cell in enumerate(notebook["cells"])]
+    try:
+        nbformat.validate(nbformat.from_dict({**notebook, "cells": cells}))
+    except nbformat.ValidationError as error:
+        place = list(error.absolute_path)
+        named = len(place) > 1 and place[0] == "cells"
+        cell = _name(notebook["cells"][place[1]], place[1]) if named else ""
+        yield cell, f"is not valid in nbformat 4.5: {_one_line(error.message)}"
+
+
+def _outputs(notebook: dict, path: Path, root: Path) -> Found:
+    if "widgets" in notebook.get("metadata", {}):
+        yield "", "holds the state of widgets, which is an output"
+    for cell, name in _named(notebook, "code"):
+        if cell.get("outputs"):
+            yield name, "has outputs; they are made by the build and never committed"
+        if cell.get("execution_count") is not None:
+            yield name, f"has execution_count {cell['execution_count']}; null is expected"
+        if "execution" in cell.get("metadata", {}):
+            yield name, "has the times of an execution in its metadata"
+
+
+def _ids(notebook: dict, path: Path, root: Path) -> Found:
+    seen = set()
+    for number, cell in enumerate(notebook["cells"]):
+        name = cell.get("id")
+        if name is None:
+            yield _name(cell, number), "has no id"
+        elif not isinstance(name, str) or not KEBAB.fullmatch(name) or len(name) > 64:
+            yield str(name), "needs an id in kebab-case, such as softmax-by-hand"
+        elif RANDOM_ID.fullmatch(name):
+            yield name, "has an id drawn at random; name it, such as softmax-by-hand"
+        elif name in seen:
+            yield name, "has the id of an earlier cell"
+        seen.add(str(name))
+
+
+def _kernel(notebook: dict, path: Path, root: Path) -> Found:
+    spec = notebook.get("metadata", {}).get("kernelspec") or {}
+    if spec.get("name") != KERNEL["name"]:
+        yield "", f"has the kernel {spec.get('name')!r}; 'python3' is expected"
+    elif spec.get("language", "python") != "python":
+        yield "", f"has a kernel for {spec.get('language')!r}; 'python' is expected"
+
+
+def _lengths(notebook: dict, path: Path, root: Path) -> Found:
+    for cell, name in _named(notebook):
+        lines = len(cell["source"].rstrip("\n").split("\n"))
+        if lines > LONGEST_CELL:
+            yield name, f"has {lines} lines; at most {LONGEST_CELL} are read in one go"
+
+
+def _paths(notebook: dict, path: Path, root: Path) -> Found:
+    for cell, name in _named(notebook):
+        markdown = cell["cell_type"] == "markdown"
+        text = MATHS.sub("", cell["source"]) if markdown else cell["source"]
+        for line in text.split("\n"):
+            found = UNIX_PATH.search(line) or WINDOWS_PATH.search(line)
+            if found:
+                start = re.match(r"[^\s\"'`()]+", line[found.start() :])
+                yield name, f"names an absolute path, {start[0] if start else found[0]}"
+                break
+
+
+def _first_cells(notebook: dict, path: Path, root: Path) -> Found:
+    cells = notebook["cells"]
+    first = cells[0] if cells else {"cell_type": "", "source": ""}
+    name = _name(first, 0) if cells else ""
+    if first["cell_type"] != "markdown" or not first["source"].startswith("# "):
+        yield name, "should be Markdown that begins with the title, `# Title`"
+    expected = f"[Open in Colab]({colab_link(path, root)})"
+    if expected not in first["source"]:
+        yield name, f"needs the link {expected}"
+    for other in COLAB_LINK.findall(first["source"]):
+        if other != colab_link(path, root):
+            yield name, f"links to Colab at {other}; {colab_link(path, root)} is expected"
+    page = root / "book" / f"{path.stem}.md"
+    link = f"../book/{page.name}"
+    if path.parent == root / "notebooks" and page.is_file() and f"({link})" not in first["source"]:
+        yield name, f"needs a link to its page of the book, {link}"
+    second = cells[1] if len(cells) > 1 else {}
+    if second.get("id") != SETUP_ID or second.get("cell_type") != "code":
+        yield "", f"needs {SETUP_ID}, the cell that installs the package, as its second cell"
+        return
+    if second["source"].rstrip("\n") != setup_source(root):
+        yield SETUP_ID, "differs from the cell that the course expects; --fix writes it"
+    if SETUP_TAG not in second.get("metadata", {}).get("tags", []):
+        yield SETUP_ID, f"needs the tag {SETUP_TAG}"
+
+
+def _code(notebook: dict, path: Path, root: Path) -> Found:
+    trees: list[tuple[str, ast.Module]] = []
+    for cell, name in _named(notebook, "code"):
+        if re.search(r"^\s*%matplotlib\b", cell["source"], re.MULTILINE):
+            yield name, "calls %matplotlib; figures go through coursekit.figures.show"
+        try:
+            trees.append((name, parse_cell(cell["source"])))
+        except (SyntaxError, ValueError) as error:
+            line = getattr(error, "lineno", None)
+            where = f" in line {line}" if line else ""
+            yield name, f"is not Python{where}: {getattr(error, 'msg', error)}"
+    yield from _Figures(trees).problems()
+
+
+class _Figures:
+    """Follows the figures of one notebook from where they are made to `show`."""
+
+    def __init__(self, trees: list[tuple[str, ast.Module]]) -> None:
+        self.trees = trees
+        self.names: dict[str, str] = {}  # a name in the notebook -> the dotted name behind it
+        for _, tree in trees:
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Import):
+                    for alias in node.names:
+                        target = alias.name if alias.asname else alias.name.split(".")[0]
+                        self.names[alias.asname or target] = target
+                elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                    for alias in node.names:
+                        self.names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+
+    def problems(self) -> Found:
+        shown: set[str] = set()  # variables
+        made: dict[str, str] = {}  # variable -> cell
+        titles: dict[str, str] = {}  # name of a figure -> cell
+        for cell, tree in self.trees:
+            functions = _inside(tree, ast.FunctionDef, ast.Lambda)
+            repeated = functions | _inside(tree, ast.For, ast.While, ast.comprehension)
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Call):
+                    called = self._dotted(node.func)
+                    if called == "coursekit.figures.show":
+                        named = [k.value for k in node.keywords if k.arg == "figure"]
+                        shown.update(_variables([*node.args[:1], *named]))
+                        yield from self._show(cell, node, titles, id(node) in repeated)
+                    elif called == "matplotlib.pyplot.show":
+                        yield cell, "calls plt.show; figures go through coursekit.figures.show"
+                    elif called in ("matplotlib.pyplot.figure", "matplotlib.pyplot.subplots"):
+                        made_by = called.removeprefix("matplotlib.pyplot.")
+                        yield cell, f"makes a figure with plt.{made_by}; use new_figure and show"
+                elif (
+                    isinstance(node, ast.Assign)
+                    and id(node) not in functions
+                    and self._draws(node.value)
+                ):
+                    target = node.targets[0]
+                    pair = isinstance(target, ast.Tuple) and target.elts
+                    figure = target.elts[0] if pair else target
+                    if isinstance(figure, ast.Name) and (pair or figure.id.startswith("fig")):
+                        made[figure.id] = cell
+            last = tree.body[-1] if tree.body else None
+            if isinstance(last, ast.Expr):
+                bare = isinstance(last.value, ast.Name) and last.value.id in made
+                if bare or self._draws(last.value):
+                    yield (
+                        cell,
+                        "ends with a figure that has not gone through show, so lacks alt text",
+                    )
+        for variable, cell in made.items():
+            if variable not in shown:
+                yield cell, f"makes the figure {variable}, which no cell shows"
+
+    def _show(self, cell: str, call: ast.Call, titles: dict[str, str], repeated: bool) -> Found:
+        given: dict[str | None, ast.expr] = dict(zip(("figure", "name"), call.args))
+        given.update({keyword.arg: keyword.value for keyword in call.keywords})
+        for argument in ("name", "alt"):
+            value = given.get(argument)
+            if value is None:
+                yield cell, f"calls show without {argument}"
+            elif not isinstance(value, ast.Constant) or not isinstance(value.value, str):
+                yield cell, f"calls show with {argument} that is not written out as a string"
+            elif not value.value.strip():
+                yield cell, f"calls show with an empty {argument}"
+            elif argument == "name":
+                if value.value in titles:
+                    yield (
+                        cell,
+                        (
+                            f"shows a second figure called {value.value!r}; "
+                            f"the first is in cell {titles[value.value]}"
+                        ),
+                    )
+                elif repeated:
+                    yield cell, f"shows {value.value!r} in a loop or function, so more than once"
+                titles[value.value] = cell
+
+    def _draws(self, node: ast.expr) -> bool:
+        """Say whether `node` calls something of coursekit.figures that returns a figure."""
+        if not isinstance(node, ast.Call):
+            return False
+        called = self._dotted(node.func)
+        return called.startswith("coursekit.figures.") and called not in (
+            "coursekit.figures.show",
+            "coursekit.figures.glue",
+        )
+
+    def _dotted(self, node: ast.expr) -> str:
+        """Return the full dotted name behind `node`, as far as the imports tell."""
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.insert(0, node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name):
+            return ""
+        start = self.names.get(node.id, "matplotlib.pyplot" if node.id == "plt" else node.id)
+        return ".".join([start, *parts])
+
+
+def _inside(tree: ast.AST, *kinds: type[ast.AST]) -> set[int]:
+    """Return the identity of every node inside a node of one of these kinds."""
+    outer = (node for node in ast.walk(tree) if isinstance(node, kinds))
+    return {id(inner) for node in outer for inner in ast.walk(node)}
+
+
+def _variables(nodes: Iterable[ast.expr]) -> set[str]:
+    return {node.id for node in nodes if isinstance(node, ast.Name)}
+
+
+def _fix_first_cells(cells: list[dict[str, Any]], path: Path, root: Path) -> None:
+    link = colab_link(path, root)
+    if cells and cells[0]["cell_type"] == "markdown":
+        text = COLAB_LINK.sub(lambda found: link, cells[0]["source"])
+        if f"[Open in Colab]({link})" not in text:
+            text = text.rstrip("\n") + f"\n\n[Open in Colab]({link})"
+        cells[0]["source"] = text
+    setup = next((cell for cell in cells if cell.get("id") == SETUP_ID), None)
+    if setup is None:
+        setup = {"cell_type": "code", "id": SETUP_ID, "outputs": [], "execution_count": None}
+    else:
+        cells.remove(setup)
+    tags = setup.setdefault("metadata", {}).setdefault("tags", [])
+    if SETUP_TAG not in tags:
+        tags.append(SETUP_TAG)
+    setup["source"] = setup_source(root)
+    cells.insert(1, setup)
+
+
+def _fix_ids(cells: list[dict[str, Any]]) -> None:
+    """Give a readable id to each cell that has none: its heading's words, or those before it."""
+    good = [cell.get("id") for cell in cells]
+    kept: set[str] = set()
+    heading = "cell"
+    for number, (cell, name) in enumerate(zip(cells, good)):
+        title = re.match(r"\s*#+\s+(.+)", cell["source"])
+        if title and cell["cell_type"] == "markdown":
+            words = re.findall(r"[a-z0-9]+", MATHS.sub("", title[1]).lower())
+            heading = "-".join(words)[:40].strip("-") or heading
+        valid = isinstance(name, str) and KEBAB.fullmatch(name) and len(name) <= 64
+        if valid and not RANDOM_ID.fullmatch(name) and name not in kept:
+            kept.add(name)
+            continue
+        later = {other for other in good[number + 1 :] if isinstance(other, str)}
+        new, count = heading, 1
+        while new in kept or new in later or RANDOM_ID.fullmatch(new):
+            count += 1
+            new = f"{heading}-{count}"
+        cell["id"] = new
+        kept.add(new)
+
+
+def _named(notebook: dict, kind: str | None = None) -> Iterator[tuple[dict[str, Any], str]]:
+    for number, cell in enumerate(notebook["cells"]):
+        if kind is None or cell["cell_type"] == kind:
+            yield cell, _name(cell, number)
+
+
+def _name(cell: dict[str, Any], number: int) -> str:
+    return str(cell.get("id") or f"number {number + 1}")
+
+
+def _text(cell: dict[str, Any]) -> str:
+    return cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
+
+
+def _one_line(message: str) -> str:
+    message = " ".join(message.split())
+    return message if len(message) <= 160 else message[:157] + "..."

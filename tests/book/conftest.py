@@ -1,0 +1,109 @@
+"""A course in miniature: real configuration, two small pages, two small notebooks."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+PAGE = """(waves)=
+# Waves
+
+The value is {glue:text}`../notebooks/waves.ipynb::answer:.1f` and $a^2 + b^2 = c^2$.
+
+```{notebook-figure} ../notebooks/waves.ipynb::sine
+:name: fig-sine
+A wave and **its** period.
+```
+
+See {numref}`fig-sine`.
+"""
+SECOND = "# Other\n\nNothing but the word wombat and {ref}`waves`.\n"
+INDEX = """# Welcome
+
+```{lecture-map}
+```
+
+```{lecture-map} L0
+```
+
+```{notebook-status}
+```
+"""
+TOC = """format: jb-book
+root: book/index
+chapters:
+  - file: book/waves
+    sections:
+      - file: notebooks/waves
+  - file: book/other
+    sections:
+      - file: notebooks/other
+"""
+TABLE = """deck,topic,chapter,section,object,test,state
+L0,what a wave is,waves,waves,coursekit.masks.causal,tests/test_masks.py,built
+L0,what a sea is,The sea,,,,coming
+L1,what a beach is,The beach,,,,coming
+"""
+WAVES = [
+    "# A wave\n\nThis notebook draws it.",
+    "from coursekit.figures import glue, new_figure, show",
+    "figure, axes = new_figure()\n"
+    "axes.plot([0, 1, 0, -1, 0])\n"
+    'show(figure, "sine", alt="A wave that rises, then falls.")\n'
+    'glue("answer", 41.0)',
+    "from coursekit.figures.flipbook import flipbook\n"
+    "frames = []\n"
+    "for height in (1, 2, 3):\n"
+    "    figure, axes = new_figure(width=4, height=2)\n"
+    "    axes.plot([0, height])\n"
+    "    axes.set_ylim(0, 3)\n"
+    "    frames.append(figure)\n"
+    'flipbook(frames, labels=[1, 2, 3], name="height", alt="A line")',
+]
+
+
+def notebook(cells: list[str]) -> str:
+    """Return a notebook of which the first cell is text and the others are code."""
+    made = []
+    for number, source in enumerate(cells):
+        cell = {"id": f"cell-{number}", "metadata": {}, "source": source}
+        if number:
+            cell |= {"cell_type": "code", "outputs": [], "execution_count": None}
+        else:
+            cell |= {"cell_type": "markdown"}
+        made.append(cell)
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    about = {"kernelspec": kernel, "language_info": {"name": "python"}}
+    content = {"cells": made, "metadata": about, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(content, indent=1)
+
+
+def make_course(root: Path) -> Path:
+    """Write the course in miniature into the empty folder `root`."""
+    (root / "book" / "_static").mkdir(parents=True)
+    (root / "notebooks").mkdir()
+    shutil.copy(ROOT / "_config.yml", root)
+    shutil.copytree(ROOT / "book" / "_static", root / "book" / "_static", dirs_exist_ok=True)
+    (root / "book" / "references.bib").write_text("")
+    for name, text in {
+        "_toc.yml": TOC,
+        "book/index.md": INDEX,
+        "book/waves.md": PAGE,
+        "book/other.md": SECOND,
+        "book/lecture_map.csv": TABLE,
+        "notebooks/waves.ipynb": notebook(WAVES),
+        "notebooks/other.ipynb": notebook(["# Plain", "print(6 * 7)"]),
+    }.items():
+        (root / name).write_text(text, encoding="utf-8")
+    return root
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Path:
+    """A course in miniature of this test's own."""
+    return make_course(tmp_path / "course")

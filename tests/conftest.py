@@ -1,0 +1,88 @@
+"""What tests share: one thread for torch, and a miniature course to work on."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+os.environ["OMP_NUM_THREADS"] = "1"  # before anybody imports torch
+os.environ["MKL_NUM_THREADS"] = "1"
+
+# No deadline: two cores are shared, and a first call to torch is slow. No database in the tree.
+settings.register_profile("course", deadline=None, database=None)
+settings.load_profile("course")
+
+REPOSITORY = "somebody/some-course"
+CONFIG = f"title: A small course\nrepository:\n  url: https://github.com/{REPOSITORY}\n"
+
+
+class Course:
+    """A course in a temporary folder; its notebooks have the form that the lint asks for."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        (root / "notebooks").mkdir(parents=True)
+        (root / "_config.yml").write_text(CONFIG)
+
+    def notebook(self, name: str, *cells: str, folder: str = "notebooks") -> Path:
+        """Write a notebook whose code cells `cells` follow the two cells that all have."""
+        link = f"https://colab.research.google.com/github/{REPOSITORY}/blob/main/{folder}/{name}"
+        setup = (
+            "import importlib.util\n"
+            'if importlib.util.find_spec("coursekit") is None:  # Colab and other fresh machines\n'
+            f'    %pip install -q "coursekit @ git+https://github.com/{REPOSITORY}"'
+        )
+        content = {
+            "cells": [
+                {
+                    "cell_type": "markdown",
+                    "id": "title",
+                    "metadata": {},
+                    "source": f"# About {name}\n\n[Open in Colab]({link}.ipynb)",
+                },
+                self.code("setup-colab", setup, tags=["hide-input"]),
+                *(self.code(f"step-{n}", source) for n, source in enumerate(cells, 1)),
+            ],
+            "metadata": {
+                "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}
+            },
+            "nbformat": 4,
+            "nbformat_minor": 5,
+        }
+        path = self.root / folder / f"{name}.ipynb"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(content, indent=1))
+        return path
+
+    @staticmethod
+    def code(name: str, source: str, **metadata: object) -> dict:
+        """Return one code cell without outputs."""
+        empty = {"outputs": [], "execution_count": None}
+        return {
+            "cell_type": "code",
+            "id": name,
+            "metadata": metadata,
+            "source": source,
+            **empty,
+        }
+
+    def module(self, name: str, source: str) -> Path:
+        """Write `src/NAME.py` (slashes for packages), with an empty `__init__.py` in each."""
+        path = self.root / "src" / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        folder = path.parent
+        while folder != self.root / "src":
+            (folder / "__init__.py").touch()
+            folder = folder.parent
+        path.write_text(source)
+        return path
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    """Return an empty miniature course."""
+    return Course(tmp_path / "course")

@@ -1,0 +1,254 @@
+"""Blocks against torch's encoder and decoder layers, and against their own description."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from coursekit import masks
+from coursekit.activations import gelu, relu
+from coursekit.blocks import Block, FeedForward, Residual, Stack
+from coursekit.heads import KeyValueCache
+
+TOLERANCE = {torch.float32: 2e-5, torch.float64: 1e-12}
+D, H, HIDDEN = 16, 4, 24
+NORMS = ["post", "pre", "normformer", "dlcl", "none"]
+
+
+def names(cross):
+    """torch's parameter names -> ours."""
+    table = {
+        "self_attn.in_proj_": "self_attention.qkv.",
+        "self_attn.out_proj.": "self_attention.out.",
+        "multihead_attn.in_proj_": "cross_attention.qkv.",
+        "multihead_attn.out_proj.": "cross_attention.out.",
+        "linear1.": "feed_forward.expand.",
+        "linear2.": "feed_forward.contract.",
+        "norm1.": "self_residual.norm.",
+        "norm2.": "cross_residual.norm." if cross else "feed_residual.norm.",
+        "norm3.": "feed_residual.norm.",
+    }
+
+    def ours(name):
+        prefix = next(p for p in table if name.startswith(p))
+        return table[prefix] + name[len(prefix) :]
+
+    return ours
+
+
+def twins(norm, cross, activation, dtype):
+    torch.manual_seed(0)
+    kind = nn.TransformerDecoderLayer if cross else nn.TransformerEncoderLayer
+    options = {"activation": F.relu if activation is relu else F.gelu, "dropout": 0.0}
+    theirs = kind(D, H, HIDDEN, batch_first=True, norm_first=norm == "pre", dtype=dtype, **options)
+    ours = Block(
+        width=D, heads=H, hidden=HIDDEN, norm=norm, cross_attention=cross, activation=activation
+    ).to(dtype)
+    rename = names(cross)
+    with torch.no_grad():
+        for p in theirs.parameters():
+            p.normal_(std=0.3)
+    missing = ours.load_state_dict({rename(k): v for k, v in theirs.state_dict().items()})
+    assert not missing.missing_keys and not missing.unexpected_keys
+    return ours, theirs, rename
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("activation", [relu, gelu])
+@pytest.mark.parametrize("norm", ["post", "pre"])
+@pytest.mark.parametrize("cross", [False, True])
+@pytest.mark.parametrize("masked", [False, True])
+def test_equals_torch_layers_forward_and_gradients(dtype, activation, norm, cross, masked):
+    ours, theirs, rename = twins(norm, cross, activation, dtype)
+    x, memory = torch.randn(2, 5, D, dtype=dtype), torch.randn(2, 7, D, dtype=dtype)
+    own, other = {}, {}
+    if masked:
+        pad, memory_pad = masks.lengths([5, 3], 5), masks.lengths([7, 2], 7)
+        own = {"mask": pad & masks.causal(5)}
+        prefix = "tgt_" if cross else "src_"
+        other = {f"{prefix}key_padding_mask": ~pad[:, 0, 0]}
+        other["tgt_mask" if cross else "src_mask"] = ~masks.causal(5)
+        if cross:
+            own["memory_mask"] = memory_pad
+            other["memory_key_padding_mask"] = ~memory_pad[:, 0, 0]
+    inputs = (x, memory) if cross else (x,)
+    out, want = ours(*inputs, **own), theirs(*inputs, **other)
+    torch.testing.assert_close(out, want, atol=TOLERANCE[dtype], rtol=0)
+    direction = torch.randn_like(out)
+    (out * direction).sum().backward()
+    (want * direction).sum().backward()
+    mine = dict(ours.named_parameters())
+    for name, parameter in theirs.named_parameters():
+        got = mine.pop(rename(name))
+        torch.testing.assert_close(got.grad, parameter.grad, atol=100 * TOLERANCE[dtype], rtol=1e-4)
+    assert not mine  # every parameter of ours has been compared
+
+
+@pytest.mark.parametrize("norm", ["post", "pre"])
+def test_stack_equals_torch_encoder(norm):
+    torch.manual_seed(0)
+    layer = nn.TransformerEncoderLayer(
+        D, H, HIDDEN, dropout=0.0, batch_first=True, norm_first=norm == "pre"
+    )
+    final = nn.LayerNorm(D) if norm == "pre" else None
+    theirs = nn.TransformerEncoder(layer, 3, norm=final, enable_nested_tensor=False)
+    ours = Stack(depth=3, width=D, heads=H, hidden=HIDDEN, norm=norm)
+    with torch.no_grad():
+        for p in theirs.parameters():
+            p.normal_(std=0.3)
+    rename = names(False)
+    state = {}
+    for key, value in theirs.state_dict().items():
+        if key.startswith("norm."):
+            state["final." + key[5:]] = value
+        else:
+            _, index, rest = key.split(".", 2)
+            state[f"blocks.{index}.{rename(rest)}"] = value
+    ours.load_state_dict(state)
+    x = torch.randn(2, 5, D)
+    torch.testing.assert_close(ours(x), theirs(x), atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("residual", [True, False])
+@pytest.mark.parametrize("parts", range(1, 8))
+def test_every_part_can_be_removed(norm, residual, parts):
+    has = {
+        "self_attention": bool(parts & 1),
+        "cross_attention": bool(parts & 2),
+        "feed_forward": bool(parts & 4),
+    }
+    block = Block(width=D, heads=H, norm=norm, residual=residual, **has)
+    memory = torch.randn(2, 3, D) if has["cross_attention"] else None
+    x = torch.randn(2, 5, D)
+    out = block(x, memory)
+    assert out.shape == x.shape
+    out.square().sum().backward()
+    assert all(p.grad is not None and p.grad.isfinite().all() for p in block.parameters())
+    kinds = {name.split(".")[0] for name, _ in block.named_parameters()}
+    for part, present in has.items():
+        assert (part in kinds) == present
+
+
+def test_placements_are_their_formulas():
+    torch.manual_seed(0)
+    x = torch.randn(2, 5, D)
+    f = nn.Linear(D, D)
+    normalise = nn.LayerNorm(D)
+    want = {
+        "post": normalise(x + f(x)),
+        "pre": x + f(normalise(x)),
+        "dlcl": x + f(normalise(x)),
+        "none": x + f(x),
+    }
+    for norm, y in want.items():
+        torch.testing.assert_close(Residual(width=D, norm=norm)(x, f), y)
+    both = Residual(width=D, norm="normformer", after=True)(x, f)
+    torch.testing.assert_close(both, x + normalise(f(normalise(x))))
+    bare = Residual(width=D, norm="post", keep=False)(x, f)
+    torch.testing.assert_close(bare, normalise(f(x)))
+
+
+def test_normformer_has_its_three_extra_parts():
+    pre = Block(width=D, heads=H)
+    former = Block(width=D, heads=H, norm="normformer")
+    extra = H + 2 * D + 2 * (4 * D)  # head factors, norm after attention, norm inside the FFN
+    count = [sum(p.numel() for p in b.parameters()) for b in (pre, former)]
+    assert count[1] - count[0] == extra
+    x = torch.randn(2, 5, D)
+    with torch.no_grad():
+        former.head_scale[2] = 0
+    torch.testing.assert_close(former(x), former(x, head_mask=torch.tensor([1.0, 1, 0, 1])))
+
+
+def test_dlcl_mixes_every_layer_below():
+    torch.manual_seed(0)
+    stack = Stack(depth=3, width=D, heads=H, norm="dlcl")
+    with torch.no_grad():
+        stack.mixture.normal_()
+    x = torch.randn(2, 5, D)
+    ys = [x]
+    for depth, block in enumerate(stack.blocks):
+        normed = [norm(y) for norm, y in zip(stack.mixture_norms, ys)]
+        ys.append(block(sum(w * y for w, y in zip(stack.mixture[depth], normed))))
+    normed = [norm(y) for norm, y in zip(stack.mixture_norms, ys)]
+    want = sum(w * y for w, y in zip(stack.mixture[3], normed))
+    out, hidden = stack(x, return_hidden=True)
+    torch.testing.assert_close(out, want)
+    for a, b in zip(hidden, ys, strict=True):
+        torch.testing.assert_close(a, b)
+    fresh = Stack(depth=3, width=D, heads=H, norm="dlcl")
+    torch.testing.assert_close(fresh.mixture.sum(1), torch.ones(4))  # starts as the mean
+    assert (fresh.mixture.triu(1) == 0).all()
+
+
+def test_feed_forward_works_on_each_position_alone():
+    feed = FeedForward(width=D)
+    x = torch.randn(2, 5, D)
+    one_by_one = torch.stack([feed(x[:, t : t + 1])[:, 0] for t in range(5)], 1)
+    torch.testing.assert_close(feed(x), one_by_one)
+    assert feed.expand.out_features == 4 * D
+    want = feed.contract(relu(feed.expand(x)))
+    torch.testing.assert_close(feed(x), want)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_causality_of_a_stack(norm):
+    torch.manual_seed(0)
+    stack = Stack(depth=2, width=D, heads=H, norm=norm).eval()
+    x = torch.randn(1, 6, D)
+    out = stack(x, mask=masks.causal(6))
+    x[:, 3] = torch.randn(D)  # not += 1: LayerNorm would not see a constant
+    changed = stack(x, mask=masks.causal(6))
+    torch.testing.assert_close(changed[:, :3], out[:, :3])
+    assert not torch.allclose(changed[:, 3], out[:, 3])
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_permutation_equivariance_without_positions(norm):
+    stack = Stack(depth=2, width=D, heads=H, norm=norm).double()
+    x, order = torch.randn(2, 6, D).double(), torch.randperm(6)
+    torch.testing.assert_close(stack(x[:, order]), stack(x)[:, order])
+
+
+def test_cached_block_equals_uncached():
+    torch.manual_seed(0)
+    block = Block(width=D, heads=H, cross_attention=True).double().eval()
+    x, memory = torch.randn(2, 5, D).double(), torch.randn(2, 3, D).double()
+    want = block(x, memory, mask=masks.causal(5))
+    cache, memory_cache = KeyValueCache(), KeyValueCache()
+    steps = [
+        block(x[:, t : t + 1], memory, cache=cache, memory_cache=memory_cache) for t in range(5)
+    ]
+    torch.testing.assert_close(torch.cat(steps, 1), want)
+
+
+def test_dropout_acts_on_every_sublayer_in_training_only():
+    x = torch.ones(1, 3, D)
+    for part in ("self_attention", "feed_forward"):
+        only = {"self_attention": False, "feed_forward": False, part: True}
+        block = Block(width=D, heads=H, norm="none", dropout=0.5, attention_dropout=0.0, **only)
+        change = block(x) - x
+        assert (change == 0).any() and (change != 0).any()
+        block.eval()
+        assert torch.equal(block(x), block(x))
+
+
+x3 = torch.zeros(1, 3, D)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: Block(width=D, heads=3), "3 heads and width 16"),
+        (lambda: Block(width=D, heads=4, norm="middle"), "one of post, pre.*'middle'"),
+        (lambda: Block(width=D, heads=4)(torch.zeros(1, 3, 5)), r"16\), found \(1, 3, 5\)"),
+        (lambda: Block(width=D, heads=4)(x3, x3), "has no cross-attention, but a memory was given"),
+        (lambda: Block(width=D, heads=4, cross_attention=True)(x3), "no memory was given"),
+        (lambda: Stack(depth=0, width=D, heads=4), "depth must be above 0"),
+        (lambda: FeedForward(width=4, hidden=0), "hidden must be above 0"),
+    ],
+)
+def test_bad_input_gets_a_sentence(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
