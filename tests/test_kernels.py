@@ -60,6 +60,16 @@ def test_batches_and_broadcasting(kernel):
     torch.testing.assert_close(out[1, 2], kernel(q[1, 2], k[2]))
 
 
+@pytest.mark.parametrize("width", [4, 64, 512])
+def test_the_dot_product_has_variance_d_and_the_scale_brings_it_to_one(width):
+    # 20,000 products: the sampling error of a variance is about its value times sqrt(2 / 20,000).
+    generator = torch.Generator().manual_seed(0)
+    q, k = (torch.randn(20_000, 1, width, generator=generator) for _ in range(2))
+    error = 5 * math.sqrt(2 / 20_000) * (1 + 6 / width) ** 0.5  # heavier tails when narrow
+    assert dot(q, k).var().item() == pytest.approx(width, rel=error)
+    assert scaled_dot(q, k).var().item() == pytest.approx(1, rel=error)
+
+
 def test_cosine_ignores_length_and_survives_zeros():
     q, k = torch.randn(3, 4), torch.randn(5, 4)
     torch.testing.assert_close(cosine(7 * q, 0.1 * k), cosine(q, k))

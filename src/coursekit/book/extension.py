@@ -15,7 +15,6 @@ import functools
 import hashlib
 import json
 import os
-import re
 import zlib
 from pathlib import Path
 from typing import Any, ClassVar
@@ -34,6 +33,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 from coursekit.book import assets, lecture_map
+from coursekit.book.build import NO_LOCAL_SCRIPTS, cdn_sentence
 from coursekit.errors import CourseError
 from coursekit.notebooks.imports import source_folder
 from coursekit.notebooks.run import (
@@ -47,8 +47,6 @@ from coursekit.notebooks.run import (
 from coursekit.progress import track
 
 logger = logging.getLogger(__name__)
-
-NO_LOCAL_SCRIPTS = "COURSEKIT_CDN"  # set by `build` when it has already said why
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -111,12 +109,9 @@ def use_local_scripts(app: Sphinx, config: Config) -> None:
         return
     config.html_static_path = [*config.html_static_path, str(folder)]
     config.mathjax_path = "mathjax/tex-mml-chtml.js"
-    config.nb_ipywidgets_js = {"widgets/require.js": {}, "widgets/embed-amd.js": {}}
-
-
-def cdn_sentence(reason: Exception) -> str:
-    """Return the line that a reader of the build's output needs when the scripts are not local."""
-    return f"{reason}, so the pages load MathJax and the widget scripts from a CDN"
+    config.nb_ipywidgets_js = {
+        name: {} for name in ("widget_paths.js", "widgets/require.js", "widgets/embed-amd.js")
+    }
 
 
 # --- Notebooks ---
@@ -375,11 +370,10 @@ class NotebookStatus(SphinxDirective):
 
 def machine(record: dict[str, Any]) -> str:
     """Return what kind of machine a notebook ran on, and nothing that tells which one."""
-    found = record.get("platform", "")
-    kind = re.search(r"x86_64|AMD64|aarch64|arm64", found)
-    parts = [found.split("-")[0] or "an unknown system", *(kind.group() for kind in [kind] if kind)]
-    cores = record.get("cores")
-    return ", ".join([*parts, f"{cores} cores"] if cores else parts)
+    parts = [record.get("platform") or "an unknown system"]
+    if record.get("cores"):
+        parts.append(f"{record['cores']} cores")
+    return ", ".join(parts)
 
 
 def _joined(parts: list[nodes.Node]) -> list[nodes.Node]:

@@ -17,7 +17,7 @@ from functools import cache
 import torch
 from torch import Tensor
 
-YEARS = range(1950, 2050)
+YEARS = range(1980, 2030)
 MONTHS = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
@@ -97,9 +97,7 @@ def days(split: str) -> tuple[datetime.date, ...]:
     return tuple(every[start:stop])
 
 
-def sample(
-    split: str, count: int, *, dates: int | Sequence[int] = 1, seed: int = 0
-) -> list[Pair]:
+def sample(split: str, count: int, *, dates: int | Sequence[int] = 1, seed: int = 0) -> list[Pair]:
     """Draw `count` lines from one split; each holds `dates` dates, or one of these numbers."""
     numbers = [dates] if isinstance(dates, int) else list(dates)
     if not numbers or min(numbers) < 1:

@@ -110,13 +110,14 @@ class RNNSearch(nn.Module):
         are about the symbol that follows target[:, t], and depend on target[:, : t + 1] only.
         `return_weights` adds the attention weights (B, T, S). `source` may end in padding.
         """
+        self._check(source, "source", self.config.source_vocabulary)
         self._check(target, "target", self.config.target_vocabulary)
         if source.shape[:1] != target.shape[:1]:
             raise ValueError(
                 "source and target must have one batch size, "
                 f"found {tuple(source.shape)} and {tuple(target.shape)}"
             )
-        encoded, state = self.encode(source)
+        encoded, state = self._encode(source)
         words = self.dropout(self.target_embedding(target))  # (B, T, E)
         states, contexts, weights = [], [], []
         for word in words.unbind(dim=1):  # one step after the other: each state needs the last one
@@ -132,6 +133,10 @@ class RNNSearch(nn.Module):
 
     def encode(self, source: Tensor) -> tuple[Encoded, Tensor]:
         """source (B, S) -> what the decoder looks at, and its first state (B, H)."""
+        self._check(source, "source", self.config.source_vocabulary)
+        return self._encode(source)
+
+    def _encode(self, source: Tensor) -> tuple[Encoded, Tensor]:
         lengths = self._source_lengths(source)
         words = self.dropout(self.source_embedding(source))  # (B, S, E)
         # Packing ends each row at its own last word, so padding never enters a state.
@@ -232,7 +237,6 @@ class RNNSearch(nn.Module):
 
     def _source_lengths(self, source: Tensor) -> Tensor:
         """Return how many words each row has (B,), on the CPU, where packing wants it."""
-        self._check(source, "source", self.config.source_vocabulary)
         words = (source != self.config.pad).cpu()  # (B, S)
         lengths = words.sum(dim=1)  # (B,)
         if (lengths == 0).any():

@@ -6,6 +6,9 @@ A course is a folder that holds `_config.yml` and `notebooks/`. This file loads 
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from coursekit.errors import CourseError
@@ -38,3 +41,22 @@ def write_whole(path: Path, text: str) -> None:
         os.replace(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+@contextmanager
+def quick_imports() -> Iterator[None]:
+    """Make `import nbformat` two seconds faster inside this block.
+
+    nbformat imports jsonschema, and that compiles a grammar of internet addresses at once if the
+    package rfc3987_syntax is there, which comes with Jupyter. The form of notebooks has no use for
+    it, and jsonschema does without it.
+    """
+    name = "rfc3987_syntax"
+    if name in sys.modules:
+        yield
+        return
+    sys.modules[name] = None  # Python's own sign for "not there"
+    try:
+        yield
+    finally:
+        del sys.modules[name]

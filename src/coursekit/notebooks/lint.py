@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from coursekit.errors import CourseError
-from coursekit.notebooks import course_root, relative, write_whole
+from coursekit.notebooks import course_root, quick_imports, relative, write_whole
 from coursekit.notebooks.imports import parse_cell, read_notebook
 
 LONGEST_CELL = 25
@@ -116,8 +116,8 @@ def fix(path: Path) -> bool:
     kernel, the set-up cell and the Colab link become those of the course. A second `fix` changes
     nothing. Long cells, paths and figures need an author.
     """
-    import nbformat
-
+    with quick_imports():
+        import nbformat
     path = Path(path)
     root = course_root(path.parent)
     notebook = read_notebook(path)
@@ -152,8 +152,8 @@ Found = Iterator[tuple[str, str]]
 
 
 def _format(notebook: dict, path: Path, root: Path) -> Found:
-    import nbformat
-
+    with quick_imports():
+        import nbformat
     minor = notebook.get("nbformat_minor")
     if minor != 5:
         yield "", f"is in nbformat 4.{minor}; nbformat 4.5 is expected"

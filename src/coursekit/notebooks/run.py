@@ -31,6 +31,12 @@ from coursekit.notebooks.imports import cache_key
 from coursekit.progress import Progress
 
 TIMEOUT = 300.0  # seconds for a whole notebook
+WORKER = """\
+from coursekit.notebooks import quick_imports
+with quick_imports():
+    from coursekit.notebooks.worker import main
+main()
+"""
 GRACE = 10.0  # seconds for a worker to end its kernel before it is killed
 
 
@@ -288,7 +294,7 @@ def _start_worker(log: IO[str]) -> subprocess.Popen[str]:
     else:
         apart = {"start_new_session": True}
     return subprocess.Popen(
-        [sys.executable, "-m", "coursekit.notebooks.worker"],
+        [sys.executable, "-c", WORKER],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=log,

@@ -22,7 +22,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import nbformat
 from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
@@ -212,7 +212,7 @@ def _last_words(folder: Path) -> str:
     return f"the kernel died{said}"
 
 
-async def serve() -> None:
+async def serve(answers: TextIO) -> None:
     """Answer jobs until stdin closes; then give up the one at hand."""
     loop = asyncio.get_running_loop()
     jobs: asyncio.Queue[str | None] = asyncio.Queue()
@@ -238,11 +238,11 @@ async def serve() -> None:
         finally:
             at_hand = None
         with suppress(BrokenPipeError):
-            print(json.dumps(answer), file=ANSWERS, flush=True)
+            print(json.dumps(answer), file=answers, flush=True)
 
 
-if __name__ == "__main__":
-    # What any library prints must not get between the answers.
-    ANSWERS = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+def main() -> None:
+    """Serve, with stdout kept for the answers, whatever a library prints."""
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    asyncio.run(serve())
+    asyncio.run(serve(answers))

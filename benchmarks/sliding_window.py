@@ -1,6 +1,6 @@
 """Blocked local attention beside its peers: time and memory at T = 512 … 8192, window 256.
 
-    python benchmarks/local_attention.py [--rounds 5] [--threads 2]
+    python benchmarks/sliding_window.py [--rounds 5] [--threads 2]
 
 All do the same work, |i − j| ≤ 256 over 8 heads of width 64, forward without gradients, and are
 compared on the same numbers first. One round times every contestant once at one T, in turn; the
@@ -27,7 +27,7 @@ RADIUS, HEADS, WIDTH = 256, 8, 64
 LENGTHS = (512, 1024, 2048, 4096, 8192)
 OURS = "blocked (ours)"
 NAMES = (OURS, "dense, readable", "dense, fused", "local-attention", "Longformer chunks")
-RESULT = Path(__file__).parent / "results" / "local_attention.json"
+RESULT = Path(__file__).parent / "results" / "sliding_window.json"
 
 
 def contestant(name: str, T: int) -> Callable[[], object]:
@@ -101,21 +101,29 @@ def peak_memory(name: str, T: int, threads: int) -> int:
 
 def measure_memory(name: str, T: int) -> None:
     """Print the growth of this process's peak, in bytes."""
-    import resource
-
-    import psutil
     import torch
 
     with torch.no_grad():
         contestant(name, 2 * RADIUS)()  # warm: libraries, threads
         call = contestant(name, T)
-        before = psutil.Process().memory_info().rss
+        before = resident("VmRSS")
         call()
-    unit = 1 if platform.system() == "Darwin" else 1024
-    print(max(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit - before, 0))
+    print(max(resident("VmHWM") - before, 0))
+
+
+def resident(field: str) -> int:
+    """Bytes of this process now (VmRSS) or at its peak (VmHWM).
+
+    Linux keeps both for the program itself; getrusage would count what the parent had in memory
+    when it started us.
+    """
+    status = Path("/proc/self/status").read_text()
+    line = next(line for line in status.splitlines() if line.startswith(field + ":"))
+    return 1024 * int(line.split()[1])
 
 
 def main() -> None:
+    """Measure, print and write the result."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
@@ -129,6 +137,7 @@ def main() -> None:
     if args.memory_of:
         return measure_memory(args.memory_of, args.length)
 
+    linux = platform.system() == "Linux"  # elsewhere the memory column stays empty
     rows = []
     for T in LENGTHS:
         calls = {name: contestant(name, T) for name in NAMES if fits(name, T)}
@@ -150,11 +159,11 @@ def main() -> None:
                 "name": name,
                 "milliseconds": round(1e3 * statistics.median(seconds), 1),
                 "times_ours": round(statistics.median(ratios), 2),
-                "peak_MB": round(peak_memory(name, T, args.threads) / 1e6, 1),
+                "peak_MB": round(peak_memory(name, T, args.threads) / 1e6, 1) if linux else None,
             }
             rows.append(row)
             print(f"T={T:5} {name:18} {row['milliseconds']:8.1f} ms", end=" ")
-            print(f"{row['times_ours']:6.2f} × ours {row['peak_MB']:8.1f} MB", flush=True)
+            print(f"{row['times_ours']:6.2f} × ours {row['peak_MB']} MB", flush=True)
     RESULT.parent.mkdir(exist_ok=True)
     record = {
         "what": f"|i − j| ≤ {RADIUS}, {HEADS} heads of width {WIDTH}, fp32, forward, CPU",

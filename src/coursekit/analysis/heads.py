@@ -1,0 +1,81 @@
+"""What single heads are worth, and how many directions they really use.
+
+Importance and pruning follow Michel et al. (2019), the score matrices Cordonnier et al. (2020). The
+book explains both in "Many heads". Shapes: B batch, H heads, D model width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from coursekit.heads import MultiHeadAttention
+
+
+def head_importance(losses: Callable[[Tensor], Tensor], *, batch: int, heads: int) -> Tensor:
+    """Return how much the loss leans on each head (H,): the mean of |∂loss / ∂mask| at mask = 1.
+
+    `losses` takes a head mask (B, H) and returns one loss for each example (B,). The mean is taken
+    after the absolute value, so that examples which pull in opposite directions do not cancel.
+    """
+    mask = torch.ones(batch, heads, requires_grad=True)  # (B, H)
+    loss = losses(mask)  # (B,)
+    if loss.shape != (batch,):
+        raise ValueError(
+            f"losses must return one loss for each example, shape ({batch},), "
+            f"found {tuple(loss.shape)}"
+        )
+    (slope,) = torch.autograd.grad(loss.sum(), mask)  # (B, H): row b depends on example b alone
+    return slope.abs().mean(dim=0)  # (H,)
+
+
+@torch.no_grad()
+def prune(losses: Callable[[Tensor], Tensor], order: Sequence[int]) -> Tensor:
+    """Remove heads in `order`, one more each time, and return the mean loss after 0 … H removals.
+
+    `losses` takes a head mask (H,), 1 = keep, and returns a loss of any shape. The result (H + 1,)
+    begins with all heads and ends with none. Nothing is trained in between.
+    """
+    heads = len(order)
+    if sorted(int(head) for head in order) != list(range(heads)):
+        raise ValueError(f"order must name each of {heads} heads once, found {list(order)}")
+    mask = torch.ones(heads)  # (H,)
+    found = [losses(mask).mean()]
+    for head in order:
+        mask[head] = 0.0
+        found.append(losses(mask).mean())
+    return torch.stack(found)  # (H + 1,)
+
+
+@torch.no_grad()
+def score_matrices(layer: MultiHeadAttention) -> Tensor:
+    """Return W_Q W_Kᵀ for each head (H, D, D): head h scores x against y by x M_h yᵀ.
+
+    Their sum over h is the product of the concatenated matrices. Biases and the scale are left out.
+    """
+    wq, wk, _ = layer.qkv.weight.split(layer.sizes)  # (H·Dh, D), (Hkv·Dh, D)
+    wq = wq.unflatten(0, (layer.heads, -1))  # (H, Dh, D)
+    wk = wk.unflatten(0, (layer.kv_heads, -1))  # (Hkv, Dh, D)
+    wk = wk.repeat_interleave(layer.heads // layer.kv_heads, dim=0)  # (H, Dh, D)
+    return wq.transpose(-2, -1) @ wk  # (H, D, D)
+
+
+@torch.no_grad()
+def captured_energy(matrix: Tensor) -> Tensor:
+    """matrix (..., M, N) -> (..., min(M, N)): the share of its energy in the first r directions.
+
+    Energy is the sum of squared singular values, which PCA calls variance. The last entry is 1; a
+    matrix of zeros has no energy and gives NaN.
+    """
+    energy = torch.linalg.svdvals(matrix.double()).square()  # (..., R), largest first
+    return (energy.cumsum(-1) / energy.sum(-1, keepdim=True)).to(matrix.dtype)
+
+
+def effective_rank(matrix: Tensor, share: float = 0.9) -> Tensor:
+    """matrix (..., M, N) -> (...): how many directions hold `share` of the energy (an integer)."""
+    if not 0 < share <= 1:
+        raise ValueError(f"share must lie above 0 and at most at 1, found {share}")
+    # A hair below `share`: rounding must not ask for directions that hold nothing.
+    return (captured_energy(matrix) < share - 1e-6).sum(dim=-1) + 1

@@ -1,0 +1,101 @@
+import pytest
+import torch
+from torch import Tensor
+
+from coursekit.analysis.heads import (
+    captured_energy,
+    effective_rank,
+    head_importance,
+    prune,
+    score_matrices,
+)
+from coursekit.heads import MultiHeadAttention
+
+
+@pytest.fixture(autouse=True)
+def seed() -> None:
+    torch.manual_seed(0)
+
+
+def test_importance_is_the_mean_of_the_absolute_slopes() -> None:
+    slopes = torch.tensor([[1.0, -2.0, 0.0], [-3.0, 2.0, 0.0]])  # cancels where one forgets |·|
+    found = head_importance(lambda mask: (mask * slopes).sum(-1), batch=2, heads=3)
+    assert found.tolist() == [2.0, 2.0, 0.0]
+
+
+def test_importance_agrees_with_a_difference_quotient_of_a_real_layer() -> None:
+    layer = MultiHeadAttention(width=12, heads=3).double()
+    x, target = torch.randn(2, 5, 4, 12, dtype=torch.float64)
+
+    def losses(mask: Tensor) -> Tensor:
+        return (layer(x, head_mask=mask) - target).square().mean(dim=(1, 2))
+
+    found = head_importance(losses, batch=5, heads=3)
+    for head in range(3):
+        step = torch.zeros(5, 3)
+        step[:, head] = 1e-4
+        up, down = losses(1 + step), losses(1 - step)
+        assert found[head].item() == pytest.approx(((up - down) / 2e-4).abs().mean().item(), 1e-2)
+
+
+def test_importance_wants_one_loss_for_each_example() -> None:
+    with pytest.raises(ValueError, match=r"shape \(4,\), found \(\)"):
+        head_importance(lambda mask: mask.sum(), batch=4, heads=2)
+
+
+def test_prune_removes_in_the_order_given_and_keeps_what_it_removed() -> None:
+    worth = torch.tensor([1.0, 10.0, 100.0])
+    found = prune(lambda mask: 111 - (mask * worth).sum(), [1, 0, 2])
+    assert found.tolist() == [0.0, 10.0, 11.0, 111.0]
+
+
+def test_a_pruned_head_cannot_be_heard() -> None:
+    layer = MultiHeadAttention(width=8, heads=2)
+    x = torch.randn(3, 4, 8)
+    found = prune(lambda mask: layer(x, head_mask=mask).square(), [0, 1])
+    assert found[-1] == layer.out.bias.square().mean()
+    with torch.no_grad():
+        layer.out.weight[:, :4] = 0  # what head 0 says is thrown away
+    found = prune(lambda mask: layer(x, head_mask=mask).square(), [0, 1])
+    assert torch.allclose(found[0], found[1]) and not torch.allclose(found[1], found[2])
+
+
+@pytest.mark.parametrize("order", [[0, 0, 1], [1, 2, 3]])
+def test_prune_wants_every_head_once(order: list[int]) -> None:
+    with pytest.raises(ValueError, match="each of 3 heads once"):
+        prune(lambda mask: mask.sum(), order)
+
+
+@pytest.mark.parametrize("kv_heads", [4, 2, 1])
+def test_score_matrices_give_the_scores(kv_heads: int) -> None:
+    layer = MultiHeadAttention(width=8, heads=4, kv_heads=kv_heads, bias=False, scale=1.0)
+    x = torch.randn(1, 5, 8)
+    scores = x[:, None] @ score_matrices(layer) @ x[:, None].mT  # (1, H, T, T)
+    _, weights = layer(x, return_weights=True)
+    assert torch.allclose(scores.softmax(-1), weights, atol=1e-5)
+    assert torch.linalg.matrix_rank(score_matrices(layer)).tolist() == [2] * 4
+
+
+def test_the_sum_over_heads_is_the_product_of_the_concatenation() -> None:
+    layer = MultiHeadAttention(width=8, heads=4)
+    wq, wk, _ = layer.qkv.weight.split(8)
+    assert torch.allclose(score_matrices(layer).sum(0), wq.T @ wk, atol=1e-6)
+
+
+def test_energy_of_known_singular_values() -> None:
+    matrix = torch.diag(torch.tensor([1.0, 3.0, 0.0, 2.0]))
+    expected = torch.tensor([9.0, 13.0, 14.0, 14.0]) / 14
+    assert torch.allclose(captured_energy(matrix), expected)
+    assert torch.allclose(captured_energy(matrix[:, :2]), torch.tensor([0.9, 1.0]))
+    assert captured_energy(torch.zeros(2, 2)).isnan().all()
+
+
+def test_effective_rank_counts_directions() -> None:
+    left, right = torch.randn(2, 20, 3)
+    pair = torch.stack([torch.eye(20), left @ right.T])  # twenty equal directions, and three
+    assert effective_rank(pair, 1.0).tolist() == [20, 3]
+    assert effective_rank(torch.eye(20), 0.9) == 18
+    assert effective_rank(torch.diag(torch.tensor([3.0, 1.0])), 0.9) == 1
+    assert effective_rank(torch.diag(torch.tensor([3.0, 1.0])), 0.91) == 2
+    with pytest.raises(ValueError, match="share"):
+        effective_rank(pair, 0.0)

@@ -1,0 +1,213 @@
+"""The command line: one sentence and an exit code, whatever goes wrong."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from coursekit import __version__, cli, doctor
+from coursekit.errors import CourseError
+from coursekit.notebooks import run
+
+
+@pytest.fixture
+def inside(course, monkeypatch):
+    """Return a miniature course with the working directory in it."""
+    monkeypatch.chdir(course.root)
+    return course
+
+
+def ask(capsys, *arguments):
+    """Run the command line; return exit code, stdout and the lines of stderr."""
+    code = cli.main(list(arguments))
+    said = capsys.readouterr()
+    return code, said.out, said.err.splitlines()
+
+
+def only_sentence(lines):
+    assert len(lines) == 1, lines
+    assert lines[0].startswith("coursekit: ")
+    return lines[0]
+
+
+def test_version(capsys):
+    assert ask(capsys, "--version") == (0, f"coursekit {__version__}\n", [])
+
+
+def test_help_names_every_command(capsys):
+    code, out, _ = ask(capsys, "--help")
+    assert code == 0
+    assert all(name in out for name in ("doctor", "notebooks", "book", "--quiet", "--debug"))
+    assert ask(capsys, "notebooks", "--help")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "required: COMMAND"),
+        (("fly",), "'fly'"),
+        (("notebooks",), "required: COMMAND"),
+        (("notebooks", "fly"), "'fly'"),
+        (("doctor", "--fast"), "--fast"),
+        (("doctor", "--js"), "--js"),
+        (("book", "--workers", "0"), "'0' should be a whole number from 1"),
+        (("book", "--workers", "two"), "'two' should be a whole number from 1"),
+        (("notebooks", "run", "--timeout", "-1"), "'-1' should be a number of seconds above 0"),
+        (("notebooks", "run", "--timeout", "nan"), "'nan' should be a number of seconds above 0"),
+        (("notebooks", "run", "nowhere.ipynb"), "there is no file nowhere.ipynb"),
+        (("notebooks", "lint", "nowhere"), "there is no file nowhere"),
+        (("notebooks", "lint", "_config.yml"), "_config.yml is not a notebook"),
+        (("--root", "nowhere", "book"), "there is no folder nowhere"),
+    ],
+)
+def test_what_does_not_exist_is_one_sentence_and_exit_code_2(inside, capsys, arguments, said):
+    code, out, err = ask(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert said in only_sentence(err)
+
+
+@pytest.mark.parametrize("arguments", [("book",), ("notebooks", "lint"), ("notebooks", "run")])
+def test_outside_a_course_is_one_sentence(tmp_path, monkeypatch, capsys, arguments):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = ask(capsys, *arguments)
+    assert (code, out) == (1, "")
+    assert "is not inside a course" in only_sentence(err)
+    assert "--root DIR" in err[0]
+
+
+def test_the_course_is_found_from_below_by_name_and_by_path(course, tmp_path, monkeypatch, capsys):
+    path = course.notebook("one", "x = 1")
+    expected = (0, "1 notebook in good form\n", [])
+    monkeypatch.chdir(course.root / "notebooks")
+    assert ask(capsys, "notebooks", "lint") == expected
+    monkeypatch.chdir(tmp_path)
+    assert ask(capsys, "notebooks", "lint", "--root", str(course.root)) == expected
+    assert ask(capsys, "notebooks", "lint", str(path)) == expected
+    assert ask(capsys, "notebooks", "lint", str(path.parent)) == expected
+
+
+def test_lint_prints_each_problem_and_fix_mends(inside, capsys):
+    path = inside.notebook("one", "x = 1")
+    content = json.loads(path.read_text())
+    content["cells"][2]["execution_count"] = 3
+    content["metadata"]["kernelspec"]["name"] = "mine"
+    path.write_text(json.dumps(content))
+    code, out, err = ask(capsys, "notebooks", "lint")
+    assert code == 1
+    assert sorted(out.splitlines()) == [
+        "notebooks/one.ipynb, cell step-1: has execution_count 3; null is expected",
+        "notebooks/one.ipynb: has the kernel 'mine'; 'python3' is expected",
+    ]
+    assert only_sentence(err) == "coursekit: error: 2 problems in 1 notebook"
+    code, out, err = ask(capsys, "notebooks", "lint", "--fix")
+    assert (code, err) == (0, [])
+    assert out == "notebooks/one.ipynb: mended\n1 notebook in good form\n"
+    assert ask(capsys, "--quiet", "notebooks", "lint", "--fix") == (0, "", [])
+
+
+def test_run_executes_what_is_stale(inside, capsys):
+    inside.notebook("one", "print(1)")
+    code, out, err = ask(capsys, "notebooks", "run", "--workers", "1", "--timeout", "100")
+    assert code == 0
+    assert out.startswith("_build/executed/one.ipynb  ")
+    assert len(err) == 1 and err[0].startswith("notebooks 1/1: one ran in ")
+    code, out, err = ask(capsys, "notebooks", "run", "notebooks/one.ipynb")
+    assert (code, out) == (0, "_build/executed/one.ipynb  unchanged\n")
+    assert ask(capsys, "notebooks", "run", "--quiet") == (0, "", [])
+    assert ask(capsys, "--quiet", "notebooks", "run", "--root", str(inside.root)) == (0, "", [])
+    inside.notebook("one", "1 / 0")
+    code, out, err = ask(capsys, "notebooks", "--quiet", "run")
+    assert (code, out) == (1, "")
+    assert "notebooks/one.ipynb, cell step-1: ZeroDivisionError" in only_sentence(err)
+
+
+def test_the_options_reach_the_runner(inside, capsys, monkeypatch):
+    seen = {}
+
+    def note(paths, **options):
+        seen.update(options, paths=paths)
+        return []
+
+    monkeypatch.setattr(run, "run_notebooks", note)
+    path = inside.notebook("one", "x = 1")
+    inside.notebook("two", "x = 1")
+    line = ["notebooks", "run", "notebooks/one.ipynb", "--workers", "3", "--timeout", "7.5"]
+    assert ask(capsys, *line, "--force")[0] == 0
+    seen.pop("progress")
+    assert seen == {"paths": [path], "workers": 3, "timeout": 7.5, "force": True}
+
+
+def test_book_prints_the_path_of_its_first_page_last(inside, capsys, monkeypatch):
+    build = pytest.importorskip("coursekit.book.build")
+    seen = {}
+
+    def built(root, **options):
+        seen.update(options, root=root)
+        print("built")
+        return root / "_build" / "html" / "index.html"
+
+    monkeypatch.setattr(build, "build_book", built)
+    code, out, _ = ask(capsys, "book", "--workers", "1", "--force", "--quiet")
+    assert code == 0
+    assert out.splitlines()[-1] == str(inside.root / "_build" / "html" / "index.html")
+    assert seen == {"root": inside.root, "workers": 1, "quiet": True, "force": True}
+    ask(capsys, "book")
+    assert seen["workers"] in (1, 2)
+    assert (seen["quiet"], seen["force"]) == (False, False)
+
+
+class Told(CourseError):
+    exit_code = 7
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (CourseError("the roof leaks"), 1, "error: the roof leaks"),
+        (Told("the roof leaks"), 7, "error: the roof leaks"),
+        (
+            ValueError("two\nlines"),
+            1,
+            "error: ValueError: two lines; run again with --debug for the traceback",
+        ),
+        (KeyError(), 1, "error: KeyError; run again with --debug for the traceback"),
+        (
+            ModuleNotFoundError("No module named 'nbclient'"),
+            1,
+            "error: ModuleNotFoundError: No module named 'nbclient'; "
+            "coursekit doctor names the command that installs what is missing",
+        ),
+        (KeyboardInterrupt(), 130, "interrupted; finished results are kept"),
+    ],
+)
+def test_whatever_is_raised_becomes_a_sentence(capsys, monkeypatch, error, code, said):
+    def fail(root):
+        raise error
+
+    monkeypatch.setattr(doctor, "examine", fail)
+    got, out, err = ask(capsys, "doctor")
+    assert (got, out) == (code, "")
+    assert only_sentence(err) == f"coursekit: {said}"
+    for line in (["--debug", "doctor"], ["doctor", "--debug"]):
+        got, _, err = ask(capsys, *line)
+        assert got == code
+        assert err[0].startswith("Traceback")
+        assert err[-1] == f"coursekit: {said}"
+
+
+def test_a_reader_that_goes_away_is_no_error(inside):
+    for number in range(30):
+        inside.notebook(f"n{number}", "x = '" + "very long " * 30 + "'\n1 / = 2")
+    program = "import sys; from coursekit.cli import main; sys.exit(main(['notebooks', 'lint']))"
+    command = [sys.executable, "-c", program]
+    process = subprocess.Popen(
+        command, cwd=inside.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    process.stdout.close()  # before anything can have been written
+    err = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(timeout=60) in (0, 1)
+    assert "BrokenPipe" not in err and "Traceback" not in err
