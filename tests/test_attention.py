@@ -142,6 +142,7 @@ def test_causality(ours, t, seed):
 
 @pytest.mark.parametrize("ours", BOTH)
 @pytest.mark.parametrize("biased", [False, True])
+@pytest.mark.filterwarnings("ignore:Anomaly Detection")
 def test_empty_rows_are_zeros_with_finite_gradients(ours, biased):
     q, k, v = qkv(grad=True)
     mask = torch.ones(5, 7, dtype=torch.bool)
@@ -149,7 +150,9 @@ def test_empty_rows_are_zeros_with_finite_gradients(ours, biased):
     bias = make(5, 7, seed=4) if biased else None
     out = ours(q, k, v, mask, bias=bias)
     assert (out[..., 2, :] == 0).all() and (out[..., 1, :] != 0).all()
-    out.sum().backward()
+    with torch.autograd.detect_anomaly(check_nan=True):  # no NaN on the way back either
+        out = ours(q, k, v, mask, bias=bias)
+        out.sum().backward()
     for x in (q, k, v):
         assert x.grad.isfinite().all()
     assert (q.grad[..., 2, :] == 0).all() and q.grad.abs().sum() > 0
@@ -163,7 +166,7 @@ def test_naive_softmax_would_fail_the_law_above():
 
 def test_masked_weights_are_exactly_zero_even_for_huge_scores():
     q, k, v = qkv()
-    _, weights = attention(q * 1e4, k, v, masks.causal(5, 7), return_weights=True)
+    _, weights = attention(q * 1e8, k, v, masks.causal(5, 7), return_weights=True)
     assert (weights.masked_select(~masks.causal(5, 7)) == 0).all()
 
 

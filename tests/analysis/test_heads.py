@@ -5,6 +5,7 @@ from torch import Tensor
 from coursekit.analysis.heads import (
     captured_energy,
     effective_rank,
+    greedy_order,
     head_importance,
     prune,
     score_matrices,
@@ -64,6 +65,15 @@ def test_a_pruned_head_cannot_be_heard() -> None:
 def test_prune_wants_every_head_once(order: list[int]) -> None:
     with pytest.raises(ValueError, match="each of 3 heads once"):
         prune(lambda mask: mask.sum(), order)
+
+
+def test_greedy_order_sees_two_heads_that_stand_in_for_each_other() -> None:
+    def losses(mask: Tensor) -> Tensor:  # heads 0 and 1 hold the same, head 2 a little of its own
+        return 11 - 10 * torch.maximum(mask[0], mask[1]) - mask[2]
+
+    assert greedy_order(losses, heads=3) == [0, 2, 1]
+    assert prune(losses, greedy_order(losses, heads=3)).tolist() == [0.0, 0.0, 1.0, 11.0]
+    assert greedy_order(lambda mask: mask @ torch.tensor([1.0, 3.0, 2.0]), heads=3) == [1, 2, 0]
 
 
 @pytest.mark.parametrize("kv_heads", [4, 2, 1])

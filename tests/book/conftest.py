@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from coursekit.notebooks.run import lecture_notebooks, run_notebooks
+
 ROOT = Path(__file__).resolve().parents[2]
 
 PAGE = """(waves)=
@@ -103,7 +105,15 @@ def make_course(root: Path) -> Path:
     return root
 
 
+@pytest.fixture(scope="session")
+def executed_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A course in miniature of which the notebooks were run; tests only copy it."""
+    root = make_course(tmp_path_factory.mktemp("miniature") / "course")
+    run_notebooks(lecture_notebooks(root))
+    return root
+
+
 @pytest.fixture
-def course(tmp_path: Path) -> Path:
-    """A course in miniature of this test's own."""
-    return make_course(tmp_path / "course")
+def course(executed_course: Path, tmp_path: Path) -> Path:
+    """A course in miniature of this test's own; its notebooks were run, its pages not written."""
+    return shutil.copytree(executed_course, tmp_path / "course")

@@ -11,7 +11,10 @@ from coursekit.errors import CourseError
 from coursekit.notebooks.lint import all_notebooks, fix, lint
 
 ROOT = Path(__file__).resolve().parents[2]
-SHOW = "from coursekit.figures import glue, new_figure, show\n"
+SHOW = (
+    "from coursekit.figures import glue, new_figure, show\n"
+    "from coursekit.figures.flipbook import flipbook\n"
+)
 
 
 def edited(path, change):
@@ -116,7 +119,7 @@ def test_25_lines_and_a_trailing_newline_are_fine(course):
         ('show(fig, alt="A line.")', "show without name"),
         ('show(fig, "", alt="A line.")', "empty name"),
         ('show(fig, name, alt="A line.")', "name that is not written out"),
-        ('show(f, "a", alt="A.")\nshow(g, "a", alt="B.")', "second figure called 'a'"),
+        ('show(f, "a", alt="A.")\nshow(g, "a", alt="B.")', "second figure 'a'"),
         ('for f in x:\n    show(f, "a", alt="A.")', "in a loop or function"),
         ("import matplotlib.pyplot as p\np.show()", "calls plt.show"),
         ("from matplotlib import pyplot\npyplot.show()", "calls plt.show"),
@@ -130,6 +133,8 @@ def test_25_lines_and_a_trailing_newline_are_fine(course):
         ('from coursekit import figures\nfigures.show(f, "a")', "show without alt"),
         ('import coursekit.figures\ncoursekit.figures.show(f, "a")', "show without alt"),
         ('from coursekit.figures import show as s\ns(f, "a")', "show without alt"),
+        ('flipbook(x, labels=y, name="h")', "flipbook without alt"),
+        ('flipbook(x, labels=y, name="h", alt="")', "flipbook with an empty alt"),
     ],
 )
 def test_a_figure_that_a_screen_reader_cannot_read_is_heard(course, code, said):
@@ -144,6 +149,8 @@ def test_a_figure_that_a_screen_reader_cannot_read_is_heard(course, code, said):
         'from coursekit.figures.masks import grid\nshow(grid(m), "a", alt="A.")',
         'fig, ax = new_figure()\nshow(figure=fig, name="a", alt="A.")',
         "widget.show()",
+        'flipbook(x, labels=y, name="h", alt="A line.")',
+        'flipbook(x, labels=y, name="h", alt=[f"At {label}." for label in y])',
     ],
 )
 def test_a_figure_that_is_shown_is_fine(course, code):

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -58,7 +59,7 @@ def test_a_run_keeps_copy_and_record_and_is_not_repeated(course):
         "print(os.environ['OMP_NUM_THREADS'], os.environ['MKL_NUM_THREADS'])",
         "import sys\nprint('to stderr', file=sys.stderr)",
         "import ipywidgets\nipywidgets.IntSlider()",
-        "{'a', 'b', 'c', 'd'}",
+        "print({'a', 'b', 'c', 'd', 'e', 'f'})",
     )
     source = path.read_bytes()
     assert stale(course.root) == [path]
@@ -314,7 +315,10 @@ def test_nothing_outlives_the_run_and_nothing_is_half_written(course, ended, how
     wait_for(lambda: begun.exists() or run.poll() is not None, "the slow notebook")
     family = descendants(run, ended)
     assert len(family) >= 3  # worker, kernel, the kernel's child
-    run.send_signal(how)
+    if how == signal.SIGINT:
+        os.killpg(run.pid, how)  # as a terminal does: to all that belong to the command
+    else:
+        run.send_signal(how)
     out, err = run.communicate(timeout=30)
     if how == signal.SIGINT:
         assert run.returncode == 130
@@ -328,6 +332,29 @@ def test_nothing_outlives_the_run_and_nothing_is_half_written(course, ended, how
     assert not is_stale(course.root / "notebooks" / "a-quick.ipynb")
     files = {path.name for path in folder.iterdir() if path.name != ".lock"}
     assert files == {"a-quick.ipynb", "a-quick.json"}
+
+
+@POSIX
+@pytest.mark.parametrize("end", ["pass", "os.kill(os.getpid(), signal.SIGKILL)"])
+def test_what_a_cell_started_ends_with_its_kernel(course, ended, end):
+    """Whether the notebook runs to its end, or its kernel dies of something like lack of memory."""
+    path = course.notebook(
+        "one",
+        "import os, signal, subprocess, sys\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+        f"open('pid', 'w').write(str(child.pid))\n{end}",
+    )
+    if end == "pass":
+        run_notebooks([path])
+    else:
+        with pytest.raises(NotebookError, match="the kernel died"):
+            run_notebooks([path])
+    pid = int((path.parent / "pid").read_text())
+    with suppress(psutil.NoSuchProcess):
+        child = psutil.Process(pid)
+        if "time.sleep(600)" in " ".join(child.cmdline()):  # and not another with its number
+            ended.append(child)
+    wait_for(lambda: not alive(ended), "the end of the cell's child", 5)
 
 
 @POSIX

@@ -7,7 +7,8 @@ of them matter now. The book explains it in "Attention kernels", section "Bahdan
 Where it departs from the paper: the readout has a tanh layer and no maxout, and reads the new state
 s_t (appendix A.2 of the paper: the old one); torch's GRU applies the reset gate after the matrix
 and not before; weights start as torch starts them. `kernel` also offers two relatives: "general"
-scores with a bilinear form, "none" does without attention and reads one fixed vector at every step.
+scores with a bilinear form, "none" does without attention and reads one fixed vector at every step,
+the encoder's last states (the paper's RNNencdec; its encoder has the forward direction only).
 Shapes: B batch, T target length, S source length, H state width, A width inside the kernel,
 V target vocabulary.
 """
@@ -215,7 +216,8 @@ class RNNSearch(nn.Module):
         return state, context, weights
 
     # The two halves of kernel(state, annotations). The annotations do not change while the decoder
-    # writes, so their half is computed once; a test holds both together equal to the kernel.
+    # writes, so their half is computed once, as in the paper (A.1.2); a test holds both together
+    # equal to the kernel.
 
     def _project_keys(self, annotations: Tensor) -> Tensor:
         if self.config.kernel == "additive":

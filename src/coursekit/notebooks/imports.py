@@ -11,6 +11,7 @@ import ast
 import functools
 import hashlib
 import json
+import os
 import platform
 import re
 from collections.abc import Iterable, Iterator
@@ -43,7 +44,7 @@ def closure(sources: Path | Iterable[Path], root: Path) -> set[Path]:
             waiting += [path, *_files(_dotted(path, folder), (folder,))]
             continue
         for cell in read_notebook(path)["cells"]:
-            if cell["cell_type"] == "code":
+            if cell["cell_type"] == "code" and "import" in _text(cell):
                 for name in _imports(python_of(_text(cell)), ()):
                     waiting += _files(name, (path.parent, folder))
     while waiting:
@@ -190,6 +191,8 @@ def _files(name: tuple[str, ...], folders: Iterable[Path]) -> list[Path]:
     What does not exist is skipped: `coursekit.masks.causal` is a function in a module.
     """
     for folder in folders:
+        if name[:1] and name[0] not in _packages(folder):
+            continue  # torch and the like, without a look at the disk for each
         found = []
         place = folder
         for part in name:
@@ -207,6 +210,11 @@ def _files(name: tuple[str, ...], folders: Iterable[Path]) -> list[Path]:
     return []
 
 
+def _packages(folder: Path) -> set[str]:
+    """Return what can be imported from `folder` by a first name."""
+    return {name.partition(".")[0] for name in os.listdir(folder)}
+
+
 @functools.lru_cache(maxsize=1024)
 def _imports(source: str, package: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
     """Return the dotted names that `source` imports, relative ones resolved against `package`.
@@ -219,7 +227,7 @@ def _imports(source: str, package: tuple[str, ...]) -> frozenset[tuple[str, ...]
     except (SyntaxError, ValueError):
         return frozenset()  # it cannot run either; when it is mended, its key changes
     names: set[tuple[str, ...]] = set()
-    for node in _statements(tree):
+    for node in _statements(tree, "TYPE_CHECKING" in source):
         if isinstance(node, ast.Import):
             names.update(tuple(alias.name.split(".")) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -240,14 +248,14 @@ def _imports(source: str, package: tuple[str, ...]) -> frozenset[tuple[str, ...]
     return frozenset(names)
 
 
-def _statements(tree: ast.AST) -> Iterator[ast.stmt]:
-    """Walk statements only, past those that a type checker alone would read."""
+def _statements(tree: ast.AST, typed: bool) -> Iterator[ast.stmt]:
+    """Walk statements only; if `typed`, past those that a type checker alone would read."""
     blocks = [getattr(tree, "body", [])]
     while blocks:
         for node in blocks.pop():
             yield node
             branches = ["body", "orelse", "finalbody"]
-            if isinstance(node, ast.If):
+            if typed and isinstance(node, ast.If):
                 test = ast.unparse(node.test)
                 if test in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
                     branches = ["orelse"]

@@ -37,6 +37,9 @@ UNIX_PATH = re.compile(
 WINDOWS_PATH = re.compile(
     r"(?<![A-Za-z0-9])(?:[A-Za-z]:(?:\\\\|/)\w|[A-Z]:\\(?![nrt](?![A-Za-z]))\w)"
 )
+SHOW = "coursekit.figures.show"
+FLIPBOOK = "coursekit.figures.flipbook.flipbook"  # shows itself, as the last line of a cell
+NOT_FIGURES = (SHOW, FLIPBOOK, "coursekit.figures.glue")
 MATHS = re.compile(r"\$\$.*?\$\$|\$[^$\n]+\$", re.DOTALL)
 # What Jupyter and editors write into cells and notebooks for themselves.
 CELL_NOISE = ("execution", "ExecuteTime", "collapsed", "scrolled", "trusted", "outputId", "vscode")
@@ -289,10 +292,12 @@ class _Figures:
             for node in ast.walk(tree):
                 if isinstance(node, ast.Call):
                     called = self._dotted(node.func)
-                    if called == "coursekit.figures.show":
+                    if called == SHOW:
                         named = [k.value for k in node.keywords if k.arg == "figure"]
                         shown.update(_variables([*node.args[:1], *named]))
                         yield from self._show(cell, node, titles, id(node) in repeated)
+                    elif called == FLIPBOOK:
+                        yield from self._alt(cell, node, "flipbook", spelt_out=False)
                     elif called == "matplotlib.pyplot.show":
                         yield cell, "calls plt.show; figures go through coursekit.figures.show"
                     elif called in ("matplotlib.pyplot.figure", "matplotlib.pyplot.subplots"):
@@ -323,36 +328,39 @@ class _Figures:
     def _show(self, cell: str, call: ast.Call, titles: dict[str, str], repeated: bool) -> Found:
         given: dict[str | None, ast.expr] = dict(zip(("figure", "name"), call.args))
         given.update({keyword.arg: keyword.value for keyword in call.keywords})
-        for argument in ("name", "alt"):
-            value = given.get(argument)
-            if value is None:
-                yield cell, f"calls show without {argument}"
-            elif not isinstance(value, ast.Constant) or not isinstance(value.value, str):
-                yield cell, f"calls show with {argument} that is not written out as a string"
-            elif not value.value.strip():
-                yield cell, f"calls show with an empty {argument}"
-            elif argument == "name":
-                if value.value in titles:
-                    yield (
-                        cell,
-                        (
-                            f"shows a second figure called {value.value!r}; "
-                            f"the first is in cell {titles[value.value]}"
-                        ),
-                    )
-                elif repeated:
-                    yield cell, f"shows {value.value!r} in a loop or function, so more than once"
-                titles[value.value] = cell
+        yield from self._alt(cell, call, "show", spelt_out=True)
+        name = given.get("name")
+        if name is None:
+            yield cell, "calls show without name"
+        elif not isinstance(name, ast.Constant) or not isinstance(name.value, str):
+            yield cell, "calls show with name that is not written out as a string"
+        elif not name.value.strip():
+            yield cell, "calls show with an empty name"
+        else:
+            if name.value in titles:
+                first = titles[name.value]
+                yield cell, f"shows a second figure {name.value!r}; the first is in cell {first}"
+            elif repeated:
+                yield cell, f"shows {name.value!r} in a loop or function, so more than once"
+            titles[name.value] = cell
+
+    def _alt(self, cell: str, call: ast.Call, called: str, *, spelt_out: bool) -> Found:
+        """Check the alt text; `flipbook` may compute one for each of its pictures."""
+        value = next((keyword.value for keyword in call.keywords if keyword.arg == "alt"), None)
+        if value is None:
+            yield cell, f"calls {called} without alt"
+        elif isinstance(value, ast.Constant) and isinstance(value.value, str):
+            if not value.value.strip():
+                yield cell, f"calls {called} with an empty alt"
+        elif spelt_out:
+            yield cell, f"calls {called} with alt that is not written out as a string"
 
     def _draws(self, node: ast.expr) -> bool:
         """Say whether `node` calls something of coursekit.figures that returns a figure."""
         if not isinstance(node, ast.Call):
             return False
         called = self._dotted(node.func)
-        return called.startswith("coursekit.figures.") and called not in (
-            "coursekit.figures.show",
-            "coursekit.figures.glue",
-        )
+        return called.startswith("coursekit.figures.") and called not in NOT_FIGURES
 
     def _dotted(self, node: ast.expr) -> str:
         """Return the full dotted name behind `node`, as far as the imports tell."""

@@ -11,7 +11,6 @@ import json
 import os
 import platform
 import re
-import signal
 import subprocess
 import sys
 import tempfile
@@ -70,7 +69,6 @@ class Execution:
         self.root, self.timeout = Path(job["root"]), job["timeout"]
         self.content: nbformat.NotebookNode | None = None
         self.cell = ""
-        self.group: int | None = None
 
     async def run(self) -> dict[str, Any]:
         """Execute the notebook, write what came of it, and say so."""
@@ -137,7 +135,6 @@ class Execution:
             coalesce_streams=True,
             shutdown_kernel="immediate",
             resources={"metadata": {"path": str(self.notebook.parent)}},
-            on_notebook_start=lambda notebook: self._remember_group(manager),
             on_cell_execute=lambda cell, cell_index: self._remember_cell(cell, cell_index),
         )
         path = [str(source_folder(self.root)), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
@@ -153,14 +150,8 @@ class Execution:
                     cleanup_kc=True, env=environment, stdout=subprocess.DEVNULL, stderr=stderr
                 )
         finally:
-            if manager.has_kernel:
+            if manager.has_kernel:  # also when it is dead: what its cells started is not
                 await manager.shutdown_kernel(now=True)
-            if self.group is not None and hasattr(os, "killpg"):  # what the cells started
-                with suppress(ProcessLookupError, PermissionError):
-                    os.killpg(self.group, signal.SIGKILL)
-
-    def _remember_group(self, manager: AsyncKernelManager) -> None:
-        self.group = getattr(manager.provisioner, "pgid", None)
 
     def _remember_cell(self, cell: nbformat.NotebookNode, index: int) -> None:
         self.cell = cell.get("id") or f"number {index + 1}"

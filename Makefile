@@ -1,0 +1,19 @@
+# Each target is one line; the work is done in coursekit. Another Python: make PYTHON=python3.12 book
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: setup book test lint bench clean
+setup: .venv/ready
+book: .venv/ready ; @$(BIN)/coursekit book
+test: .venv/ready ; $(BIN)/python -m pytest -n 2
+lint: .venv/ready ; $(BIN)/ruff check && $(BIN)/coursekit notebooks lint
+bench: .venv/ready ; for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
+clean: ; rm -rf _build build dist .pytest_cache .ruff_cache .hypothesis
+
+.venv/ready: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info[:2] <= (3, 13) else "Python 3.11, 3.12 or 3.13 is needed, and $(PYTHON) is %d.%d; name another one with make PYTHON=python3.12" % sys.version_info[:2])'
+	@rm -f $@
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet -r requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps -e .
+	@touch $@

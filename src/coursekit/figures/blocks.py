@@ -1,0 +1,346 @@
+"""The pictures of the chapter "Blocks"."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from coursekit.figures import COLOURS, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# One look for each placement of the norm, the same in every picture of the chapter.
+PLACEMENTS: dict[str, dict[str, Any]] = {
+    "post": {"color": COLOURS["vermilion"], "marker": "s", "linestyle": "-", "label": "Post-LN"},
+    "pre": {"color": COLOURS["blue"], "marker": "o", "linestyle": "-", "label": "Pre-LN"},
+    "normformer": {
+        "color": COLOURS["green"],
+        "marker": "^",
+        "linestyle": "--",
+        "label": "NormFormer",
+    },
+    "dlcl": {"color": COLOURS["purple"], "marker": "D", "linestyle": ":", "label": "DLCL"},
+}
+# And one for each training run: full lines have no warm-up.
+ARMS: dict[str, dict[str, Any]] = {
+    "Post-LN": {"color": COLOURS["vermilion"], "linestyle": "-", "marker": "s"},
+    "Post-LN, warm-up": {"color": COLOURS["vermilion"], "linestyle": "--", "marker": "D"},
+    "Post-LN, low rate": {"color": COLOURS["grey"], "linestyle": ":", "marker": "^"},
+    "Pre-LN": {"color": COLOURS["blue"], "linestyle": "-", "marker": "o"},
+    "Pre-LN, warm-up": {"color": COLOURS["sky"], "linestyle": "--", "marker": "v"},
+}
+SEQUENCE = [
+    {"color": COLOURS["vermilion"], "marker": "s", "linestyle": "-"},
+    {"color": COLOURS["orange"], "marker": "^", "linestyle": "--"},
+    {"color": COLOURS["green"], "marker": "D", "linestyle": ":"},
+    {"color": COLOURS["blue"], "marker": "o", "linestyle": "-."},
+]
+
+
+def influence(maps: Mapping[str, Tensor], *, sentences: int = 1) -> Figure:
+    """Draw who depends on whom: each map (T, T) has a row for an output, a column for an input.
+
+    With `sentences` above 1 the T tokens are so many sentences one after the other, and lines
+    stand between them.
+    """
+    figure, axes = new_figure(1, len(maps), width=3.4 * len(maps), height=3.7, squeeze=False)
+    for axis, (name, values) in zip(axes[0], maps.items()):
+        size = len(values)
+        axis.imshow(values / values.max(), vmin=0, vmax=1, cmap="Blues")
+        axis.set(title=name, xlabel="input token", xticks=[0, size - 1], yticks=[0, size - 1])
+        axis.set_xticklabels(["1", f"{size}"])
+        axis.set_yticklabels(["1", f"{size}"])
+        axis.grid(visible=False)
+        for border in range(1, sentences):
+            at = border * size / sentences - 0.5
+            axis.axhline(at, color=COLOURS["vermilion"], linewidth=1.2)
+            axis.axvline(at, color=COLOURS["vermilion"], linewidth=1.2)
+    axes[0][0].set_ylabel("output token")
+    return figure
+
+
+def work(lengths: Sequence[int], work: Mapping[str, Sequence[float]], meet: float) -> Figure:
+    """Draw the FLOPs for each token against the length, and mark where two lines meet."""
+    figure, axis = new_figure(height=3.4)
+    for (name, values), look in zip(work.items(), SEQUENCE):
+        axis.plot(lengths, values, label=name, **look)
+    axis.axvline(meet, color=COLOURS["grey"], linewidth=1)
+    axis.text(meet, axis.get_ylim()[1], f" T = {meet:.0f}", va="top", color=COLOURS["grey"])
+    axis.set_xscale("log", base=2)
+    axis.set(xlabel="length T (tokens)", ylabel="FLOPs for each token (millions)")
+    axis.set_xticks(list(lengths), [f"{length}" for length in lengths])
+    axis.legend(frameon=False)
+    return figure
+
+
+def gelu(x: Tensor, curves: Mapping[str, Tensor]) -> Figure:
+    """Draw activations against x, as Hendrycks and Gimpel do in their Figure 1."""
+    figure, axis = new_figure(height=3.6)
+    looks = (
+        {"color": COLOURS["blue"], "linestyle": "-"},
+        {"color": COLOURS["vermilion"], "linestyle": "--"},
+        {"color": COLOURS["green"], "linestyle": ":"},
+    )
+    axis.axhline(0, color=COLOURS["grey"], linewidth=0.8)
+    axis.axvline(0, color=COLOURS["grey"], linewidth=0.8)
+    for (name, values), look in zip(curves.items(), looks):
+        axis.plot(x, values, label=name, **look)
+    axis.set(xlabel="x", ylabel="activation")
+    axis.legend(frameon=False)
+    return figure
+
+
+def gelu_errors(x: Tensor, errors: Mapping[str, Tensor]) -> Figure:
+    """Draw how far each approximation lies from the exact GELU, on a logarithmic axis."""
+    figure, axis = new_figure(height=3.2)
+    for (name, values), look in zip(errors.items(), (SEQUENCE[3], SEQUENCE[0])):
+        worst = values.abs().argmax()
+        axis.plot(x, values.abs(), color=look["color"], linestyle=look["linestyle"], label=name)
+        axis.plot(x[worst], values[worst].abs(), color=look["color"], marker=look["marker"])
+    axis.set_yscale("log")
+    axis.set(ylim=(1e-7, 1e-1), xlabel="x", ylabel="distance from x Φ(x)")
+    axis.legend(frameon=False, loc="lower center", ncols=2, bbox_to_anchor=(0.5, 1.0))
+    return figure
+
+
+def coins(
+    x: Tensor, means: Mapping[int, Tensor], exact: Tensor, errors: Mapping[int, float]
+) -> Figure:
+    """Draw the mean of n random gates beside GELU, and the error of the mean against n."""
+    figure, axes = new_figure(1, 2, height=3.4)
+    looks = (
+        {"color": COLOURS["sky"], "linestyle": "none", "marker": "."},
+        {"color": COLOURS["orange"], "linestyle": "-", "linewidth": 1.2},
+        {"color": COLOURS["vermilion"], "linestyle": "-", "linewidth": 1.5},
+    )
+    for (count, values), look in zip(means.items(), looks):
+        axes[0].plot(x, values, label=f"{count} toss{'es' if count > 1 else ''}", **look)
+    axes[0].plot(x, exact, color="black", linestyle="--", linewidth=1.2, label="GELU")
+    axes[0].set(xlabel="x", ylabel="mean of x · coin")
+    axes[0].legend(frameon=False)
+    counts = torch.tensor(list(errors), dtype=torch.float64)
+    axes[1].loglog(counts, list(errors.values()), marker="o", color=COLOURS["blue"], label="error")
+    guide = errors[int(counts[0])] * (counts[0] / counts).sqrt()
+    axes[1].loglog(counts, guide, color="black", linestyle=":", label="1/√n")
+    axes[1].set(xlabel="tosses n", ylabel="root mean square error")
+    axes[1].legend(frameon=False)
+    return figure
+
+
+def placements() -> Figure:
+    """Draw the four placements of the norm: the stream on the left, the sublayer f on the right."""
+    figure, axes = new_figure(2, 2, width=7.0, height=8.0)
+    _unit(axes[0, 0], "Post-LN", branch=["f"], stream="LN")
+    _unit(axes[0, 1], "Pre-LN", branch=["LN", "f"])
+    _unit(axes[1, 0], "NormFormer", branch=["LN", "f", "LN"])
+    _dense(axes[1, 1])
+    return figure
+
+
+def gradients(
+    by_layer: Mapping[str, Tensor], last: Mapping[str, Tensor], depths: Sequence[int]
+) -> Figure:
+    """Draw gradient norms: by layer (L,) of one stack, and of the last layer for each depth.
+
+    Both map a placement to values; the guide on the right falls as 1/√L from Pre-LN's first point.
+    """
+    figure, axes = new_figure(1, 2, height=3.7)
+    for name, values in by_layer.items():
+        axes[0].plot(range(1, len(values) + 1), values, **PLACEMENTS[name], markersize=5)
+    for name, values in last.items():
+        axes[1].loglog(depths, values, **PLACEMENTS[name], markersize=5)
+    guide = last["pre"][0] * (depths[0] / torch.tensor(depths)).sqrt()
+    axes[1].loglog(depths, guide, color="black", linewidth=1, linestyle=(0, (1, 2)), label="1/√L")
+    axes[0].set_ylim(bottom=0)
+    axes[0].set(title=f"W₁ in each of {len(values_of(by_layer))} layers", xlabel="layer")
+    axes[0].set_ylabel("gradient norm")
+    axes[1].set(title="W₂ in the last layer", xlabel="number of layers L")
+    axes[1].set_xticks(list(depths), [f"{depth}" for depth in depths])
+    axes[1].minorticks_off()
+    handles, labels = axes[1].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+    return figure
+
+
+def training(curves: Mapping[str, Tensor], reference: float) -> Figure:
+    """Draw losses (seeds, steps) of each run, one thin line a seed; dashed lines had a warm-up."""
+    figure, axes = new_figure(1, 2, height=3.9, sharey=True)
+    for name, losses in curves.items():
+        axis = axes[0] if name.startswith("Post") else axes[1]
+        look = ARMS[name]
+        for seed, loss in enumerate(losses):
+            axis.plot(
+                range(1, len(loss) + 1),
+                smooth(loss),
+                label=name if seed == 0 else None,
+                linewidth=1.4,
+                markevery=(10 + 7 * seed, 30),
+                markersize=5,
+                **look,
+            )
+    for axis in axes:
+        axis.axhline(reference, color="black", linewidth=1, linestyle=(0, (1, 2)))
+        axis.set(xlabel="step", ylim=(0, 2.5))
+        axis.legend(frameon=False, loc="lower left", fontsize=10)
+    axes[0].set(ylabel="loss (nats a token)")
+    axes[1].text(0.98, reference + 0.03, "best guess from position", ha="right", fontsize=10,
+                 transform=axes[1].get_yaxis_transform())  # fmt: skip
+    return figure
+
+
+def collapse(without: Mapping[str, Tensor], kept: Mapping[str, Tensor]) -> Figure:
+    """Draw distances (L + 1,) by depth: stacks without a residual on the left, with it beside."""
+    figure, axes = new_figure(1, 2, height=4.2)
+    for axis, lines in zip(axes, (without, kept)):
+        for (name, values), look in zip(lines.items(), SEQUENCE):
+            axis.plot(range(len(values)), values, label=name, markersize=5, **look)
+        axis.set(xlabel="layers passed")
+        axis.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.08), fontsize=10)
+    axes[0].set_yscale("log")
+    axes[0].axhspan(1e-17, 4e-16, color=COLOURS["grey"], alpha=0.25, linewidth=0)
+    axes[0].text(12, 6e-16, "rounding", ha="right", fontsize=10)
+    axes[0].set(title="without residual", ylabel="distance to equal tokens", ylim=(1e-17, 3))
+    axes[1].set(title="with residual", ylim=(0, 1.05))
+    return figure
+
+
+def one_layer(before: Tensor, after: Mapping[str, Tensor]) -> Figure:
+    """Draw how far tokens are apart after one layer against how far they were before it."""
+    figure, axis = new_figure(width=6.0, height=4.0)
+    for (name, values), look in zip(after.items(), SEQUENCE):
+        axis.loglog(before, values, label=name, **look)
+    axis.set(xlabel="distance between tokens before", ylabel="distance after one layer")
+    axis.legend(frameon=False)
+    return figure
+
+
+def digits(counts: Tensor) -> Figure:
+    """Draw the zeros after the point of the distance, (seeds, layers), against depth."""
+    figure, axis = new_figure(width=6.0, height=3.6)
+    layers = torch.arange(1, counts.shape[1] + 1)
+    for seed, (values, look) in enumerate(zip(counts, SEQUENCE), start=1):
+        axis.semilogy(layers, values, label=f"draw {seed}", **look)
+    guide = counts[:, -1].max() * 1.6 / 3.0 ** (layers[-1] - layers)
+    axis.semilogy(layers, guide, color="black", linestyle=(0, (1, 2)), label="×3 a layer")
+    axis.set(xlabel="layers of pure attention", ylabel="−log₁₀ of the distance")
+    axis.set_xticks(layers.tolist())
+    axis.legend(frameon=False)
+    return figure
+
+
+def collapse_in_training(
+    steps: Sequence[int], over_time: Mapping[str, Tensor], by_layer: Mapping[str, Tensor]
+) -> Figure:
+    """Draw the distance at the output after some steps, and by layer at the end of training."""
+    figure, axes = new_figure(1, 2, height=4.2, sharey=True)
+    for name in over_time:
+        axes[0].plot([step + 1 for step in steps], over_time[name], label=name, **ARMS[name])
+        axes[1].plot(range(len(by_layer[name])), by_layer[name], markersize=5, **ARMS[name])
+    axes[0].set_xscale("log")
+    axes[0].set_xticks([1, 10, 100], ["1", "10", "100"])
+    axes[0].set(title="after the last block", xlabel="steps of training + 1")
+    axes[0].set(ylabel="distance to equal tokens", ylim=(0, 1))
+    axes[1].set(title="at the end", xlabel="layers passed")
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
+    return figure
+
+
+def smooth(loss: Tensor, window: int = 10) -> Tensor:
+    """The mean of the last `window` values at each step (of fewer at the start)."""
+    total = torch.cat([torch.zeros(1), loss.cumsum(0)])
+    ends = torch.arange(1, len(loss) + 1)
+    starts = (ends - window).clamp_min(0)
+    return (total[ends] - total[starts]) / (ends - starts)
+
+
+def values_of(lines: Mapping[str, Tensor]) -> Tensor:
+    """The values of any one line; all have the same length."""
+    return next(iter(lines.values()))
+
+
+# --- the parts of the diagrams ---
+
+STREAM, BRANCH = 0.25, 0.72
+
+
+def _box(axis: Axes, x: float, y: float, text: str, width: float = 0.3) -> None:
+    from matplotlib.patches import FancyBboxPatch
+
+    colour = COLOURS["orange"] if text.startswith("LN") else COLOURS["sky"]
+    height = 0.1
+    axis.add_patch(
+        FancyBboxPatch(
+            (x - width / 2, y - height / 2),
+            width,
+            height,
+            boxstyle="round,pad=0,rounding_size=0.02",
+            facecolor=colour,
+            edgecolor="black",
+            zorder=3,
+        )
+    )
+    axis.text(x, y, text, ha="center", va="center", fontsize=12, zorder=4)
+
+
+def _line(axis: Axes, points: Sequence[tuple[float, float]], arrow: bool = False) -> None:
+    xs, ys = zip(*points)
+    axis.plot(xs, ys, color="black", linewidth=1.5, zorder=2)
+    if arrow:
+        axis.annotate("", points[-1], points[-2], arrowprops={"arrowstyle": "-|>", "color": "k"})
+
+
+def _sum(axis: Axes, x: float, y: float, sign: str = "+") -> None:
+    axis.plot(x, y, "o", markersize=19, markerfacecolor="white", markeredgecolor="k", zorder=3)
+    axis.text(x, y, sign, ha="center", va="center", fontsize=14, zorder=4)
+
+
+def _canvas(axis: Axes, title: str) -> None:
+    axis.set(xlim=(0, 1), ylim=(0, 1.02), title=title)
+    axis.axis("off")
+
+
+def _unit(axis: Axes, title: str, *, branch: Sequence[str], stream: str = "") -> None:
+    """One sublayer with its residual; `branch` from below, `stream` stands above the sum."""
+    _canvas(axis, title)
+    sum_at, split = 0.72, 0.12
+    _line(axis, [(STREAM, 0.04), (STREAM, 1.0)], arrow=True)
+    _line(axis, [(STREAM, split), (BRANCH, split), (BRANCH, sum_at), (STREAM + 0.06, sum_at)], True)
+    step = (sum_at - split) / (len(branch) + 1)
+    for place, text in enumerate(branch, start=1):
+        _box(axis, BRANCH, split + place * step, text)
+    _sum(axis, STREAM, sum_at)
+    if stream:
+        _box(axis, STREAM, 0.86, stream)
+    axis.text(STREAM, 0.0, "x", ha="center", va="center", fontsize=12)
+
+
+def _dense(axis: Axes) -> None:
+    """DLCL: a block reads a weighted sum of the normalised outputs of all blocks below it."""
+    _canvas(axis, "DLCL")
+    source, sum_x = 0.17, 0.72
+    for place in range(3):
+        y = 0.06 + 0.17 * place
+        axis.text(source - 0.14, y, f"$y_{place}$", ha="center", va="center", fontsize=12)
+        _line(axis, [(source - 0.1, y), (source, y)])
+        _box(axis, source + 0.1, y, "LN", width=0.2)
+        _line(axis, [(source + 0.2, y), (sum_x, 0.58)])
+        share = 0.42 + 0.1 * place  # how far along its line the label stands
+        axis.text(
+            source + 0.2 + share * (sum_x - source - 0.2),
+            y + share * (0.58 - y),
+            f"$W_{{3{place}}}$",
+            ha="center",
+            va="center",
+            fontsize=11,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5},
+            zorder=3,
+        )
+    _line(axis, [(sum_x, 0.58), (sum_x, 1.0)], arrow=True)
+    _sum(axis, sum_x, 0.58, "Σ")
+    _box(axis, sum_x, 0.78, "pre block 3", width=0.46)
+    axis.text(sum_x + 0.09, 0.95, "$y_3$", ha="center", va="center", fontsize=12)

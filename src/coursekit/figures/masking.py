@@ -1,0 +1,136 @@
+"""The pictures of the chapter "Masking"."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from coursekit.figures import COLOURS, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Why a pair is allowed, in the order in which `mask_grid` numbers the reasons.
+REASONS = (
+    ("forbidden", "#EEEEEE"),
+    ("window", COLOURS["blue"]),
+    ("global", COLOURS["orange"]),
+    ("random", COLOURS["green"]),
+)
+LOOKS: dict[str, dict[str, Any]] = {
+    "dense, readable": {"color": COLOURS["vermilion"], "marker": "s", "linestyle": "--"},
+    "dense, fused": {"color": COLOURS["orange"], "marker": "^", "linestyle": "-."},
+    "blocked, local": {"color": COLOURS["blue"], "marker": "o", "linestyle": "-"},
+    "blocked, BigBird": {"color": COLOURS["green"], "marker": "D", "linestyle": ":"},
+}
+
+
+def mask_grid(masks: Mapping[str, Tensor], *, columns: int = 3, legend: bool = False) -> Figure:
+    """Draw masks (T, S) side by side: rows are queries, columns are keys.
+
+    A boolean mask is drawn in one colour. An integer one says why a pair is allowed: 0 forbidden,
+    1 window, 2 global, 3 random.
+    """
+    from matplotlib.colors import ListedColormap
+    from matplotlib.patches import Patch
+
+    rows = math.ceil(len(masks) / columns)
+    each = 7.0 / columns
+    figure, axes = new_figure(
+        rows, columns, height=rows * (each + 0.25) + 0.35 * legend, squeeze=False
+    )
+    colours = ListedColormap([colour for _, colour in REASONS])
+    for axis in axes.flat[len(masks) :]:
+        axis.set_visible(False)
+    for axis, (name, mask) in zip(axes.flat, masks.items()):
+        T, S = mask.shape
+        axis.pcolormesh(
+            torch.arange(S + 1) - 0.5,
+            torch.arange(T + 1) - 0.5,
+            mask.long(),
+            cmap=colours,
+            vmin=0,
+            vmax=len(REASONS) - 1,
+            edgecolors="white",
+            linewidth=0.6 if max(T, S) <= 32 else 0.0,
+        )
+        axis.invert_yaxis()
+        axis.set(title=name, aspect="equal", xticks=[], yticks=[])
+        axis.grid(False)
+        axis.spines[:].set_visible(False)
+    for axis in axes[:, 0]:
+        axis.set_ylabel("query")
+    for axis in axes[-1]:
+        axis.set_xlabel("key")
+    if legend:
+        present = sorted({int(n) for mask in masks.values() for n in mask.long().unique()} - {0})
+        patches = [Patch(color=REASONS[n][1], label=REASONS[n][0]) for n in present]
+        figure.legend(
+            handles=patches, loc="outside lower center", ncols=len(patches), frameon=False
+        )
+    return figure
+
+
+def losses(training: Mapping[str, Sequence[float]], honest: Mapping[str, Tensor]) -> Figure:
+    """Draw the training loss by step, and by place the loss when the text ends there."""
+    figure, axes = new_figure(1, 2, height=3.3)
+    looks = (
+        {"color": COLOURS["blue"], "linestyle": "-"},
+        {"color": COLOURS["vermilion"], "linestyle": "--"},
+    )
+    for (name, values), look in zip(training.items(), looks):
+        smooth = torch.tensor(values).unfold(0, 10, 1).mean(dim=-1)  # a running mean of ten steps
+        axes[0].plot(torch.arange(len(smooth)) + 5, smooth, label=name, **look)
+        axes[1].plot(torch.arange(len(honest[name])) + 1, honest[name], label=name, **look)
+    axes[0].set(title="in training", xlabel="step", ylabel="loss (nats per character)")
+    axes[1].set(title="when the text ends here", xlabel="characters seen")
+    for axis in axes:
+        axis.set_ylim(bottom=0)
+    axes[0].legend(frameon=False)
+    return figure
+
+
+def reach(shares: Mapping[int, Tensor], radius: int) -> Figure:
+    """Draw, for stacks of each depth, the share of the gradient from each place.
+
+    `shares` maps a depth to (T,), the output in question being the one in the middle.
+    """
+    figure, axis = new_figure(height=3.6)
+    styles = ("-", "--", "-.", ":")
+    for (depth, share), style in zip(shares.items(), styles):
+        seen = share > 0
+        distance = torch.arange(len(share)) - len(share) // 2
+        word = "layer" if depth == 1 else "layers"
+        (line,) = axis.plot(
+            distance[seen], share[seen], style, label=f"{depth} {word}", clip_on=False
+        )
+        for edge in (-depth * radius, depth * radius):
+            axis.axvline(edge, color=line.get_color(), linewidth=0.8, linestyle=style)
+    axis.set(yscale="log", xlabel="distance from the output (positions)")
+    axis.set_ylabel("share of the gradient")
+    axis.legend(loc="upper right", frameon=False)
+    return figure
+
+
+def cost(
+    lengths: Sequence[int],
+    seconds: Mapping[str, Sequence[float]],
+    kept: Mapping[str, Sequence[float]],
+) -> Figure:
+    """Draw time and memory against the length, both axes logarithmic."""
+    figure, axes = new_figure(1, 2, height=3.6)
+    for name in seconds:
+        axes[0].plot(lengths, [1e3 * s for s in seconds[name]], label=name, **LOOKS[name])
+        axes[1].plot(lengths, [b / 2**20 for b in kept[name]], label=name, **LOOKS[name])
+    axes[0].set_ylabel("forward and backward (ms)")
+    axes[1].set_ylabel("kept for backward (MiB)")
+    for axis in axes:
+        axis.set(yscale="log", xlabel="length T (positions)")
+        axis.set_xscale("log", base=2)
+        axis.set_xticks(list(lengths), [str(length) for length in lengths])
+    axes[0].legend(loc="upper left", fontsize=10, frameon=False)
+    return figure

@@ -1,0 +1,221 @@
+"""The pictures of the chapter "Positions"."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from coursekit.figures import COLOURS, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LINES = (
+    {"color": COLOURS["blue"], "linestyle": "-"},
+    {"color": COLOURS["vermilion"], "linestyle": "--"},
+    {"color": COLOURS["green"], "linestyle": "-."},
+    {"color": COLOURS["black"], "linestyle": ":"},
+)
+MARKS = (("o", COLOURS["blue"]), ("s", COLOURS["orange"]), ("^", COLOURS["vermilion"]))
+
+
+def word_vectors(outputs: Mapping[str, Mapping[str, Tensor]], words: Sequence[str]) -> Figure:
+    """Draw what each word receives: a row of panels for each scheme, a column for each sentence.
+
+    `outputs[scheme][sentence]` holds one vector for each of `words`, (words, D), in their order.
+    """
+    rows, columns = len(outputs), max(len(of) for of in outputs.values())
+    size = max(float(x.abs().max()) for of in outputs.values() for x in of.values())
+    figure, axes = new_figure(rows, columns, height=1.9 * rows, squeeze=False, sharey=True)
+    for line, (scheme, of) in zip(axes, outputs.items()):
+        for axis, (sentence, vectors) in zip(line, of.items()):
+            image = _grid(axis, vectors, cmap="PuOr", vmin=-size, vmax=size)
+            axis.set_title(f"“{sentence}”", fontsize=11)
+            axis.set_xticks([])
+        line[0].set_yticks(range(len(words)), words)
+        line[0].set_ylabel(scheme)
+    axes[-1, columns // 2].set_xlabel("dimension of the output")
+    figure.colorbar(image, ax=axes, label="value", shrink=0.8)
+    return figure
+
+
+def bits_and_waves(bits: Tensor, waves: Tensor) -> Figure:
+    """Draw bits (T, columns) beside cosines (T, columns) of the same periods."""
+    figure, axes = new_figure(1, 2, height=4.2, sharey=True)
+    for axis, grid, title in zip(axes, (bits, waves), ("bits", "waves of the same periods")):
+        image = _grid(axis, grid, cmap="cividis")
+        axis.set_title(title)
+        axis.set_xticks(range(grid.shape[1]), [f"{2 ** (i + 1)}" for i in range(grid.shape[1])])
+        axis.set_xlabel("period (positions)")
+        figure.colorbar(image, ax=axis, orientation="horizontal", label="value", shrink=0.8)
+    axes[0].set_ylabel("position")
+    return figure
+
+
+def heat_map(encoding: Tensor) -> Figure:
+    """Draw an encoding (T, D): a row for each position."""
+    figure, axis = new_figure(height=3.6)
+    image = _grid(axis, encoding, cmap="PuOr", vmin=-1, vmax=1)
+    axis.set_xlabel("dimension (even: sine, odd: cosine)")
+    axis.set_ylabel("position")
+    figure.colorbar(image, ax=axis, label="value")
+    return figure
+
+
+def clock_hands(speeds: Sequence[float], starts: Sequence[int], delta: int) -> Figure:
+    """Draw sin–cos pairs as hands of clocks, before and after a shift by `delta`."""
+    figure, axes = new_figure(1, len(speeds), height=3.1, sharey=True)
+    circle = torch.linspace(0, 2 * math.pi, 200)
+    for axis, speed in zip(axes, speeds):
+        axis.plot(circle.cos(), circle.sin(), color=COLOURS["grey"], linewidth=1)
+        for style, start in zip(LINES, starts):
+            places = torch.linspace(start, start + delta, 60) * speed
+            axis.plot(0.8 * places.cos(), 0.8 * places.sin(), **style, linewidth=1.5)
+            for place, mark in ((start, "o"), (start + delta, "^")):
+                x, y = math.cos(speed * place), math.sin(speed * place)
+                axis.plot([0, x], [0, y], **style, linewidth=1)
+                label = f"t = {place}" if axis is axes[0] else None
+                axis.plot(x, y, mark, color=style["color"], markersize=8, label=label)
+        axis.set(aspect="equal", xticks=[-1, 0, 1], yticks=[-1, 0, 1], xlabel="cos(ωt)")
+        axis.set_title(f"ω = {speed:.2g}: {speed * delta:.2g} rad")
+    axes[0].set_ylabel("sin(ωt)")
+    figure.legend(loc="outside lower center", ncols=2 * len(starts))
+    return figure
+
+
+def similarity_maps(maps: Mapping[str, Tensor]) -> Figure:
+    """Draw cosine similarities (T, T) of positions, one panel for each encoding."""
+    figure, axes = new_figure(1, len(maps), height=3.0, sharey=True)
+    for axis, (name, similarity) in zip(axes, maps.items()):
+        image = _grid(axis, similarity, cmap="viridis", vmin=-0.3, vmax=1)
+        axis.set(title=name, xlabel="position", aspect="equal")
+    axes[0].set_ylabel("position")
+    figure.colorbar(image, ax=axes, label="cosine similarity", shrink=0.8)
+    return figure
+
+
+def similarity_decay(curves: Mapping[str, Tensor], turns: Mapping[str, int]) -> Figure:
+    """Draw similarity by distance (T,), and mark where each curve first rises again."""
+    figure, axis = new_figure(height=3.4)
+    for style, (name, curve) in zip(LINES, curves.items()):
+        axis.plot(curve, label=name, **style)
+        turn = turns[name]
+        if turn < len(curve) - 1:
+            axis.plot(turn, curve[turn], "o", color=style["color"], markersize=8)
+    axis.axhline(0, color=COLOURS["grey"], linewidth=1)
+    axis.set_xlabel("distance (positions)")
+    axis.set_ylabel("cosine similarity")
+    axis.legend()
+    return figure
+
+
+def score_biases(biases: Mapping[str, Tensor]) -> Figure:
+    """Draw what position alone adds to the scores (T, T): rows are queries, columns keys."""
+    figure, axes = new_figure(1, len(biases), height=3.2, sharey=True)
+    for axis, (name, bias) in zip(axes, biases.items()):
+        image = _grid(axis, bias, cmap="viridis")
+        axis.set(title=name, xlabel="key position", aspect="equal")
+        figure.colorbar(image, ax=axis, orientation="horizontal", label="score")
+    axes[0].set_ylabel("query position")
+    return figure
+
+
+def buckets(curves: Mapping[str, Tensor], seen: int) -> Figure:
+    """Draw the bucket of each distance (T,); distances below `seen` occur in training."""
+    figure, axis = new_figure(height=3.0)
+    axis.axvspan(-0.5, seen - 0.5, color=COLOURS["sky"], alpha=0.25, label="seen in training")
+    for style, (name, curve) in zip(LINES, curves.items()):
+        axis.step(range(len(curve)), curve, where="mid", label=name, **style)
+    axis.set_xlabel("distance to the key (positions)")
+    axis.set_ylabel("bucket")
+    axis.legend()
+    return figure
+
+
+def window_bias(offsets: Tensor, pairs: Tensor) -> Figure:
+    """Draw a window's bias by offset (rows, columns) and spread over all pairs of cells (N, N)."""
+    figure, axes = new_figure(1, 2, height=3.4)
+    down, right = offsets.shape[0] // 2, offsets.shape[1] // 2
+    extent = (-right - 0.5, right + 0.5, down + 0.5, -down - 0.5)
+    axes[0].imshow(offsets, cmap="viridis", extent=extent)
+    axes[0].set(title="by offset", xlabel="columns apart", ylabel="rows apart")
+    image = _grid(axes[1], pairs, cmap="viridis")
+    axes[1].set(title="for every pair of cells", xlabel="key cell", ylabel="query cell")
+    for axis in axes:
+        axis.grid(False)
+        axis.set_aspect("equal")
+    figure.colorbar(image, ax=axes, label="bias", shrink=0.8)
+    return figure
+
+
+def grid_similarity(encoding: Tensor, cells: Sequence[tuple[int, int]]) -> Figure:
+    """Draw, for each of `cells`, its similarity with all cells of a grid (height, columns, D)."""
+    unit = torch.nn.functional.normalize(encoding, dim=-1)  # (height, columns, D)
+    rows = math.ceil(len(cells) / 3)
+    figure, axes = new_figure(
+        rows, 3, width=6.0, height=1.85 * rows, sharex=True, sharey=True, squeeze=False
+    )
+    for axis in axes.flat[len(cells) :]:
+        axis.set_visible(False)
+    for axis, (row, column) in zip(axes.flat, cells):
+        image = _grid(axis, unit @ unit[row, column], cmap="viridis", vmin=0, vmax=1)
+        axis.plot(column, row, "x", color=COLOURS["vermilion"], markersize=9, markeredgewidth=2)
+        axis.set_aspect("equal")
+    figure.supxlabel("column of the patch", fontsize=11)
+    figure.supylabel("row of the patch", fontsize=11)
+    figure.colorbar(image, ax=axes, label="cosine similarity", shrink=0.8)
+    return figure
+
+
+def race(accuracy: Mapping[str, Tensor], lengths: Sequence[int], floor: float) -> Figure:
+    """Draw accuracies (seeds, lengths) in [0, 1]: a row for each scheme, a mark for each length."""
+    names = list(accuracy)
+    figure, axis = new_figure(height=0.42 * len(names) + 1.5)
+    for (mark, colour), column, length in zip(MARKS, range(len(lengths)), lengths):
+        for row, name in enumerate(names):
+            values = 100 * accuracy[name][:, column]
+            y = row + 0.18 * (column - 1)
+            axis.plot([values.min(), values.max()], [y, y], color=colour, linewidth=3)
+            label = f"length {length}" if row == 0 else None
+            axis.plot(
+                values.mean(), y, mark, color=colour, markersize=8, label=label, clip_on=False
+            )
+    axis.axvline(100 * floor, color=COLOURS["grey"], linestyle=":", label="best guess, no order")
+    axis.set_yticks(range(len(names)), names)
+    axis.set_ylim(len(names) - 0.5, -0.5)
+    axis.set_xlim(0, 100)
+    axis.set_xlabel("tokens named correctly (%)")
+    axis.grid(False)
+    figure.legend(loc="outside lower center", ncols=2)
+    return figure
+
+
+def where_right(curves: Mapping[str, Tensor], trained: int, floor: float) -> Figure:
+    """Draw accuracy by position (T,) in [0, 1], with the length of the training marked."""
+    rows = math.ceil(len(curves) / 3)
+    figure, axes = new_figure(rows, 3, height=2.1 * rows, sharex=True, sharey=True, squeeze=False)
+    for axis in axes.flat[len(curves) :]:
+        axis.set_visible(False)
+    for axis, (name, curve) in zip(axes.flat, curves.items()):
+        axis.axvspan(-0.5, trained - 0.5, color=COLOURS["sky"], alpha=0.25)
+        axis.plot(100 * curve, color=COLOURS["blue"], linewidth=1.8)
+        axis.axhline(100 * floor, color=COLOURS["grey"], linestyle=":")
+        axis.set_title(name)
+        axis.set_ylim(0, 104)
+        axis.set_yticks([0, 50, 100])
+    figure.supxlabel(
+        "position in the test sequence (shaded: lengths seen in training)", fontsize=11
+    )
+    figure.supylabel("correct (%)", fontsize=11)
+    return figure
+
+
+def _grid(axis: Axes, grid: Tensor, **options: Any) -> Any:
+    """Draw a matrix, first row on top, and return what a colour bar needs."""
+    axis.grid(False)
+    return axis.imshow(grid.detach(), aspect="auto", interpolation="nearest", **options)

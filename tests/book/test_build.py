@@ -1,0 +1,203 @@
+"""The build of a course in miniature: what it refuses, what it does again, what it leaves alone.
+
+Each build takes seconds, so a test that changes the course goes through one story.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from coursekit.book import assets
+from coursekit.book.build import build_book, pages
+from coursekit.errors import CourseError
+
+
+@pytest.fixture(autouse=True)
+def no_npm(monkeypatch, tmp_path_factory):
+    """These builds need no scripts; with none they are quicker."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+    monkeypatch.setattr(assets.shutil, "which", lambda name: None)
+
+
+def html(course: Path, page: str) -> str:
+    return (course / "_build" / "html" / f"{page}.html").read_text(encoding="utf-8")
+
+
+def finished(course: Path) -> dict[str, str]:
+    """Return when each notebook ran last."""
+    records = sorted((course / "_build" / "executed").glob("*.json"))
+    return {path.stem: json.loads(path.read_text())["finished"] for path in records}
+
+
+def written(course: Path) -> dict[str, int]:
+    """Return when each page was written last."""
+    return {p.stem: p.stat().st_mtime_ns for p in (course / "_build/html/book").glob("*.html")}
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def test_a_book_comes_out_and_changes_arrive(course, capfd):
+    index = build_book(course)
+    said = capfd.readouterr().err
+    sentence = "npm was not found, so the pages load MathJax and the widget scripts from a CDN"
+    assert said.count(sentence) == 1
+    assert index == course / "_build" / "html" / "index.html"
+    assert 'url=book/index.html"' in index.read_text()
+    assert "cdn.jsdelivr.net/npm/mathjax" in html(course, "book/waves")
+
+    page = html(course, "book/waves")
+    assert '<span class="pasted-text">41.0</span>' in page
+    assert 'alt="A wave that rises, then falls."' in page
+    assert "A wave and <strong>its</strong> period." in page
+    assert re.search(r'href="#fig-sine"[^>]*><span[^>]*>Figure 1</span>', page)
+    own = html(course, "notebooks/waves")
+    assert 'alt="A wave that rises, then falls."' in own
+    assert "colab.research.google.com/github/attention-course/attention-course/blob/main/" in own
+
+    first = html(course, "book/index")
+    assert "1 of 3 rows are built." in first
+    assert "1 of 2 rows are built." in first
+    assert "coming: The sea" in first
+    assert 'href="waves.html#waves"' in first
+    assert "/blob/main/src/coursekit/masks.py" in first
+    assert "/blob/main/tests/test_masks.py" in first
+    assert "2 notebooks ran in" in first
+    assert f"{sys.version_info[0]}.{sys.version_info[1]}." in first
+
+    # Nothing changed: nothing is done.
+    ran, pages_written = finished(course), written(course)
+    build_book(course, quiet=True)
+    assert (finished(course), written(course)) == (ran, pages_written)
+
+    # A notebook changes: it runs, and its numbers arrive on the page of the same stem.
+    edit(course / "notebooks" / "waves.ipynb", "41.0", "43.0")
+    edit(course / "notebooks" / "waves.ipynb", "rises, then", "rose and")
+    build_book(course, quiet=True)
+    page = html(course, "book/waves")
+    assert '<span class="pasted-text">43.0</span>' in page
+    assert 'alt="A wave that rose and falls."' in page
+    now, pages_now = finished(course), written(course)
+    assert now["other"] == ran["other"]
+    assert now["waves"] != ran["waves"]
+    assert pages_now["other"] == pages_written["other"]
+    assert pages_now["index"] != pages_written["index"]
+
+    # The table changes: its page is written again, and no notebook runs.
+    edit(course / "book" / "lecture_map.csv", "L1,what a beach is", "L0,what a cliff is")
+    build_book(course, quiet=True)
+    assert "1 of 3 rows are built." in html(course, "book/index")
+    assert "what a cliff is" in html(course, "book/index")
+    assert written(course)["waves"] == pages_now["waves"]
+    assert finished(course) == now
+
+    # A page that was lost comes back.
+    (course / "_build" / "html" / "book" / "other.html").unlink()
+    build_book(course, quiet=True)
+    assert "wombat" in html(course, "book/other")
+
+    # A number that the notebook no longer gives is missed, although the page is as before.
+    edit(course / "notebooks" / "waves.ipynb", 'glue(\\"answer\\", 43.0)', "pass")
+    with pytest.raises(CourseError, match="Glue reference 'answer' not found"):
+        build_book(course, quiet=True)
+
+
+def test_plain_jupyter_book_gives_the_same_pages(course):
+    environment = {**os.environ, "PATH": str(course)}
+    plain = subprocess.run(
+        [sys.executable, "-c", "from jupyter_book.cli.main import main; main()", "build", "."],
+        cwd=course, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert plain.returncode == 0, plain.stderr
+    assert "npm was not found, so the pages load MathJax" in plain.stdout
+    before = {page: html(course, page) for page in pages(course)}
+    build_book(course, quiet=True, force=False)
+    assert {page: html(course, page) for page in pages(course)} == before
+
+
+def test_a_broken_notebook_stops_the_build_until_it_is_mended(course, capfd):
+    whole = (course / "notebooks" / "other.ipynb").read_text()
+    edit(course / "notebooks" / "other.ipynb", "print(6 * 7)", "print(6 / 0)")
+    sentence = r"notebooks/other\.ipynb, cell cell-1: ZeroDivisionError: division by zero"
+    for _ in range(2):  # the second time is no different
+        with pytest.raises(CourseError, match=sentence):
+            build_book(course, quiet=True)
+    assert not (course / "_build" / "html").exists()
+    assert "Traceback" not in capfd.readouterr().err
+    (course / "notebooks" / "other.ipynb").write_text(whole)
+    build_book(course, quiet=True)
+    assert "42" in html(course, "notebooks/other")
+
+
+def test_the_command_answers_with_a_sentence_and_a_code(course):
+    edit(course / "notebooks" / "other.ipynb", "print(6 * 7)", "print(6 / 0)")
+    done = subprocess.run(
+        [sys.executable, "-m", "coursekit.cli", "book", "--quiet", "--root", str(course)],
+        env={**os.environ, "PATH": str(course)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode != 0
+    assert "ZeroDivisionError: division by zero" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert done.stdout == ""
+
+
+def test_faults_of_pages_stop_the_build_until_they_are_mended(course, capfd):
+    faults = {
+        "SEE {ref}`nowhere`.": "undefined label: 'nowhere'",
+        "{glue:text}`../notebooks/waves.ipynb::mass:.1f`": "Glue reference 'mass' not found",
+        "```{notebook-figure} ../notebooks/waves.ipynb::cosine\n:name: fig-x\nText.\n```": (
+            "notebooks/waves.ipynb shows no figure 'cosine'; it shows sine"
+        ),
+        "```{notebook-figure} ../notebooks/sands.ipynb::sine\n:name: fig-y\nText.\n```": (
+            "there is no executed notebook notebooks/sands.ipynb"
+        ),
+        "```{notebook-figure} ../notebooks/waves.ipynb::sine\n```": (
+            "notebook-figure needs notebook.ipynb::figure, a :name: and a caption"
+        ),
+        "```{lecture-map} L9\n```": "there is no deck 'L9', only L0",
+    }
+    other = course / "book" / "other.md"
+    whole = other.read_text(encoding="utf-8")
+    other.write_text("\n\n".join([whole, *faults]), encoding="utf-8")
+    capfd.readouterr()
+    for _ in range(2):  # Sphinx alone repeats no warning, and would be content the second time
+        with pytest.raises(CourseError, match=rf"not built, for {len(faults)} faults: book/other"):
+            build_book(course, quiet=True)
+        said = capfd.readouterr().err
+        for sentence in faults.values():
+            assert sentence in said
+        assert len(said.strip().splitlines()) == len(faults)
+        assert str(course) not in said
+    other.write_text(whole, encoding="utf-8")
+    build_book(course, quiet=True)
+
+
+def test_a_build_that_was_killed_is_not_trusted(course):
+    build_book(course, quiet=True)
+    # As after a kill between reading the changed page and writing it.
+    (course / "_build" / "book.json").unlink()
+    (course / "_build" / ".doctrees" / "unfinished").touch()
+    stale = html(course, "book/waves").replace("41.0", "40.0")
+    (course / "_build" / "html" / "book" / "waves.html").write_text(stale, encoding="utf-8")
+    build_book(course, quiet=True)
+    assert '<span class="pasted-text">41.0</span>' in html(course, "book/waves")
+
+
+def test_a_folder_without_a_book_is_named(tmp_path):
+    with pytest.raises(CourseError, match=r"holds no book: there is no _config\.yml"):
+        build_book(tmp_path)
+
+
+def test_pages_are_those_of_the_contents(course):
+    expected = ["index", "waves", "notebooks/waves", "other", "notebooks/other"]
+    assert pages(course) == [n if "/" in n else f"book/{n}" for n in expected]

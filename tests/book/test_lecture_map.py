@@ -1,0 +1,118 @@
+"""The real table tells the truth, and a table that does not is found out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from coursekit.book import lecture_map
+from coursekit.errors import CourseError
+
+ROOT = Path(__file__).resolve().parents[2]
+HEADER = ",".join(lecture_map.COLUMNS)
+GOOD = (
+    "L0,what a wave is,waves,sec-waves,coursekit.sea.Wave.height,tests/test_sea.py::test_up,built"
+)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for name, text in {
+        "book/waves.md": "# Waves\n\n(sec-waves)=\n## High ones\n",
+        "src/coursekit/sea.py": (
+            "from math import tau\nclass Wave:\n    deep: bool = True\n"
+            "    def height(self): ...\nif tau:\n    def tide(): ...\n"
+        ),
+        "src/coursekit/shore/__init__.py": "SAND = 1\n",
+        "tests/test_sea.py": (
+            "def test_up(): ...\ndef helper(): ...\nclass TestDown:\n    def test_far(self): ...\n"
+        ),
+        "tests/empty.py": "def helper(): ...\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def check(root: Path, *rows: str) -> list[str]:
+    lecture_map.table_path(root).write_text("\n".join([HEADER, *rows]) + "\n")
+    return lecture_map.check_rows(root)
+
+
+def test_every_row_of_the_course_holds():
+    assert lecture_map.check_rows(ROOT) == []
+
+
+def test_the_course_has_rows_of_every_deck_and_both_states():
+    rows = lecture_map.read_rows(ROOT)
+    assert {row.deck for row in rows} == set(lecture_map.DECKS)
+    assert {row.state for row in rows} == set(lecture_map.STATES)
+
+
+def test_every_deck_has_its_place_on_the_page():
+    page = (ROOT / "book" / "lecture_map.md").read_text(encoding="utf-8")
+    for deck, title in lecture_map.DECKS.items():
+        assert f"## {deck}: {title}\n\n```{{lecture-map}} {deck}\n" in page
+
+
+def test_a_true_table_has_no_fault(root):
+    coming = "L0,what a sea is,The sea,,,,coming"
+    several = GOOD.replace("wave is", "tide is").replace(
+        "coursekit.sea.Wave.height", "coursekit.sea.tide; coursekit.shore.SAND;coursekit.sea.Wave"
+    )
+    several = several.replace("::test_up", "::TestDown::test_far;tests/test_sea.py")
+    assert check(root, GOOD, several, coming) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("L0", "L9", "the deck 'L9' is none of L0, L1, L2, L3, L4"),
+        ("what a wave is", "", "the topic is missing"),
+        (",waves,", ",sands,", "there is no page book/sands.md"),
+        (",waves,", ",,", "the chapter is missing"),
+        ("sec-waves", "sec-sands", "book/waves.md has no section (sec-sands)="),
+        ("sec-waves", "", "a built row must name its section"),
+        ("sea.Wave", "sea.Sand", "there is no object coursekit.sea.Sand.height in src"),
+        ("Wave.height", "Wave.depth", "there is no object coursekit.sea.Wave.depth in src"),
+        ("coursekit.sea", "coursekit.land", "there is no object coursekit.land.Wave.height in src"),
+        ("coursekit.sea.Wave.height", "", "a built row must name its object"),
+        ("test_up", "test_over", "there is no test tests/test_sea.py::test_over"),
+        ("::test_up", "::helper", "there is no test tests/test_sea.py::helper"),
+        ("test_sea.py::test_up", "empty.py", "there is no test tests/empty.py"),
+        ("test_sea.py", "test_land.py", "there is no test tests/test_land.py::test_up"),
+        ("tests/test_sea.py::test_up", "", "a built row must name its test"),
+        ("built", "done", "the state 'done' is neither built nor coming"),
+        ("built", "coming", "a coming row names nothing yet, but section and object and test"),
+    ],
+)
+def test_each_kind_of_fault_is_found(root, old, new, sentence):
+    faults = check(root, GOOD.replace(old, new, 1))
+    assert len(faults) == 1
+    assert faults[0].startswith(f"lecture_map.csv, line 2: {sentence}")
+
+
+def test_a_topic_stands_in_a_deck_once(root):
+    assert check(root, GOOD, GOOD) == [
+        "lecture_map.csv, line 3: the topic 'what a wave is' of L0 stands in line 2 already"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("deck,topic\n", "must begin with the columns"),
+        ("", "must begin with the columns .* not nothing"),
+        (f"{HEADER}\nL0,only two\n", "line 2: 2 cells were found, 7 were expected"),
+    ],
+)
+def test_a_table_of_another_form_is_refused(root, text, sentence):
+    lecture_map.table_path(root).write_text(text)
+    with pytest.raises(CourseError, match=sentence):
+        lecture_map.check_rows(root)
+
+
+def test_a_missing_table_is_named(root):
+    with pytest.raises(CourseError, match=r"lecture_map\.csv cannot be read"):
+        lecture_map.read_rows(root)

@@ -1,0 +1,247 @@
+"""Every page of the built book in a real browser, with every other host out of reach."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from coursekit.book import assets
+from coursekit.book.build import build_book, pages
+from coursekit.doctor import find_chromium
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = pages(ROOT)
+CHAPTERS = [page for page in PAGES if page.replace("book/", "notebooks/", 1) in set(PAGES) - {page}]
+FLAGS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync",
+    "--disable-background-networking", "--disable-component-update",
+]  # fmt: skip
+
+pytestmark = pytest.mark.timeout(1800)  # the first test may have to execute every notebook
+
+# The lowest contrast that WCAG 2 asks of ordinary text, for what stands on a plain background.
+FAINT_TEXT = """() => {
+  const channel = c => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+  const light = ([r, g, b]) =>
+    0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+  const colour = text => (text.match(/[\\d.]+/g) || []).map(Number);
+  const over = (top, below) => {
+    const a = top.length > 3 ? top[3] : 1;
+    return [0, 1, 2].map(i => a * top[i] + (1 - a) * below[i]);
+  };
+  const behind = element => {
+    if (!element) return [255, 255, 255];
+    const own = colour(getComputedStyle(element).backgroundColor);
+    return own[3] === 0 ? behind(element.parentElement)
+      : own.length > 3 ? over(own, behind(element.parentElement)) : own;
+  };
+  const faint = [];
+  const all = "h1, h2, h3, p, li, a, td, th, figcaption, code, pre span, .sd-card-title";
+  for (const element of document.querySelectorAll("article :is(" + all + ")")) {
+    const text = [...element.childNodes].filter(n => n.nodeType === 3).map(n => n.data).join("");
+    if (!text.trim() || !element.checkVisibility() || element.closest(".headerlink")) continue;
+    const back = behind(element);
+    const pair = [light(over(colour(getComputedStyle(element).color), back)), light(back)];
+    const ratio = (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05);
+    if (ratio < 4.5) faint.push(ratio.toFixed(2) + " " + text.trim().slice(0, 40));
+  }
+  return faint;
+}"""
+
+RAW_FORMULAS = """() => {
+  const copy = document.querySelector("article").cloneNode(true);
+  copy.querySelectorAll("pre, code, script, style, mjx-container").forEach(e => e.remove());
+  return copy.textContent.match(/\\\\[(\\[].{0,40}|\\$\\$.{0,40}/g) || [];
+}"""
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator:
+    chromium = find_chromium()
+    if chromium is None:
+        pytest.skip("Chromium is missing; `coursekit doctor` says how to install it")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield running
+        running.close()
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *arguments: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="session")
+def serve() -> Iterator[Callable[[Path], str]]:
+    """Return a function that serves a folder and gives its address."""
+    servers = []
+
+    def start(folder: Path) -> str:
+        handler = functools.partial(Quiet, directory=str(folder))
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        servers.append(server)
+        return f"http://127.0.0.1:{server.server_address[1]}"
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture(scope="session")
+def local_scripts() -> None:
+    try:
+        assets.ensure()
+    except assets.AssetsMissing as error:
+        pytest.skip(f"the pages need the network here, since {error}")
+
+
+@pytest.fixture(scope="session")
+def site(browser, serve, local_scripts) -> str:
+    """Return the address of the book, which is built only once for all tests."""
+    return serve(build_book(ROOT, quiet=True).parent)
+
+
+@pytest.fixture
+def visit(browser) -> Iterator[Callable]:
+    """Return a function that opens a page and gathers what goes wrong on it, in `faults`."""
+    contexts = []
+
+    def go(address: str, *, width: int = 1280, theme: str = "light") -> SimpleNamespace:
+        context = browser.new_context(viewport={"width": width, "height": 900})
+        contexts.append(context)
+        context.add_init_script(f"localStorage.mode = localStorage.theme = '{theme}'")
+        page, faults = context.new_page(), []
+        host = "/".join(address.split("/")[:3]) + "/"
+
+        def guard(route) -> None:
+            if route.request.url.startswith((host, "data:", "blob:")):
+                route.continue_()
+            else:
+                faults.append(f"asks another host: {route.request.url}")
+                route.abort()
+
+        page.route("**/*", guard)
+        page.on("requestfailed", lambda request: faults.append(f"failed: {request.url}"))
+        page.on("response", lambda r: faults.append(f"{r.status}: {r.url}") if not r.ok else None)
+        page.on("pageerror", lambda error: faults.append(f"error: {error}"))
+        page.on("console", lambda m: faults.append(m.text) if m.type == "error" else None)
+        page.goto(address)
+        page.wait_for_load_state("networkidle")
+        page.evaluate("() => window.MathJax?.startup?.promise")
+        return SimpleNamespace(page=page, faults=faults)
+
+    yield go
+    for context in contexts:
+        context.close()
+
+
+def test_every_page_of_the_contents_is_there():
+    html = build_book(ROOT, quiet=True).parent
+    assert (html / "index.html").is_file()
+    assert [page for page in PAGES if not (html / f"{page}.html").is_file()] == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_whole_on_a_telephone(visit, site, name):
+    seen = visit(f"{site}/{name}.html", width=390)
+    page = seen.page
+    assert page.title()
+    formulas = page.locator("article .math").count()
+    assert formulas > 0 or name not in CHAPTERS
+    assert page.locator("article mjx-container").count() >= formulas
+    assert page.locator("mjx-merror, [data-mjx-error]").count() == 0
+    assert page.evaluate(RAW_FORMULAS) == []
+    bare = "() => [...document.images].filter(i => !i.alt?.trim()).map(i => i.src.slice(0, 80))"
+    assert page.evaluate(bare) == []
+    broken = "() => [...document.images].filter(i => i.complete && !i.naturalWidth).map(i => i.src)"
+    assert page.evaluate(broken) == []
+    assert page.evaluate("() => document.scrollingElement.scrollWidth") <= 390
+    assert seen.faults == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_both_themes_are_readable(visit, site, name):
+    try:
+        axe = assets.ensure(assets.CHECKS) / "axe.min.js"
+    except assets.AssetsMissing:
+        axe = None  # our own computation sees most of what axe does
+    colours = set()
+    for theme in ("light", "dark"):
+        seen = visit(f"{site}/{name}.html", theme=theme)
+        page = seen.page
+        assert page.evaluate("() => document.documentElement.dataset.theme") == theme
+        colours.add(page.evaluate("() => getComputedStyle(document.body).backgroundColor"))
+        assert page.evaluate(FAINT_TEXT) == []
+        if axe is not None:
+            page.add_script_tag(path=axe)
+            rules = "['color-contrast', 'image-alt', 'document-title', 'html-has-lang']"
+            found = page.evaluate(f"() => axe.run({{runOnly: {rules}}})")
+            wrong = [(v["id"], n["html"][:200]) for v in found["violations"] for n in v["nodes"]]
+            assert wrong == []
+        assert seen.faults == []
+    assert len(colours) == 2
+
+
+def test_search_finds_a_word(visit, site):
+    seen = visit(f"{site}/{PAGES[0]}.html")
+    page = seen.page
+    page.keyboard.press("Control+k")
+    page.keyboard.type("softmax")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search.html?q=softmax*")
+    result = page.locator("ul.search li a").first
+    result.wait_for(timeout=20_000)
+    result.click()
+    page.wait_for_load_state("networkidle")
+    assert "softmax" in page.locator("article").inner_text().lower()
+    assert seen.faults == []
+
+
+def test_there_is_one_bar_one_search_and_one_switch(visit, site):
+    page = visit(f"{site}/{PAGES[1]}.html").page
+    for part in (
+        ".bd-header-article",
+        ".search-button-field, .search-button",
+        ".theme-switch-button",
+    ):
+        assert page.locator(f":is({part}):visible").count() == 1, part
+    assert page.locator("header.bd-header:visible").count() == 0
+    before = page.evaluate("() => document.documentElement.dataset.mode")
+    page.locator(".theme-switch-button:visible").click()
+    assert page.evaluate("() => document.documentElement.dataset.mode") != before
+
+
+@pytest.mark.parametrize("name", [page for page in PAGES if page.startswith("notebooks/")])
+def test_a_notebook_opens_in_colab(visit, site, name):
+    page = visit(f"{site}/{name}.html").page
+    address = "https://colab.research.google.com/github/attention-course/attention-course/blob/main"
+    assert page.locator(f".article-header-buttons a[href='{address}/{name}.ipynb']").count() == 1
+
+
+def test_a_flipbook_turns_without_a_kernel(visit, serve, course, local_scripts):
+    seen = visit(f"{serve(build_book(course, quiet=True).parent)}/notebooks/waves.html", width=390)
+    page = seen.page
+    shown = page.locator(".flipbook img:visible")
+    handle = page.locator(".flipbook .noUi-handle")
+    handle.wait_for()
+    for label in ("1", "2", "3"):
+        shown.wait_for()
+        assert shown.count() == 1
+        assert shown.get_attribute("alt") == f"A line (height: {label})"
+        assert page.locator(".flipbook .widget-readout").inner_text() == label
+        assert shown.evaluate("image => image.naturalWidth") > 100
+        handle.focus()
+        page.keyboard.press("ArrowRight")
+        page.wait_for_timeout(200)
+    assert page.evaluate("() => document.scrollingElement.scrollWidth") <= 390
+    assert seen.faults == []
