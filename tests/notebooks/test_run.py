@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -29,6 +30,14 @@ from coursekit.notebooks.run import (
 from coursekit.progress import Progress
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals are those of POSIX")
+
+
+@pytest.fixture(autouse=True)
+def scratch(monkeypatch):
+    """Return the folder of temporary files; its path is short, as sockets ask."""
+    with tempfile.TemporaryDirectory(prefix="ck") as folder:
+        monkeypatch.setenv("TMPDIR", folder)
+        yield Path(folder)
 
 
 class Heard(Progress):
@@ -182,6 +191,14 @@ def test_the_kernel_is_this_interpreter_whatever_is_installed(course, tmp_path, 
     assert text(executed_copy(path), "step-1") == sys.executable + "\n"
 
 
+def test_a_temporary_folder_too_deep_for_sockets_is_no_hindrance(course, tmp_path, monkeypatch):
+    deep = tmp_path / ("deep" * 30)
+    deep.mkdir()
+    monkeypatch.setenv("TMPDIR", str(deep))
+    path = course.notebook("one", "print(1)")
+    assert run_notebooks([path])[0].ran
+
+
 def test_notebooks_that_would_hide_each_other_are_refused(course, tmp_path):
     other = tmp_path / "other"
     other.mkdir()
@@ -300,7 +317,7 @@ def alive(processes):
 
 @POSIX
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_nothing_outlives_the_run_and_nothing_is_half_written(course, ended, how):
+def test_nothing_outlives_the_run_and_nothing_is_half_written(course, ended, how, scratch):
     course.notebook("a-quick", "print('done')")
     course.notebook(
         "b-slow",
@@ -328,6 +345,7 @@ def test_nothing_outlives_the_run_and_nothing_is_half_written(course, ended, how
     else:
         assert run.returncode == -how
         wait_for(lambda: not alive(family), "the end of worker and kernel", 20)
+    wait_for(lambda: not list(scratch.iterdir()), "the clearing of temporary files", 5)
     folder = executed_folder(course.root)
     assert not is_stale(course.root / "notebooks" / "a-quick.ipynb")
     files = {path.name for path in folder.iterdir() if path.name != ".lock"}

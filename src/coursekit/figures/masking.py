@@ -20,6 +20,7 @@ REASONS = (
     ("window", COLOURS["blue"]),
     ("global", COLOURS["orange"]),
     ("random", COLOURS["green"]),
+    ("every pair", COLOURS["grey"]),
 )
 LOOKS: dict[str, dict[str, Any]] = {
     "dense, readable": {"color": COLOURS["vermilion"], "marker": "s", "linestyle": "--"},
@@ -33,7 +34,7 @@ def mask_grid(masks: Mapping[str, Tensor], *, columns: int = 3, legend: bool = F
     """Draw masks (T, S) side by side: rows are queries, columns are keys.
 
     A boolean mask is drawn in one colour. An integer one says why a pair is allowed: 0 forbidden,
-    1 window, 2 global, 3 random.
+    1 window, 2 global, 3 random, 4 no reason needed.
     """
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch

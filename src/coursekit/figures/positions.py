@@ -84,7 +84,7 @@ def clock_hands(speeds: Sequence[float], starts: Sequence[int], delta: int) -> F
         axis.set(aspect="equal", xticks=[-1, 0, 1], yticks=[-1, 0, 1], xlabel="cos(ωt)")
         axis.set_title(f"ω = {speed:.2g}: {speed * delta:.2g} rad")
     axes[0].set_ylabel("sin(ωt)")
-    figure.legend(loc="outside lower center", ncols=2 * len(starts))
+    figure.legend(loc="outside lower center", ncols=2 * len(starts), frameon=False)
     return figure
 
 
@@ -110,13 +110,13 @@ def similarity_decay(curves: Mapping[str, Tensor], turns: Mapping[str, int]) -> 
     axis.axhline(0, color=COLOURS["grey"], linewidth=1)
     axis.set_xlabel("distance (positions)")
     axis.set_ylabel("cosine similarity")
-    axis.legend()
+    axis.legend(frameon=False)
     return figure
 
 
 def score_biases(biases: Mapping[str, Tensor]) -> Figure:
     """Draw what position alone adds to the scores (T, T): rows are queries, columns keys."""
-    figure, axes = new_figure(1, len(biases), height=3.2, sharey=True)
+    figure, axes = new_figure(1, len(biases), height=4.0, sharey=True)
     for axis, (name, bias) in zip(axes, biases.items()):
         image = _grid(axis, bias, cmap="viridis")
         axis.set(title=name, xlabel="key position", aspect="equal")
@@ -133,7 +133,8 @@ def buckets(curves: Mapping[str, Tensor], seen: int) -> Figure:
         axis.step(range(len(curve)), curve, where="mid", label=name, **style)
     axis.set_xlabel("distance to the key (positions)")
     axis.set_ylabel("bucket")
-    axis.legend()
+    axis.set_yticks(range(0, 17, 4))
+    axis.legend(frameon=False)
     return figure
 
 
@@ -163,7 +164,7 @@ def grid_similarity(encoding: Tensor, cells: Sequence[tuple[int, int]]) -> Figur
     for axis in axes.flat[len(cells) :]:
         axis.set_visible(False)
     for axis, (row, column) in zip(axes.flat, cells):
-        image = _grid(axis, unit @ unit[row, column], cmap="viridis", vmin=0, vmax=1)
+        image = _grid(axis, unit @ unit[row, column], cmap="viridis", vmin=0.5, vmax=1)
         axis.plot(column, row, "x", color=COLOURS["vermilion"], markersize=9, markeredgewidth=2)
         axis.set_aspect("equal")
     figure.supxlabel("column of the patch", fontsize=11)
@@ -185,17 +186,19 @@ def race(accuracy: Mapping[str, Tensor], lengths: Sequence[int], floor: float) -
             axis.plot(
                 values.mean(), y, mark, color=colour, markersize=8, label=label, clip_on=False
             )
-    axis.axvline(100 * floor, color=COLOURS["grey"], linestyle=":", label="best guess, no order")
+    axis.axvline(
+        100 * floor, color=COLOURS["grey"], linestyle=":", label="best guess without order"
+    )
     axis.set_yticks(range(len(names)), names)
     axis.set_ylim(len(names) - 0.5, -0.5)
     axis.set_xlim(0, 100)
     axis.set_xlabel("tokens named correctly (%)")
     axis.grid(False)
-    figure.legend(loc="outside lower center", ncols=2)
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
     return figure
 
 
-def where_right(curves: Mapping[str, Tensor], trained: int, floor: float) -> Figure:
+def where_right(curves: Mapping[str, Tensor], trained: int, chance: float) -> Figure:
     """Draw accuracy by position (T,) in [0, 1], with the length of the training marked."""
     rows = math.ceil(len(curves) / 3)
     figure, axes = new_figure(rows, 3, height=2.1 * rows, sharex=True, sharey=True, squeeze=False)
@@ -204,7 +207,7 @@ def where_right(curves: Mapping[str, Tensor], trained: int, floor: float) -> Fig
     for axis, (name, curve) in zip(axes.flat, curves.items()):
         axis.axvspan(-0.5, trained - 0.5, color=COLOURS["sky"], alpha=0.25)
         axis.plot(100 * curve, color=COLOURS["blue"], linewidth=1.8)
-        axis.axhline(100 * floor, color=COLOURS["grey"], linestyle=":")
+        axis.axhline(100 * chance, color=COLOURS["grey"], linestyle=":")
         axis.set_title(name)
         axis.set_ylim(0, 104)
         axis.set_yticks([0, 50, 100])
@@ -212,6 +215,25 @@ def where_right(curves: Mapping[str, Tensor], trained: int, floor: float) -> Fig
         "position in the test sequence (shaded: lengths seen in training)", fontsize=11
     )
     figure.supylabel("correct (%)", fontsize=11)
+    return figure
+
+
+def echoes(weights: Tensor, aim: int, period: float) -> Figure:
+    """Draw attention by distance (T,); marks stand at `aim` and every `period` beyond it."""
+    figure, axis = new_figure(height=3.0)
+    axis.bar(range(len(weights)), weights, width=0.8, color=COLOURS["blue"])
+    places = torch.arange(aim, len(weights), period)
+    axis.plot(
+        places,
+        torch.full_like(places, 1.06 * float(weights.max())),
+        "v",
+        markersize=7,
+        color=COLOURS["vermilion"],
+        label=f"{aim}, and every 2π places beyond",
+    )
+    axis.set_xlabel("distance to the key (positions)")
+    axis.set_ylabel("attention weight")
+    axis.legend(frameon=False, loc="upper left", bbox_to_anchor=(0.0, 0.95))
     return figure
 
 

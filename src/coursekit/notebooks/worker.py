@@ -49,6 +49,7 @@ KERNEL_ENVIRONMENT = {
     "PYDEVD_DISABLE_FILE_VALIDATION": "1",
 }
 ALSO_RECORDED = ("coursekit", "ipykernel", "nbclient")
+LONGEST_SOCKET_FOLDER = 80  # macOS allows 103 characters for a socket's whole path
 ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
@@ -120,12 +121,13 @@ class Execution:
         return content
 
     async def _execute(self, folder: Path) -> None:
+        sockets = sys.platform != "win32" and len(str(folder)) <= LONGEST_SOCKET_FOLDER
         manager = AsyncKernelManager(
             kernel_name="python3",
             kernel_spec_manager=ThisInterpreter(),
             connection_file=str(folder / "kernel.json"),
             # Sockets in a private folder: two kernels that start together cannot pick one port.
-            transport="tcp" if sys.platform == "win32" else "ipc",
+            transport="ipc" if sockets else "tcp",
         )
         client = NotebookClient(
             self.content,
