@@ -104,6 +104,7 @@ def test_effective_rank_counts_directions() -> None:
     left, right = torch.randn(2, 20, 3)
     pair = torch.stack([torch.eye(20), left @ right.T])  # twenty equal directions, and three
     assert effective_rank(pair, 1.0).tolist() == [20, 3]
+    assert effective_rank(pair.double(), 1.0).tolist() == [20, 3]  # rounding holds no direction
     assert effective_rank(torch.eye(20), 0.9) == 18
     assert effective_rank(torch.diag(torch.tensor([3.0, 1.0])), 0.9) == 1
     assert effective_rank(torch.diag(torch.tensor([3.0, 1.0])), 0.91) == 2

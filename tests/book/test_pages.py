@@ -132,12 +132,15 @@ def visit(browser) -> Iterator[Callable]:
             if not request.url.startswith((host, "data:", "blob:")):
                 faults.append(f"asks another host: {request.url}")
 
+        def hear(message) -> None:
+            if message.type == "error":
+                faults.append(f"{message.text} {message.location}")
+
         page.on("request", note)
         page.on("requestfailed", lambda request: faults.append(f"failed: {request.url}"))
         page.on("response", lambda r: faults.append(f"{r.status}: {r.url}") if not r.ok else None)
         page.on("pageerror", lambda error: faults.append(f"error: {error}"))
-        said = lambda m: faults.append(f"{m.text} {m.location}") if m.type == "error" else None
-        page.on("console", said)
+        page.on("console", hear)
         page.goto(address, timeout=120_000)
         page.wait_for_load_state("networkidle", timeout=120_000)
         page.evaluate("() => window.MathJax?.startup?.promise")

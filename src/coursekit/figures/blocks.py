@@ -156,9 +156,10 @@ def gradients(
         axes[1].loglog(depths, values, **PLACEMENTS[name], markersize=5)
     guide = last["pre"][0] * (depths[0] / torch.tensor(depths)).sqrt()
     axes[1].loglog(depths, guide, color="black", linewidth=1, linestyle=(0, (1, 2)), label="1/√L")
+    layers = len(_any(by_layer))
+    axes[0].set(title=f"W₁ in each of {layers} layers", xlabel="layer", ylabel="gradient norm")
     axes[0].set_ylim(bottom=0)
-    axes[0].set(title=f"W₁ in each of {len(values_of(by_layer))} layers", xlabel="layer")
-    axes[0].set_ylabel("gradient norm")
+    axes[0].set_xticks([1, *range(4, layers + 1, 4)])
     axes[1].set(title="W₂ in the last layer", xlabel="number of layers L")
     axes[1].set_xticks(list(depths), [f"{depth}" for depth in depths])
     axes[1].minorticks_off()
@@ -199,11 +200,11 @@ def collapse(without: Mapping[str, Tensor], kept: Mapping[str, Tensor]) -> Figur
     for axis, lines in zip(axes, (without, kept)):
         for (name, values), look in zip(lines.items(), SEQUENCE):
             axis.plot(range(len(values)), values, label=name, markersize=5, **look)
-        axis.set(xlabel="layers passed")
+        axis.set(xlabel="layers passed", xticks=range(0, len(values), 4))
         axis.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.08), fontsize=10)
     axes[0].set_yscale("log")
     axes[0].axhspan(1e-17, 4e-16, color=COLOURS["grey"], alpha=0.25, linewidth=0)
-    axes[0].text(12, 6e-16, "rounding", ha="right", fontsize=10)
+    axes[0].text(0, 2e-17, "rounding of float64", fontsize=10)
     axes[0].set(title="without residual", ylabel="distance to equal tokens", ylim=(1e-17, 3))
     axes[1].set(title="with residual", ylim=(0, 1.05))
     return figure
@@ -251,15 +252,15 @@ def collapse_in_training(
 
 
 def smooth(loss: Tensor, window: int = 10) -> Tensor:
-    """The mean of the last `window` values at each step (of fewer at the start)."""
+    """Return the mean of the last `window` values at each step (of fewer at the start)."""
     total = torch.cat([torch.zeros(1), loss.cumsum(0)])
     ends = torch.arange(1, len(loss) + 1)
     starts = (ends - window).clamp_min(0)
     return (total[ends] - total[starts]) / (ends - starts)
 
 
-def values_of(lines: Mapping[str, Tensor]) -> Tensor:
-    """The values of any one line; all have the same length."""
+def _any(lines: Mapping[str, Tensor]) -> Tensor:
+    """Return the values of one line; all have the same length."""
     return next(iter(lines.values()))
 
 

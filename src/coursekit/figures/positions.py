@@ -116,7 +116,7 @@ def similarity_decay(curves: Mapping[str, Tensor], turns: Mapping[str, int]) -> 
 
 def score_biases(biases: Mapping[str, Tensor]) -> Figure:
     """Draw what position alone adds to the scores (T, T): rows are queries, columns keys."""
-    figure, axes = new_figure(1, len(biases), height=4.0, sharey=True)
+    figure, axes = new_figure(1, len(biases), height=3.65, sharey=True)
     for axis, (name, bias) in zip(axes, biases.items()):
         image = _grid(axis, bias, cmap="viridis")
         axis.set(title=name, xlabel="key position", aspect="equal")
