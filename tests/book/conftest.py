@@ -52,7 +52,7 @@ L0,what a sea is,The sea,,,,coming
 L1,what a beach is,The beach,,,,coming
 """
 WAVES = [
-    "# A wave\n\nThis notebook draws it.",
+    "# A wave\n\nThis notebook draws $\\sin x$ and turns pages.",
     "from coursekit.figures import glue, new_figure, show",
     "figure, axes = new_figure()\n"
     "axes.plot([0, 1, 0, -1, 0])\n"

@@ -244,6 +244,7 @@ def test_a_flipbook_turns_without_a_kernel(visit, serve, course, local_scripts):
     shown = page.locator(".flipbook img:visible")
     handle = page.locator(".flipbook .noUi-handle")
     handle.wait_for()
+    assert page.locator("mjx-container").count() == 1  # both at once: they must not quarrel
     for label in ("1", "2", "3"):
         shown.wait_for()
         assert shown.count() == 1

@@ -64,7 +64,7 @@ def growth(encode: Encode, length: int, *, times: int, bias: bool = False) -> fl
     if not far.isfinite().all():
         return math.inf
     if bias:
-        return 1 + float((far.max() - near.max()).clamp_min(0) / near.abs().max())
+        return 1 + float((far.max() - near.max()) / near.abs().max())
     return float(far.norm(dim=-1).max() / near.norm(dim=-1).max())
 
 

@@ -110,7 +110,7 @@ def use_local_scripts(app: Sphinx, config: Config) -> None:
     config.html_static_path = [*config.html_static_path, str(folder)]
     config.mathjax_path = "mathjax/tex-mml-chtml.js"
     config.nb_ipywidgets_js = {
-        name: {} for name in ("widget_paths.js", "widgets/require.js", "widgets/embed-amd.js")
+        name: {} for name in ("widget_settings.js", "widgets/require.js", "widgets/embed-amd.js")
     }
 
 

@@ -25,6 +25,7 @@ COLOURS = {
     "black": "#000000",
 }
 
+# What matplotlib reads when it makes axes; colours of lines come with the axes as a cycle.
 STYLE = {
     "figure.facecolor": "white",
     "figure.dpi": 110,
@@ -38,9 +39,6 @@ STYLE = {
     "axes.grid.axis": "y",
     "grid.color": "#DDDDDD",
     "axes.axisbelow": True,
-    "lines.linewidth": 2.0,
-    "legend.frameon": False,
-    "image.cmap": "viridis",
 }
 
 
