@@ -63,6 +63,7 @@ def test_a_book_comes_out_and_changes_arrive(course, capfd):
     assert re.search(r'href="#fig-sine"[^>]*><span[^>]*>Figure 1</span>', page)
     own = html(course, "notebooks/waves")
     assert 'alt="A wave that rises, then falls."' in own
+    assert "cdn.jsdelivr.net/npm/@jupyter-widgets/html-manager@" in own
     assert "colab.research.google.com/github/attention-course/attention-course/blob/main/" in own
 
     first = html(course, "book/index")

@@ -138,7 +138,7 @@ def visit(browser) -> Iterator[Callable]:
 
         page.on("request", note)
         page.on("requestfailed", lambda request: faults.append(f"failed: {request.url}"))
-        page.on("response", lambda r: faults.append(f"{r.status}: {r.url}") if not r.ok else None)
+        page.on("response", lambda r: r.status < 400 or faults.append(f"{r.status}: {r.url}"))
         page.on("pageerror", lambda error: faults.append(f"error: {error}"))
         page.on("console", hear)
         page.goto(address, timeout=120_000)

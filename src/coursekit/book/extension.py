@@ -100,6 +100,7 @@ def _unfinished(app: Sphinx) -> Path:
 
 def use_local_scripts(app: Sphinx, config: Config) -> None:
     """Serve MathJax, requirejs and the widget manager from the book itself, if they are here."""
+    config.nb_ipywidgets_js = {"widget_math.js": {}, **config.nb_ipywidgets_js}
     if os.environ.get(NO_LOCAL_SCRIPTS):
         return
     try:
@@ -109,9 +110,8 @@ def use_local_scripts(app: Sphinx, config: Config) -> None:
         return
     config.html_static_path = [*config.html_static_path, str(folder)]
     config.mathjax_path = "mathjax/tex-mml-chtml.js"
-    config.nb_ipywidgets_js = {
-        name: {} for name in ("widget_settings.js", "widgets/require.js", "widgets/embed-amd.js")
-    }
+    scripts = "widget_math.js", "widget_paths.js", "widgets/require.js", "widgets/embed-amd.js"
+    config.nb_ipywidgets_js = {name: {} for name in scripts}
 
 
 # --- Notebooks ---
