@@ -25,6 +25,7 @@ A wave and **its** period.
 See {numref}`fig-sine`.
 """
 SECOND = "# Other\n\nNothing but the word wombat and {ref}`waves`.\n"
+NUMBER = "# A number alone\n\nIt is {glue:text}`../notebooks/waves.ipynb::answer:.1f`.\n"
 INDEX = """# Welcome
 
 ```{lecture-map}
@@ -45,6 +46,7 @@ chapters:
   - file: book/other
     sections:
       - file: notebooks/other
+  - file: book/number
 """
 TABLE = """deck,topic,chapter,section,object,test,state
 L0,what a wave is,waves,waves,coursekit.masks.causal,tests/test_masks.py,built
@@ -97,6 +99,7 @@ def make_course(root: Path) -> Path:
         "book/index.md": INDEX,
         "book/waves.md": PAGE,
         "book/other.md": SECOND,
+        "book/number.md": NUMBER,
         "book/lecture_map.csv": TABLE,
         "notebooks/waves.ipynb": notebook(WAVES),
         "notebooks/other.ipynb": notebook(["# Plain", "print(6 * 7)"]),

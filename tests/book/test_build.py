@@ -88,6 +88,7 @@ def test_a_book_comes_out_and_changes_arrive(course, capfd):
     page = html(course, "book/waves")
     assert '<span class="pasted-text">43.0</span>' in page
     assert 'alt="A wave that rose and falls."' in page
+    assert '<span class="pasted-text">43.0</span>' in html(course, "book/number")
     now, pages_now = finished(course), written(course)
     assert now["other"] == ran["other"]
     assert now["waves"] != ran["waves"]
@@ -200,5 +201,5 @@ def test_a_folder_without_a_book_is_named(tmp_path):
 
 
 def test_pages_are_those_of_the_contents(course):
-    expected = ["index", "waves", "notebooks/waves", "other", "notebooks/other"]
+    expected = ["index", "waves", "notebooks/waves", "other", "notebooks/other", "number"]
     assert pages(course) == [n if "/" in n else f"book/{n}" for n in expected]

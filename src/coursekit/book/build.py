@@ -20,12 +20,19 @@ from pathlib import Path
 
 from coursekit.book import assets
 from coursekit.errors import CourseError
+from coursekit.notebooks import write_whole
 from coursekit.notebooks.imports import source_folder
 from coursekit.notebooks.run import executed_folder, lecture_notebooks, run_notebooks, stale
 from coursekit.progress import track
 
 NO_LOCAL_SCRIPTS = "COURSEKIT_CDN"  # tells the extension that npm was tried already
 TOOLS = ("jupyter-book", "Sphinx", "myst-nb", "sphinx-book-theme", "pydata-sphinx-theme")
+JUPYTER_BOOK = """\
+from coursekit.notebooks import quick_imports
+with quick_imports():
+    from jupyter_book.cli.main import main
+main()
+"""
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 FAULT = re.compile(r"\b(WARNING|ERROR|CRITICAL|SEVERE)\b:?|error:|Error:|Exception")
 
@@ -88,9 +95,7 @@ def _build(root: Path, workers: int | None, quiet: bool, force: bool) -> Path:
             raise CourseError(f"Jupyter Book ended without a fault but did not write {names}")
         progress.advance(f"{len(pages(root))} pages in {time.perf_counter() - start:.1f} s")
     record = {"sources": sources, "executed": executed, "output": _output(html)}
-    unfinished = stamp.with_suffix(".tmp")
-    unfinished.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    os.replace(unfinished, stamp)
+    write_whole(stamp, json.dumps(record, indent=1) + "\n")
     return html / "index.html"
 
 
@@ -110,7 +115,7 @@ def cdn_sentence(reason: Exception) -> str:
 
 
 def _run_sphinx(root: Path, scripts: str, force: bool) -> None:
-    command = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()"]
+    command = [sys.executable, "-c", JUPYTER_BOOK]
     command += ["build", str(root), "-n", "-W", "--keep-going", "-q", *(["--all"] * force)]
     environment = {**os.environ, NO_LOCAL_SCRIPTS: "" if scripts else "1", "NO_COLOR": "1"}
     environment["PYTHONPATH"] = os.pathsep.join(

@@ -15,6 +15,7 @@ import functools
 import hashlib
 import json
 import os
+import re
 import zlib
 from pathlib import Path
 from typing import Any, ClassVar
@@ -326,10 +327,12 @@ class LectureMap(SphinxDirective):
     def _code(self, text: str, place: str | None) -> nodes.Node:
         repository = self.config.html_theme_options.get("repository_url")
         if not place or not repository:
-            return nodes.literal("", text)
+            return nodes.literal("", _breakable(text))
         branch = self.config.html_theme_options.get("repository_branch") or "main"
         uri = f"{repository.rstrip('/')}/blob/{branch}/{place}"
-        return nodes.reference("", "", nodes.literal("", text), refuri=uri, internal=False)
+        return nodes.reference(
+            "", "", nodes.literal("", _breakable(text)), refuri=uri, internal=False
+        )
 
 
 class NotebookStatus(SphinxDirective):
@@ -374,6 +377,11 @@ def machine(record: dict[str, Any]) -> str:
     if record.get("cores"):
         parts.append(f"{record['cores']} cores")
     return ", ".join(parts)
+
+
+def _breakable(name: str) -> str:
+    """Let a long name break behind its dots and underscores, and not in the middle of a word."""
+    return re.sub(r"([._])", "\\1\u200b", name)
 
 
 def _joined(parts: list[nodes.Node]) -> list[nodes.Node]:
