@@ -209,6 +209,7 @@ def test_search_finds_a_word(visit, site):
     page.wait_for_url("**/search.html?q=softmax*")
     result = page.locator("ul.search li a").first
     result.wait_for(timeout=20_000)
+    page.wait_for_load_state("networkidle")  # each result fetches its page for the summary
     result.click()
     page.wait_for_load_state("networkidle")
     assert "softmax" in page.locator("article").inner_text().lower()
