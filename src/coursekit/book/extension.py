@@ -302,7 +302,7 @@ class LectureMap(SphinxDirective):
         table = _table(
             ["Topic", "Section", "In the code", "Test"],
             [self._cells(row, source_folder(root)) for row in chosen],
-            widths=[32, 24, 22, 22],
+            widths=[28, 21, 25, 26],
             kind="lecture-map",
         )
         return [count, table]
