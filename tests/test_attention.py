@@ -242,3 +242,17 @@ def test_nadaraya_watson_bad_input():
         nadaraya_watson(torch.ones(3, 1), torch.ones(2), torch.ones(2))
     with pytest.raises(ValueError, match="bandwidth must be above 0, found 0"):
         nadaraya_watson(torch.ones(3), torch.ones(2), torch.ones(2), bandwidth=0)
+
+
+@pytest.mark.parametrize("T, S", [(1, 1), (5, 5), (1, 4), (3, 7)])
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("biased", [False, True])
+def test_causal_is_the_causal_mask_on_both_paths(T, S, masked, biased):
+    torch.manual_seed(0)
+    q, k, v = (torch.randn(2, 3, n, 8, dtype=torch.float64) for n in (T, S, S))
+    given = masks.lengths([S, max(S - 2, 1)], S) if masked else None
+    bias = torch.randn(3, T, S, dtype=torch.float64) if biased else None
+    rule = masks.causal(T, S) if given is None else given & masks.causal(T, S)
+    want = attention(q, k, v, rule, bias=bias)
+    for ours in (attention, fused_attention):
+        torch.testing.assert_close(ours(q, k, v, given, causal=True, bias=bias), want)

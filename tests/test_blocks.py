@@ -7,7 +7,7 @@ from torch import nn
 
 from coursekit import masks
 from coursekit.activations import gelu, relu
-from coursekit.blocks import Block, FeedForward, Residual, Stack
+from coursekit.blocks import Block, FeedForward, Residual, Stack, StackCache
 from coursekit.heads import KeyValueCache
 
 TOLERANCE = {torch.float32: 2e-5, torch.float64: 1e-12}
@@ -252,3 +252,80 @@ x3 = torch.zeros(1, 3, D)
 def test_bad_input_gets_a_sentence(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_positions_reach_queries_and_keys_but_not_values():
+    torch.manual_seed(0)
+    block = Block(width=8, heads=2, cross_attention=True, norm="post").double()
+    x, y = torch.randn(2, 3, 8).double(), torch.randn(2, 5, 8).double()
+    here, there = torch.randn(1, 3, 8).double(), torch.randn(2, 5, 8).double()
+    own = block.self_attention(x + here, x + here, x.clone())
+    h = F.layer_norm(x + own, (8,))
+    h = F.layer_norm(h + block.cross_attention(h + here, y + there, y), (8,))
+    want = F.layer_norm(h + block.feed_forward(h), (8,))
+    got = block(x, y, positions=here, memory_positions=there)
+    torch.testing.assert_close(got, want)
+
+
+@pytest.mark.parametrize("norm", ["post", "pre", "normformer", "dlcl"])
+def test_a_stack_shows_what_it_looked_at(norm):
+    torch.manual_seed(0)
+    stack = Stack(depth=2, width=8, heads=2, norm=norm, cross_attention=True)
+    x, y = torch.randn(2, 3, 8), torch.randn(2, 5, 8)
+    out, hidden, weights = stack(x, y, causal=True, return_hidden=True, return_weights=True)
+    torch.testing.assert_close(out, stack(x, y, causal=True))
+    assert len(hidden) == 3 and torch.equal(hidden[0], x)
+    for looked in weights:
+        assert looked.own.shape == (2, 2, 3, 3) and looked.cross.shape == (2, 2, 3, 5)
+        assert looked.own.triu(1).abs().max() == 0
+        torch.testing.assert_close(looked.own.sum(-1), torch.ones(2, 2, 3))
+        torch.testing.assert_close(looked.cross.sum(-1), torch.ones(2, 2, 3))
+    only, weights = Block(width=8, heads=2, self_attention=False)(x, return_weights=True)
+    assert weights.own is None and weights.cross is None and only.shape == x.shape
+
+
+@torch.no_grad()
+def test_a_cached_stack_equals_an_uncached_one_also_after_reordering():
+    torch.manual_seed(0)
+    stack = Stack(depth=2, width=8, heads=2, cross_attention=True, norm="post")
+    x, y = torch.randn(3, 6, 8), torch.randn(3, 5, 8)
+    order = torch.tensor([2, 0, 0])
+    cache = StackCache(depth=2)
+    first = stack(x[:, :4], y, causal=True, cache=cache)
+    torch.testing.assert_close(first, stack(x, y, causal=True)[:, :4])
+    cache.reorder(order)
+    last = torch.cat([stack(x[order, t : t + 1], y[order], cache=cache) for t in (4, 5)], dim=1)
+    torch.testing.assert_close(last, stack(x[order], y[order], causal=True)[:, 4:])
+    assert cache.length == 6
+
+
+def test_drop_path_skips_whole_sequences_and_keeps_the_mean():
+    torch.manual_seed(0)
+    part = Residual(width=4, norm="none", drop_path=0.25)
+    x = torch.zeros(4000, 3, 4)
+    change = part(x, lambda x: x + 1)
+    rows = change.flatten(1)
+    assert bool((rows == rows[:, :1]).all())  # a sequence skips as a whole
+    assert set(rows[:, 0].tolist()) == {0.0, float(torch.tensor(1 / 0.75))}
+    assert abs(rows.mean() - 1) < 5 * (0.25 / 0.75 / 4000) ** 0.5
+    torch.testing.assert_close(part.eval()(x, lambda x: x + 1), x + 1)
+    stack = Stack(depth=3, width=8, heads=2, drop_path=0.2)
+    rates = [block.feed_residual.drop_path for block in stack.blocks]
+    assert rates == pytest.approx([0, 0.1, 0.2])
+
+
+def test_rms_norm_divides_by_the_root_mean_square_and_no_more():
+    torch.manual_seed(0)
+    stack = Stack(depth=1, width=8, heads=2, rms_norm=True, eps=1e-6)
+    norms = [m for m in stack.modules() if isinstance(m, (nn.RMSNorm, nn.LayerNorm))]
+    assert len(norms) == 3 and all(isinstance(m, nn.RMSNorm) for m in norms)
+    x = torch.randn(2, 3, 8)
+    by_hand = x / (x.square().mean(-1, keepdim=True) + 1e-6).sqrt()
+    torch.testing.assert_close(stack.final(x), by_hand)
+
+
+def test_each_dropout_has_its_own_place():
+    block = Block(width=8, heads=2, dropout=0.1, attention_dropout=0.2, hidden_dropout=0.3)
+    assert block.self_attention.dropout == 0.2
+    assert block.feed_forward.dropout.p == 0.3
+    assert block.self_residual.dropout.p == block.feed_residual.dropout.p == 0.1

@@ -171,7 +171,7 @@ def test_cross_attention_caches_the_memory_once():
     first = ours(x, y, cache=cache)
     keys = cache.keys
     second = ours(x.flip(1), y, cache=cache)
-    assert cache.keys is keys and cache.length == 7
+    assert cache.keys.data_ptr() == keys.data_ptr() and cache.length == 7
     torch.testing.assert_close(first, ours(x, y))
     torch.testing.assert_close(second, ours(x.flip(1), y))
 
@@ -274,3 +274,32 @@ def test_cache_refuses_another_batch():
     cache.append(torch.zeros(2, 4, 1, 4), torch.zeros(2, 4, 1, 4))
     with pytest.raises(ValueError, match=r"\(2, 4\), found new keys for \(3, 4\)"):
         cache.append(torch.zeros(3, 4, 1, 4), torch.zeros(3, 4, 1, 4))
+
+
+@pytest.mark.parametrize("capacity", [0, 3, 50])
+@pytest.mark.parametrize("gradients", [False, True])
+def test_cache_holds_what_was_appended_whatever_its_room(capacity, gradients):
+    torch.manual_seed(0)
+    cache, pieces = KeyValueCache(capacity), []
+    for T in (4, 1, 1, 3, 1):
+        pieces.append(torch.randn(2, 3, T, 8, requires_grad=gradients))
+        keys, values = cache.append(pieces[-1], 2 * pieces[-1])
+        assert torch.equal(keys, torch.cat(pieces, dim=-2)) and torch.equal(values, 2 * keys)
+    assert cache.length == 10 and cache.keys.shape == (2, 3, 10, 8)
+    if gradients:
+        keys.sum().backward()
+        assert all(torch.equal(piece.grad, torch.ones_like(piece)) for piece in pieces)
+    cache.reorder(torch.tensor([1, 1, 0]))
+    assert torch.equal(cache.keys, keys[[1, 1, 0]])
+    keys, _ = cache.append(torch.ones(3, 3, 1, 8), torch.ones(3, 3, 1, 8))
+    assert keys.shape == (3, 3, 11, 8) and bool((keys[:, :, -1] == 1).all())
+
+
+def test_causal_needs_no_mask_with_and_without_a_cache():
+    ours, _ = twins()
+    x, _ = inputs(T=6)
+    want = ours(x, mask=masks.causal(6))
+    torch.testing.assert_close(ours(x, causal=True), want)
+    cache = KeyValueCache()
+    steps = [ours(piece, causal=True, cache=cache) for piece in x.split([3, 1, 2], dim=1)]
+    torch.testing.assert_close(torch.cat(steps, dim=1), want)

@@ -23,7 +23,7 @@ LAYERS = {
         "blocks",
         "cost",
     ],
-    2: ["models", "tokenizers", "decoding", "objectives"],
+    2: ["models", "tokenizers", "decoding", "objectives", "box_ops", "average_precision"],
     3: ["data", "training", "analysis", "figures"],
     4: ["notebooks", "book", "exercises", "grading", "doctor", "cli"],
 }

@@ -233,3 +233,24 @@ x = torch.zeros(1, 7, 6)
 def test_bad_input_gets_a_sentence(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+@pytest.mark.parametrize(
+    "scheme",
+    [
+        P.LearnedPosition(size=9, width=8),
+        P.SinusoidalPosition(width=8),
+        P.BinaryPosition(width=8),
+    ],
+)
+def test_rows_padded_on_the_left_count_from_their_first_token(scheme):
+    x = torch.zeros(2, 4, 8)
+    out = scheme(x, torch.tensor([0, -2]))
+    torch.testing.assert_close(out[0], scheme(x)[0])
+    torch.testing.assert_close(out[1, 2:], scheme(x)[0, :2])
+    torch.testing.assert_close(scheme(x, torch.tensor([3, 1]))[1], scheme(x, 1)[1])
+
+
+def test_learned_positions_end_where_they_end_for_every_row():
+    with pytest.raises(ValueError, match="9 positions were learned, found places 6 to 9"):
+        P.LearnedPosition(size=9, width=8)(torch.zeros(2, 4, 8), torch.tensor([0, 6]))

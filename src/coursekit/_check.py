@@ -55,6 +55,35 @@ def check_values(k: Tensor, v: Tensor) -> None:
         raise TypeError(f"keys and values must share one dtype, found {k.dtype} and {v.dtype}")
 
 
+def check_tokens(tokens: Tensor, vocabulary: int, name: str = "tokens") -> None:
+    """Raise unless `tokens` (B, T) holds integer ids of the vocabulary, at least one."""
+    if tokens.ndim != 2 or 0 in tokens.shape:
+        raise ValueError(
+            f"{name} must have shape (batch, length), both at least 1, found {tuple(tokens.shape)}"
+        )
+    if tokens.dtype not in (torch.int64, torch.int32):
+        raise TypeError(f"{name} must hold token ids (int64 or int32), found {tokens.dtype}")
+    if tokens.is_meta:
+        return  # no numbers to look at
+    lowest, highest = (extreme.item() for extreme in tokens.aminmax())
+    for extreme in (lowest, highest):
+        if not 0 <= extreme < vocabulary:
+            raise ValueError(
+                f"{name} has token id {extreme}, expected ids from 0 to {vocabulary - 1}"
+            )
+
+
+def check_images(images: Tensor, channels: int, name: str = "images") -> None:
+    """Raise unless `images` (B, C, H, W) is floating point with `channels` and not empty."""
+    if images.ndim != 4 or images.shape[1] != channels or 0 in images.shape:
+        raise ValueError(
+            f"{name} must have shape (batch, {channels}, height, width), none of them 0, "
+            f"found {tuple(images.shape)}"
+        )
+    if not images.is_floating_point():
+        raise TypeError(f"{name} must be floating point, found {images.dtype}")
+
+
 def check_positive(**numbers: float) -> None:
     """Raise unless every number given by name is above zero."""
     for name, number in numbers.items():

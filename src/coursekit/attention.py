@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from coursekit import masks
 from coursekit._check import check_bias, check_mask, check_values
 from coursekit.kernels import check_widths, gaussian, scaled_dot
 
@@ -22,6 +23,7 @@ def attention(
     v: Tensor,
     mask: Tensor | None = None,
     *,
+    causal: bool = False,
     kernel: Callable[[Tensor, Tensor], Tensor] = scaled_dot,
     bias: Tensor | None = None,
     dropout: float = 0.0,
@@ -31,10 +33,13 @@ def attention(
 
     q (..., T, Dk), k (..., S, Dk), v (..., S, Dv) -> (..., T, Dv), and the weights (..., T, S) when
     `return_weights` is set. `mask` is boolean, True = may attend, and broadcasts to (..., T, S);
-    a query that may attend to nothing gets zeros. `bias` is added to the scores.
+    a query that may attend to nothing gets zeros. `causal` lets the queries, the last T of the S
+    positions, look at nothing ahead of themselves. `bias` is added to the scores.
     """
     check_values(k, v)
     scores = kernel(q, k)  # (..., T, S): how well query t agrees with key s
+    if causal:
+        mask = no_look_ahead(mask, scores.shape, scores.device)
     if bias is not None:
         check_bias(bias, scores.shape)
         scores = scores + bias  # (..., T, S): what positions say, for ALiBi and T5
@@ -64,21 +69,27 @@ def fused_attention(
     v: Tensor,
     mask: Tensor | None = None,
     *,
+    causal: bool = False,
     bias: Tensor | None = None,
     scale: float | None = None,
     dropout: float = 0.0,
 ) -> Tensor:
     """Return what `attention` returns, in torch's single fused call that never stores the weights.
 
-    Only the scaled dot product is fused; `scale` replaces 1/√Dk. Shapes, mask and the rule for
+    Only the scaled dot product is fused; `scale` replaces 1/√Dk. Shapes, masks and the rule for
     empty rows are those of `attention`, and a test holds the two equal, gradients included.
+    `causal` alone needs no (T, S) mask in memory and skips the half of the work that it forbids.
     """
     check_values(k, v)
     shape = check_widths(q, k)
+    T, S = shape[-2:]
     if bias is not None:
         check_bias(bias, shape)
-    if mask is None:
-        return F.scaled_dot_product_attention(q, k, v, bias, dropout, scale=scale)
+    causal = causal and T > 1  # a single query is the newest position: nothing is ahead of it
+    if mask is None and (not causal or (bias is None and T == S)):
+        return F.scaled_dot_product_attention(q, k, v, bias, dropout, causal, scale=scale)
+    if causal:
+        mask = no_look_ahead(mask, shape, q.device)
     check_mask(mask, shape)
     empty = ~mask.any(dim=-1, keepdim=True)  # (..., T, 1)
     allowed = mask | empty  # an empty row looks everywhere, and its result is erased below
@@ -86,6 +97,15 @@ def fused_attention(
         allowed = bias.masked_fill(~allowed, -torch.inf)  # (..., T, S)
     out = F.scaled_dot_product_attention(q, k, v, allowed, dropout, scale=scale)  # (..., T, Dv)
     return out.masked_fill(empty, 0.0)
+
+
+def no_look_ahead(mask: Tensor | None, shape: torch.Size, device: torch.device) -> Tensor:
+    """Add the causal rule for scores of `shape` (..., T, S) to a mask that may be None."""
+    past = masks.causal(*shape[-2:], device=device)  # (T, S)
+    if mask is None:
+        return past
+    check_mask(mask, shape)
+    return mask & past
 
 
 def nadaraya_watson(query: Tensor, x: Tensor, y: Tensor, bandwidth: float = 1.0) -> Tensor:

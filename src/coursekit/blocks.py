@@ -8,7 +8,7 @@ Shapes: B batch, T length, S length of the memory, D width.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import torch
 from torch import Tensor, nn
@@ -62,7 +62,9 @@ class Residual(nn.Module):
     normformer  x + LayerNorm(f(LayerNorm(x)))  Shleifer et al. (2021); `after` adds the outer one
     none        x + f(x)
 
-    `keep=False` leaves the x in front out, which is how rank collapse is provoked.
+    `keep=False` leaves the x in front out, which is how rank collapse is provoked. `drop_path` is
+    the chance that a sequence skips the sublayer in training (Huang et al., 2016). `rms_norm` takes
+    the norm that only divides by the root mean square (Zhang and Sennrich, 2019), as T5 does.
     """
 
     def __init__(
@@ -74,12 +76,15 @@ class Residual(nn.Module):
         keep: bool = True,
         after: bool = False,
         eps: float = 1e-5,
+        rms_norm: bool = False,
+        drop_path: float = 0.0,
     ) -> None:
         super().__init__()
-        self.placement, self.keep = norm, keep
+        self.placement, self.keep, self.drop_path = norm, keep, drop_path
         self.dropout = nn.Dropout(dropout)
-        self.norm = nn.Identity() if norm == "none" else nn.LayerNorm(width, eps=eps)
-        self.after = nn.LayerNorm(width, eps=eps) if after else nn.Identity()
+        normalise = nn.RMSNorm if rms_norm else nn.LayerNorm
+        self.norm = nn.Identity() if norm == "none" else normalise(width, eps=eps)
+        self.after = normalise(width, eps=eps) if after else nn.Identity()
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         """x (B, T, D) -> (B, T, D)."""
@@ -89,6 +94,10 @@ class Residual(nn.Module):
 
     def _add(self, x: Tensor, change: Tensor) -> Tensor:
         change = self.dropout(change)
+        if self.training and self.drop_path:
+            stays = 1 - self.drop_path
+            chosen = torch.rand(len(x), *[1] * (x.ndim - 1), device=x.device) < stays  # (B, 1, 1)
+            change = change * chosen / stays  # as with dropout, the mean stays the same
         return x + change if self.keep else change
 
 
@@ -97,6 +106,9 @@ class Block(nn.Module):
 
     `norm` is the placement of the norm (see `Residual`); "dlcl" acts like "pre" within a block, its
     difference lies between blocks (see `Stack`). "normformer" also learns one factor for each head.
+    `dropout` stands behind each sublayer and, unless `attention_dropout` (on the weights) and
+    `hidden_dropout` (inside the feed-forward network) say otherwise, there too. `bias` holds for all
+    linear maps unless `attention_bias` says otherwise for those of the attention.
     """
 
     def __init__(
@@ -113,10 +125,16 @@ class Block(nn.Module):
         activation: Callable[[Tensor], Tensor] = relu,
         dropout: float = 0.0,
         attention_dropout: float | None = None,
+        hidden_dropout: float | None = None,
+        drop_path: float = 0.0,
         bias: bool = True,
+        attention_bias: bool | None = None,
         eps: float = 1e-5,
+        rms_norm: bool = False,
+        scale: float | None = None,
         kv_heads: int | None = None,
         head_width: int | None = None,
+        value_width: int | None = None,
         rotary: Rotary | None = None,
     ) -> None:
         super().__init__()
@@ -128,11 +146,21 @@ class Block(nn.Module):
             "heads": heads,
             "kv_heads": kv_heads,
             "head_width": head_width,
-            "bias": bias,
+            "value_width": value_width,
+            "bias": bias if attention_bias is None else attention_bias,
             "dropout": dropout if attention_dropout is None else attention_dropout,
+            "scale": scale,
         }
         former = norm == "normformer"
-        add = {"width": width, "norm": norm, "dropout": dropout, "keep": residual, "eps": eps}
+        add = {
+            "width": width,
+            "norm": norm,
+            "dropout": dropout,
+            "keep": residual,
+            "eps": eps,
+            "rms_norm": rms_norm,
+            "drop_path": drop_path,
+        }
         if self_attention:
             self.self_attention = MultiHeadAttention(**attend, rotary=rotary)
             self.self_residual = Residual(**add, after=former)
@@ -145,7 +173,7 @@ class Block(nn.Module):
                 width=width,
                 hidden=hidden,
                 activation=activation,
-                dropout=dropout,
+                dropout=dropout if hidden_dropout is None else hidden_dropout,
                 bias=bias,
                 inner_norm=former,
                 eps=eps,
@@ -159,38 +187,90 @@ class Block(nn.Module):
         *,
         mask: Tensor | None = None,
         memory_mask: Tensor | None = None,
+        causal: bool = False,
         bias: Tensor | None = None,
+        positions: Tensor | None = None,
+        memory_positions: Tensor | None = None,
         head_mask: Tensor | None = None,
         cache: KeyValueCache | None = None,
         memory_cache: KeyValueCache | None = None,
-    ) -> Tensor:
-        """x (B, T, D), memory (B, S, D) -> (B, T, D).
+        return_weights: bool = False,
+    ) -> Tensor | tuple[Tensor, AttentionWeights]:
+        """x (B, T, D), memory (B, S, D) -> (B, T, D), and the weights on request.
 
         `mask` and `bias` (scores of x with itself) broadcast to (B, H, T, T), `memory_mask` to
-        (B, H, T, S). `head_mask` acts on the self-attention.
+        (B, H, T, S). `positions` (B or 1, T, D) is added to the queries and keys of x and
+        `memory_positions` (B or 1, S, D) to the keys of the memory, never to values (DETR).
+        `head_mask` acts on the self-attention.
         """
         check_width(x, self.width, "x")
         if hasattr(self, "cross_attention") != (memory is not None):
             has = "has" if memory is None else "has no"
             given = "no memory was given" if memory is None else "a memory was given"
             raise ValueError(f"the block {has} cross-attention, but {given}")
+        own = cross = None
+
+        def look_at_itself(x: Tensor) -> Tensor:
+            nonlocal own
+            asks = {"query": x} if positions is None else _placed(x, positions)
+            scale = self.head_scale
+            heads = scale if head_mask is None else head_mask * (1 if scale is None else scale)
+            out = self.self_attention(
+                **asks, mask=mask, causal=causal, bias=bias, head_mask=heads, cache=cache,
+                return_weights=return_weights,
+            )  # fmt: skip
+            out, own = out if return_weights else (out, None)
+            return out
+
+        def look_at_memory(x: Tensor) -> Tensor:
+            nonlocal cross
+            out = self.cross_attention(
+                x if positions is None else x + positions,
+                memory if memory_positions is None else memory + memory_positions,
+                memory,
+                mask=memory_mask, cache=memory_cache, return_weights=return_weights,
+            )  # fmt: skip
+            out, cross = out if return_weights else (out, None)
+            return out
+
         if hasattr(self, "self_attention"):
-            if self.head_scale is not None:
-                head_mask = self.head_scale if head_mask is None else head_mask * self.head_scale
-            x = self.self_residual(
-                x,
-                lambda x: self.self_attention(
-                    x, mask=mask, bias=bias, head_mask=head_mask, cache=cache
-                ),
-            )
+            x = self.self_residual(x, look_at_itself)
         if hasattr(self, "cross_attention"):
-            x = self.cross_residual(
-                x,
-                lambda x: self.cross_attention(x, memory, mask=memory_mask, cache=memory_cache),
-            )
+            x = self.cross_residual(x, look_at_memory)
         if hasattr(self, "feed_forward"):
             x = self.feed_residual(x, self.feed_forward)
-        return x  # (B, T, D)
+        return (x, AttentionWeights(own, cross)) if return_weights else x
+
+
+def _placed(x: Tensor, positions: Tensor) -> dict[str, Tensor]:
+    """Queries and keys know where they stand, values do not."""
+    placed = x + positions  # (B, T, D)
+    return {"query": placed, "key": placed, "value": x}
+
+
+class AttentionWeights(NamedTuple):
+    """Who looked at whom in one block; None where the block has no such attention."""
+
+    own: Tensor | None  # (B, H, T, T)
+    cross: Tensor | None  # (B, H, T, S)
+
+
+class StackCache:
+    """What each block keeps while decoding: its own past, and its view of the memory."""
+
+    def __init__(self, depth: int, capacity: int = 0) -> None:
+        self.own = [KeyValueCache(capacity) for _ in range(depth)]
+        self.memory = [KeyValueCache() for _ in range(depth)]
+
+    @property
+    def length(self) -> int:
+        """How many positions were seen."""
+        return self.own[0].length
+
+    def reorder(self, index: Tensor) -> None:
+        """Keep the batch rows in `index` (B',)."""
+        for cache in (*self.own, *self.memory):
+            cache.reorder(index)
 
 
 class Stack(nn.Module):
@@ -199,7 +279,7 @@ class Stack(nn.Module):
     `final_norm` normalises the output; by default it is there where the blocks leave their output
     unnormalised (pre, normformer). With norm="dlcl" each block reads a learned mixture of
     everything below it, Σ_k W[l, k] LayerNorm(y_k), which starts as the plain mean (Wang et al.,
-    2019).
+    2019). `drop_path` is the last block's; it grows from 0 in equal steps.
     """
 
     def __init__(
@@ -210,16 +290,19 @@ class Stack(nn.Module):
         norm: Norm = "pre",
         final_norm: bool | None = None,
         eps: float = 1e-5,
+        rms_norm: bool = False,
+        drop_path: float = 0.0,
         **block: object,
     ) -> None:
         super().__init__()
         check_positive(depth=depth)
-        self.blocks = nn.ModuleList(
-            Block(width=width, norm=norm, eps=eps, **block) for _ in range(depth)
-        )
+        shared = {"width": width, "norm": norm, "eps": eps, "rms_norm": rms_norm, **block}
+        rates = torch.linspace(0, drop_path, depth, device="cpu").tolist()
+        self.blocks = nn.ModuleList(Block(**shared, drop_path=rate) for rate in rates)
         if final_norm is None:
             final_norm = norm in ("pre", "normformer")
-        self.final = nn.LayerNorm(width, eps=eps) if final_norm else nn.Identity()
+        normalise = nn.RMSNorm if rms_norm else nn.LayerNorm
+        self.final = normalise(width, eps=eps) if final_norm else nn.Identity()
         self.mixture = None
         if norm == "dlcl":
             mean = torch.ones(depth + 1, depth + 1).tril()
@@ -229,19 +312,41 @@ class Stack(nn.Module):
             )
 
     def forward(
-        self, x: Tensor, memory: Tensor | None = None, *, return_hidden: bool = False, **kw: Tensor
-    ) -> Tensor | tuple[Tensor, list[Tensor]]:
-        """x (B, T, D) -> (B, T, D); `return_hidden` adds the input and every block's output."""
-        hidden, normed = [x], []
+        self,
+        x: Tensor,
+        memory: Tensor | None = None,
+        *,
+        head_mask: Tensor | None = None,
+        cache: StackCache | None = None,
+        return_hidden: bool = False,
+        return_weights: bool = False,
+        **given: Tensor | bool | None,
+    ) -> Tensor | tuple[Tensor, ...]:
+        """x (B, T, D) -> (B, T, D); what else is `given` goes to every block.
+
+        A `head_mask` (depth, B or 1, H) has one for each block; (H,) or (B, H) is for all of them.
+
+        `return_hidden` adds a list with the input and every block's output, `return_weights` a list
+        with every block's `AttentionWeights`.
+        """
+        hidden, weights, normed = [x], [], []
         for depth, block in enumerate(self.blocks):
             if self.mixture is not None:
                 x = self._mix(depth, x, normed)
-            x = block(x, memory, **kw)
+            if cache is not None:
+                given |= {"cache": cache.own[depth], "memory_cache": cache.memory[depth]}
+            if head_mask is not None:
+                given["head_mask"] = head_mask[depth] if head_mask.ndim == 3 else head_mask
+            x = block(x, memory, return_weights=return_weights, **given)
+            if return_weights:
+                x, looked = x
+                weights.append(looked)
             hidden.append(x)
         if self.mixture is not None:
             x = self._mix(len(self.blocks), x, normed)
         x = self.final(x)
-        return (x, hidden) if return_hidden else x
+        asked = [hidden] * return_hidden + [weights] * return_weights
+        return (x, *asked) if asked else x
 
     def _mix(self, depth: int, newest: Tensor, normed: list[Tensor]) -> Tensor:
         """Σ_k W[depth, k] LayerNorm(y_k); `normed` collects the normalised outputs so far."""

@@ -78,6 +78,7 @@ class MultiHeadAttention(nn.Module):
         value: Tensor | None = None,
         *,
         mask: Tensor | None = None,
+        causal: bool = False,
         bias: Tensor | None = None,
         head_mask: Tensor | None = None,
         cache: KeyValueCache | None = None,
@@ -86,7 +87,8 @@ class MultiHeadAttention(nn.Module):
         """query (B, T, D), key, value (B, S, D) -> (B, T, D), and weights (B, H, T, S) on request.
 
         Without `key` the sequence attends to itself; with `key` alone the values come from it too.
-        `mask` (boolean) and `bias` broadcast to (B, H, T, S). `head_mask` (H,) or (B, H) multiplies
+        `mask` (boolean) and `bias` broadcast to (B, H, T, S); `causal` forbids to look ahead,
+        without a mask in memory where it can. `head_mask` (H,) or (B, H) multiplies
         each head's result, 0 removes the head. `cache` keeps the keys and values of earlier calls.
         Weights on request take the readable path `attention`; otherwise the fused one is used.
         """
@@ -103,13 +105,16 @@ class MultiHeadAttention(nn.Module):
                 k,
                 v,
                 mask,
+                causal=causal,
                 kernel=lambda q, k: dot(q, k) * self.scale,
                 bias=bias,
                 dropout=dropout,
                 return_weights=True,
             )  # (B, H, T, Dv), (B, H, T, S)
         else:
-            out = fused_attention(q, k, v, mask, bias=bias, scale=self.scale, dropout=dropout)
+            out = fused_attention(
+                q, k, v, mask, causal=causal, bias=bias, scale=self.scale, dropout=dropout
+            )  # (B, H, T, Dv)
         if head_mask is not None:
             out = out * head_mask[..., None, None].to(out.dtype)  # (B, H, T, Dv)
         out = self.out(merge_heads(out))  # (B, T, D)
@@ -131,7 +136,7 @@ class MultiHeadAttention(nn.Module):
             q, k, v = self.qkv(query).split(self.sizes, dim=-1)  # 3 × (B, T, H·Dh)
         else:
             q = self._linear(0, query)  # (B, T, H·Dh)
-            if cache is not None and cache.length:
+            if cache is not None and cache.length:  # the memory does not change: computed once
                 return split_heads(q, self.heads), cache.keys, cache.values
             k = self._linear(1, key)  # (B, S, Hkv·Dh)
             v = self._linear(2, key if value is None else value)  # (B, S, Hkv·Dv)
@@ -189,31 +194,58 @@ class MultiHeadAttention(nn.Module):
 
 
 class KeyValueCache:
-    """The keys and values of the positions seen so far: decoding computes each only once."""
+    """The keys and values of the positions seen so far: decoding computes each only once.
 
-    def __init__(self) -> None:
-        self.keys: Tensor | None = None  # (B, Hkv, S, Dh)
-        self.values: Tensor | None = None  # (B, Hkv, S, Dv)
+    Room for `capacity` positions is reserved at the first call and doubled when it is full, so that
+    a new position is written behind the others and they are not copied for it.
+    """
+
+    def __init__(self, capacity: int = 0) -> None:
+        self.capacity, self.length = capacity, 0
+        self._keys: Tensor | None = None  # (B, Hkv, capacity, Dh), of which `length` are in use
+        self._values: Tensor | None = None  # (B, Hkv, capacity, Dv)
 
     @property
-    def length(self) -> int:
-        """How many positions are stored."""
-        return 0 if self.keys is None else self.keys.shape[-2]
+    def keys(self) -> Tensor | None:
+        """(B, Hkv, S, Dh), or None as long as nothing is stored."""
+        return None if self._keys is None else self._keys[:, :, : self.length]
+
+    @property
+    def values(self) -> Tensor | None:
+        """(B, Hkv, S, Dv), or None as long as nothing is stored."""
+        return None if self._values is None else self._values[:, :, : self.length]
 
     def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Add new positions (B, Hkv, T, Dh) at the end and return all of them."""
-        if self.keys is not None and self.values is not None:
-            if keys.shape[:2] != self.keys.shape[:2]:
-                raise ValueError(
-                    f"the cache holds (batch, heads) = {tuple(self.keys.shape[:2])}, "
-                    f"found new keys for {tuple(keys.shape[:2])}"
-                )
-            keys = torch.cat([self.keys, keys], dim=-2)  # (B, Hkv, S + T, Dh)
-            values = torch.cat([self.values, values], dim=-2)
-        self.keys, self.values = keys, values
-        return keys, values
+        if self._keys is not None and keys.shape[:2] != self._keys.shape[:2]:
+            raise ValueError(
+                f"the cache holds (batch, heads) = {tuple(self._keys.shape[:2])}, "
+                f"found new keys for {tuple(keys.shape[:2])}"
+            )
+        end = self.length + keys.shape[-2]
+        if keys.requires_grad or values.requires_grad:  # writing in place would break the gradients
+            if self._keys is not None:
+                keys = torch.cat([self.keys, keys], dim=-2)  # (B, Hkv, S + T, Dh)
+                values = torch.cat([self.values, values], dim=-2)
+            self._keys, self._values = keys, values
+        else:
+            if self._keys is None or end > self._keys.shape[-2]:
+                self.capacity = max(end, self.capacity if self._keys is None else 2 * end)
+                self._keys = self._moved(self._keys, keys)
+                self._values = self._moved(self._values, values)
+            self._keys[:, :, self.length : end] = keys
+            self._values[:, :, self.length : end] = values
+        self.length = end
+        return self.keys, self.values
 
     def reorder(self, index: Tensor) -> None:
         """Keep the batch rows in `index` (B',), as beam search does when beams die or double."""
-        if self.keys is not None and self.values is not None:
-            self.keys, self.values = self.keys[index], self.values[index]
+        if self._keys is not None:
+            self._keys, self._values = self._keys[index], self._values[index]
+
+    def _moved(self, old: Tensor | None, like: Tensor) -> Tensor:
+        """Return room for `capacity` positions shaped as `like`, the stored ones copied into it."""
+        room = like.new_empty(*like.shape[:2], self.capacity, like.shape[-1])
+        if old is not None:
+            room[:, :, : self.length] = old[:, :, : self.length]
+        return room

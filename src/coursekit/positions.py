@@ -61,7 +61,7 @@ def binary(positions: int | Tensor, width: int) -> Tensor:
 def sine_2d(height: int, columns: int, width: int, *, base: float = 10_000.0) -> Tensor:
     """(height, columns, width): the first half of the width encodes the row, the second the column.
 
-    Each half is `sinusoidal`, as in DETR (Carion et al., 2020).
+    Each half is `sinusoidal`. DETR counts and scales in its own way: `padded_sine_2d`.
     """
     if width % 4:
         raise ValueError(
@@ -72,10 +72,51 @@ def sine_2d(height: int, columns: int, width: int, *, base: float = 10_000.0) ->
     return torch.cat([rows, cols], dim=-1)  # (height, columns, width)
 
 
+def padded_sine_2d(
+    keep: Tensor,
+    width: int,
+    *,
+    base: float = 10_000.0,
+    scale: float = 2 * math.pi,
+    dtype: torch.dtype = torch.float32,
+) -> Tensor:
+    """keep (B, height, columns) -> (B, height, columns, width), as DETR (Carion et al., 2020).
+
+    `keep` is True at real pixels. Rows and columns are counted from 1 over the real pixels only, so
+    that an image is told the same with and without padding, and are scaled so that the last one
+    stands at `scale`: a place is a part of the image, however many pixels it has.
+    """
+    if keep.ndim != 3 or keep.dtype != torch.bool:
+        raise ValueError(
+            "keep must be boolean with shape (batch, height, columns), "
+            f"found {keep.dtype} with shape {tuple(keep.shape)}"
+        )
+    if width % 4:
+        raise ValueError(
+            f"padded_sine_2d needs a width that 4 divides (sin, cos; row, column), got {width}"
+        )
+    exact = torch.float32 if keep.device.type == "mps" else torch.float64  # MPS has no double
+    rows, columns = keep.cumsum(1, dtype=exact), keep.cumsum(2, dtype=exact)  # 2 × (B, h, w)
+    rows = rows / (rows[:, -1:, :] + 1e-6) * scale  # 1e-6: a column of padding only stands at 0
+    columns = columns / (columns[:, :, -1:] + 1e-6) * scale
+    halves = [sinusoidal(place, width // 2, base=base, dtype=dtype) for place in (rows, columns)]
+    return torch.cat(halves, dim=-1)  # (B, height, columns, width)
+
+
+def places(T: int, offset: int | Tensor = 0, device: torch.device | None = None) -> Tensor:
+    """(T,): the numbers of T positions from `offset` on, or (B, T) where each row has its own.
+
+    A row of a batch that is padded on the left starts before 0; its padding counts as place 0.
+    """
+    if isinstance(offset, int):
+        return torch.arange(offset, offset + T, device=device)  # (T,)
+    return (offset[:, None] + torch.arange(T, device=offset.device)).clamp_min(0)  # (B, T)
+
+
 class NoPosition(nn.Module):
     """Add nothing: the model cannot tell "Sam I am" from "I am Sam"."""
 
-    def forward(self, x: Tensor, offset: int = 0) -> Tensor:
+    def forward(self, x: Tensor, offset: int | Tensor = 0) -> Tensor:
         """x (B, T, D) -> the same."""
         return x
 
@@ -88,14 +129,17 @@ class LearnedPosition(nn.Module):
         check_positive(size=size, width=width)
         self.weight = nn.Parameter(torch.randn(size, width) * std)  # (size, D)
 
-    def forward(self, x: Tensor, offset: int = 0) -> Tensor:
-        """x (B, T, D) -> (B, T, D); `offset` is the place of the first position."""
+    def forward(self, x: Tensor, offset: int | Tensor = 0) -> Tensor:
+        """x (B, T, D) -> (B, T, D); `offset` as in `places`."""
         size, width = self.weight.shape
         check_width(x, width, "x")
-        end = offset + x.shape[1]
-        if offset < 0 or end > size:
-            raise ValueError(f"{size} positions were learned, found places {offset} to {end - 1}")
-        return x + self.weight[offset:end]
+        first = offset if isinstance(offset, int) else int(offset.max())
+        last = first + x.shape[1] - 1
+        if last >= size or (isinstance(offset, int) and offset < 0):
+            raise ValueError(f"{size} positions were learned, found places {first} to {last}")
+        if isinstance(offset, int):
+            return x + self.weight[offset : last + 1]
+        return x + self.weight[places(x.shape[1], offset)]
 
 
 class SinusoidalPosition(nn.Module):
@@ -105,11 +149,11 @@ class SinusoidalPosition(nn.Module):
         super().__init__()
         self.width, self.base = width, base
 
-    def forward(self, x: Tensor, offset: int = 0) -> Tensor:
-        """x (B, T, D) -> (B, T, D); `offset` is the place of the first position."""
+    def forward(self, x: Tensor, offset: int | Tensor = 0) -> Tensor:
+        """x (B, T, D) -> (B, T, D); `offset` as in `places`."""
         check_width(x, self.width, "x")
-        places = torch.arange(offset, offset + x.shape[1], device=x.device)  # (T,)
-        return x + sinusoidal(places, self.width, base=self.base, dtype=x.dtype)
+        t = places(x.shape[1], offset, x.device)  # (T,) or (B, T)
+        return x + sinusoidal(t, self.width, base=self.base, dtype=x.dtype)
 
 
 class BinaryPosition(nn.Module):
@@ -119,11 +163,11 @@ class BinaryPosition(nn.Module):
         super().__init__()
         self.width = width
 
-    def forward(self, x: Tensor, offset: int = 0) -> Tensor:
-        """x (B, T, D) -> (B, T, D); `offset` is the place of the first position."""
+    def forward(self, x: Tensor, offset: int | Tensor = 0) -> Tensor:
+        """x (B, T, D) -> (B, T, D); `offset` as in `places`."""
         check_width(x, self.width, "x")
-        places = torch.arange(offset, offset + x.shape[1], device=x.device)  # (T,)
-        return x + binary(places, self.width).to(x.dtype)
+        t = places(x.shape[1], offset, x.device)  # (T,) or (B, T)
+        return x + binary(t, self.width).to(x.dtype)
 
 
 class Rotary(nn.Module):
@@ -151,10 +195,8 @@ class Rotary(nn.Module):
         """x (..., T, Dh) -> the same shape; `offset` is the first place, or all places (T,)."""
         if x.shape[-1] != self.width:
             raise ValueError(f"Rotary is {self.width} wide, found {tuple(x.shape)}")
-        places = offset
-        if isinstance(offset, int):
-            places = torch.arange(offset, offset + x.shape[-2], device=x.device)  # (T,)
-        angles = _angles(places, self.width, self.base)  # (T, Dh / 2)
+        t = places(x.shape[-2], offset, x.device) if isinstance(offset, int) else offset
+        angles = _angles(t, self.width, self.base)  # (T, Dh / 2)
         sin, cos = angles.sin().to(x.dtype), angles.cos().to(x.dtype)  # (T, Dh / 2)
         if self.layout == "pairs":
             a, b = x[..., 0::2], x[..., 1::2]  # 2 × (..., T, Dh / 2)

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from coursekit import masks
-from coursekit._check import check_positive
+from coursekit._check import check_positive, check_tokens
 from coursekit.attention import attention
 from coursekit.kernels import Additive, General, dot
 
@@ -111,8 +111,8 @@ class RNNSearch(nn.Module):
         are about the symbol that follows target[:, t], and depend on target[:, : t + 1] only.
         `return_weights` adds the attention weights (B, T, S). `source` may end in padding.
         """
-        self._check(source, "source", self.config.source_vocabulary)
-        self._check(target, "target", self.config.target_vocabulary)
+        check_tokens(source, self.config.source_vocabulary, "source")
+        check_tokens(target, self.config.target_vocabulary, "target")
         if source.shape[:1] != target.shape[:1]:
             raise ValueError(
                 "source and target must have one batch size, "
@@ -134,7 +134,7 @@ class RNNSearch(nn.Module):
 
     def encode(self, source: Tensor) -> tuple[Encoded, Tensor]:
         """source (B, S) -> what the decoder looks at, and its first state (B, H)."""
-        self._check(source, "source", self.config.source_vocabulary)
+        check_tokens(source, self.config.source_vocabulary, "source")
         return self._encode(source)
 
     def _encode(self, source: Tensor) -> tuple[Encoded, Tensor]:
@@ -247,20 +247,6 @@ class RNNSearch(nn.Module):
         if (words != (torch.arange(words.shape[1]) < lengths[:, None])).any():
             raise ValueError("padding in a source must stand at the end, but a word follows it")
         return lengths
-
-    def _check(self, tokens: Tensor, name: str, vocabulary: int) -> None:
-        if tokens.ndim != 2 or 0 in tokens.shape:
-            raise ValueError(
-                f"{name} must have shape (batch, length), both at least 1, "
-                f"found {tuple(tokens.shape)}"
-            )
-        if tokens.dtype not in (torch.int64, torch.int32):
-            raise TypeError(f"{name} must hold token ids (int64 or int32), found {tokens.dtype}")
-        for extreme in (tokens.min().item(), tokens.max().item()):
-            if not 0 <= extreme < vocabulary:
-                raise ValueError(
-                    f"{name} has token id {extreme}, expected ids from 0 to {vocabulary - 1}"
-                )
 
     def _check_attends(self) -> None:
         if self.config.kernel == "none":

@@ -1,0 +1,303 @@
+"""Decoding: writing one token after the other, each of them chosen from the model's scores.
+
+Every model that writes (`GPT`, `Seq2SeqTransformer`, `T5`, `Bart`) has `start(...)`, which returns
+a fresh `State`, and `decode(tokens, state)`, which reads new tokens (B, T) and returns the logits
+(B, V) of what follows the last of them. What it has read before is in the state. Nothing here knows
+more about a model than that. Call `eval()` first, unless dropout is wanted.
+Shapes: B batch, T length of the prompt, V vocabulary, K beams, L longest text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Protocol, get_args
+
+import torch
+from torch import Tensor
+
+from coursekit._check import check_positive
+from coursekit.blocks import StackCache
+
+
+@dataclass
+class State:
+    """What a decoder remembers between two steps."""
+
+    cache: StackCache
+    keep: Tensor | None = None  # (B, S): False at the left padding of prompts, None without any
+    memory: Tensor | None = None  # (B, S', D): what the encoder made of the source
+    memory_mask: Tensor | None = None  # (B, 1, 1, S'): False at its padding
+    positions: int | None = None  # how many tokens the decoder can read, None without a limit
+
+    @property
+    def length(self) -> int:
+        """How many positions have been read, left padding included."""
+        return self.cache.length
+
+    def reorder(self, index: Tensor) -> None:
+        """Keep the batch rows in `index` (B',), as beam search does when beams die or double."""
+        self.cache.reorder(index)
+        for name in ("keep", "memory", "memory_mask"):
+            rows = getattr(self, name)
+            if rows is not None:
+                setattr(self, name, rows[index])
+
+
+class Decoder(Protocol):
+    """Whatever writes: a model, or a table of probabilities in a test."""
+
+    def decode(self, tokens: Tensor, state: State) -> Tensor:
+        """tokens (B, T) -> logits (B, V) of what follows the last of them."""
+
+
+def left_pad(
+    prompts: Sequence[Sequence[int]], pad: int | None = None
+) -> tuple[Tensor, Tensor | None]:
+    """Lists of token ids -> tokens (B, T) and keep (B, T), False at the padding in front.
+
+    The padding stands on the left, so that every prompt ends where the new text begins. Prompts of
+    one length need none, and `keep` is None.
+    """
+    lengths = [len(prompt) for prompt in prompts]
+    if not lengths or 0 in lengths:
+        raise ValueError(f"there must be prompts of at least one token, found lengths {lengths}")
+    longest = max(lengths)
+    if min(lengths) == longest:
+        return torch.tensor([list(prompt) for prompt in prompts]), None
+    if pad is None:
+        raise ValueError(f"prompts of different lengths {lengths} need a pad token")
+    gaps = [longest - length for length in lengths]
+    rows = [[pad] * gap + list(prompt) for gap, prompt in zip(gaps, prompts)]
+    keep = torch.arange(longest) >= torch.tensor(gaps)[:, None]
+    return torch.tensor(rows), keep  # (B, T), (B, T)
+
+
+# Choosing one token from scores: functions from logits (B, V) to tokens (B,).
+
+
+def greedy(logits: Tensor) -> Tensor:
+    """Logits (B, V) -> tokens (B,): the likeliest one."""
+    return logits.argmax(dim=-1)
+
+
+def sample(
+    logits: Tensor,
+    *,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float = 1.0,
+    generator: torch.Generator | None = None,
+) -> Tensor:
+    """Logits (B, V) -> tokens (B,) drawn from softmax(logits / temperature).
+
+    A temperature below 1 sharpens the distribution, one above 1 flattens it. `top_k`, then `top_p`
+    cut its tail off first. For `generate`: `choose=partial(sample, top_p=0.9)`.
+    """
+    check_positive(temperature=temperature)
+    logits = logits / temperature
+    if top_k is not None:
+        logits = keep_top_k(logits, top_k)
+    logits = keep_top_p(logits, top_p)
+    return torch.multinomial(logits.softmax(dim=-1), 1, generator=generator)[:, 0]  # (B,)
+
+
+def keep_top_k(logits: Tensor, k: int) -> Tensor:
+    """Logits (B, V) -> the same with −∞ for all but the `k` likeliest tokens (Fan et al., 2018)."""
+    check_positive(top_k=k)
+    best, index = logits.topk(min(k, logits.shape[-1]), dim=-1)  # (B, k)
+    return torch.full_like(logits, -torch.inf).scatter(-1, index, best)  # (B, V)
+
+
+def keep_top_p(logits: Tensor, p: float) -> Tensor:
+    """Logits (B, V) -> −∞ outside the nucleus (Holtzman et al., 2020).
+
+    The nucleus is the smallest set of likeliest tokens that together have a probability of `p` or
+    more: a token is in it as long as those before it have not reached `p`.
+    """
+    if not 0 < p <= 1:
+        raise ValueError(f"top_p must be above 0 and at most 1, found {p}")
+    if p == 1:
+        return logits
+    ranked, index = logits.sort(dim=-1, descending=True)  # (B, V)
+    share = ranked.softmax(dim=-1)  # (B, V)
+    before = share.cumsum(dim=-1) - share  # (B, V): what the likelier tokens have together
+    before[:, 0] = 0.0  # exactly: the likeliest token always stays
+    return torch.full_like(logits, -torch.inf).scatter(
+        -1, index, ranked.masked_fill(before >= p, -torch.inf)
+    )  # (B, V)
+
+
+# Writing a text from left to right.
+
+
+@torch.no_grad()
+def stream(
+    model: Decoder,
+    tokens: Tensor,
+    state: State,
+    *,
+    longest: int | Tensor,
+    end: int | None = None,
+    pad: int | None = None,
+    choose: Callable[[Tensor], Tensor] = greedy,
+) -> Iterator[Tensor]:
+    """Continue the prompts `tokens` (B, T): yield the next token of every row (B,), step by step.
+
+    A row is finished after the `end` token, or when it has `longest` new tokens (one number, or one
+    for each row (B,)); from then on it holds `pad`, or `end` without one. Finished rows leave the
+    batch and cost nothing; nothing is computed after the last.
+    """
+    longest, fill = _check(tokens, state, longest, end, pad)  # (B,)
+    running = torch.arange(len(tokens), device=tokens.device)  # (R,): the rows still being written
+    for length in range(1, int(longest.max()) + 1):
+        token = choose(model.decode(tokens, state))  # (R,)
+        step = longest.new_full(longest.shape, fill)  # (B,)
+        step[running] = token
+        yield step
+        goes_on = longest[running] > length  # (R,)
+        if end is not None:
+            goes_on = goes_on & (token != end)
+        if not goes_on.any():
+            return
+        if not goes_on.all():
+            running, token = running[goes_on], token[goes_on]
+            state.reorder(goes_on.nonzero()[:, 0])
+        tokens = token[:, None]  # (R, 1): the state knows all that came before
+
+
+def generate(
+    model: Decoder,
+    tokens: Tensor,
+    state: State,
+    *,
+    longest: int | Tensor,
+    end: int | None = None,
+    pad: int | None = None,
+    choose: Callable[[Tensor], Tensor] = greedy,
+) -> Tensor:
+    """Return what `stream` yields, as one tensor of new tokens (B, ≤ L), without the prompts."""
+    steps = stream(model, tokens, state, longest=longest, end=end, pad=pad, choose=choose)
+    return torch.stack(list(steps), dim=1)  # (B, ≤ L)
+
+
+# Beam search: keep the K best beginnings, not only one.
+
+
+def wu_penalty(length: int | Tensor, alpha: float) -> float | Tensor:
+    """((5 + |Y|) / 6)^α, by which Wu et al. (2016) and Vaswani et al. (2017) divide a score."""
+    return ((5 + length) / 6) ** alpha
+
+
+def power_penalty(length: int | Tensor, alpha: float) -> float | Tensor:
+    """|Y|^α, the `length_penalty` of Hugging Face; with α = 1 the mean over the tokens."""
+    return length**alpha
+
+
+class Hypotheses(NamedTuple):
+    """What beam search found, the best first."""
+
+    tokens: Tensor  # (B, K, ≤ L): new tokens, `pad` behind the end
+    scores: Tensor  # (B, K): log-probability over length penalty; −∞ if fewer than K texts exist
+
+
+Stop = Literal["hopeless", "full", "never"]
+
+
+@torch.no_grad()
+def beam_search(
+    model: Decoder,
+    tokens: Tensor,
+    state: State,
+    *,
+    beams: int,
+    longest: int | Tensor,
+    end: int | None = None,
+    pad: int | None = None,
+    alpha: float = 0.6,
+    penalty: Callable[[int | Tensor, float], float | Tensor] = wu_penalty,
+    stop: Stop = "hopeless",
+) -> Hypotheses:
+    """Continue the prompts `tokens` (B, T) by the K = `beams` texts with the best score found.
+
+    The score is log p(text) / penalty(number of its tokens, α). A text is complete after `end`, or
+    with `longest` new tokens, as in `stream`. `stop` says when a prompt is done: "full", as soon as
+    K texts are complete; "hopeless", when also no running beam could beat the worst of them if it
+    stopped at its present length; "never", when none could at any length (Hugging Face's
+    `early_stopping` True, False and "never").
+    """
+    longest, fill = _check(tokens, state, longest, end, pad)  # (B,)
+    check_positive(beams=beams)
+    if stop not in get_args(Stop):
+        raise ValueError(f"stop must be one of {', '.join(get_args(Stop))}, found {stop!r}")
+    B, K, L, device = len(tokens), beams, int(longest.max()), tokens.device
+    found = Hypotheses(
+        tokens=torch.full((B, K, L), fill, device=device),
+        scores=torch.full((B, K), -torch.inf, device=device),
+    )
+    logits = model.decode(tokens, state)  # (B, V): each prompt is read once, not once a beam
+    state.reorder(torch.arange(B, device=device).repeat_interleave(K))
+    logits = logits.repeat_interleave(K, dim=0)  # (R·K, V)
+    # All beams begin alike, and only the first of them counts: otherwise all would stay alike.
+    scores = logits.new_zeros(B, K).index_fill(1, torch.arange(1, K, device=device), -torch.inf)
+    texts = found.tokens.clone()  # (R, K, L)
+    rows = torch.arange(B, device=device)  # (R,): the prompts still being continued
+    for length in range(1, L + 1):
+        V = logits.shape[-1]
+        shares = logits.log_softmax(dim=-1).view(-1, K, V)  # (R, K, V)
+        total = (scores[:, :, None] + shares).flatten(1)  # (R, K·V): every beam by every token
+        # Each beam ends in one way, so K of the best 2K can go on.
+        best, flat = total.topk(min(2 * K, K * V), dim=1)  # (R, 2K)
+        parent, token = flat // V, flat % V  # (R, 2K)
+        grown = _rows_of(texts, parent)  # (R, 2K, L)
+        grown[:, :, length - 1] = token
+        ended = (longest[rows] == length)[:, None].expand_as(token)  # (R, 2K)
+        if end is not None:
+            ended = ended | (token == end)
+
+        # Complete texts: those among the K best compete with the ones found before.
+        new = (best / penalty(length, alpha)).masked_fill(~ended, -torch.inf)[:, :K]  # (R, K)
+        pool = torch.cat([found.scores[rows], new], dim=1)  # (R, 2K)
+        complete, index = pool.topk(K, dim=1)  # (R, K)
+        pool = torch.cat([found.tokens[rows], grown[:, :K]], dim=1)  # (R, 2K, L)
+        found.scores[rows], found.tokens[rows] = complete, _rows_of(pool, index)
+
+        # Running texts: the K best of the others, unless nothing can come of them any more.
+        scores, index = best.masked_fill(ended, -torch.inf).topk(K, dim=1)  # (R, K)
+        parent, token = parent.gather(1, index), token.gather(1, index)  # (R, K)
+        texts = _rows_of(grown, index)  # (R, K, L)
+        if stop == "full":
+            goes_on = complete[:, -1].isneginf() & ~scores[:, 0].isneginf()  # (R,)
+        else:
+            patient = stop == "never" and alpha > 0
+            hope = scores[:, 0] / penalty(longest[rows] if patient else length, alpha)  # (R,)
+            goes_on = hope > complete[:, -1]
+        if not goes_on.any():
+            break
+        order = _stay(parent)  # (R, K)
+        scores, texts = scores.gather(1, order), _rows_of(texts, order)
+        parent, token = parent.gather(1, order), token.gather(1, order)
+        first = torch.arange(0, parent.numel(), K, device=device)[:, None]  # (R, 1)
+        state.reorder((first + parent)[goes_on].flatten())
+        rows, scores, texts = rows[goes_on], scores[goes_on], texts[goes_on]
+        logits = model.decode(token[goes_on].view(-1, 1), state)  # (R·K, V)
+    return Hypotheses(found.tokens[:, :, :length], found.scores)
+
+
+def _rows_of(texts: Tensor, index: Tensor) -> Tensor:
+    """texts (R, N, L), index (R, M) -> (R, M, L)."""
+    return texts.gather(1, index[:, :, None].expand(-1, -1, texts.shape[-1]))
+
+
+def _stay(parent: Tensor) -> Tensor:
+    """The parents of new beams (R, K) -> an order of them in which child k has parent k if it can.
+
+    One child of each surviving beam stays in its parent's place, where the cache already holds its
+    past; only the others, in the places of beams that died, need a copy.
+    """
+    place = torch.arange(parent.shape[1], device=parent.device)  # (K,)
+    earlier = (parent[:, :, None] == parent[:, None, :]).tril(-1).any(dim=-1)  # (R, K)
+    dead = ~(parent[:, :, None] == place).any(dim=1)  # (R, K): nobody's parent
+    target = parent.clone()  # (R, K)
+    target[earlier] = dead.nonzero()[:, 1]  # as many in each row as there are younger siblings
+    return target.argsort(dim=1)
