@@ -2,12 +2,14 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup book test lint bench clean
+.PHONY: setup book test lint mutants bench bench-smoke clean
 setup: .venv/ready
 book: .venv/ready ; @$(BIN)/coursekit book
 test: .venv/ready ; $(BIN)/python -m pytest -n 2
 lint: .venv/ready ; $(BIN)/ruff check && $(BIN)/coursekit notebooks lint
-bench: .venv/ready ; for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
+mutants: .venv/ready ; @$(BIN)/python tests/mutants/run.py
+bench: .venv/ready ; @$(BIN)/python benchmarks/all.py --install-peers
+bench-smoke: .venv/ready ; @$(BIN)/python benchmarks/all.py --smoke
 clean: ; rm -rf _build build dist .pytest_cache .ruff_cache .hypothesis
 
 .venv/ready: requirements.lock pyproject.toml

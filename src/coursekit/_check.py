@@ -73,6 +73,17 @@ def check_tokens(tokens: Tensor, vocabulary: int, name: str = "tokens") -> None:
             )
 
 
+def check_keep(keep: Tensor, tokens: Tensor, name: str = "keep") -> None:
+    """Raise unless `keep` is boolean (True = a real token) and has the shape (B, T) of `tokens`."""
+    if keep.dtype != torch.bool:
+        raise TypeError(f"{name} must be boolean (True = a real token), found {keep.dtype}")
+    if keep.shape != tokens.shape:
+        raise ValueError(
+            f"{name} must have the shape of its tokens {tuple(tokens.shape)}, "
+            f"found {tuple(keep.shape)}"
+        )
+
+
 def check_images(images: Tensor, channels: int, name: str = "images") -> None:
     """Raise unless `images` (B, C, H, W) is floating point with `channels` and not empty."""
     if images.ndim != 4 or images.shape[1] != channels or 0 in images.shape:

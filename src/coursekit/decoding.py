@@ -231,16 +231,16 @@ def beam_search(
     if stop not in get_args(Stop):
         raise ValueError(f"stop must be one of {', '.join(get_args(Stop))}, found {stop!r}")
     B, K, L, device = len(tokens), beams, int(longest.max()), tokens.device
-    found = Hypotheses(
-        tokens=torch.full((B, K, L), fill, device=device),
-        scores=torch.full((B, K), -torch.inf, device=device),
-    )
     logits = model.decode(tokens, state)  # (B, V): each prompt is read once, not once a beam
-    state.reorder(torch.arange(B, device=device).repeat_interleave(K))
     logits = logits.repeat_interleave(K, dim=0)  # (R·K, V)
-    # All beams begin alike, and only the first of them counts: otherwise all would stay alike.
-    scores = logits.new_zeros(B, K).index_fill(1, torch.arange(1, K, device=device), -torch.inf)
-    texts = found.tokens.clone()  # (R, K, L)
+    state.reorder(torch.arange(B, device=device).repeat_interleave(K))
+    found = Hypotheses(
+        tokens=tokens.new_full((B, K, L), fill),
+        scores=logits.new_full((B, K), -torch.inf),
+    )
+    texts = found.tokens.clone()  # (R, K, L): what the running beams have written
+    scores = found.scores.clone()  # (R, K): their log-probabilities
+    scores[:, 0] = 0.0  # all beams begin alike: one counts, or they would stay alike
     rows = torch.arange(B, device=device)  # (R,): the prompts still being continued
     for length in range(1, L + 1):
         V = logits.shape[-1]
@@ -282,6 +282,37 @@ def beam_search(
         rows, scores, texts = rows[goes_on], scores[goes_on], texts[goes_on]
         logits = model.decode(token[goes_on].view(-1, 1), state)  # (R·K, V)
     return Hypotheses(found.tokens[:, :, :length], found.scores)
+
+
+def _check(
+    tokens: Tensor, state: State, longest: int | Tensor, end: int | None, pad: int | None
+) -> tuple[Tensor, int]:
+    """Return `longest` for each row (B,) and what fills a row behind its end."""
+    if tokens.ndim != 2 or 0 in tokens.shape:
+        raise ValueError(
+            "the prompts must have shape (batch, length), both at least 1, "
+            f"found {tuple(tokens.shape)}"
+        )
+    B, T = tokens.shape
+    longest = torch.as_tensor(longest, device=tokens.device)
+    if longest.ndim > 1 or longest.is_floating_point() or (longest.ndim and len(longest) != B):
+        raise ValueError(
+            f"longest must be one whole number or one for each of {B} rows, "
+            f"found {longest.dtype} {tuple(longest.shape)}"
+        )
+    longest = longest.expand(B)
+    check_positive(longest=int(longest.min()))
+    room = getattr(state, "positions", None)
+    if room is not None and T + int(longest.max()) - 1 > room:  # the last token is never read
+        raise ValueError(
+            f"the model reads at most {room} tokens: a prompt of {T} leaves room for "
+            f"{max(room - T + 1, 0)} new ones, found longest={int(longest.max())}"
+        )
+    ragged = end is not None or bool((longest != longest[0]).any())
+    fill = end if pad is None else pad
+    if fill is None and ragged:
+        raise ValueError("rows of different lengths need a pad token, found pad=None")
+    return longest, 0 if fill is None else fill
 
 
 def _rows_of(texts: Tensor, index: Tensor) -> Tensor:

@@ -84,21 +84,30 @@ def check_widths(
 
     The widths must be equal, or those given.
     """
-    found = f"found queries {tuple(q.shape)} and keys {tuple(k.shape)}"
     if q.ndim < 2 or k.ndim < 2:
-        raise ValueError(f"queries and keys need at least two axes (length, width), {found}")
+        raise ValueError(f"queries and keys need at least two axes (length, width), {_found(q, k)}")
     if query_width is None and q.shape[-1] != k.shape[-1]:
-        raise ValueError(f"queries and keys must have the same width (last axis), {found}")
+        raise ValueError(f"queries and keys must have the same width (last axis), {_found(q, k)}")
     if query_width is not None and (q.shape[-1], k.shape[-1]) != (query_width, key_width):
         raise ValueError(
-            f"queries must be {query_width} wide and keys {key_width} wide (last axis), {found}"
+            f"queries must be {query_width} wide and keys {key_width} wide (last axis), "
+            f"{_found(q, k)}"
         )
     if q.dtype != k.dtype:
         raise TypeError(f"queries and keys must share one dtype, found {q.dtype} and {k.dtype}")
     if not q.is_floating_point():
         raise TypeError(f"queries and keys must be floating point, found {q.dtype}")
-    for a, b in zip(reversed(q.shape[:-2]), reversed(k.shape[:-2]), strict=False):
-        if a != b and 1 not in (a, b):
-            raise ValueError(f"the leading axes (batch, heads) do not broadcast, {found}")
-    leading = torch.broadcast_shapes(q.shape[:-2], k.shape[:-2])
+    leading = q.shape[:-2]
+    if leading != k.shape[:-2]:
+        for a, b in zip(reversed(leading), reversed(k.shape[:-2]), strict=False):
+            if a != b and 1 not in (a, b):
+                raise ValueError(
+                    f"the leading axes (batch, heads) do not broadcast, {_found(q, k)}"
+                )
+        leading = torch.broadcast_shapes(leading, k.shape[:-2])
     return torch.Size((*leading, q.shape[-2], k.shape[-2]))
+
+
+def _found(q: Tensor, k: Tensor) -> str:
+    """Name the shapes for an error; a string that is not needed would cost each decoding step."""
+    return f"found queries {tuple(q.shape)} and keys {tuple(k.shape)}"

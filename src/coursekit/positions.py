@@ -281,19 +281,27 @@ class WindowBias(nn.Module):
         check_positive(heads=heads, height=height, columns=columns)
         self.height, self.columns = height, columns
         self.weight = nn.Parameter(torch.randn((2 * height - 1) * (2 * columns - 1), heads) * 0.02)
+        row, column = torch.arange(height), torch.arange(columns)
+        down = row[:, None] - row + height - 1  # (height, height), 0 … 2·height − 2
+        right = column[:, None] - column + columns - 1  # (columns, columns)
+        offset = down[:, None, :, None] * (2 * columns - 1) + right[:, None]
+        # (height, columns, height, columns): the table's row for a query's and a key's cell
+        self.register_buffer("offset", offset, persistent=False)
 
-    def forward(self) -> Tensor:
-        """-> bias (H, N, N) for the N = height · columns cells of a window, row by row."""
-        device = self.weight.device
-        row, column = torch.meshgrid(
-            torch.arange(self.height, device=device),
-            torch.arange(self.columns, device=device),
-            indexing="ij",
-        )
-        row, column = row.flatten(), column.flatten()  # 2 × (N,)
-        down = row[:, None] - row[None, :] + self.height - 1  # (N, N), 0 … 2·height − 2
-        right = column[:, None] - column[None, :] + self.columns - 1  # (N, N)
-        return self.weight[down * (2 * self.columns - 1) + right].movedim(-1, 0)  # (H, N, N)
+    def forward(self, height: int | None = None, columns: int | None = None) -> Tensor:
+        """-> bias (H, N, N) for the N = height · columns cells of a window, row by row.
+
+        A smaller window than the largest, for which the table is made, has fewer of its offsets.
+        """
+        height = self.height if height is None else height
+        columns = self.columns if columns is None else columns
+        if not (0 < height <= self.height and 0 < columns <= self.columns):
+            raise ValueError(
+                f"the largest window is {self.height} by {self.columns}, "
+                f"found {height} by {columns}"
+            )
+        offset = self.offset[:height, :columns, :height, :columns]
+        return self.weight[offset].movedim(-1, 0).flatten(3).flatten(1, 2)  # (H, N, N)
 
 
 def _angles(positions: Tensor, width: int, base: float) -> Tensor:

@@ -24,7 +24,16 @@ A wave and **its** period.
 
 See {numref}`fig-sine`.
 """
-SECOND = "# Other\n\nNothing but the word wombat and {ref}`waves`.\n"
+SECOND = """# Other
+
+Nothing but the word wombat and {ref}`waves`.
+
+```{notebook-table} ../notebooks/waves.ipynb::heights
+```
+
+```{benchmark-table} surfing
+```
+"""
 NUMBER = "# A number alone\n\nIt is {glue:text}`../notebooks/waves.ipynb::answer:.1f`.\n"
 INDEX = """# Welcome
 
@@ -48,6 +57,20 @@ chapters:
       - file: notebooks/other
   - file: book/number
 """
+BENCHMARKS = {
+    "surfing": {
+        "what": "one wave",
+        "hardware": "a beach",
+        "versions": {"torch": "2.0"},
+        "rounds": 5,
+        "rows": [
+            {"contest": "sea", "name": "ours", "milliseconds": 1500.0, "times_ours": 1.0,
+             "peak_MB": 12.3},
+            {"contest": "sea", "name": "theirs", "milliseconds": 3000.0, "times_ours": 2.0,
+             "peak_MB": None},
+        ],
+    }
+}  # fmt: skip
 TABLE = """deck,topic,chapter,section,object,test,state
 L0,what a wave is,waves,waves,coursekit.masks.causal,tests/test_masks.py,built
 L0,what a sea is,The sea,,,,coming
@@ -55,11 +78,12 @@ L1,what a beach is,The beach,,,,coming
 """
 WAVES = [
     "# A wave\n\nThis notebook draws $\\sin x$ and turns pages.",
-    "from coursekit.figures import glue, new_figure, show",
+    "from coursekit.figures import glue, new_figure, show, show_table",
     "figure, axes = new_figure()\n"
     "axes.plot([0, 1, 0, -1, 0])\n"
     'show(figure, "sine", alt="A wave that rises, then falls.")\n'
-    'glue("answer", 41.0)',
+    'glue("answer", 41.0)\n'
+    'show_table(["wave", "height"], [["*small*", 1.0], ["large", 1234.56]], "heights")',
     "from coursekit.figures.flipbook import flipbook\n"
     "frames = []\n"
     "for height in (1, 2, 3):\n"
@@ -91,6 +115,7 @@ def make_course(root: Path) -> Path:
     """Write the course in miniature into the empty folder `root`."""
     (root / "book" / "_static").mkdir(parents=True)
     (root / "notebooks").mkdir()
+    (root / "results").mkdir()
     shutil.copy(ROOT / "_config.yml", root)
     shutil.copytree(ROOT / "book" / "_static", root / "book" / "_static", dirs_exist_ok=True)
     (root / "book" / "references.bib").write_text("")
@@ -101,6 +126,7 @@ def make_course(root: Path) -> Path:
         "book/other.md": SECOND,
         "book/number.md": NUMBER,
         "book/lecture_map.csv": TABLE,
+        "results/benchmarks.json": json.dumps(BENCHMARKS),
         "notebooks/waves.ipynb": notebook(WAVES),
         "notebooks/other.ipynb": notebook(["# Plain", "print(6 * 7)"]),
     }.items():

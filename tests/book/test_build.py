@@ -66,6 +66,9 @@ def test_a_book_comes_out_and_changes_arrive(course, capfd):
     assert "cdn.jsdelivr.net/npm/@jupyter-widgets/html-manager@" in own
     assert "colab.research.google.com/github/attention-course/attention-course/blob/main/" in own
 
+    other = html(course, "book/other")
+    for text in ("<em>small</em>", "1,234.6", "3,000.0", "2.00", "One wave. Medians over 5 rounds"):
+        assert text in other
     first = html(course, "book/index")
     assert "1 of 3 rows are built." in first
     assert "1 of 2 rows are built." in first
@@ -92,7 +95,7 @@ def test_a_book_comes_out_and_changes_arrive(course, capfd):
     now, pages_now = finished(course), written(course)
     assert now["other"] == ran["other"]
     assert now["waves"] != ran["waves"]
-    assert pages_now["other"] == pages_written["other"]
+    assert pages_now["number"] != pages_written["number"]
     assert pages_now["index"] != pages_written["index"]
 
     # The table changes: its page is written again, and no notebook runs.
@@ -101,6 +104,12 @@ def test_a_book_comes_out_and_changes_arrive(course, capfd):
     assert "1 of 3 rows are built." in html(course, "book/index")
     assert "what a cliff is" in html(course, "book/index")
     assert written(course)["waves"] == pages_now["waves"]
+    assert finished(course) == now
+
+    # A benchmark was run again: its page is written again.
+    edit(course / "results" / "benchmarks.json", "3000.0", "4000.0")
+    build_book(course, quiet=True)
+    assert "4,000.0" in html(course, "book/other")
     assert finished(course) == now
 
     # A page that was lost comes back.
@@ -165,6 +174,12 @@ def test_faults_of_pages_stop_the_build_until_they_are_mended(course, capfd):
         ),
         "```{notebook-figure} ../notebooks/waves.ipynb::sine\n```": (
             "notebook-figure needs notebook.ipynb::figure, a :name: and a caption"
+        ),
+        "```{notebook-table} ../notebooks/waves.ipynb::depths\n```": (
+            "notebooks/waves.ipynb shows no table 'depths'; it shows heights"
+        ),
+        "```{benchmark-table} diving\n```": (
+            "results/benchmarks.json holds no 'diving', only surfing"
         ),
         "```{lecture-map} L9\n```": "there is no deck 'L9', only L0",
     }

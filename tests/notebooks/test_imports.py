@@ -49,6 +49,11 @@ def package(course):
     course.module("coursekit/ring_b", "from coursekit import ring_a\n")
     course.module("coursekit/matched", "match 1:\n    case 1:\n        import coursekit.base\n")
     (course.root / "src" / "coursekit" / "figures" / "__init__.py").write_text("def show(): pass\n")
+    course.module("coursekit/zoo/lion", "from coursekit.base import ONE\n")
+    course.module("coursekit/zoo/mouse", "")
+    (course.root / "src" / "coursekit" / "zoo" / "__init__.py").write_text(
+        'HOMES = {"Lion": "lion", "Mouse": "mouse"}\n'
+    )
     return course
 
 
@@ -71,6 +76,11 @@ def package(course):
         ("from coursekit.figures import show", "__init__ figures/__init__"),
         ("import coursekit.figures.plain", "__init__ figures/__init__ figures/plain"),
         ("from coursekit.figures import masks", "__init__ figures/__init__ figures/masks base"),
+        ("from coursekit.zoo import Lion", "__init__ zoo/__init__ zoo/lion base"),
+        ("from coursekit.zoo import Mouse", "__init__ zoo/__init__ zoo/mouse"),
+        ("from coursekit.zoo.mouse import Mouse", "__init__ zoo/__init__ zoo/mouse"),
+        ("from coursekit import zoo", "__init__ zoo/__init__ zoo/lion zoo/mouse base"),
+        ("from coursekit.zoo import *", "__init__ zoo/__init__ zoo/lion zoo/mouse base"),
         ("import coursekit.ring_a", "__init__ ring_a ring_b"),
         ("def f():\n    if True:\n        import coursekit.base", "__init__ base"),
         ("if TYPE_CHECKING:\n    import coursekit.base", ""),

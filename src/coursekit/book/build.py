@@ -152,7 +152,9 @@ def _sources(root: Path, scripts: str) -> str:
     """Return the digest of all that decides what the pages say, but for the notebooks' results."""
     code = source_folder(root) / "coursekit"
     files = [root / name for name in ("_config.yml", "_toc.yml", "requirements.lock")]
-    files += [path for folder in ("book", "notebooks") for path in (root / folder).rglob("*")]
+    files += [
+        path for folder in ("book", "notebooks", "results") for path in (root / folder).rglob("*")
+    ]
     files += code.rglob("*.py")
     tools = [f"{name} {_version(name)}" for name in TOOLS]
     return _digest(files, root, [*tools, sys.version, scripts])

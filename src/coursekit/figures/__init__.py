@@ -1,13 +1,14 @@
-"""How the course draws: one style, and two ways to hand a result from a notebook to a page.
+"""How the course draws: one style, and three ways to hand a result from a notebook to a page.
 
-`show` displays a figure and names it, `glue` records a number without displaying it. The pages of
-the book pick both up by name, so no figure is pasted and no number is typed.
+`show` displays a figure and names it, `show_table` a table, `glue` records a number without
+displaying it. The pages of the book pick them up by name: no figure is pasted, no number typed.
 """
 
 from __future__ import annotations
 
 import base64
 import io
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -66,6 +67,31 @@ def show(figure: Figure, name: str, *, alt: str) -> None:
     display(
         {"image/png": base64.b64encode(buffer.getvalue()).decode(), "text/plain": alt},
         metadata={"scrapbook": {"name": name, "mime_prefix": ""}, "image/png": {"alt": alt}},
+        raw=True,
+    )
+
+
+def show_table(header: Sequence[str], rows: Sequence[Sequence[object]], name: str) -> None:
+    """Display a table; pages of the book call it by `name`. Columns of numbers stand on the right.
+
+    A cell is text in Markdown or a number; numbers get commas, floats one decimal.
+    """
+    from IPython.display import display
+
+    def text(cell: object) -> str:
+        if isinstance(cell, float):
+            return f"{cell:,.1f}"
+        return f"{cell:,}" if isinstance(cell, int) else str(cell).replace("|", "\\|")
+
+    if not rows or any(len(row) != len(header) for row in rows):
+        lengths = sorted({len(row) for row in rows})
+        raise ValueError(f"{name!r} has {len(header)} columns, found rows with {lengths} cells")
+    numbers = [all(isinstance(row[i], (int, float)) for row in rows) for i in range(len(header))]
+    lines = [header, ["--:" if right else ":--" for right in numbers], *rows]
+    markdown = "\n".join("| " + " | ".join(map(text, line)) + " |" for line in lines)
+    display(
+        {"text/markdown": markdown, "text/plain": markdown},
+        metadata={"scrapbook": {"name": name, "mime_prefix": ""}},
         raw=True,
     )
 

@@ -122,6 +122,30 @@ def export_state(rules: Iterable[Rule], ours: Mapping[str, Tensor]) -> dict[str,
     return theirs
 
 
+def fairseq_block(ours: str, theirs: str, cross_attention: bool) -> list[Rule]:
+    """Return the rules of one `Block` under the names that fairseq gave and BART and Marian kept.
+
+    `ours` and `theirs` are the block's own names, such as "encoder.blocks.0" and
+    "model.encoder.layers.0".
+    """
+    pairs = [
+        ("feed_forward.expand", "fc1"),
+        ("feed_forward.contract", "fc2"),
+        ("feed_residual.norm", "final_layer_norm"),
+    ]
+    attentions = [("self", "self_attn"), ("cross", "encoder_attn")][: 1 + cross_attention]
+    for our, their in attentions:
+        pairs.append((f"{our}_attention.out", f"{their}.out_proj"))
+        pairs.append((f"{our}_residual.norm", f"{their}_layer_norm"))
+    rules: list[Rule] = []
+    for kind in ("weight", "bias"):
+        rules += [Same(f"{ours}.{our}.{kind}", f"{theirs}.{their}.{kind}") for our, their in pairs]
+        for our, their in attentions:
+            parts = tuple(f"{theirs}.{their}.{part}_proj.{kind}" for part in "qkv")
+            rules.append(Stacked(f"{ours}.{our}_attention.qkv.{kind}", parts))
+    return rules
+
+
 def load_strictly(model: torch.nn.Module, state: Mapping[str, Tensor]) -> None:
     """Copy `state` into `model`; a missing name, a left-over name or a wrong shape is an error."""
     expected = model.state_dict()

@@ -188,7 +188,9 @@ def _dotted(path: Path, folder: Path) -> tuple[str, ...]:
 def _files(name: tuple[str, ...], folders: Iterable[Path]) -> list[Path]:
     """Return the files that importing `name` runs: each package's `__init__.py`, then the module.
 
-    What does not exist is skipped: `coursekit.masks.causal` is a function in a module.
+    What does not exist is skipped: `coursekit.masks.causal` is a function in a module. A package may
+    say in `HOMES` which of its modules holds a name, and load it when it is asked for: then the
+    name leads to that module, and the package as a whole to all of them.
     """
     for folder in folders:
         if name[:1] and name[0] not in _packages(folder):
@@ -204,10 +206,26 @@ def _files(name: tuple[str, ...], folders: Iterable[Path]) -> list[Path]:
                 found.append(module)
                 break
             elif not place.is_dir():
+                if found and (home := _homes(found[-1]).get(part)):
+                    found.append(found[-1].with_name(f"{home}.py"))
                 break
+        else:
+            if found:
+                found += [found[-1].with_name(f"{home}.py") for home in _homes(found[-1]).values()]
         if found:
             return found
     return []
+
+
+def _homes(package: Path) -> dict[str, str]:
+    """Return the `HOMES` of an `__init__.py`: which module holds a name that it hands out."""
+    source = package.read_text(encoding="utf-8") if package.name == "__init__.py" else ""
+    if "HOMES" not in source:
+        return {}
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "HOMES":
+            return ast.literal_eval(node.value)
+    return {}
 
 
 def _packages(folder: Path) -> set[str]:
@@ -235,8 +253,7 @@ def _imports(source: str, package: tuple[str, ...]) -> frozenset[tuple[str, ...]
                 continue
             base = package[: len(package) + 1 - node.level] if node.level else ()
             base += tuple(node.module.split(".")) if node.module else ()
-            names.add(base)
-            names.update((*base, alias.name) for alias in node.names)
+            names.update((*base, alias.name) if alias.name != "*" else base for alias in node.names)
     if "import_module" in source:
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and "import_module" in ast.unparse(node.func):

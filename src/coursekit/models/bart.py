@@ -1,0 +1,349 @@
+"""BART: an encoder that reads damaged text, a decoder that writes it whole (Lewis et al., 2020).
+
+The Transformer of `seq2seq.py` with what GPT and BERT had changed since: GELU, learned positions,
+weights that start with a standard deviation of 0.02; and a norm on the embeddings. Any noise will
+do for training, `objectives` has the paper's five. The book explains it in "T5 and BART".
+
+Two things come from the authors' code. The table of positions starts with two rows that belong to
+padding, so that the first real token is at place 2. And padding takes up no place, so that a padded
+source is read like a bare one; Hugging Face counts columns instead (`count_padding`), which
+differs where padding stands on the left.
+Shapes: B batch, S source length, T target length, D width, H heads, V vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from coursekit._check import check_keep, check_positive, check_tokens
+from coursekit.blocks import AttentionWeights, Stack, StackCache
+from coursekit.decoding import State
+from coursekit.models.conversion import (
+    Reshaped,
+    Rule,
+    Same,
+    Tied,
+    export_state,
+    fairseq_block,
+    import_state,
+    load_strictly,
+)
+from coursekit.positions import LearnedPosition
+
+FIRST_PLACE = 2  # of a real token in the table of positions
+
+
+@dataclass(frozen=True, kw_only=True)
+class BartConfig:
+    """Sizes and choices of a `Bart`; the defaults are those of BART-base."""
+
+    vocabulary: int = 50_265
+    width: int = 768
+    depth: int = 6  # blocks in the encoder
+    decoder_depth: int | None = None  # None: as many in the decoder
+    heads: int = 12
+    hidden: int = 3072
+    positions: int = 1024
+    count_padding: bool = False  # True: padding on the left takes up places, as in Hugging Face
+    scale_embedding: bool = False  # by √D
+    dropout: float = 0.1  # behind every sublayer and on the embeddings
+    attention_dropout: float = 0.0
+    hidden_dropout: float = 0.0  # inside the feed-forward network
+    eps: float = 1e-5
+    start: int = 2  # the decoder starts with the end of a sentence
+    pad: int = 1
+    end: int = 2
+
+    def __post_init__(self) -> None:
+        check_positive(
+            vocabulary=self.vocabulary,
+            width=self.width,
+            depth=self.depth,
+            decoder_depth=self.depth_of_decoder,
+            heads=self.heads,
+            hidden=self.hidden,
+            positions=self.positions,
+        )
+        for name in ("pad", "start", "end"):
+            if not 0 <= getattr(self, name) < self.vocabulary:
+                raise ValueError(
+                    f"{name} must be an id of the vocabulary, 0 to {self.vocabulary - 1}, "
+                    f"found {getattr(self, name)}"
+                )
+        if self.start == self.pad:
+            raise ValueError(f"start and pad must be different ids, found {self.pad} for both")
+
+    @property
+    def depth_of_decoder(self) -> int:
+        """How many blocks the decoder has."""
+        return self.depth if self.decoder_depth is None else self.decoder_depth
+
+    @classmethod
+    def base(cls, **changes: Any) -> Self:
+        """BART-base, 139 million parameters."""
+        return cls(**changes)
+
+    @classmethod
+    def large(cls, **changes: Any) -> Self:
+        """BART-large, 406 million parameters."""
+        return cls(**{"width": 1024, "depth": 12, "heads": 16, "hidden": 4096, **changes})
+
+    @classmethod
+    def from_huggingface(cls, config: Mapping[str, Any]) -> Self:
+        """Read the `config.json` of a BART; positions are counted as Hugging Face does."""
+        if config.get("activation_function", "gelu") != "gelu":
+            raise ValueError(f"BART has GELU, found {config['activation_function']!r}")
+        for size in ("attention_heads", "ffn_dim"):
+            encoder, decoder = config.get(f"encoder_{size}"), config.get(f"decoder_{size}")
+            if encoder != decoder:
+                raise ValueError(f"{size} must agree, found {encoder} (encoder), {decoder}")
+        names = {
+            "vocabulary": "vocab_size",
+            "width": "d_model",
+            "depth": "encoder_layers",
+            "decoder_depth": "decoder_layers",
+            "heads": "encoder_attention_heads",
+            "hidden": "encoder_ffn_dim",
+            "positions": "max_position_embeddings",
+            "scale_embedding": "scale_embedding",
+            "dropout": "dropout",
+            "attention_dropout": "attention_dropout",
+            "hidden_dropout": "activation_dropout",
+            "start": "decoder_start_token_id",
+            "pad": "pad_token_id",
+            "end": "eos_token_id",
+        }
+        found = {our: config[their] for our, their in names.items() if their in config}
+        return cls(**found, count_padding=True)
+
+
+class Bart(nn.Module):
+    """Encoder, decoder, and one embedding for both and for the output."""
+
+    def __init__(self, config: BartConfig) -> None:
+        super().__init__()
+        self.config = config
+        width = config.width
+        self.embedding = nn.Embedding(config.vocabulary, width, padding_idx=config.pad)
+        self.source_positions = LearnedPosition(size=config.positions + FIRST_PLACE, width=width)
+        self.target_positions = LearnedPosition(size=config.positions + FIRST_PLACE, width=width)
+        self.source_norm = nn.LayerNorm(width, eps=config.eps)
+        self.target_norm = nn.LayerNorm(width, eps=config.eps)
+        self.dropout = nn.Dropout(config.dropout)
+        block = {
+            "width": width,
+            "heads": config.heads,
+            "hidden": config.hidden,
+            "norm": "post",
+            "activation": F.gelu,
+            "dropout": config.dropout,
+            "attention_dropout": config.attention_dropout,
+            "hidden_dropout": config.hidden_dropout,
+            "eps": config.eps,
+        }
+        self.encoder = Stack(depth=config.depth, **block)
+        self.decoder = Stack(depth=config.depth_of_decoder, **block, cross_attention=True)
+        # Not trained, but some published weights hold one that is not zero: it is saved with them.
+        self.register_buffer("final_logits_bias", torch.zeros(config.vocabulary))
+        self._initialise()
+
+    def _initialise(self) -> None:
+        for module in self.modules():
+            if isinstance(module, nn.Linear | nn.Embedding | LearnedPosition):
+                nn.init.normal_(module.weight, std=0.02)
+            if isinstance(module, nn.Linear):
+                nn.init.zeros_(module.bias)
+        nn.init.zeros_(self.embedding.weight.data[self.config.pad])
+
+    def forward(
+        self,
+        source: Tensor,
+        target_in: Tensor,
+        source_keep: Tensor | None = None,
+        target_keep: Tensor | None = None,
+        *,
+        return_weights: bool = False,
+    ) -> Tensor | tuple[Tensor, list[AttentionWeights], list[AttentionWeights]]:
+        """Teacher forcing: source (B, S), target_in (B, T) -> logits (B, T, V).
+
+        `target_in` is the target shifted right by the start token. `source_keep` (B, S) and
+        `target_keep` (B, T) are True at real tokens; without them what is not `config.pad` is
+        real. `return_weights` adds the attention weights of each block of the encoder and of the
+        decoder.
+        """
+        out = self.hidden(source, target_in, source_keep, target_keep, return_weights)
+        if return_weights:
+            hidden, read, written = out
+            return self.logits(hidden), read, written
+        return self.logits(out)
+
+    def hidden(
+        self,
+        source: Tensor,
+        target_in: Tensor,
+        source_keep: Tensor | None = None,
+        target_keep: Tensor | None = None,
+        return_weights: bool = False,
+    ) -> Tensor | tuple[Tensor, list[AttentionWeights], list[AttentionWeights]]:
+        """Return the decoder's output (B, T, D); the arguments are those of `forward`.
+
+        A loss on real tokens only: `model.logits(hidden[target_out != pad])`.
+        """
+        check_tokens(target_in, self.config.vocabulary, "target_in")
+        if len(source) != len(target_in):
+            raise ValueError(
+                "source and target_in must have one batch size, "
+                f"found {tuple(source.shape)} and {tuple(target_in.shape)}"
+            )
+        memory, memory_mask, *read = self.encode(source, source_keep, return_weights)
+        keep = self._keep(target_in, target_keep, "target_keep")
+        out = self.decoder(
+            self._embed_target(target_in, self._place(keep)),
+            memory,
+            mask=_mask(keep, causal=True),
+            causal=True,
+            memory_mask=memory_mask,
+            return_weights=return_weights,
+        )
+        return (out[0], *read, out[1]) if return_weights else out
+
+    def encode(
+        self, source: Tensor, keep: Tensor | None = None, return_weights: bool = False
+    ) -> tuple:
+        """source (B, S) -> memory (B, S, D), its mask (B, 1, 1, S), and the weights on request.
+
+        The mask is None where no source is padded.
+        """
+        check_tokens(source, self.config.vocabulary, "source")
+        keep = self._keep(source, keep, "source_keep")
+        x = self._embed(source, self.source_positions, self._place(keep))
+        x = self.dropout(self.source_norm(x))  # (B, S, D)
+        mask = _mask(keep)
+        out = self.encoder(x, mask=mask, return_weights=return_weights)
+        return (out[0], mask, out[1]) if return_weights else (out, mask)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Hidden (..., D) -> logits (..., V)."""
+        return F.linear(hidden, self.embedding.weight, self.final_logits_bias)
+
+    def start(
+        self,
+        source: Tensor,
+        keep: Tensor | None = None,
+        *,
+        prompt_keep: Tensor | None = None,
+        capacity: int = 0,
+    ) -> State:
+        """Read the source (B, S) once and return the state in which nothing is written yet.
+
+        `prompt_keep` (B, T) is False at the left padding of prompts, if they have any. The cache
+        makes room for `capacity` target tokens at once, and grows when they are not enough.
+        """
+        memory, mask = self.encode(source, keep)
+        return State(
+            cache=StackCache(self.config.depth_of_decoder, capacity),
+            keep=prompt_keep,
+            memory=memory,
+            memory_mask=mask,
+            positions=self.config.positions,
+        )
+
+    def decode(self, tokens: Tensor, state: State) -> Tensor:
+        """Read the next target tokens (B, T) and return the logits (B, V) of what follows them.
+
+        The past, and the source's keys and values, are in `state.cache`: each is computed once.
+        """
+        check_tokens(tokens, self.config.vocabulary)
+        past, keep = state.length, state.keep
+        if keep is not None:  # left padding of the prompts; what was written since is real
+            keep = F.pad(keep, (0, past + tokens.shape[1] - keep.shape[1]), value=True)
+        x = self.decoder(
+            self._embed_target(tokens, self._place(keep, past)),
+            state.memory,
+            mask=_mask(keep),
+            causal=True,
+            memory_mask=state.memory_mask,
+            cache=state.cache,
+        )  # (B, T, D)
+        return self.logits(x[:, -1])  # (B, V)
+
+    def _embed_target(self, tokens: Tensor, place: int | Tensor) -> Tensor:
+        x = self._embed(tokens, self.target_positions, place)
+        return self.dropout(self.target_norm(x))  # (B, T, D)
+
+    def _embed(self, tokens: Tensor, positions: LearnedPosition, place: int | Tensor) -> Tensor:
+        first = place if isinstance(place, int) else int(place.max())
+        if (length := first + tokens.shape[1]) > self.config.positions:
+            raise ValueError(
+                f"a sequence of {length} tokens is longer than the {self.config.positions} "
+                "positions that were learned"
+            )
+        x = self.embedding(tokens)  # (B, T, D)
+        if self.config.scale_embedding:
+            x = x * self.config.width**0.5
+        return positions(x, place + FIRST_PLACE)  # (B, T, D)
+
+    def _place(self, keep: Tensor | None, past: int = 0) -> int | Tensor:
+        """Return the place of the first column: the first real token of each row is at place 0."""
+        if keep is None or self.config.count_padding or keep[:, 0].all():
+            return past
+        return past - keep.int().argmax(dim=1)  # (B,)
+
+    def _keep(self, tokens: Tensor, keep: Tensor | None, name: str) -> Tensor | None:
+        """Return where tokens are real (B, T), or None if they are so everywhere."""
+        keep = tokens != self.config.pad if keep is None else keep
+        check_keep(keep, tokens, name)
+        return None if keep.all() else keep
+
+    @classmethod
+    def from_huggingface(cls, state: Mapping[str, Tensor], config: BartConfig) -> Self:
+        """Make a model of the weights of a `BartForConditionalGeneration` or `BartModel`."""
+        model = cls(config)
+        if "shared.weight" in state:  # a BartModel: no prefix, no head
+            state = {f"model.{name}": tensor for name, tensor in state.items()}
+            state["final_logits_bias"] = model.final_logits_bias[None]
+        load_strictly(model, import_state(rules(config), state))
+        return model
+
+    def to_huggingface(self) -> dict[str, Tensor]:
+        """Return the weights under the names of `BartForConditionalGeneration`."""
+        return export_state(rules(self.config), self.state_dict())
+
+
+def _mask(keep: Tensor | None, causal: bool = False) -> Tensor | None:
+    """Keep (B, S) -> (B, 1, 1, S): everybody may look at real tokens.
+
+    Under a `causal` mask nobody real sees the padding behind the last token, so that only padding
+    in front of a real token needs a mask.
+    """
+    if keep is None or (causal and not (keep[:, 1:] & ~keep[:, :-1]).any()):
+        return None
+    return keep[:, None, None, :]  # (B, 1, 1, S)
+
+
+def rules(config: BartConfig) -> list[Rule]:
+    """Return where each weight of a Hugging Face BART belongs."""
+    words, vocabulary = "model.shared.weight", config.vocabulary
+    rules: list[Rule] = [
+        Same("embedding.weight", words),
+        Tied("model.encoder.embed_tokens.weight", words),
+        Tied("model.decoder.embed_tokens.weight", words),
+        Tied("lm_head.weight", words),
+        Reshaped("final_logits_bias", "final_logits_bias", (vocabulary,), (1, vocabulary)),
+    ]
+    stacks = {"encoder": ("source", config.depth), "decoder": ("target", config.depth_of_decoder)}
+    for side, (our, depth) in stacks.items():
+        theirs = f"model.{side}"
+        rules.append(Same(f"{our}_positions.weight", f"{theirs}.embed_positions.weight"))
+        for kind in ("weight", "bias"):
+            rules.append(Same(f"{our}_norm.{kind}", f"{theirs}.layernorm_embedding.{kind}"))
+        for layer in range(depth):
+            names = f"{side}.blocks.{layer}", f"{theirs}.layers.{layer}"
+            rules += fairseq_block(*names, cross_attention=side == "decoder")
+    return rules

@@ -1,0 +1,382 @@
+"""BERT: an encoder that reads in both directions, trained to fill in words (Devlin et al., 2019).
+
+A token's vector is the sum of three: which word, which place, which of the two sentences. Post-norm
+Transformer blocks follow. Pre-training asks two questions: which words were hidden (masked LM), and
+is the second sentence the one that followed the first (next sentence). RoBERTa (Liu et al., 2019)
+is the same network, trained longer and without the second question; see `BertConfig.roberta_base`.
+The heads for fine-tuning are in `bert_heads`, the names of other people's weights in
+`bert_weights`. The book explains all of it in "BERT".
+Shapes: B batch, T length, D width, H heads, V vocabulary, M masked positions of a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple, Self
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from coursekit._check import check_keep, check_positive, check_tokens
+from coursekit.blocks import Stack
+from coursekit.models import bert_weights
+from coursekit.models.conversion import Rule, export_state, import_state, load_strictly
+
+ACTIVATIONS = {
+    "gelu": F.gelu,
+    "gelu_tanh": partial(F.gelu, approximate="tanh"),
+    "relu": F.relu,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class BertConfig:
+    """Sizes and choices of a `Bert`. The defaults are BERT base: 109,482,240 parameters."""
+
+    vocabulary: int = 30_522  # WordPieces of the uncased English model
+    width: int = 768
+    depth: int = 12
+    heads: int = 12
+    hidden: int = 3072
+    positions: int = 512
+    segments: int = 2  # sentence A, sentence B
+    dropout: float = 0.1  # on the embeddings and behind every sublayer
+    attention_dropout: float = 0.1
+    activation: str = "gelu"
+    eps: float = 1e-12
+    pad: int = 0
+    skip_padding: bool = False  # RoBERTa: padding is not counted, the first word has place pad + 1
+
+    def __post_init__(self) -> None:
+        check_positive(
+            vocabulary=self.vocabulary,
+            width=self.width,
+            depth=self.depth,
+            heads=self.heads,
+            hidden=self.hidden,
+            segments=self.segments,
+            longest=self.longest,
+        )
+        if self.activation not in ACTIVATIONS:
+            raise ValueError(
+                f"activation must be one of {', '.join(ACTIVATIONS)}, found {self.activation!r}"
+            )
+        if not 0 <= self.pad < self.vocabulary:
+            raise ValueError(
+                f"pad must be an id of the vocabulary (0 to {self.vocabulary - 1}), "
+                f"found {self.pad}"
+            )
+
+    @classmethod
+    def base(cls) -> BertConfig:
+        """Return BERT base, 109,482,240 parameters with the pooler (the paper's "110M")."""
+        return cls()
+
+    @classmethod
+    def large(cls) -> BertConfig:
+        """Return BERT large, 335,141,888 parameters with the pooler (the paper's "340M")."""
+        return cls(width=1024, depth=24, heads=16, hidden=4096)
+
+    @classmethod
+    def roberta_base(cls) -> BertConfig:
+        """Return RoBERTa base, 124,697,433 parameters with its masked-LM head (the paper's 125M).
+
+        Byte-level BPE vocabulary, one segment, and 514 positions of which 512 can be used.
+        """
+        return cls(vocabulary=50_265, segments=1, positions=514, pad=1, skip_padding=True, eps=1e-5)
+
+    @classmethod
+    def roberta_large(cls) -> BertConfig:
+        """Return RoBERTa large, 355,412,057 parameters with its masked-LM head (355M)."""
+        return cls(
+            vocabulary=50_265, segments=1, positions=514, pad=1, skip_padding=True, eps=1e-5,
+            width=1024, depth=24, heads=16, hidden=4096,
+        )  # fmt: skip
+
+    @classmethod
+    def from_huggingface(cls, config: Mapping[str, Any]) -> BertConfig:
+        """Read the `config.json` of a BERT or RoBERTa, or `config.to_dict()`."""
+        return cls(**bert_weights.read_config(config))
+
+    @property
+    def longest(self) -> int:
+        """How many tokens a sequence may have."""
+        return self.positions - self.pad - 1 if self.skip_padding else self.positions
+
+
+class BertEmbeddings(nn.Module):
+    """The sum of token, position and segment vectors, normalised."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        # What is read at `padding_idx` gets no gradient: padding teaches nothing.
+        places_pad = config.pad if config.skip_padding else None
+        self.tokens = nn.Embedding(config.vocabulary, config.width, padding_idx=config.pad)
+        self.positions = nn.Embedding(config.positions, config.width, padding_idx=places_pad)
+        self.segments = nn.Embedding(config.segments, config.width)
+        self.norm = nn.LayerNorm(config.width, eps=config.eps)
+        self.dropout = nn.Dropout(config.dropout)
+        self.config = config
+
+    def forward(self, tokens: Tensor, segments: Tensor | None = None) -> Tensor:
+        """tokens, segments (B, T) -> (B, T, D); without `segments` all belong to sentence 0."""
+        x = self.tokens(tokens) + self.positions(self.places(tokens))  # (B, T, D)
+        x = x + (self.segments.weight[0] if segments is None else self.segments(segments))
+        return self.dropout(self.norm(x))
+
+    def places(self, tokens: Tensor) -> Tensor:
+        """tokens (B, T) -> the numbers of their places, (T,) for BERT, (B, T) for RoBERTa."""
+        if not self.config.skip_padding:
+            return torch.arange(tokens.shape[1], device=tokens.device)  # (T,)
+        real = tokens != self.config.pad  # (B, T)
+        return real.cumsum(dim=1) * real + self.config.pad  # (B, T): padding keeps place `pad`
+
+
+class HuggingFace(nn.Module):
+    """What the models here share: one table, `rules`, reads and writes the weights of others."""
+
+    def rules(self) -> list[Rule]:
+        """Say which parameter stands for which of theirs."""
+        raise NotImplementedError
+
+    def load_huggingface(self, theirs: Mapping[str, Tensor]) -> Self:
+        """Copy the weights of the `transformers` model in; a name left over is an error."""
+        state = import_state(self.rules(), theirs)
+        self.to(next(iter(state.values())).dtype)  # double stays double
+        load_strictly(self, state)
+        return self
+
+    def to_huggingface(self) -> dict[str, Tensor]:
+        """Return the weights under the names of `transformers`."""
+        return export_state(self.rules(), self.state_dict())
+
+
+class Bert(HuggingFace):
+    """The encoder. `pooler=False` leaves out the layer on [CLS] that next-sentence training made.
+
+    The weights start from N(0, 0.02); the paper's code redraws what lies beyond two deviations.
+    """
+
+    def __init__(self, config: BertConfig, *, pooler: bool = True) -> None:
+        super().__init__()
+        self.config = config
+        self.embeddings = BertEmbeddings(config)
+        self.encoder = Stack(
+            depth=config.depth,
+            width=config.width,
+            heads=config.heads,
+            hidden=config.hidden,
+            norm="post",
+            activation=ACTIVATIONS[config.activation],
+            dropout=config.dropout,
+            attention_dropout=config.attention_dropout,
+            hidden_dropout=0.0,
+            eps=config.eps,
+        )
+        self.pooler = nn.Linear(config.width, config.width) if pooler else None
+        initialise(self)
+
+    def forward(
+        self,
+        tokens: Tensor,
+        segments: Tensor | None = None,
+        keep: Tensor | None = None,
+        *,
+        head_mask: Tensor | None = None,
+        return_hidden: bool = False,
+        return_weights: bool = False,
+    ) -> Tensor | tuple[Tensor, ...]:
+        """tokens (B, T) -> hidden states (B, T, D).
+
+        segments   (B, T): 0 for the first sentence, 1 for the second; all 0 if left out
+        keep       (B, T) boolean: True = a real token; everything is real if left out
+        head_mask  (depth, H): a factor for the result of each head, 0 removes it
+
+        `return_hidden` adds the list of depth + 1 hidden states (B, T, D), the embeddings first;
+        `return_weights` adds the list of depth attention weights (B, H, T, T).
+        """
+        mask = self._check(tokens, segments, keep, head_mask)
+        x = self.embeddings(tokens, segments)  # (B, T, D)
+        if head_mask is not None:
+            head_mask = head_mask[:, None]  # (depth, 1, H)
+        out = self.encoder(
+            x,
+            mask=mask,
+            head_mask=head_mask,
+            return_hidden=return_hidden,
+            return_weights=return_weights,
+        )
+        if not return_weights:
+            return out  # (B, T, D), or a pair with the hidden states
+        *out, weights = out
+        return (*out, [looked.own for looked in weights])
+
+    def pool(self, hidden: Tensor) -> Tensor:
+        """Hidden states (B, T, D) -> one vector for each row (B, D), made of its [CLS]."""
+        if self.pooler is None:
+            raise ValueError("this Bert was made with pooler=False and cannot pool")
+        return self.pooler(hidden[:, 0]).tanh()  # (B, D)
+
+    @classmethod
+    def from_huggingface(
+        cls, theirs: Mapping[str, Tensor], config: BertConfig, *, pooler: bool = True
+    ) -> Bert:
+        """Build from the state dict of `BertModel` or `RobertaModel`."""
+        return cls(config, pooler=pooler).load_huggingface(theirs)
+
+    def rules(self) -> list[Rule]:
+        """Return the names of `BertModel`, which are those of `RobertaModel` too."""
+        return bert_weights.encoder(self.config, pooler=self.pooler is not None)
+
+    def _check(
+        self,
+        tokens: Tensor,
+        segments: Tensor | None,
+        keep: Tensor | None,
+        head_mask: Tensor | None,
+    ) -> Tensor | None:
+        """Check the input and return the mask (B, 1, 1, T), or None where everything is real."""
+        config = self.config
+        check_tokens(tokens, config.vocabulary)
+        if tokens.shape[1] > config.longest:
+            raise ValueError(
+                f"a sequence may have {config.longest} tokens here, found {tokens.shape[1]}"
+            )
+        if segments is not None:
+            check_tokens(segments, config.segments, "segments")
+            if segments.shape != tokens.shape:
+                raise ValueError(
+                    f"segments must have the shape of the tokens {tuple(tokens.shape)}, "
+                    f"found {tuple(segments.shape)}"
+                )
+        expected = (config.depth, config.heads)
+        if head_mask is not None and tuple(head_mask.shape) != expected:
+            raise ValueError(
+                f"head_mask must have shape (depth, heads) = {expected}, "
+                f"found {tuple(head_mask.shape)}"
+            )
+        if keep is None:
+            return None
+        check_keep(keep, tokens)
+        return keep[:, None, None, :]  # (B, 1, 1, T): nobody looks at padding
+
+
+class MaskedLMHead(nn.Module):
+    """A layer and a norm, then the scores of all words: the token embeddings, read backwards."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.transform = nn.Linear(config.width, config.width)
+        self.activation = ACTIVATIONS[config.activation]
+        self.norm = nn.LayerNorm(config.width, eps=config.eps)
+        self.bias = nn.Parameter(torch.zeros(config.vocabulary))
+        initialise(self)
+
+    def forward(self, hidden: Tensor, embedding: Tensor, positions: Tensor | None = None) -> Tensor:
+        """Hidden (B, T, D), the embedding matrix (V, D) -> logits (B, T, V), or those asked for.
+
+        `positions` is boolean (B, T) -> (how many are True, V), row by row, or holds indices
+        (B, M) -> (B, M, V). With 15% of the words hidden this saves most of the work here.
+        """
+        if positions is not None:
+            hidden = chosen(hidden, positions)  # (…, D)
+        hidden = self.norm(self.activation(self.transform(hidden)))  # (…, D)
+        return F.linear(hidden, embedding, self.bias)  # (…, V)
+
+
+def chosen(hidden: Tensor, positions: Tensor) -> Tensor:
+    """Hidden (B, T, D) and boolean (B, T) -> (N, D), or indices (B, M) -> (B, M, D)."""
+    B, T, D = hidden.shape
+    if positions.dtype == torch.bool and positions.shape == (B, T):
+        return hidden[positions]  # (N, D)
+    if positions.dtype != torch.int64 or positions.ndim != 2 or len(positions) != B:
+        raise ValueError(
+            f"positions must be boolean {(B, T)} or int64 indices ({B}, M), "
+            f"found {positions.dtype} {tuple(positions.shape)}"
+        )
+    return hidden.gather(1, positions[..., None].expand(-1, -1, D))  # (B, M, D)
+
+
+class PreTraining(NamedTuple):
+    """The answers to the two questions of pre-training; None where the question is not asked."""
+
+    masked_lm: Tensor | None  # (B, T, V), or of the chosen positions only
+    next_sentence: Tensor | None  # (B, 2): class 0 = it followed, class 1 = it was drawn at random
+
+
+class BertForPreTraining(HuggingFace):
+    """BERT with its two pre-training heads; base has 110,106,428 parameters, large 336,226,108.
+
+    `next_sentence=False` trains as RoBERTa does (and the ablation "No NSP" in BERT's Table 5), and
+    then there is no pooler; `masked_lm=False` asks about the next sentence alone.
+    """
+
+    def __init__(
+        self, config: BertConfig, *, masked_lm: bool = True, next_sentence: bool = True
+    ) -> None:
+        super().__init__()
+        if not masked_lm and not next_sentence:
+            raise ValueError("pre-training needs a question: masked_lm, next_sentence or both")
+        self.config = config
+        self.bert = Bert(config, pooler=next_sentence)
+        self.masked_lm = MaskedLMHead(config) if masked_lm else None
+        self.next_sentence = nn.Linear(config.width, 2) if next_sentence else None
+        if self.next_sentence is not None:
+            initialise(self.next_sentence)
+
+    def forward(
+        self,
+        tokens: Tensor,
+        segments: Tensor | None = None,
+        keep: Tensor | None = None,
+        *,
+        positions: Tensor | None = None,
+        head_mask: Tensor | None = None,
+    ) -> PreTraining:
+        """Tokens, segments, keep (B, T) -> `PreTraining`; `positions` as in `MaskedLMHead`."""
+        hidden = self.bert(tokens, segments, keep, head_mask=head_mask)  # (B, T, D)
+        words = following = None
+        if self.masked_lm is not None:
+            words = self.masked_lm(hidden, self.bert.embeddings.tokens.weight, positions)
+        if self.next_sentence is not None:
+            following = self.next_sentence(self.bert.pool(hidden))  # (B, 2)
+        return PreTraining(words, following)
+
+    @classmethod
+    def from_huggingface(
+        cls,
+        theirs: Mapping[str, Tensor],
+        config: BertConfig,
+        *,
+        masked_lm: bool = True,
+        next_sentence: bool = True,
+    ) -> BertForPreTraining:
+        """Build from the state dict of `BertForPreTraining`, or with one of the questions alone.
+
+        Those are `BertForMaskedLM` or `RobertaForMaskedLM`, and `BertForNextSentencePrediction`.
+        """
+        model = cls(config, masked_lm=masked_lm, next_sentence=next_sentence)
+        return model.load_huggingface(theirs)
+
+    def rules(self) -> list[Rule]:
+        """Return the names of the class of `transformers` with the same heads."""
+        if self.config.skip_padding and self.next_sentence is not None:
+            raise ValueError("transformers has no RoBERTa with a next-sentence head")
+        rules = bert_weights.encoder(self.config, "bert.", pooler=self.next_sentence is not None)
+        if self.masked_lm is not None:
+            rules += bert_weights.masked_lm(self.config)
+        if self.next_sentence is not None:
+            rules += bert_weights.linear("next_sentence", "cls.seq_relationship")
+        return rules
+
+
+def initialise(module: nn.Module, std: float = 0.02) -> None:
+    """Draw every matrix from N(0, std); biases start at 0 and norms as the identity."""
+    for part in module.modules():
+        if isinstance(part, nn.Linear | nn.Embedding):
+            nn.init.normal_(part.weight, std=std)
+        if isinstance(part, nn.Linear):
+            nn.init.zeros_(part.bias)

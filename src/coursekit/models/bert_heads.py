@@ -1,0 +1,304 @@
+"""What BERT is used for: one small layer on top, and everything is trained (Devlin et al., 2019).
+
+Three heads cover the paper's four kinds of task: the class of one sentence or of a pair
+(`BertClassifier`), a tag for every token (`BertTagger`), and the span of a passage that answers a
+question (`BertSpan` and `best_span`). Each takes a `Bert`, fresh or pre-trained. `BertFeatures` is
+the other way: the encoder stays as it is, and what it says about each token becomes the input of
+another model. The book explains all of it in "BERT".
+Shapes: B batch, T length, D width, C classes, L layers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple, get_args
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from coursekit._check import check_positive
+from coursekit.models import bert_weights
+from coursekit.models.bert import Bert, BertConfig, HuggingFace, initialise
+from coursekit.models.conversion import Rule
+
+
+class BertClassifier(HuggingFace):
+    """The class of a sentence, or of a pair of sentences that the segments tell apart.
+
+    Only the pooled [CLS] is read. `classes=1` makes a regression, as the paper does for STS-B.
+    """
+
+    def __init__(self, bert: Bert, *, classes: int) -> None:
+        super().__init__()
+        _check_head(bert, classes)
+        if bert.pooler is None:
+            raise ValueError("BertClassifier reads the pooled [CLS]: make the Bert with its pooler")
+        self.bert = bert
+        self.dropout = nn.Dropout(bert.config.dropout)
+        self.classifier = nn.Linear(bert.config.width, classes)
+        initialise(self.classifier)
+
+    def forward(
+        self,
+        tokens: Tensor,
+        segments: Tensor | None = None,
+        keep: Tensor | None = None,
+        *,
+        head_mask: Tensor | None = None,
+    ) -> Tensor:
+        """Tokens, segments, keep (B, T) -> logits (B, C)."""
+        hidden = self.bert(tokens, segments, keep, head_mask=head_mask)  # (B, T, D)
+        return self.classifier(self.dropout(self.bert.pool(hidden)))  # (B, C)
+
+    @classmethod
+    def from_huggingface(cls, theirs: Mapping[str, Tensor], config: BertConfig) -> BertClassifier:
+        """Build from the state dict of `BertForSequenceClassification`."""
+        return cls(Bert(config), classes=_rows(theirs, "classifier")).load_huggingface(theirs)
+
+    def rules(self) -> list[Rule]:
+        """Return the names of `BertForSequenceClassification`."""
+        if self.bert.config.skip_padding:
+            raise ValueError("transformers classifies with RoBERTa as RobertaClassifier does")
+        return _rules(self, "classifier", pooler=True)
+
+
+class RobertaClassifier(HuggingFace):
+    """The class of a sentence or a pair, without the layer that next-sentence training would leave.
+
+    RoBERTa is not trained on next sentences, so a new layer stands where the pooler was.
+    """
+
+    def __init__(self, bert: Bert, *, classes: int) -> None:
+        super().__init__()
+        _check_head(bert, classes)
+        if bert.pooler is not None:
+            raise ValueError("RobertaClassifier has a layer of its own: make the Bert pooler=False")
+        self.bert = bert
+        self.dropout = nn.Dropout(bert.config.dropout)
+        self.dense = nn.Linear(bert.config.width, bert.config.width)
+        self.classifier = nn.Linear(bert.config.width, classes)
+        initialise(self.dense)
+        initialise(self.classifier)
+
+    def forward(
+        self,
+        tokens: Tensor,
+        segments: Tensor | None = None,
+        keep: Tensor | None = None,
+        *,
+        head_mask: Tensor | None = None,
+    ) -> Tensor:
+        """Tokens, segments, keep (B, T) -> logits (B, C)."""
+        first = self.bert(tokens, segments, keep, head_mask=head_mask)[:, 0]  # (B, D)
+        first = self.dense(self.dropout(first)).tanh()  # (B, D)
+        return self.classifier(self.dropout(first))  # (B, C)
+
+    @classmethod
+    def from_huggingface(
+        cls, theirs: Mapping[str, Tensor], config: BertConfig
+    ) -> RobertaClassifier:
+        """Build from the state dict of `RobertaForSequenceClassification`."""
+        model = cls(Bert(config, pooler=False), classes=_rows(theirs, "classifier.out_proj"))
+        return model.load_huggingface(theirs)
+
+    def rules(self) -> list[Rule]:
+        """Return the names of `RobertaForSequenceClassification`."""
+        dense = bert_weights.linear("dense", "classifier.dense")
+        return _rules(self, "classifier", "classifier.out_proj") + dense
+
+
+class BertTagger(HuggingFace):
+    """One class for every token: names, parts of speech, the comma that follows.
+
+    A word of several WordPieces is tagged at its first; leave the others out of the loss.
+    """
+
+    def __init__(self, bert: Bert, *, classes: int) -> None:
+        super().__init__()
+        _check_head(bert, classes)
+        self.bert = bert
+        self.dropout = nn.Dropout(bert.config.dropout)
+        self.classifier = nn.Linear(bert.config.width, classes)
+        initialise(self.classifier)
+
+    def forward(
+        self,
+        tokens: Tensor,
+        segments: Tensor | None = None,
+        keep: Tensor | None = None,
+        *,
+        head_mask: Tensor | None = None,
+    ) -> Tensor:
+        """Tokens, segments, keep (B, T) -> logits (B, T, C)."""
+        hidden = self.bert(tokens, segments, keep, head_mask=head_mask)  # (B, T, D)
+        return self.classifier(self.dropout(hidden))  # (B, T, C)
+
+    @classmethod
+    def from_huggingface(cls, theirs: Mapping[str, Tensor], config: BertConfig) -> BertTagger:
+        """Build from the state dict of `BertForTokenClassification` or RoBERTa's."""
+        model = cls(Bert(config, pooler=False), classes=_rows(theirs, "classifier"))
+        return model.load_huggingface(theirs)
+
+    def rules(self) -> list[Rule]:
+        """Return the names of `BertForTokenClassification` or RoBERTa's."""
+        return _rules(self, "classifier")
+
+
+class SpanLogits(NamedTuple):
+    """How well each token begins the answer, S·Tᵢ, and how well it ends it, E·Tⱼ."""
+
+    start: Tensor  # (B, T)
+    end: Tensor  # (B, T)
+
+
+class BertSpan(HuggingFace):
+    """Where the answer to a question stands in a passage: two learned vectors S and E (SQuAD).
+
+    The loss is the mean of two cross-entropies over the T places, one for the true start and one
+    for the true end. The question is segment 0, the passage segment 1.
+    """
+
+    def __init__(self, bert: Bert) -> None:
+        super().__init__()
+        self.bert = bert
+        self.span = nn.Linear(bert.config.width, 2)  # rows: S, E
+        initialise(self.span)
+
+    def forward(
+        self,
+        tokens: Tensor,
+        segments: Tensor | None = None,
+        keep: Tensor | None = None,
+        *,
+        head_mask: Tensor | None = None,
+    ) -> SpanLogits:
+        """Tokens, segments, keep (B, T) -> `SpanLogits`, padding included; see `best_span`."""
+        logits = self.span(self.bert(tokens, segments, keep, head_mask=head_mask))  # (B, T, 2)
+        start, end = logits.unbind(dim=-1)  # 2 × (B, T)
+        return SpanLogits(start, end)
+
+    @classmethod
+    def from_huggingface(cls, theirs: Mapping[str, Tensor], config: BertConfig) -> BertSpan:
+        """Build from the state dict of `BertForQuestionAnswering` or RoBERTa's."""
+        return cls(Bert(config, pooler=False)).load_huggingface(theirs)
+
+    def rules(self) -> list[Rule]:
+        """Return the names of `BertForQuestionAnswering` or RoBERTa's."""
+        return _rules(self, "span", "qa_outputs")
+
+
+class Span(NamedTuple):
+    """The best span of each row, both ends included, and its score S·Tᵢ + E·Tⱼ."""
+
+    start: Tensor  # (B,)
+    end: Tensor  # (B,)
+    score: Tensor  # (B,)
+
+
+def best_span(
+    start: Tensor, end: Tensor, allowed: Tensor | None, *, longest: int | None = None
+) -> Span:
+    """Logits start, end (B, T) -> the span i ≤ j with the highest start[i] + end[j].
+
+    It begins and ends where `allowed` (B, T) is True, in the passage and not in the question or the
+    padding (None: anywhere), and has at most `longest` tokens. Where a question may have no answer
+    (SQuAD 2.0), compare its score with that of the empty answer, start[:, 0] + end[:, 0] at [CLS].
+    """
+    if start.ndim != 2 or start.shape != end.shape or 0 in start.shape:
+        raise ValueError(
+            "start and end must both have shape (batch, length), neither 0, "
+            f"found {tuple(start.shape)} and {tuple(end.shape)}"
+        )
+    T = start.shape[1]
+    longest = T if longest is None else min(longest, T)
+    check_positive(longest=longest)
+    if allowed is not None:
+        if allowed.shape != start.shape or allowed.dtype != torch.bool:
+            raise ValueError(
+                f"allowed must be boolean {tuple(start.shape)}, "
+                f"found {allowed.dtype} {tuple(allowed.shape)}"
+            )
+        start, end = (logits.masked_fill(~allowed, -torch.inf) for logits in (start, end))
+    # For each end j, its best start among the `longest` places up to j.
+    reachable = F.pad(start, (longest - 1, 0), value=-torch.inf).unfold(1, longest, 1)
+    best, back = reachable.max(dim=-1)  # 2 × (B, T); reachable is a view (B, T, longest)
+    score, last = (best + end).max(dim=-1)  # 2 × (B,)
+    if (score == -torch.inf).any():
+        row = int((score == -torch.inf).nonzero()[0])
+        raise ValueError(f"row {row} has no place where an answer may begin and end")
+    first = last - (longest - 1) + back.gather(1, last[:, None])[:, 0]  # (B,)
+    return Span(first, last, score)
+
+
+Layers = Literal[
+    "embeddings", "second_to_last", "last", "weighted_last_four", "concat_last_four", "weighted_all"
+]
+
+
+class BertFeatures(nn.Module):
+    """Hidden states -> features of each token: the choices of the paper's Table 7 (NER).
+
+    Dev F1 there: embeddings 91.0, second_to_last 95.6, last 94.9, weighted_last_four 95.9,
+    concat_last_four 96.1, weighted_all 95.5; fine-tuning all of BERT gives 96.4. A weighted sum has
+    a learned weight for each layer, Σ softmax(w)_l h_l, times a learned factor (Peters et al.,
+    2018, from where feature extraction comes; BERT's paper does not say how it weighs).
+
+    The encoder's part needs no gradient and is worth keeping:
+
+        with torch.no_grad():
+            _, hidden = bert.eval()(tokens, keep=keep, return_hidden=True)
+    """
+
+    def __init__(self, config: BertConfig, layers: Layers) -> None:
+        super().__init__()
+        if layers not in get_args(Layers):
+            raise ValueError(f"layers must be one of {', '.join(get_args(Layers))}, not {layers!r}")
+        if "four" in layers and config.depth < 4:
+            raise ValueError(f"{layers} needs four blocks, found a Bert of {config.depth}")
+        self.layers, self.depth = layers, config.depth
+        self.width = config.width * (4 if layers == "concat_last_four" else 1)
+        if layers.startswith("weighted"):
+            mixed = 4 if layers == "weighted_last_four" else config.depth
+            self.weights = nn.Parameter(torch.zeros(mixed))  # equal shares at first
+            self.scale = nn.Parameter(torch.ones(()))
+
+    def forward(self, hidden: Sequence[Tensor]) -> Tensor:
+        """Hidden, depth + 1 states (B, T, D), the embeddings first -> (B, T, `self.width`)."""
+        if len(hidden) != self.depth + 1:
+            raise ValueError(
+                f"expected the embeddings and {self.depth} hidden states, found {len(hidden)}"
+            )
+        match self.layers:
+            case "embeddings":
+                return hidden[0]  # (B, T, D)
+            case "second_to_last":
+                return hidden[-2]  # (B, T, D)
+            case "last":
+                return hidden[-1]  # (B, T, D)
+            case "concat_last_four":
+                return torch.cat(hidden[-4:], dim=-1)  # (B, T, 4D)
+        mixed = torch.stack(hidden[-len(self.weights) :])  # (L, B, T, D)
+        shares = self.weights.softmax(dim=0)  # (L,)
+        return self.scale * torch.einsum("l,lbtd->btd", shares, mixed)  # (B, T, D)
+
+
+def _check_head(bert: Bert, classes: int) -> None:
+    if not isinstance(bert, Bert):
+        raise TypeError(f"a head stands on a Bert, found {type(bert).__name__}")
+    check_positive(classes=classes)
+
+
+def _rows(theirs: Mapping[str, Tensor], name: str) -> int:
+    """How many classes their layer `name` tells apart."""
+    if f"{name}.bias" not in theirs:
+        raise ValueError(f"the weights lack '{name}.bias', which this model needs")
+    return len(theirs[f"{name}.bias"])
+
+
+def _rules(
+    model: nn.Module, head: str, theirs: str | None = None, *, pooler: bool = False
+) -> list[Rule]:
+    """Name the encoder and the last layer, `head`."""
+    encoder = bert_weights.encoder(model.bert.config, "bert.", pooler=pooler)
+    return encoder + bert_weights.linear(head, theirs or head)

@@ -1,0 +1,129 @@
+"""DeiT: a ViT that learns from a teacher through a token of its own (Touvron et al., 2021).
+
+A distillation token stands beside the class token and has a head of its own. In training the class
+head learns the label and the distillation head learns what the teacher says
+(`coursekit.objectives.distillation`); at test time the two are averaged. Everything else is `ViT`,
+and this file imports it, for a DeiT *is* a ViT with one more token and head. DeiT without
+distillation, the 86M and 22M of the paper's table 1, is a `ViT` of the same sizes.
+
+Where it departs from the paper: at test time the logits of the two heads are averaged, as in its
+code; its text adds their softmaxes.
+Shapes: B batch, C channels, N patches, D width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import torch
+from torch import Tensor, nn
+
+from coursekit._check import check_positive
+from coursekit.models.conversion import Rule, Same
+from coursekit.models.patches import PatchEmbedding
+from coursekit.models.vit import ViT, ViTConfig
+from coursekit.models.vit_weights import encoder_rules, same
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeiTConfig(ViTConfig):
+    """Sizes and choices of a `DeiT`: those of a `ViT` with one more token before the patches."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_positive(classes=self.classes)
+        if self.pool != "class" or self.representation:
+            raise ValueError(
+                "the heads of a DeiT read the two tokens directly: pool must be 'class' and "
+                f"representation 0, found {self.pool!r} and {self.representation}"
+            )
+
+    @property
+    def prefix(self) -> int:
+        """How many tokens stand before the patches: class and distillation."""
+        return 2
+
+    @classmethod
+    def tiny(cls, **changes: Any) -> Self:
+        """Return DeiT-Ti⚗ (table 1), with the paper's stochastic depth."""
+        sizes = {"width": 192, "heads": 3, "hidden": 768, "drop_path": 0.1}
+        return cls(**(sizes | changes))
+
+    @classmethod
+    def small(cls, **changes: Any) -> Self:
+        """Return DeiT-S⚗."""
+        sizes = {"width": 384, "heads": 6, "hidden": 1536, "drop_path": 0.1}
+        return cls(**(sizes | changes))
+
+    @classmethod
+    def base(cls, **changes: Any) -> Self:
+        """Return DeiT-B⚗."""
+        return cls(**({"drop_path": 0.1} | changes))
+
+
+class DeiTLogits(NamedTuple):
+    """What the two heads say."""
+
+    label: Tensor  # (B, classes), read from the class token
+    teacher: Tensor  # (B, classes), read from the distillation token
+
+    def mean(self) -> Tensor:
+        """-> (B, classes): the answer at test time."""
+        return (self.label + self.teacher) / 2
+
+
+class DeiT(ViT):
+    """The data-efficient image Transformer with its distillation token."""
+
+    def __init__(self, config: DeiTConfig, *, backbone: nn.Module | None = None) -> None:
+        super().__init__(config, backbone=backbone)
+        self.distillation_token = nn.Parameter(torch.zeros(1, 1, config.width))
+        self.distillation_head = nn.Linear(config.width, config.classes)
+        for module in self.modules():  # the paper's code draws everything from one normal
+            if isinstance(module, nn.Linear | PatchEmbedding):
+                nn.init.trunc_normal_(module.weight, std=0.02)
+                nn.init.zeros_(module.bias)
+        for token in (self.class_token, self.distillation_token):
+            nn.init.trunc_normal_(token, std=0.02)
+
+    def prefix(self) -> Tensor:
+        """-> (1, 2, D): the class token, then the distillation token."""
+        return torch.cat([self.class_token, self.distillation_token], dim=1)
+
+    def forward(
+        self,
+        images: Tensor,
+        *,
+        interpolate: bool = False,
+        return_both: bool = False,
+        return_hidden: bool = False,
+        return_weights: bool = False,
+    ) -> Tensor | DeiTLogits | tuple[Any, ...]:
+        """images (B, C, height, width) -> logits (B, classes), the mean of the two heads.
+
+        `return_both` gives the heads' `DeiTLogits` instead, for training. The rest as in
+        `ViT.features`.
+        """
+        out = self.features(
+            images,
+            interpolate=interpolate,
+            return_hidden=return_hidden,
+            return_weights=return_weights,
+        )
+        x, *asked = out if isinstance(out, tuple) else (out,)  # (B, 2 + N, D)
+        both = DeiTLogits(self.head(x[:, 0]), self.distillation_head(x[:, 1]))  # 2 × (B, classes)
+        logits = both if return_both else both.mean()
+        return (logits, *asked) if asked else logits
+
+    @classmethod
+    def from_huggingface(cls, theirs: Mapping[str, Tensor], config: DeiTConfig) -> Self:
+        """Build from the weights of `DeiTForImageClassificationWithTeacher`."""
+        return super().from_huggingface(theirs, config)
+
+    def _rules(self) -> list[Rule]:
+        rules = encoder_rules(self.config, "deit.")
+        rules.append(Same("distillation_token", "deit.embeddings.distillation_token"))
+        rules += same("head", "cls_classifier")
+        return rules + same("distillation_head", "distillation_classifier")

@@ -1,0 +1,314 @@
+"""DETR: detection as the prediction of a set (Carion et al., 2020).
+
+A backbone makes a feature map of the image, an encoder lets its places look at each other, a
+decoder lets Q learned *object queries* look at the map and at each other, and each query says one
+class (or "no object") and one box. No anchors, no suppression of duplicates: the loss matches
+queries and objects one to one (`coursekit.objectives.detection`). The book explains it in "DETR".
+
+What differs from Vaswani et al. (2017): positions are added to queries and keys at *every*
+attention, never to values; the decoder writes all objects at once, so nothing is masked but padding
+and its input is zero, only the queries tell its rows apart; every layer's output is read out.
+Dropout stands where the authors' code has it: behind each sublayer, on the attention weights,
+inside the feed-forward network.
+Shapes: B batch, C classes, D width, H heads, L decoder layers, Q object queries, S = h·w places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from coursekit._check import check_images, check_positive
+from coursekit.blocks import AttentionWeights, Stack
+from coursekit.box_ops import Objects
+from coursekit.models.conversion import export_state, import_state, load_strictly
+from coursekit.models.detr_weights import (
+    Layout,
+    current_names,
+    huggingface_rules,
+    layout_of,
+    original_rules,
+)
+from coursekit.positions import padded_sine_2d
+
+
+@dataclass(frozen=True, kw_only=True)
+class DETRConfig:
+    """Sizes and choices of a `DETR`; the backbone comes as a module of its own."""
+
+    classes: int = 91  # without "no object"; 91 is COCO's highest class id + 1
+    queries: int = 100  # no image can have more objects
+    channels: int = 2048  # of the backbone's feature map
+    width: int = 256
+    heads: int = 8
+    hidden: int = 2048
+    encoder_depth: int = 6
+    decoder_depth: int = 6
+    norm: Literal["post", "pre"] = "post"
+    auxiliary: bool = True  # read out every decoder layer, as the loss wants it
+    dropout: float = 0.1
+    attention_dropout: float = 0.1
+    hidden_dropout: float = 0.1
+    eps: float = 1e-5
+
+    def __post_init__(self) -> None:
+        check_positive(
+            classes=self.classes, queries=self.queries, channels=self.channels, width=self.width,
+            heads=self.heads, hidden=self.hidden, encoder_depth=self.encoder_depth,
+            decoder_depth=self.decoder_depth,
+        )  # fmt: skip
+        if self.norm not in ("post", "pre"):
+            raise ValueError(f"norm must be one of post, pre, found {self.norm!r}")
+        if self.width % 4 or self.width % self.heads:
+            raise ValueError(
+                "4 (sine and cosine of rows and columns) and the number of heads must divide the "
+                f"width, found width {self.width} and {self.heads} heads"
+            )
+
+    @classmethod
+    def r50(cls, **changes: Any) -> Self:
+        """Return the sizes of the paper's DETR on a ResNet-50, 41 million parameters with it.
+
+        The backbone is `ResNet(ResNetConfig.resnet50(classes=0, frozen_norm=True))`, pretrained;
+        the authors also `freeze(1)` it.
+        """
+        return cls(**changes)
+
+    @classmethod
+    def r101(cls, **changes: Any) -> Self:
+        """Return DETR-R101, 60 million: the same but for the backbone, a ResNet-101."""
+        return cls(**changes)
+
+    @classmethod
+    def small(cls, **changes: Any) -> Self:
+        """Return a DETR for laptops: 2 + 2 layers, 128 wide, 20 queries, a map of 128 channels."""
+        sizes = {
+            "queries": 20, "channels": 128, "width": 128, "hidden": 512, "encoder_depth": 2,
+            "decoder_depth": 2,
+        }  # fmt: skip
+        return cls(**(sizes | changes))
+
+    @classmethod
+    def from_huggingface(cls, theirs: Mapping[str, Any], **changes: Any) -> Self:
+        """Return the configuration that a `config.json` of transformers describes.
+
+        It does not say how many channels the feature map has: pass `channels` if not 2048.
+        """
+        for name in ("attention_heads", "ffn_dim"):
+            pair = theirs[f"encoder_{name}"], theirs[f"decoder_{name}"]
+            if pair[0] != pair[1]:
+                raise ValueError(f"encoder and decoder must agree in {name}, found {pair}")
+        if (theirs["activation_function"], theirs["position_embedding_type"]) != ("relu", "sine"):
+            raise ValueError(
+                "activation_function must be relu and position_embedding_type sine, found "
+                f"{theirs['activation_function']!r} and {theirs['position_embedding_type']!r}"
+            )
+        found = {
+            "classes": len(theirs["id2label"]),
+            "queries": theirs["num_queries"],
+            "width": theirs["d_model"],
+            "heads": theirs["encoder_attention_heads"],
+            "hidden": theirs["encoder_ffn_dim"],
+            "encoder_depth": theirs["encoder_layers"],
+            "decoder_depth": theirs["decoder_layers"],
+            "dropout": theirs["dropout"],
+            "attention_dropout": theirs["attention_dropout"],
+            "hidden_dropout": theirs["activation_dropout"],
+        }
+        return cls(**(found | changes))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Detections:
+    """What a DETR says about a batch of images."""
+
+    logits: Tensor  # (B, Q, C + 1), the last class is "no object"
+    boxes: Tensor  # (B, Q, 4), centre x, centre y, width, height in parts of the unpadded image
+    states: Tensor  # (B, Q, D), the normed output of the decoder that both heads read
+    earlier: tuple[Detections, ...] = ()  # the same of the other decoder layers, first layer first
+    grid: tuple[int, int] = (0, 0)  # h, w of the feature map, to see weights over S as an image
+    encoder_weights: list[Tensor] | None = None  # for each layer (B, H, S, S), on request
+    decoder_weights: list[AttentionWeights] | None = None  # own (B, H, Q, Q), cross (B, H, Q, S)
+
+    @torch.no_grad()
+    def objects(self, sizes: Sequence[tuple[int, int]]) -> list[Objects]:
+        """Heights and widths of the unpadded images -> what was found, corners in pixels.
+
+        Every query gives its best class that is not "no object"; the score says how likely it is.
+        """
+        if len(sizes) != len(self.logits):
+            raise ValueError(f"{len(self.logits)} images need as many sizes, found {len(sizes)}")
+        scores, labels = self.logits.softmax(dim=-1)[..., :-1].max(dim=-1)  # 2 × (B, Q)
+        return [
+            Objects(labels=labels[b], boxes=self.boxes[b], scores=scores[b]).in_pixels(*size)
+            for b, size in enumerate(sizes)
+        ]
+
+
+class DETR(nn.Module):
+    """Backbone, encoder, decoder, two heads.
+
+    `backbone` is any module that turns images into a feature map (B, `channels`, h, w); without one
+    the model is given such maps for images.
+    """
+
+    def __init__(self, config: DETRConfig, backbone: nn.Module | None = None) -> None:
+        super().__init__()
+        self.config = config
+        self.backbone = nn.Identity() if backbone is None else backbone
+        width = config.width
+        self.project = nn.Conv2d(config.channels, width, kernel_size=1)
+        layers = {
+            "width": width, "heads": config.heads, "hidden": config.hidden, "norm": config.norm,
+            "activation": F.relu, "dropout": config.dropout, "eps": config.eps,
+            "attention_dropout": config.attention_dropout,
+            "hidden_dropout": config.hidden_dropout,
+        }  # fmt: skip
+        self.encoder = Stack(depth=config.encoder_depth, **layers)
+        self.queries = nn.Parameter(torch.randn(config.queries, width))  # (Q, D)
+        self.decoder = Stack(
+            depth=config.decoder_depth, cross_attention=True, final_norm=True, **layers
+        )
+        self.class_head = nn.Linear(width, config.classes + 1)
+        self.box_head = nn.Sequential(
+            nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(),
+            nn.Linear(width, 4), nn.Sigmoid(),
+        )  # fmt: skip
+        for parameter in (*self.encoder.parameters(), *self.decoder.parameters()):
+            if parameter.ndim > 1:
+                nn.init.xavier_uniform_(parameter)
+
+    def forward(
+        self, images: Tensor, keep: Tensor | None = None, *, return_weights: bool = False
+    ) -> Detections:
+        """images (B, channels, height, width), keep (B, height, width) -> `Detections`.
+
+        `keep` is True at real pixels, False at padding (see `pad_images`); None: all are real.
+        """
+        features, keep = self.features(images, keep)  # (B, D, h, w), (B, h, w) or None
+        mask = None if keep is None else keep.flatten(1)[:, None, None, :]  # (B, 1, 1, S)
+        real = features.new_ones(1, *features.shape[2:]).bool() if keep is None else keep
+        positions = padded_sine_2d(real, self.config.width, dtype=features.dtype)
+        positions = positions.flatten(1, 2)  # (B or 1, S, D)
+
+        encoded = self.encoder(
+            features.flatten(2).mT,  # (B, S, D): row by row, as `positions`
+            mask=mask,
+            positions=positions,
+            return_weights=return_weights,
+        )
+        memory, looked = encoded if return_weights else (encoded, None)  # (B, S, D)
+
+        nothing = memory.new_zeros(len(memory), *self.queries.shape)  # (B, Q, D)
+        _, hidden, *asked = self.decoder(
+            nothing,
+            memory,
+            memory_mask=mask,
+            positions=self.queries[None],  # (1, Q, D)
+            memory_positions=positions,  # (B or 1, S, D)
+            return_hidden=True,
+            return_weights=return_weights,
+        )
+        outputs = hidden[1:] if self.config.auxiliary else hidden[-1:]
+        states = self.decoder.final(torch.stack(outputs))  # (L, B, Q, D): one norm for all layers
+        said = [
+            Detections(logits=logits, boxes=boxes, states=state, grid=tuple(features.shape[2:]))
+            for logits, boxes, state in zip(self.class_head(states), self.box_head(states), states)
+        ]
+        return replace(
+            said[-1],
+            earlier=tuple(said[:-1]),
+            encoder_weights=[weights.own for weights in looked] if return_weights else None,
+            decoder_weights=asked[0] if return_weights else None,
+        )
+
+    def features(self, images: Tensor, keep: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
+        """Images and their `keep` -> the projected map (B, D, h, w) and its `keep` (B, h, w).
+
+        A place of the map is real if the pixel at its corner is.
+        """
+        if images.ndim != 4 or 0 in images.shape:
+            raise ValueError(
+                "images must have shape (batch, channels, height, width), none of them 0, "
+                f"found {tuple(images.shape)}"
+            )
+        maps = self.backbone(images)  # (B, channels, h, w)
+        check_images(maps, self.config.channels, "the backbone's feature maps")
+        if keep is None:
+            return self.project(maps), None
+        if keep.dtype != torch.bool or keep.shape != (len(images), *images.shape[2:]):
+            raise ValueError(
+                f"keep must be boolean with shape (batch, height, width) "
+                f"{(len(images), *images.shape[2:])}, found {keep.dtype} {tuple(keep.shape)}"
+            )
+        keep = F.interpolate(keep[None].float(), size=maps.shape[2:])[0].bool()  # nearest pixel
+        if not keep.any(dim=(1, 2)).all():
+            image = int((~keep.any(dim=(1, 2))).nonzero()[0])
+            raise ValueError(f"every image needs a real pixel, but image {image} is only padding")
+        return self.project(maps), keep
+
+    @classmethod
+    def from_original(
+        cls, theirs: Mapping[str, Tensor], config: DETRConfig, backbone: nn.Module | None = None
+    ) -> Self:
+        """Build from the weights of the authors' code (`checkpoint["model"]`).
+
+        `backbone` gets theirs. If it has a method `rules("torchvision")`, that says which of its
+        names stand for torchvision's; otherwise the names must be the same.
+        """
+        model = cls(config, backbone)
+        load_strictly(model, import_state(original_rules(config, model.backbone), theirs))
+        return model
+
+    def to_original(self) -> dict[str, Tensor]:
+        """Return the weights under the names of the authors' code."""
+        return export_state(original_rules(self.config, self.backbone), self.state_dict())
+
+    @classmethod
+    def from_huggingface(
+        cls, theirs: Mapping[str, Tensor], config: DETRConfig, backbone: nn.Module | None = None
+    ) -> Self:
+        """Build from the weights of `DetrForObjectDetection`, out of memory or out of a file.
+
+        `backbone` gets theirs, be it transformers' own ResNet or that of timm, which has the names
+        of torchvision; see `from_original`.
+        """
+        model = cls(config, backbone)
+        theirs = current_names(theirs)
+        rules = huggingface_rules(config, model.backbone, layout=layout_of(theirs))
+        load_strictly(model, import_state(rules, theirs))
+        return model
+
+    def to_huggingface(self, layout: Layout = "huggingface") -> dict[str, Tensor]:
+        """Return the weights under the names of transformers; `layout` is that of the backbone."""
+        return export_state(
+            huggingface_rules(self.config, self.backbone, layout), self.state_dict()
+        )
+
+
+def pad_images(images: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+    """Images (channels, height, width) of any size -> one batch, and which pixels are real.
+
+    The batch (B, channels, tallest, widest) is filled with zeros below and on the right; `keep`
+    (B, tallest, widest) is False there.
+    """
+    if len(images) == 0:
+        raise ValueError("a batch needs at least one image, found none")
+    for image in images:
+        if image.ndim != 3 or image.shape[0] != images[0].shape[0] or 0 in image.shape:
+            raise ValueError(
+                "images must have shape (channels, height, width), none of them 0 and channels "
+                f"the same for all, found {[tuple(image.shape) for image in images]}"
+            )
+    height, width = (max(image.shape[axis] for image in images) for axis in (1, 2))
+    batch = images[0].new_zeros(len(images), images[0].shape[0], height, width)
+    keep = torch.zeros(len(images), height, width, dtype=torch.bool, device=batch.device)
+    for b, image in enumerate(images):
+        batch[b, :, : image.shape[1], : image.shape[2]] = image
+        keep[b, : image.shape[1], : image.shape[2]] = True
+    return batch, keep

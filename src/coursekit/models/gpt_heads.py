@@ -1,0 +1,209 @@
+"""One linear layer on GPT for every task: the task is written into the input, not into the model.
+
+Radford et al. (2018), section 3.3 and figure 1, turn each task into token sequences that the
+pre-trained model can read from left to right. A start token opens a sequence, a delimiter stands
+between its parts, and at the extract token, the last, the model has read all: the vector there goes
+into the one new layer.
+
+    classification    start text extract
+    entailment        start premise delimiter hypothesis extract
+    similarity        start a delimiter b extract, and b before a; the two vectors are added
+    multiple choice   start context delimiter answer extract, for each answer; softmax over answers
+
+The three tokens are new: `add_tokens` makes room for them. While a model is tuned it may go on
+predicting the text (the paper's auxiliary objective, L = L_task + λ L_text with λ = 0.5), so every
+head returns the text's logits on request. Departures: none from the paper's figure; its code also
+gives the new layer a bias and dropout, and both are arguments here. The book explains it in "GPT".
+Shapes: B batch, T length, D width, C classes, N answers, V vocabulary.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor, nn
+
+from coursekit._check import check_positive
+from coursekit.models.conversion import Rule, Same, export_state, import_state, load_strictly
+from coursekit.models.gpt import GPT, GPTConfig, rules
+
+Ids = Sequence[int]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Marks:
+    """The ids of the three special tokens, and of the padding behind short sequences."""
+
+    start: int
+    delimiter: int
+    extract: int
+    pad: int
+
+    def __post_init__(self) -> None:
+        if self.extract in (self.start, self.delimiter, self.pad):
+            raise ValueError(f"the extract token must differ from the other three, found {self}")
+
+
+# The input transformations: texts as token ids in, one or more sequences out.
+
+
+def classification(text: Ids, marks: Marks) -> list[int]:
+    """Start, text, extract."""
+    return [marks.start, *text, marks.extract]
+
+
+def entailment(premise: Ids, hypothesis: Ids, marks: Marks) -> list[int]:
+    """Start, premise, delimiter, hypothesis, extract."""
+    return [marks.start, *premise, marks.delimiter, *hypothesis, marks.extract]
+
+
+def similarity(a: Ids, b: Ids, marks: Marks) -> list[list[int]]:
+    """Both orders, for neither text is the first one."""
+    return [entailment(a, b, marks), entailment(b, a, marks)]
+
+
+def multiple_choice(context: Ids, answers: Sequence[Ids], marks: Marks) -> list[list[int]]:
+    """One sequence for each answer; `context` is the document followed by the question."""
+    return [entailment(context, answer, marks) for answer in answers]
+
+
+def collate(examples: Sequence[Ids] | Sequence[Sequence[Ids]], marks: Marks) -> Tensor:
+    """Sequences, or equally long lists of sequences -> tokens (B, T) or (B, N, T), padded right.
+
+    Behind the extract token nothing matters: the model looks back only, and so needs no mask.
+    """
+    if not examples:
+        raise ValueError("there must be at least one example, found none")
+    nested = not isinstance(examples[0][0], int)
+    rows = [row for example in examples for row in example] if nested else list(examples)
+    counts = {len(example) for example in examples} if nested else {1}
+    if len(counts) > 1:
+        raise ValueError(
+            f"every example needs as many sequences as the others, found {sorted(counts)}"
+        )
+    T = max(map(len, rows))
+    tokens = torch.tensor([[*row, *[marks.pad] * (T - len(row))] for row in rows])
+    return tokens.unflatten(0, (len(examples), -1)) if nested else tokens  # (B, N, T) or (B, T)
+
+
+def add_tokens(gpt: GPT, count: int) -> GPT:
+    """Return the model with `count` more tokens at the end of its vocabulary, drawn anew."""
+    check_positive(count=count)
+    config = dataclasses.replace(gpt.config, vocabulary=gpt.config.vocabulary + count)
+    weight = gpt.tokens.weight
+    grown = GPT(config).to(device=weight.device, dtype=weight.dtype)
+    new = grown.tokens.weight[-count:].detach()  # (count, D)
+    state = gpt.state_dict() | {"tokens.weight": torch.cat([weight.detach(), new])}
+    grown.load_state_dict(state)
+    return grown.train(gpt.training)
+
+
+class Head(nn.Module):
+    """What all heads share: the vector at the extract token, and one linear layer.
+
+    `outputs` is the number of classes, or 1 for a score. `dropout` is on that vector.
+    """
+
+    def __init__(
+        self, gpt: GPT, *, extract: int, outputs: int, bias: bool = True, dropout: float = 0.1
+    ) -> None:
+        super().__init__()
+        check_positive(outputs=outputs)
+        if not 0 <= extract < gpt.config.vocabulary:
+            raise ValueError(
+                f"the extract token must lie within the vocabulary of {gpt.config.vocabulary}, "
+                f"found {extract}: `add_tokens` makes room"
+            )
+        self.gpt, self.extract = gpt, extract
+        self.dropout = nn.Dropout(dropout)
+        self.output = nn.Linear(gpt.config.width, outputs, bias=bias)
+        nn.init.normal_(self.output.weight, std=0.02)
+        if bias:
+            nn.init.zeros_(self.output.bias)
+
+    def read(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        """tokens (B, T) -> the vectors everywhere (B, T, D) and at the extract token (B, D)."""
+        x = self.gpt.hidden(tokens)  # (B, T, D)
+        here = tokens == self.extract  # (B, T)
+        if (here.sum(dim=1) != 1).any():
+            counts = here.sum(dim=1).tolist()
+            raise ValueError(
+                f"every sequence needs the extract token {self.extract} once, found it {counts} "
+                "times"
+            )
+        return x, self.dropout(x[here])  # (B, T, D), (B, D): one True in each row, in order
+
+    def with_text(self, scores: Tensor, x: Tensor, wanted: bool) -> Tensor | tuple[Tensor, Tensor]:
+        """Add the logits (..., T, V) for the auxiliary objective where they are wanted."""
+        return (scores, self.gpt.read_out(x)) if wanted else scores
+
+
+class GPTClassifier(Head):
+    """Classification and entailment: one sequence, `outputs` classes."""
+
+    def forward(
+        self, tokens: Tensor, *, return_logits: bool = False
+    ) -> Tensor | tuple[Tensor, Tensor]:
+        """tokens (B, T) -> scores (B, C), and the text's logits (B, T, V) on request."""
+        _check_axes(tokens, "(batch, length)", 2)
+        x, last = self.read(tokens)  # (B, T, D), (B, D)
+        return self.with_text(self.output(last), x, return_logits)
+
+
+class GPTSimilarity(Head):
+    """Similarity: the same two texts in both orders, their vectors added."""
+
+    def forward(
+        self, tokens: Tensor, *, return_logits: bool = False
+    ) -> Tensor | tuple[Tensor, Tensor]:
+        """tokens (B, 2, T) -> scores (B, C), and the texts' logits (B, 2, T, V) on request."""
+        _check_axes(tokens, "(batch, 2, length)", 3, 2)
+        x, last = self.read(tokens.flatten(0, 1))  # (B·2, T, D), (B·2, D)
+        both = last.unflatten(0, (-1, 2)).sum(dim=1)  # (B, D)
+        return self.with_text(self.output(both), x.unflatten(0, (-1, 2)), return_logits)
+
+
+class GPTMultipleChoice(Head):
+    """Multiple choice: one score for each answer, to be compared by a softmax over the answers."""
+
+    def __init__(self, gpt: GPT, *, extract: int, bias: bool = True, dropout: float = 0.1) -> None:
+        super().__init__(gpt, extract=extract, outputs=1, bias=bias, dropout=dropout)
+
+    def forward(
+        self, tokens: Tensor, *, return_logits: bool = False
+    ) -> Tensor | tuple[Tensor, Tensor]:
+        """tokens (B, N, T) -> scores (B, N), and the texts' logits (B, N, T, V) on request."""
+        _check_axes(tokens, "(batch, answers, length)", 3)
+        N = tokens.shape[1]
+        x, last = self.read(tokens.flatten(0, 1))  # (B·N, T, D), (B·N, D)
+        scores = self.output(last).view(-1, N)  # (B, N)
+        return self.with_text(scores, x.unflatten(0, (-1, N)), return_logits)
+
+    @classmethod
+    def from_huggingface(
+        cls, state: Mapping[str, Tensor], config: GPTConfig, *, extract: int
+    ) -> GPTMultipleChoice:
+        """Make a model of the weights of `OpenAIGPTDoubleHeadsModel` or its GPT-2 kin."""
+        weights = import_state(_double_heads(config), state)
+        model = cls(GPT(config), extract=extract).to(weights["output.weight"].dtype)
+        load_strictly(model, weights)
+        return model
+
+    def to_huggingface(self) -> dict[str, Tensor]:
+        """Return the weights under the names of `OpenAIGPTDoubleHeadsModel`."""
+        return export_state(_double_heads(self.gpt.config), self.state_dict())
+
+
+def _double_heads(config: GPTConfig) -> list[Rule]:
+    head = [
+        Same(f"output.{name}", f"multiple_choice_head.summary.{name}")
+        for name in ("weight", "bias")
+    ]
+    return [*rules(config, ours="gpt."), *head]
+
+
+def _check_axes(tokens: Tensor, shape: str, axes: int, second: int | None = None) -> None:
+    if tokens.ndim != axes or (second is not None and tokens.shape[1] != second):
+        raise ValueError(f"tokens must have shape {shape}, found {tuple(tokens.shape)}")

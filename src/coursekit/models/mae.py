@@ -1,0 +1,252 @@
+"""MAE: hide three quarters of an image and paint them back (He et al., 2022).
+
+The encoder reads only the visible patches, so that a large one is cheap to train; a small decoder
+gets mask tokens in the empty places and predicts the pixels. The encoder is a `ViT`, imported from
+its own file, for an MAE *is* a ViT that is given a part of the patches; after training the decoder
+is thrown away. The book explains it in "Masked autoencoders".
+
+Where it departs from the paper: positions for an image of another size are interpolated in the
+decoder as in the encoder. Shapes: B batch, C channels, N patches, K visible patches, P side of a
+patch, D width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Self
+
+import torch
+from torch import Tensor, nn
+
+from coursekit.blocks import Stack
+from coursekit.models.conversion import Rule, Same, export_state, import_state, load_strictly
+from coursekit.models.patches import Grid, GridPositions, grid_of, patchify, unpatchify
+from coursekit.models.vit import ACTIVATIONS, ViT, ViTConfig, start_feed_forward
+from coursekit.models.vit_weights import block_rules, current_names, encoder_rules, same
+
+
+@dataclass(frozen=True, kw_only=True)
+class MAEConfig:
+    """Sizes and choices of an `MAE`; the decoder is the same beside every encoder."""
+
+    encoder: ViTConfig = field(default_factory=lambda: ViTConfig(classes=0, positions="sine"))
+    decoder_width: int = 512
+    decoder_depth: int = 8
+    decoder_heads: int = 16
+    decoder_hidden: int = 2048
+    mask_ratio: float = 0.75
+    normalise: bool = True  # predict pixels normalised within their patch (§3, last paragraph)
+
+    def __post_init__(self) -> None:
+        encoder = self.encoder
+        if not 0 <= self.mask_ratio < 1:
+            raise ValueError(f"mask_ratio must lie in [0, 1), found {self.mask_ratio}")
+        if encoder.classes or not encoder.class_token or encoder.backbone_channels:
+            raise ValueError(
+                "the encoder of an MAE has no head (classes=0), a class token and no backbone, "
+                f"found classes={encoder.classes}, class_token={encoder.class_token}, "
+                f"backbone_channels={encoder.backbone_channels}"
+            )
+        if encoder.positions == "relative":
+            raise ValueError("the encoder of an MAE adds its positions, found 'relative'")
+
+    @classmethod
+    def base(cls, **changes: Any) -> Self:
+        """Return MAE around ViT-B/16; `changes` go to the encoder."""
+        return cls(encoder=ViTConfig.base(**({"classes": 0, "positions": "sine"} | changes)))
+
+    @classmethod
+    def large(cls, **changes: Any) -> Self:
+        """Return MAE around ViT-L/16, the paper's default."""
+        return cls(encoder=ViTConfig.large(**({"classes": 0, "positions": "sine"} | changes)))
+
+    @classmethod
+    def huge(cls, **changes: Any) -> Self:
+        """Return MAE around ViT-H/14."""
+        return cls(encoder=ViTConfig.huge(**({"classes": 0, "positions": "sine"} | changes)))
+
+    @classmethod
+    def from_huggingface(cls, theirs: Mapping[str, Any]) -> Self:
+        """Return the configuration that a `config.json` of transformers' ViTMAE describes."""
+        encoder = ViTConfig.from_huggingface(theirs, classes=0, representation=0, positions="sine")
+        return cls(
+            encoder=encoder,
+            decoder_width=theirs["decoder_hidden_size"],
+            decoder_depth=theirs["decoder_num_hidden_layers"],
+            decoder_heads=theirs["decoder_num_attention_heads"],
+            decoder_hidden=theirs["decoder_intermediate_size"],
+            mask_ratio=theirs["mask_ratio"],
+            normalise=theirs["norm_pix_loss"],
+        )
+
+
+class Masking(NamedTuple):
+    """Which patches are hidden."""
+
+    keep: Tensor  # (B, K): the visible patches, in shuffled order
+    masked: Tensor  # (B, N), boolean, True = hidden
+    restore: Tensor  # (B, N): where in the shuffled order (visible first) each patch is
+
+
+class Painting(NamedTuple):
+    """What an `MAE` returns."""
+
+    patches: Tensor  # (B, N, P·P·C): the predicted pixels of every patch
+    masked: Tensor  # (B, N), boolean, True = was hidden
+    restore: Tensor  # (B, N), as in `Masking`
+
+
+def random_masking(noise: Tensor, ratio: float) -> Masking:
+    """noise (B, N) -> which patches to hide: the smallest numbers stay, a share of 1 − `ratio`."""
+    N = noise.shape[1]
+    K = int(N * (1 - ratio))
+    if K == 0:
+        raise ValueError(f"a mask ratio of {ratio} leaves none of {N} patches visible")
+    shuffle = noise.argsort(dim=1)  # (B, N): who stands at each place of the shuffled list
+    restore = shuffle.argsort(dim=1)  # (B, N): the inverse permutation
+    return Masking(keep=shuffle[:, :K], masked=restore >= K, restore=restore)
+
+
+class MAE(nn.Module):
+    """A ViT on the visible patches, a small decoder on all of them."""
+
+    def __init__(self, config: MAEConfig) -> None:
+        super().__init__()
+        self.config = config
+        encoder, width = config.encoder, config.decoder_width
+        self.encoder = ViT(encoder)
+        self.narrow = nn.Linear(encoder.width, width)
+        self.mask_token = nn.Parameter(torch.zeros(1, 1, width))
+        self.positions = GridPositions(kind="sine", grid=encoder.grid, width=width, prefix=1)
+        self.decoder = Stack(
+            depth=config.decoder_depth,
+            width=width,
+            heads=config.decoder_heads,
+            hidden=config.decoder_hidden,
+            norm="pre",
+            activation=ACTIVATIONS[encoder.activation],
+            eps=encoder.eps,
+        )
+        self.predict = nn.Linear(width, encoder.patch**2 * encoder.channels)
+        start_feed_forward(self.decoder)
+        for linear in (self.narrow, self.predict):
+            nn.init.xavier_uniform_(linear.weight)
+            nn.init.zeros_(linear.bias)
+        for token in (self.encoder.class_token, self.mask_token):
+            nn.init.normal_(token, std=0.02)
+
+    def forward(
+        self, images: Tensor, noise: Tensor | None = None, *, interpolate: bool = False
+    ) -> Painting:
+        """images (B, C, height, width) -> the predicted patches and which of them were hidden.
+
+        `noise` (B, N) chooses the hidden patches (see `random_masking`); it is drawn if not given.
+        """
+        latent, hidden = self.encode(images, noise, interpolate=interpolate)  # (B, 1 + K, D)
+        grid = grid_of(*images.shape[2:], self.config.encoder.patch)
+        patches = self.decode(latent, hidden, grid)  # (B, N, P·P·C)
+        return Painting(patches, hidden.masked, hidden.restore)
+
+    def encode(
+        self, images: Tensor, noise: Tensor | None = None, *, interpolate: bool = False,
+        **returns: bool,
+    ) -> tuple[Any, Masking]:  # fmt: skip
+        """images (B, C, height, width) -> latent (B, 1 + K, D) of the visible patches, `Masking`.
+
+        Masked patches are left out before anything is computed. With `return_hidden` or
+        `return_weights` the first result is the tuple that `Stack` returns.
+        """
+        grid = self.encoder.check_grid(images, interpolate)
+        patches = patchify(images, self.config.encoder.patch)  # (B, N, P·P·C)
+        B, N, _ = patches.shape
+        if noise is None:
+            noise = torch.rand(B, N, device=images.device)
+        elif noise.shape != (B, N):
+            raise ValueError(f"noise must have shape {(B, N)}, found {tuple(noise.shape)}")
+        hidden = random_masking(noise, self.config.mask_ratio)
+        row = torch.arange(B, device=images.device)[:, None]  # (B, 1)
+        visible = self.encoder.embedding.project(patches[row, hidden.keep])  # (B, K, D)
+        positions = self.encoder.positions(grid)  # (1, 1 + N, D)
+        if positions is not None:
+            first = positions[:, :1].expand(B, -1, -1)  # (B, 1, D)
+            positions = torch.cat([first, positions[0, 1:][hidden.keep]], dim=1)  # (B, 1 + K, D)
+        x = self.encoder.with_prefix(visible, positions)  # (B, 1 + K, D)
+        return self.encoder.stack(x, **returns), hidden
+
+    def decode(self, latent: Tensor, hidden: Masking, grid: Grid | None = None) -> Tensor:
+        """latent (B, 1 + K, D) -> pixels (B, N, P·P·C) of every patch."""
+        x = self.narrow(latent)  # (B, 1 + K, D')
+        B, N = hidden.masked.shape
+        patches = self.mask_token.to(x.dtype).repeat(B, N, 1)  # (B, N, D'): mask tokens everywhere,
+        row = torch.arange(B, device=x.device)[:, None]  # (B, 1)
+        patches[row, hidden.keep] = x[:, 1:]  # (B, N, D'), and each visible patch at its place
+        x = torch.cat([x[:, :1], patches], dim=1) + self.positions(grid)  # (B, 1 + N, D')
+        return self.predict(self.decoder(x)[:, 1:])  # (B, N, P·P·C)
+
+    def target(self, images: Tensor) -> Tensor:
+        """images (B, C, height, width) -> (B, N, P·P·C): what the decoder should have predicted."""
+        patches = patchify(images, self.config.encoder.patch)
+        if not self.config.normalise:
+            return patches
+        mean, deviation = _statistics(patches)
+        return (patches - mean) / deviation
+
+    @torch.no_grad()
+    def paint(self, images: Tensor, painting: Painting) -> Tensor:
+        """images (B, C, height, width) -> the same with the hidden patches as predicted.
+
+        Normalised pixels get the mean and spread of the true patch back, as in the paper's figures.
+        """
+        true, painted = patchify(images, self.config.encoder.patch), painting.patches
+        if self.config.normalise:
+            mean, deviation = _statistics(true)
+            painted = painted * deviation + mean
+        patches = painted.where(painting.masked[..., None], true)  # (B, N, P·P·C)
+        return unpatchify(patches, self.config.encoder.patch, tuple(images.shape[2:]))
+
+    @classmethod
+    def from_huggingface(cls, theirs: Mapping[str, Tensor], config: MAEConfig) -> Self:
+        """Build from the weights of `ViTMAEForPreTraining`."""
+        model = cls(config)
+        load_strictly(model, import_state(model._rules(), current_names(theirs)))
+        return model
+
+    def to_huggingface(self) -> dict[str, Tensor]:
+        """Return the weights under the names of transformers."""
+        return export_state(self._rules(), self.state_dict())
+
+    def _rules(self) -> list[Rule]:
+        depth = self.config.decoder_depth
+        return [
+            *encoder_rules(self.config.encoder, "vit.", "encoder."),
+            *same("narrow", "decoder.decoder_embed"),
+            Same("mask_token", "decoder.mask_token"),
+            Same("positions.weight", "decoder.decoder_pos_embed"),
+            *block_rules("decoder.blocks", "decoder.decoder_layers", depth),
+            *same("decoder.final", "decoder.decoder_norm"),
+            *same("predict", "decoder.decoder_pred"),
+        ]
+
+
+def masked_patch_loss(predicted: Tensor, target: Tensor, masked: Tensor) -> Tensor:
+    """Mean squared error on the masked patches only.
+
+    predicted, target (B, N, P·P·C), masked (B, N) boolean -> (); 0 where nothing is masked.
+    """
+    if predicted.shape != target.shape or predicted.shape[:2] != masked.shape:
+        raise ValueError(
+            "predicted and target must have one shape (batch, patches, pixels) and masked its "
+            f"first two axes, found {tuple(predicted.shape)}, {tuple(target.shape)} and "
+            f"{tuple(masked.shape)}"
+        )
+    if masked.dtype != torch.bool:
+        raise TypeError(f"masked must be boolean (True = hidden), found {masked.dtype}")
+    error = (predicted - target).square().mean(dim=-1)  # (B, N)
+    return (error * masked).sum() / masked.sum().clamp_min(1)
+
+
+def _statistics(patches: Tensor) -> tuple[Tensor, Tensor]:
+    """patches (B, N, P·P·C) -> mean and standard deviation of each patch, 2 × (B, N, 1)."""
+    mean = patches.mean(dim=-1, keepdim=True)
+    return mean, (patches.var(dim=-1, keepdim=True) + 1e-6).sqrt()

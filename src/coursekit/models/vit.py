@@ -1,0 +1,327 @@
+"""ViT: an image is worth 16×16 words (Dosovitskiy et al., 2021).
+
+Cut the image into patches, map each to a vector, put a class token in front, add positions, and
+what remains is the encoder of Vaswani et al. (2017) with the norm first and GELU. The book explains
+it in "Images as sequences".
+
+Where it departs from the paper: eps is the one of its code (Hugging Face has 1e-12); GELU is exact
+(its code approximates with tanh: `activation`); relative positions are a bias (`patches.py`).
+Shapes: B batch, C channels, N patches, P prefix tokens (the class token), D width, H heads.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal, Self, get_args
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from coursekit._check import check_images, check_positive
+from coursekit.blocks import FeedForward, Stack
+from coursekit.models.conversion import Rule, export_state, import_state, load_strictly
+from coursekit.models.patches import (
+    ConvolutionalStem,
+    Grid,
+    GridPositions,
+    PatchEmbedding,
+    RelativePositions,
+    grid_of,
+)
+from coursekit.models.vit_weights import current_names, encoder_rules, same
+
+Positions = Literal["1d", "2d", "relative", "sine", "none"]
+Pool = Literal["class", "mean"]
+ACTIVATIONS = {"gelu": F.gelu, "gelu_tanh": partial(F.gelu, approximate="tanh")}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ViTConfig:
+    """Sizes and choices of a `ViT`."""
+
+    image: int | tuple[int, int] = 224  # pixels: a square's side, or height and width
+    patch: int = 16
+    channels: int = 3
+    classes: int = 1000  # 0: no head, the model returns what the head would read
+    width: int = 768
+    depth: int = 12
+    heads: int = 12
+    hidden: int = 3072
+    positions: Positions = "1d"
+    class_token: bool = True
+    pool: Pool = "class"  # what the head reads: the class token, or the mean of the patches
+    representation: int = 0  # width of a tanh layer before the head; 0: none
+    backbone_channels: int = 0  # hybrid: channels of the feature map that is cut into patches
+    backbone_stride: int = 1  # hybrid: pixels for each of its cells
+    activation: Literal["gelu", "gelu_tanh"] = "gelu"
+    dropout: float = 0.0  # behind each dense layer but q, k, v, and behind the positions
+    attention_dropout: float = 0.0
+    drop_path: float = 0.0
+    eps: float = 1e-6
+
+    def __post_init__(self) -> None:
+        check_positive(
+            patch=self.patch, channels=self.channels, width=self.width, depth=self.depth,
+            heads=self.heads, hidden=self.hidden, backbone_stride=self.backbone_stride,
+        )  # fmt: skip
+        for name, choices in (("positions", get_args(Positions)), ("pool", get_args(Pool)),
+                              ("activation", tuple(ACTIVATIONS))):  # fmt: skip
+            if getattr(self, name) not in choices:
+                expected = ", ".join(choices)
+                raise ValueError(f"{name} must be one of {expected}, found {getattr(self, name)!r}")
+        if self.pool == "class" and not self.class_token:
+            raise ValueError("pool='class' reads the class token, but class_token is False")
+        grid_of(*self.size, self.patch * self.backbone_stride)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Height and width of the image in pixels."""
+        return (self.image, self.image) if isinstance(self.image, int) else tuple(self.image)
+
+    @property
+    def grid(self) -> Grid:
+        """Rows and columns of patches."""
+        return grid_of(*self.size, self.patch * self.backbone_stride)
+
+    @property
+    def prefix(self) -> int:
+        """How many tokens stand before the patches."""
+        return int(self.class_token)
+
+    @classmethod
+    def base(cls, **changes: Any) -> Self:
+        """Return ViT-B/16 (table 1)."""
+        return cls(**changes)
+
+    @classmethod
+    def large(cls, **changes: Any) -> Self:
+        """Return ViT-L/16."""
+        return cls(**({"width": 1024, "depth": 24, "heads": 16, "hidden": 4096} | changes))
+
+    @classmethod
+    def huge(cls, **changes: Any) -> Self:
+        """Return ViT-H/14."""
+        sizes = {"patch": 14, "width": 1280, "depth": 32, "heads": 16, "hidden": 5120}
+        return cls(**(sizes | changes))
+
+    @classmethod
+    def from_huggingface(cls, theirs: Mapping[str, Any], **changes: Any) -> Self:
+        """Return the configuration that a `config.json` of transformers describes.
+
+        A model without a classifier has a pooler, which is our `representation`.
+        """
+        named = {"gelu": "gelu", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh"}
+        if theirs["hidden_act"] not in named or not theirs.get("qkv_bias", True):
+            raise ValueError(
+                f"hidden_act must be one of {', '.join(named)} and qkv_bias true, "
+                f"found {theirs['hidden_act']!r} and {theirs.get('qkv_bias')}"
+            )
+        bare = any(name.endswith("Model") for name in theirs.get("architectures") or ())
+        image = theirs["image_size"]
+        found = {
+            "image": image if isinstance(image, int) else tuple(image),
+            "patch": theirs["patch_size"],
+            "channels": theirs["num_channels"],
+            "classes": 0 if bare else len(theirs.get("id2label") or (0, 1)),
+            "representation": theirs.get("pooler_output_size", theirs["hidden_size"]) * bare,
+            "width": theirs["hidden_size"],
+            "depth": theirs["num_hidden_layers"],
+            "heads": theirs["num_attention_heads"],
+            "hidden": theirs["intermediate_size"],
+            "activation": named[theirs["hidden_act"]],
+            "dropout": theirs["hidden_dropout_prob"],
+            "attention_dropout": theirs["attention_probs_dropout_prob"],
+            "eps": theirs["layer_norm_eps"],
+        }
+        return cls(**(found | changes))
+
+
+class ViT(nn.Module):
+    """The Vision Transformer.
+
+    `backbone` makes a hybrid: a module that turns images into a map (B, `backbone_channels`,
+    height / `backbone_stride`, width / `backbone_stride`), whose cells are then the pixels of the
+    patches. Without one, `backbone_channels` above 0 builds a small convolutional stem.
+    """
+
+    def __init__(self, config: ViTConfig, *, backbone: nn.Module | None = None) -> None:
+        super().__init__()
+        self.config = config
+        if backbone is not None and not config.backbone_channels:
+            raise ValueError("a backbone was given, but the config's backbone_channels is 0")
+        if backbone is None and config.backbone_channels:
+            backbone = ConvolutionalStem(
+                channels=config.channels,
+                width=config.backbone_channels,
+                stride=config.backbone_stride,
+            )
+        self.backbone = backbone
+        self.embedding = PatchEmbedding(
+            patch=config.patch,
+            channels=config.backbone_channels or config.channels,
+            width=config.width,
+        )
+        self.class_token = None
+        if config.class_token:
+            self.class_token = nn.Parameter(torch.zeros(1, 1, config.width))
+        relative = config.positions == "relative"
+        self.positions = GridPositions(
+            kind="none" if relative else config.positions,
+            grid=config.grid,
+            width=config.width,
+            prefix=config.prefix,
+        )
+        self.relative = None
+        if relative:
+            self.relative = RelativePositions(
+                grid=config.grid, heads=config.heads, prefix=config.prefix
+            )
+        self.dropout = nn.Dropout(config.dropout)
+        self.stack = Stack(
+            depth=config.depth,
+            width=config.width,
+            heads=config.heads,
+            hidden=config.hidden,
+            norm="pre",
+            activation=ACTIVATIONS[config.activation],
+            dropout=config.dropout,
+            attention_dropout=config.attention_dropout,
+            drop_path=config.drop_path,
+            eps=config.eps,
+        )
+        wide = config.representation or config.width
+        self.representation = nn.Linear(config.width, wide) if config.representation else None
+        self.head = nn.Linear(wide, config.classes) if config.classes else None
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Start as the paper's code does: Xavier inside, a head of zeros."""
+        start_feed_forward(self.stack)
+        if self.representation is not None:
+            nn.init.xavier_uniform_(self.representation.weight)
+            nn.init.zeros_(self.representation.bias)
+        if self.head is not None:
+            nn.init.zeros_(self.head.weight)
+            nn.init.zeros_(self.head.bias)
+
+    def forward(
+        self,
+        images: Tensor,
+        *,
+        interpolate: bool = False,
+        return_hidden: bool = False,
+        return_weights: bool = False,
+    ) -> Tensor | tuple[Tensor, ...]:
+        """images (B, C, height, width) -> logits (B, classes), or (B, D) without a head.
+
+        The rest as in `features`.
+        """
+        out = self.features(
+            images,
+            interpolate=interpolate,
+            return_hidden=return_hidden,
+            return_weights=return_weights,
+        )
+        x, *asked = out if isinstance(out, tuple) else (out,)
+        x = self.pool(x)  # (B, D)
+        x = x if self.head is None else self.head(x)  # (B, classes)
+        return (x, *asked) if asked else x
+
+    def features(
+        self,
+        images: Tensor,
+        *,
+        interpolate: bool = False,
+        return_hidden: bool = False,
+        return_weights: bool = False,
+    ) -> Tensor | tuple[Tensor, ...]:
+        """images (B, C, height, width) -> (B, P + N, D): every token after the final norm.
+
+        With `interpolate` the image may have another size than the config's, and the positions are
+        stretched over it. `return_hidden` adds a list of the depth + 1 states (B, P + N, D) before
+        the final norm, `return_weights` a list of each block's `AttentionWeights`, in `own`
+        (B, H, P + N, P + N).
+        """
+        grid = self.check_grid(images, interpolate)
+        if self.backbone is not None:
+            images = self.backbone(images)  # a map (B, channels, height / stride, width / stride)
+        x = self.embedding(images)  # (B, N, D)
+        x = self.with_prefix(x, self.positions(grid))  # (B, P + N, D)
+        bias = None if self.relative is None else self.relative(grid)  # (H, P + N, P + N)
+        return self.stack(x, bias=bias, return_hidden=return_hidden, return_weights=return_weights)
+
+    def with_prefix(self, patches: Tensor, positions: Tensor | None) -> Tensor:
+        """patches (B, N, D), positions (B or 1, P + N, D) -> the encoder's input (B, P + N, D)."""
+        prefix = self.prefix()
+        if prefix is not None:
+            patches = torch.cat([prefix.expand(len(patches), -1, -1), patches], dim=1)
+        return self.dropout(patches if positions is None else patches + positions)
+
+    def prefix(self) -> Tensor | None:
+        """-> (1, P, D): what stands before the patches."""
+        return self.class_token
+
+    def pool(self, x: Tensor) -> Tensor:
+        """x (B, P + N, D) -> (B, D): what the head reads of the tokens."""
+        prefix = self.config.prefix
+        x = x[:, 0] if self.config.pool == "class" else x[:, prefix:].mean(dim=1)  # (B, D)
+        return x if self.representation is None else self.representation(x).tanh()
+
+    def resized(self, image: int | tuple[int, int]) -> Self:
+        """Return a copy for images of another size: same patches, interpolated positions (§3.2)."""
+        model = copy.deepcopy(self)
+        model.config = replace(self.config, image=image)
+        model.positions = self.positions.resized(model.config.grid)
+        if self.relative is not None:
+            model.relative = self.relative.resized(model.config.grid)
+        return model
+
+    def check_grid(self, images: Tensor, interpolate: bool) -> Grid:
+        """Return the grid of patches; raise where it is not the config's and may not differ."""
+        check_images(images, self.config.channels)
+        grid = grid_of(*images.shape[2:], self.config.patch * self.config.backbone_stride)
+        if grid != self.config.grid and not interpolate and self.config.positions != "none":
+            (height, width), (rows, columns) = self.config.size, self.config.grid
+            raise ValueError(
+                f"the positions are those of {height}×{width} images, {rows}×{columns} patches, "
+                f"found {grid[0]}×{grid[1]} patches; pass interpolate=True, or make a model for "
+                "this size with resized(...)"
+            )
+        return grid
+
+    @classmethod
+    def from_huggingface(cls, theirs: Mapping[str, Tensor], config: ViTConfig) -> Self:
+        """Build from the weights of `ViTForImageClassification`, or of `ViTModel` if classes is 0.
+
+        A `ViTModel` with a pooler needs a `representation`.
+        """
+        model = cls(config)
+        load_strictly(model, import_state(model._rules(), current_names(theirs)))
+        return model
+
+    def to_huggingface(self) -> dict[str, Tensor]:
+        """Return the weights under the names of transformers."""
+        return export_state(self._rules(), self.state_dict())
+
+    def _rules(self) -> list[Rule]:
+        config = self.config
+        if config.classes and config.representation:
+            raise ValueError("transformers has no ViT with both a pooler and a classifier")
+        rules = encoder_rules(config, "vit." if config.classes else "")
+        for name, theirs in (("representation", "pooler.dense"), ("head", "classifier")):
+            if getattr(self, name) is not None:
+                rules += same(name, theirs)
+        return rules
+
+
+def start_feed_forward(stack: Stack) -> None:
+    """Draw the feed-forward networks' matrices by Xavier's rule; attention has done so itself."""
+    for module in stack.modules():
+        if isinstance(module, FeedForward):
+            for linear in (module.expand, module.contract):
+                nn.init.xavier_uniform_(linear.weight)
+                nn.init.zeros_(linear.bias)

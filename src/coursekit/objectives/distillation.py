@@ -1,0 +1,73 @@
+"""Distillation: learn from what a teacher says, not only from the label.
+
+Soft targets (Hinton et al., 2015) are the teacher's whole distribution, warmed by a temperature;
+hard targets (Touvron et al., 2021, the DeiT paper) are only the class that the teacher decides for.
+Shapes: B batch, K classes.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch.nn.functional as F
+from torch import Tensor
+
+from coursekit._check import check_positive
+
+
+def hard_distillation(student: Tensor, teacher: Tensor) -> Tensor:
+    """Cross-entropy with the teacher's choice: student, teacher (B, K) logits -> ()."""
+    _check(student, teacher)
+    return F.cross_entropy(student, teacher.argmax(dim=-1))
+
+
+def soft_distillation(student: Tensor, teacher: Tensor, *, temperature: float = 3.0) -> Tensor:
+    """τ² KL(teacher ‖ student) at temperature τ: student, teacher (B, K) logits -> ().
+
+    The temperature divides the gradient by τ², hence the factor. The mean is taken over the batch;
+    DeiT's code also divides by the number of classes, which the paper's equation 2 does not.
+    """
+    _check(student, teacher)
+    check_positive(temperature=temperature)
+    student, teacher = student / temperature, teacher.detach() / temperature
+    log_student, log_teacher = student.log_softmax(dim=-1), teacher.log_softmax(dim=-1)  # (B, K)
+    divergence = F.kl_div(log_student, log_teacher, reduction="batchmean", log_target=True)
+    return temperature**2 * divergence
+
+
+def distillation(
+    label_logits: Tensor,
+    teacher_logits: Tensor,
+    teacher: Tensor,
+    labels: Tensor,
+    *,
+    kind: Literal["hard", "soft"] = "hard",
+    weight: float | None = None,
+    temperature: float = 3.0,
+) -> Tensor:
+    """Return (1 − λ) · cross-entropy with the label + λ · the teacher's loss -> ().
+
+    `label_logits` (B, K) come from the head that learns `labels` (B,), `teacher_logits` (B, K) from
+    the head that learns the logits `teacher` (B, K); a model without a distillation token gives the
+    same for both. λ is `weight`: 1/2 for "hard", 0.1 for "soft", as in the paper, unless given.
+    """
+    if kind not in ("hard", "soft"):
+        raise ValueError(f'kind must be "hard" or "soft", found {kind!r}')
+    if weight is None:
+        weight = 0.5 if kind == "hard" else 0.1
+    if not 0 <= weight <= 1:
+        raise ValueError(f"weight must lie between 0 and 1, found {weight}")
+    truth = F.cross_entropy(label_logits, labels)
+    if kind == "hard":
+        taught = hard_distillation(teacher_logits, teacher)
+    else:
+        taught = soft_distillation(teacher_logits, teacher, temperature=temperature)
+    return (1 - weight) * truth + weight * taught
+
+
+def _check(student: Tensor, teacher: Tensor) -> None:
+    if student.ndim != 2 or student.shape != teacher.shape or 0 in student.shape:
+        raise ValueError(
+            "student and teacher must have one shape (batch, classes), not empty, "
+            f"found {tuple(student.shape)} and {tuple(teacher.shape)}"
+        )

@@ -1,0 +1,116 @@
+"""Label smoothing: the target is 1 − ε on the right token, and ε spread over the vocabulary.
+
+A cross-entropy against one certain token is never satisfied: it asks for logits that grow without
+end. Against a smoothed target there is a best answer at finite logits (Szegedy et al., 2016).
+Vaswani et al. (2017) use ε = 0.1 and note that it "hurts perplexity, as the model learns to be more
+unsure, but improves accuracy and BLEU score".
+
+As in torch, the share ε/V goes to every token, the right one and the padding token included.
+Padding positions have no target and no loss; the mean is over the real tokens.
+Shapes: B batch, T target length, D width, V vocabulary.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+
+def smoothed_targets(targets: Tensor, vocabulary: int, smoothing: float) -> Tensor:
+    """Targets (...) -> the distribution (..., V) that the model should predict."""
+    _check_smoothing(smoothing)
+    certain = F.one_hot(targets, vocabulary)  # (..., V)
+    return (1 - smoothing) * certain + smoothing / vocabulary  # (..., V): each row sums to 1
+
+
+def smoothed_cross_entropy(
+    logits: Tensor, targets: Tensor, *, smoothing: float = 0.1, pad: int | None = None
+) -> Tensor:
+    """logits (..., V), targets (...) -> mean over real tokens of −Σ_v q(v) log p(v).
+
+    With q = `smoothed_targets` the sum has two parts: the usual loss of the right token, and the
+    mean of the losses of all tokens. It equals KL(q ‖ p) up to a constant, `lowest_loss`.
+    """
+    _check(logits, targets, smoothing)
+    if pad is not None:
+        real = _real(targets, pad)  # (...)
+        logits, targets = logits[real], targets[real]  # (N, V), (N,)
+    log_p = logits.log_softmax(dim=-1)  # (..., V)
+    right = -log_p.gather(-1, targets[..., None])[..., 0]  # (...)
+    every = -log_p.mean(dim=-1)  # (...)
+    return ((1 - smoothing) * right + smoothing * every).mean()
+
+
+def fused_cross_entropy(
+    logits: Tensor, targets: Tensor, *, smoothing: float = 0.1, pad: int | None = None
+) -> Tensor:
+    """Return what `smoothed_cross_entropy` returns, in torch's single fused call."""
+    _check(logits, targets, smoothing)
+    if pad is not None:
+        _real(targets, pad)
+    return F.cross_entropy(
+        logits.flatten(0, -2),  # (N, V)
+        targets.flatten(),  # (N,)
+        ignore_index=-100 if pad is None else pad,
+        label_smoothing=smoothing,
+    )
+
+
+def loss_on_tokens(
+    hidden: Tensor,
+    head: Callable[[Tensor], Tensor],
+    targets: Tensor,
+    *,
+    pad: int,
+    smoothing: float = 0.0,
+) -> Tensor:
+    """hidden (B, T, D), targets (B, T) -> the same mean loss, with the head on real tokens only.
+
+    The head's matrix D × V is often the largest of a model. Choosing the real positions before it
+    saves the product, the softmax and the memory (N, V) of every padding position.
+    """
+    if hidden.shape[:-1] != targets.shape:
+        raise ValueError(
+            f"hidden states {tuple(hidden.shape)} need targets of shape "
+            f"{tuple(hidden.shape[:-1])}, found {tuple(targets.shape)}"
+        )
+    real = _real(targets, pad)  # (B, T)
+    return fused_cross_entropy(head(hidden[real]), targets[real], smoothing=smoothing)
+
+
+def lowest_loss(vocabulary: int, smoothing: float) -> float:
+    """Return the entropy of a smoothed target: the loss of the best possible prediction.
+
+    It is 0 without smoothing. With ε = 0.1 and 37,000 tokens no model gets below 1.38.
+    """
+    _check_smoothing(smoothing)
+    rest = smoothing / vocabulary
+    right = 1 - smoothing + rest
+    return -right * math.log(right) - (vocabulary - 1) * (rest and rest * math.log(rest))
+
+
+def _real(targets: Tensor, pad: int) -> Tensor:
+    real = targets != pad  # (...)
+    if not real.any():
+        raise ValueError(f"a mean over no tokens: every target is padding ({pad})")
+    return real
+
+
+def _check_smoothing(smoothing: float) -> None:
+    if not 0 <= smoothing < 1:
+        raise ValueError(f"smoothing must lie in [0, 1), found {smoothing}")
+
+
+def _check(logits: Tensor, targets: Tensor, smoothing: float) -> None:
+    _check_smoothing(smoothing)
+    if logits.shape[:-1] != targets.shape:
+        raise ValueError(
+            f"logits {tuple(logits.shape)} need targets of shape {tuple(logits.shape[:-1])}, "
+            f"found {tuple(targets.shape)}"
+        )
+    if targets.dtype != torch.int64:
+        raise TypeError(f"targets must be token ids (int64), found {targets.dtype}")

@@ -1,0 +1,190 @@
+"""Byte-level BPE: 256 bytes are the alphabet, so no text is unknown (GPT-2, RoBERTa, BART).
+
+Radford et al. (2019), section 2.2. A word is spelled in the bytes of its UTF-8 form, and merges are
+learned over these as in `merges.py`. The pattern keeps each space with the word after it, so text
+comes back exactly, and keeps letters, digits and punctuation apart, so that no merge is spent on
+"dog." beside "dog".
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from coursekit.tokenizers.base import Piece, Tokenizer, check_size, split_at_special
+from coursekit.tokenizers.merges import Ties, apply_merges, learn_merges, ranked
+from coursekit.tokenizers.unicode_classes import ASTRAL, WHITE_SPACE, unicode_class
+
+
+@functools.cache
+def gpt2_pattern() -> re.Pattern[str]:
+    """Return GPT-2's pattern: contractions, words, numbers, other signs, spaces.
+
+    With the classes by name it reads
+    `'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+`.
+    The three in the middle stand here twice. First with the basic plane only, which is fast and
+    right unless a character beyond it follows; then in full.
+    """
+    letter, number, space = unicode_class("L"), unicode_class("N"), WHITE_SPACE
+    basic_letter, basic_number = (unicode_class(kind, end=0x10000) for kind in "LN")
+    return re.compile(
+        "'s|'t|'re|'ve|'m|'ll|'d"
+        f"| ?[{basic_letter}]++(?![{ASTRAL}])"
+        f"| ?[{basic_number}]++(?![{ASTRAL}])"
+        f"| ?[^{space}{basic_letter}{basic_number}{ASTRAL}]++(?![{ASTRAL}])"
+        f"| ?[{letter}]+| ?[{number}]+| ?[^{space}{letter}{number}]+"
+        f"|[{space}]+(?![^{space}])|[{space}]+"
+    )
+
+
+@functools.cache
+def printable_bytes() -> dict[int, str]:
+    """Return GPT-2's way to show a byte: itself if it prints, else a letter from U+0100 on."""
+    prints = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1)]
+    prints += range(ord("®"), ord("ÿ") + 1)
+    hidden = [byte for byte in range(256) if byte not in prints]
+    shown = {byte: chr(byte) for byte in prints}
+    return shown | {byte: chr(256 + place) for place, byte in enumerate(hidden)}
+
+
+def show(token: bytes) -> str:
+    """Write a token as GPT-2's files do: b" the" -> "Ġthe"."""
+    return "".join(map(printable_bytes().__getitem__, token))
+
+
+@functools.cache
+def _bytes_of_printable() -> dict[str, int]:
+    return {character: byte for byte, character in printable_bytes().items()}
+
+
+def unshow(shown: str) -> bytes:
+    """Read a token of GPT-2's files: "Ġthe" -> b" the"."""
+    try:
+        return bytes(map(_bytes_of_printable().__getitem__, shown))
+    except KeyError as error:
+        raise ValueError(
+            f"{shown!r} is not written in the 256 characters that stand for bytes: "
+            f"{error.args[0]!r} is none of them; is it a special token that was not named?"
+        ) from None
+
+
+class ByteBPE(Tokenizer):
+    """BPE over bytes.
+
+    `tokens` and `id_to_token` show bytes as GPT-2's files do ("Ġthe"); `vocabulary` and `merges`
+    hold the bytes themselves. A token may be part of a character: its span then covers it whole,
+    and decoding it alone gives "\\ufffd".
+    """
+
+    def __init__(
+        self,
+        vocabulary: Mapping[int, bytes],
+        merges: Iterable[tuple[bytes, bytes]],
+        special: Iterable[str] = (),
+        *,
+        remember: int = 50_000,
+    ) -> None:
+        """`merges` are pairs of tokens, the earliest first; all 256 bytes must be tokens."""
+        special, size = list(dict.fromkeys(special)), len(vocabulary)
+        if sorted(vocabulary) != list(range(size)):
+            raise ValueError(f"{size} tokens must have the ids from 0 to {size - 1} without a gap")
+        names = {name.encode(): name for name in special}
+        shown = [names.get(vocabulary[i]) or show(vocabulary[i]) for i in range(size)]
+        super().__init__(shown, special=special, remember=remember)
+        self.pattern = gpt2_pattern()
+        self.vocabulary = dict(sorted(vocabulary.items()))
+        self.vocabulary |= {number: name.encode() for name, number in self.special.items()}
+        self.merges = [(left, right) for left, right in merges]
+        ids = {token: number for number, token in self.vocabulary.items()}
+        if missing := [byte for byte in range(256) if bytes([byte]) not in ids]:
+            raise ValueError(f"all 256 bytes must be tokens, but {missing[0]:#04x} is not one")
+        for left, right in self.merges:
+            if not {left, right, left + right} <= ids.keys():
+                raise ValueError(f"the merge of {left!r} and {right!r} names no three tokens")
+        self._ranked = ranked((ids[a], ids[b], ids[a + b]) for a, b in self.merges)
+        self._letters = {byte: chr(ids[bytes([byte])]) for byte in range(256)}
+
+    @classmethod
+    def train(
+        cls,
+        texts: Iterable[str],
+        *,
+        vocabulary_size: int,
+        special: Sequence[str] = (),
+        ties: Ties = "first",
+    ) -> Self:
+        """Start from the 256 bytes and merge the most frequent pair until the vocabulary is full.
+
+        Pairs never cross the words of the pattern. Of equally frequent pairs, "first" takes the one
+        of the oldest tokens (the `tokenizers` package does), "greatest" the lexicographically
+        greatest pair of byte strings.
+        """
+        special = list(dict.fromkeys(special))
+        check_size(vocabulary_size, 256 + len(special), "256 bytes and the special tokens")
+        words: Counter[str] = Counter()
+        for text in split_at_special(texts, special):
+            words.update(gpt2_pattern().findall(text))
+        shown = sorted(printable_bytes().items(), key=lambda item: item[1])  # the usual order
+        tokens = [name.encode() for name in special] + [bytes([byte]) for byte, _ in shown]
+        letters = {byte: chr(len(special) + i) for i, (byte, _) in enumerate(shown)}
+        pairs = learn_merges(
+            {spell(word, letters): count for word, count in words.items()},
+            tokens,
+            vocabulary_size,
+            ties=ties,
+        )
+        merges = [(tokens[ord(left)], tokens[ord(right)]) for left, right in pairs]
+        return cls(dict(enumerate(tokens)), merges, special)
+
+    @classmethod
+    def from_files(
+        cls, vocabulary: str | Path, merges: str | Path, special: Iterable[str] = ("<|endoftext|>",)
+    ) -> Self:
+        """Read GPT-2's two files: encoder.json (or vocab.json) and vocab.bpe (or merges.txt)."""
+        ids = json.loads(Path(vocabulary).read_text(encoding="utf-8"))
+        special = list(special)
+        tokens = {n: t.encode() if t in special else unshow(t) for t, n in ids.items()}
+        lines = Path(merges).read_text(encoding="utf-8").split("\n")
+        lines = [line for line in lines if line and not line.startswith("#version")]
+        return cls(tokens, [read_merge(line) for line in lines], special)
+
+    def _word_ids(self, word: str) -> list[int]:
+        return list(map(ord, apply_merges(spell(word, self._letters), self._ranked)))
+
+    def _pieces(self, word: str) -> list[Piece]:
+        # the character that each byte belongs to
+        place = [i for i, character in enumerate(word) for _ in character.encode()]
+        pieces, start = [], 0
+        for number in self._word_ids(word):
+            end = start + len(self.vocabulary[number])
+            pieces.append((number, place[start], place[end - 1] + 1))
+            start = end
+        return pieces
+
+    def _text(self, ids: list[int]) -> str:
+        return b"".join(self.vocabulary[number] for number in ids).decode(errors="replace")
+
+    def _state(self) -> dict[str, Any]:
+        return {"merges": [f"{show(left)} {show(right)}" for left, right in self.merges]}
+
+    @classmethod
+    def _from_state(cls, state: dict[str, Any]) -> Self:
+        special = state["special"]
+        tokens = [t.encode() if t in special else unshow(t) for t in state["vocabulary"]]
+        return cls(dict(enumerate(tokens)), map(read_merge, state["merges"]), special)
+
+
+def spell(word: str, letters: Mapping[int, str]) -> str:
+    """Write the bytes of a word in the private alphabet of `merges.py`."""
+    return word.encode().decode("latin-1").translate(letters)
+
+
+def read_merge(line: str) -> tuple[bytes, bytes]:
+    """Read a line of a merges file: "Ġ t" -> (b" ", b"t")."""
+    left, _, right = line.partition(" ")
+    return unshow(left), unshow(right)

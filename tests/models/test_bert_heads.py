@@ -1,0 +1,247 @@
+"""BERT's heads: equal to transformers, the best span equal to brute force, features by layer."""
+
+import os
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+from transformers.models.bert import configuration_bert, modeling_bert
+from transformers.models.roberta import configuration_roberta, modeling_roberta
+
+from coursekit.models.bert import Bert, BertConfig
+from coursekit.models.bert_heads import (
+    BertClassifier,
+    BertFeatures,
+    BertSpan,
+    BertTagger,
+    RobertaClassifier,
+    best_span,
+)
+from coursekit.models.conversion import export_state, read_safetensors, write_safetensors
+
+BERT = (configuration_bert.BertConfig, modeling_bert)
+ROBERTA = (configuration_roberta.RobertaConfig, modeling_roberta)
+HEADS = {
+    "BertForSequenceClassification": (BERT, BertClassifier, 3),
+    "BertForTokenClassification": (BERT, BertTagger, 5),
+    "BertForQuestionAnswering": (BERT, BertSpan, 2),
+    "RobertaForSequenceClassification": (ROBERTA, RobertaClassifier, 1),
+    "RobertaForTokenClassification": (ROBERTA, BertTagger, 2),
+    "RobertaForQuestionAnswering": (ROBERTA, BertSpan, 2),
+}
+SHAPES = [
+    {"hidden_size": 12, "num_hidden_layers": 2, "num_attention_heads": 3},
+    {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "type_vocab_size": 4},
+]
+TOKENS = torch.tensor([[2, 9, 8, 7, 6, 3], [2, 4, 4, 3, 1, 1], [2, 1, 1, 1, 1, 1]])
+KEEP = TOKENS != 1
+SEGMENTS = torch.tensor([[0, 0, 0, 1, 1, 1], [0, 1, 1, 1, 0, 0], [0] * 6])
+
+
+def theirs(name, shape, dtype=torch.float64):
+    """Return a model of transformers in which every parameter is random, biases and norms too."""
+    (Config, module), _, classes = HEADS[name]
+    sizes = {"vocab_size": 19, "intermediate_size": 20, "max_position_embeddings": 11}
+    config = Config(**sizes, **shape, pad_token_id=1, num_labels=classes)
+    torch.manual_seed(0)
+    hf = getattr(module, name)(config)
+    for parameter in hf.parameters():
+        nn.init.normal_(parameter, std=0.3)
+    return hf.to(dtype).eval()
+
+
+def ours(hf, state=None):
+    config = BertConfig.from_huggingface(hf.config.to_dict())
+    return HEADS[type(hf).__name__][1].from_huggingface(state or hf.state_dict(), config).eval()
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.float64, 1e-10)])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", HEADS)
+def test_heads_equal_transformers(name, shape, dtype, tolerance):
+    hf = theirs(name, shape, dtype)
+    model = ours(hf)
+    mask = {"attention_mask": KEEP.long(), "token_type_ids": SEGMENTS}
+    expected = hf(TOKENS, **mask, return_dict=False)
+    found = model(TOKENS, SEGMENTS, KEEP)
+    found = found if isinstance(found, tuple) else (found,)
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected):
+        torch.testing.assert_close(one, other, atol=tolerance, rtol=tolerance)
+        weights = torch.linspace(-1, 2, one.numel(), dtype=dtype).view_as(one)
+        (one * weights).mean().backward(retain_graph=True)
+        (other * weights).mean().backward(retain_graph=True)
+    gradients = export_state(model.rules(), {n: p.grad for n, p in model.named_parameters()})
+    for key, parameter in hf.named_parameters():
+        torch.testing.assert_close(
+            gradients[key], parameter.grad, atol=tolerance, rtol=tolerance,
+            msg=lambda m, key=key: f"{key}: {m}",
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_weights_go_there_and_back(name, tmp_path):
+    hf = theirs(name, SHAPES[0])
+    model, path = ours(hf), tmp_path / "model.safetensors"
+    write_safetensors(path, model.to_huggingface())
+    state = read_safetensors(path)
+    assert state.keys() == hf.state_dict().keys()
+    assert all(torch.equal(state[key], tensor) for key, tensor in hf.state_dict().items())
+    again = ours(hf, state)
+    assert all(torch.equal(a, b) for a, b in zip(again.parameters(), model.parameters()))
+    with pytest.raises(ValueError, match=r"hold 'cls\.extra', which"):
+        ours(hf, {**state, "cls.extra": torch.ones(1)})
+    last = next(key for key in reversed(state) if key.endswith("bias"))
+    with pytest.raises(ValueError, match=f"lack '{last}'"):
+        ours(hf, {key: tensor for key, tensor in state.items() if key != last})
+
+
+def small(depth: int = 2, **options) -> Bert:
+    torch.manual_seed(0)
+    sizes = {"vocabulary": 19, "width": 12, "heads": 3, "hidden": 20, "positions": 11, "pad": 1}
+    return Bert(BertConfig(**sizes, depth=depth), **options).eval()
+
+
+def test_heads_stand_on_the_encoder_that_they_are_given():
+    bert = small()
+    bare = small(pooler=False)
+    assert BertClassifier(bert, classes=2).bert is bert
+    assert BertClassifier(bert, classes=2)(TOKENS, keep=KEEP).shape == (3, 2)
+    assert RobertaClassifier(bare, classes=4)(TOKENS, keep=KEEP).shape == (3, 4)
+    assert BertTagger(bare, classes=7)(TOKENS, keep=KEEP).shape == (3, 6, 7)
+    assert [x.shape for x in BertSpan(bare)(TOKENS, keep=KEEP)] == [(3, 6), (3, 6)]
+    for head in (BertClassifier(bert, classes=2), BertTagger(bert, classes=2), BertSpan(bert)):
+        head.eval()
+        one, none = (head(TOKENS, head_mask=mask) for mask in (torch.ones(2, 3), torch.zeros(2, 3)))
+        torch.testing.assert_close(one, head(TOKENS))
+        assert not torch.allclose(one[0], none[0])
+    for parameter in (head.span.weight, BertClassifier(bert, classes=99).classifier.weight):
+        assert parameter.std() < 0.04  # N(0, 0.02), not what nn.Linear would draw
+
+
+def test_dropout_stands_in_front_of_the_new_layer():
+    bert = small()
+    for head in (BertClassifier(bert, classes=2), BertTagger(bert, classes=2)):
+        head.train()
+        bert.eval()
+        assert not torch.equal(head(TOKENS, keep=KEEP), head(TOKENS, keep=KEEP))
+        head.eval()
+        assert torch.equal(head(TOKENS, keep=KEEP), head(TOKENS, keep=KEEP))
+
+
+def brute_force(start, end, allowed, longest):
+    """Every pair of places, one after the other."""
+    spans = {}
+    for i in range(len(start)):
+        for j in range(i, len(start)):
+            if allowed[i] and allowed[j] and j - i < longest:
+                spans[i, j] = start[i] + end[j]
+    return spans
+
+
+@given(st.integers(1, 3), st.integers(1, 9), st.none() | st.integers(1, 11), st.integers(0, 9999))
+def test_the_best_span_is_the_one_of_brute_force(B, T, longest, seed):
+    torch.manual_seed(seed)
+    start, end = torch.randint(-4, 5, (2, B, T)).float()  # few values, so that there are ties
+    allowed = torch.rand(B, T) < 0.6
+    allowed[torch.arange(B), torch.randint(T, (B,))] = True
+    found = best_span(start, end, allowed, longest=longest)
+    for b in range(B):
+        spans = brute_force(start[b].tolist(), end[b].tolist(), allowed[b], longest or T)
+        assert found.score[b] == max(spans.values())
+        assert spans.get((int(found.start[b]), int(found.end[b]))) == found.score[b]
+
+
+def test_padding_and_question_are_never_the_answer():
+    start, end = BertSpan(small())(TOKENS, SEGMENTS, KEEP)
+    passage = KEEP & (SEGMENTS == 1)
+    passage[2, 0] = True
+    high = torch.where(passage, 0.0, 100.0)  # what must not be chosen looks best
+    span = best_span(start + high, end + high, passage)
+    assert passage.gather(1, torch.stack([span.start, span.end], 1)).all()
+    assert (span.end >= span.start).all() and span.score.max() < 50
+    unrestricted = best_span(start + high, end + high, None)
+    assert unrestricted.score.min() > 50
+
+
+def test_a_long_passage_needs_no_table_of_all_pairs():
+    torch.manual_seed(0)
+    start, end = torch.randn(2, 1, 50_000)  # all pairs would be 10 GB
+    span = best_span(start, end, None, longest=30)
+    windows = (start[0, span.end - 29 : span.end + 1] + end[0, span.end]).max()
+    assert span.score == windows and 0 <= span.end - span.start < 30
+
+
+HIDDEN = [torch.full((2, 3, 4), float(i)) for i in range(6)]  # embeddings and five blocks
+
+
+@pytest.mark.parametrize(
+    ("layers", "expected"),
+    [
+        ("embeddings", [0]),
+        ("second_to_last", [4]),
+        ("last", [5]),
+        ("weighted_last_four", [3.5]),
+        ("concat_last_four", [2, 3, 4, 5]),
+        ("weighted_all", [3]),  # the mean of 1 to 5: the embeddings take no part
+    ],
+)
+def test_features_take_the_layers_of_the_paper(layers, expected):
+    features = BertFeatures(BertConfig(width=4, heads=2, depth=5), layers)
+    found = features(HIDDEN)
+    assert found.shape == (2, 3, features.width)
+    assert found[0, 0].view(-1, 4)[:, 0].tolist() == pytest.approx(expected)
+    parameters = dict(features.named_parameters())
+    assert len(parameters) == (2 if layers.startswith("weighted") else 0)
+    if parameters:
+        with torch.no_grad():
+            features.weights[0], features.scale[...] = 100.0, 3.0  # its first layer alone, thrice
+        first = {"weighted_last_four": 2.0, "weighted_all": 1.0}[layers]
+        assert features(HIDDEN)[0, 0, 0].item() == pytest.approx(3 * first)
+
+
+def test_features_of_a_real_encoder_train_without_it():
+    bert = small(depth=5)
+    with torch.no_grad():
+        _, hidden = bert(TOKENS, keep=KEEP, return_hidden=True)
+    features = BertFeatures(bert.config, "weighted_last_four")
+    features(hidden).square().mean().backward()
+    assert features.weights.grad.abs().sum() > 0 and features.scale.grad != 0
+    assert all(parameter.grad is None for parameter in bert.parameters())
+
+
+ROW = torch.zeros(1, 3)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "sentence"),
+    [
+        (lambda: BertClassifier(small(pooler=False), classes=2), ValueError, "with its pooler"),
+        (lambda: RobertaClassifier(small(), classes=2), ValueError, "make the Bert pooler=False"),
+        (lambda: BertTagger(small(), classes=0), ValueError, "classes must be above 0"),
+        (lambda: BertTagger(BertConfig(), classes=2), TypeError, "on a Bert, found BertConfig"),
+        (lambda: best_span(ROW[0], ROW[0], None), ValueError, r"found \(3,\) and \(3,\)"),
+        (lambda: best_span(ROW, ROW[:, :2], None), ValueError, r"found \(1, 3\) and \(1, 2\)"),
+        (lambda: best_span(ROW[:, :0], ROW[:, :0], None), ValueError, "neither 0"),
+        (lambda: best_span(ROW, ROW, ROW), ValueError, "boolean.*found torch.float32"),
+        (lambda: best_span(ROW, ROW, None, longest=0), ValueError, "longest must be above 0"),
+        (lambda: best_span(ROW, ROW, ROW > 0), ValueError, "row 0 has no place"),
+        (lambda: BertFeatures(BertConfig(), "first"), ValueError, "embeddings, .*'first'"),
+        (lambda: BertFeatures(BertConfig(depth=3), "concat_last_four"), ValueError, "Bert of 3"),
+        (lambda: BertFeatures(BertConfig(), "last")(HIDDEN), ValueError, "12 hidden .* found 6"),
+    ],
+)
+def test_bad_input_gets_a_sentence(call, error, sentence):
+    with pytest.raises(error, match=sentence):
+        call()
+
+
+def test_bert_s_classifier_of_a_roberta_has_no_name_there():
+    sizes = {"vocabulary": 19, "width": 12, "heads": 3, "hidden": 20, "positions": 11, "depth": 1}
+    bert = Bert(BertConfig(**sizes, pad=1, skip_padding=True))
+    with pytest.raises(ValueError, match="as RobertaClassifier does"):
+        BertClassifier(bert, classes=2).to_huggingface()

@@ -1,0 +1,574 @@
+"""Seq2SeqTransformer: equal to torch and to Marian, the paper's sizes, causal, blind to padding."""
+
+import dataclasses
+import os
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+from transformers.models.marian import configuration_marian, modeling_marian
+
+from coursekit.decoding import beam_search, generate, power_penalty
+from coursekit.models import seq2seq as seq2seq_file
+from coursekit.models.conversion import (
+    Same,
+    export_state,
+    read_safetensors,
+    write_safetensors,
+)
+from coursekit.models.seq2seq import TABLE3, Seq2SeqConfig, Seq2SeqTransformer, shift_right
+from coursekit.positions import sinusoidal
+
+V, D = 19, 12
+SIZES = {"vocabulary": V, "width": D, "depth": 2, "heads": 3, "hidden": 20, "dropout": 0.0}
+CONFIGS = {
+    "post": {},
+    "pre, learned": {"norm": "pre", "positions": 16},
+    "pre, two vocabularies": {"norm": "pre", "share": "target", "source_vocabulary": 30},
+    "post, nothing shared": {"share": "none", "attention_bias": True, "output_bias": True},
+    "own widths": {"head_width": 2, "value_width": 5, "scale_embedding": False, "pad": 4},
+}
+PRECISIONS = [(torch.float32, 1e-5), (torch.float64, 1e-10)]
+
+
+def model(dtype=torch.float64, std: float = 0.3, **changes) -> Seq2SeqTransformer:
+    """Return a model in which every parameter is random, biases and norms too."""
+    torch.manual_seed(0)
+    net = Seq2SeqTransformer(Seq2SeqConfig(**{**SIZES, **changes}))
+    for parameter in net.parameters():
+        nn.init.normal_(parameter, std=std)
+    return net.to(dtype).eval()
+
+
+def batch(pad: int = 0, left: bool = True) -> dict[str, torch.Tensor]:
+    """Source and target: full, padded on the right, on the left, on both sides."""
+    torch.manual_seed(1)
+    found = {}
+    for name, length in (("source", 9), ("target", 6)):
+        keep = torch.ones(4, length, dtype=torch.bool)
+        keep[1, 4:] = keep[2, :3] = keep[3, :1] = keep[3, 3:] = False
+        if not left:
+            keep = keep.sort(dim=1, descending=True).values
+        tokens = torch.randint(5, V, keep.shape).masked_fill(~keep, pad)
+        found |= {name: tokens, f"{name}_keep": keep}
+    return found
+
+
+def mixed(x: torch.Tensor) -> torch.Tensor:
+    """One number that depends on every element, each with a weight of its own."""
+    torch.manual_seed(2)
+    return (x * torch.randn_like(x.double()).to(x)).mean()
+
+
+# Parity with torch.nn.Transformer
+
+
+def torch_rules(depth: int) -> list[Same]:
+    names = [
+        ("self_attention.qkv.weight", "self_attn.in_proj_weight"),
+        ("self_attention.qkv.bias", "self_attn.in_proj_bias"),
+    ]
+    cross = [
+        ("cross_attention.qkv.weight", "multihead_attn.in_proj_weight"),
+        ("cross_attention.qkv.bias", "multihead_attn.in_proj_bias"),
+    ]
+    both = {
+        "self_attention.out": "self_attn.out_proj",
+        "feed_forward.expand": "linear1",
+        "feed_forward.contract": "linear2",
+        "self_residual.norm": "norm1",
+    }
+    ends = {
+        "encoder": {"feed_residual.norm": "norm2"},
+        "decoder": {
+            "cross_attention.out": "multihead_attn.out_proj",
+            "cross_residual.norm": "norm2",
+            "feed_residual.norm": "norm3",
+        },
+    }
+    rules = []
+    for side, rest in ends.items():
+        pairs = names + (cross if side == "decoder" else [])
+        for our, their in (both | rest).items():
+            pairs = [*pairs, *((f"{our}.{k}", f"{their}.{k}") for k in ("weight", "bias"))]
+        for layer in range(depth):
+            rules += [
+                Same(f"{side}.blocks.{layer}.{our}", f"{side}.layers.{layer}.{their}")
+                for our, their in pairs
+            ]
+        rules += [Same(f"{side}.final.{k}", f"{side}.norm.{k}") for k in ("weight", "bias")]
+    return rules
+
+
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor")
+@pytest.mark.parametrize(("dtype", "tolerance"), PRECISIONS)
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"norm": "post"},
+        {"norm": "pre", "depth": 3, "heads": 1},
+        {"norm": "post", "activation": "gelu", "positions": 16, "heads": 6, "eps": 1e-2},
+        {"norm": "pre", "activation": "gelu", "depth": 1, "share": "target"},
+    ],
+)
+def test_logits_and_gradients_are_those_of_torch(changes, dtype, tolerance):
+    net = model(dtype, attention_bias=True, final_norm=True, **changes)
+    config = net.config
+    peer = nn.Transformer(
+        D, config.heads, config.depth, config.depth, config.hidden, 0.0, config.activation,
+        layer_norm_eps=config.eps, batch_first=True, norm_first=config.norm == "pre", dtype=dtype,
+    )  # fmt: skip
+    rules = torch_rules(config.depth)
+    stacks = {n: p for n, p in net.state_dict().items() if n.startswith(("encoder.", "decoder."))}
+    peer.load_state_dict(export_state(rules, stacks))
+
+    b = batch(left=False)
+    words = {"source": net.source_embedding or net.embedding, "target": net.embedding}
+    words = {name: table.weight.detach().clone().requires_grad_() for name, table in words.items()}
+    tables = {"source": sinusoidal(9, D, dtype=dtype), "target": sinusoidal(6, D, dtype=dtype)}
+    if config.positions:
+        tables["source"] = net.source_positions.weight.detach()[:9]
+        tables["target"] = net.target_positions.weight.detach()[:6]
+    put = {name: words[name][b[name]] * D**0.5 + tables[name] for name in words}
+    expected = peer(
+        put["source"],
+        put["target"],
+        tgt_mask=torch.ones(6, 6).triu(1).bool(),
+        src_key_padding_mask=~b["source_keep"],
+        tgt_key_padding_mask=~b["target_keep"],
+        memory_key_padding_mask=~b["source_keep"],
+    )
+    expected = expected[b["target_keep"]] @ words["target"].T
+    found = net(b["source"], b["target"])[b["target_keep"]]
+    torch.testing.assert_close(found, expected, atol=tolerance, rtol=tolerance)
+
+    mixed(found).backward()
+    mixed(expected).backward()
+    gradients = {n: p.grad for n, p in net.named_parameters() if n in stacks}
+    exported = export_state(rules, gradients)
+    close = {"atol": tolerance, "rtol": tolerance}
+    for name, parameter in peer.named_parameters():
+        torch.testing.assert_close(exported[name], parameter.grad, **close)
+    if config.share == "target":
+        torch.testing.assert_close(net.source_embedding.weight.grad, words["source"].grad, **close)
+        torch.testing.assert_close(net.embedding.weight.grad, words["target"].grad, **close)
+    else:
+        both = words["source"].grad + words["target"].grad
+        torch.testing.assert_close(net.embedding.weight.grad, both, **close)
+
+
+# Parity with Marian
+
+
+MARIANS = {
+    "relu": {"activation_function": "relu"},
+    "swish, one head": {
+        "activation_function": "silu",
+        "encoder_attention_heads": 1,
+        "decoder_attention_heads": 1,
+    },
+    "unscaled, starts with padding": {
+        "activation_function": "gelu",
+        "scale_embedding": False,
+        "decoder_start_token_id": 0,
+        "encoder_layers": 1,
+        "decoder_layers": 1,
+    },
+}
+
+
+def marian(name: str, dtype=torch.float64, std: float = 0.3):
+    """Return a random model of transformers and ours with the same weights."""
+    config = configuration_marian.MarianConfig(
+        **{
+            "vocab_size": V,
+            "d_model": D,
+            "encoder_layers": 2,
+            "decoder_layers": 2,
+            "encoder_attention_heads": 3,
+            "decoder_attention_heads": 3,
+            "encoder_ffn_dim": 20,
+            "decoder_ffn_dim": 20,
+            "max_position_embeddings": 16,
+            "scale_embedding": True,
+            "pad_token_id": 0,
+            "decoder_start_token_id": 1,
+            "eos_token_id": 2,
+            "forced_eos_token_id": None,
+            **MARIANS[name],
+        }
+    )
+    config._attn_implementation = "eager"
+    torch.manual_seed(0)
+    hf = modeling_marian.MarianMTModel(config)
+    for parameter in hf.parameters():
+        if parameter.requires_grad:
+            nn.init.normal_(parameter, std=std)
+    nn.init.normal_(hf.final_logits_bias, std=std)
+    ours = Seq2SeqConfig(
+        vocabulary=V,
+        width=D,
+        depth=config.encoder_layers,
+        heads=config.encoder_attention_heads,
+        hidden=20,
+        positions=16,
+        attention_bias=True,
+        output_bias=True,
+        activation=config.activation_function,
+        scale_embedding=config.scale_embedding,
+        start=config.decoder_start_token_id,
+    )
+    net = Seq2SeqTransformer.from_huggingface(hf.state_dict(), ours)
+    return hf.to(dtype).eval(), net.to(dtype).eval()
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), PRECISIONS)
+@pytest.mark.parametrize("name", MARIANS)
+def test_logits_and_gradients_are_those_of_marian(name, dtype, tolerance):
+    hf, net = marian(name, dtype)
+    b = batch(left=False)
+    real = b["target_keep"]
+    expected = hf(
+        input_ids=b["source"], attention_mask=b["source_keep"].long(),
+        decoder_input_ids=b["target"], decoder_attention_mask=real.long(),
+    ).logits[real]  # fmt: skip
+    found = net(b["source"], b["target"])[real]
+    torch.testing.assert_close(found, expected, atol=tolerance, rtol=tolerance)
+    mixed(found).backward()
+    mixed(expected).backward()
+    gradients = {n: p.grad for n, p in net.named_parameters()}
+    exported = export_state(seq2seq_file.marian(net.config), gradients)
+    for name, parameter in hf.named_parameters():
+        if parameter.requires_grad:
+            torch.testing.assert_close(
+                exported[name], parameter.grad, atol=tolerance, rtol=tolerance,
+                msg=lambda m, name=name: f"{name}: {m}",
+            )  # fmt: skip
+
+
+def test_a_marian_that_starts_with_padding_reads_its_start():
+    _, net = marian("unscaled, starts with padding")
+    target = torch.tensor([[0, 5, 6]])
+    keep = torch.tensor([[True, True, True]])
+    source = torch.tensor([[7, 8]])
+    torch.testing.assert_close(net(source, target), net(source, target, target_keep=keep))
+
+
+@pytest.mark.parametrize("name", MARIANS)
+def test_greedy_and_beam_texts_are_those_of_generate(name):
+    hf, net = marian(name, std=1.0)
+    b, config = batch(left=False), net.config
+    given = {"attention_mask": b["source_keep"].long(), "max_new_tokens": 8, "do_sample": False}
+    prompt = torch.full((4, 1), config.start)
+    expected = hf.generate(b["source"], **given)[:, 1:]
+    state = net.start(b["source"])
+    found = generate(net, prompt, state, longest=8, end=2, pad=0)
+    assert until_end(found) == until_end(expected)
+    for alpha in (-1.0, 1.0):
+        expected = hf.generate(b["source"], **given, num_beams=4, length_penalty=alpha)[:, 1:]
+        found = beam_search(
+            net, prompt, net.start(b["source"]), beams=4, longest=8, end=2, pad=0, alpha=alpha,
+            penalty=power_penalty,
+        )  # fmt: skip
+        assert until_end(found.tokens[:, 0]) == until_end(expected)
+
+
+def until_end(texts: torch.Tensor) -> list[list[int]]:
+    """Cut each text behind its end: a padding token of 0 is none for `generate`, it repeats end."""
+    return [row[: row.index(2) + 1] if 2 in row else row for row in texts.tolist()]
+
+
+def test_marian_s_sine_waves_are_ours_in_another_order():
+    hf, net = marian("relu")
+    waves = sinusoidal(16, D)
+    expected = torch.cat([waves[:, 0::2], waves[:, 1::2]], dim=1)
+    torch.testing.assert_close(net.source_positions.weight.float(), expected)
+    torch.testing.assert_close(hf.model.decoder.embed_positions.weight.float(), expected)
+
+
+def test_every_name_goes_there_and_back(tmp_path):
+    hf, net = marian("relu")
+    expected, config = hf.state_dict(), net.config
+    write_safetensors(tmp_path / "marian.safetensors", net.to_huggingface())
+    back = read_safetensors(tmp_path / "marian.safetensors")
+    assert back.keys() == expected.keys()
+    assert all(torch.equal(back[name], expected[name]) for name in back)
+    with pytest.raises(ValueError, match=r"'model\.version', which this model has no place for"):
+        Seq2SeqTransformer.from_huggingface({**expected, "model.version": torch.ones(1)}, config)
+    for name in expected:
+        if "embed_tokens" not in name and name != "lm_head.weight":
+            less = {key: value for key, value in expected.items() if key != name}
+            with pytest.raises(ValueError, match=f"lack '{name}'"):
+                Seq2SeqTransformer.from_huggingface(less, config)
+    for changes in ({"output_bias": False}, {"norm": "pre"}, {"positions": None}):
+        with pytest.raises(ValueError, match="Marian is a Seq2SeqTransformer with"):
+            Seq2SeqTransformer.from_huggingface(expected, dataclasses.replace(config, **changes))
+
+
+# The paper's Table 3. What we count with its vocabulary of 37,000, row by row.
+
+COUNTS = {
+    "base": 63_045_632,
+    "B keys=16": 55_967_744,
+    "B keys=32": 58_327_040,
+    "C depth=2": 33_644_544,
+    "C depth=4": 48_345_088,
+    "C depth=8": 77_746_176,
+    "C width=256": 26_816_512,
+    "C width=1024": 163_815_424,
+    "C hidden=1024": 50_450_432,
+    "C hidden=4096": 88_236_032,
+    "E learned": 63_569_920,
+    "big": 214_171_648,
+}
+
+
+def count(config: Seq2SeqConfig) -> int:
+    with torch.device("meta"):
+        return sum(p.numel() for p in Seq2SeqTransformer(config).parameters())
+
+
+@pytest.mark.parametrize("row", TABLE3)
+def test_table_3_of_the_paper(row):
+    assert count(Seq2SeqConfig.table3(row)) == COUNTS.get(row, COUNTS["base"])
+    printed = TABLE3[row].millions
+    if printed is None:
+        return
+    # One vocabulary of 41,100 gives every rounded figure but the big model's, which needs 36,000.
+    vocabulary = 36_000 if row == "big" else 41_100
+    assert round(count(Seq2SeqConfig.table3(row, vocabulary=vocabulary)) / 1e6) == printed
+
+
+def test_a_count_by_hand():
+    """V·D, and for each of 6 + 6 blocks its matrices, the biases of the two last, and its norms."""
+    attention, feed_forward = 4 * 512**2, 2 * 512 * 2048 + 2048 + 512
+    encoder = attention + feed_forward + 2 * 2 * 512
+    decoder = 2 * attention + feed_forward + 3 * 2 * 512
+    assert count(Seq2SeqConfig.base()) == 37_000 * 512 + 6 * (encoder + decoder)
+    assert count(Seq2SeqConfig.base(attention_bias=True)) == COUNTS["base"] + 18 * 4 * 512
+    assert count(Seq2SeqConfig.base(share="target")) == COUNTS["base"] + 37_000 * 512
+    assert count(Seq2SeqConfig.base(share="none")) == COUNTS["base"] + 2 * 37_000 * 512
+    assert Seq2SeqConfig.big() == Seq2SeqConfig.table3("big")
+    assert Seq2SeqConfig.big().dropout == 0.3
+    with pytest.raises(ValueError, match="row must be one of base, A heads=1"):
+        Seq2SeqConfig.table3("F")
+
+
+def test_a_shared_matrix_learns_from_all_its_uses():
+    net = model()
+    assert not hasattr(net.output, "weight") and net.source_embedding is None
+    assert sum(name.startswith("embedding") for name in net.state_dict()) == 1
+    b = batch()
+    b["source"][:], b["target"][:] = 7, 8
+    mixed(net(b["source"], b["target"])).backward()
+    used = net.embedding.weight.grad.abs().sum(1)
+    assert used.gt(0).all()  # rows 7 and 8 as words that are read, all rows as words to choose
+    net = model(share="none")
+    mixed(net(b["source"], b["target"])).backward()
+    assert net.source_embedding.weight.grad.abs().sum(1).nonzero().tolist() == [[7]]
+    assert net.embedding.weight.grad.abs().sum(1).nonzero().tolist() == [[8]]
+    assert net.output.weight.grad.abs().sum(1).gt(0).all()
+
+
+# Laws
+
+
+def test_shift_right():
+    tokens = torch.tensor([[5, 6, 2], [7, 2, 0]])
+    assert shift_right(tokens, 1).tolist() == [[1, 5, 6], [1, 7, 2]]
+    assert shift_right(tokens[:, :1], 1).tolist() == [[1], [1]]
+    assert shift_right(tokens, 1).dtype == tokens.dtype
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_logits_do_not_know_the_tokens_that_follow(name):
+    net = model(**CONFIGS[name])
+    b = batch()
+    target = torch.randint(5, V, (4, 6))
+    before = net(b["source"], target)
+    for t in range(1, 6):
+        changed = target.clone()
+        changed[:, t:] = torch.where(target[:, t:] == 5, 6, 5)
+        after = net(b["source"], changed)
+        torch.testing.assert_close(before[:, :t], after[:, :t])
+        assert (before[:, t] - after[:, t]).abs().amax(-1).min() > 1e-6
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_a_padded_batch_equals_its_items(name):
+    net = model(**CONFIGS[name])
+    b = batch(net.config.pad)
+    together = net(b["source"], b["target"])
+    said = net(b["source"], b["target"], b["source_keep"], b["target_keep"])
+    for row in range(4):
+        real = b["target_keep"][row]
+        source, target = b["source"][row][b["source_keep"][row]], b["target"][row][real]
+        alone = net(source[None], target[None])[0]
+        torch.testing.assert_close(alone, together[row][real])
+        torch.testing.assert_close(alone, said[row][real])
+
+
+@pytest.mark.parametrize("chunks", [(1, 1, 1, 1, 1, 1), (3, 1, 2), (6,)])
+@pytest.mark.parametrize("name", CONFIGS)
+def test_cached_equals_uncached(name, chunks):
+    net = model(**CONFIGS[name])
+    b = batch(net.config.pad)
+    expected, t = net(b["source"], b["target"]), 0
+    state = net.start(b["source"], prompt_keep=b["target_keep"])
+    for size in chunks:
+        found = net.decode(b["target"][:, t : t + size], state)
+        t += size
+        assert state.length == t
+        real = b["target_keep"][:, t - 1]
+        torch.testing.assert_close(found[real], expected[:, t - 1][real])
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_cached_equals_uncached_after_beams_are_reordered(name):
+    net = model(**CONFIGS[name])
+    source, target = batch(net.config.pad)["source"], torch.randint(5, V, (4, 2))
+    state = net.start(source, capacity=2)
+    net.decode(target, state)
+    index = torch.tensor([3, 3, 0, 1, 2, 2])
+    state.reorder(index)
+    new = torch.randint(5, V, (6, 2))
+    net.decode(new[:, :1], state)
+    found = net.decode(new[:, 1:], state)
+    expected = net(source[index], torch.cat([target[index], new], dim=1))[:, -1]
+    torch.testing.assert_close(found, expected)
+
+
+def test_keys_of_the_source_are_computed_once():
+    net, b = model(), batch()
+    target = torch.randint(5, V, (4, 2))
+    state, expected = net.start(b["source"]), net(b["source"], target)
+    net.decode(target[:, :1], state)
+    state.memory = torch.full_like(state.memory, torch.nan)  # nobody looks at it any more
+    torch.testing.assert_close(net.decode(target[:, 1:], state), expected[:, 1])
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_gradients_reach_every_parameter(name):
+    net, b = model(**CONFIGS[name]), batch(CONFIGS[name].get("pad", 0))
+    mixed(net(b["source"], b["target"])[b["target_keep"]]).backward()
+    for name, parameter in net.named_parameters():
+        assert parameter.grad is not None, name
+        assert parameter.grad.isfinite().all() and parameter.grad.abs().sum() > 0, name
+
+
+def test_weights_are_shares_of_what_may_be_seen():
+    net, b = model(), batch()
+    logits, read, written = net(b["source"], b["target"], return_weights=True)
+    torch.testing.assert_close(logits, net(b["source"], b["target"]))
+    assert len(read) == len(written) == 2 and read[0].cross is None
+    real, source = b["target_keep"][:, None, :, None], b["source_keep"][:, None, None, :]
+    for looked, mask in (
+        (read[1].own, source),
+        (written[1].cross, source),
+        (written[1].own, b["target_keep"][:, None, None, :] & torch.ones(6, 6).tril().bool()),
+    ):
+        mask = mask.expand_as(looked)
+        assert looked[~mask].eq(0).all() and looked[mask].gt(0).all()
+    torch.testing.assert_close(
+        written[1].own.sum(-1)[real[..., 0].expand(4, 3, 6)].min().item(), 1.0
+    )
+
+
+def test_loss_on_real_positions_alone():
+    net, b = model(), batch(left=False)
+    target_in, real = shift_right(b["target"], 1), b["target_keep"]
+    logits = net(b["source"], target_in)
+    expected = F.cross_entropy(logits.flatten(0, 1), b["target"].flatten(), ignore_index=0)
+    chosen = net.logits(net.hidden(b["source"], target_in)[real])
+    assert chosen.shape == (int(real.sum()), V)
+    torch.testing.assert_close(F.cross_entropy(chosen, b["target"][real]), expected)
+
+
+def test_a_source_of_padding_alone_is_not_nan():
+    net, b = model(), batch()
+    logits = net(torch.zeros_like(b["source"]), b["target"])
+    logits.sum().backward()
+    assert logits.isfinite().all() and net.embedding.weight.grad.isfinite().all()
+
+
+def test_dropout_stands_where_the_paper_has_it():
+    config = Seq2SeqConfig.base()
+    rates = (config.dropout, config.attention_dropout, config.hidden_dropout)
+    assert rates == (0.1, 0.0, 0.0)
+    b = batch()
+    for name in ("dropout", "attention_dropout", "hidden_dropout"):
+        net = model(**{"dropout": 0.0, "attention_dropout": 0.0, "hidden_dropout": 0.0, name: 0.5})
+        assert torch.equal(net(b["source"], b["target"]), net(b["source"], b["target"]))
+        net.train()
+        assert not torch.equal(net(b["source"], b["target"]), net(b["source"], b["target"]))
+        for block in (*net.encoder.blocks, *net.decoder.blocks):
+            assert block.feed_residual.dropout.p == net.dropout.p == net.config.dropout
+            assert block.self_attention.dropout == net.config.attention_dropout
+            assert block.feed_forward.dropout.p == net.config.hidden_dropout
+    # On the sums of embeddings and positions: with all of them dropped nothing arrives.
+    net, arrived = model().train(), []
+    net.dropout.p = 1.0
+    for stack in (net.encoder, net.decoder):
+        stack.register_forward_pre_hook(lambda _, given: arrived.append(given[0]))
+    net(b["source"], b["target"])
+    assert len(arrived) == 2 and all(x.eq(0).all() for x in arrived)
+
+
+def test_words_and_waves_start_alike_in_size():
+    torch.manual_seed(0)
+    net = Seq2SeqTransformer(Seq2SeqConfig(vocabulary=500, width=64, depth=1, heads=4, hidden=256))
+    words = net.embedding.weight * 64**0.5
+    assert words.std().item() == pytest.approx(1.0, rel=0.03)
+    expand = net.encoder.blocks[0].feed_forward.expand
+    assert expand.weight.std().item() == pytest.approx((2 / (64 + 256)) ** 0.5, rel=0.03)
+    assert expand.bias.eq(0).all()
+
+
+def test_it_learns_to_write_words_backwards():
+    torch.manual_seed(0)
+    net = Seq2SeqTransformer(Seq2SeqConfig(**{**SIZES, "width": 32, "heads": 4, "hidden": 64}))
+    source = torch.randint(3, V, (24, 6))
+    source[::3, 4:] = 0
+    target = torch.full((24, 7), 0)
+    for row, words in enumerate(source):
+        words = words[words != 0].flip(0).tolist()
+        target[row, : len(words) + 1] = torch.tensor([*words, 2])
+    real = target != 0
+    optimizer = torch.optim.Adam(net.parameters(), lr=5e-3, betas=(0.9, 0.98))
+    for _ in range(80):
+        hidden = net.hidden(source, shift_right(target, 1))
+        loss = F.cross_entropy(net.logits(hidden[real]), target[real])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    assert loss.item() < 0.05
+    prompt = torch.full((24, 1), 1)
+    found = generate(net.eval(), prompt, net.start(source), longest=7, end=2, pad=0)
+    assert torch.equal(found, target)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "sentence"),
+    [
+        (lambda m, x: m(x + 18, x), ValueError, "source has token id 19, expected ids from 0"),
+        (lambda m, x: m(x, x - 2), ValueError, "target_in has token id -1"),
+        (lambda m, x: m(x[:0], x[:0]), ValueError, "both at least 1, found"),
+        (lambda m, x: m(x, x[:1]), ValueError, r"one batch size, found \(2, 3\) and \(1, 3\)"),
+        (lambda m, x: m(x.float(), x), TypeError, "source must hold token ids"),
+        (lambda m, x: m(x, x, x), TypeError, "source_keep must be boolean"),
+        (lambda m, x: m(x, x, None, x[:, 1:] > 0), ValueError, "target_keep must have the shape"),
+        (lambda m, x: m(x.repeat(1, 6), x), ValueError, "16 positions were learned, found places"),
+        (lambda m, x: m.decode(x + 18, m.start(x)), ValueError, "tokens has token id 19"),
+        (lambda m, x: Seq2SeqConfig(pad=37_000), ValueError, "pad must be an id of the vocabulary"),
+        (lambda m, x: Seq2SeqConfig(share="some"), ValueError, "share must be one of all, target"),
+        (lambda m, x: Seq2SeqConfig(activation="tanh"), ValueError, "activation must be one of"),
+        (lambda m, x: Seq2SeqConfig(source_vocabulary=9), ValueError, "needs one vocabulary"),
+        (lambda m, x: Seq2SeqConfig(depth=0), ValueError, "depth must be above 0"),
+    ],
+)
+def test_bad_input_gets_a_sentence(call, error, sentence):
+    with pytest.raises(error, match=sentence):
+        call(model(positions=16), torch.ones(2, 3, dtype=torch.long))

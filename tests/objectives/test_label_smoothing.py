@@ -1,0 +1,145 @@
+"""Label smoothing: torch's own loss, the paper's formula, padding, and a head on real tokens."""
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coursekit.objectives.label_smoothing import (
+    fused_cross_entropy,
+    loss_on_tokens,
+    lowest_loss,
+    smoothed_cross_entropy,
+    smoothed_targets,
+)
+
+PAD = 0
+LOSSES = [smoothed_cross_entropy, fused_cross_entropy]
+
+
+def example(vocabulary=7, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    logits = 3 * torch.randn(3, 5, vocabulary, generator=generator, dtype=torch.double)
+    targets = torch.randint(1, vocabulary, (3, 5), generator=generator)
+    targets[0, 3:] = PAD
+    targets[2, 1:] = PAD
+    return logits.requires_grad_(), targets
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@given(st.integers(2, 9), st.floats(0, 0.9), st.integers(0, 99), st.sampled_from([None, PAD]))
+def test_both_paths_are_torch_s_loss(loss, vocabulary, smoothing, seed, pad):
+    logits, targets = example(vocabulary, seed)
+    want = F.cross_entropy(
+        logits.flatten(0, 1),
+        targets.flatten(),
+        label_smoothing=smoothing,
+        ignore_index=-100 if pad is None else pad,
+    )
+    found = loss(logits, targets, smoothing=smoothing, pad=pad)
+    torch.testing.assert_close(found, want)
+    torch.testing.assert_close(
+        torch.autograd.grad(found, logits), torch.autograd.grad(want, logits)
+    )
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_it_is_the_divergence_from_the_smoothed_target_up_to_a_constant(loss):
+    """Szegedy et al.: KL(q ‖ p) with q = (1 − ε)·one-hot + ε/V, token by token, by hand."""
+    logits, targets = example()
+    terms = []
+    for row, target in zip(logits.flatten(0, 1).tolist(), targets.flatten().tolist()):
+        if target == PAD:
+            continue
+        total = math.fsum(math.exp(x) for x in row)
+        p = [math.exp(x) / total for x in row]
+        q = [0.1 / 7 + (0.9 if v == target else 0.0) for v in range(7)]
+        terms.append(math.fsum(b * math.log(b / a) for a, b in zip(p, q)))
+    divergence = math.fsum(terms) / len(terms)
+    found = loss(logits, targets, smoothing=0.1, pad=PAD).item()
+    assert found - divergence == pytest.approx(lowest_loss(7, 0.1), abs=1e-12)
+
+
+@given(st.integers(2, 50), st.floats(0, 0.95))
+def test_the_lowest_loss_is_reached_by_the_smoothed_target_itself(vocabulary, smoothing):
+    targets = torch.tensor([1])
+    q = smoothed_targets(targets, vocabulary, smoothing)
+    torch.testing.assert_close(q.sum(-1), torch.ones(1))
+    best = q.double().clamp(min=1e-300).log()
+    floor = lowest_loss(vocabulary, smoothing)
+    found = smoothed_cross_entropy(best, targets, smoothing=smoothing).item()
+    assert found == pytest.approx(floor, abs=1e-5)
+    worse = smoothed_cross_entropy(3 * best, targets, smoothing=smoothing).item()
+    assert worse >= floor - 1e-5
+
+
+def test_the_lowest_losses_that_the_docstring_names():
+    assert lowest_loss(37_000, 0.1) == pytest.approx(1.38, abs=0.005)
+    assert lowest_loss(37_000, 0.0) == 0.0
+
+
+def test_the_gradient_stops_at_the_smoothed_target_and_vanishes_at_padding():
+    logits, targets = example()
+    real = (targets != PAD).sum()
+    (grad,) = torch.autograd.grad(fused_cross_entropy(logits, targets, pad=PAD), logits)
+    want = (logits.softmax(-1) - smoothed_targets(targets, 7, 0.1)) / real
+    want = want.masked_fill((targets == PAD)[..., None], 0.0)
+    torch.testing.assert_close(grad, want)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_a_head_on_real_tokens_gives_the_same_loss_and_never_sees_padding(smoothing):
+    torch.manual_seed(0)
+    head = torch.nn.Linear(4, 7).double()
+    hidden = torch.randn(3, 5, 4, dtype=torch.double, requires_grad=True)
+    _, targets = example()
+    seen = []
+
+    def watched(x):
+        seen.append(x.shape)
+        return head(x)
+
+    everything = [hidden, *head.parameters()]
+    found = loss_on_tokens(hidden, watched, targets, pad=PAD, smoothing=smoothing)
+    want = smoothed_cross_entropy(head(hidden), targets, smoothing=smoothing, pad=PAD)
+    assert seen == [(9, 4)] and (targets != PAD).sum() == 9
+    torch.testing.assert_close(found, want)
+    found = torch.autograd.grad(found, everything)
+    torch.testing.assert_close(found, torch.autograd.grad(want, everything))
+    assert found[0][targets == PAD].eq(0).all() and found[0][targets != PAD].ne(0).any(-1).all()
+
+    spoilt = hidden.detach().masked_fill((targets == PAD)[..., None], torch.nan)
+    assert loss_on_tokens(spoilt, head, targets, pad=PAD).isfinite()
+
+
+def test_a_mean_over_all_tokens_of_the_batch_not_over_rows():
+    logits, targets = example()
+    sums = [
+        fused_cross_entropy(logits[row], targets[row], pad=PAD) * (targets[row] != PAD).sum()
+        for row in range(3)
+    ]
+    torch.testing.assert_close(sum(sums) / 9, fused_cross_entropy(logits, targets, pad=PAD))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_bad_input_gets_a_sentence(loss):
+    logits, targets = example()
+    with pytest.raises(ValueError, match=r"every target is padding \(0\)"):
+        loss(logits, torch.zeros_like(targets), pad=PAD)
+    with pytest.raises(ValueError, match=r"targets of shape \(3, 5\), found \(3, 4\)"):
+        loss(logits, targets[:, 1:])
+    with pytest.raises(ValueError, match=r"smoothing must lie in \[0, 1\), found 1"):
+        loss(logits, targets, smoothing=1)
+    with pytest.raises(TypeError, match=r"token ids \(int64\), found torch\.float32"):
+        loss(logits, targets.float())
+
+
+def test_hidden_states_without_their_targets_get_a_sentence():
+    hidden, head = torch.randn(2, 3, 4), torch.nn.Linear(4, 7)
+    with pytest.raises(ValueError, match=r"hidden states \(2, 3, 4\) .* found \(2, 2\)"):
+        loss_on_tokens(hidden, head, torch.ones(2, 2, dtype=torch.long), pad=PAD)
+    with pytest.raises(ValueError, match="every target is padding"):
+        loss_on_tokens(hidden, head, torch.zeros(2, 3, dtype=torch.long), pad=PAD)

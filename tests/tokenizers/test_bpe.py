@@ -1,0 +1,71 @@
+"""BPE over characters: the reference's merges and segmentation."""
+
+from __future__ import annotations
+
+import pytest
+
+from coursekit.tokenizers.bpe import BPE
+
+
+def train_reference(ours, lines):
+    """Train the `tokenizers` package on the same lines; its ids equal ours only if its merges do.
+
+    It numbers the marked characters ("s</w>") in the random order of a hash table, and this order
+    breaks its ties. Named as special tokens, they get our order.
+    """
+    hf = pytest.importorskip("tokenizers")
+    first = [ours.id_to_token(i) for i in range(len(ours) - len(ours.merges))]
+    trained = hf.Tokenizer(hf.models.BPE(unk_token="[UNK]", end_of_word_suffix="</w>"))
+    trained.pre_tokenizer = hf.pre_tokenizers.WhitespaceSplit()
+    trainer = hf.trainers.BpeTrainer(
+        vocab_size=len(ours),
+        special_tokens=first,
+        end_of_word_suffix="</w>",
+        show_progress=False,
+    )
+    trained.train_from_iterator(lines, trainer)
+    vocabulary = trained.get_vocab()
+    # A fresh tokenizer, in which the characters are no special tokens.
+    peer = hf.Tokenizer(
+        hf.models.BPE(
+            vocab=vocabulary, merges=ours.merges, unk_token="[UNK]", end_of_word_suffix="</w>"
+        )
+    )
+    peer.pre_tokenizer = hf.pre_tokenizers.WhitespaceSplit()
+    peer.decoder = hf.decoders.BPEDecoder(suffix="</w>")
+    return vocabulary, peer
+
+
+def assert_parity(lines, others, size):
+    ours = BPE.train(lines, vocabulary_size=size, special=["<pad>"])
+    vocabulary, peer = train_reference(ours, lines)
+    assert {ours.id_to_token(i): i for i in range(len(ours))} == vocabulary
+    assert len(ours) == size
+    for line in [*lines[:300], *others]:
+        want = peer.encode(line)
+        ids, spans = ours.encode_with_offsets(line)
+        assert ids == want.ids, line
+        assert spans == [tuple(span) for span in want.offsets], line
+        if "[UNK]" not in want.tokens:
+            assert ours.decode(ids) == " ".join(line.split()) == peer.decode(want.ids)
+
+
+@pytest.mark.parametrize("size", [150, 1200])
+def test_the_reference_learns_and_encodes_the_same(corpus, nasty, size):
+    # \x1c to \x1f are spaces for str.split only
+    assert_parity(corpus, [line for line in nasty if "\x1c" not in line], size)
+
+
+def test_the_reference_on_real_text(real_lines, nasty):
+    assert_parity(real_lines, [line for line in nasty if "\x1c" not in line], 3000)
+
+
+def test_without_a_mark_at_the_end():
+    ours = BPE.train(["low low lower"], vocabulary_size=8, end_of_word="", unknown=None)
+    assert ours.tokens("lower low") == ["low", "er", "low"]
+    assert ours.decode(ours.encode("lower")) == "lower"
+
+
+def test_rare_words_fall_into_pieces():
+    ours = BPE.train(["low low low low newest newest widest widest wider"], vocabulary_size=32)
+    assert ours.tokens("low lowest") == ["low</w>", "lo", "w", "est</w>"]
