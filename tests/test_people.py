@@ -221,8 +221,9 @@ def test_links_are_checked_weekly():
 # --- the lock, and what belongs to one machine ---
 
 
-def test_lock_has_only_names_with_versions():
-    lines = text("requirements.lock").splitlines()
+@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-data.lock"])
+def test_lock_has_only_names_with_versions(lock):
+    lines = text(lock).splitlines()
     odd = [
         line
         for line in lines

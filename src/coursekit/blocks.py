@@ -43,19 +43,15 @@ class FeedForward(nn.Module):
         check_positive(width=width, hidden=hidden)
         self.width, self.activation = width, activation
         self.expand = nn.Linear(width, hidden, bias=bias)
-        self.norm = nn.LayerNorm(hidden, eps=eps) if inner_norm else None
+        self.norm = nn.LayerNorm(hidden, eps=eps) if inner_norm else nn.Identity()
         self.dropout = nn.Dropout(dropout)
         self.contract = nn.Linear(hidden, width, bias=bias)
 
     def forward(self, x: Tensor) -> Tensor:
         """x (B, T, D) -> (B, T, D)."""
         check_width(x, self.width, "x")
-        hidden = self.activation(self.expand(x))  # (B, T, hidden)
-        if self.norm is not None:
-            hidden = self.norm(hidden)
-        if self.dropout.training:
-            hidden = self.dropout(hidden)
-        return self.contract(hidden)  # (B, T, D)
+        hidden = self.norm(self.activation(self.expand(x)))  # (B, T, hidden)
+        return self.contract(self.dropout(hidden))  # (B, T, D)
 
 
 class Residual(nn.Module):
@@ -88,18 +84,16 @@ class Residual(nn.Module):
         self.dropout = nn.Dropout(dropout)
         normalise = nn.RMSNorm if rms_norm else nn.LayerNorm
         self.norm = nn.Identity() if norm == "none" else normalise(width, eps=eps)
-        self.after = normalise(width, eps=eps) if after else None
+        self.after = normalise(width, eps=eps) if after else nn.Identity()
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         """x (B, T, D) -> (B, T, D)."""
         if self.placement == "post":
             return self.norm(self._add(x, sublayer(x)))
-        change = sublayer(self.norm(x))
-        return self._add(x, change if self.after is None else self.after(change))
+        return self._add(x, self.after(sublayer(self.norm(x))))
 
     def _add(self, x: Tensor, change: Tensor) -> Tensor:
-        if self.dropout.training:
-            change = self.dropout(change)
+        change = self.dropout(change)
         if self.training and self.drop_path:
             stays = 1 - self.drop_path
             chosen = torch.rand(len(x), *[1] * (x.ndim - 1), device=x.device) < stays  # (B, 1, 1)

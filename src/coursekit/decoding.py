@@ -18,6 +18,7 @@ from torch import Tensor
 
 from coursekit._check import check_positive
 from coursekit.blocks import StackCache
+from coursekit.quick import QuickStack
 
 
 @dataclass
@@ -29,6 +30,7 @@ class State:
     memory: Tensor | None = None  # (B, S', D): what the encoder made of the source
     memory_mask: Tensor | None = None  # (B, 1, 1, S'): False at its padding
     positions: int | None = None  # how many tokens the decoder can read, None without a limit
+    quick: QuickStack | None = None  # the blocks without their modules, where that is possible
 
     @property
     def length(self) -> int:

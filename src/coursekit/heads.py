@@ -176,7 +176,8 @@ class MultiHeadAttention(nn.Module):
             raise ValueError("value was given without key; pass both, or neither")
         if key is not None and self.rotary is not None:
             raise ValueError("rotary positions need self-attention, but a key was given")
-        if query.dtype != self.qkv.weight.dtype:
+        dtype = self.qkv.weight.dtype  # under autocast torch mixes dtypes on purpose
+        if query.dtype != dtype and not torch.is_autocast_enabled(query.device.type):
             raise TypeError(
                 f"query must have the weights' dtype {self.qkv.weight.dtype}, found {query.dtype}"
             )
@@ -240,8 +241,14 @@ class KeyValueCache:
 
     def reorder(self, index: Tensor) -> None:
         """Keep the batch rows in `index` (B',), as beam search does when beams die or double."""
-        if self._keys is not None:
+        if self._keys is None:
+            return
+        if len(index) != len(self._keys) or self._keys.requires_grad:
             self._keys, self._values = self._keys[index], self._values[index]
+            return
+        moved = (index != torch.arange(len(index), device=index.device)).nonzero()[:, 0]  # (N,)
+        for stored in (self.keys, self.values):  # rows that stay where they are cost nothing
+            stored[moved] = stored[index[moved]]  # (N, Hkv, S, Dh)
 
     def _moved(self, old: Tensor | None, like: Tensor) -> Tensor:
         """Return room for `capacity` positions shaped as `like`, the stored ones copied into it."""

@@ -1,6 +1,7 @@
 """GPT: the sizes of the papers, parity with Hugging Face down to the texts, and the laws."""
 
 import dataclasses
+import itertools
 from functools import partial
 
 import pytest
@@ -313,10 +314,13 @@ def test_logits_do_not_know_the_tokens_that_follow(norm):
 def test_reading_in_pieces_equals_reading_at_once(norm, padded):
     net, keep = model(norm), LEFT if padded else None
     whole = net(TOKENS, keep)  # (3, 7, V)
-    for pieces in ([7], [1] * 7, [3, 4], [4, 3], [1, 6], [6, 1], [2, 3, 2], [1, 1, 5]):
-        for capacity in (0, 30):
+    pieces = ([7], [1] * 7, [3, 4], [4, 3], [1, 6], [6, 1], [2, 3, 2], [1, 1, 5])
+    for split, capacity, quick in itertools.product(pieces, (0, 30), (False, True)):
+        with torch.set_grad_enabled(capacity == 0):  # the cache is written in place or not
             state, end = net.start(keep, capacity=capacity), 0
-            for T in pieces:
+            assert state.quick is not None
+            state.quick = state.quick if quick else None
+            for T in split:
                 logits = net.decode(TOKENS[:, end : end + T], state)
                 end += T
                 real = torch.ones(3, dtype=torch.bool) if keep is None else keep[:, end - 1]
@@ -326,15 +330,16 @@ def test_reading_in_pieces_equals_reading_at_once(norm, padded):
 
 def test_what_was_kept_is_still_right_after_beams_move():
     net, index = model(), torch.tensor([2, 1, 1, 0, 2])
-    for keep in (None, LEFT):
-        state = net.start(keep)
-        net.decode(TOKENS[:, :5], state)
-        state.reorder(index)
-        state.reorder(torch.tensor([0, 0, 2, 3, 1]))  # the same number of rows: moved in place
-        moved = index[[0, 0, 2, 3, 1]]
-        logits = net.decode(TOKENS[moved, 5:], state)
-        expected = net(TOKENS, keep)[moved, -1]
-        torch.testing.assert_close(logits, expected)
+    for keep, gradients in itertools.product((None, LEFT), (False, True)):
+        with torch.set_grad_enabled(gradients):
+            state = net.start(keep)
+            net.decode(TOKENS[:, :4], state)
+            state.reorder(index)
+            net.decode(TOKENS[index, 4:5], state)
+            state.reorder(torch.tensor([0, 0, 2, 4, 1]))  # as many rows: moved in place
+            moved = index[[0, 0, 2, 4, 1]]
+            logits = net.decode(TOKENS[moved, 5:], state)
+            torch.testing.assert_close(logits, net(TOKENS, keep)[moved, -1])
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])

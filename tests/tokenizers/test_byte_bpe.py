@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 import unicodedata
 from itertools import pairwise
@@ -58,22 +59,25 @@ def train_reference(lines, size, special):
         initial_alphabet=hf.pre_tokenizers.ByteLevel.alphabet(),
     )
     peer.train_from_iterator(lines, trainer)
-    return peer.get_vocab()
+    merges = json.loads(peer.to_str())["model"]["merges"]
+    return peer.get_vocab(), [tuple(merge) for merge in merges]
 
 
 @pytest.mark.parametrize("size", [300, 1500])
 def test_the_reference_learns_the_same(corpus, nasty, size):
     lines = [*corpus, *nasty]
     ours = ByteBPE.train(lines, vocabulary_size=size, special=["<pad>", "<eos>"])
-    vocabulary = train_reference(lines, size, ["<pad>", "<eos>"])
+    vocabulary, merges = train_reference(lines, size, ["<pad>", "<eos>"])
     assert {ours.id_to_token(i): i for i in range(len(ours))} == vocabulary
+    assert [(show(left), show(right)) for left, right in ours.merges] == merges
     assert_same(ours, reference(ours), lines[-300:])
 
 
 def test_the_reference_learns_the_same_from_real_text(real_lines):
     ours = ByteBPE.train(real_lines, vocabulary_size=3000)
-    vocabulary = train_reference(real_lines, 3000, [])
+    vocabulary, merges = train_reference(real_lines, 3000, [])
     assert {ours.id_to_token(i): i for i in range(len(ours))} == vocabulary
+    assert [(show(left), show(right)) for left, right in ours.merges] == merges
 
 
 def test_gpt2_on_nasty_lines(gpt2, nasty):

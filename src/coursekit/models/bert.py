@@ -145,7 +145,6 @@ class HuggingFace(nn.Module):
     def load_huggingface(self, theirs: Mapping[str, Tensor]) -> Self:
         """Copy the weights of the `transformers` model in; a name left over is an error."""
         state = import_state(self.rules(), theirs)
-        self.to(next(iter(state.values())).dtype)  # double stays double
         load_strictly(self, state)
         return self
 

@@ -147,7 +147,10 @@ def fairseq_block(ours: str, theirs: str, cross_attention: bool) -> list[Rule]:
 
 
 def load_strictly(model: torch.nn.Module, state: Mapping[str, Tensor]) -> None:
-    """Copy `state` into `model`; a missing name, a left-over name or a wrong shape is an error."""
+    """Copy `state` into `model`, which takes over its dtype.
+
+    A missing name, a left-over name or a wrong shape is an error.
+    """
     expected = model.state_dict()
     missing, extra = expected.keys() - state.keys(), state.keys() - expected.keys()
     if missing:
@@ -162,6 +165,10 @@ def load_strictly(model: torch.nn.Module, state: Mapping[str, Tensor]) -> None:
                 f"{name} has shape {tuple(tensor.shape)}, "
                 f"but this configuration expects {tuple(expected[name].shape)}"
             )
+    for tensor in state.values():
+        if tensor.is_floating_point():
+            model.to(tensor.dtype)  # or float64 weights would be rounded without a word
+            break
     model.load_state_dict(dict(state))
 
 

@@ -31,6 +31,7 @@ from coursekit.models.conversion import (
     load_strictly,
 )
 from coursekit.positions import LearnedPosition
+from coursekit.quick import QuickStack
 
 Activation = Literal["gelu tanh", "gelu", "relu"]
 ACTIVATIONS: dict[Activation, Callable[[Tensor], Tensor]] = {
@@ -188,12 +189,14 @@ class GPT(nn.Module):
         keep: Tensor | None = None,
         *,
         cache: StackCache | None = None,
+        quick: QuickStack | None = None,
         **asked: bool,
     ) -> Tensor | tuple[Tensor, ...]:
         """tokens (B, T) -> the top vectors (B, T, D), from which logits and all heads are read.
 
         With a `cache` the tokens follow those that it holds, and `keep` (B, S) is about both. A row
-        starts to count its positions at the first token that it keeps.
+        starts to count its positions at the first token that it keeps. `quick` takes the place of
+        the stack.
         """
         check_tokens(tokens, self.config.vocabulary)
         first = cache.length if cache is not None else 0
@@ -202,6 +205,8 @@ class GPT(nn.Module):
             mask = keep[:, None, None, :]  # (B, 1, 1, S)
             first = first - keep.int().argmax(dim=1)  # (B,): the left padding stands before 0
         x = self.dropout(self.positions(self.tokens(tokens), first))  # (B, T, D)
+        if quick is not None:
+            return quick(x, cache, mask=mask)
         return self.stack(x, mask=mask, causal=True, cache=cache, **asked)
 
     def read_out(self, x: Tensor) -> Tensor:
@@ -222,8 +227,12 @@ class GPT(nn.Module):
             if not keep[:, -1].all() or (keep[:, :-1] & ~keep[:, 1:]).any():
                 raise ValueError("the padding of a prompt must stand on the left, before its text")
             keep = None if keep.all() else keep
-        cache = StackCache(self.config.depth, capacity)
-        return State(cache=cache, keep=keep, positions=self.config.positions)
+        return State(
+            cache=StackCache(self.config.depth, capacity),
+            keep=keep,
+            positions=self.config.positions,
+            quick=QuickStack.of(self.stack),
+        )
 
     def decode(self, tokens: Tensor, state: State) -> Tensor:
         """Read tokens (B, T) after what `state` holds -> logits (B, V) of what follows them."""
@@ -231,7 +240,7 @@ class GPT(nn.Module):
         if keep is not None:
             S = state.length + tokens.shape[1]
             keep = F.pad(keep, (0, max(S - keep.shape[1], 0)), value=True)[:, :S]  # (B, S)
-        x = self.hidden(tokens, keep, cache=state.cache)  # (B, T, D)
+        x = self.hidden(tokens, keep, cache=state.cache, quick=state.quick)  # (B, T, D)
         return self.read_out(x[:, -1])
 
     @classmethod

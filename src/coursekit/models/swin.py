@@ -140,12 +140,11 @@ def shift_mask(
     cells from the other side of the image. Cells attend to each other only if both came around the
     edge or neither did. Computed once for each size of map.
     """
-    with torch.inference_mode(False):  # what is kept must serve training too
-        came_down = torch.arange(rows, device=device) >= rows - shift  # (R,)
-        came_right = torch.arange(columns, device=device) >= columns - shift  # (C,)
-        region = 2 * came_down[:, None] + came_right  # (R, C): one of four numbers
-        region = window_partition(region[None, :, :, None], window)  # (W, M², 1)
-        return (region == region.mT)[:, None]  # (W, 1, M², M²)
+    came_down = torch.arange(rows, device=device) >= rows - shift  # (R,)
+    came_right = torch.arange(columns, device=device) >= columns - shift  # (C,)
+    region = 2 * came_down[:, None] + came_right  # (R, C): one of four numbers
+    region = window_partition(region[None, :, :, None], window)  # (W, M², 1)
+    return (region == region.mT)[:, None]  # (W, 1, M², M²)
 
 
 class WindowAttention(nn.Module):
