@@ -26,6 +26,7 @@ TEXTS = [
     "the lowest of the low, the newest of the new and the widest of the wide",
     "Ein Löwe, l'été, 日本 and 12 new things; don't go low.\n",
     "<s>the end of text",
+    "the  low\n\n  of \n\t the   new\n \n\n\t\tof    the\n",  # spaces that are merged, too
 ] * 3
 
 

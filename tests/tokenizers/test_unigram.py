@@ -89,6 +89,15 @@ def test_every_step_of_em_makes_the_text_more_probable(words):
     assert likelihoods[-1] > likelihoods[0] + 10
 
 
+def test_a_step_of_em_by_hand():
+    """The word ab, seen three times, is ab or a·b with equal weight; b, seen once, is b."""
+    scores = {"ab": math.log(0.25), "a": math.log(0.5), "b": math.log(0.5)}
+    fitted, likelihood = fit({"ab": 3, "b": 1}, scores)
+    uses = {"ab": 1.5, "a": 1.5, "b": 2.5}
+    assert {p: math.exp(s) * 5.5 for p, s in fitted.items()} == pytest.approx(uses)
+    assert likelihood == pytest.approx(3 * math.log(0.5) + math.log(0.5))
+
+
 def test_pruning_keeps_characters_and_what_is_needed(words):
     scores = fit(words, seed_pieces(words, 500))[0]
     kept = prune(words, scores, 200)
@@ -138,6 +147,12 @@ def test_neighbours_that_are_unknown_are_one_token():
     ids, spans = ours.encode_with_offsets("aжжa ж")
     assert ids == [1, 2, 0, 2, 1, 0]
     assert spans == [(0, 0), (0, 1), (1, 3), (3, 4), (4, 5), (5, 6)]
+
+
+def test_a_piece_is_better_than_an_unknown_character():
+    ours = Unigram(["[UNK]", "▁", "b", "ab"], [0, -1, -2, -9], unknown="[UNK]")
+    assert ours.tokens("ab b") == ["▁", "ab", "▁", "b"]
+    assert ours.tokens("ba") == ["▁", "b", "[UNK]"]
 
 
 def test_one_score_a_token():

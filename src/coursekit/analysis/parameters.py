@@ -51,7 +51,7 @@ def detr(depth: str) -> DETR:
     return DETR(getattr(DETRConfig, f"r{depth}")(), backbone)
 
 
-VOCABULARY = "counted with 37,000 tokens; the paper's text says “about 37000”, its figures do not"
+VOCABULARY = "another vocabulary than 37,000 tokens: see below"
 TABLE3_ROWS = [name for name, row in TABLE3.items() if row.millions is not None]
 SIZES = [
     *(

@@ -12,6 +12,7 @@ Special tokens such as [CLS] steer a model, so text from a stranger must not be 
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from abc import ABC, abstractmethod
@@ -181,7 +182,7 @@ class Tokenizer(ABC):
         return allowed
 
     def _special_pattern(self, allowed: Special) -> re.Pattern[str] | None:
-        return border_pattern(self._allowed(allowed))
+        return border_pattern(frozenset(self._allowed(allowed))) if allowed else None
 
     def tokens(self, text: str, *, allowed_special: Special = ()) -> list[str]:
         """Return the tokens of `text` as strings, to look at."""
@@ -294,9 +295,10 @@ def check_text(text: str) -> None:
         ) from None
 
 
-def border_pattern(special: Iterable[str]) -> re.Pattern[str] | None:
+@functools.lru_cache(maxsize=100)
+def border_pattern(special: frozenset[str]) -> re.Pattern[str] | None:
     """Return a pattern of the special tokens, the longest first, None without any."""
-    names = sorted(special, key=len, reverse=True)
+    names = sorted(special, key=lambda name: (-len(name), name))
     return re.compile("|".join(map(re.escape, names))) if names else None
 
 
@@ -304,7 +306,7 @@ def split_at_special(texts: Iterable[str], special: Iterable[str]) -> Iterator[s
     """Yield what lies between the special tokens of training texts."""
     if isinstance(texts, str):
         raise TypeError("texts must be a list or another iterable of strings, found one string")
-    border = border_pattern(special)
+    border = border_pattern(frozenset(special))
     for text in texts:
         check_text(text)
         yield from border.split(text) if border else [text]

@@ -154,13 +154,14 @@ def learn_merges(
         changes += [(best[1] + y, token + y, found) for y, found in after.items()]
         if "" in before:
             changes.append((best[1] + best[0], token + token, before[""]))
+        counts[best] = 0
         for lost, won, found in changes:
             count = sum(map(occurs.__getitem__, found))
-            counts[lost] -= count
+            if lost != best:  # in aaa the pair aa overlaps itself
+                counts[lost] -= count
             counts[won] = counts.get(won, 0) + count
             where[won] += found
             heapq.heappush(heap, (-counts[won], prefer(won), won))
-        del counts[best]
     return merges
 
 
@@ -185,7 +186,10 @@ def new_token(
     number: dict[Spelling, int],
     join: Callable[[Spelling, Spelling], Spelling],
 ) -> str:
-    """Return the token of a merged pair; one that is already spelled so (ab+c, a+bc) is reused."""
+    """Return the token of a merged pair, a new one unless there is one that is spelled so.
+
+    There can be where a text contains a mark itself: a</w> from five characters, or from "a" alone.
+    """
     spelling = join(tokens[ord(pair[0])], tokens[ord(pair[1])])
     if spelling not in number:
         number[spelling] = len(tokens)

@@ -42,7 +42,8 @@ class BasicText(dict[int, str]):
     """What becomes of each character, for `str.translate`: text.translate(table).split() is words.
 
     A table that fills itself as characters come. Characters that stand alone get a space on both
-    sides; marks go with the accents (é is e and a mark once decomposed, NFD).
+    sides; accents go as marks (é is e and a mark once decomposed, NFD). Each character is rewritten
+    alone, so a sigma that ends a word becomes σ, where the lower case of the word would have ς.
     """
 
     def __init__(self, lower_case: bool) -> None:
@@ -63,8 +64,7 @@ class BasicText(dict[int, str]):
             character = f" {character} "
         if self.lower_case:
             parts = unicodedata.normalize("NFD", character)
-            # Letter by letter: the lower case of a word would write a final sigma as ς.
-            character = "".join(c.lower() for c in parts if unicodedata.category(c) != "Mn")
+            character = "".join(c for c in parts if unicodedata.category(c) != "Mn").lower()
         return "".join(f" {c} " if is_punctuation(c) else c for c in character)
 
 
