@@ -346,6 +346,8 @@ def mae_transformers() -> Call:
 def mae_vit_pytorch() -> Call:
     x, _ = image_batch(64, 32)
     encoder = vit_pytorch_model()
+    if encoder.pos_embedding.ndim == 2:  # its MAE still expects the batch axis of older versions
+        encoder.pos_embedding = nn.Parameter(encoder.pos_embedding.data[None])
     model = vit_pytorch().mae.MAE(
         encoder=encoder, decoder_dim=96, decoder_depth=2, decoder_heads=3, decoder_dim_head=32,
         masking_ratio=0.75,

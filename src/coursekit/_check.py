@@ -73,6 +73,15 @@ def check_tokens(tokens: Tensor, vocabulary: int, name: str = "tokens") -> None:
             )
 
 
+def check_ids(vocabulary: int, **ids: int) -> None:
+    """Raise unless every token id given by name is one of the vocabulary."""
+    for name, number in ids.items():
+        if not 0 <= number < vocabulary:
+            raise ValueError(
+                f"{name} must be an id of the vocabulary, 0 to {vocabulary - 1}, found {number}"
+            )
+
+
 def check_keep(keep: Tensor, tokens: Tensor, name: str = "keep") -> None:
     """Raise unless `keep` is boolean (True = a real token) and has the shape (B, T) of `tokens`."""
     if keep.dtype != torch.bool:

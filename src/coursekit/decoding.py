@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, get_args
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from coursekit._check import check_positive
@@ -36,6 +37,13 @@ class State:
     def length(self) -> int:
         """How many positions have been read, left padding included."""
         return self.cache.length
+
+    def keep_with(self, T: int) -> Tensor | None:
+        """Return `keep` (B, length + T) with the next T tokens, which are real; None: all are."""
+        if self.keep is None:
+            return None
+        missing = self.length + T - self.keep.shape[1]
+        return F.pad(self.keep, (0, max(missing, 0)), value=True)[:, : self.length + T]
 
     def reorder(self, index: Tensor) -> None:
         """Keep the batch rows in `index` (B',), as beam search does when beams die or double."""

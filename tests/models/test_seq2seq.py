@@ -19,7 +19,8 @@ from coursekit.models.conversion import (
     read_safetensors,
     write_safetensors,
 )
-from coursekit.models.seq2seq import TABLE3, Seq2SeqConfig, Seq2SeqTransformer, shift_right
+from coursekit.models.encoder_decoder import shift_right
+from coursekit.models.seq2seq import TABLE3, Seq2SeqConfig, Seq2SeqTransformer
 from coursekit.positions import sinusoidal
 
 V, D = 19, 12

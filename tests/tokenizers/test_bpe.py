@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from coursekit.tokenizers.bpe import BPE
+from coursekit.tokenizers.bpe import BPE, whitespace_split
 
 
 def train_reference(ours, lines):
@@ -73,3 +75,8 @@ def test_without_a_mark_at_the_end():
 def test_rare_words_fall_into_pieces():
     ours = BPE.train(["low low low low newest newest widest widest wider"], vocabulary_size=32)
     assert ours.tokens("low lowest") == ["low</w>", "lo", "w", "est</w>"]
+
+
+@given(st.text(st.sampled_from("ab \t\n\x0b\x1c\x1f\x85\xa0\u2003\u3000\u200b")))
+def test_splitting_at_whitespace(text):
+    assert whitespace_split(text) == BPE.pattern.findall(text)

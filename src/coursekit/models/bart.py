@@ -21,9 +21,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import check_keep, check_positive, check_tokens
-from coursekit.blocks import AttentionWeights, Stack, StackCache
-from coursekit.decoding import State
+from coursekit._check import check_ids, check_positive
+from coursekit.blocks import Stack
 from coursekit.models.conversion import (
     Reshaped,
     Rule,
@@ -34,6 +33,7 @@ from coursekit.models.conversion import (
     import_state,
     load_strictly,
 )
+from coursekit.models.encoder_decoder import EncoderDecoder
 from coursekit.positions import LearnedPosition
 
 FIRST_PLACE = 2  # of a real token in the table of positions
@@ -70,12 +70,7 @@ class BartConfig:
             hidden=self.hidden,
             positions=self.positions,
         )
-        for name in ("pad", "start", "end"):
-            if not 0 <= getattr(self, name) < self.vocabulary:
-                raise ValueError(
-                    f"{name} must be an id of the vocabulary, 0 to {self.vocabulary - 1}, "
-                    f"found {getattr(self, name)}"
-                )
+        check_ids(self.vocabulary, pad=self.pad, start=self.start, end=self.end)
         if self.start == self.pad:
             raise ValueError(f"start and pad must be different ids, found {self.pad} for both")
 
@@ -123,13 +118,13 @@ class BartConfig:
         return cls(**found, count_padding=True)
 
 
-class Bart(nn.Module):
+class Bart(EncoderDecoder):
     """Encoder, decoder, and one embedding for both and for the output."""
 
     def __init__(self, config: BartConfig) -> None:
         super().__init__()
         self.config = config
-        width = config.width
+        self.longest, width = config.positions, config.width
         self.embedding = nn.Embedding(config.vocabulary, width, padding_idx=config.pad)
         self.source_positions = LearnedPosition(size=config.positions + FIRST_PLACE, width=width)
         self.target_positions = LearnedPosition(size=config.positions + FIRST_PLACE, width=width)
@@ -161,125 +156,25 @@ class Bart(nn.Module):
                 nn.init.zeros_(module.bias)
         nn.init.zeros_(self.embedding.weight.data[self.config.pad])
 
-    def forward(
-        self,
-        source: Tensor,
-        target_in: Tensor,
-        source_keep: Tensor | None = None,
-        target_keep: Tensor | None = None,
-        *,
-        return_weights: bool = False,
-    ) -> Tensor | tuple[Tensor, list[AttentionWeights], list[AttentionWeights]]:
-        """Teacher forcing: source (B, S), target_in (B, T) -> logits (B, T, V).
+    def embed_source(self, source: Tensor, first: int | Tensor) -> Tensor:
+        """source (B, S) -> (B, S, D)."""
+        return self.dropout(self.source_norm(self._embed(source, self.source_positions, first)))
 
-        `target_in` is the target shifted right by the start token. `source_keep` (B, S) and
-        `target_keep` (B, T) are True at real tokens; without them what is not `config.pad` is
-        real. `return_weights` adds the attention weights of each block of the encoder and of the
-        decoder.
-        """
-        out = self.hidden(source, target_in, source_keep, target_keep, return_weights)
-        if return_weights:
-            hidden, read, written = out
-            return self.logits(hidden), read, written
-        return self.logits(out)
-
-    def hidden(
-        self,
-        source: Tensor,
-        target_in: Tensor,
-        source_keep: Tensor | None = None,
-        target_keep: Tensor | None = None,
-        return_weights: bool = False,
-    ) -> Tensor | tuple[Tensor, list[AttentionWeights], list[AttentionWeights]]:
-        """Return the decoder's output (B, T, D); the arguments are those of `forward`.
-
-        A loss on real tokens only: `model.logits(hidden[target_out != pad])`.
-        """
-        check_tokens(target_in, self.config.vocabulary, "target_in")
-        if len(source) != len(target_in):
-            raise ValueError(
-                "source and target_in must have one batch size, "
-                f"found {tuple(source.shape)} and {tuple(target_in.shape)}"
-            )
-        memory, memory_mask, *read = self.encode(source, source_keep, return_weights)
-        keep = self._keep(target_in, target_keep, "target_keep")
-        out = self.decoder(
-            self._embed_target(target_in, self._place(keep)),
-            memory,
-            mask=_mask(keep, causal=True),
-            causal=True,
-            memory_mask=memory_mask,
-            return_weights=return_weights,
-        )
-        return (out[0], *read, out[1]) if return_weights else out
-
-    def encode(
-        self, source: Tensor, keep: Tensor | None = None, return_weights: bool = False
-    ) -> tuple:
-        """source (B, S) -> memory (B, S, D), its mask (B, 1, 1, S), and the weights on request.
-
-        The mask is None where no source is padded.
-        """
-        check_tokens(source, self.config.vocabulary, "source")
-        keep = self._keep(source, keep, "source_keep")
-        x = self._embed(source, self.source_positions, self._place(keep))
-        x = self.dropout(self.source_norm(x))  # (B, S, D)
-        mask = _mask(keep)
-        out = self.encoder(x, mask=mask, return_weights=return_weights)
-        return (out[0], mask, out[1]) if return_weights else (out, mask)
+    def embed_target(self, target: Tensor, first: int | Tensor) -> Tensor:
+        """target (B, T) -> (B, T, D)."""
+        return self.dropout(self.target_norm(self._embed(target, self.target_positions, first)))
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Hidden (..., D) -> logits (..., V)."""
         return F.linear(hidden, self.embedding.weight, self.final_logits_bias)
 
-    def start(
-        self,
-        source: Tensor,
-        keep: Tensor | None = None,
-        *,
-        prompt_keep: Tensor | None = None,
-        capacity: int = 0,
-    ) -> State:
-        """Read the source (B, S) once and return the state in which nothing is written yet.
+    def first(self, keep: Tensor | None, past: int = 0) -> int | Tensor:
+        """Return the place of column 0; to Hugging Face, padding on the left is a place, too."""
+        return past if self.config.count_padding else super().first(keep, past)
 
-        `prompt_keep` (B, T) is False at the left padding of prompts, if they have any. The cache
-        makes room for `capacity` target tokens at once, and grows when they are not enough.
-        """
-        memory, mask = self.encode(source, keep)
-        return State(
-            cache=StackCache(self.config.depth_of_decoder, capacity),
-            keep=prompt_keep,
-            memory=memory,
-            memory_mask=mask,
-            positions=self.config.positions,
-        )
-
-    def decode(self, tokens: Tensor, state: State) -> Tensor:
-        """Read the next target tokens (B, T) and return the logits (B, V) of what follows them.
-
-        The past, and the source's keys and values, are in `state.cache`: each is computed once.
-        """
-        check_tokens(tokens, self.config.vocabulary)
-        past, keep = state.length, state.keep
-        if keep is not None:  # left padding of the prompts; what was written since is real
-            keep = F.pad(keep, (0, past + tokens.shape[1] - keep.shape[1]), value=True)
-        x = self.decoder(
-            self._embed_target(tokens, self._place(keep, past)),
-            state.memory,
-            mask=_mask(keep),
-            causal=True,
-            memory_mask=state.memory_mask,
-            cache=state.cache,
-        )  # (B, T, D)
-        return self.logits(x[:, -1])  # (B, V)
-
-    def _embed_target(self, tokens: Tensor, place: int | Tensor) -> Tensor:
-        x = self._embed(tokens, self.target_positions, place)
-        return self.dropout(self.target_norm(x))  # (B, T, D)
-
-    def _embed(self, tokens: Tensor, positions: LearnedPosition, place: int | Tensor) -> Tensor:
-        first = place if isinstance(place, int) else int(place.max())
-        if (length := first + tokens.shape[1]) > self.config.positions:
+    def _embed(self, tokens: Tensor, positions: LearnedPosition, first: int | Tensor) -> Tensor:
+        last = first if isinstance(first, int) else int(first.max())
+        if (length := last + tokens.shape[1]) > self.config.positions:
             raise ValueError(
                 f"a sequence of {length} tokens is longer than the {self.config.positions} "
                 "positions that were learned"
@@ -287,19 +182,7 @@ class Bart(nn.Module):
         x = self.embedding(tokens)  # (B, T, D)
         if self.config.scale_embedding:
             x = x * self.config.width**0.5
-        return positions(x, place + FIRST_PLACE)  # (B, T, D)
-
-    def _place(self, keep: Tensor | None, past: int = 0) -> int | Tensor:
-        """Return the place of the first column: the first real token of each row is at place 0."""
-        if keep is None or self.config.count_padding or keep[:, 0].all():
-            return past
-        return past - keep.int().argmax(dim=1)  # (B,)
-
-    def _keep(self, tokens: Tensor, keep: Tensor | None, name: str) -> Tensor | None:
-        """Return where tokens are real (B, T), or None if they are so everywhere."""
-        keep = tokens != self.config.pad if keep is None else keep
-        check_keep(keep, tokens, name)
-        return None if keep.all() else keep
+        return positions(x, first + FIRST_PLACE)  # (B, T, D)
 
     @classmethod
     def from_huggingface(cls, state: Mapping[str, Tensor], config: BartConfig) -> Self:
@@ -314,17 +197,6 @@ class Bart(nn.Module):
     def to_huggingface(self) -> dict[str, Tensor]:
         """Return the weights under the names of `BartForConditionalGeneration`."""
         return export_state(rules(self.config), self.state_dict())
-
-
-def _mask(keep: Tensor | None, causal: bool = False) -> Tensor | None:
-    """Keep (B, S) -> (B, 1, 1, S): everybody may look at real tokens.
-
-    Under a `causal` mask nobody real sees the padding behind the last token, so that only padding
-    in front of a real token needs a mask.
-    """
-    if keep is None or (causal and not (keep[:, 1:] & ~keep[:, :-1]).any()):
-        return None
-    return keep[:, None, None, :]  # (B, 1, 1, S)
 
 
 def rules(config: BartConfig) -> list[Rule]:

@@ -236,10 +236,7 @@ class GPT(nn.Module):
 
     def decode(self, tokens: Tensor, state: State) -> Tensor:
         """Read tokens (B, T) after what `state` holds -> logits (B, V) of what follows them."""
-        keep = state.keep
-        if keep is not None:
-            S = state.length + tokens.shape[1]
-            keep = F.pad(keep, (0, max(S - keep.shape[1], 0)), value=True)[:, :S]  # (B, S)
+        keep = state.keep_with(tokens.shape[1])  # (B, S)
         x = self.hidden(tokens, keep, cache=state.cache, quick=state.quick)  # (B, T, D)
         return self.read_out(x[:, -1])
 

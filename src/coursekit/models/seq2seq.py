@@ -21,9 +21,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import check_keep, check_positive, check_tokens
-from coursekit.blocks import AttentionWeights, Norm, Stack, StackCache
-from coursekit.decoding import State
+from coursekit._check import check_ids, check_positive
+from coursekit.blocks import Norm, Stack
 from coursekit.models.conversion import (
     Reshaped,
     Rule,
@@ -34,6 +33,7 @@ from coursekit.models.conversion import (
     import_state,
     load_strictly,
 )
+from coursekit.models.encoder_decoder import EncoderDecoder
 from coursekit.positions import LearnedPosition, SinusoidalPosition
 
 Share = Literal["all", "target", "none"]
@@ -88,12 +88,7 @@ class Seq2SeqConfig:
         if self.activation not in ACTIVATIONS:
             expected = ", ".join(ACTIVATIONS)
             raise ValueError(f"activation must be one of {expected}, found {self.activation!r}")
-        for name in ("pad", "start", "end"):
-            if not 0 <= getattr(self, name) < self.vocabulary:
-                raise ValueError(
-                    f"{name} must be an id of the vocabulary, 0 to {self.vocabulary - 1}, "
-                    f"found {getattr(self, name)}"
-                )
+        check_ids(self.vocabulary, pad=self.pad, start=self.start, end=self.end)
 
     @property
     def vocabulary_of_source(self) -> int:
@@ -154,12 +149,13 @@ TABLE3 = MappingProxyType(
 )
 
 
-class Seq2SeqTransformer(nn.Module):
+class Seq2SeqTransformer(EncoderDecoder):
     """Encoder and decoder of Transformer blocks, and the embeddings that both share."""
 
     def __init__(self, config: Seq2SeqConfig) -> None:
         super().__init__()
         self.config = config
+        self.longest = config.positions
         width, share = config.width, config.share
         self.embedding = nn.Embedding(config.vocabulary, width)  # the shared one
         self.source_embedding = (
@@ -205,137 +201,32 @@ class Seq2SeqTransformer(nn.Module):
                 nn.init.xavier_uniform_(linear.weight)
                 nn.init.zeros_(linear.bias)
 
-    def forward(
-        self,
-        source: Tensor,
-        target_in: Tensor,
-        source_keep: Tensor | None = None,
-        target_keep: Tensor | None = None,
-        *,
-        return_weights: bool = False,
-    ) -> Tensor | tuple[Tensor, list[AttentionWeights], list[AttentionWeights]]:
-        """Teacher forcing: source (B, S), target_in (B, T) -> logits (B, T, V).
-
-        `target_in` is the target shifted right (`shift_right`); the logits at t are about the token
-        that follows target_in[:, t] and depend on target_in[:, : t + 1] only. `source_keep` (B, S)
-        and `target_keep` (B, T) are True at real tokens; without them what is not `config.pad` is
-        real. `return_weights` adds the attention weights of each block of the encoder, own
-        (B, H, S, S), and of the decoder, own (B, H, T, T) and cross (B, H, T, S).
-        """
-        hidden = self.hidden(source, target_in, source_keep, target_keep, return_weights)
-        if return_weights:
-            hidden, read, written = hidden
-            return self.logits(hidden), read, written
-        return self.logits(hidden)
-
-    def hidden(
-        self,
-        source: Tensor,
-        target_in: Tensor,
-        source_keep: Tensor | None = None,
-        target_keep: Tensor | None = None,
-        return_weights: bool = False,
-    ) -> Tensor | tuple[Tensor, list[AttentionWeights], list[AttentionWeights]]:
-        """Return the decoder's output (B, T, D); the arguments are those of `forward`.
-
-        The scores of all words are the dearest part of a small model, and nobody needs them at
-        padding: choose first, then `model.logits(hidden[target_out != pad])`.
-        """
-        check_tokens(target_in, self.config.vocabulary, "target_in")
-        if len(source) != len(target_in):
-            raise ValueError(
-                "source and target_in must have one batch size, "
-                f"found {tuple(source.shape)} and {tuple(target_in.shape)}"
-            )
-        memory, memory_mask, *read = self.encode(source, source_keep, return_weights)
-        if target_keep is None and self.config.start == self.config.pad:
-            target_keep = torch.ones_like(target_in, dtype=torch.bool)  # the start is not padding
-        keep = self._keep(target_in, target_keep, "target_keep")
-        out = self.decoder(
-            self._embed(target_in, self.embedding, self.target_positions, _places(keep)),
-            memory,
-            mask=_mask(keep, causal=True),
-            causal=True,
-            memory_mask=memory_mask,
-            return_weights=return_weights,
-        )
-        return (out[0], *read, out[1]) if return_weights else out
-
-    def encode(
-        self, source: Tensor, keep: Tensor | None = None, return_weights: bool = False
-    ) -> tuple:
-        """source (B, S) -> memory (B, S, D), its mask (B, 1, 1, S), and the weights on request.
-
-        The mask is None where no source is padded.
-        """
-        check_tokens(source, self.config.vocabulary_of_source, "source")
-        keep = self._keep(source, keep, "source_keep")
+    def embed_source(self, source: Tensor, first: int | Tensor) -> Tensor:
+        """source (B, S) -> (B, S, D)."""
         table = self.embedding if self.source_embedding is None else self.source_embedding
-        x = self._embed(source, table, self.source_positions, _places(keep))  # (B, S, D)
-        mask = _mask(keep)
-        out = self.encoder(x, mask=mask, return_weights=return_weights)
-        return (out[0], mask, out[1]) if return_weights else (out, mask)
+        return self._embed(source, table, self.source_positions, first)
+
+    def embed_target(self, target: Tensor, first: int | Tensor) -> Tensor:
+        """target (B, T) -> (B, T, D)."""
+        return self._embed(target, self.embedding, self.target_positions, first)
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Hidden (..., D) -> logits (..., V): how well each word's vector agrees with it."""
         table = self.embedding if self.output is None else self.output
         return F.linear(hidden, table.weight, self.output_bias)
 
-    def start(
-        self,
-        source: Tensor,
-        keep: Tensor | None = None,
-        *,
-        prompt_keep: Tensor | None = None,
-        capacity: int = 0,
-    ) -> State:
-        """Read the source (B, S) once and return the state in which nothing is written yet.
-
-        `prompt_keep` (B, T) is False at the left padding of prompts, if they have any. The cache
-        makes room for `capacity` target tokens at once, and grows when they are not enough.
-        """
-        memory, mask = self.encode(source, keep)
-        return State(
-            cache=StackCache(self.config.depth, capacity),
-            keep=prompt_keep,
-            memory=memory,
-            memory_mask=mask,
-            positions=self.config.positions,
-        )
-
-    def decode(self, tokens: Tensor, state: State) -> Tensor:
-        """Read the next target tokens (B, T) and return the logits (B, V) of what follows them.
-
-        The past, and the source's keys and values, are in `state.cache`: each is computed once.
-        """
-        check_tokens(tokens, self.config.vocabulary)
-        past, keep = state.length, state.keep
-        if keep is not None:  # left padding of the prompts; what was written since is real
-            keep = F.pad(keep, (0, past + tokens.shape[1] - keep.shape[1]), value=True)
-        x = self.decoder(
-            self._embed(tokens, self.embedding, self.target_positions, _places(keep, past)),
-            state.memory,
-            mask=_mask(keep),
-            causal=True,
-            memory_mask=state.memory_mask,
-            cache=state.cache,
-        )  # (B, T, D)
-        return self.logits(x[:, -1])  # (B, V)
-
     def _embed(
-        self, tokens: Tensor, table: nn.Embedding, positions: nn.Module, offset: int | Tensor
+        self, tokens: Tensor, table: nn.Embedding, positions: nn.Module, first: int | Tensor
     ) -> Tensor:
         x = table(tokens)  # (B, T, D)
         if self.config.scale_embedding:
             x = x * self.config.width**0.5
-        return self.dropout(positions(x, offset))  # (B, T, D)
+        return self.dropout(positions(x, first))  # (B, T, D)
 
-    def _keep(self, tokens: Tensor, keep: Tensor | None, name: str) -> Tensor | None:
-        """Return where tokens are real (B, T), or None if they are so everywhere."""
-        if keep is None:
-            keep = tokens != self.config.pad
-        check_keep(keep, tokens, name)
-        return None if keep.all() else keep
+    @property
+    def source_vocabulary(self) -> int:
+        """How many words the encoder knows."""
+        return self.config.vocabulary_of_source
 
     @classmethod
     def from_huggingface(cls, state: Mapping[str, Tensor], config: Seq2SeqConfig) -> Self:
@@ -347,32 +238,6 @@ class Seq2SeqTransformer(nn.Module):
     def to_huggingface(self) -> dict[str, Tensor]:
         """Return the weights under the names of `MarianMTModel`."""
         return export_state(marian(self.config), self.state_dict())
-
-
-def shift_right(tokens: Tensor, start: int) -> Tensor:
-    """tokens (B, T) -> what the decoder reads to write them (B, T): `start`, then all but the last.
-
-    The target "I am Sam ⟨end⟩" is read as "⟨start⟩ I am Sam".
-    """
-    return F.pad(tokens[:, :-1], (1, 0), value=start)
-
-
-def _mask(keep: Tensor | None, causal: bool = False) -> Tensor | None:
-    """Keep (B, S) -> (B, 1, 1, S): everybody may look at real tokens.
-
-    Under a `causal` mask nobody real sees the padding behind the last token, so that only padding
-    in front of a real token needs a mask.
-    """
-    if keep is None or (causal and not (keep[:, 1:] & ~keep[:, :-1]).any()):
-        return None
-    return keep[:, None, None, :]  # (B, 1, 1, S)
-
-
-def _places(keep: Tensor | None, past: int = 0) -> int | Tensor:
-    """Return the place of the first column: the first real token of each row is at place 0."""
-    if keep is None or keep[:, 0].all():
-        return past
-    return past - keep.int().argmax(dim=1)  # (B,)
 
 
 def marian(config: Seq2SeqConfig) -> list[Rule]:

@@ -21,9 +21,8 @@ from typing import Any, Self
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import check_keep, check_positive, check_tokens
-from coursekit.blocks import AttentionWeights, Stack, StackCache
-from coursekit.decoding import State
+from coursekit._check import check_ids, check_positive
+from coursekit.blocks import Stack
 from coursekit.models.conversion import (
     Ignored,
     Rule,
@@ -34,6 +33,7 @@ from coursekit.models.conversion import (
     import_state,
     load_strictly,
 )
+from coursekit.models.encoder_decoder import EncoderDecoder
 from coursekit.positions import RelativeBias
 
 
@@ -66,12 +66,7 @@ class T5Config:
             head_width=self.head_width,
             hidden=self.hidden,
         )
-        for name in ("pad", "start", "end"):
-            if not 0 <= getattr(self, name) < self.vocabulary:
-                raise ValueError(
-                    f"{name} must be an id of the vocabulary, 0 to {self.vocabulary - 1}, "
-                    f"found {getattr(self, name)}"
-                )
+        check_ids(self.vocabulary, pad=self.pad, start=self.start, end=self.end)
 
     @property
     def depth_of_decoder(self) -> int:
@@ -115,7 +110,7 @@ class T5Config:
         return cls(**{our: config[their] for our, their in names.items() if their in config})
 
 
-class T5(nn.Module):
+class T5(EncoderDecoder):
     """Encoder, decoder, one embedding for both and for the output, two sets of distances."""
 
     def __init__(self, config: T5Config) -> None:
@@ -164,129 +159,27 @@ class T5(nn.Module):
             nn.init.normal_(block.feed_forward.expand.weight, std=width**-0.5)
             nn.init.normal_(block.feed_forward.contract.weight, std=self.config.hidden**-0.5)
 
-    def forward(
-        self,
-        source: Tensor,
-        target_in: Tensor,
-        source_keep: Tensor | None = None,
-        target_keep: Tensor | None = None,
-        *,
-        return_weights: bool = False,
-    ) -> Tensor | tuple[Tensor, list[AttentionWeights], list[AttentionWeights]]:
-        """Teacher forcing: source (B, S), target_in (B, T) -> logits (B, T, V).
+    def embed_source(self, source: Tensor, first: int | Tensor) -> Tensor:
+        """source (B, S) -> (B, S, D); the distances know where a token stands, not its vector."""
+        return self.dropout(self.embedding(source))
 
-        `target_in` is the target shifted right by the start token. `source_keep` (B, S) and
-        `target_keep` (B, T) are True at real tokens. Without `source_keep` everything but
-        `config.pad` is real. Without `target_keep` everything is, for the start token is the
-        padding token, and padding at the end stands behind the causal mask. `return_weights` adds
-        the attention weights of each block of the encoder and of the decoder.
-        """
-        out = self.hidden(source, target_in, source_keep, target_keep, return_weights)
-        if return_weights:
-            hidden, read, written = out
-            return self.logits(hidden), read, written
-        return self.logits(out)
+    embed_target = embed_source
 
-    def hidden(
-        self,
-        source: Tensor,
-        target_in: Tensor,
-        source_keep: Tensor | None = None,
-        target_keep: Tensor | None = None,
-        return_weights: bool = False,
-    ) -> Tensor | tuple[Tensor, list[AttentionWeights], list[AttentionWeights]]:
-        """Return the decoder's output (B, T, D); the arguments are those of `forward`.
+    def source_bias(self, S: int) -> Tensor:
+        """Return the encoder's distances (H, S, S), the same in every block."""
+        return self.encoder_bias(S)
 
-        A loss on real tokens only: `model.logits(hidden[target_out != pad])`.
-        """
-        check_tokens(target_in, self.config.vocabulary, "target_in")
-        if len(source) != len(target_in):
-            raise ValueError(
-                "source and target_in must have one batch size, "
-                f"found {tuple(source.shape)} and {tuple(target_in.shape)}"
-            )
-        memory, memory_mask, *read = self.encode(source, source_keep, return_weights)
-        if target_keep is not None:
-            check_keep(target_keep, target_in, "target_keep")
-        out = self.decoder(
-            self.dropout(self.embedding(target_in)),  # (B, T, D)
-            memory,
-            mask=_mask(target_keep),
-            causal=True,
-            bias=self.decoder_bias(target_in.shape[1]),  # (H, T, T), the same in every block
-            memory_mask=memory_mask,
-            return_weights=return_weights,
-        )
-        if return_weights:
-            return self.dropout(out[0]), *read, out[1]
-        return self.dropout(out)
+    def target_bias(self, T: int, past: int) -> Tensor:
+        """Return the decoder's distances (H, T, past + T): the queries are the last T."""
+        return self.decoder_bias(T, past + T)
 
-    def encode(
-        self, source: Tensor, keep: Tensor | None = None, return_weights: bool = False
-    ) -> tuple:
-        """source (B, S) -> memory (B, S, D), its mask (B, 1, 1, S), and the weights on request.
-
-        The mask is None where no source is padded.
-        """
-        check_tokens(source, self.config.vocabulary, "source")
-        keep = source != self.config.pad if keep is None else keep
-        check_keep(keep, source, "source_keep")
-        mask = _mask(keep)
-        out = self.encoder(
-            self.dropout(self.embedding(source)),  # (B, S, D)
-            mask=mask,
-            bias=self.encoder_bias(source.shape[1]),  # (H, S, S), the same in every block
-            return_weights=return_weights,
-        )
-        if return_weights:
-            return self.dropout(out[0]), mask, out[1]
-        return self.dropout(out), mask
+    def finish(self, x: Tensor) -> Tensor:
+        """Drop some of what leaves a stack."""
+        return self.dropout(x)
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Hidden (..., D) -> logits (..., V); 1/√D, as the embeddings have a variance of 1."""
         return F.linear(hidden * self.config.width**-0.5, self.embedding.weight)
-
-    def start(
-        self,
-        source: Tensor,
-        keep: Tensor | None = None,
-        *,
-        prompt_keep: Tensor | None = None,
-        capacity: int = 0,
-    ) -> State:
-        """Read the source (B, S) once and return the state in which nothing is written yet.
-
-        `prompt_keep` (B, T) is False at the left padding of prompts, if they have any. The cache
-        makes room for `capacity` target tokens at once, and grows when they are not enough.
-        """
-        memory, mask = self.encode(source, keep)
-        return State(
-            cache=StackCache(self.config.depth_of_decoder, capacity),
-            keep=prompt_keep,
-            memory=memory,
-            memory_mask=mask,
-        )
-
-    def decode(self, tokens: Tensor, state: State) -> Tensor:
-        """Read the next target tokens (B, T) and return the logits (B, V) of what follows them.
-
-        The past, and the source's keys and values, are in `state.cache`: each is computed once.
-        """
-        check_tokens(tokens, self.config.vocabulary)
-        T, S = tokens.shape[1], state.length + tokens.shape[1]
-        keep = state.keep
-        if keep is not None:  # left padding of the prompts; what was written since is real
-            keep = F.pad(keep, (0, S - keep.shape[1]), value=True)
-        x = self.decoder(
-            self.dropout(self.embedding(tokens)),
-            state.memory,
-            mask=_mask(keep),
-            causal=True,
-            bias=self.decoder_bias(T, S),  # (H, T, S): the queries are the last T of S
-            memory_mask=state.memory_mask,
-            cache=state.cache,
-        )  # (B, T, D)
-        return self.logits(self.dropout(x[:, -1]))  # (B, V)
 
     @classmethod
     def from_huggingface(cls, state: Mapping[str, Tensor], config: T5Config) -> Self:
@@ -298,11 +191,6 @@ class T5(nn.Module):
     def to_huggingface(self) -> dict[str, Tensor]:
         """Return the weights under the names of `T5ForConditionalGeneration`."""
         return export_state(rules(self.config), self.state_dict())
-
-
-def _mask(keep: Tensor | None) -> Tensor | None:
-    """Keep (B, S) -> (B, 1, 1, S): everybody may look at real tokens; None: at everything."""
-    return None if keep is None or keep.all() else keep[:, None, None, :]
 
 
 def rules(config: T5Config) -> list[Rule]:

@@ -60,7 +60,7 @@ class BPE(Tokenizer):
         """
         words: Counter[str] = Counter()
         for text in split_at_special(texts, special):
-            words.update(cls.pattern.findall(text))
+            words.update(whitespace_split(text))
         tokens = list(dict.fromkeys([*special, *([unknown] if unknown else [])]))
         letters = first_tokens(words, lambda word: symbols(word, end_of_word), tokens)
         check_size(vocabulary_size, len(tokens), "special tokens and characters")
@@ -87,6 +87,13 @@ class BPE(Tokenizer):
 
     def _state(self) -> dict[str, Any]:
         return {"merges": self.merges, "end_of_word": self.end_of_word}
+
+
+def whitespace_split(text: str) -> list[str]:
+    """Return what `BPE.pattern` finds, in half the time."""
+    if any(separator in text for separator in "\x1c\x1d\x1e\x1f"):  # spaces for str.split only
+        return BPE.pattern.findall(text)
+    return text.split()
 
 
 def symbols(word: str, end_of_word: str) -> list[str]:
