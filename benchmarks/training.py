@@ -392,8 +392,8 @@ def detr_loss(logits: Tensor, boxes: Tensor, classes: Tensor, wanted: Tensor) ->
 
 def detr_ours() -> Call:
     maps, classes, wanted = detr_batch()
-    config = DETRConfig.small(classes=9, dropout=0.0, auxiliary=False)
-    model = DETR(config)
+    dropout = {"dropout": 0.0, "attention_dropout": 0.0, "hidden_dropout": 0.0}
+    model = DETR(DETRConfig.small(classes=9, auxiliary=False, **dropout))
 
     def loss() -> Tensor:
         seen = model(maps)

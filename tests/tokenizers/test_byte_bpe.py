@@ -256,3 +256,12 @@ def test_training_on_a_small_corpus_is_quick(corpus):
     start = time.process_time()
     ByteBPE.train(corpus, vocabulary_size=500, special=["<|endoftext|>"], ties="greatest")
     assert time.process_time() - start < 1.5
+
+
+def test_a_stream_is_not_cut_inside_a_run_of_spaces():
+    text = "one\n\n\n\ntwo    three" * 5
+    ours = ByteBPE.train([text], vocabulary_size=262)
+    assert "ĊĊ" in ours.tokens(text)
+    for size in range(1, 20):
+        chunks = [text[at : at + size] for at in range(0, len(text), size)]
+        assert list(ours.encode_iterable(chunks)) == ours.encode(text)

@@ -220,6 +220,12 @@ def test_strangers_cannot_write_special_tokens(tokenizer):
     assert some == [number["<s>"]] * 4
 
 
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind is not ByteBPE])
+def test_a_special_token_of_one_letter_is_no_letter(kind):
+    tokenizer = kind.train(["a cab, a bad cab"] * 3, vocabulary_size=300, special=["a", "[UNK]"])
+    assert tokenizer.special["a"] not in tokenizer.encode("a bad cab")
+
+
 def test_special_tokens_are_written_and_left_out(tokenizer):
     ids = tokenizer.encode("<s>the low<s><s>", allowed_special="all")
     assert tokenizer.decode(ids).startswith("<s>")
