@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup book test lint mutants bench bench-smoke clean
+.PHONY: setup book test lint mutants bench bench-smoke demo clean
 setup: .venv/ready
 book: .venv/ready ; @$(BIN)/coursekit book
 test: .venv/ready ; $(BIN)/python -m pytest -n 2
@@ -10,6 +10,7 @@ lint: .venv/ready ; $(BIN)/ruff check && $(BIN)/coursekit notebooks lint
 mutants: .venv/ready ; @$(BIN)/python tests/mutants/run.py
 bench: .venv/ready ; @$(BIN)/python benchmarks/all.py --install-peers
 bench-smoke: .venv/ready ; @$(BIN)/python benchmarks/all.py --smoke
+demo: .venv/ready ; @$(BIN)/coursekit demo
 clean: ; rm -rf _build build dist .pytest_cache .ruff_cache .hypothesis
 
 .venv/ready: requirements.lock requirements-data.lock pyproject.toml

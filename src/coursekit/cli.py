@@ -1,4 +1,4 @@
-"""The command line: `coursekit doctor`, `coursekit notebooks lint|run`, `coursekit book`.
+"""The command line: doctor, notebooks, book, and the grader's commands (`grading.commands`).
 
 Each command is one function here that takes the parsed arguments and returns the exit code; the
 work is in the module that it calls, imported only then, so `--help` answers at once. Errors are one
@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 
 from coursekit import __version__
 from coursekit.errors import CourseError
+from coursekit.grading.commands import add as add_grader
 
 Command = Callable[[argparse.Namespace], int]
 
@@ -101,6 +102,8 @@ def parser() -> argparse.ArgumentParser:
     add("--workers", type=_count, metavar="N", help="notebooks at a time (2, or 1 on one core)")
     add("--timeout", type=_seconds, metavar="S", help="seconds for one notebook (default 300)")
     add("--force", action="store_true", help="execute them even if nothing has changed")
+
+    add_grader(commands, _adder, _root, _count)
     return top
 
 

@@ -233,7 +233,9 @@ def test_a_lecture_with_a_page_links_to_it(good, course):
 
 
 def test_assignments_are_held_to_the_same_rules(course):
-    path = course.notebook("scaling", "def f(): ...", folder="notebooks/assignments")
+    path = course.notebook(
+        "scaling", "def f(): ...", "submit_check()", folder="notebooks/assignments"
+    )
     edited(path, lambda n: n["cells"][2]["metadata"].update(nbgrader={"grade": False}))
     course.notebook("bert", "x = 1", folder="notebooks/training")
     course.notebook("old", "x = 1", folder="notebooks/.ipynb_checkpoints")

@@ -60,8 +60,9 @@ class Problem:
 
 
 def all_notebooks(root: Path) -> list[Path]:
-    """Return every notebook below `notebooks/`: lectures, assignments and trainings."""
-    found = (Path(root) / "notebooks").rglob("*.ipynb")
+    """Return every notebook of the course: lectures, trainings, assignments and their sources."""
+    root = Path(root)
+    found = [*(root / "notebooks").rglob("*.ipynb"), *(root / "solutions").glob("*/*.ipynb")]
     return sorted(path for path in found if ".ipynb_checkpoints" not in path.parts)
 
 
@@ -91,9 +92,15 @@ def setup_source(root: Path) -> str:
 
 
 def colab_link(path: Path, root: Path) -> str:
-    """Return the address at which Colab opens the notebook at `path`."""
+    """Return the address at which Colab opens the notebook at `path`.
+
+    The source of an assignment has the link of what students get, which is generated from it.
+    """
     name, branch = repository(root)
-    return COLAB.format(repository=name, branch=branch, path=relative(path, root))
+    place = relative(path, root)
+    if place.startswith("solutions/"):
+        place = f"notebooks/assignments/{place.removeprefix('solutions/')}"
+    return COLAB.format(repository=name, branch=branch, path=place)
 
 
 def lint(path: Path) -> list[Problem]:
@@ -107,7 +114,8 @@ def lint(path: Path) -> list[Problem]:
     for cell in notebook["cells"]:
         cell["source"] = _text(cell)
     found: list[tuple[str, str]] = []
-    for rule in (_format, _outputs, _ids, _kernel, _lengths, _paths, _first_cells, _code):
+    rules = (_format, _outputs, _ids, _kernel, _lengths, _paths, _first_cells, _code, _assignment)
+    for rule in rules:
         found += rule(notebook, path.resolve(), root)
     return [Problem(path, cell, sentence) for cell, sentence in found]
 
@@ -264,6 +272,34 @@ def _code(notebook: dict, path: Path, root: Path) -> Found:
             where = f" in line {line}" if line else ""
             yield name, f"is not Python{where}: {getattr(error, 'msg', error)}"
     yield from _Figures(trees).problems()
+
+
+def _assignment(notebook: dict, path: Path, root: Path) -> Found:
+    """What only an assignment has: cells that nbgrader knows, and a last look before the upload."""
+    place = relative(path, root)
+    released = place.startswith("notebooks/assignments/")
+    if not released and not place.startswith("solutions/"):
+        return
+    names = set()
+    for cell, name in _named(notebook):
+        graded = cell["metadata"].get("nbgrader", {})
+        grade_id = graded.get("grade_id")
+        if grade_id in names:
+            yield name, f"has the grade_id of an earlier cell, {grade_id!r}"
+        names.update({grade_id} - {None})
+        test = graded.get("grade") and not graded.get("solution")
+        if test and not graded.get("locked"):
+            yield name, "gives points and is not locked"
+        if test and not re.fullmatch(r"check\(\w+\)", cell["source"].strip()):
+            yield name, "gives points and is not one call of check; cases belong in hidden.py"
+        if not released and graded.get("solution") and cell["cell_type"] == "code":
+            if "BEGIN SOLUTION" not in cell["source"]:
+                yield name, "has no BEGIN SOLUTION, so the whole cell would be removed"
+        elif re.search(r"(BEGIN|END) (SOLUTION|HIDDEN TESTS)", cell["source"]):
+            yield name, "shows a region that belongs to the instructor"
+    last = notebook["cells"][-1]["source"].strip() if notebook["cells"] else ""
+    if last != "submit_check()":
+        yield "", "should end with submit_check(), the last look before the upload"
 
 
 class _Figures:

@@ -1,0 +1,308 @@
+"""`coursekit audit`: the proof that an assignment grades as it should, before any student sees it.
+
+The reference and the source's own solution earn everything, the blank release nothing; every
+misconception loses points and is told its own hint and no other's, from the visible cases alone as
+well; the notebook asks what the questions say; nothing private is in what students get. Answers are
+run in this process: they are ours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from coursekit.errors import CourseError
+from coursekit.exercises import catalogue, private
+from coursekit.exercises.assignments import read, release, release_text, released, source, sources
+from coursekit.exercises.checking import check
+from coursekit.exercises.clock import silence
+from coursekit.exercises.leaks import leaks
+from coursekit.exercises.outcome import Known, Outcome, differ, observe
+from coursekit.exercises.question import Assignment, Case, Question
+from coursekit.notebooks import course_root
+
+FEWEST = {"visible cases": 3, "hidden cases": 4, "misconceptions": 4}
+SLOWEST = 1.0  # seconds for check
+
+
+@dataclass
+class Audited:
+    """One question, and what is wrong with it."""
+
+    assignment: str
+    question: str
+    visible: int = 0
+    hidden: int = 0
+    reference: float = 0.0  # shares of the points
+    solution: float = 0.0
+    blank: float = 0.0
+    misconceptions: int = 0
+    told: int = 0  # misconceptions that lose points and get their own hint
+    seconds: float = 0.0  # of check on the reference
+    problems: list[str] = field(default_factory=list)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command `audit`: print a table, then every problem; 1 if there is one."""
+    root = course_root(arguments.root or Path.cwd())
+    names = [arguments.name] if arguments.name else sources(root)
+    if not names:
+        raise CourseError("there is no assignment in solutions/ to audit")
+    problems, rows = [], []
+    for name in names:
+        audited, general = audit(root, name)
+        rows += audited
+        problems += [f"{name}: {problem}" for problem in general]
+    problems += [
+        f"{row.assignment}, {row.question}: {said}" for row in rows for said in row.problems
+    ]
+    if not arguments.quiet:
+        print(table(rows))
+    for problem in problems:
+        print(problem)
+    if problems:
+        count = len(problems)
+        raise CourseError(f"{count} problem{'' if count == 1 else 's'} in {', '.join(names)}")
+    return 0
+
+
+def audit(root: Path, name: str) -> tuple[list[Audited], list[str]]:
+    """Return what was found for each question, and what is wrong with the assignment as a whole."""
+    assignment = catalogue.load(name)
+    path = source(root, name)
+    notebook = read(path)
+    hidden = path.with_name("hidden.py")
+    cases = (
+        private.read(hidden.read_text(encoding="utf-8"), str(hidden)) if hidden.is_file() else {}
+    )
+    general = [
+        *_form(assignment, notebook, cases),
+        *_release(root, name),
+        *_pages(root, assignment),
+    ]
+    solved, blank = _namespace(notebook), _namespace(release(notebook))
+    rows = []
+    for question in assignment.questions:
+        row = Audited(name, question.name)
+        _question(row, assignment, question, cases.get(question.name, []), solved, blank)
+        rows.append(row)
+    return rows, general
+
+
+def table(rows: Sequence[Audited]) -> str:
+    """Return the rows as text."""
+    head = ("question", "cases", "reference", "solution", "blank", "misconceptions", "check")
+    lines = [head]
+    for row in rows:
+        lines.append(
+            (
+                f"{row.assignment} {row.question}",
+                f"{row.visible}+{row.hidden}",
+                f"{100 * row.reference:.0f}%",
+                f"{100 * row.solution:.0f}%",
+                f"{100 * row.blank:.0f}%",
+                f"{row.told} of {row.misconceptions}",
+                f"{1000 * row.seconds:.0f} ms",
+            )
+        )
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(wide) if place == 0 else cell.rjust(wide)
+            for place, (cell, wide) in enumerate(zip(line, widths))
+        ).rstrip()
+        for line in lines
+    )
+
+
+def share(known: Known, outcomes: Sequence[Outcome]) -> float:
+    """Return the share of the points that these outcomes earn."""
+    weights = [case.weight for case in known.cases]
+    earned = sum(
+        case.weight
+        for number, (case, outcome) in enumerate(zip(known.cases, outcomes))
+        if outcome.error is None and differ(outcome, known.expected(number), case.tolerance) is None
+    )
+    return earned / sum(weights) if weights else 0.0
+
+
+def _question(
+    row: Audited,
+    assignment: Assignment,
+    question: Question,
+    hidden: list[Case],
+    solved: SimpleNamespace,
+    blank: SimpleNamespace,
+) -> None:
+    """Fill one row of the table."""
+    known = Known(assignment, question, [*question.cases, *hidden])
+    row.visible, row.hidden = len(question.cases), len(hidden)
+    row.misconceptions = len(question.misconceptions)
+
+    def everything(student: Any) -> list[Outcome]:
+        return [observe(case, student) for case in known.cases]
+
+    start = time.perf_counter()
+    answer = check(question.name, question.reference)
+    row.seconds = time.perf_counter() - start
+    reference = [known.expected(number) for number in range(len(known.cases))]
+    row.reference = share(known, reference)
+    row.solution = share(known, everything(solved))
+    row.blank = share(known, everything(blank))
+    row.problems += [
+        f"the reference raises on {case.says!r}: {outcome.error!r}"
+        for case, outcome in zip(known.cases, reference)
+        if outcome.error is not None
+    ]
+    if not answer.right:
+        row.problems.append(f"check does not pass the reference: {answer.headline}")
+    if row.solution < 1:
+        row.problems.append(
+            f"the source's own solution earns {row.solution:.0%}: "
+            + _first(known, everything(solved))
+        )
+    if row.blank > 0:
+        row.problems.append(f"the blank release earns {row.blank:.0%}")
+    if row.seconds > SLOWEST:
+        row.problems.append(f"check took {row.seconds:.1f} s")
+    if _unsteady(known, reference):
+        row.problems.append("a case gives something else the second time; draw with a seed")
+    for name in FEWEST:
+        count = {"visible cases": row.visible, "hidden cases": row.hidden}.get(
+            name, row.misconceptions
+        )
+        if count < FEWEST[name]:
+            row.problems.append(f"has {count} {name}; {FEWEST[name]} are the fewest")
+    told = [mistake.name for mistake in question.misconceptions]
+    if len(set(told)) < len(told):
+        row.problems.append("two misconceptions have one name")
+    for mistake in question.misconceptions:
+        outcomes = [known.of(mistake, number) for number in range(len(known.cases))]
+        wrong = _mistake(known, outcomes, len(question.cases), mistake.name)
+        row.told += not wrong
+        row.problems += wrong
+        said = check(question.name, mistake.answer)
+        if not wrong and said.hint != mistake.hint:
+            row.problems.append(f"check does not give {mistake.name!r} its hint")
+
+
+def _mistake(known: Known, outcomes: list[Outcome], visible: int, name: str) -> list[str]:
+    """Say what is wrong with how one misconception is judged."""
+    earned = share(known, outcomes)
+    if earned >= 1:
+        return [f"the misconception {name!r} earns everything"]
+    found = []
+    for where, seen in (
+        ("all cases", outcomes),
+        ("the visible cases", [*outcomes[:visible], *[None] * (len(outcomes) - visible)]),
+    ):
+        told = known.misconception(seen)
+        if told is None:
+            found.append(f"on {where} the misconception {name!r} is told nothing")
+        elif told.name != name:
+            found.append(f"on {where} the misconception {name!r} is told the hint of {told.name!r}")
+    return found
+
+
+def _first(known: Known, outcomes: Sequence[Outcome]) -> str:
+    """Return the first case that failed, and how."""
+    for number, (case, outcome) in enumerate(zip(known.cases, outcomes)):
+        if outcome.error is not None:
+            return f"{case.says!r} raises {outcome.error!r}"
+        difference = differ(outcome, known.expected(number), case.tolerance)
+        if difference is not None:
+            return f"{case.says!r}: {difference}"
+    return ""
+
+
+def _unsteady(known: Known, first: Sequence[Outcome]) -> bool:
+    again = Known(known.assignment, known.question, known.cases)
+    return any(
+        differ(again.expected(number), outcome, 0.0) is not None
+        for number, outcome in enumerate(first)
+    )
+
+
+def _namespace(notebook: dict[str, Any]) -> SimpleNamespace:
+    """Execute what the notebook defines, without its checks, and return its names."""
+    from coursekit.grading import regions
+    from coursekit.notebooks.imports import python_of
+
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for cell in notebook["cells"]:
+        if cell["cell_type"] != "code" or regions.is_test(cell):
+            continue
+        if cell["id"] != "setup-colab" and cell["source"].strip() != "submit_check()":
+            try:
+                code = compile(python_of(cell["source"]), cell["id"], "exec", dont_inherit=True)
+                with silence():
+                    exec(code, names)
+            except NotImplementedError:
+                continue  # what a blank answer raises
+            except Exception as error:
+                said = f"{type(error).__name__}: {error}"
+                raise CourseError(f"the cell {cell['id']} of the source raises {said}") from error
+    return SimpleNamespace(**names)
+
+
+def _form(
+    assignment: Assignment, notebook: dict[str, Any], hidden: dict[str, list[Case]]
+) -> list[str]:
+    """Say where notebook, questions and hidden cases do not fit together."""
+    from coursekit.grading import regions
+
+    found = []
+    cells = {regions.grade_id(cell): cell for cell in notebook["cells"] if regions.grade_id(cell)}
+    for question in assignment.questions:
+        name, test = question.name, f"test_{question.name}"
+        if name not in cells or not regions.is_solution(cells[name]):
+            found.append(f"no solution cell has the grade_id {name!r}")
+        if test not in cells or not regions.is_test(cells[test]):
+            found.append(f"no test cell has the grade_id {test!r}")
+        elif regions.meta(cells[test]).get("points") != question.points:
+            found.append(f"{test} gives other points than the question, {question.points:g}")
+        elif cells[test]["source"].strip() != f"check({name})":
+            found.append(f"{test} should say check({name}) and nothing else")
+    for written in assignment.written:
+        cell = cells.get(written.name, {"cell_type": ""})
+        if cell["cell_type"] != "markdown" or regions.meta(cell).get("points") != written.points:
+            found.append(f"no Markdown cell {written.name!r} gives {written.points:g} points")
+    asked = [question.name for question in assignment.questions]
+    known = {*asked, *(f"test_{name}" for name in asked), *(w.name for w in assignment.written)}
+    found += [f"the cell {name!r} belongs to no question" for name in cells.keys() - known]
+    found += [f"hidden.py has cases for {name!r}, no question" for name in hidden.keys() - {*asked}]
+    for name in catalogue.names():
+        if name != assignment.name:
+            others = {question.name for question in catalogue.load(name).questions}
+            found += [f"{name} asks for {one!r} too" for one in sorted(others & {*asked})]
+    return found
+
+
+def _release(root: Path, name: str) -> list[str]:
+    """Say whether the released notebook is in step and free of what is private."""
+    path = released(root, name)
+    if not path.is_file():
+        return [f"is not released; run coursekit assignment release {name}"]
+    found = leaks(root, path.parent)
+    if path.read_text(encoding="utf-8") != release_text(root, name):
+        found.append(
+            f"the release is not in step with its source; run coursekit assignment release {name}"
+        )
+    return found
+
+
+def _pages(root: Path, assignment: Assignment) -> list[str]:
+    """Say which pages of the book, or anchors on them, are not there."""
+    found = []
+    for question in (*assignment.questions, *assignment.written):
+        name, _, anchor = question.page.partition("#")
+        page = Path(root) / "book" / f"{name.removesuffix('.html')}.md"
+        text = page.read_text(encoding="utf-8") if page.is_file() else ""
+        if not text or (anchor and f"({anchor})=" not in text):
+            found.append(f"{question.name} points to {question.page}, which the book has not")
+    return found

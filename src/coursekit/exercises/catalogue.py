@@ -1,0 +1,42 @@
+"""Which assignments there are, and which of them asks for a name."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from coursekit.errors import CourseError
+from coursekit.exercises.question import Assignment, Question
+
+FILE = re.compile(r"a\d\d_\w+")  # a01_kernels
+
+
+def names() -> list[str]:
+    """Return the names of all assignments, in the order of the course."""
+    found = (path.stem for path in Path(__file__).parent.glob("a*.py"))
+    return sorted(name for name in found if FILE.fullmatch(name))
+
+
+def load(name: str) -> Assignment:
+    """Return the public half of the assignment called `name`."""
+    if name not in names():
+        raise CourseError(f"there is no assignment {name!r}; there are {', '.join(names())}")
+    return import_module(f"coursekit.exercises.{name}").ASSIGNMENT
+
+
+def find(name: str) -> tuple[Assignment, Question] | None:
+    """Return the question that asks for `name`, and its assignment; no two ask for the same."""
+    for assignment in map(load, names()):
+        for question in assignment.questions:
+            if question.name == name:
+                return assignment, question
+    return None
+
+
+def references(assignment: Assignment, **instead: Any) -> SimpleNamespace:
+    """Return what a perfect student would have written, but for the names given in `instead`."""
+    known = {question.name: question.reference for question in assignment.questions}
+    return SimpleNamespace(**{**known, **instead})

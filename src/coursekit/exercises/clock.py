@@ -1,0 +1,74 @@
+"""Running somebody's function for a limited time, in silence."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+
+KEPT = 2000  # characters of what an answer prints; a loop may print for ever
+
+
+class TooLong(BaseException):
+    """The time is up. Not an Exception, so that a learner's `except Exception` lets it through."""
+
+
+@contextlib.contextmanager
+def limit(seconds: float) -> Iterator[None]:
+    """Raise `TooLong` in the block when `seconds` have passed.
+
+    Only the main thread of a system with alarms can be stopped; elsewhere the block just runs.
+    """
+    if not hasattr(signal, "setitimer") or (
+        threading.current_thread() is not threading.main_thread()
+    ):
+        yield
+        return
+
+    def ring(*_: object) -> None:
+        # Once more in a moment, for an answer that swallows even this.
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        raise TooLong
+
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+class Printed(io.TextIOBase):
+    """Stands in for stdout: counts the lines and keeps the first of what was printed."""
+
+    def __init__(self) -> None:
+        self.lines = 0
+        self.start = ""
+
+    def writable(self) -> bool:
+        """Say yes, as a stream must."""
+        return True
+
+    def write(self, text: str) -> int:
+        """Take what is printed."""
+        self.lines += text.count("\n")
+        self.start += text[: KEPT - len(self.start)]
+        return len(text)
+
+
+@contextlib.contextmanager
+def silence() -> Iterator[Printed]:
+    """Keep what the block prints off the page, warnings included."""
+    printed = Printed()
+    before = sys.stdout, sys.stderr
+    sys.stdout = sys.stderr = printed
+    try:
+        yield printed
+    finally:
+        sys.stdout, sys.stderr = before

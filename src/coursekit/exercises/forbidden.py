@@ -1,0 +1,108 @@
+"""Calls that would answer a question without answering it, found in the source by `ast`.
+
+`check` names them to the learner, the grader shows them to a human. Nobody loses points by a list.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+LIBRARY = (  # attention as a whole
+    "torch.nn.functional.scaled_dot_product_attention",
+    "torch.nn.MultiheadAttention",
+    "coursekit",
+)
+SOFTMAX = (
+    "torch.softmax",
+    "torch.special.softmax",
+    "torch.nn.functional.softmax",
+    "torch.nn.Softmax",
+    "torch.Tensor.softmax",
+    "torch.log_softmax",
+    "torch.nn.functional.log_softmax",
+    "torch.nn.LogSoftmax",
+    "torch.Tensor.log_softmax",
+    "torch.logsumexp",
+    "torch.Tensor.logsumexp",
+)
+
+ALWAYS = ("coursekit.exercises.check", "coursekit.exercises.submit_check")  # may be called
+METHOD = "torch.Tensor."
+USUAL = {"F": "torch.nn.functional", "nn": "torch.nn", "np": "numpy"}  # where no import is seen
+
+
+def used(source: str, forbidden: Iterable[str], imports: str = "") -> list[str]:
+    """Return which of the dotted names in `forbidden` the Python in `source` uses, in their order.
+
+    `imports` is the source of the cells before, whose imports say what `F` is. A name stands for
+    all below it ("coursekit"), and "torch.Tensor.softmax" for `.softmax(...)` on any value. Source
+    that is not Python uses nothing.
+    """
+    forbidden = tuple(forbidden)
+    trees = [tree for text in (imports, source) if (tree := _parse(text)) is not None]
+    if not trees or not forbidden or (answer := _parse(source)) is None:
+        return []
+    names = dict(USUAL)
+    for tree in trees:
+        names.update(_imported(tree))
+    found: set[str] = set()
+    for node in ast.walk(answer):
+        if isinstance(node, (ast.Attribute, ast.Name)):
+            found.update(_matches(_dotted(node, names), forbidden))
+            if isinstance(node, ast.Attribute) and not _is_module(node.value, names):
+                found.update({METHOD + node.attr} & set(forbidden))
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            for dotted in _imported(node).values():
+                found.update(_matches(dotted, forbidden))
+    return [name for name in forbidden if name in found]
+
+
+def spelled(name: str) -> str:
+    """Return a forbidden name as a learner writes it."""
+    if name.startswith(METHOD):
+        return f".{name.removeprefix(METHOD)}()"
+    name = name.replace("torch.nn.functional.", "F.")
+    return name.replace("torch.nn.", "nn.")
+
+
+def _parse(source: str) -> ast.Module | None:
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _imported(tree: ast.AST) -> dict[str, str]:
+    """Return the names that imports bind, and the dotted name behind each."""
+    names = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                target = alias.name if alias.asname else alias.name.split(".")[0]
+                names[alias.asname or target] = target
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for alias in node.names:
+                names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+    return names
+
+
+def _dotted(node: ast.expr, names: dict[str, str]) -> str:
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.insert(0, node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return ""
+    return ".".join([names.get(node.id, node.id), *parts])
+
+
+def _matches(dotted: str, forbidden: tuple[str, ...]) -> list[str]:
+    if dotted in ALWAYS:
+        return []
+    return [name for name in forbidden if dotted == name or dotted.startswith(f"{name}.")]
+
+
+def _is_module(node: ast.expr, names: dict[str, str]) -> bool:
+    """Say whether a dot after `node` asks a module for a name, as in `torch.softmax`."""
+    return _dotted(node, names).split(".")[0] in {"torch", "numpy", "math", "coursekit"}

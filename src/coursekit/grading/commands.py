@@ -1,0 +1,196 @@
+"""The grader's commands: their names and options, and in which module each is.
+
+This file is loaded for every `coursekit --help`; what does the work is imported when it is called.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from coursekit.errors import CourseError
+from coursekit.progress import Progress
+
+Command = Callable[[argparse.Namespace], int]
+Adder = Callable[..., Callable[..., Any]]  # (commands, run, name, text) -> add_argument
+Root = Callable[[argparse.Namespace], Path]
+
+
+def add(commands: Any, adder: Adder, root: Root, count: Callable[[str], int]) -> None:
+    """Add the grader's commands to `commands`.
+
+    `adder` adds one with the options that all have; `root` finds the course.
+    """
+
+    def inside(module: str, name: str = "run") -> Command:
+        """Return the command of a module; it gets the root of the course as `arguments.root`."""
+
+        def run(arguments: argparse.Namespace) -> int:
+            arguments.root = root(arguments)
+            return getattr(import_module(f"coursekit.{module}"), name)(arguments)
+
+        return run
+
+    here = "grading.commands"
+    option = adder(commands, inside(here, "collect"), "collect", "take in what students handed in")
+    option("name", metavar="NAME", help="the assignment, a01_kernels")
+    source = option.__self__.add_mutually_exclusive_group()
+    source.add_argument("--from", dest="folder", type=Path, metavar="FOLDER", help="a folder")
+    source.add_argument("--zip", type=Path, metavar="FILE", help="a zip of Canvas or Moodle")
+    source.add_argument("--exchange", action="store_true", help="nbgrader's exchange")
+    option("--roster", type=Path, metavar="CSV", help="the class list: id, name, email")
+    which = "the attempt that counts (last)"
+    option("--attempt", choices=("last", "first"), default="last", help=which)
+    option("--json", action="store_true", help="print the result as JSON")
+
+    option = adder(commands, inside(here, "grade"), "grade", "grade what was collected")
+    option("name", metavar="NAME", help="the assignment")
+    option("--workers", type=count, metavar="N", help="processes (one a core)")
+    option("--cluster", metavar="ADDRESS", help="a Dask scheduler, in place of processes here")
+    option("--require", metavar="LAYERS", help="of the sandbox, without which nothing is graded")
+    again = "go on where a run was cut off, which is what happens without it too"
+    option("--resume", action="store_true", help=again)
+    option("--force", action="store_true", help="grade again what has not changed")
+    option("--dry-run", action="store_true", help="say what would be graded, and touch nothing")
+    option("--json", action="store_true", help="print the summary as JSON")
+
+    option = adder(
+        commands, inside("grading.feedback"), "feedback", "write a page for each student"
+    )
+    option("name", metavar="NAME", help="the assignment")
+    option("--student", metavar="ID", help="only this one")
+    option("--workers", type=count, metavar="N", help="processes (2, or 1 on one core)")
+
+    option = adder(commands, inside("grading.report"), "report", "write the instructor's page")
+    option("name", metavar="NAME", help="the assignment")
+
+    option = adder(commands, inside("grading.export"), "export", "write the scores as a table")
+    option("name", metavar="NAME", help="the assignment")
+    formats = ("csv", "canvas", "moodle")
+    option("--format", choices=formats, default="csv", help="whose table (csv)")
+    option("--output", type=Path, metavar="FILE", help="where (autograder/export/)")
+    option("--title", metavar="TEXT", help="the assignment's name in Canvas or Moodle")
+
+    text = "show whose solutions are alike, for a human to read"
+    option = adder(commands, inside("grading.similarity"), "similarity", text)
+    option("name", metavar="NAME", help="the assignment")
+
+    option = adder(commands, inside("grading.demo"), "demo", "grade a class of invented students")
+    option("--students", type=count, metavar="N", help="how many (60)")
+    option("--output", type=Path, metavar="DIR", help="where the class is made (build/demo)")
+
+    _exercises(commands, adder, inside)
+
+
+def _exercises(commands: Any, adder: Adder, inside: Callable[..., Command]) -> None:
+    """Add what belongs to the assignments themselves."""
+    below = commands.add_parser("assignment", help="release assignments, or publish the course")
+    below.description = "Makes what students get."
+    assignment = below.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    run = inside("exercises.assignments")
+    option = adder(assignment, run, "release", "make the students' notebooks from the sources")
+    option("names", nargs="*", metavar="NAME", help="assignments")
+    option("--all", action="store_true", help="every one")
+    option.__self__.set_defaults(action="release")
+    option = adder(assignment, run, "public", "copy the course without anything private")
+    option("folder", type=Path, metavar="DIR", help="an empty folder, or a new one")
+    option.__self__.set_defaults(action="public")
+
+    option = adder(commands, inside("exercises.audit"), "audit", "prove that assignments are sound")
+    option("name", nargs="?", metavar="NAME", help="one assignment (default: all)")
+
+    def submit_check(arguments: argparse.Namespace) -> int:
+        return import_module("coursekit.exercises.handin").run(arguments)
+
+    text = "look at a notebook as the grader will"
+    option = adder(commands, submit_check, "submit-check", text)
+    option("notebook", type=Path, metavar="NOTEBOOK", help="what you are about to hand in")
+
+
+class Notes(Progress):
+    """Says what is worth saying, one line each, where no bar is shown."""
+
+    def note(self, text: str) -> None:
+        """Print to standard error."""
+        print(text, file=sys.stderr, flush=True)
+
+
+def collect(arguments: argparse.Namespace) -> int:
+    """Take in a class list, submissions, or both; print how many of each."""
+    import json
+
+    from coursekit.grading import origins, roster
+    from coursekit.grading.collect import collect as take_in
+    from coursekit.grading.database import Database
+    from coursekit.grading.folders import Folders
+
+    folders = Folders(arguments.root, arguments.name)
+    folders.notebooks()  # an assignment that does not exist is known before anything is written
+    if not (arguments.folder or arguments.zip or arguments.exchange or arguments.roster):
+        raise CourseError(
+            "say where from: --from FOLDER, --zip FILE or --exchange, or --roster CSV"
+        )
+    note = Progress().note if arguments.json else Notes().note
+    result: dict[str, Any] = {"assignment": folders.name}
+    if arguments.roster:
+        database = Database(folders, note)
+        result["class_list"] = roster.save(database, roster.read_csv(arguments.roster))
+        database.close()
+    if arguments.folder:
+        found = origins.from_folder(arguments.folder, folders.name)
+    elif arguments.zip:
+        found = origins.from_zip(arguments.zip, folders.name)
+    elif arguments.exchange:
+        root = (
+            folders.config.get("Exchange", {}).get("root") or "/usr/local/share/nbgrader/exchange"
+        )
+        found = origins.from_exchange(Path(root, folders.course_id, "inbound"), folders.name)
+    else:
+        found = None
+    if found is not None:
+        taken = take_in(folders, found, roster.people(folders), arguments.attempt, note)
+        result["new"] = taken.new
+        result["known"] = taken.known
+        result["refused"] = [[refused.label, refused.why] for refused in taken.refused]
+        result["notes"] = taken.notes
+    if arguments.json:
+        print(json.dumps(result, indent=1, ensure_ascii=False))
+    elif found is None:
+        print(f"{result['class_list']} students on the class list")
+    else:
+        new, refused = len(result["new"]), len(result["refused"])
+        print(f"{folders.name}: {new} new, {result['known']} known already, {refused} refused")
+    return 0
+
+
+def grade(arguments: argparse.Namespace) -> int:
+    """Grade, and print the summary."""
+    import json
+
+    from coursekit.grading.run import Options, grade_class
+    from coursekit.progress import track
+
+    asked = (arguments.require or "").replace(",", " ").split()
+    options = Options(
+        workers=arguments.workers,
+        cluster=arguments.cluster,
+        require=frozenset(asked),
+        force=arguments.force,
+        dry_run=arguments.dry_run,
+    )
+    summary = grade_class(
+        arguments.root,
+        arguments.name,
+        options,
+        Progress() if arguments.quiet else Notes(),
+        lambda total: track(total, "grading", arguments.quiet),
+    )
+    if arguments.json:
+        print(json.dumps(summary.as_json(), indent=1, ensure_ascii=False))
+    else:
+        print(summary.as_table())
+    return summary.exit_code

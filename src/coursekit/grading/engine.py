@@ -1,0 +1,272 @@
+"""From a submission to a verdict: pure, but for the processes that it starts and ends.
+
+    with Engine(Master.read(folder)) as engine:
+        verdict = engine.grade(submission)
+
+Nothing is read from or written to the course here, so the same call runs in a pool of workers or on
+another machine. What is the grader's own fault is a verdict `INTERNAL`: no exception, and no zero.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import time
+from typing import Any, Self
+
+from coursekit import __version__
+from coursekit.errors import CourseError
+from coursekit.grading import hidden, plain, sandbox
+from coursekit.grading.attempt import Attempt, Cell
+from coursekit.grading.forks import Warm
+from coursekit.grading.intake import Malformed
+from coursekit.grading.judge import Judge
+from coursekit.grading.limits import Limits
+from coursekit.grading.master import Master
+from coursekit.grading.process import Stopped, WarmDied
+from coursekit.grading.rebuild import Rebuilt, rebuild
+from coursekit.grading.text import clean, one_line
+from coursekit.grading.verdict import QuestionVerdict, Status, Verdict
+
+VERSION = 1  # to be raised when the same submission may get another verdict
+
+
+def key(master: Master, submission: bytes, limits: Limits) -> str:
+    """Return what names a verdict: the submission, what it is judged against, how, and by whom."""
+    parts = (master.key, json.dumps(dataclasses.asdict(limits)), f"{__version__} {VERSION}")
+    digest = hashlib.sha256(submission)
+    for part in parts:
+        digest.update(hashlib.sha256(part.encode()).digest())
+    return digest.hexdigest()[:32]
+
+
+def grade(
+    master: Master,
+    submission: bytes,
+    limits: Limits | None = None,
+    require: frozenset[str] = frozenset(),
+) -> Verdict:
+    """Judge one submission; for many, an `Engine` need not load torch each time."""
+    with Engine(master, limits, require) as engine:
+        return engine.grade(submission)
+
+
+class Engine:
+    """Judges submissions of one assignment; holds the warm process and the expected values.
+
+    `assignment` takes the place of what `coursekit.exercises` has under the master's name. Without
+    either it is somebody else's notebook, judged by its own test cells. `require` names layers of
+    the sandbox without which nothing is graded.
+    """
+
+    def __init__(
+        self,
+        master: Master,
+        limits: Limits | None = None,
+        require: frozenset[str] = frozenset(),
+        assignment: Any = None,
+    ) -> None:
+        self.master, self.limits, self.require = master, limits or Limits(), frozenset(require)
+        assignment = assignment or _assignment(master.name)
+        self._judge = Judge(assignment, hidden.load(master.hidden)) if assignment else None
+        self._tests = plain.tests(master.notebook)
+        self._warm: Warm | None = None
+        self.layers: dict[str, str] = {}
+        if self.require:
+            self._check(sandbox.available())  # before anything slow
+        self._begin()
+
+    def grade(self, submission: bytes) -> Verdict:
+        """Judge one submission. Never raises: what went wrong is in the verdict."""
+        started = time.perf_counter()
+        try:
+            try:
+                verdict = self._grade(submission)
+            except WarmDied:
+                self.close()  # it may have been killed by what it ran: once more, from the start
+                verdict = self._grade(submission)
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except Exception as error:
+            verdict = self._internal(error)
+        except BaseException as error:  # of our processes: the next submission gets new ones
+            self.close()
+            verdict = self._internal(error)
+        seconds = round(time.perf_counter() - started, 4)
+        return dataclasses.replace(
+            verdict, key=key(self.master, submission, self.limits), seconds=seconds
+        )
+
+    def close(self) -> None:
+        """End every process that this has started."""
+        if self._warm is not None:
+            self._warm.close()
+            self._warm = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def max_points(self) -> float:
+        """What the autograded questions are worth."""
+        if self._judge is not None:
+            return sum(question.points for question in self._judge.assignment.questions)
+        return sum(points for _, points in self._tests.values())
+
+    def _begin(self) -> Warm:
+        """Return the warm process; start it, and see what its sandbox holds, the first time."""
+        if self._warm is None:
+            warm = Warm(sandbox.plan(self.limits))
+            try:
+                child = warm.fork()
+                self.layers = child.layers
+                child.end()
+                self._check(self.layers)
+            except BaseException:
+                warm.close()
+                raise
+            self._warm = warm
+        return self._warm
+
+    def _check(self, layers: dict[str, str]) -> None:
+        missing = sandbox.missing(layers, self.require)
+        if missing:
+            raise CourseError(f"the sandbox lacks what --require asks for: {'; '.join(missing)}")
+
+    def _grade(self, submission: bytes) -> Verdict:
+        try:
+            rebuilt = rebuild(self.master, submission, self.limits)
+        except Malformed as error:
+            return self._malformed(error)
+        warm = self._begin()
+        cells = plain.shown_cells(rebuilt.notebook["cells"])
+        own = [cell for cell in cells if not cell.graded]
+        names = self._judge.names if self._judge else []
+        watched = self._judge.watched if self._judge else []
+        attempt = Attempt(warm, own, names, watched)
+        try:
+            if self._judge is not None:
+                questions = self._questions(attempt, rebuilt)
+                peak = 0
+            else:
+                questions, peak = self._plainly(warm, cells, attempt, rebuilt)
+        finally:
+            attempt.restart()
+        return self._verdict(attempt, own, rebuilt, questions, max(peak, attempt.peak))
+
+    def _questions(self, attempt: Attempt, rebuilt: Rebuilt) -> list[QuestionVerdict]:
+        assert self._judge is not None
+        return self._judge.judge(attempt, rebuilt.answers)
+
+    def _plainly(
+        self, warm: Warm, cells: list[Cell], attempt: Attempt, rebuilt: Rebuilt
+    ) -> tuple[list[QuestionVerdict], int]:
+        try:
+            attempt.process()
+        except Stopped:
+            pass  # the cells say why
+        finally:
+            attempt.restart()
+        questions, second = plain.judge(warm, cells, self.master.notebook, attempt, rebuilt.answers)
+        return questions, second.peak
+
+    def _verdict(
+        self,
+        attempt: Attempt,
+        cells: list[Cell],
+        rebuilt: Rebuilt,
+        questions: list[QuestionVerdict],
+        peak: int,
+    ) -> Verdict:
+        status, reason = _overall(questions)
+        flags = list(rebuilt.flags)
+        for cell in cells:
+            trouble = attempt.ran[cell.number].trouble if cell.number in attempt.ran else None
+            if trouble is not None and trouble.status != "FAIL":
+                flags.append(f"cell {cell.number}: {trouble.status}, {one_line(trouble.message)}")
+        return Verdict(
+            assignment=self.master.name,
+            key="",
+            status=status,
+            reason=reason,
+            points=round(sum(question.points for question in questions), 2),
+            max_points=self.max_points,
+            questions=questions,
+            flags=flags,
+            answers={name: clean(source) for name, source in rebuilt.answers.items()},
+            outputs={
+                cell.id: attempt.ran[cell.number].outputs
+                for cell in cells
+                if cell.number in attempt.ran and attempt.ran[cell.number].outputs
+            },
+            layers=[name for name, said in attempt.layers.items() if said == sandbox.HELD],
+            guarantee="judged elsewhere" if self._judge else "in the student's process",
+            peak_bytes=peak,
+        )
+
+    def _malformed(self, error: Malformed) -> Verdict:
+        reason = one_line(f"{error.reason}: {error.hint}" if error.hint else error.reason)
+        reason = f"{reason[:1].upper()}{reason[1:]}."
+        if self._judge is not None:
+            questions = [
+                self._judge.blank(question, "MALFORMED", "the file could not be read")
+                for question in self._judge.assignment.questions
+            ]
+        else:
+            questions = [
+                QuestionVerdict(
+                    name=name,
+                    cell=name,
+                    points=0.0,
+                    max_points=points,
+                    status="MALFORMED",
+                    reason="The file could not be read.",
+                )
+                for name, (_, points) in self._tests.items()
+            ]
+        return self._empty("MALFORMED", reason, questions, [])
+
+    def _internal(self, error: BaseException) -> Verdict:
+        said = one_line(f"{type(error).__name__}: {error}")
+        reason = "This has not been graded yet, and it is not your fault: the grader has failed."
+        return self._empty("INTERNAL", reason, [], [f"the grader's fault: {said}"])
+
+    def _empty(
+        self, status: Status, reason: str, questions: list[QuestionVerdict], flags: list[str]
+    ) -> Verdict:
+        return Verdict(
+            assignment=self.master.name,
+            key="",
+            status=status,
+            reason=reason,
+            points=0.0,
+            max_points=self.max_points,
+            questions=questions,
+            flags=flags,
+            guarantee="judged elsewhere" if self._judge else "in the student's process",
+        )
+
+
+def _overall(questions: list[QuestionVerdict]) -> tuple[Status, str]:
+    """Return one status for the submission, and a sentence."""
+    right = sum(question.status == "OK" for question in questions)
+    if right == len(questions):
+        return "OK", "Everything is right."
+    said = f"{right} of {len(questions)} questions are right."
+    if any(question.points > 0 for question in questions):
+        return "PARTIAL", said
+    worst = next((q for q in questions if q.status not in ("FAIL", "PARTIAL")), questions[0])
+    return ("FAIL" if worst.status in ("PARTIAL", "OK") else worst.status), (
+        f"{said} {worst.name}: {worst.reason}"
+    )
+
+
+def _assignment(name: str) -> Any:
+    """Return what `coursekit.exercises` has under this name, None for somebody else's notebook."""
+    from coursekit.exercises.catalogue import load, names
+
+    return load(name) if name in names() else None

@@ -1,0 +1,253 @@
+"""`coursekit export NAME`: the scores as a table, for people, for Canvas, for Moodle.
+
+Everybody in the class list has a row. Who handed in nothing gets 0; who could not be graded through
+our own fault gets no number at all. Text that a spreadsheet would take for a formula gets a `'` in
+front; numbers stay numbers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from coursekit.errors import CourseError
+from coursekit.grading.folders import Folders
+from coursekit.grading.journal import Journal
+from coursekit.grading.outline import Outline, outlines
+from coursekit.grading.pages import counted, number, write
+from coursekit.grading.results import (
+    Score,
+    Student,
+    add_up,
+    handed_in,
+    late_rule,
+    read_gradebook,
+)
+
+Cell = str | float | None
+
+_FORMULA = re.compile(r"[=+\-@\t\r|＝＋－＠]")
+_NUMBER = re.compile(r"-?\d+([.,]\d+)?")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One student's line of the table."""
+
+    student: Student
+    status: str  # the verdict's, "" where nbgrader alone has graded
+    score: Score | None  # None: not graded yet, through no fault of the student
+    parts: tuple[float | None, ...] = ()
+
+
+@dataclass(frozen=True)
+class Table:
+    """The scores of an assignment."""
+
+    name: str
+    title: str
+    columns: tuple[str, ...]  # names of the parts
+    points: float
+    rows: tuple[Row, ...]
+
+
+def defuse(value: str) -> str:
+    """Return text that no spreadsheet runs as a formula; ordinary text and numbers are kept."""
+    start = value.lstrip(" \n\v\f\u00a0\u200b\ufeff")
+    if _FORMULA.match(start) and not _NUMBER.fullmatch(value):
+        return f"'{value}"
+    return value
+
+
+def read_table(root: Path, name: str) -> Table:
+    """Collect everybody's scores from the gradebook, and from the journal how they came about."""
+    folders = Folders(root, name)
+    asked = outlines(folders)
+    book = read_gradebook(folders.database, name)
+    handed = {one.student: one for one in handed_in(Journal(folders.journal))}
+    if not book.students and not handed:
+        raise CourseError(
+            f"there is nobody to export: grade first (coursekit grade {name}), or import the class "
+            "list (coursekit collect --roster)"
+        )
+    rule = late_rule(folders)
+    rows = []
+    for who in sorted(set(book.students) | set(handed)):
+        student = book.student(who)
+        places = handed[who].places if who in handed else {}
+        statuses = {place.status for place in places.values()}
+        if "INTERNAL" in statuses or (student.marks is None and statuses - {"MISSING"}):
+            rows.append(Row(student, "INTERNAL", None, tuple(None for _ in _cells(asked))))
+            continue
+        if student.marks is None:
+            status = "MISSING"
+        else:
+            status = statuses.pop() if len(statuses) == 1 else "PARTIAL" if statuses else ""
+        parts = tuple(_mark(student, notebook, cell) for notebook, cell in _cells(asked))
+        score = add_up(asked, student, {}, rule)
+        if status in ("MALFORMED", "MISSING"):  # nbgrader asks a human, but there is no answer
+            score = replace(score, waits=0.0)
+        rows.append(Row(student, status, score, parts))
+    several = len(asked) > 1
+    columns = tuple(f"{book}.{cell}" if several else cell for book, cell in _cells(asked))
+    title = next(iter(asked.values())).title if not several else name
+    points = sum(outline.points for outline in asked.values())
+    return Table(name, title, columns, points, tuple(rows))
+
+
+def as_csv(table: Table, title: str) -> Iterator[list[Cell]]:
+    """Yield a table with everything, one row a student."""
+    yield [
+        *("assignment", "student_id", "last_name", "first_name", "email", "status", "submitted"),
+        *("hours_late", "auto_points", "written_points", "late_penalty", "score", "max_score"),
+        *("waits_for_human", *table.columns),
+    ]
+    for row in table.rows:
+        student, score = row.student, row.score
+        when = student.submitted.isoformat(" ", "seconds") if student.submitted else ""
+        yield [
+            *(title, student.id, student.last, student.first, student.email, row.status, when),
+            round(student.seconds_late / 3600, 2),
+            *((score.auto, score.written, score.penalty) if score else (None, None, None)),
+            score.total if score else None,
+            table.points,
+            score.waits if score else None,
+            *row.parts,
+        ]
+
+
+def as_canvas(table: Table, title: str) -> Iterator[list[Cell]]:
+    """Yield Canvas's gradebook: it finds students by ID, else SIS User ID, else SIS Login ID."""
+    yield ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", title]
+    yield ["    Points Possible", "", "", "", "", table.points]
+    for row in table.rows:
+        student = row.student
+        shown = ", ".join(part for part in (student.last, student.first) if part) or student.id
+        known = student.lms if student.lms.isascii() and student.lms.isdigit() else ""
+        login = student.email or student.id
+        yield [shown, known, student.id, login, "", row.score.total if row.score else None]
+
+
+def as_moodle(table: Table, title: str) -> Iterator[list[Cell]]:
+    """Yield what Moodle's import of a CSV file into the gradebook maps column by column."""
+    yield [
+        *("First name", "Last name", "ID number", "Email address"),
+        *(f"Assignment: {title} (Real)", f"Assignment: {title} (Feedback)"),
+    ]
+    for row in table.rows:
+        student = row.student
+        yield [
+            *(student.first, student.last, student.id, student.email),
+            row.score.total if row.score else None,
+            _remark(row, table),
+        ]
+
+
+FORMATS: dict[str, Callable[[Table, str], Iterator[list[Cell]]]] = {
+    "csv": as_csv,
+    "canvas": as_canvas,
+    "moodle": as_moodle,
+}
+
+
+def as_text(rows: Iterator[list[Cell]]) -> str:
+    """Write rows as CSV: text quoted and defused, numbers bare."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, quoting=csv.QUOTE_NONNUMERIC)
+    for row in rows:
+        writer.writerow([_ready(value) for value in row])
+    return out.getvalue()
+
+
+def export(
+    root: Path, name: str, form: str = "csv", *, output: Path | None = None, title: str = ""
+) -> tuple[Path, Table]:
+    """Write the table; return where it is and what is in it."""
+    if form not in FORMATS:
+        raise CourseError(f"{form!r} is no format of a table; there are {', '.join(FORMATS)}")
+    table = read_table(root, name)
+    content = as_text(FORMATS[form](table, title or name))
+    if output is None:
+        suffix = "" if form == "csv" else f"-{form}"
+        output = Folders(root, name).export / f"{name}{suffix}.csv"
+    # Excel reads a table as UTF-8 only where it begins with this mark; the others do not want it.
+    write(output, ("\ufeff" if form == "csv" else "") + content)
+    return output, table
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """The command: `name`, `format`, `output`, `title`, `root`, `quiet`."""
+    title = getattr(arguments, "title", None) or ""
+    path, table = export(
+        Path(arguments.root),
+        arguments.name,
+        arguments.format or "csv",
+        output=arguments.output,
+        title=title,
+    )
+    print(path)
+    if not arguments.quiet:
+        for sentence in remarks(table):
+            print(sentence, file=sys.stderr)
+    return 0
+
+
+def remarks(table: Table) -> list[str]:
+    """Say what a reader of the table should know before it goes anywhere."""
+    missing = sum(1 for row in table.rows if row.status == "MISSING")
+    ungraded = [row.student.id for row in table.rows if row.score is None]
+    waiting = sum(1 for row in table.rows if row.score and row.score.waits)
+    said = [counted(len(table.rows), "student")]
+    if missing:
+        said.append(f"{counted(missing, 'student')} handed in nothing and got 0")
+    if ungraded:
+        some = ", ".join(ungraded[:5]) + (", …" if len(ungraded) > 5 else "")
+        said.append(
+            f"{counted(len(ungraded), 'student')} could not be graded and got no number ({some}): "
+            f"run coursekit grade {table.name}"
+        )
+    if waiting:
+        said.append(
+            f"{counted(waiting, 'student')} wrote answers that nobody has marked yet; these points "
+            "are not in the table"
+        )
+    return said
+
+
+def _cells(asked: dict[str, Outline]) -> list[tuple[str, str]]:
+    return [(book, part.cell) for book, outline in asked.items() for part in outline.parts]
+
+
+def _mark(student: Student, notebook: str, cell: str) -> float | None:
+    mark = (student.marks or {}).get(notebook, {}).get(cell)
+    if mark is None or (mark.waits and mark.manual is None and mark.auto is None):
+        return None
+    return round(mark.score, 2)
+
+
+def _remark(row: Row, table: Table) -> str:
+    if row.score is None:
+        return "Not graded yet."
+    if row.status == "MISSING":
+        return "Nothing was handed in."
+    said = f"{number(row.score.total)} of {number(table.points)} points."
+    if row.score.penalty:
+        said += f" {number(row.score.penalty)} were lost because it came late."
+    if row.score.waits:
+        said += " The answer in words is still to be read."
+    return said
+
+
+def _ready(value: Cell) -> Cell:
+    if isinstance(value, str):
+        kept = "".join(c for c in value if c != "\0" and not "\ud800" <= c <= "\udfff")
+        return defuse(kept)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value

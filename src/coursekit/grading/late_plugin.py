@@ -1,0 +1,38 @@
+"""nbgrader's plugin for late penalties by our rule; in `autograder/nbgrader_config.py`:
+
+c.AssignLatePenalties.plugin_class = "coursekit.grading.late_plugin.DailyPenalty"
+c.DailyPenalty.solutions = str(root / "solutions")  # where assignment.toml may say [late]
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nbgrader.plugins import LateSubmissionPlugin
+from traitlets import Float, Unicode
+
+from coursekit.grading.late import LateRule, rule_of
+
+
+class DailyPenalty(LateSubmissionPlugin):
+    """nbgrader's late penalties by a `LateRule`; an assignment's own goes before the course's."""
+
+    rate = Float(0.0, help="share of the score lost for each day begun").tag(config=True)
+    grace_hours = Float(0.0, help="hours after the deadline that cost nothing").tag(config=True)
+    most = Float(1.0, help="the largest share of the score that can be lost").tag(config=True)
+    solutions = Unicode("", help="folder with a folder for each assignment").tag(config=True)
+
+    def rule(self, assignment: str | None = None) -> LateRule:
+        """Return the rule for an assignment."""
+        if assignment and self.solutions:
+            own = rule_of(Path(self.solutions) / assignment)
+            if own is not None:
+                return own
+        return LateRule(rate=self.rate, grace_hours=self.grace_hours, most=self.most)
+
+    def late_submission_penalty(
+        self, student_id: str, score: float, total_seconds_late: float
+    ) -> float | None:
+        """Return the points lost, or None; nbgrader calls this for each late submission."""
+        rule = self.rule(getattr(self.parent, "assignment_id", None))
+        return rule.penalty(score, total_seconds_late) or None

@@ -1,0 +1,23 @@
+"""How much a submission may use. An assignment may set its own: `[limits]` in its folder's file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MB = 1 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """Seconds are wall clock unless they say CPU; bytes are bytes."""
+
+    cell_seconds: float = 10.0  # one cell, or one case of a question
+    notebook_seconds: float = 60.0  # all of a submission, restarts included
+    memory: int = 2048 * MB  # on top of what the warm process has
+    cell_output: int = 64 << 10  # printed by one cell
+    notebook_output: int = 1 * MB
+    file_bytes: int = 64 * MB  # in all files that it writes, and in each
+    files: int = 1000
+    processes: int = 32  # and threads
+    figures: int = 20
+    submission_bytes: int = 20 * MB  # of the file that was handed in

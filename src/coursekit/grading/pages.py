@@ -1,0 +1,212 @@
+"""HTML for pages that show what strangers wrote: everything escaped, nothing live, both themes.
+
+No page of the grader has a script; its policy forbids them all the same. Text that students wrote
+comes in by `text`, code by `code`, prose by `prose`, pictures by `picture`, and by nothing else.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import functools
+import html
+import os
+import re
+import struct
+from pathlib import Path
+from typing import Any
+
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; sandbox"
+MOST_SOURCE = 20_000  # characters of one cell that are shown
+MOST_LINES = 400
+MOST_PICTURE = 1 << 20  # bytes of one picture
+PNG = b"\x89PNG\r\n\x1a\n"
+
+# Characters that turn the direction of text around can make code read as what it is not.
+_TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
+
+
+def plain(value: str) -> str:
+    """Return text without terminal colours and without characters that no page may hold."""
+    value = _ANSI.sub("", value)
+    value = _TURNS.sub(lambda found: f"\\u{ord(found[0]):04x}", value)
+    return _CONTROLS.sub("\ufffd", value.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def text(value: object) -> str:
+    """Escape text for any place between tags or in quotes."""
+    return html.escape(plain(str(value)), quote=True)
+
+
+def name(value: object) -> str:
+    """Escape somebody's name; it keeps its own direction without touching its neighbours'."""
+    return f"<bdi>{text(value)}</bdi>"
+
+
+def number(value: float) -> str:
+    """Write points: 3, 2.5, 1.33."""
+    return f"{round(value, 2):.2f}".rstrip("0").rstrip(".") if value else "0"
+
+
+def counted(count: int, noun: str) -> str:
+    """Write "1 student", "2 students"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def cut(value: str, characters: int = MOST_SOURCE, lines: int = MOST_LINES) -> str:
+    """Cut text for a page, and say so where something is left out."""
+    kept = value[:characters].split("\n")
+    short = "\n".join(kept[:lines])
+    left = len(value) - len(short)
+    return f"{short}\n… ({left:,} more characters)" if left else short
+
+
+@functools.cache
+def _pygments() -> tuple[Any, Any]:
+    from pygments.formatters import HtmlFormatter
+    from pygments.lexers.python import PythonLexer
+
+    return PythonLexer(stripnl=False), HtmlFormatter(nowrap=True)
+
+
+def highlighted(source: str) -> str:
+    """Return Python as coloured, escaped HTML, line for line."""
+    from pygments import highlight
+
+    return highlight(plain(cut(source)), *_pygments()).rstrip("\n")
+
+
+def code(source: str) -> str:
+    """Return Python as a block."""
+    return f'<pre class="code" dir="ltr" tabindex="0"><code>{highlighted(source)}</code></pre>'
+
+
+def verbatim(value: str, kind: str = "out", characters: int = 2000, lines: int = 40) -> str:
+    """Return what a program said as a block."""
+    shown = html.escape(plain(cut(value, characters, lines)))
+    return f'<pre class="{kind}" dir="ltr" tabindex="0">{shown}</pre>'
+
+
+@functools.cache
+def _markdown() -> Any:
+    from markdown_it import MarkdownIt
+
+    made = MarkdownIt("js-default", {"html": False, "linkify": False, "maxNesting": 20})
+    made.validateLink = lambda url: bool(re.match(r"(?i)(https?://|mailto:)", url.strip()))
+
+    def image(self: Any, tokens: Any, index: int, options: Any, env: Any) -> str:
+        return f"[picture: {text(tokens[index].content or 'without a description')}]"
+
+    def link(self: Any, tokens: Any, index: int, options: Any, env: Any) -> str:
+        tokens[index].attrSet("rel", "nofollow noopener noreferrer")
+        return self.renderToken(tokens, index, options, env)
+
+    made.add_render_rule("image", image)
+    made.add_render_rule("link_open", link)
+    return made
+
+
+def prose(source: str) -> str:
+    """Return a student's Markdown as HTML; HTML inside it is shown as text, pictures are named."""
+    shown = plain(cut(source))
+    try:
+        made = _markdown().render(shown)
+    except RecursionError:
+        made = f"<p>{text(shown)}</p>"
+    return f'<div class="prose" dir="auto">{made}</div>'
+
+
+def harmless_markdown(source: str) -> str:
+    """Return Markdown that stays dead in programs that let HTML inside it live, as formgrader does.
+
+    A space behind `<` makes text of every tag; links may lead to the web, mail and places of the
+    page only; pictures become links; a formula cannot hold a link. Nothing is taken away.
+    """
+    source = re.sub(r"<(?=[A-Za-z/!?])", "< ", plain(source))
+    source = source.replace("![", "! [")
+    source = re.sub(r"\](?=[(:])(?![(:]\s*(?:https?://|mailto:|#))", "] ", source)
+    return re.sub(r"\\(?=(?:href|class|style|cssId|require|unicode)\b)", r"\\ ", source)
+
+
+def picture(data: object, alt: str) -> str:
+    """Return a PNG given in base64, or nothing if it is no such picture."""
+    if isinstance(data, list):
+        data = "".join(map(str, data))
+    if not isinstance(data, str) or len(data) > MOST_PICTURE * 4 // 3 + 100:
+        return ""
+    try:
+        raw = base64.b64decode("".join(data.split()), validate=True)
+    except (binascii.Error, ValueError):
+        return ""
+    if not raw.startswith(PNG) or len(raw) < 33 or raw[12:16] != b"IHDR":
+        return ""
+    width, height = struct.unpack(">II", raw[16:24])
+    if not 0 < width * height <= 40_000_000:  # decompression bombs are small on disk
+        return ""
+    clean = base64.b64encode(raw).decode("ascii")
+    return f'<img src="data:image/png;base64,{clean}" alt="{text(alt)}">'
+
+
+def outputs(entries: list[dict[str, Any]], most: int = 8) -> str:
+    """Return a cell's outputs: text and PNG only, cut; whatever else was there is left out."""
+    made = []
+    for entry in entries[:most]:
+        if not isinstance(entry, dict):
+            continue
+        kind = entry.get("output_type")
+        data = entry.get("data") if isinstance(entry.get("data"), dict) else {}
+        if kind == "stream":
+            made.append(verbatim(_joined(entry.get("text"))))
+        elif kind == "error":
+            trace = _joined([f"{line}\n" for line in entry.get("traceback") or []][-12:])
+            short = f"{entry.get('ename', 'Error')}: {entry.get('evalue', '')}"
+            made.append(verbatim(trace if trace.strip() else short, "out error"))
+        elif "image/png" in data and (shown := picture(data["image/png"], "a figure you drew")):
+            made.append(shown)
+        elif "text/plain" in data:
+            made.append(verbatim(_joined(data["text/plain"])))
+    if len(entries) > most:
+        made.append(f"<p>… and {counted(len(entries) - most, 'more output')}</p>")
+    return "".join(made)
+
+
+def _joined(value: object) -> str:
+    return "".join(map(str, value)) if isinstance(value, list) else str(value or "")
+
+
+def document(title: str, body: str, *, wide: bool = False) -> str:
+    """Return a whole page."""
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="referrer" content="no-referrer"><meta name="robots" content="noindex">'
+        '<meta name="color-scheme" content="light dark">'
+        f"<title>{text(title)}</title><style>{_style()}</style></head>\n"
+        f"<body{' class=wide' if wide else ''}>\n<main>\n{body}\n</main>\n</body></html>\n"
+    )
+
+
+@functools.cache
+def _style() -> str:
+    return (Path(__file__).parent / "pages.css").read_text(encoding="utf-8")
+
+
+def write(path: Path, content: str) -> bool:
+    """Write a file whole or not at all; say whether anything changed."""
+    data = content.encode("utf-8", "replace")
+    try:
+        if path.read_bytes() == data:
+            return False
+    except OSError:
+        pass
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        unfinished.write_bytes(data)
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return True

@@ -1,0 +1,229 @@
+"""What a case gets as `student`: names that stand for things in another process.
+
+Calling one sends the arguments there and brings back what the student's code returned, rebuilt from
+exact types. What cannot cross stays there as a `Remote`, which has attributes and can be called,
+but is never equal to anything, never true, never a tensor: an object cannot talk its way through a
+comparison.
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+import time
+from functools import lru_cache
+from importlib import import_module
+from typing import Any, NoReturn
+
+import torch
+
+from coursekit.grading import wire
+from coursekit.grading.process import StudentProcess
+from coursekit.grading.text import clean
+from coursekit.grading.verdict import Status
+
+STATUSES = ("FAIL", "BLOCKED", "MEM")
+PUBLIC = ("torch", "numpy", "math", "coursekit", "builtins", "operator")  # sent by name
+NODE = {"object", "type"}
+
+
+class StudentError(Exception):
+    """The student's code has raised; a case may catch it by the name of the built-in exception."""
+
+    status: Status = "FAIL"
+    message = ""
+    type = "Exception"  # as it was called there
+    cell = line = here = 0  # where the student wrote it; the line of the cell that led there
+
+
+class Link:
+    """The way to the student's process during one case."""
+
+    def __init__(
+        self, process: StudentProcess, case: int, seconds: float, forbidden: tuple[str, ...] = ()
+    ) -> None:
+        self.process, self.case, self.forbidden = process, case, list(forbidden)
+        self.deadline = time.monotonic() + seconds
+        self.used: set[str] = set()
+
+    def call(self, node: dict[str, Any], how: str, arguments: Any, named: Any) -> Any:
+        """Call what `node` stands for, plainly or as one of the probes."""
+        encoder = wire.Encoder(_stand_in)
+        message = {
+            "op": "call",
+            "how": how,
+            "of": node,
+            "arguments": encoder.encode(arguments),
+            "named": encoder.encode(named),
+            "forbidden": self.forbidden,
+        }
+        return self._ask(message, encoder)
+
+    def get(self, node: dict[str, Any], name: str) -> Any:
+        """Return an attribute of what `node` stands for."""
+        return self._ask({"op": "get", "of": node, "name": name}, wire.Encoder(_stand_in))
+
+    def _ask(self, message: dict[str, Any], encoder: wire.Encoder) -> Any:
+        answer, buffers = self.process.ask(
+            {**message, "case": self.case}, encoder.buffers, self.deadline
+        )
+        self.process.clear()  # what is printed here could be a hidden input: nobody keeps it
+        if "error" in answer:
+            raise student_error(answer["error"])
+        used = answer.get("used", [])
+        if isinstance(used, list):
+            self.used.update(name for name in self.forbidden if name in used)
+        decoder = wire.Decoder(buffers, self._remote)
+        try:
+            value = decoder.decode(answer.get("value"))
+            self._bring_back(answer.get("changed", []), decoder, encoder)
+        except wire.Garbled as error:
+            raise _raised("TypeError", f"the answer is {error}") from error
+        return value
+
+    def _bring_back(self, changed: Any, decoder: wire.Decoder, encoder: wire.Encoder) -> None:
+        """Change our arguments as the student's code has changed its copies."""
+        if not isinstance(changed, list):
+            raise wire.Garbled("no list of changes")
+        for item in changed:
+            if not isinstance(item, list) or len(item) != 2 or type(item[0]) is not int:
+                raise wire.Garbled("no list of changes")
+            new = decoder.decode(item[1])
+            ours = encoder.arrays[item[0]] if 0 <= item[0] < len(encoder.arrays) else None
+            if type(ours) is type(new) and ours.shape == new.shape and ours.dtype == new.dtype:
+                if isinstance(ours, torch.Tensor):
+                    ours.detach().copy_(new)
+                elif ours.flags.writeable:
+                    ours[...] = new
+
+    def _remote(self, node: dict[str, Any]) -> Remote:
+        if set(node) != NODE or type(node["object"]) is not int or type(node["type"]) is not str:
+            raise wire.Garbled("a value of no known form")
+        return Remote(self, {"object": node["object"]}, clean(node["type"])[:100])
+
+
+class Student:
+    """The names of a notebook that ran elsewhere."""
+
+    def __init__(self, link: Link) -> None:
+        self.__link = link
+
+    def __getattr__(self, name: str) -> Remote:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Remote(self.__link, {"name": name}, name)
+
+
+class Remote:
+    """Something that stays in the student's process."""
+
+    __slots__ = ("_link", "_node", "_type")
+
+    def __init__(self, link: Link, node: dict[str, Any], kind: str) -> None:
+        self._link, self._node, self._type = link, node, kind
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Call it there."""
+        return self._link.call(self._node, "call", arguments, named)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self._link.get(self._node, name)
+
+    def _gradients(self, *arguments: Any) -> Any:
+        return self._probe("gradients", arguments, 2)
+
+    def _module_gradients(self, *arguments: Any) -> Any:
+        return self._probe("module_gradients", arguments, 3)
+
+    def _after(self, *arguments: Any) -> Any:
+        return self._probe("after", arguments, 2)
+
+    def _probe(self, how: str, arguments: Any, count: int) -> Any:
+        value = self._link.call(self._node, how, arguments, {})
+        if type(value) is not tuple or len(value) != count or type(value[1]) is not list:
+            raise _raised("TypeError", "the process did not answer what was asked")
+        if count == 3 and type(value[2]) is not dict:
+            raise _raised("TypeError", "the process did not answer what was asked")
+        return value
+
+    def _no_value(self, *_: object) -> NoReturn:
+        raise _raised("TypeError", f"an object of type {self._type}, where a value is expected")
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _no_value
+    __bool__ = __len__ = __iter__ = __contains__ = __getitem__ = __float__ = __int__ = _no_value
+    __index__ = _no_value
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"an object of type {self._type}"
+
+
+def student_error(said: Any) -> StudentError:
+    """Return the exception for what a student's process says of its own."""
+    said = said if isinstance(said, dict) else {}
+    name = clean(str(said.get("type", "Exception")))[:100]
+    error = _raised(name if said.get("builtin") is True else "Exception", "")
+    error.type = name
+    error.message = clean(str(said.get("message", "")))[:600]
+    status = said.get("status")
+    error.status = status if status in STATUSES else "FAIL"
+    error.cell, error.line, error.here = (
+        value if type(value) is int and 0 <= value < 1_000_000 else 0
+        for value in (said.get("cell"), said.get("line"), said.get("here"))
+    )
+    error.args = (error.message,)
+    return error
+
+
+def contains_remote(value: Any) -> Remote | None:
+    """Return the first object in `value` that has not crossed."""
+    if type(value) is Remote:
+        return value
+    if type(value) is dict:
+        value = list(value.values())
+    if type(value) not in (list, tuple):
+        return None
+    return next((found for item in value if (found := contains_remote(item)) is not None), None)
+
+
+def _raised(name: str, message: str) -> StudentError:
+    error = _error_class(name)(message)
+    error.type, error.message = name, message
+    return error
+
+
+@lru_cache(maxsize=256)
+def _error_class(name: str) -> type[StudentError]:
+    """Return a StudentError that is the built-in exception of this name as well."""
+    base = getattr(builtins, name, None)
+    if isinstance(base, type) and issubclass(base, Exception) and base is not Exception:
+        try:
+            made = type(name, (StudentError, base), {})
+            made("")
+            return made
+        except TypeError:
+            pass  # some are laid out differently, and are known by their name only
+    return type(name if isinstance(base, type) else "Exception", (StudentError,), {})
+
+
+def _stand_in(value: Any) -> dict[str, Any]:
+    """Return what stands for an argument that is no plain value: a Remote, or a public name."""
+    if type(value) is Remote:
+        return value._node
+    module = getattr(value, "__module__", None) or ""
+    name = getattr(value, "__name__", "")
+    for home in (str(module), *("torch", "torch.nn.functional", "torch.nn", "math")):
+        if home.split(".")[0] in PUBLIC and _at(home, name) is value:
+            return {"import": f"{home}.{name}"}
+    raise wire.Unsendable(
+        f"a case cannot send {type(value).__name__} to the student's process: only numbers, "
+        "strings, tensors, lists, dicts, and functions of torch or coursekit cross"
+    )
+
+
+def _at(module: str, name: str) -> Any:
+    if module not in sys.modules and module.split(".")[0] == "coursekit":
+        import_module(module)
+    return getattr(sys.modules.get(module), name, None)

@@ -1,0 +1,243 @@
+"""`coursekit similarity NAME`: pairs of students whose answers are alike, for a human to read.
+
+Fingerprints that the release has, and those that many of the class have, say nothing and are left
+out. A rare one counts more than a common one. An index from fingerprints to students finds the
+pairs, so the time grows with the class and not with its square.
+
+Being alike is no proof of anything: there are few good ways to write three lines.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from coursekit.errors import CourseError
+from coursekit.grading import pages
+from coursekit.grading.fingerprints import Prints, fingerprints
+from coursekit.grading.folders import Folders
+from coursekit.grading.journal import Journal
+from coursekit.grading.outline import outlines
+from coursekit.grading.pages import counted, document, name, text, write
+from coursekit.grading.regions import grade_id, is_solution, release_source
+from coursekit.grading.results import Handed, handed_in, read_gradebook, verdicts_of
+from coursekit.progress import Progress, track
+
+PAIRS = 50  # on the page
+LEAST = 0.5  # shared part of what two students have of their own
+ENOUGH = 3  # fingerprints that a pair must share
+COMMON = 0.02  # of a class: what more students than this have is nobody's own
+AT_LEAST = 8  # students that may share something in a small class before it is common
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two students, how alike they are from 0 to 1, and how much that says."""
+
+    one: str
+    other: str
+    alike: float
+    weight: float  # the rarer what they share, and the more of it, the heavier
+    shared: frozenset[int]
+
+
+def similar_pairs(
+    prints: dict[str, Iterable[int]], ignore: Iterable[int] = (), *, least: float = LEAST
+) -> list[Pair]:
+    """Return the pairs that share most, the heaviest first."""
+    ignored = set(ignore)
+    holders: dict[int, array] = defaultdict(lambda: array("l"))
+    students = sorted(prints)
+    for position, student in enumerate(students):
+        for mark in set(prints[student]) - ignored:
+            holders[mark].append(position)
+    most = common_from(len(students))
+    weights = {
+        mark: math.log(len(students) / len(who)) + 0.1
+        for mark, who in holders.items()
+        if len(who) < most
+    }
+    own = [0.0] * len(students)
+    for mark, weight in weights.items():
+        for position in holders[mark]:
+            own[position] += weight
+    shared_weight: Counter[int] = Counter()
+    shared_count: Counter[int] = Counter()
+    for mark, weight in weights.items():
+        who = holders[mark]
+        for i, one in enumerate(who):
+            for other in who[i + 1 :]:
+                pair = one * len(students) + other
+                shared_weight[pair] += weight
+                shared_count[pair] += 1
+    found = []
+    for pair, weight in shared_weight.items():
+        if shared_count[pair] < ENOUGH:
+            continue
+        one, other = divmod(pair, len(students))
+        alike = weight / (own[one] + own[other] - weight)  # weighted Jaccard
+        if alike >= least:
+            found.append((alike * weight, alike, one, other))
+    found.sort(key=lambda entry: (-entry[0], entry[2], entry[3]))
+    return [
+        Pair(
+            students[one],
+            students[other],
+            min(1.0, alike),
+            weight,
+            frozenset(set(prints[students[one]]) & set(prints[students[other]]) & set(weights)),
+        )
+        for weight, alike, one, other in found[: PAIRS * 4]
+    ]
+
+
+def common_from(students: int) -> int:
+    """Return how many students must have something for it to be nobody's own."""
+    return max(3, min(AT_LEAST, math.ceil(students * 0.4)), math.ceil(students * COMMON))
+
+
+def find_similar(
+    root: Path, name: str, progress: Progress | None = None
+) -> tuple[list[Pair], dict[str, dict[str, str]]]:
+    """Return the pairs of an assignment, and the answers of everybody in them."""
+    folders = Folders(root, name)
+    journal = Journal(folders.journal)
+    handed = {one.student: one for one in handed_in(journal)}
+    if not handed:
+        raise CourseError(f"nothing of {name} is graded yet; run coursekit grade {name} first")
+    cells, ignore = _release(folders)
+    prints: dict[str, array] = {}
+    progress = progress or Progress()
+    for student, one in handed.items():
+        taken = fingerprints(_answers(journal, one, cells)).hashes
+        prints[student] = array("Q", taken)
+        progress.advance(student)
+    pairs = similar_pairs(prints, ignore)[:PAIRS]
+    people = {who for pair in pairs for who in (pair.one, pair.other)}
+    return pairs, {who: _answers(journal, handed[who], cells) for who in people}
+
+
+def write_similarity(
+    root: Path, name: str, progress: Progress | None = None
+) -> tuple[Path, list[Pair]]:
+    """Write the page with both sources side by side; return where it is, and the pairs."""
+    folders = Folders(root, name)
+    pairs, answers = find_similar(root, name, progress)
+    book = read_gradebook(folders.database, name)
+    names = {who: book.student(who).name for who in answers}
+    path = folders.report.with_name(f"{name}-similarity.html")
+    write(path, similarity_page(name, pairs, answers, names))
+    return path, pairs
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """The command: `name`, `root`, `quiet`."""
+    root = Path(arguments.root)
+    total = len(handed_in(Journal(Folders(root, arguments.name).journal)))
+    with track(total, "similarity", arguments.quiet) as progress:
+        path, pairs = write_similarity(root, arguments.name, progress)
+    if not arguments.quiet:
+        for pair in pairs[:10]:
+            print(f"{100 * pair.alike:3.0f} %  {pages.plain(pair.one)}  {pages.plain(pair.other)}")
+        print(f"{counted(len(pairs), 'pair')} to read; being alike is no proof of copying")
+    print(path)
+    return 0
+
+
+def similarity_page(
+    assignment: str, pairs: list[Pair], answers: dict[str, dict[str, str]], names: dict[str, str]
+) -> str:
+    """Return the page."""
+    body = [
+        f"<h1>{text(assignment)}: answers that are alike</h1>",
+        "<p>Names, comments, layout and the order of definitions do not count here, nor does what "
+        "the release says or much of the class has. The pairs at the top share most of what is "
+        "rare. Marked lines are where the two agree.</p>"
+        '<div class="wrong"><p><strong>This is no proof.</strong> Short answers to the same '
+        "question come out alike by themselves, friends learn from the same page, and groups may "
+        "have been allowed. Read both sources, then talk to both people.</p></div>",
+    ]
+    if not pairs:
+        body.append("<p>No two answers share more than is usual in this class.</p>")
+    else:
+        rows = "".join(
+            f'<tr><td class="n"><a href="#p{position}">{100 * pair.alike:.0f} %</a></td>'
+            f"<td>{_who(pair.one, names)}</td><td>{_who(pair.other, names)}</td>"
+            f'<td class="n">{len(pair.shared)}</td></tr>'
+            for position, pair in enumerate(pairs, 1)
+        )
+        body.append(
+            '<div class="scroll"><table><thead><tr><th class="n">alike</th><th>student</th>'
+            f'<th>student</th><th class="n">shared</th></tr></thead><tbody>{rows}</tbody>'
+            "</table></div>"
+        )
+    for position, pair in enumerate(pairs, 1):
+        sides = "".join(
+            f"<div><h3>{_who(who, names)}</h3>{_source(answers[who], pair.shared)}</div>"
+            for who in (pair.one, pair.other)
+        )
+        body.append(
+            f'<details class="card" id="p{position}"{" open" if position <= 3 else ""}><summary>'
+            f"{position}. {name(pair.one)} and {name(pair.other)}, {100 * pair.alike:.0f} % alike"
+            f'</summary><div class="pair">{sides}</div></details>'
+        )
+    return document(f"{assignment}: similarity", "\n".join(body), wide=True)
+
+
+def _who(student: str, names: dict[str, str]) -> str:
+    shown = names.get(student, student)
+    return name(student) if shown == student else f"{name(shown)} ({name(student)})"
+
+
+def _source(answers: dict[str, str], shared: frozenset[int]) -> str:
+    """Show a student's answers with the shared lines marked."""
+    marked: dict[str, set[int]] = defaultdict(set)
+    taken: Prints = fingerprints(answers)
+    for mark in shared & taken.hashes:
+        cell, first, last = taken.lines[mark]
+        marked[cell].update(range(first, last + 1))
+    made = []
+    for cell, source in answers.items():
+        lines = pages.highlighted(source).split("\n")
+        shown = "\n".join(
+            f'<span class="same">{line}</span>' if number in marked[cell] and line else line
+            for number, line in enumerate(lines, 1)
+        )
+        made.append(
+            f'<p class="quiet">{text(cell)}</p><pre class="code" dir="ltr" tabindex="0">'
+            f"<code>{shown}</code></pre>"
+        )
+    return "".join(made)
+
+
+def _answers(journal: Journal, handed: Handed, cells: dict[str, list[str]]) -> dict[str, str]:
+    """Return a student's solution cells in the order of the assignment."""
+    found: dict[str, str] = {}
+    for notebook, verdict in verdicts_of(journal, handed).items():
+        for cell in cells.get(notebook, []):
+            if source := verdict.answers.get(cell, "").strip("\n"):
+                found[cell if cell not in found else f"{notebook}.{cell}"] = source
+    return found
+
+
+def _release(folders: Folders) -> tuple[dict[str, list[str]], frozenset[int]]:
+    """Return the code cells that students fill in, and the fingerprints of what they are given."""
+    import json
+
+    cells: dict[str, list[str]] = {}
+    given: set[int] = set()
+    for notebook in outlines(folders):
+        source = (folders.source / f"{notebook}.ipynb").read_text(encoding="utf-8")
+        for cell in json.loads(source)["cells"]:
+            joined = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
+            cell = cell | {"source": joined}
+            if cell["cell_type"] != "code" or not grade_id(cell) or not is_solution(cell):
+                continue
+            cells.setdefault(notebook, []).append(grade_id(cell))
+            given |= fingerprints({"release": release_source(cell)}).hashes
+    return cells, frozenset(given)

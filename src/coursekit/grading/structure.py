@@ -1,0 +1,215 @@
+"""What an assignment consists of, in nbgrader's tables: its notebooks and their cells.
+
+nbgrader writes this when it generates the release; where that has not happened, or the instructor's
+notebook has changed since, it is brought in step here, with the same content.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from coursekit.errors import CourseError
+from coursekit.grading import intake, regions
+from coursekit.grading.folders import Folders
+from coursekit.grading.limits import Limits
+from coursekit.grading.regions import Cell
+
+if TYPE_CHECKING:
+    from coursekit.grading.gradebook import Writer
+
+
+@dataclass(frozen=True)
+class GradedCell:
+    """A cell that gives points."""
+
+    id: str  # in the database
+    name: str  # its grade_id
+    points: float
+    by_hand: bool  # a human gives them
+    answer: str = ""  # grade_id of the cell that it grades, "" where there is none
+    stub: str = ""  # of a written answer
+    kind: str = "code"
+
+
+@dataclass(frozen=True)
+class NotebookRows:
+    """One notebook of the assignment."""
+
+    id: str
+    graded: tuple[GradedCell, ...]
+    comments: dict[str, str]  # grade_id of a cell that can be commented -> id in the database
+
+
+@dataclass(frozen=True)
+class Structure:
+    """The assignment with the database's names for everything."""
+
+    name: str
+    assignment: str
+    due: datetime | None
+    notebooks: dict[str, NotebookRows] = field(default_factory=dict)
+
+
+def synchronise(folders: Folders, masters: dict[str, Any], writer: Writer) -> Structure:
+    """Bring nbgrader's tables in step with the instructor's notebooks and return their names."""
+    from sqlalchemy import delete, insert, select
+
+    cells = {name: _cells(master.notebook) for name, master in masters.items()}
+    due = _due(folders)
+    text = json.dumps([[cells[name] for name in sorted(cells)], str(due), 1], sort_keys=True)
+    state = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+    table = writer.written_table
+    ours = (table.c.assignment == folders.name, table.c.student == "", table.c.notebook == "")
+    with writer.engine.connect() as connection:
+        same = connection.scalar(select(table.c.mark).where(*ours)) == state
+    if not same or not _known(writer, folders.name):
+        writer.patiently(lambda: _save(folders, cells, due))
+        row = {"assignment": folders.name, "student": "", "notebook": "", "mark": state}
+        with writer.writing.begin() as connection:
+            connection.execute(delete(table).where(*ours))
+            connection.execute(insert(table).values(submission="", **row))
+    return _load(writer, folders.name, cells)
+
+
+def _cells(text: str) -> list[Cell]:
+    """Return the cells of the instructor's notebook that nbgrader knows, as it saves them."""
+    notebook = intake.read(text.encode(), Limits(submission_bytes=1 << 30))
+    found = []
+    for cell in notebook["cells"]:
+        known = regions.is_grade(cell) or regions.is_solution(cell) or regions.is_task(cell)
+        if regions.grade_id(cell) and (known or regions.is_locked(cell)):
+            source = regions.saved_source(cell)
+            found.append({**cell, "source": source, "outputs": []})
+    return found
+
+
+def _due(folders: Folders) -> datetime | None:
+    due = folders.settings.get("due")
+    if due is None:
+        return None
+    if not isinstance(due, datetime) or due.tzinfo is None:
+        raise CourseError(
+            f"due in {folders.source / 'assignment.toml'} should be a time with its zone, "
+            "such as 2026-10-01T23:59:00+02:00"
+        )
+    return due.astimezone(UTC).replace(tzinfo=None)
+
+
+def _known(writer: Writer, name: str) -> bool:
+    from nbgrader import api
+    from sqlalchemy import select
+
+    table = api.Assignment.__table__
+    with writer.engine.connect() as connection:
+        return (
+            connection.execute(select(table.c.id).where(table.c.name == name)).first() is not None
+        )
+
+
+def _save(folders: Folders, cells: dict[str, list[Cell]], due: datetime | None) -> None:
+    from nbgrader.api import Gradebook
+
+    name = folders.name
+    with Gradebook(folders.database, folders.course_id) as book:
+        further = {} if due is None else {"duedate": due}
+        book.update_or_create_assignment(name, course_id=folders.course_id, **further)
+        for notebook, inside in cells.items():
+            row = book.update_or_create_notebook(notebook, name)
+            _drop_gone(book, row, {regions.grade_id(cell) for cell in inside})
+            for cell in inside:
+                _save_cell(book, cell, notebook, name)
+
+
+def _save_cell(book: Any, cell: Cell, notebook: str, assignment: str) -> None:
+    where = regions.grade_id(cell), notebook, assignment
+    kind = cell["cell_type"]
+    if regions.is_grade(cell) or regions.is_task(cell):
+        points = regions.meta(cell).get("points")
+        if not isinstance(points, int | float) or isinstance(points, bool):
+            raise CourseError(
+                f"cell {where[0]} of {notebook} gives points and does not say how many"
+            )
+        save = book.update_or_create_grade_cell
+        save = book.update_or_create_task_cell if regions.is_task(cell) else save
+        save(*where, max_score=float(points), cell_type=kind)
+    if regions.is_solution(cell):
+        book.update_or_create_solution_cell(*where)
+    book.update_or_create_source_cell(
+        *where,
+        cell_type=kind,
+        locked=regions.is_locked(cell),
+        source=cell["source"],
+        checksum=regions.checksum(cell),
+    )
+
+
+def _drop_gone(book: Any, notebook: Any, names: set[str]) -> None:
+    """Delete cells that the instructor's notebook has no more, if no human graded them."""
+    from nbgrader import api
+
+    for cell in list(notebook._base_cells):
+        if cell.name in names:
+            continue
+        grades = book.db.query(api.Grade).filter(api.Grade.cell_id == cell.id)
+        if grades.filter(api.Grade.manual_score.is_not(None)).first() is not None:
+            raise CourseError(
+                f"cell {cell.name} is not in the notebook any more, but has points by hand in the "
+                "gradebook; put it back, or remove those points in formgrader first"
+            )
+        grades.delete()
+        book.db.query(api.Comment).filter(api.Comment.cell_id == cell.id).delete()
+        book.db.delete(cell)
+    for cell in list(notebook.source_cells):
+        if cell.name not in names:
+            book.db.delete(cell)
+    book.db.commit()
+
+
+def _load(writer: Writer, name: str, cells: dict[str, list[Cell]]) -> Structure:
+    from nbgrader import api
+    from sqlalchemy import select
+
+    assignment, notebook = api.Assignment.__table__, api.Notebook.__table__
+    base = api.BaseCell.__table__
+    with writer.engine.connect() as connection:
+        row = connection.execute(
+            select(assignment.c.id, assignment.c.duedate).where(assignment.c.name == name)
+        ).one()
+        of = select(notebook.c.id, notebook.c.name).where(notebook.c.assignment_id == row.id)
+        ids = {found.name: found.id for found in connection.execute(of)}
+        inside = select(base.c.id, base.c.name, base.c.type, base.c.notebook_id)
+        inside = inside.where(base.c.notebook_id.in_(list(ids.values())))
+        known = {(c.notebook_id, c.name, c.type): c.id for c in connection.execute(inside)}
+    notebooks = {notebook: _rows(ids[notebook], found, known) for notebook, found in cells.items()}
+    return Structure(name, row.id, row.duedate, notebooks)
+
+
+def _rows(notebook: str, cells: list[Cell], known: dict[tuple[str, str, str], str]) -> NotebookRows:
+    graded, comments, answer = [], {}, ""
+    for cell in cells:
+        name = regions.grade_id(cell)
+        by_hand = regions.is_task(cell) or (regions.is_grade(cell) and regions.is_solution(cell))
+        if regions.is_solution(cell):
+            comments[name] = known[notebook, name, "SolutionCell"]
+        if regions.is_task(cell):
+            comments[name] = known[notebook, name, "TaskCell"]
+        if regions.is_grade(cell) or regions.is_task(cell):
+            kind = "TaskCell" if regions.is_task(cell) else "GradeCell"
+            graded.append(
+                GradedCell(
+                    id=known[notebook, name, kind],
+                    name=name,
+                    points=float(regions.meta(cell)["points"]),
+                    by_hand=by_hand,
+                    answer=name if by_hand else answer,
+                    stub=regions.release_source(cell) if regions.is_solution(cell) else "",
+                    kind=cell["cell_type"],
+                )
+            )
+        if regions.is_solution(cell) and not regions.is_grade(cell):
+            answer = name
+    return NotebookRows(notebook, tuple(graded), comments)

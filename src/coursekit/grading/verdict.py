@@ -1,0 +1,87 @@
+"""What the grader says about a submission: one verdict, one for each question, one for each case.
+
+A verdict is plain data. It goes to the journal as one line of JSON, and everything else is made of
+it: the gradebook's rows, the autograded notebook, the feedback, the report.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any, Literal, Self
+
+Status = Literal[
+    "OK",  # everything right
+    "PARTIAL",  # some of it
+    "FAIL",  # nothing, or no answer
+    "TIMEOUT",  # stopped by the clock
+    "MEM",  # asked for more memory than allowed
+    "OUTPUT",  # printed more than allowed
+    "CRASH",  # the process died
+    "BLOCKED",  # did something that the sandbox refused
+    "MALFORMED",  # the file is no notebook that can be graded
+    "MISSING",  # nothing was handed in, or the question's cell is not there
+    "INTERNAL",  # the grader's own fault: no grade, to be run again
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseVerdict:
+    """One case of a question."""
+
+    says: str  # public
+    hidden: bool
+    status: Status
+    share: float  # of the question's points that it is worth, 0 to 1
+    detail: str = ""  # for the instructor only where the case is hidden
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionVerdict:
+    """One autograded question, or one graded cell of somebody else's assignment."""
+
+    name: str  # the question's
+    cell: str  # the grade_id of its graded cell
+    points: float
+    max_points: float
+    status: Status
+    reason: str  # one sentence that the student may read
+    misconception: str = ""
+    hint: str = ""  # for the student
+    flags: list[str] = field(default_factory=list)  # for a human: "calls nn.MultiheadAttention"
+    cases: list[CaseVerdict] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What became of one submission. `key` names what it was computed from, and by what."""
+
+    assignment: str
+    key: str
+    status: Status
+    reason: str
+    points: float
+    max_points: float  # of the autograded questions
+    questions: list[QuestionVerdict] = field(default_factory=list)
+    flags: list[str] = field(default_factory=list)  # TAMPERED, cells matched by their order, …
+    answers: dict[str, str] = field(default_factory=dict)  # grade_id -> the student's source
+    outputs: dict[str, list[dict[str, Any]]] = field(default_factory=dict)  # cell id -> nbformat
+    layers: list[str] = field(default_factory=list)  # of the sandbox, those that held
+    guarantee: Literal["judged elsewhere", "in the student's process"] = "judged elsewhere"
+    seconds: float = 0.0
+    peak_bytes: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain data."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        """Read what `as_json` wrote."""
+        questions = [
+            QuestionVerdict(**{**entry, "cases": [CaseVerdict(**case) for case in entry["cases"]]})
+            for entry in data["questions"]
+        ]
+        return cls(**{**data, "questions": questions})

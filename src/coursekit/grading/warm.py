@@ -1,0 +1,173 @@
+"""The warm process: has torch loaded, knows nothing, and forks a child for each submission.
+
+It is started with an empty environment, confines itself first (`sandbox.Ground`), then imports what
+notebooks import, computes nothing, and waits for requests. It never sees a test, a solution, a
+reference or a grade, so there is nothing of that kind in the memory that its children inherit.
+
+    python -c "from coursekit.grading.warm import main; main(FD)"
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+from coursekit.grading import syscalls
+from coursekit.grading.sandbox import Ground, Plan
+
+THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+LOOK = 0.1  # seconds between two looks at how much memory is used
+CONNECTION = 3  # the descriptor on which a child is asked
+
+
+def main(descriptor: int) -> None:
+    """Serve the grader on the other side of `descriptor` until it closes."""
+    with socket.socket(fileno=descriptor) as control:
+        lines = control.makefile("r", encoding="utf-8")
+        plan = Plan.from_json(json.loads(lines.readline()))
+        sys.path[:] = plan.path
+        probe = Path(__file__).parents[1].joinpath("exercises", "probe.py").read_text()
+        ground = Ground(plan)  # from here on the folder of exercises is out of sight
+        try:
+            program = _load(probe) if plan.torch else None
+            gc.collect()
+            syscalls.fold_pages()
+            gc.freeze()  # children write to fewer of the pages that they share with us
+            _say(control, {"ready": True})
+            _serve(control, ground, program)
+        finally:
+            ground.leave()
+
+
+def _load(probe: str) -> Any:
+    """Import what notebooks use, on one thread; return what a child is to run."""
+    os.environ.update(dict.fromkeys(THREADS, "1"))  # before torch: it looks only once
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot
+    import numpy
+    import torch
+    import torch.nn.functional
+    import torch.testing
+    from IPython.core.inputtransformer2 import TransformerManager  # noqa: F401
+
+    torch.set_num_threads(1)
+    with contextlib.suppress(RuntimeError):
+        torch.set_num_interop_threads(1)
+    for name in THREADS:
+        del os.environ[name]
+    from coursekit.grading.student import Student, make_probe
+
+    del matplotlib, numpy
+    return Student, make_probe(probe)
+
+
+def _serve(control: socket.socket, ground: Ground, program: Any) -> None:
+    count = 0
+    while True:
+        message, descriptors, _, _ = socket.recv_fds(control, 4096, 3)
+        if not message:
+            return
+        if len(descriptors) != 3:
+            continue  # "end" for a child that had ended already
+        count += 1
+        child = ground.fork()
+        if child == 0:
+            _be_a_student(descriptors, ground, program)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        closed, greedy = _wait(control, child, ground)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+        _, status, used = os.wait4(child, 0)
+        ground.clean(child)
+        if closed:
+            return
+        unit = 1 if sys.platform == "darwin" else 1024
+        _say(
+            control,
+            {"child": count, "exit": status, "peak": used.ru_maxrss * unit, "greedy": greedy},
+        )
+
+
+def _wait(control: socket.socket, child: int, ground: Ground) -> tuple[bool, bool]:
+    """Wait until the child ends, takes too much, or the grader wants an end.
+
+    Return whether the grader has gone, and whether it was the memory.
+    """
+    try:
+        ended = os.pidfd_open(child)
+    except (AttributeError, OSError):
+        return _wait_by_asking(control, child), False
+    try:
+        while True:
+            ready, _, _ = select.select([control, ended], [], [], LOOK)
+            if ready:
+                return control in ready and not control.recv(4096), False
+            if ground.greedy():
+                return False, True
+    finally:
+        os.close(ended)
+
+
+def _wait_by_asking(control: socket.socket, child: int) -> bool:
+    """Do the same on systems whose processes cannot be waited for by descriptor."""
+    while True:
+        ready, _, _ = select.select([control], [], [], 0.01)
+        if ready:
+            return not control.recv(4096)
+        info = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        if info is not None:
+            return False
+
+
+def _be_a_student(descriptors: list[int], ground: Ground, program: Any) -> None:
+    """Become a submission's process: rearrange the descriptors, be confined, serve. No return."""
+    try:
+        connection, out, err = (os.dup(descriptor) for descriptor in descriptors)
+        high = max(connection, out, err, CONNECTION) + 1
+        connection = _move(connection, high)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(out, 1)
+        os.dup2(err, 2)
+        report = ground.confine()
+        os.dup2(connection, CONNECTION)
+        os.closerange(CONNECTION + 1, 1024)
+        channel = socket.socket(fileno=CONNECTION)
+        channel.settimeout(None)
+        if program is None:
+            _say(channel, {"layers": report})
+            time.sleep(600)
+            os._exit(0)
+        student, probe = program
+        from coursekit.grading.student import attach_streams
+
+        attach_streams()
+        served = student(channel, ground.plan.limits, probe)
+        _say(channel, {"layers": report})
+        served.serve()
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(70)
+
+
+def _move(descriptor: int, to: int) -> int:
+    os.dup2(descriptor, to)
+    os.close(descriptor)
+    return to
+
+
+def _say(channel: socket.socket, message: dict[str, Any]) -> None:
+    channel.sendall(json.dumps(message).encode() + b"\n")

@@ -1,0 +1,242 @@
+"""How values cross between the judge and the student's process: JSON and raw bytes, never pickle.
+
+A frame is two lengths, a header of JSON, and the bytes of its arrays one after the other. Only
+exact types cross: None, bool, int, float, str, list, tuple, dict with string keys, torch tensors,
+numpy arrays, dtypes. Everything else stays where it is; what crosses is a number for it. What comes
+from a student's process is read as a stranger's letter: sizes, depth, shapes and types are checked
+before anything is made of them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+PREFIX = struct.Struct("!IQ")
+HEADER_BYTES = 4 << 20
+BODY_BYTES = 64 << 20
+DEPTH = 40
+NODES = 200_000
+AXES = 32
+
+DTYPES = {
+    str(dtype).removeprefix("torch."): dtype
+    for dtype in (
+        *(torch.float64, torch.float32, torch.float16, torch.bfloat16),
+        *(torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool),
+    )
+}
+NAMES = {dtype: name for name, dtype in DTYPES.items()}
+KINDS = "biufc"  # of numpy arrays
+Remember = Callable[[Any], dict[str, Any]]  # an object that stays -> what stands for it
+Recall = Callable[[dict[str, Any]], Any]
+
+
+class Garbled(Exception):
+    """A frame that nobody who speaks the protocol has written."""
+
+
+class Unsendable(TypeError):
+    """A value that cannot cross and has nothing that could stand for it."""
+
+
+def pack(message: dict[str, Any], buffers: list[Any]) -> bytes:
+    """Return the bytes of one frame."""
+    sizes = [len(buffer) for buffer in buffers]
+    header = json.dumps({**message, "sizes": sizes}).encode()
+    if len(header) > HEADER_BYTES or sum(sizes) > BODY_BYTES:
+        raise Unsendable(f"the value is too large ({len(header) + sum(sizes):,} bytes)")
+    return b"".join((PREFIX.pack(len(header), sum(sizes)), header, *buffers))
+
+
+def lengths(prefix: bytes) -> tuple[int, int]:
+    """Return how many bytes of header and of arrays follow; refuse what is too many."""
+    header, body = PREFIX.unpack(prefix)
+    if header > HEADER_BYTES or body > BODY_BYTES:
+        raise Garbled("a message that is too large")
+    return header, body
+
+
+def unpack(header: bytes, body: memoryview) -> tuple[dict[str, Any], list[memoryview]]:
+    """Return the message and its buffers; the counterpart of `pack`."""
+    try:
+        message = json.loads(header)
+        sizes = message.pop("sizes")
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
+        raise Garbled("a message that is not JSON of the agreed form") from error
+    if not isinstance(sizes, list) or not all(_count(size) for size in sizes):
+        raise Garbled("a message with wrong sizes")
+    if sum(sizes) != len(body):
+        raise Garbled("a message with wrong sizes")
+    buffers, start = [], 0
+    for size in sizes:
+        buffers.append(body[start : start + size])
+        start += size
+    return message, buffers
+
+
+class Encoder:
+    """Turns values into JSON and collects the bytes of their arrays.
+
+    `remember` is asked for every object that cannot cross. An array that is met twice crosses once
+    and is one array again on the other side.
+    """
+
+    def __init__(self, remember: Remember) -> None:
+        self.buffers: list[Any] = []
+        self.arrays: list[Any] = []  # the array that each buffer was taken from
+        self._remember, self._seen, self._nodes = remember, {}, 0
+
+    def encode(self, value: Any, depth: int = 0) -> Any:
+        """Return JSON data for `value`."""
+        self._nodes += 1
+        if depth > DEPTH or self._nodes > NODES:
+            raise Unsendable("the value is nested too deeply, or has too many parts")
+        kind = type(value)
+        if value is None or kind is bool or kind is float or kind is str:
+            return value
+        if kind is int:
+            return value if value.bit_length() < 10_000 else self._remember(value)
+        if kind in (list, tuple, torch.Size):
+            tag = "list" if kind is list else "tuple"
+            return {tag: [self.encode(item, depth + 1) for item in value]}
+        if kind in (dict, OrderedDict):
+            if all(type(key) is str for key in value):
+                items = [[key, self.encode(item, depth + 1)] for key, item in value.items()]
+                return {"dict": items}
+        elif kind in (torch.Tensor, torch.nn.Parameter):
+            if value.dtype in NAMES and value.layout is torch.strided:
+                return self._tensor(value)
+        elif kind is np.ndarray:
+            if value.dtype.kind in KINDS and value.dtype.itemsize <= 16:
+                dtype = value.dtype.newbyteorder("=").str
+                return {"array": self._buffer(value), "dtype": dtype, "shape": list(value.shape)}
+        elif isinstance(value, np.generic) and value.dtype.kind in "biuf":
+            return {"number": self._buffer(np.asarray(value)), "dtype": value.dtype.str}
+        elif kind is torch.dtype and value in NAMES:
+            return {"dtype": NAMES[value]}
+        return self._remember(value)
+
+    def _tensor(self, value: torch.Tensor) -> dict[str, Any]:
+        return {
+            "tensor": self._buffer(value),
+            "dtype": NAMES[value.dtype],
+            "shape": list(value.shape),
+            "grad": value.requires_grad,
+        }
+
+    def _buffer(self, value: Any) -> int:
+        if id(value) not in self._seen:
+            self._seen[id(value)] = len(self.buffers)
+            self.buffers.append(raw(value))
+            self.arrays.append(value)  # keeps the id taken
+        return self._seen[id(value)]
+
+
+def raw(value: Any) -> memoryview:
+    """Return the bytes of a tensor or an array."""
+    if isinstance(value, torch.Tensor):
+        flat = value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
+        return memoryview(flat).cast("B") if flat.size else memoryview(b"")
+    data = np.ascontiguousarray(value).astype(value.dtype.newbyteorder("="), copy=False)
+    return memoryview(data.tobytes())
+
+
+class Decoder:
+    """Turns JSON and buffers back into values; `recall` is given what stands for an object."""
+
+    def __init__(self, buffers: list[memoryview], recall: Recall, grad: bool = False) -> None:
+        self.arrays: dict[int, Any] = {}
+        self._buffers, self._recall, self._grad, self._nodes = buffers, recall, grad, 0
+
+    def decode(self, node: Any, depth: int = 0) -> Any:
+        """Return the value of a piece of JSON, or raise Garbled."""
+        self._nodes += 1
+        if depth > DEPTH or self._nodes > NODES:
+            raise Garbled("a value that is nested too deeply, or has too many parts")
+        if node is None or isinstance(node, (bool, int, float, str)):
+            return node
+        if not isinstance(node, dict) or not node:
+            raise Garbled("a value of no known form")
+        if "list" in node or "tuple" in node:
+            items = node.get("list", node.get("tuple"))
+            if not isinstance(items, list):
+                raise Garbled("a list that is none")
+            values = [self.decode(item, depth + 1) for item in items]
+            return values if "list" in node else tuple(values)
+        if "dict" in node:
+            return self._dict(node["dict"], depth)
+        if "tensor" in node:
+            return self._array(node, "tensor", self._tensor)
+        if "array" in node:
+            return self._array(node, "array", _numpy)
+        if "number" in node:
+            return self._array({**node, "shape": []}, "number", _numpy)[()]
+        if set(node) == {"dtype"} and node["dtype"] in NAMES.values():
+            return DTYPES[node["dtype"]]
+        return self._recall(node)
+
+    def _dict(self, items: Any, depth: int) -> dict[str, Any]:
+        if not isinstance(items, list):
+            raise Garbled("a dict that is none")
+        found = {}
+        for item in items:
+            if not (isinstance(item, list) and len(item) == 2 and isinstance(item[0], str)):
+                raise Garbled("a dict that is none")
+            found[item[0]] = self.decode(item[1], depth + 1)
+        return found
+
+    def _array(self, node: dict[str, Any], tag: str, make: Callable[..., Any]) -> Any:
+        index, dtype, shape = node[tag], node.get("dtype"), node.get("shape")
+        if not (_count(index) and index < len(self._buffers) and isinstance(dtype, str)):
+            raise Garbled("an array without bytes")
+        if not (isinstance(shape, list) and len(shape) <= AXES and all(map(_count, shape))):
+            raise Garbled("an array of no shape")
+        if index not in self.arrays:
+            try:
+                self.arrays[index] = make(self._buffers[index], dtype, shape, node)
+            except (RuntimeError, ValueError, OverflowError) as error:
+                raise Garbled("an array that cannot be made") from error
+        return self.arrays[index]
+
+    def _tensor(
+        self, buffer: memoryview, dtype: str, shape: list[int], node: dict[str, Any]
+    ) -> torch.Tensor:
+        if dtype not in DTYPES:
+            raise Garbled("a tensor of an unknown dtype")
+        kind = DTYPES[dtype]
+        if math.prod(shape) * kind.itemsize != len(buffer):
+            raise Garbled("a tensor whose bytes do not fill its shape")
+        if not len(buffer):
+            made = torch.empty(shape, dtype=kind)
+        else:
+            made = torch.frombuffer(bytearray(buffer), dtype=torch.uint8)
+            if kind is torch.bool:
+                made = made.ne(0)  # a byte that is neither 0 nor 1 would be a strange truth
+            made = made.view(kind).reshape(shape)
+        return made.requires_grad_() if self._grad and node.get("grad") is True else made
+
+
+def _numpy(
+    buffer: memoryview, dtype: str, shape: list[int], node: dict[str, Any]
+) -> np.ndarray[Any, Any]:
+    try:
+        kind = np.dtype(dtype)
+    except (TypeError, ValueError, SyntaxError) as error:
+        raise Garbled("an array of an unknown dtype") from error
+    if kind.kind not in KINDS or kind.shape or len(dtype) > 5:
+        raise Garbled("an array of an unknown dtype")
+    if math.prod(shape) * kind.itemsize != len(buffer):
+        raise Garbled("an array whose bytes do not fill its shape")
+    return np.frombuffer(bytearray(buffer), dtype=kind).reshape(shape)
+
+
+def _count(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= BODY_BYTES

@@ -1,0 +1,201 @@
+"""The audit of every assignment, and an audit that sees what is wrong."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from coursekit.errors import CourseError
+from coursekit.exercises import audit, catalogue
+from coursekit.exercises.assignments import sources, write_release
+from coursekit.exercises.mistakes import as_cell
+from coursekit.exercises.question import Case
+
+ROOT = Path(__file__).resolve().parents[2]
+NAME = "a01_kernels"
+QUESTIONS = [
+    pytest.param(assignment, question, id=question.name)
+    for assignment in map(catalogue.load, catalogue.names())
+    for question in assignment.questions
+]
+
+
+def test_every_assignment_has_a_source_and_every_source_an_assignment():
+    assert sources(ROOT) == catalogue.names()
+
+
+@pytest.mark.parametrize("name", catalogue.names())
+def test_the_audit_finds_nothing_wrong(name):
+    rows, general = audit.audit(ROOT, name)
+    assert general == [] and [problem for row in rows for problem in row.problems] == []
+    assert all(row.reference == row.solution == 1 and row.blank == 0 for row in rows)
+    assert all(row.told == row.misconceptions >= 4 for row in rows)
+    assert all(row.seconds < 1 for row in rows)
+
+
+@pytest.mark.parametrize(("assignment", "question"), QUESTIONS)
+def test_a_misconception_as_a_cell_is_the_same_misconception(assignment, question):
+    """What the demo and the tests of the grader put into notebooks behaves like the original."""
+    from coursekit.exercises.checking import check
+
+    for mistake in question.misconceptions:
+        names = {}
+        start = "import math\nimport torch\nfrom torch import Tensor, nn\nfrom torch.nn import *\n"
+        start += "import torch.nn.functional as F\n"
+        exec(start + as_cell(mistake.answer, question.name), names)
+        assert check(question.name, names[question.name]).misconception == mistake.name
+
+
+@pytest.fixture
+def copy(tmp_path):
+    shutil.copytree(ROOT / "solutions" / NAME, tmp_path / "solutions" / NAME)
+    shutil.copy(ROOT / "_config.yml", tmp_path)
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "book").mkdir()
+    shutil.copy(ROOT / "book" / "kernels.md", tmp_path / "book")
+    write_release(tmp_path, NAME)
+    return tmp_path
+
+
+def changed(copy, old, new, count=-1):
+    path = copy / "solutions" / NAME / f"{NAME}.ipynb"
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, count), encoding="utf-8")
+    write_release(copy, NAME)
+
+
+def problems(copy):
+    rows, general = audit.audit(copy, NAME)
+    return general + [problem for row in rows for problem in row.problems]
+
+
+def test_a_copy_is_as_good_as_the_course(copy):
+    assert problems(copy) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("raised = (scores - ", "raised = (2 * scores - ", "the source's own solution earns"),
+        ('"points": 3,', '"points": 30,', "gives other points than the question"),
+        ("check(predict)", "check(shares)", "should say check(predict)"),
+        ('"grade_id": "predict"', '"grade_id": "foretell"', "no solution cell has the grade_id"),
+        ('"grade_id": "predict"', '"grade_id": "foretell"', "'foretell' belongs to no question"),
+    ],
+)
+def test_what_does_not_fit_is_said(copy, old, new, said):
+    changed(copy, old, new)
+    assert any(said in problem for problem in problems(copy))
+
+
+def test_a_blank_that_earns_points_is_said(copy):
+    begin = '"    ### BEGIN SOLUTION\\n",'
+    changed(copy, begin, f'"    return scores.softmax(-1)\\n",\n{begin}', 1)
+    assert "the blank release earns 100%" in problems(copy)
+
+
+def test_a_source_that_does_not_run_is_said(copy):
+    changed(copy, "raised = (scores - ", "raised = (undefined - ")
+    changed(copy, "import math", "import maths")
+    with pytest.raises(CourseError, match="the cell imports of the source raises ModuleNotFound"):
+        problems(copy)
+
+
+def test_a_stale_release_and_a_missing_page_are_said(copy):
+    (copy / "book" / "kernels.md").write_text("(sec-other)=\n")
+    released = copy / "notebooks" / "assignments" / NAME / f"{NAME}.ipynb"
+    released.write_text(released.read_text().replace("is not", "is"))
+    found = problems(copy)
+    assert any("not in step" in one for one in found)
+    assert any("which the book has not" in one for one in found)
+    released.unlink()
+    assert any("is not released" in one for one in problems(copy))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda q: {"misconceptions": q.misconceptions[:3]}, "has 3 misconceptions"),
+        (lambda q: {"cases": q.cases[:2]}, "has 2 visible cases"),
+        (
+            lambda q: {
+                "misconceptions": (
+                    dataclasses.replace(q.misconceptions[0], answer=q.reference),
+                    *q.misconceptions[1:],
+                )
+            },
+            "earns everything",
+        ),
+        (
+            lambda q: {
+                "misconceptions": (
+                    q.misconceptions[0],
+                    dataclasses.replace(q.misconceptions[1], answer=q.misconceptions[0].answer),
+                    *q.misconceptions[2:],
+                )
+            },
+            "is told the hint of",
+        ),
+        (
+            lambda q: {
+                "cases": (*q.cases, Case("dice", lambda student: __import__("time").time()))
+            },
+            "gives something else the second time",
+        ),
+        (
+            lambda q: {"cases": (*q.cases, Case("wrong", lambda student: student.no_such_name))},
+            "the reference raises",
+        ),
+    ],
+)
+def test_a_weak_question_is_said(copy, monkeypatch, change, said):
+    assignment = catalogue.load(NAME)
+    first = assignment.questions[0]
+    weak = dataclasses.replace(first, **change(first))
+    worse = dataclasses.replace(assignment, questions=(weak, *assignment.questions[1:]))
+    monkeypatch.setattr(f"coursekit.exercises.{NAME}.ASSIGNMENT", worse)
+    assert any(said in problem for problem in problems(copy))
+
+
+def test_the_command_prints_a_table_and_fails_on_a_problem(copy, capsys):
+    arguments = argparse.Namespace(name=NAME, root=copy, quiet=False)
+    assert audit.run(arguments) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 6 and lines[1].split()[:4] == [NAME, "shares", "4+6", "100%"]
+    hidden = copy / "solutions" / NAME / "hidden.py"
+    hidden.write_text(hidden.read_text() + '\n\n@hidden("nobody", says="x")\ndef f(s):\n    pass\n')
+    with pytest.raises(CourseError, match=f"1 problem in {NAME}"):
+        audit.run(arguments)
+    assert "hidden.py has cases for 'nobody'" in capsys.readouterr().out
+
+
+def test_hidden_cases_leave_nothing_behind():
+    import sys
+
+    from coursekit.exercises.private import hidden, read
+
+    before = set(sys.modules)
+    text = 'from coursekit.exercises import hidden\n@hidden("f", says="a")\ndef a(s): return 1\n'
+    cases = read(text)
+    assert [case.says for case in cases["f"]] == ["a"] and cases["f"][0].run(None) == 1
+    hidden("f", says="b")(len)  # outside of a file that is read, it is an ordinary function
+    assert len(cases["f"]) == 1
+    assert read(text)["f"] is not cases["f"] and not any(m == "hidden" for m in sys.modules)
+    assert {name for name in set(sys.modules) - before if "hidden" in name} == set()
+
+
+def test_no_case_says_what_only_the_case_should_know():
+    """`says` is public: it holds no code and no numbers with digits after the point."""
+    from coursekit.exercises.private import read
+
+    for name in sources(ROOT):
+        cases = read((ROOT / "solutions" / name / "hidden.py").read_text())
+        for case in (case for group in cases.values() for case in group):
+            assert len(case.says) <= 70 and not set(case.says) & set("()[]{}=_`")
+            assert json.dumps(case.says)

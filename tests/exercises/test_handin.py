@@ -1,0 +1,260 @@
+"""Before the upload: what is missing, what does not run, what is not answered; each is said."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import types
+from pathlib import Path
+
+import pytest
+
+from coursekit.exercises import handin, whereabouts
+from coursekit.exercises.assignments import released, source
+from coursekit.grading.limits import Limits
+
+ROOT = Path(__file__).resolve().parents[2]
+NAME = "a01_kernels"
+ANSWERED = source(ROOT, NAME)
+
+
+def nothing(cells, folder, advance, limits):
+    """Stand in for the run, which takes seconds, where only the look at the file matters."""
+    return [], ""
+
+
+@pytest.fixture
+def still(monkeypatch):
+    monkeypatch.setattr(handin, "rehearse", nothing)
+
+
+def edited(tmp_path, change, path=ANSWERED):
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    cells = {cell["id"]: cell for cell in notebook["cells"]}
+    change(cells, notebook["cells"])
+    (tmp_path / "mine.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+    return tmp_path / "mine.ipynb"
+
+
+def small(tmp_path, *sources, keep=("imports", "shares", "check-shares")):
+    """A notebook of the assignment with the first question and some cells of one's own."""
+
+    def change(cells, all_cells):
+        own = [
+            {"cell_type": "code", "id": f"own-{n}", "metadata": {}, "source": text, "outputs": []}
+            for n, text in enumerate(sources)
+        ]
+        all_cells[:] = [*(c for c in all_cells if c["id"] in keep), *own]
+
+    return edited(tmp_path, change)
+
+
+def test_an_answered_notebook_is_ready(tmp_path):
+    """The whole of it: the file is read, and run from top to bottom."""
+    ticks = []
+    report = handin.look_at(edited(tmp_path, lambda cells, all_cells: None), ticks.append)
+    assert report.mend == [] and report.look == []
+    assert "it runs from top to bottom in a fresh process" in report.good
+    assert "AdditiveScores: 4 of 4 visible cases pass" in report.good
+    assert len(ticks) == 13 and ticks[0] == "setup-colab" and ticks[-1] == "before-upload"
+    assert "ready to hand in" in repr(report) and "ready to hand in" in report._repr_html_()
+
+
+def test_a_blank_notebook_names_every_question(still):
+    report = handin.look_at(released(ROOT, NAME))
+    assert [one for one in report.mend if "not answered" in one] == report.mend
+    assert len(report.mend) == 6 and "6 things to mend" in repr(report)
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "said"),
+    [
+        (
+            lambda cells, every: [cell["metadata"].clear() for cell in every],
+            "mend",
+            "no cell of this file belongs to an assignment",
+        ),
+        (
+            lambda cells, every: every.remove(cells["predict"]),
+            "mend",
+            "the cell for predict is gone",
+        ),
+        (
+            lambda cells, every: every.append({**cells["predict"], "id": "copy"}),
+            "mend",
+            "there are 2 cells for predict",
+        ),
+        (
+            lambda cells, every: every.remove(cells["check-predict"]),
+            "look",
+            "the cell that checks predict is gone; the grader uses its own",
+        ),
+        (
+            lambda cells, every: cells["check-predict"].update(source="assert True"),
+            "look",
+            "the cell that checks predict is changed",
+        ),
+        (
+            lambda cells, every: cells["shares"].update(source="def shares(x:\n  return x"),
+            "mend",
+            "the cell shares is not Python in line 1",
+        ),
+        (
+            lambda cells, every: cells["shares"].update(
+                source="def shares(s):\n    return s.softmax(-1)"
+            ),
+            "look",
+            "shares uses .softmax(); a human will look at it",
+        ),
+        (
+            lambda cells, every: cells["shuffled"].update(source="YOUR ANSWER HERE"),
+            "mend",
+            "shuffled, in words, is not answered",
+        ),
+        (
+            lambda cells, every: cells["imports"].update(source="name = input('Who?')"),
+            "look",
+            "the cell imports calls input()",
+        ),
+        (
+            lambda cells, every: [
+                cell.update(
+                    execution_count=count,
+                    outputs=[{"output_type": "stream", "name": "stdout", "text": "x"}],
+                )
+                for count, cell in ((5, cells["shares"]), (3, cells["predict"]))
+            ],
+            "look",
+            "run out of order",
+        ),
+    ],
+)
+def test_each_flaw_is_said(tmp_path, still, change, kind, said):
+    report = handin.look_at(edited(tmp_path, change))
+    assert any(said in sentence for sentence in getattr(report, kind)), repr(report)
+    assert handin.look_at(edited(tmp_path, lambda *_: None)).mend == []
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "the file is empty"),
+        (b"<!DOCTYPE html><html>", "you submitted a web page"),
+        (b'{"cells": [', "ends in the middle"),
+        (b'{"cells": [], "nbformat": 4}', "no cell of this file belongs to an assignment"),
+    ],
+)
+def test_a_file_that_is_no_notebook_is_said(tmp_path, data, said):
+    (tmp_path / "mine.ipynb").write_bytes(data)
+    assert said in handin.look_at(tmp_path / "mine.ipynb").mend[0]
+
+
+def test_the_run_names_the_cell_and_the_line_that_fails(tmp_path):
+    path = small(tmp_path, "x = 1\ny = undefined", "import sys; sys.exit(3)", "z = 2")
+    report = handin.look_at(path)
+    assert any("the cell own-0, line 2 raises NameError" in one for one in report.mend)
+    assert any("the cell own-1" in one and "SystemExit" in one for one in report.mend)
+    assert "shares: 4 of 4 visible cases pass" in report.good
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("while True: pass", "the cell 'own-0' takes longer than 1 seconds"),
+        ("import os; os._exit(0)", "the process died in the cell 'own-0'"),
+        ("import time\nfor _ in range(9): time.sleep(0.1)", "longer than 1.5 seconds"),
+    ],
+)
+def test_a_run_that_does_not_end_is_ended(tmp_path, cell, said):
+    cells = [cell, "import time; time.sleep(0.9)"]
+    limits = Limits(cell_seconds=1.0, notebook_seconds=1.5)
+    start = time.monotonic()
+    path = small(tmp_path, *cells, keep=("shares",))  # without torch, which takes seconds
+    report = handin.look_at(path, limits=limits)
+    assert time.monotonic() - start < 30
+    assert any("does not run from top to bottom" in one and said in one for one in report.mend)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no alarms on this system")
+def test_an_orphan_ends_by_itself():
+    """Killed with nobody left to end it: `submit_check` in a notebook whose kernel is restarted."""
+    program = "from coursekit.exercises import rehearsal; rehearsal.START = 0; rehearsal.main()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, "-3"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+    )
+    process.stdin.write(json.dumps(["while True: pass"]).encode())
+    process.stdin.close()
+    assert process.wait(timeout=30) == -signal.SIGALRM
+
+
+def test_printing_and_reading_do_not_disturb_the_run(tmp_path):
+    printing = "print('{}' * 9); import os; os.system('echo {}')"
+    path = small(tmp_path, printing, "input()", keep=("shares",))
+    report = handin.look_at(path)
+    assert any("own-1" in one and "raises" in one for one in report.mend)
+    assert not any("own-0" in one for one in report.mend)
+
+
+def test_the_command_tells_by_its_exit_code(tmp_path, still, capsys):
+    path = edited(tmp_path, lambda *_: None)
+    assert handin.run(argparse.Namespace(notebook=path, quiet=True)) == 0
+    assert handin.run(argparse.Namespace(notebook=released(ROOT, NAME), quiet=True)) == 1
+    assert "shares is not answered" in capsys.readouterr().out
+
+
+def test_submit_check_finds_the_file_and_says_what_is_not_saved(tmp_path, still, monkeypatch):
+    path = edited(tmp_path, lambda *_: None)
+    monkeypatch.setenv("JPY_SESSION_NAME", str(path))
+    names = {"submit_check": handin.submit_check}
+    exec("report = submit_check()", names)
+    assert names["report"].mend == [] and "looked at mine.ipynb" in names["report"].good[0]
+
+    def shares(scores):
+        return scores * 7
+
+    names["shares"] = shares
+    exec("report = submit_check()", names)
+    assert "older than your shares: save the notebook" in names["report"].mend[0]
+
+
+def test_where_the_notebook_is(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
+    assert handin.submit_check() is None
+    assert 'submit_check("a01_kernels.ipynb")' in capsys.readouterr().out
+    assert handin.submit_check("nowhere.ipynb") is None
+    assert "There is no file nowhere.ipynb" in capsys.readouterr().out
+    mine, other = tmp_path / "mine.ipynb", tmp_path / "other.ipynb"
+    mine.write_text("{}")
+    assert whereabouts.this_notebook({}) == mine  # the only one here
+    other.write_text("{}")
+    assert whereabouts.this_notebook({}) is None
+    assert whereabouts.this_notebook({"__vsc_ipynb_file__": str(other)}) == other
+    monkeypatch.setenv("JPY_SESSION_NAME", "folder/other.ipynb")  # as older servers say it
+    assert whereabouts.this_notebook({}) == other
+
+
+def test_colab_is_asked_and_may_fail(monkeypatch, tmp_path):
+    """Colab keeps the notebook in the browser; its way to hand it over is not documented."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
+    colab, google = types.ModuleType("google.colab"), types.ModuleType("google")
+    google.colab = colab
+    monkeypatch.setitem(sys.modules, "google", google)
+    monkeypatch.setitem(sys.modules, "google.colab", colab)
+    assert whereabouts.this_notebook({}) is None  # no such module any more
+    notebook = {"cells": [], "nbformat": 4}
+    colab._message = types.SimpleNamespace(
+        blocking_request=lambda request, timeout_sec: {"ipynb": notebook}
+    )
+    found = whereabouts.this_notebook({})
+    assert json.loads(found.read_text()) == notebook
+    found.unlink()
+    found.parent.rmdir()
+    colab._message.blocking_request = lambda request, timeout_sec: None  # it did not answer
+    assert whereabouts.this_notebook({}) is None

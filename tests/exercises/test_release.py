@@ -1,0 +1,187 @@
+"""What students get is what nbgrader would make of the source, and nothing private is in it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from coursekit.errors import CourseError
+from coursekit.exercises import assignments
+from coursekit.exercises.leaks import leaks
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = assignments.sources(ROOT)
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A course with one assignment and nothing else, in a folder of its own."""
+    name = NAMES[0]
+    shutil.copytree(ROOT / "solutions" / name, tmp_path / "course" / "solutions" / name)
+    (tmp_path / "course" / "notebooks" / "assignments").mkdir(parents=True)
+    shutil.copy(ROOT / "_config.yml", tmp_path / "course" / "_config.yml")
+    return tmp_path / "course"
+
+
+def command(action, root, **more):
+    arguments = {"names": [], "all": False, "quiet": True, "folder": None, **more}
+    return assignments.run(argparse.Namespace(action=action, root=root, **arguments))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_our_release_is_that_of_nbgraders_preprocessors(name):
+    pytest.importorskip("nbgrader", reason="nbgrader is not installed")
+    import nbformat
+    from nbgrader.converters import GenerateAssignment
+    from nbgrader.preprocessors import SaveCells
+
+    theirs = nbformat.read(assignments.source(ROOT, name), as_version=4)
+    resources = {"metadata": {}, "unique_key": name}
+    for step in GenerateAssignment.preprocessors.default():
+        if step is not SaveCells:  # the one that writes to the database and not to the notebook
+            theirs, resources = step().preprocess(theirs, resources)
+    assert json.loads(assignments.release_text(ROOT, name)) == json.loads(nbformat.writes(theirs))
+
+
+def test_our_release_is_that_of_nbgraders_command(tmp_path, monkeypatch):
+    """The whole of `nbgrader generate_assignment`, database and all, for one assignment."""
+    pytest.importorskip("nbgrader", reason="nbgrader is not installed")
+    from nbgrader.apps.api import NbGraderAPI
+    from traitlets.config import Config
+
+    beside = str(Path(sys.executable).parent)  # nbgrader calls alembic, which is there
+    monkeypatch.setenv("PATH", beside + os.pathsep + os.environ["PATH"])
+    logging.getLogger("traitlets").setLevel(logging.ERROR)
+    name = NAMES[0]
+    shutil.copytree(ROOT / "solutions" / name, tmp_path / "source" / name)
+    config = Config()
+    config.CourseDirectory.root = str(tmp_path)
+    config.CourseDirectory.course_id = "course"
+    config.CourseDirectory.db_url = f"sqlite:///{tmp_path}/gradebook.db"
+    result = NbGraderAPI(config=config).generate_assignment(name)
+    assert result["success"], result
+    theirs = json.loads((tmp_path / "release" / name / f"{name}.ipynb").read_text())
+    assert json.loads(assignments.release_text(ROOT, name)) == theirs
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_checksums_are_nbgraders(name):
+    pytest.importorskip("nbgrader", reason="nbgrader is not installed")
+    import nbformat
+    from nbgrader.utils import compute_checksum
+
+    notebook = nbformat.read(assignments.released(ROOT, name), as_version=4)
+    graded = [cell for cell in notebook.cells if "nbgrader" in cell.metadata]
+    assert graded
+    assert [cell.metadata.nbgrader.checksum for cell in graded] == [*map(compute_checksum, graded)]
+
+
+def test_nbgrader_validate_runs_a_source(tmp_path):
+    """Its own `validate` executes the notebook in a kernel and finds nothing that failed."""
+    pytest.importorskip("nbgrader", reason="nbgrader is not installed")
+    from nbgrader.validator import Validator
+
+    path = tmp_path / f"{NAMES[0]}.ipynb"
+    shutil.copy(assignments.source(ROOT, NAMES[0]), path)
+    assert Validator().validate(str(path)) == {}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_committed_release_is_in_step(name):
+    text = assignments.released(ROOT, name).read_text(encoding="utf-8")
+    assert text == assignments.release_text(ROOT, name)
+
+
+def test_releasing_twice_changes_nothing(small, capsys):
+    name = NAMES[0]
+    assert command("release", small, names=[name], quiet=False) == 0
+    assert command("release", small, all=True, quiet=False) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert [line.split()[-2:] for line in said] == [
+        [f"notebooks/assignments/{name}/{name}.ipynb", "written"],
+        ["in", "step"],
+    ]
+
+
+def test_release_refuses_what_nobody_would_restore(small):
+    path = assignments.source(small, NAMES[0])
+    notebook = json.loads(path.read_text())
+    for cell in notebook["cells"]:
+        cell["metadata"].pop("nbgrader", None)
+    path.write_text(json.dumps(notebook))
+    with pytest.raises(CourseError, match="is not a solution cell"):
+        command("release", small, names=[NAMES[0]])
+
+
+def test_release_names_what_there_is(small):
+    with pytest.raises(CourseError, match=f"with a source: {NAMES[0]}"):
+        command("release", small, names=["a99_nothing"])
+    with pytest.raises(CourseError, match="name an assignment"):
+        command("release", small)
+
+
+def test_the_public_tree_has_the_release_and_nothing_private(small, tmp_path):
+    command("release", small, all=True)
+    (small / "README.md").write_text("hello")
+    out = tmp_path / "public"
+    assert command("public", small, folder=out) == 0
+    there = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
+    name = NAMES[0]
+    assert there == {"README.md", "_config.yml", f"notebooks/assignments/{name}/{name}.ipynb"}
+    with pytest.raises(CourseError, match="not empty"):
+        command("public", small, folder=out)
+
+
+def test_what_nobody_has_committed_is_not_published(small, tmp_path):
+    command("release", small, all=True)
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b.c", "-C", str(small)]
+    (small / "README.md").write_text("hello")
+    for words in (["init", "-q"], ["add", "README.md", "solutions"], ["commit", "-qm", "one"]):
+        subprocess.run([*git, *words], check=True)
+    (small / "grades.csv").write_text("who,points")
+    assert command("public", small, folder=tmp_path / "public") == 0
+    there = {path.name for path in (tmp_path / "public").rglob("*") if path.is_file()}
+    assert there == {"README.md", f"{NAMES[0]}.ipynb"}
+
+
+def test_the_public_tree_refuses_a_stale_release_and_a_leak(small, tmp_path):
+    with pytest.raises(CourseError, match="not in step"):
+        command("public", small, folder=tmp_path / "one")
+    command("release", small, all=True)
+    hidden = (small / "solutions" / NAMES[0] / "hidden.py").read_text()
+    (small / "notes.md").write_text(hidden)
+    with pytest.raises(CourseError, match=r"notes\.md has the line"):
+        command("public", small, folder=tmp_path / "two")
+    assert not (tmp_path / "two").exists()
+
+
+def test_a_solution_in_a_released_notebook_is_seen(small):
+    name = NAMES[0]
+    command("release", small, all=True)
+    path = assignments.released(small, name)
+    assert leaks(small, path.parent) == []
+    notebook = json.loads(assignments.source(small, name).read_text())
+    solved = {cell["id"]: cell for cell in notebook["cells"]}["shares"]
+    shown = json.loads(path.read_text())
+    for cell in shown["cells"]:
+        if cell["id"] == "shares":
+            cell["source"] = [line for line in solved["source"] if "SOLUTION" not in line]
+    path.write_text(json.dumps(shown))
+    found = leaks(small, path.parent)
+    assert len(found) == 1 and "has the line 'raised = (scores" in found[0]
+
+
+def test_a_real_public_tree_of_the_course(tmp_path):
+    """The course as it is: no solution, no hidden case, no test that shows one."""
+    count = assignments.public(ROOT, tmp_path / "public")
+    there = {path.relative_to(tmp_path / "public").parts[0] for path in tmp_path.glob("public/*")}
+    assert count > 100 and {"src", "notebooks", "book"} <= there
+    assert not there & {"solutions", "autograder", ".git"}

@@ -1,0 +1,227 @@
+"""For the engine's tests: an assignment, `square` (2 points) and `cube` (3), and a desk."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from coursekit.exercises.question import Assignment, Case, Misconception, Question
+from coursekit.grading.engine import Engine
+from coursekit.grading.limits import MB, Limits
+from coursekit.grading.master import Master
+from coursekit.grading.verdict import Verdict
+
+SECRET = "hidden-secret-49"
+HIDDEN = f"""
+import torch
+from coursekit.exercises import hidden
+
+@hidden("square", says="seven")
+def seven(student):
+    found = student.square(torch.tensor(7.0))
+    assert found.item() == 49, "{SECRET}"
+    return found
+
+@hidden("cube", says="gradients")
+def slopes(student):
+    from coursekit.exercises.probe import gradients
+    return gradients(student.cube, torch.tensor([1.0, 2.0]))
+"""
+LIMITS = Limits(
+    cell_seconds=1.0,
+    notebook_seconds=8.0,
+    memory=256 * MB,
+    file_bytes=4 * MB,
+    files=50,
+    processes=8,
+    figures=2,
+)
+GOOD = "def square(x):\n    return x * x"
+GOOD_CUBE = "def cube(x):\n    return x ** 3"
+
+
+def question(name: str, power: int, points: float) -> Question:
+    def reference(x):
+        return x**power
+
+    return Question(
+        name=name,
+        title=name,
+        points=points,
+        difficulty=1,
+        minutes=1,
+        hint=f"the {name} needs {power} factors",
+        page="kernels",
+        reference=reference,
+        cases=(
+            Case("three", lambda student: getattr(student, name)(torch.tensor(3.0))),
+            Case("a row", lambda student: getattr(student, name)(torch.tensor([1.0, -2.0]))),
+        ),
+        misconceptions=(
+            Misconception("times", lambda x: x * power, f"{power} times is not to the {power}"),
+            Misconception("no sign", lambda x: x.abs() ** (power + 1), "one factor too many"),
+        ),
+        forbidden=("torch.pow", "torch.nn.functional.softmax", "coursekit"),
+    )
+
+
+ASSIGNMENT = Assignment(
+    name="powers",
+    title="Powers",
+    questions=(question("square", 2, 2.0), question("cube", 3, 3.0)),
+    written=(),
+)
+
+
+def cell(name: str, source: str, kind: str = "code", **nbgrader: object) -> dict:
+    made: dict = {"cell_type": kind, "id": name, "metadata": {}, "source": source}
+    if nbgrader:
+        about = {"grade": False, "solution": False, "locked": False, "task": False}
+        about |= {"grade_id": name, "schema_version": 3, "cell_type": kind} | nbgrader
+        made["metadata"]["nbgrader"] = about
+    if kind == "code":
+        made |= {"outputs": [], "execution_count": None}
+    return made
+
+
+def notebook(*cells: dict) -> str:
+    return json.dumps({"cells": list(cells), "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+
+def wanted(name: str) -> str:
+    return f"def {name}(x):\n    ### BEGIN SOLUTION\n    ### END SOLUTION"
+
+
+def master(square_tests: str, cube_tests: str, hidden: str = "", name: str = "powers") -> Master:
+    source = notebook(
+        cell("imports", "import torch"),
+        cell("square", wanted("square"), solution=True),
+        cell("test_square", square_tests, grade=True, locked=True, points=2),
+        cell("cube", wanted("cube"), solution=True),
+        cell("test_cube", cube_tests, grade=True, locked=True, points=3),
+    )
+    return Master.of(name, source, hidden)
+
+
+MASTER = master("check(square)", "check(cube)", HIDDEN)
+
+
+def submission(
+    square: str | None = GOOD,
+    cube: str | None = GOOD_CUBE,
+    first: str = "",
+    between: str = "",
+    tags: list[str] | None = None,
+    test: str = "check(square)",
+) -> bytes:
+    cells = [cell("imports", "import torch")]
+    if first:
+        cells.append(cell("first", first))
+    if square is not None:
+        cells.append(cell("square", square, solution=True))
+    cells.append(cell("test_square", test, grade=True, locked=True, points=2))
+    if tags:
+        cells[-1]["metadata"]["tags"] = tags
+    if between:
+        cells.append(cell("between", between))
+    if cube is not None:
+        cells.append(cell("cube", cube, solution=True))
+    cells.append(cell("test_cube", "check(cube)", grade=True, locked=True, points=3))
+    return notebook(*cells).encode()
+
+
+def seen(verdict: Verdict) -> dict:
+    """Return what must be the same on every run."""
+    data = verdict.as_json() | {"seconds": 0, "peak_bytes": 0}
+    for entry in data["questions"]:
+        entry["seconds"] = 0
+        for case in entry["cases"]:
+            case["seconds"] = 0
+    return data
+
+
+def processes_of(uid: int) -> list[int]:
+    found = []
+    for status in Path("/proc").glob("[0-9]*/status"):
+        try:
+            lines = dict(line.split(":\t", 1) for line in status.read_text().splitlines())
+        except OSError:
+            continue
+        if int(lines["Uid"].split()[0]) == uid:
+            found.append(int(status.parent.name))
+    return found
+
+
+def descendants(pid: int) -> list[int]:
+    found = []
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        found += [int(child), *descendants(int(child))]
+    return found
+
+
+class Desk:
+    """An engine, and the invariants that hold around whatever it grades."""
+
+    def __init__(self, engine: Engine, points: float = 5) -> None:
+        self.engine = engine
+        self.baseline = seen(engine.grade(submission()))
+        assert self.baseline["points"] == points, self.baseline
+        self.standing = len(self._processes())
+
+    def grade(self, *arguments: str, **parts: object) -> Verdict:
+        """Grade a hostile one between two good ones, and look at what is left of it."""
+        return self.grade_bytes(submission(*arguments, **parts))
+
+    def grade_bytes(self, data: bytes) -> Verdict:
+        started = time.monotonic()
+        verdict = self.engine.grade(data)
+        seconds = time.monotonic() - started
+        assert seconds <= self.engine.limits.notebook_seconds + 2
+        assert len(self._processes()) == self.standing
+        assert not list(Path("/tmp").glob("coursekit-student-*"))
+        assert SECRET not in str(self.for_students(verdict))
+        assert seen(self.engine.grade(submission())) == self.baseline
+        assert verdict.status != "INTERNAL", verdict.flags
+        json.dumps(verdict.as_json(), allow_nan=False).encode()
+        return verdict
+
+    @staticmethod
+    def first(verdict: Verdict) -> list[dict]:
+        """Return the outputs of the student's own first cell."""
+        return verdict.outputs.get("own-1", [])
+
+    @staticmethod
+    def for_students(verdict: Verdict) -> dict:
+        """Return the verdict without what only the instructor reads."""
+        data = verdict.as_json()
+        for entry in data["questions"]:
+            entry["cases"] = [c if not c["hidden"] else c["says"] for c in entry["cases"]]
+        return data
+
+    def _processes(self) -> list[int]:
+        time.sleep(0)
+        return descendants(os.getpid())
+
+
+def statuses(verdict: Verdict) -> list[str]:
+    return [question.status for question in verdict.questions]
+
+
+@pytest.fixture(scope="session")
+def tools():
+    """Hand the helpers of this file to the tests."""
+    import sys
+
+    return sys.modules[__name__]
+
+
+@pytest.fixture(scope="session")
+def desk() -> Iterator[Desk]:
+    with Engine(MASTER, LIMITS, assignment=ASSIGNMENT) as engine:
+        yield Desk(engine)

@@ -1,0 +1,101 @@
+"""Grades a few submissions where the grader has less than root: a script for test_sandbox.py.
+
+    python poorer.py user|no-namespaces|neither ...
+
+Prints a line of JSON for each. It first enters a root of its own in which any user may run this
+Python, as on a usual machine.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+from coursekit.grading import namespaces, sandbox, seccomp
+from coursekit.grading.engine import Engine
+from coursekit.grading.limits import Limits
+
+UID = 54_321
+here = Path(__file__).parent
+
+
+def helpers():
+    spec = importlib.util.spec_from_file_location("helpers", here / "conftest.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def processes() -> list[str]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            found.append(path.read_bytes().replace(b"\0", b" ").decode())
+        except OSError:
+            continue
+    return found
+
+
+def grade(kind: str, tools) -> None:
+    plan = sandbox.plan(Limits())
+    namespaces.enter([*plan.read, str(here)], [])
+    os.chmod("/tmp", 0o1777)
+    Path("/tmp/secret").write_text("hidden-secret-49")
+    os.chmod("/tmp/secret", 0o644)
+    os.environ["HOME"] = "/tmp"
+    if kind in ("user", "neither"):
+        os.setgroups([])
+        os.setresgid(UID, UID, UID)
+        os.setresuid(UID, UID, UID)
+    if kind in ("no-namespaces", "neither"):
+        seccomp.restrict()  # unshare and mount are refused from here on, as in many containers
+    good = tools.GOOD
+    first = {
+        "good": "",
+        "reads": "open('/tmp/secret').read()",
+        "writes": "open('/usr/x', 'w')",
+        "writes home": "open('/tmp/mine', 'w')",
+        "connects": "import socket\nsocket.create_connection(('127.0.0.1', 9), 1)",
+        "signals": f"import os\nos.kill(os.getppid() or {os.getpid() + 1}, 9)",
+        "environment": "import os\nopen(f'/proc/{os.getppid()}/environ').read()",
+        "traces": "import ctypes\nassert ctypes.CDLL(None).ptrace(16, 1, 0, 0) == 0",
+        "endless": "while True: pass",
+        "bomb": "import os\nwhile True: os.fork()",
+        "memory": "x = []\nwhile True: x.append(bytearray(1 << 20))",
+        "daemon": "import subprocess\nsubprocess.Popen(['sleep', '318'], start_new_session=True)",
+        "large file": "open('f', 'wb').write(b'0' * (1 << 24))",
+    }
+    found = {}
+    with Engine(tools.MASTER, tools.LIMITS, assignment=tools.ASSIGNMENT) as engine:
+        for name, source in first.items():
+            started = time.monotonic()
+            verdict = engine.grade(tools.submission(f"{source}\n{good}" if source else good))
+            found[name] = {
+                "statuses": tools.statuses(verdict),
+                "reason": verdict.questions[0].reason if verdict.questions else verdict.flags,
+                "seconds": time.monotonic() - started,
+            }
+        left = [line for line in processes() if "318" in line]
+        scratch = [str(path) for path in Path("/tmp").glob("coursekit-student-*")]
+        layers = engine.layers
+    result = {"layers": layers, "found": found, "left": left, "scratch": scratch}
+    print(json.dumps(result), flush=True)
+
+
+def main(kinds: list[str]) -> None:
+    tools = helpers()  # imports torch once for all
+    for kind in kinds:
+        child = os.fork()
+        if child == 0:
+            grade(kind, tools)
+            os._exit(0)
+        if os.waitpid(child, 0)[1]:
+            sys.exit(f"{kind}: failed")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,424 @@
+"""The engine with honest people: points, reasons, hints, and what their notebooks show."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+
+import pytest
+import torch
+
+from coursekit.errors import CourseError
+from coursekit.exercises.probe import after, gradients, module_gradients
+from coursekit.exercises.question import Assignment, Case, Question
+from coursekit.grading.attempt import Attempt, Cell
+from coursekit.grading.engine import Engine, key
+from coursekit.grading.limits import Limits
+from coursekit.grading.proxy import Link, Student, StudentError
+from coursekit.grading.verdict import Verdict
+
+SQUARE_NUMBER = "def square(x):\n    return x * x"
+
+
+def first(verdict: Verdict):
+    return verdict.questions[0]
+
+
+def test_a_right_answer_has_everything(desk, tools):
+    verdict = desk.grade()
+    assert (verdict.status, verdict.points, verdict.max_points) == ("OK", 5, 5)
+    assert [q.cell for q in verdict.questions] == ["test_square", "test_cube"]
+    assert first(verdict).hint == ""
+    assert [case.hidden for case in first(verdict).cases] == [False, False, True]
+    assert verdict.guarantee == "judged elsewhere"
+    assert "rlimits" in verdict.layers
+    assert verdict.peak_bytes > 1 << 20
+    assert Verdict.from_json(json.loads(json.dumps(verdict.as_json()))) == verdict
+
+
+def test_partial_credit_counts_weights_and_tells_the_first_visible_failure(desk):
+    verdict = desk.grade("def square(x):\n    return x * x if x.dim() == 0 else x")
+    assert (first(verdict).points, first(verdict).status) == (1.33, "PARTIAL")
+    assert "2 of 3 cases pass" in first(verdict).reason
+    assert "“a row”" in first(verdict).reason
+    assert first(verdict).hint == "the square needs 2 factors"
+    assert verdict.points == 4.33
+
+
+def test_a_misconception_is_told_its_hint_and_no_other_is(desk):
+    verdict = desk.grade("def square(x):\n    return x + x")
+    assert (first(verdict).misconception, first(verdict).points) == ("times", 0)
+    assert first(verdict).hint == "2 times is not to the 2"
+    assert desk.grade("def square(x):\n    return 3 * x").questions[0].misconception == ""
+
+
+@pytest.mark.parametrize(
+    ("source", "status", "reason"),
+    [
+        (
+            "def square(x):\n    # YOUR CODE HERE\n    raise NotImplementedError()",
+            "FAIL",
+            "no answer",
+        ),
+        ("", "FAIL", "no answer"),
+        (None, "MISSING", "not in the notebook"),
+        ("def sqare(x):\n    return x * x", "FAIL", "does not define square"),
+        ("x = 1\ndef square(x:\n    return x", "FAIL", "SyntaxError in line 2"),
+        ("y = 1\ny / 0\ndef square(x): return x", "FAIL", "ZeroDivisionError in line 2"),
+        ("name = input('name?')", "FAIL", "input() is not available when graded"),
+        ("from google.colab import drive", "FAIL", "google.colab is there in Colab only"),
+        ("import torch\ntorch.load('data.pt')", "FAIL", "none of your other files"),
+        ("def square(x):\n    y = x\n    return z", "FAIL", "NameError in line 3"),
+        ("square = 5", "FAIL", "not callable"),
+    ],
+)
+def test_what_went_wrong_is_said_in_a_sentence(desk, tools, source, status, reason):
+    verdict = desk.grade(source)
+    assert tools.statuses(verdict) == [status, "OK"]
+    assert reason in first(verdict).reason
+    assert first(verdict).hint
+
+
+def test_what_is_harmless_costs_nothing(desk):
+    verdict = desk.grade(
+        "import warnings, sys\n%matplotlib inline\n!pip install x\n"
+        "def square(x):\n    warnings.warn('deprecated')\n    print('a', file=sys.stderr)\n"
+        "    return x * x\nfrom coursekit.exercises import check\ncheck(square)",
+        first="async def one(): return 1\nawait one()",
+        between="1 / 0",
+    )
+    assert verdict.points == 5
+    errors = [o for outs in verdict.outputs.values() for o in outs if o["output_type"] == "error"]
+    assert [error["ename"] for error in errors] == ["ZeroDivisionError"] or len(errors) == 2
+    assert "not run when graded: !pip install x" in str(verdict.outputs["square"])
+
+
+def test_what_a_cell_shows_is_kept_in_plain_forms(desk):
+    verdict = desk.grade(
+        first="import matplotlib.pyplot as plt\nfor n in range(4): plt.figure(); plt.plot([n])\n"
+        "print('said')\nplt.show()\n[1, 2]"
+    )
+    outputs = desk.first(verdict)
+    kinds = [output["output_type"] for output in outputs]
+    assert kinds == ["stream", "stream", "display_data", "display_data", "execute_result"]
+    assert outputs[0]["text"] == "said\n"
+    assert "only 2 figures are kept" in outputs[1]["text"]
+    assert outputs[-1]["data"] == {"text/plain": "[1, 2]"}
+    verdict = desk.grade(first="print('x' * 100_000)\n'quiet';")
+    [stream] = desk.first(verdict)
+    assert 60_000 < len(stream["text"]) < 70_000
+    assert "the rest is cut" in stream["text"]
+    assert verdict.points == 5
+
+
+def test_an_answer_may_stand_in_another_cell_and_use_a_helper(desk):
+    blank = "def square(x):\n    # YOUR CODE HERE\n    raise NotImplementedError()"
+    verdict = desk.grade(
+        blank,
+        between="def square(x):\n    return helper(x)\n",
+        first="n = 2\ndef helper(x):\n    return x ** n",
+    )
+    assert verdict.points == 5
+
+
+def test_forbidden_calls_are_flagged_and_cost_nothing(desk):
+    plain = "def square(x):\n    return torch.pow(x, 2)"
+    hidden = "f = getattr(torch, 'p' + 'ow')\ndef square(x):\n    return f(x, 2)"
+    low = "def square(x):\n    return torch.ops.aten.pow(x, 2)"
+    ours = (
+        "from coursekit.kernels import dot\ndef square(x):\n    dot(x[None, None], x[None, None])"
+        "\n    return x * x"
+    )
+    for source, flag in ((plain, "pow"), (hidden, "pow"), (low, "pow")):
+        verdict = desk.grade(source)
+        assert verdict.points == 5
+        assert [flag in said for said in first(verdict).flags] == [True], source
+    called = __import__("coursekit.grading.engine", fromlist=["x"])
+    assert called
+    imported = desk.grade(ours.replace("x[None, None]", "torch.ones(1, 1)"))
+    assert first(imported).flags == ["uses coursekit"]
+    sly = (
+        "m = __import__('importlib').import_module('course' + 'kit.kernels')\n"
+        "def square(x):\n    m.dot(torch.ones(1, 1), torch.ones(1, 1))\n    return x * x"
+    )
+    assert first(desk.grade(sly)).flags == ["uses coursekit"]
+    assert first(desk.grade()).flags == []
+
+
+def test_a_file_that_is_no_notebook(desk, tools):
+    for data in (b"", b"hello", b"<!DOCTYPE html><html>", tools.submission()[:200]):
+        verdict = desk.grade_bytes(data)
+        assert (verdict.status, verdict.points, verdict.max_points) == ("MALFORMED", 0, 5)
+        assert verdict.reason
+        assert tools.statuses(verdict) == ["MALFORMED"] * 2
+
+
+def test_our_own_fault_is_internal_and_never_a_zero(tools, monkeypatch, desk):
+    engine = desk.engine
+    with monkeypatch.context() as patched:
+        patched.setattr(engine._judge, "judge", lambda *a: 1 / 0)
+        verdict = engine.grade(tools.submission())
+    assert verdict.status == "INTERNAL"
+    assert verdict.questions == []
+    assert "ZeroDivisionError" in verdict.flags[0]
+    assert "not your fault" in verdict.reason
+    assert desk.grade().points == 5
+
+
+def test_a_killed_warm_process_is_replaced(tools, desk):
+    desk.engine._warm._process.kill()
+    desk.engine._warm._process.wait()
+    assert desk.engine.grade(tools.submission()).points == 5
+    assert desk.grade().points == 5
+
+
+def test_the_key_names_everything_that_a_verdict_depends_on(tools):
+    base = key(tools.MASTER, b"x", Limits())
+    other = tools.master("check(square)", "check(cube)", tools.HIDDEN + "\n")
+    keys = {
+        base,
+        key(tools.MASTER, b"y", Limits()),
+        key(tools.MASTER, b"x", Limits(figures=1)),
+        key(other, b"x", Limits()),
+    }
+    assert len(keys) == 4
+    assert key(tools.MASTER, b"x", Limits()) == base
+
+
+def test_hidden_cases_for_a_question_that_is_not_there_are_refused(tools):
+    hidden = tools.HIDDEN.replace('"cube"', '"cubes"')
+    with pytest.raises(CourseError, match="cubes"):
+        Engine(tools.master("", "", hidden), assignment=tools.ASSIGNMENT)
+    with pytest.raises(CourseError, match=r"hidden\.py cannot be read"):
+        Engine(tools.master("", "", "def ("), assignment=tools.ASSIGNMENT)
+
+
+MODULE = """
+import torch
+from torch import nn
+
+class Block(nn.Module):
+    def __init__(self, width, heads=1):
+        super().__init__()
+        self.linear = nn.Linear(width, width)
+        self.heads = heads
+        self.drop = nn.Dropout(0.5)
+    def forward(self, x):
+        return self.drop(self.linear(x))
+    def parts(self, x):
+        return {"a": [x, x], "b": (1, 2.5, None, True, "s")}
+
+class Odd(Exception): pass
+
+def change(x):
+    x += 1
+    return x.sum()
+
+def fail(x):
+    raise ValueError("no " + str(x))
+
+def odd(x): raise Odd("x")
+
+def apply(f, x): return f(x)
+"""
+
+
+@pytest.fixture
+def student(desk):
+    attempt = Attempt(desk.engine._warm, [Cell(1, "a", "", MODULE)], ["Block"])
+    process = attempt.process()
+    assert attempt.defined == {"Block": "type"}
+    yield Student(Link(process, 1, 20.0))
+    attempt.restart()
+
+
+def test_modules_are_built_loaded_called_and_asked_for_gradients(student):
+    block = student.Block(width=3, heads=2)
+    assert block.heads == 2
+    state = {"linear.weight": torch.eye(3) * 2, "linear.bias": torch.zeros(3)}
+    block.load_state_dict(state)
+    assert torch.equal(block.state_dict()["linear.weight"], torch.eye(3) * 2)
+    x = torch.randn(2, 3)
+    assert torch.equal(block.eval()(x), 2 * x)
+    assert block.training is False
+    assert torch.equal(block.linear.weight, torch.eye(3) * 2)
+    assert student.Block(3).parts(1) == {"a": [1, 1], "b": (1, 2.5, None, True, "s")}
+    local = torch.nn.Sequential(torch.nn.Linear(3, 3))
+    local.load_state_dict({"0.weight": state["linear.weight"], "0.bias": state["linear.bias"]})
+    for ours, theirs in zip(gradients(local, x)[1], gradients(block, x)[1]):
+        assert torch.allclose(ours, theirs)
+    _, _, named = module_gradients(block, x)
+    assert set(named) == {"linear.weight", "linear.bias"}
+    assert all(not grad.requires_grad for grad in named.values())
+
+
+def test_functions_change_arguments_raise_errors_and_take_functions(student):
+    x = torch.zeros(2)
+    assert student.change(x).item() == 2
+    assert x.tolist() == [1, 1]
+    assert after(student.change, x)[1][0].tolist() == [2, 2]
+    with pytest.raises(ValueError, match="no 3") as caught:
+        student.fail(3)
+    assert isinstance(caught.value, StudentError)
+    with pytest.raises(StudentError, match="x"):
+        student.odd(3)
+    assert student.apply(torch.nn.functional.relu, torch.tensor(-1.0)).item() == 0
+    assert student.apply(student.change, torch.zeros(1)).item() == 1
+    with pytest.raises(TypeError, match="cannot send"):
+        student.apply(lambda x: x, 1)
+    with pytest.raises(StudentError):
+        student.missing(1)
+
+
+def test_an_object_from_elsewhere_is_no_value(student):
+    block = student.Block(3)
+    for use in (
+        lambda: block == 1,
+        lambda: block != 1,
+        lambda: bool(block),
+        lambda: block < 1,
+        lambda: len(block),
+        lambda: list(block),
+        lambda: float(block),
+        lambda: 1 in block,
+        lambda: block[0],
+    ):
+        with pytest.raises(TypeError):
+            use()
+    assert repr(block) == "an object of type Block"
+
+
+def test_a_case_that_fails_with_the_reference_is_the_graders_fault(tools):
+    def never(student):
+        assert student.square(2) == 5
+
+    asked = tools.ASSIGNMENT.questions[0]
+    broken = dataclasses.replace(asked, cases=(Case("never", never),))
+    assignment = Assignment(name="powers", title="", questions=(broken,), written=())
+    with pytest.raises(CourseError, match="fails with the reference itself"):
+        Engine(tools.master("", ""), assignment=assignment)
+    assert isinstance(broken, Question)
+
+
+TESTS = (
+    "assert square(3) == 9, 'three'\n### BEGIN HIDDEN TESTS\n"
+    "assert square(7) == 49, 'hidden-secret-49'\n### END HIDDEN TESTS"
+)
+PART = "score = 0\nif cube(2) == 8: score += 1\nif cube(-1) == -1: score += 1.5\nscore"
+
+
+@pytest.fixture(scope="module")
+def foreign(tools):
+    master = tools.master(TESTS, PART, name="foreign")
+    with Engine(master, tools.LIMITS) as engine:
+        yield tools.Desk(engine, points=4.5)
+
+
+@pytest.mark.parametrize(
+    ("parts", "points", "statuses", "reason"),
+    [
+        ({"cube": "def cube(x): return x ** 3 if x > 0 else 0"}, 3, ["OK", "PARTIAL"], "All tests"),
+        ({"square": "def square(x): return 9"}, 2.5, ["FAIL", "PARTIAL"], "only the grader has"),
+        ({"square": "def square(x): return 0"}, 2.5, ["FAIL", "PARTIAL"], "assert square(3) == 9"),
+        ({"square": "import os\nos._exit(0)"}, 2.5, ["FAIL", "PARTIAL"], "assert square(3) == 9"),
+        (
+            {"square": "def square(x):\n  import os\n  os._exit(0)"},
+            2.5,
+            ["CRASH", "PARTIAL"],
+            "ended",
+        ),
+        ({"square": "def square(x):\n  while True: pass"}, 2.5, ["TIMEOUT", "PARTIAL"], "too long"),
+        ({"square": ""}, 2.5, ["FAIL", "PARTIAL"], "no answer"),
+        ({"first": "x = 1\n1 / 0"}, 4.5, ["OK", "PARTIAL"], "All tests pass"),
+        (
+            {"square": "import sys\ndef square(x): sys.stderr.write('x'); return x * x"},
+            4.5,
+            ["OK", "PARTIAL"],
+            "All tests pass",
+        ),
+        (
+            {"square": "def square(x): import sys; sys.exit(0)"},
+            2.5,
+            ["FAIL", "PARTIAL"],
+            "square(3)",
+        ),
+        (
+            {"tags": ["skip-execution"], "square": "def square(x): return 0"},
+            2.5,
+            ["FAIL", "PARTIAL"],
+            "assert square(3)",
+        ),
+    ],
+)
+def test_somebody_elses_asserts(foreign, tools, parts, points, statuses, reason):
+    verdict = foreign.grade(**parts)
+    assert verdict.guarantee == "in the student's process"
+    assert (verdict.points, tools.statuses(verdict)) == (points, statuses), verdict.questions
+    assert reason in first(verdict).reason
+
+
+def test_a_pass_cannot_be_written_in_advance(foreign, tools):
+    forged = (
+        "import os, struct, json\nfor n in range(30):\n"
+        "    b = json.dumps({'sequence': n, 'token': '', 'sizes': []}).encode()\n"
+        "    os.write(3, struct.pack('!IQ', len(b), 0) + b)\n"
+        "def square(x): return 0"
+    )
+    verdict = foreign.grade(forged)
+    assert tools.statuses(verdict) == ["FAIL", "PARTIAL"]
+
+
+def test_hidden_asserts_are_told_to_nobody(foreign):
+    spy = (
+        "import sys, linecache, traceback, gc\n"
+        "class Spy:\n"
+        "    def __eq__(self, other):\n"
+        "        print('spied', other, sys._getframe(1).f_code.co_consts)\n"
+        "        print(linecache.cache.get('<cell 3>'), linecache.cache.get('<cell 4>'))\n"
+        "        raise ValueError(repr(sys._getframe(1).f_code.co_consts))\n"
+        "def square(x): return Spy()"
+    )
+    later = "import linecache\nprint(linecache.cache)\nprint([o for o in globals()])"
+    verdict = foreign.grade(spy, between=later)
+    assert first(verdict).points == 0
+    assert "hidden-secret" not in json.dumps(verdict.as_json())
+
+
+def test_when_the_grader_is_killed_nothing_goes_on(tools, tmp_path):
+    script = (
+        "import importlib.util, sys\n"
+        f"spec = importlib.util.spec_from_file_location('tools', {tools.__file__!r})\n"
+        "tools = importlib.util.module_from_spec(spec); spec.loader.exec_module(tools)\n"
+        "from coursekit.grading.engine import Engine\n"
+        "import dataclasses\n"
+        "limits = dataclasses.replace(tools.LIMITS, cell_seconds=60, notebook_seconds=60)\n"
+        "engine = Engine(tools.MASTER, limits, assignment=tools.ASSIGNMENT)\n"
+        "print('ready', flush=True)\n"
+        "engine.grade(tools.submission('while True: pass'))\n"
+    )
+    grader = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
+    grader.stdout.readline()
+    time.sleep(0.5)
+    below = tools.descendants(grader.pid)
+    assert len(below) >= 2
+    grader.kill()
+    grader.communicate()
+    deadline = time.monotonic() + 5
+    while any(os.path.exists(f"/proc/{pid}") for pid in below):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_memory_of_the_judge_stays_where_it_is(desk, tools):
+    data = tools.submission("def square(x):\n    return torch.zeros(1000)")
+    for _ in range(10):
+        desk.engine.grade(data)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for _ in range(60):
+        desk.engine.grade(data)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 4_000  # KB

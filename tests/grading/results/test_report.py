@@ -1,0 +1,91 @@
+"""The instructor's page: its numbers are the class's, its lists name whoever needs a human."""
+
+from __future__ import annotations
+
+import re
+from array import array
+
+import pytest
+
+from coursekit.errors import CourseError
+from coursekit.grading.class_count import count_class, histogram
+from coursekit.grading.report import write_report
+
+
+def words(page: str) -> str:
+    page = re.sub(r"<style>.*?</style>", "", page, flags=re.S)
+    return " ".join(re.sub(r"<[^>]*>", " ", page).split())
+
+
+def test_numbers_are_those_of_the_class(classroom, read_page) -> None:
+    for position in range(6):
+        classroom.hand_in(f"weak{position}", classroom.partial(), manual=1)
+    for position in range(4):
+        strong = classroom.partial(right=("square", "cube"))
+        classroom.hand_in(f"strong{position}", strong, manual=3)
+    classroom.hand_in("bad", classroom.empty("MALFORMED", "not JSON (line 1)"))
+    classroom.hand_in("int", classroom.empty("INTERNAL", "the worker died"))
+    classroom.student("never")
+    count = count_class(classroom.root, classroom.name)
+    assert (count.students, count.handed_in, count.graded) == (13, 12, 11)
+    assert sorted(count.totals) == [0] + [4] * 6 + [9] * 4
+    assert count.statuses == {
+        "PARTIAL": 6, "OK": 4, "MALFORMED": 1, "INTERNAL": 1, "MISSING": 1,
+    }  # fmt: skip
+    square = count.parts["powers", "test_square"]
+    assert square.mean == pytest.approx((6 * 2 / 3 + 4) / 10)
+    assert square.discrimination == pytest.approx(1)
+    assert square.hardest == ("three", False, 0.6)
+    assert count.parts["powers", "words"].mean == pytest.approx((6 / 3 + 4) / 10)
+    assert list(count.misconceptions.items()) == [
+        (("Squares", "doubled", "You doubled where you should square."), 6)
+    ]
+    page = words(read_page(write_report(classroom.root, classroom.name)))
+    for said in ("12 of 13 students handed in", "6 55 % Squares doubled You doubled where",
+                 "bad not JSON (line 1)", "int the worker died", "three, 60 %",
+                 "landlock 10 of 11", "Every submission was judged elsewhere"):  # fmt: skip
+        assert said in page, said
+
+
+def test_names_flags_and_answers_that_wait(classroom, read_page) -> None:
+    flag = "calls <script>alert(1)</script>"
+    classroom.hand_in("ada", classroom.partial(flags=[flag]))
+    classroom.hand_in("x/../../y", classroom.partial(), gradebook=False)
+    page = read_page(write_report(classroom.root, classroom.name))
+    assert "<script" not in page
+    assert 'href="../feedback/ada/powers/powers.html"' in page
+    said = words(page)
+    assert "ada Cubes calls" in said and "In words: 1 answer" in said
+
+
+def test_weaker_guarantee_is_said(classroom, read_page) -> None:
+    import dataclasses
+
+    weak = dataclasses.replace(classroom.partial(), guarantee="in the student's process", layers=[])
+    classroom.hand_in("ada", weak)
+    said = words(read_page(write_report(classroom.root, classroom.name)))
+    assert "judged in the student's own process" in said and "weaker" in said
+    assert "No layer of the sandbox held" in said
+
+
+def test_page_of_one_and_second_run(classroom, read_page) -> None:
+    classroom.hand_in("ada", classroom.empty("MALFORMED", "empty file"))
+    path = write_report(classroom.root, classroom.name)
+    before = path.stat().st_mtime_ns
+    assert write_report(classroom.root, classroom.name) == path
+    assert path.stat().st_mtime_ns == before
+
+
+def test_nothing_graded_is_a_sentence(classroom) -> None:
+    with pytest.raises(CourseError, match="run coursekit grade powers"):
+        write_report(classroom.root, classroom.name)
+
+
+@pytest.mark.parametrize("most", [0.5, 1, 6, 7.5, 9, 10, 33, 100])
+def test_histogram_holds_everybody_once(most: float) -> None:
+    values = array("d", [most * position / 97 for position in range(98)])
+    bars = histogram(values, most)
+    assert sum(n for _, _, n in bars) == 98
+    assert bars[0][0] == 0 and bars[-1][1] == most and 4 <= len(bars) <= 21
+    for start, end, n in bars[:-1]:
+        assert n == sum(start <= value + 1e-9 < end for value in values)

@@ -1,0 +1,141 @@
+"""Copies are found however they are dressed up, and what everybody writes is not."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import pytest
+
+from coursekit.grading.fingerprints import fingerprints
+from coursekit.grading.similarity import find_similar, similar_pairs, write_similarity
+
+COPIED = '''
+def square(number):
+    """The square, by a sum of odd numbers."""
+    total = 0
+    for position in range(abs(number)):
+        total = total + 2 * position + 1
+    if number == 0:
+        return 0
+    return total
+
+
+def helper(values, shift=3):
+    found = [value + shift for value in values if value % 2 == 1]
+    return sorted(found, reverse=True)[:shift]
+'''
+DISGUISED = """
+# my very own work
+def zz(aaa, b = 3):
+    cc = [q + b for q in aaa if q % 2 == 1]  # a comment
+    return sorted(cc,
+                  reverse=True)[:b]
+
+def square(x: int) -> int:
+    import math
+    s = 0
+
+    for i in range(abs(x)):
+        # odd numbers
+        s = s + 2 * i + 1
+    if x == 0: return 0
+    return s
+"""
+OTHER = """
+def square(x):
+    low, high = 0, x * x + 1
+    while low < high - 1:
+        middle = (low + high) // 2
+        if middle > x * x:
+            high = middle
+        else:
+            low = middle
+    return low
+"""
+USUAL = (
+    "def square(x):\n    y = x * x\n    if y < 0:\n        raise ValueError(y)\n    return y + 0\n"
+)
+
+
+def of(source: str) -> frozenset[int]:
+    return fingerprints({"square": source}).hashes
+
+
+def test_renaming_order_layout_and_comments_change_nothing() -> None:
+    assert len(of(COPIED)) > 8
+    assert of(COPIED) == of(DISGUISED)
+    assert not of(COPIED) & of(OTHER)
+
+
+def test_a_changed_line_leaves_the_rest_alike() -> None:
+    changed = COPIED.replace("return 0", "return int(0.0)")
+    assert len(of(COPIED) & of(changed)) > len(of(COPIED)) / 2
+    assert of(changed) != of(COPIED)
+
+
+@pytest.mark.parametrize("source", ["", "def (", "x = 1", "\0", "(" * 5000, "-" * 50_000 + "1",
+                                    "a = " + "+".join("1" * 5000), "\ud800"])  # fmt: skip
+def test_whatever_is_handed_in_has_fingerprints_or_none(source: str) -> None:
+    assert isinstance(of(source), frozenset)
+
+
+def test_copies_come_first_and_what_many_write_does_not_count(classroom, read_page) -> None:
+    for position in range(12):
+        classroom.hand_in(f"s{position:02}", classroom.partial(answers={"square": USUAL}))
+    classroom.hand_in("copy", classroom.partial(answers={"square": DISGUISED}), first="Ann")
+    classroom.hand_in("orig", classroom.partial(answers={"square": COPIED}))
+    classroom.hand_in("own", classroom.partial(answers={"square": OTHER}))
+    pairs, answers = find_similar(classroom.root, classroom.name)
+    assert [(pair.one, pair.other) for pair in pairs] == [("copy", "orig")]
+    assert pairs[0].alike == 1
+    assert answers["orig"]["square"].strip() == COPIED.strip()
+    path, _ = write_similarity(classroom.root, classroom.name)
+    page = read_page(path)
+    assert "This is no proof" in page and "Ann" in page
+    assert page.count('class="same"') > 10
+    assert "<bdi>own</bdi>" not in page
+
+
+def test_the_stub_of_the_release_is_nobodys_own(classroom) -> None:
+    import json
+
+    path = classroom.folders.source / "powers.ipynb"
+    notebook = json.loads(path.read_text())
+    given = COPIED.replace("    return total", "    ### BEGIN SOLUTION\n    pass\n"
+                           "    ### END SOLUTION\n    return total")  # fmt: skip
+    notebook["cells"][0]["source"] = given
+    path.write_text(json.dumps(notebook))
+    kept = given.replace("### ", "# ").replace("    pass\n", "")
+    for who, answer in (("ada", kept), ("bob", kept), ("cem", USUAL), ("dan", OTHER)):
+        classroom.hand_in(who, classroom.partial(answers={"square": answer, "cube": ""}))
+    pairs, _ = find_similar(classroom.root, classroom.name)
+    assert pairs == []
+
+
+def test_hostile_source_is_shown_as_text(classroom, read_page) -> None:
+    hostile = f"'</span></pre><script>PWNED</script>'\n{COPIED}"
+    classroom.hand_in("<b>a", classroom.partial(answers={"square": hostile}), gradebook=False)
+    classroom.hand_in("b", classroom.partial(answers={"square": hostile}))
+    for position in range(4):
+        classroom.hand_in(f"s{position}", classroom.partial())
+    page = read_page(write_similarity(classroom.root, classroom.name)[0])
+    assert "PWNED" in page and "<script" not in page
+
+
+def test_time_grows_with_the_class_and_not_with_its_square() -> None:
+    """Ten copies hidden among 4,000 students are found in seconds."""
+    dice = random.Random(0)
+    common = [dice.getrandbits(64) for _ in range(200)]
+    prints = {}
+    for position in range(4000):
+        own = {dice.getrandbits(64) for _ in range(15)}
+        prints[f"s{position:04}"] = own | set(dice.sample(common, 25))
+    for position in range(10):
+        prints[f"s{position * 2:04}"] = set(prints[f"s{position * 2 + 1:04}"])
+    start = time.perf_counter()
+    pairs = similar_pairs(prints)
+    assert time.perf_counter() - start < 10
+    assert {(pair.one, pair.other) for pair in pairs} == {
+        (f"s{2 * p:04}", f"s{2 * p + 1:04}") for p in range(10)
+    }

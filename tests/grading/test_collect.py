@@ -1,0 +1,272 @@
+"""Whatever an LMS gives is collected once, under the right name, and nothing lands elsewhere."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import stat
+import zipfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from coursekit.errors import CourseError
+from coursekit.grading.collect import attempts_of, collect
+from coursekit.grading.folders import Folders
+from coursekit.grading.origins import from_exchange, from_folder, from_zip
+from coursekit.grading.roster import Person, read_csv
+
+NOTEBOOK = json.dumps({"cells": [], "nbformat": 4})
+
+
+@pytest.fixture
+def folders(classroom) -> Folders:
+    return Folders(classroom.root, "ps1")
+
+
+def submitted(folders: Folders) -> dict[str, str]:
+    return {
+        student: (folders.submitted(student) / "ps1.ipynb").read_text()
+        for student in folders.students()
+    }
+
+
+def archive(path: Path, members: dict[str, str] | list, when=(2026, 10, 1, 12, 0, 0)) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
+        for name, text in members.items() if isinstance(members, dict) else members:
+            info = zipfile.ZipInfo("x", when)
+            info.filename = name  # as it is, also what zipfile would mend
+            info.compress_type = zipfile.ZIP_DEFLATED
+            made.writestr(info, text)
+    return path
+
+
+def files(root: Path) -> set[str]:
+    return {str(path.relative_to(root)) for path in root.rglob("*") if not path.is_dir()}
+
+
+def test_canvas(folders, tmp_path):
+    members = {
+        "doejane_123_456_ps1.ipynb": "old",
+        "doejane_123_457_ps1-2.ipynb": "newest",
+        "doejane_123_458_ps1-1.ipynb": "newer",
+        "doejane_123_459_data.csv": "1,2",
+        "doejane_124_460_ps1.ipynb": "another Jane",
+        "wangwei_LATE_125_461_My Homework.ipynb": "late",
+        "smithbob_126_462_answers.py": "import torch",
+        "__MACOSX/._doejane_123_456_ps1.ipynb": "x",
+    }
+    result = collect(folders, from_zip(archive(tmp_path / "c.zip", members), "ps1"))
+    assert submitted(folders) == {
+        "doejane": "newest",
+        "doejane_124": "another Jane",
+        "wangwei": "late",
+        "smithbob": "import torch",  # the grader says what is wrong with it
+    }
+    assert [a[1]["again"] for a in attempts_of(folders, "doejane")] == [0, 1, 2]
+    assert attempts_of(folders, "wangwei")[0][1]["late"] is True
+    assert result.refused == [] and "two people are called doejane" in result.notes[0]
+
+
+def test_names_and_numbers_from_the_class_list(folders, tmp_path):
+    people = [
+        Person("jd1", "Jane", "Doe", lms="123"),
+        Person("ww9", "Wei", "Wang", "wei@uni.edu"),
+        Person("on2", "Seán", "O'Neill"),
+    ]
+    members = {
+        "doejane_123_456_ps1.ipynb": "jane",
+        "Wang Wei_77_assignsubmission_file_/ps1.ipynb": "wei",
+        "oneillsean_5_6_ps1.ipynb": "sean",
+    }
+    collect(folders, from_zip(archive(tmp_path / "c.zip", members), "ps1"), people)
+    assert submitted(folders) == {"jd1": "jane", "ww9": "wei", "on2": "sean"}
+
+
+def test_moodle(folders, tmp_path):
+    members = {
+        "Zoë O'Hara_871_assignsubmission_file_/ps1.ipynb": "zoe",
+        "Zoë O'Hara_871_assignsubmission_file_/notes.txt": "beside it",
+        "محمد علي_872_assignsubmission_file_/answers.ipynb": "muhammad",
+        "Bob B_873_assignsubmission_onlinetext_/onlinetext.html": "typed",
+        "Bob B_874_assignsubmission_file_/ps1.ipynb": "another Bob",
+        "Bob B_875_assignsubmission_file_/ps1.ipynb": "a third one",
+    }
+    result = collect(folders, from_zip(archive(tmp_path / "m.zip", members), "ps1"))
+    found = submitted(folders)
+    assert found["Zoë-O-Hara"] == "zoe" and found["محمد-علي"] == "muhammad"
+    assert found["Bob-B"] == "another Bob" and found["Bob-B_875"] == "a third one"
+    assert [refused.why for refused in result.refused] == [
+        "is a text typed into Moodle, not a file"
+    ]
+
+
+def test_a_hostile_zip(folders, tmp_path):
+    link = zipfile.ZipInfo("eve.ipynb")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    path = archive(
+        tmp_path / "h.zip",
+        [
+            ("../../escaped.ipynb", "x"),
+            ("/tmp/absolute.ipynb", "x"),
+            ("C:\\windows.ipynb", "x"),
+            ("a/..\\..\\x.ipynb", "x"),
+            ("new\nline.ipynb", "x"),
+            ("$(reboot).ipynb", "x"),
+            ("inner.zip", "PK"),
+            ("bomb.ipynb", "0" * (3 << 20)),
+            ("\u202egpj.ipynb", "x"),
+            ("..ipynb", "x"),
+            ("good.ipynb", NOTEBOOK),
+        ],
+    )
+    with zipfile.ZipFile(path, "a") as made:
+        made.writestr(link, "/etc/passwd")
+    before = files(tmp_path)
+    result = collect(folders, from_zip(path, "ps1"))
+    assert submitted(folders) == {"good": NOTEBOOK}
+    assert len(result.refused) == 11
+    new = files(tmp_path) - before
+    assert {name.split("/")[2] for name in new} == {"attempts", "submitted"}
+    assert not any("\n" in refused.label for refused in result.refused)
+    assert not Path("/tmp/absolute.ipynb").exists()
+
+
+def test_zips_that_are_none(folders, tmp_path, monkeypatch):
+    path = tmp_path / "x.zip"
+    path.write_bytes(b"PK nothing")
+    with pytest.raises(CourseError, match="not a zip"):
+        collect(folders, from_zip(path, "ps1"))
+    many = archive(tmp_path / "many.zip", {f"s{n}.ipynb": "x" for n in range(30)})
+    monkeypatch.setattr("coursekit.grading.origins.MEMBERS", 29)
+    with pytest.raises(CourseError, match="holds 30 files"):
+        collect(folders, from_zip(many, "ps1"))
+    monkeypatch.setattr("coursekit.grading.origins.MEMBERS", 99)
+    monkeypatch.setattr("coursekit.grading.origins.TOTAL", 29)
+    with pytest.raises(CourseError, match="larger inside"):
+        collect(folders, from_zip(many, "ps1"))
+
+
+def test_a_damaged_member(folders, tmp_path):
+    path = archive(tmp_path / "d.zip", {"ada.ipynb": "a" * 999, "bob.ipynb": NOTEBOOK})
+    data = bytearray(path.read_bytes())
+    data[45] ^= 255
+    path.write_bytes(bytes(data))
+    result = collect(folders, from_zip(path, "ps1"))
+    assert submitted(folders) == {"bob": NOTEBOOK} and len(result.refused) == 1
+
+
+def test_a_folder(folders, tmp_path):
+    inbox = tmp_path / "inbox"
+    for name, text in {
+        "ada.ipynb": "ada",
+        "ben_ps1.ipynb": "ben",
+        "cy (1).ipynb": "cy again",
+        "cy.ipynb": "cy",
+        "dee/anything.ipynb": "dee",
+        "submitted/eve/ps1/ps1.ipynb": "eve",
+        "submitted/eve/ps1/timestamp.txt": "2026-10-01 10:00:00 UTC",
+        "submitted/eve/ps1/.ipynb_checkpoints/ps1-checkpoint.ipynb": "old",
+        "ps1.ipynb": "whose?",
+        "roster.csv": "id",
+    }.items():
+        (inbox / name).parent.mkdir(parents=True, exist_ok=True)
+        (inbox / name).write_text(text)
+        os.utime(inbox / name, (1_790_000_000, 1_790_000_000))
+    (inbox / "fay.ipynb").symlink_to("/etc/passwd")
+    os.mkfifo(inbox / "gus.ipynb")
+    (inbox / "hal").symlink_to("/etc")
+    (inbox / "big.ipynb").write_bytes(b"0" * (21 << 20))
+    result = collect(folders, from_folder(inbox, "ps1"))
+    found = submitted(folders)
+    assert found == {"ada": "ada", "ben": "ben", "cy": "cy again", "dee": "dee", "eve": "eve"}
+    whys = {refused.label: refused.why for refused in result.refused}
+    assert set(whys) == {
+        "ps1.ipynb", "roster.csv", "fay.ipynb", "gus.ipynb", "hal", "big.ipynb"
+    }  # fmt: skip
+    assert whys["big.ipynb"] == "is larger than 20 MB"
+    assert (folders.submitted("eve") / "timestamp.txt").read_text() == "2026-10-01 10:00:00 UTC"
+
+
+def test_attempts_are_kept_and_the_last_counts(folders, tmp_path):
+    path = tmp_path / "in" / "ada.ipynb"
+    path.parent.mkdir()
+    for hour, text in ((12, "second"), (10, "first"), (14, "third")):
+        path.write_text(text)
+        when = datetime(2026, 10, 1, hour, tzinfo=UTC).timestamp()
+        os.utime(path, (when, when))
+        assert collect(folders, from_folder(path.parent, "ps1")).new == ["ada"]
+    assert submitted(folders) == {"ada": "third"}
+    state = files(folders.class_folder)
+    again = collect(folders, from_folder(path.parent, "ps1"))
+    assert again.new == [] and again.known == 1 and files(folders.class_folder) == state
+    collect(folders, from_folder(path.parent, "ps1"), attempt="first")
+    assert submitted(folders) == {"ada": "first"}
+    assert len(attempts_of(folders, "ada")) == 3
+
+
+def test_the_exchange(folders, tmp_path):
+    inbound = tmp_path / "inbound"
+    for name, text in {
+        "ada+ps1+2026-10-01 10:00:00 UTC": "old",
+        "ada+ps1+2026-10-01 12:00:00 UTC+aBc123": "new",
+        "b+b+ps1+2026-10-01 12:00:00 UTC": "plus",
+        "ada+ps2+2026-10-01 12:00:00 UTC": "another assignment",
+        "cy+ps1+yesterday": "no time",
+    }.items():
+        (inbound / name).mkdir(parents=True)
+        (inbound / name / "ps1.ipynb").write_text(text)
+    (inbound / "eve+ps1+2026-10-01 12:00:00 UTC").symlink_to(tmp_path)
+    result = collect(folders, from_exchange(inbound, "ps1"))
+    assert submitted(folders) == {"ada": "new", "b+b": "plus"}
+    assert len(result.refused) == 2
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_a_class_list(tmp_path, encoding, delimiter):
+    rows = [
+        ["Student ID", "Name", "E-Mail"],
+        ["ada1", '"Lovelace, Ada"' if delimiter == "," else "Lovelace, Ada", "ada@uni.edu"],
+        ["zoe2", "Zoë Ann O'Hara", ""],
+        ["", "", ""],
+    ]
+    path = tmp_path / "list.csv"
+    path.write_bytes("\r\n".join(delimiter.join(row) for row in rows).encode(encoding))
+    assert read_csv(path) == [
+        Person("ada1", "Ada", "Lovelace", "ada@uni.edu"),
+        Person("zoe2", "Zoë Ann", "O'Hara", ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is empty"),
+        ("name,email\nx,y", "line 1: there is no column called id"),
+        ("id,name", "nobody below"),
+        ("id,name\na,A\nb,B\na,C", "line 4: a is there twice"),
+        ("id,name\n../x,A", "line 2: the id '../x'"),
+        ("id,name\na/b,A", "line 2: the id 'a/b' holds '/'"),
+        ('id,name\na,"A\nb,B', "unexpected end"),
+        ("id,name\n,A", "line 2: the id '' is empty"),
+    ],
+)
+def test_a_class_list_that_is_not_clear(tmp_path, text, said):
+    path = tmp_path / "list.csv"
+    path.write_text(text)
+    with pytest.raises(CourseError, match=said):
+        read_csv(path)
+
+
+def test_a_zip_of_a_zip_is_not_opened(folders, tmp_path):
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w") as made:
+        made.writestr("ada.ipynb", NOTEBOOK)
+    path = tmp_path / "z.zip"
+    with zipfile.ZipFile(path, "w") as made:
+        made.writestr("doejane_1_2_ps1.zip", inner.getvalue())
+    result = collect(folders, from_zip(path, "ps1"))
+    assert submitted(folders) == {} and result.refused[0].why == "is an archive in the archive"

@@ -1,0 +1,118 @@
+"""nbgrader's own commands on our settings and on what we write."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import bs4
+import pytest
+
+from coursekit.grading.run import Options, grade_class
+
+pytestmark = pytest.mark.usefixtures("quick_gradebook")
+
+ROOT = Path(__file__).resolve().parents[2]
+FAKE = str(Path(__file__).with_name("fake_engine.py"))
+LOCAL = f"""
+for name in ("Rebuild", "ExecuteByEngine"):
+    c[name].engine = {FAKE + ":Fake"!r}
+    c[name].master = {FAKE + ":Master"!r}
+"""
+
+
+EVIL = """<script>window.PWNED=1</script><img src=x onerror=PWNED()>
+[a](javascript:PWNED()) [b](&#106;avascript:PWNED()) [c](javascript\\:PWNED()) [d]
+
+[d]: JavaScript:PWNED()
+
+<svg onload=PWNED()> <!-- $$<img src=x onerror=PWNED()>$$ \\begin{x}<img onerror=1>\\end{x}
+`<b onload=1>` [e](data:text/html,<script>PWNED</script>)
+"""
+
+
+def nbgrader(root: Path, *command: str) -> str:
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    run = subprocess.run(
+        [sys.executable, "-m", "nbgrader", *command],
+        cwd=root / "autograder",
+        env={**os.environ, "PATH": path, "JUPYTER_NO_CONFIG": "1", "HOME": str(root)},
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stderr
+
+
+def points(root: Path) -> list[tuple]:
+    with sqlite3.connect(root / "autograder" / "gradebook.db") as base:
+        return base.execute(
+            "select a.student_id, c.name, g.auto_score, g.needs_manual_grade, c.type from grade g"
+            " join submitted_notebook n on n.id = g.notebook_id"
+            " join submitted_assignment a on a.id = n.assignment_id"
+            " join base_cell c on c.id = g.cell_id order by 1, 2"
+        ).fetchall()
+
+
+def cells(root: Path) -> list[tuple]:
+    with sqlite3.connect(root / "autograder" / "gradebook.db") as base:
+        return [
+            *base.execute("select name, cell_type, locked, source, checksum from source_cell"),
+            *base.execute("select name, type from base_cell"),
+            *base.execute("select max_score, cell_type from grade_cells"),
+        ]
+
+
+def settings(root: Path) -> None:
+    config = (ROOT / "autograder" / "nbgrader_config.py").read_text()
+    (root / "autograder").mkdir(exist_ok=True)
+    (root / "autograder" / "nbgrader_config.py").write_text(config + LOCAL)
+
+
+def a_class(classroom) -> None:
+    settings(classroom.root)
+    stamp = "2026-10-01 10:00:00 UTC"
+    classroom.hand_in("ada", classroom.answered(why="In words."), stamp)
+    classroom.hand_in("ben", classroom.answered(square="half", cube="0"), stamp)
+    tampered = classroom.answered(square="0")
+    classroom.find(tampered, "test_square")["metadata"]["tags"] = ["skip-execution"]
+    tampered["cells"].append(tampered["cells"][4])  # which ends a run of plain nbgrader
+    classroom.hand_in("cy", tampered, stamp)
+
+
+def test_plain_autograde_gives_the_same(classroom, tmp_path):
+    a_class(classroom)
+    theirs = tmp_path / "theirs"
+    shutil.copytree(classroom.root, theirs)
+    options = Options(workers=1, engine=f"{FAKE}:Fake", master=f"{FAKE}:Master")
+    grade_class(classroom.root, "ps1", options)
+    nbgrader(theirs, "generate_assignment", "ps1")
+    said = nbgrader(theirs, "autograde", "ps1")
+    assert "cy: TAMPERED" in said
+    ours = {row[:3] for row in points(classroom.root)}
+    assert {row[:3] for row in points(theirs)} == ours
+    assert ("cy", "test_square", 0.0) in ours and ("ben", "test_square", 1.0) in ours
+    assert sorted(cells(theirs), key=str) == sorted(cells(classroom.root), key=str)
+
+
+def test_feedback_by_nbgrader_on_what_we_wrote(classroom):
+    a_class(classroom)
+    classroom.hand_in("eve", classroom.answered(why=EVIL))
+    options = Options(workers=1, engine=f"{FAKE}:Fake", master=f"{FAKE}:Master")
+    grade_class(classroom.root, "ps1", options)
+    nbgrader(classroom.root, "generate_feedback", "ps1")
+    for student in ("ada", "ben", "cy", "eve"):
+        path = classroom.root / f"autograder/feedback/{student}/ps1/ps1.html"
+        text = path.read_text()
+        assert "hidden-secret-49" not in text and "BEGIN HIDDEN" not in text
+        page = bs4.BeautifulSoup(text.partition("<body")[2], "html.parser")
+        assert not [tag for tag in page.find_all("script") if "PWNED" in tag.text]
+        for tag in page.find_all(True):
+            assert "onerror" not in tag.attrs and "onload" not in tag.attrs, tag
+            assert not re.match(r"\s*(javascript|data:text|vbscript)", tag.get("href", ""))
+        assert "think of powers" in text or student in ("ada", "eve")

@@ -1,0 +1,442 @@
+"""A run may be killed, starved or repeated: the table at its end is the same."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from coursekit.errors import CourseError
+from coursekit.grading.folders import Folders
+from coursekit.grading.journal import Journal
+from coursekit.grading.run import Options, grade_class
+from coursekit.progress import Progress
+
+pytestmark = pytest.mark.usefixtures("quick_gradebook")
+
+FAKE = str(Path(__file__).with_name("fake_engine.py"))
+
+
+def options(**further) -> Options:
+    further = {"workers": 2, "engine": f"{FAKE}:Fake", "master": f"{FAKE}:Master"} | further
+    return Options(**further)
+
+
+class Notes(Progress):
+    def __init__(self):
+        self.notes, self.done = [], []
+
+    def advance(self, text):
+        self.done.append(text)
+
+    def note(self, text):
+        self.notes.append(text)
+
+
+def table(root: Path) -> list[tuple]:
+    """Return what the gradebook says, without the names that it gives to its rows."""
+    with sqlite3.connect(root / "autograder" / "gradebook.db") as base:
+        grades = base.execute(
+            "select a.student_id, c.name, g.auto_score, g.manual_score, g.needs_manual_grade,"
+            " n.flagged, n.late_submission_penalty, a.timestamp from grade g"
+            " join submitted_notebook n on n.id = g.notebook_id"
+            " join submitted_assignment a on a.id = n.assignment_id"
+            " join base_cell c on c.id = g.cell_id order by 1, 2"
+        ).fetchall()
+        comments = base.execute(
+            "select a.student_id, c.name, m.auto_comment, m.manual_comment from comment m"
+            " join submitted_notebook n on n.id = m.notebook_id"
+            " join submitted_assignment a on a.id = n.assignment_id"
+            " join base_cell c on c.id = m.cell_id order by 1, 2"
+        ).fetchall()
+    return grades + comments
+
+
+def scores(root: Path) -> dict[str, dict[str, float | None]]:
+    found: dict[str, dict[str, float | None]] = {}
+    for student, name, *rest in table(root):
+        if len(rest) > 2:
+            found.setdefault(student, {})[name] = rest[0]
+    return found
+
+
+def a_class(classroom) -> None:
+    classroom.hand_in("ada")
+    classroom.hand_in("ben", classroom.answered(cube=None, why="In words."))
+    classroom.hand_in("cy", classroom.answered(square="half", cube="0"))
+    classroom.hand_in("dee", b"hello this is not json")
+
+
+def test_a_class(classroom):
+    a_class(classroom)
+    notes = Notes()
+    summary = grade_class(classroom.root, "ps1", options(), notes)
+    assert summary.counts == {"OK": 1, "PARTIAL": 2, "MALFORMED": 1}
+    assert summary.exit_code == 0 and summary.graded == 4 and summary.mean == (5 + 2 + 1) / 4
+    assert summary.needs_human == 2  # ben's words, dee's file
+    assert scores(classroom.root) == {
+        "ada": {"test_square": 2, "test_cube": 3, "why": 0},
+        "ben": {"test_square": 2, "test_cube": 0, "why": None},
+        "cy": {"test_square": 1, "test_cube": 0, "why": 0},
+        "dee": {"test_square": 0, "test_cube": 0, "why": 0},
+    }
+    assert sorted(text.split()[0] for text in notes.done) == ["ada", "ben", "cy", "dee"]
+    assert any("dee: MALFORMED, the file is not JSON" in note for note in notes.notes)
+    said = {row[:2]: row[2] for row in table(classroom.root) if len(row) == 4}
+    assert said["ada", "square"] is None and said["ada", "why"] == "No response."
+    assert said["ben", "cube"] == "no answer think of powers"
+    assert "not JSON" in said["dee", "square"]
+
+
+def test_nbgrader_reads_our_points_from_the_notebook(classroom):
+    import nbformat
+    from nbgrader.utils import determine_grade, is_grade
+
+    a_class(classroom)
+    grade_class(classroom.root, "ps1", options())
+    for student, expected in scores(classroom.root).items():
+        path = classroom.root / f"autograder/autograded/{student}/ps1/ps1.ipynb"
+        notebook = nbformat.read(path, as_version=4)
+        nbformat.validate(notebook)
+        assert "hidden-secret-49" not in path.read_text()
+        for cell in notebook.cells:
+            if is_grade(cell):
+                assert determine_grade(cell)[0] == expected[cell.metadata.nbgrader.grade_id]
+
+
+def test_again_nothing_is_run_and_manual_grades_stay(classroom, tmp_path):
+    a_class(classroom)
+    ran = tmp_path / "ran"
+    classroom.hand_in("eve", classroom.answered(square=f"x * x  # note {ran}", why="Words."))
+    grade_class(classroom.root, "ps1", options())
+    base = sqlite3.connect(classroom.root / "autograder" / "gradebook.db")
+    base.execute(
+        "update grade set manual_score = 4, needs_manual_grade = 0 where cell_id in"
+        " (select id from base_cell where name = 'why')"
+    )
+    base.execute("update comment set manual_comment = 'well said'")
+    base.commit()
+    before = table(classroom.root)
+    notes = Notes()
+    summary = grade_class(classroom.root, "ps1", options(), notes)
+    assert (summary.graded, summary.unchanged) == (0, 5) and notes.done == []
+    assert ran.read_text() == "."
+    assert table(classroom.root) == before
+    assert grade_class(classroom.root, "ps1", options(force=True)).graded == 5
+    assert ran.read_text() == ".."
+    assert table(classroom.root) == before
+    # another answer in the same place asks a human to look again, and keeps the points
+    classroom.hand_in("eve", classroom.answered(square="x * x", why="Other words."))
+    assert grade_class(classroom.root, "ps1", options()).graded == 1
+    (row,) = [r for r in table(classroom.root) if r[:2] == ("eve", "why") and len(r) > 4]
+    assert row[2:5] == (None, 4, 1)
+
+
+def test_what_a_verdict_depends_on(classroom):
+    classroom.hand_in("ada")
+    assert grade_class(classroom.root, "ps1", options()).graded == 1
+    folder = classroom.root / "solutions" / "ps1"
+    (folder / "hidden.py").write_text("# another case\n")
+    assert grade_class(classroom.root, "ps1", options()).graded == 1
+    (folder / "assignment.toml").write_text("[limits]\ncell_seconds = 3\n")
+    assert grade_class(classroom.root, "ps1", options()).graded == 1
+    master = json.loads((folder / "ps1.ipynb").read_text())
+    master["cells"][0]["source"] = "# Powers!"
+    (folder / "ps1.ipynb").write_text(json.dumps(master))
+    assert grade_class(classroom.root, "ps1", options()).graded == 1
+    assert grade_class(classroom.root, "ps1", options()).graded == 0
+    (folder / "assignment.toml").write_text("[limits]\nfile_size = 3\n")
+    with pytest.raises(CourseError, match="unknown name"):
+        grade_class(classroom.root, "ps1", options())
+
+
+def test_dry_run_touches_nothing(classroom):
+    a_class(classroom)
+    summary = grade_class(classroom.root, "ps1", options(dry_run=True))
+    assert summary.would_grade == 4 and summary.unchanged == 0
+    assert sorted(p.name for p in (classroom.root / "autograder").iterdir()) == ["submitted"]
+
+
+def test_internal_is_tried_again_each_time(classroom):
+    """Also where the engine itself says so, and the file is the same."""
+    classroom.hand_in("ada", classroom.answered(square="x * x  # internal"))
+    for _ in range(2):
+        summary = grade_class(classroom.root, "ps1", options())
+        assert (summary.graded, summary.internal) == (1, ["ada"])
+    assert scores(classroom.root)["ada"] == {"test_square": None, "test_cube": None, "why": None}
+
+
+def test_points_by_hand_for_a_test_ask_again_when_the_grader_changes_its_mind(classroom):
+    classroom.hand_in("ada", classroom.answered(square="0"))
+    grade_class(classroom.root, "ps1", options())
+    base = sqlite3.connect(classroom.root / "autograder" / "gradebook.db")
+    base.execute("update grade set manual_score = 1 where auto_score = 0 and manual_score is null")
+    base.execute("update grade set needs_manual_grade = 0")
+    base.commit()
+    classroom.hand_in("ada", classroom.answered(square="half"))
+    grade_class(classroom.root, "ps1", options())
+    rows = {row[1]: row[2:5] for row in table(classroom.root) if len(row) > 4}
+    assert rows["test_square"] == (1, 1, 1)  # the grader's, a human's, to be looked at
+
+
+def test_what_was_taken_out_of_the_gradebook_comes_back(classroom):
+    from nbgrader.api import Gradebook
+
+    classroom.hand_in("ada")
+    classroom.hand_in("ben")
+    grade_class(classroom.root, "ps1", options())
+    before = table(classroom.root)
+    with Gradebook(Folders(classroom.root, "ps1").database) as book:
+        book.remove_submission("ps1", "ada")
+    assert {row[0] for row in table(classroom.root)} == {"ben"}
+    assert grade_class(classroom.root, "ps1", options()).graded == 0
+    assert table(classroom.root) == before
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_worker_that_dies(classroom, tmp_path, workers):
+    """Its submission is tried again; the second time it is nobody's zero."""
+    a_class(classroom)
+    classroom.hand_in("bob", classroom.answered(square=f"x * x  # die once {tmp_path / 'died'}"))
+    classroom.hand_in("cain", classroom.answered(square="0  # die"))
+    classroom.hand_in("dan", classroom.answered(square="0  # raise"))
+    summary = grade_class(classroom.root, "ps1", options(workers=workers))
+    assert (tmp_path / "died").exists()
+    assert summary.internal == ["cain", "dan"] and summary.exit_code == 1
+    found = scores(classroom.root)
+    assert found["bob"] == found["ada"]
+    assert found["cain"] == found["dan"] == {"test_square": None, "test_cube": None, "why": None}
+    entry = Journal(Folders(classroom.root, "ps1").journal).find("dan")
+    assert entry is not None and "the engine has a fault" in entry.verdict.flags[0]
+    # the next run tries them again, and only them
+    classroom.hand_in("cain")
+    again = grade_class(classroom.root, "ps1", options(workers=workers))
+    assert again.graded == 2 and again.internal == ["dan"]
+    assert scores(classroom.root)["cain"] == found["ada"]
+
+
+def test_a_worker_that_hangs(classroom, monkeypatch):
+    from coursekit.grading import pool
+
+    classroom.hand_in("ada")
+    classroom.hand_in("bob", classroom.answered(square="0  # sleep 60"))
+    original = pool.Pool.__init__
+
+    def impatient(self, start, workers, longest):
+        original(self, start, workers, 1.0)
+
+    monkeypatch.setattr(pool.Pool, "__init__", impatient)
+    start = time.monotonic()
+    summary = grade_class(classroom.root, "ps1", options())
+    assert summary.internal == ["bob"] and time.monotonic() - start < 20
+    assert scores(classroom.root)["ada"]["test_cube"] == 3
+
+
+def test_a_layer_that_does_not_hold(classroom):
+    classroom.hand_in("ada")
+    with pytest.raises(CourseError, match="moon does not hold"):
+        grade_class(classroom.root, "ps1", options(require=frozenset({"moon"})))
+    assert Journal(Folders(classroom.root, "ps1").journal).index() == {}
+
+
+def test_an_engine_that_does_not_start(classroom):
+    classroom.hand_in("ada")
+    with pytest.raises(CourseError, match=r"do not start .*Nowhere"):
+        grade_class(classroom.root, "ps1", options(engine=f"{FAKE}:Nowhere"))
+
+
+def test_a_link_or_nothing_in_the_folder(classroom):
+    classroom.hand_in("ada")
+    classroom.hand_in("bob").unlink()
+    path = classroom.hand_in("cy")
+    path.unlink()
+    path.symlink_to(classroom.root / "solutions" / "ps1" / "ps1.ipynb")
+    path = classroom.hand_in("dee")
+    path.unlink()
+    os.mkfifo(path)
+    summary = grade_class(classroom.root, "ps1", options())
+    assert summary.counts == {"OK": 1, "MALFORMED": 2, "MISSING": 1}
+    assert scores(classroom.root)["cy"]["test_square"] == 0
+    assert grade_class(classroom.root, "ps1", options()).graded == 0
+
+
+def test_two_notebooks_in_one_assignment(classroom):
+    """As nbgrader's own example course has them."""
+    source = classroom.root / "solutions" / "ps1"
+    (source / "ps1.ipynb").rename(source / "problem1.ipynb")
+    (source / "problem2.ipynb").write_text((source / "problem1.ipynb").read_text())
+    first = classroom.hand_in("ada")
+    first.rename(first.with_name("problem1.ipynb"))
+    summary = grade_class(classroom.root, "ps1", options())
+    assert summary.counts == {"OK": 1, "MISSING": 1}
+    points = [row[2] for row in table(classroom.root) if len(row) > 4]
+    assert sorted(points) == [0, 0, 0, 0, 2, 3]
+
+
+def test_late(classroom):
+    (classroom.root / "solutions/ps1/assignment.toml").write_text(
+        "due = 2026-10-01T12:00:00+02:00\n"
+    )
+    config = classroom.root / "autograder" / "nbgrader_config.py"
+    config.parent.mkdir()
+    config.write_text("c = get_config()\nc.LateSubmissionPlugin.penalty_method = 'zero'\n")
+    classroom.hand_in("ada", stamp="2026-10-01 09:59:59 UTC")
+    classroom.hand_in("bob", stamp="2026-10-01 10:00:01 UTC")
+    classroom.hand_in("cy", stamp="long ago")
+    notes = Notes()
+    grade_class(classroom.root, "ps1", options(), notes)
+    lost = {row[0]: row[6] for row in table(classroom.root) if len(row) > 4}
+    assert lost == {"ada": None, "bob": 5.0, "cy": None}
+    assert any("holds no time" in note for note in notes.notes)
+    classroom.hand_in("bob", stamp="2026-10-01 09:00:00 UTC")  # the same file, another time
+    assert grade_class(classroom.root, "ps1", options()).graded == 0
+    lost = {row[0]: row[6] for row in table(classroom.root) if len(row) > 4}
+    assert lost["bob"] is None
+
+
+def test_a_locked_database(classroom):
+    classroom.hand_in("ada")
+    grade_class(classroom.root, "ps1", options())
+    classroom.hand_in("bob")
+    base = sqlite3.connect(classroom.root / "autograder" / "gradebook.db", isolation_level=None)
+    base.execute("begin immediate")
+    notes = Notes()
+    with pytest.raises(CourseError, match="locked by another program"):
+        grade_class(classroom.root, "ps1", options(wait=0.5), notes)
+    assert any("waiting" in note for note in notes.notes)
+    base.execute("rollback")
+    assert grade_class(classroom.root, "ps1", options()).counts == {"OK": 2}
+
+
+def test_a_full_disk(classroom, monkeypatch):
+    """Half a line is written and then there is no room: what came before is kept."""
+    for number in range(6):
+        classroom.hand_in(f"s{number}")
+    room = [3]
+    original = Journal._open
+
+    class Full:
+        def __init__(self, file):
+            self.file = file
+
+        def __getattr__(self, name):
+            return getattr(self.file, name)
+
+        def write(self, data):
+            if room[0] == 0:
+                raise OSError(28, "No space left on device")
+            room[0] -= 1
+            return self.file.write(data[: len(data) // 2] if room[0] == 0 else data)
+
+    monkeypatch.setattr(Journal, "_open", lambda self: Full(original(self)))
+    with pytest.raises(CourseError, match=r"No space left.*make room"):
+        grade_class(classroom.root, "ps1", options())
+    assert len(scores(classroom.root)) == 2
+    room[0] = 1000
+    notes = Notes()
+    assert grade_class(classroom.root, "ps1", options(), notes).counts == {"OK": 6}
+    assert len(notes.done) == 4 and notes.notes == []
+
+
+def test_two_at_once(classroom):
+    import fcntl
+
+    classroom.hand_in("ada")
+    folders = Folders(classroom.root, "ps1")
+    folders.journal.parent.mkdir(parents=True)
+    with folders.journal.with_suffix(".lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(CourseError, match="being graded by another"):
+            grade_class(classroom.root, "ps1", options())
+
+
+def begin(classroom) -> int:
+    """Grade in a fork of this process, which has imported everything; return its pid."""
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            grade_class(classroom.root, "ps1", options())
+            code = 0
+        except KeyboardInterrupt:
+            code = 130
+        finally:
+            os._exit(code)
+    return pid
+
+
+def many(classroom, count: int) -> None:
+    for number in range(count):
+        body = ("x * x", "half", "0")[number % 3]
+        notebook = classroom.answered(square=f"{body}  # sleep 0.01", why="Words." * (number % 2))
+        classroom.hand_in(f"s{number:03}", notebook, "2026-10-01 10:00:00 UTC")
+    classroom.hand_in("broken", b"{")
+
+
+def forget(classroom) -> None:
+    for name in ("gradebook.db", "gradebook.db-wal", "gradebook.db-shm", "journal/ps1.jsonl"):
+        (classroom.root / "autograder" / name).unlink(missing_ok=True)
+
+
+def in_journal(classroom) -> int:
+    return len(Journal(Folders(classroom.root, "ps1").journal).index())
+
+
+def in_gradebook(classroom) -> int:
+    return len(scores(classroom.root)) if in_journal(classroom) else 0
+
+
+def test_killed_at_any_moment(classroom, monkeypatch):
+    """20 kills, spread over the length of a run; after each resumption the table is the same."""
+    monkeypatch.setattr("coursekit.grading.run.BATCH", 7)
+    many(classroom, 60)
+    start = time.monotonic()
+    os.waitpid(begin(classroom), 0)
+    length = time.monotonic() - start
+    expected = table(classroom.root)
+    assert len({row[0] for row in expected}) == 61
+    spread = random.Random(4)
+    found = []
+    for attempt in range(20):
+        if attempt % 2 == 0:
+            forget(classroom)
+        process = begin(classroom)
+        time.sleep(spread.uniform(0.3, 1.1) * length)
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+        found.append(in_journal(classroom))
+        if attempt % 2:
+            summary = grade_class(classroom.root, "ps1", options())
+            assert table(classroom.root) == expected
+            assert summary.counts == {"OK": 20, "PARTIAL": 40, "MALFORMED": 1}
+    # Some kills were in the middle; a run that was always finished, or never begun, shows nothing.
+    assert any(0 < count < 61 for count in found)
+
+
+def test_interrupted(classroom):
+    """Ctrl-C: what is finished is in the gradebook at once, and no process is left."""
+    many(classroom, 200)
+    process = begin(classroom)
+    deadline = time.monotonic() + 30
+    while in_journal(classroom) < 20 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.kill(process, signal.SIGINT)
+    _, status = os.waitpid(process, 0)
+    assert os.waitstatus_to_exitcode(status) == 130
+    finished = in_journal(classroom)
+    assert 20 <= finished < 201
+    assert finished - 1 <= in_gradebook(classroom) <= finished
+    time.sleep(0.2)
+    left = subprocess.run(["ps", "-eo", "ppid,args"], capture_output=True, text=True).stdout
+    assert not [
+        line
+        for line in left.splitlines()
+        if line.split()[0] == "1" and "coursekit.grading.worker" in line
+    ]

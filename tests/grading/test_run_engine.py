@@ -1,0 +1,107 @@
+"""The driver with the real engine: a few submissions, a kill, and the same table."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sqlite3
+import time
+
+import pytest
+
+from coursekit.grading.folders import Folders
+from coursekit.grading.journal import Journal
+from coursekit.grading.run import Options, grade_class
+
+pytestmark = pytest.mark.usefixtures("quick_gradebook")
+
+ONE = Options(workers=1)
+
+
+def points(root) -> dict[str, dict[str, float | None]]:
+    with sqlite3.connect(root / "autograder" / "gradebook.db") as base:
+        rows = base.execute(
+            "select a.student_id, c.name, g.auto_score from grade g"
+            " join submitted_notebook n on n.id = g.notebook_id"
+            " join submitted_assignment a on a.id = n.assignment_id"
+            " join base_cell c on c.id = g.cell_id"
+        )
+        found: dict[str, dict[str, float | None]] = {}
+        for student, name, score in rows:
+            found.setdefault(student, {})[name.removeprefix("test_")] = score
+    return found
+
+
+def a_class(classroom) -> None:
+    classroom.hand_in("ada")
+    classroom.hand_in("ben", classroom.answered(cube=None))
+    classroom.hand_in("cy", classroom.answered(square="__import__('os')._exit(0)"))
+    classroom.hand_in("dee", classroom.answered(square="9 if x == 3 else 0", why="Words."))
+    classroom.hand_in("eve", b"hello this is not json")
+    stripped = classroom.answered()
+    for cell in stripped["cells"]:
+        cell["metadata"] = {}
+    classroom.hand_in("fay", stripped)
+
+
+def test_a_class_and_a_kill(classroom):
+    a_class(classroom)
+    summary = grade_class(classroom.root, "ps1", ONE)
+    expected = points(classroom.root)
+    assert summary.counts == {"OK": 2, "PARTIAL": 3, "MALFORMED": 1} and summary.exit_code == 0
+    right = {"square": 2, "cube": 3, "why": 0}
+    assert expected["ada"] == expected["fay"] == right
+    assert expected["ben"] == right | {"cube": 0}
+    assert expected["cy"] == right | {"square": 0}
+    assert expected["dee"] == right | {"square": 0, "why": None}  # the hidden test sees it
+    assert expected["eve"] == {"square": 0, "cube": 0, "why": 0}
+    shown = classroom.root.rglob("autograded/**/*.ipynb")
+    assert not [path for path in shown if "hidden-secret-49" in path.read_text()]
+    journal = Folders(classroom.root, "ps1").journal
+    spread = random.Random(2)
+    for name in ("gradebook.db", "gradebook.db-wal", "gradebook.db-shm"):
+        (classroom.root / "autograder" / name).unlink(missing_ok=True)
+    journal.unlink()
+    for _ in range(2):
+        pid = os.fork()
+        if pid == 0:
+            grade_class(classroom.root, "ps1", ONE)
+            os._exit(0)
+        deadline = time.monotonic() + 60
+        while not Journal(journal).index() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(spread.uniform(0, 0.3))
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    assert grade_class(classroom.root, "ps1", ONE).counts == summary.counts
+    assert points(classroom.root) == expected
+
+
+def test_a_question_of_the_course(classroom):
+    """The release of the first assignment gets nothing, its own solution everything."""
+    import json
+    import shutil
+    from pathlib import Path
+
+    source = Path(__file__).resolve().parents[2] / "solutions" / "a01_kernels"
+    shutil.copytree(source, classroom.root / "solutions" / "a01_kernels")
+    master = json.loads((source / "a01_kernels.ipynb").read_text())
+    from coursekit.grading.regions import release_source
+
+    for student in ("blank", "right"):
+        folder = classroom.root / "autograder" / "submitted" / student / "a01_kernels"
+        folder.mkdir(parents=True)
+        notebook = json.loads(json.dumps(master))
+        for cell in notebook["cells"]:
+            cell["source"] = "".join(cell["source"])
+            if student == "blank":
+                cell["source"] = release_source(cell)
+        (folder / "a01_kernels.ipynb").write_text(json.dumps(notebook))
+    summary = grade_class(classroom.root, "a01_kernels", ONE)
+    assert summary.counts == {"OK": 1, "FAIL": 1}
+    found = points(classroom.root)
+    assert sum(score or 0 for score in found["blank"].values()) == 0
+    entry = Journal(Folders(classroom.root, "a01_kernels").journal).find("right")
+    assert entry is not None and entry.verdict.points == entry.verdict.max_points > 0
+    assert entry.verdict.guarantee == "judged elsewhere"
