@@ -1,5 +1,6 @@
-"""The benchmarks run from end to end; what they measure is for `make bench`, not for a test."""
+"""The benchmarks run from end to end; what they measured is in `results`, this only runs them."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ import all as everything  # noqa: E402
 
 @pytest.mark.parametrize("script", everything.SCRIPTS)
 def test_a_benchmark_runs(script):
+    before = (ROOT / "results" / "benchmarks.json").read_bytes()
     done = subprocess.run(
         [sys.executable, FOLDER / f"{script}.py", "--smoke", "--threads", "1"],
         capture_output=True,
@@ -25,3 +27,15 @@ def test_a_benchmark_runs(script):
     ours = {line[:24].strip() for line in done.stdout.splitlines() if line[25:30] == "ours "}
     assert ours
     assert ours == contests, "a contest without us"
+    assert (ROOT / "results" / "benchmarks.json").read_bytes() == before
+
+
+def test_every_result_is_of_a_script_and_has_us_in_it():
+    results = json.loads((ROOT / "results" / "benchmarks.json").read_text(encoding="utf-8"))
+    assert set(results) == set(everything.SCRIPTS)
+    for record in results.values():
+        assert record["rounds"] >= 5
+        for contest in {row["contest"] for row in record["rows"]}:
+            rows = {row["name"]: row for row in record["rows"] if row["contest"] == contest}
+            assert rows["ours"]["times_ours"] == 1.0
+            assert len(rows) > 1, contest

@@ -123,10 +123,8 @@ def _version_4(notebook: dict[str, Any]) -> dict[str, Any]:
             f"the notebook is in format {major}, which is newer than the grader",
             "save it with the program that the course uses, and hand it in again",
         )
-    if major < 4 and "cells" not in notebook:
-        cells = _old_cells(notebook)
-    else:
-        cells = notebook.get("cells")
+    old = major < 4 and "cells" not in notebook
+    cells = _old_cells(notebook) if old else notebook.get("cells")
     if not isinstance(cells, list):
         raise Malformed("the file is JSON, but it has no cells", f"{DOWNLOAD} in Jupyter or Colab")
     if len(cells) > CELLS:

@@ -7,9 +7,10 @@ hidden case what it `says`, and nothing that it gave or got.
 
 from __future__ import annotations
 
+import re
 import time
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -87,7 +88,8 @@ class Judge:
                 for number in cases:
                     if look.verdict is None:
                         self._take(look, number, attempt)
-        return [look.verdict or self._verdict(look) for look in looks]
+        verdicts = {look.question.name: look.verdict or self._verdict(look) for look in looks}
+        return [_with_cause(look, verdicts) for look in looks]
 
     def _open(self, look: _Looking, attempt: Attempt) -> None:
         """See whether there is anything to be looked at."""
@@ -269,6 +271,23 @@ class Judge:
                 f"{self.assignment.name}: the case “{case.says}” fails with the reference itself; "
                 "coursekit audit shows more"
             )
+
+
+def _with_cause(look: _Looking, verdicts: dict[str, QuestionVerdict]) -> QuestionVerdict:
+    """Return a question's verdict; its hint says where the fault may lie in an earlier answer."""
+    verdict = verdicts[look.question.name]
+    wrong = [
+        name
+        for name in look.question.needs
+        if verdicts[name].status != "OK" and re.search(rf"\b{name}\b", look.answer or "")
+    ]
+    if verdict.status == "OK" or verdict.misconception or not wrong:
+        return verdict
+    which = " and ".join(wrong)
+    cause = (
+        f"It calls your {which}, which does not pass yet: mend that first, then look here again."
+    )
+    return replace(verdict, hint=f"{cause} {verdict.hint}".strip())
 
 
 def _error(look: Seen) -> BaseException | None:

@@ -6,6 +6,7 @@ import json
 import os
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -74,7 +75,7 @@ def question(name: str, power: int, points: float) -> Question:
 ASSIGNMENT = Assignment(
     name="powers",
     title="Powers",
-    questions=(question("square", 2, 2.0), question("cube", 3, 3.0)),
+    questions=(question("square", 2, 2.0), replace(question("cube", 3, 3.0), needs=("square",))),
     written=(),
 )
 

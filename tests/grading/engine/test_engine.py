@@ -57,6 +57,15 @@ def test_a_misconception_is_told_its_hint_and_no_other_is(desk):
     assert desk.grade("def square(x):\n    return 3 * x").questions[0].misconception == ""
 
 
+def test_the_hint_names_an_earlier_answer_that_is_wrong_too(desk):
+    cube = "def cube(x):\n    return square(x) * x"
+    verdict = desk.grade("def square(x):\n    return 2 * x + 1", cube)
+    assert verdict.questions[1].hint.startswith("It calls your square, which does not pass yet")
+    assert desk.grade(SQUARE_NUMBER, cube).status == "OK"
+    alone = desk.grade("def square(x):\n    return 2 * x + 1", "def cube(x):\n    return x + 5")
+    assert alone.questions[1].hint == "the cube needs 3 factors"
+
+
 @pytest.mark.parametrize(
     ("source", "status", "reason"),
     [
