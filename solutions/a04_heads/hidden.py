@@ -68,11 +68,11 @@ NAMES = ("query", "key", "value", "out")
 
 
 def build(student, width, heads, scale=0.4):
-    layer = student.MultiHead(width=width, heads=heads)
+    hidden_layer = student.MultiHead(width=width, heads=heads)
     state = {f"{n}.weight": scale * randn(width, width, seed=41 + i) for i, n in enumerate(NAMES)}
     state |= {f"{n}.bias": randn(width, seed=51 + i) for i, n in enumerate(NAMES)}
-    layer.load_state_dict(state)
-    return layer
+    hidden_layer.load_state_dict(state)
+    return hidden_layer
 
 
 def some_mask(*shape, seed=0):

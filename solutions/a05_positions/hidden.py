@@ -101,8 +101,8 @@ def every_place(student):
     speeds = 90.0 ** (-torch.arange(0, 12, 2) / 12)
 
     def waves(t):
-        angles = t[:, None] * speeds
-        return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
+        turned = t[:, None] * speeds
+        return torch.stack([turned.sin(), turned.cos()], dim=-1).flatten(-2)
 
     moved = waves(places) @ student.shift(6.0, 12, 90.0).transpose(-2, -1)
     assert (moved - waves(places + 6)).abs().max() < 1e-4
@@ -187,12 +187,12 @@ def bias_gradients(student):
 
 
 def build(student, width, base=10_000.0, scale=0.5):
-    module = student.RotaryAttention(width=width, base=base)
-    names = ("query.weight", "key.weight", "value.weight")
-    module.load_state_dict(
-        {name: scale * randn(width, width, seed=n) for n, name in enumerate(names, 21)}
+    built = student.RotaryAttention(width=width, base=base)
+    parts = [f"{part}.weight" for part in ("query", "key", "value")]
+    built.load_state_dict(
+        {name: scale * randn(width, width, seed=n) for n, name in enumerate(parts, 21)}
     )
-    return module
+    return built
 
 
 @hidden("RotaryAttention", says="all places moved on by a hundred", weight=2, tolerance=1e-3)

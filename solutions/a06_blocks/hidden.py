@@ -10,8 +10,8 @@ def fill(module, shapes, seed=40, scale=0.4):
     """Load weights that are always the same; their names are in the question."""
     module.load_state_dict(
         {
-            name: scale * randn(*shape, seed=seed + n)
-            for n, (name, shape) in enumerate(shapes.items())
+            name: randn(*shape, seed=number) * scale
+            for number, (name, shape) in enumerate(shapes.items(), seed)
         }
     )
     return module

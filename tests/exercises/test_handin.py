@@ -163,16 +163,16 @@ def test_the_run_names_the_cell_and_the_line_that_fails(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("cell", "said"),
+    ("cell", "cell_seconds", "said"),
     [
-        ("while True: pass", "the cell 'own-0' takes longer than 1 seconds"),
-        ("import os; os._exit(0)", "the process died in the cell 'own-0'"),
-        ("import time\nfor _ in range(9): time.sleep(0.1)", "longer than 1.5 seconds"),
+        ("while True: pass", 1.0, "the cell 'own-0' takes longer than 1 seconds"),
+        ("import os; os._exit(0)", 1.0, "the process died in the cell 'own-0'"),
+        ("import time\nfor _ in range(9): time.sleep(0.1)", 9.0, "longer than 1.5 seconds"),
     ],
 )
-def test_a_run_that_does_not_end_is_ended(tmp_path, cell, said):
+def test_a_run_that_does_not_end_is_ended(tmp_path, cell, cell_seconds, said):
     cells = [cell, "import time; time.sleep(0.9)"]
-    limits = Limits(cell_seconds=1.0, notebook_seconds=1.5)
+    limits = Limits(cell_seconds=cell_seconds, notebook_seconds=1.5)
     start = time.monotonic()
     path = small(tmp_path, *cells, keep=("shares",))  # without torch, which takes seconds
     report = handin.look_at(path, limits=limits)

@@ -204,7 +204,8 @@ def test_there_is_nothing_worth_finding_in_the_memory(desk, tools, monkeypatch):
         "while frame: words.update(map(repr, frame.f_locals.values())); frame = frame.f_back\n"
         "text = ' '.join(words)\n"
         "print(len(words) > 1000, 'def ta' + 'ke' in text)\n"
-        "print('is not to' + ' the' in text, 'hidden-' + 'secret' in text, 'sev' + 'en' in words)"
+        "split = ('is not to', 'the'), ('hidden', 'secret'), ('sev', 'en')\n"  # not seen here
+        "print(' '.join(split[0]) in text, '-'.join(split[1]) in text, ''.join(split[2]) in words)"
     )
     light = "import sys\nf = sys._getframe()\nwhile f: repr(f.f_locals); f = f.f_back"
     verdict = desk.grade(inside(light), first=look)
