@@ -155,3 +155,9 @@ def test_the_reports():
     assert as_json(checks)["ok"] is False
     assert as_json(checks[:2])["ok"] is True
     assert as_table(checks[:1]) == "here  ok       1.0"
+
+
+def test_the_sandbox_is_shown():
+    check = next(check for check in examine(ROOT) if check.name == "sandbox")
+    assert "rlimits" in check.found
+    assert check.ok or "Linux" in check.install

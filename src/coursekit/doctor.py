@@ -13,6 +13,7 @@ from importlib import metadata
 from pathlib import Path
 
 from coursekit import __version__
+from coursekit.errors import CourseError
 
 OLDEST_PYTHON = (3, 11)
 NEEDED_DISK = 1.0  # GB: the built book, its executed notebooks and the local copies of MathJax
@@ -109,6 +110,7 @@ def _checks(root: Path | None) -> Iterator[Check]:
     found = chromium or "not found; without it the page tests are skipped"
     install = "" if chromium else _system_package("chromium")
     yield Check("chromium", chromium is not None, found, install=install)
+    yield _sandbox()
     place = root or Path.cwd()
     free = shutil.disk_usage(place).free / 1e9
     yield Check(
@@ -160,6 +162,26 @@ def _requirements(root: Path | None) -> dict[str, list[str]]:
         group = condition.partition("extra ==")[2].strip().strip("\"'")
         groups.setdefault(group, []).append(requirement.strip())
     return groups
+
+
+def _sandbox() -> Check:
+    """Which layers of the grader's sandbox hold here; a throwaway process tries them."""
+    from coursekit.grading.sandbox import HELD, available
+
+    try:
+        layers = available()
+    except (CourseError, OSError, AttributeError) as error:  # no fork, no such calls
+        layers = {"sandbox": " ".join(str(error).split()) or type(error).__name__}
+    held = [name for name, state in layers.items() if state == HELD]
+    rest = "; ".join(f"{name}: {state}" for name, state in layers.items() if state != HELD)
+    safe = "landlock" in held or "namespaces" in held
+    found = ", ".join(held) or "no layer holds"
+    return Check(
+        "sandbox",
+        safe,
+        f"{found} ({rest})" if rest else found,
+        install="" if safe else "grade strangers' work on Linux, where Landlock or namespaces hold",
+    )
 
 
 def _packages(name: str, use: str, wanted: list[str], install: str, needed: bool) -> Check:
