@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from coursekit.exercises.catalogue import references
@@ -13,10 +13,14 @@ from coursekit.exercises.question import Assignment, Case, Misconception, Questi
 
 @dataclass(frozen=True)
 class Outcome:
-    """The value that a case returned, or the error that it raised."""
+    """The value that a case returned, or the error that it raised; never changed later.
+
+    `alike` remembers for whoever was asked about whether it is what they answer to the same case.
+    """
 
     value: Any = None
     error: BaseException | None = None
+    alike: dict[str, bool] = field(default_factory=dict, compare=False, repr=False)
 
 
 def observe(case: Case, student: Any) -> Outcome:
@@ -62,18 +66,19 @@ class Known:
         speaks neither for it nor against it.
         """
         seen = [(n, outcome) for n, outcome in enumerate(outcomes) if outcome is not None]
-        if all(self._right(outcome, n) for n, outcome in seen):
+        if all(self._like(outcome, "", self.question.reference, n) for n, outcome in seen):
             return None
         for candidate in self.question.misconceptions:
-            if all(self._like(outcome, self.of(candidate, n), n) for n, outcome in seen):
+            who, answer = candidate.name, candidate.answer
+            if all(self._like(outcome, who, answer, n) for n, outcome in seen):
                 return candidate
         return None
 
-    def _right(self, outcome: Outcome, number: int) -> bool:
-        return self._like(outcome, self.expected(number), number)
-
-    def _like(self, outcome: Outcome, other: Outcome, number: int) -> bool:
-        return differ(outcome, other, self.cases[number].tolerance) is None
+    def _like(self, outcome: Outcome, who: str, answer: Any, number: int) -> bool:
+        if who not in outcome.alike:
+            other, tolerance = self._outcome(who, answer, number), self.cases[number].tolerance
+            outcome.alike[who] = differ(outcome, other, tolerance) is None
+        return outcome.alike[who]
 
     def _outcome(self, who: str, answer: Any, number: int) -> Outcome:
         if (who, number) not in self._found:

@@ -13,6 +13,7 @@ import struct
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from coursekit.grading.forks import Warm
@@ -76,7 +77,6 @@ class Attempt:
         warm: Warm,
         cells: Sequence[Cell],
         wanted: Sequence[str] = (),
-        watched: Sequence[str] = (),
         deadline: float | None = None,
     ) -> None:
         self.limits: Limits = warm.limits
@@ -86,13 +86,13 @@ class Attempt:
         self.peak = 0
         self.deadline = deadline or time.monotonic() + self.limits.notebook_seconds
         self._warm, self._cells = warm, list(cells)
-        self._wanted, self._watched = list(wanted), list(watched)
+        self._wanted = list(wanted)
         self._left_out: dict[int, str] = {}
         self._process: StudentProcess | None = None
         self._room = 3 * self.limits.notebook_output  # for outputs, as they are kept
         self._processes = 0
 
-    @property
+    @cached_property
     def imports(self) -> str:
         """The lines of the notebook that import something, but for `check`."""
         lines = (line for cell in self._cells for line in cell.source.split("\n"))
@@ -135,8 +135,6 @@ class Attempt:
         return None
 
     def _run_all(self, process: StudentProcess) -> None:
-        if self._watched:
-            process.ask({"op": "watch", "names": self._watched}, [], self.deadline)
         for cell in self._cells:
             left_out = self._left_out.get(cell.number, "")
             if left_out != "all":

@@ -18,6 +18,7 @@ import os
 import re
 import sys
 import types
+from functools import lru_cache
 from typing import Any
 
 from coursekit.grading import stand_ins
@@ -51,13 +52,20 @@ class Notebook:
         stand_ins.put_in_place(self.names, show=lambda *_, **__: self._draw())
         sys.modules["__main__"] = self._module
 
+    def forget(self, kept: dict[str, Any]) -> None:
+        """Go back to the names that there were before some cells ran."""
+        self.names.clear()
+        self.names.update(kept)
+        for name in [name for name in linecache.cache if name.startswith("<cell ")]:
+            del linecache.cache[name]
+
     def run(self, number: int, source: str, definitions: bool) -> dict[str, Any]:
         """Run a cell and return plain data: "text" of its value, "number", "error", "figures"."""
-        name = f"<cell {number}>"
+        name = cell_name(number)
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
         said: dict[str, Any] = {}
         try:
-            value = self._execute(_plain(source), name, definitions)
+            value = self._execute(source, name, definitions)
             if value is not None:
                 said["text"] = repr(value)[:TEXT]
                 if type(value) in (int, float):
@@ -74,16 +82,9 @@ class Notebook:
         return said
 
     def _execute(self, source: str, name: str, definitions: bool) -> Any:
-        tree = ast.parse(source, name)
-        if definitions:
-            tree.body = [node for node in tree.body if isinstance(node, DEFINITIONS)]
-        last = None
-        if tree.body and isinstance(tree.body[-1], ast.Expr) and not _silenced(source):
-            last = ast.Expression(tree.body.pop().value)  # type: ignore[attr-defined]
-        self._evaluate(compile(tree, name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT))
-        if last is None:
-            return None
-        return self._evaluate(compile(last, name, "eval", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT))
+        first, last = compiled(source, name, definitions)
+        self._evaluate(first)
+        return None if last is None else self._evaluate(last)
 
     def _evaluate(self, code: types.CodeType) -> Any:
         if code.co_flags & inspect.CO_COROUTINE:
@@ -107,6 +108,30 @@ class Notebook:
         if self._figures > self._limits.figures:
             print(f"only {self._limits.figures} figures are kept when graded", file=sys.stderr)
         pyplot.close("all")
+
+
+@lru_cache(maxsize=256)
+def compiled(
+    source: str, name: str, definitions: bool = False
+) -> tuple[types.CodeType, types.CodeType | None]:
+    """Return the code of a cell, and that of its last expression if it has a value to be shown.
+
+    Remembered, so that the warm process can compile what everybody's notebook has.
+    """
+    source = _plain(source)
+    tree = ast.parse(source, name)
+    if definitions:
+        tree.body = [node for node in tree.body if isinstance(node, DEFINITIONS)]
+    last = None
+    if tree.body and isinstance(tree.body[-1], ast.Expr) and not _silenced(source):
+        value = ast.Expression(tree.body.pop().value)  # type: ignore[attr-defined]
+        last = compile(value, name, "eval", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    return compile(tree, name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), last
+
+
+def cell_name(number: int) -> str:
+    """Return the name that the code of a cell has, in place of a file's."""
+    return f"<cell {number}>"
 
 
 def flush() -> None:

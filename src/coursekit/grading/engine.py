@@ -25,7 +25,7 @@ from coursekit.grading.judge import Judge
 from coursekit.grading.limits import Limits
 from coursekit.grading.master import Master
 from coursekit.grading.process import Stopped, WarmDied
-from coursekit.grading.rebuild import Rebuilt, rebuild
+from coursekit.grading.rebuild import Rebuilt, rebuild, release_of
 from coursekit.grading.text import clean, one_line
 from coursekit.grading.verdict import QuestionVerdict, Status, Verdict
 
@@ -120,7 +120,10 @@ class Engine:
     def _begin(self) -> Warm:
         """Return the warm process; start it, and see what its sandbox holds, the first time."""
         if self._warm is None:
-            warm = Warm(sandbox.plan(self.limits))
+            watched = self._judge.watched if self._judge else []
+            cells = plain.shown_cells(release_of(self.master)["cells"])
+            shared = [(cell.number, cell.source) for cell in cells if not cell.graded]
+            warm = Warm(sandbox.plan(self.limits, watched=watched, cells=shared))
             try:
                 child = warm.fork()
                 self.layers = child.layers
@@ -146,8 +149,7 @@ class Engine:
         cells = plain.shown_cells(rebuilt.notebook["cells"])
         own = [cell for cell in cells if not cell.graded]
         names = self._judge.names if self._judge else []
-        watched = self._judge.watched if self._judge else []
-        attempt = Attempt(warm, own, names, watched)
+        attempt = Attempt(warm, own, names)
         try:
             if self._judge is not None:
                 questions = self._questions(attempt, rebuilt)

@@ -7,6 +7,7 @@ hidden case what it `says`, and nothing that it gave or got.
 
 from __future__ import annotations
 
+import itertools
 import re
 import time
 import zlib
@@ -21,8 +22,9 @@ from coursekit.exercises.outcome import Known, Outcome, differ
 from coursekit.exercises.question import Assignment, Case, Question
 from coursekit.grading.alarm import Overtime, alarm
 from coursekit.grading.attempt import Attempt
+from coursekit.grading.memory import End, Memory
 from coursekit.grading.process import Stopped
-from coursekit.grading.proxy import Link, Student, StudentError
+from coursekit.grading.proxy import Link, Strayed, Student, StudentError
 from coursekit.grading.sentences import Seen, leaf, named, overall, raised, reason, said
 from coursekit.grading.text import one_line
 from coursekit.grading.verdict import CaseVerdict, QuestionVerdict, Status
@@ -65,6 +67,8 @@ class Judge:
         }
         self.watched = sorted({name for q in assignment.questions for name in q.forbidden})
         self.names = names
+        self._memory = Memory()
+        self._numbers = itertools.count()  # every look at an answer has its own
         for known in self._known.values():
             for number, case in enumerate(known.cases):
                 self._check(case, known.expected(number))
@@ -138,14 +142,9 @@ class Judge:
             if seconds <= 0:
                 raise Stopped("TIMEOUT", "the time for the notebook was used up")
             forbidden = question.forbidden if _watched(look.answer, number) else ()
-            link = Link(process, _unique(question, number), seconds, forbidden)
+            link = Link(process, next(self._numbers), seconds, forbidden)
             try:
-                with alarm(seconds + GRACE):
-                    outcome = Outcome(value=case.run(Student(link)))
-            except Unsendable:
-                raise  # the case is at fault, and so are we
-            except Exception as error:
-                outcome = Outcome(error=error)
+                end = self._run(question, case, number, link, seconds)
             finally:
                 look.used |= link.used
         except Stopped as stop:
@@ -153,14 +152,34 @@ class Judge:
         except Overtime:
             attempt.restart()
             return seen("TIMEOUT", None, f"it took longer than {seconds:.3g} s")
-        if isinstance(outcome.error, StudentError) and outcome.error.status != "FAIL":
-            if outcome.error.status == "MEM":
+        except Strayed:
+            self._memory.give_up(_place(question, number))
+            return self._look(look, case, number, attempt, endless)
+        error = end.outcome.error
+        if isinstance(error, StudentError) and error.status != "FAIL":
+            if error.status == "MEM":
                 attempt.restart()
-            return seen(outcome.error.status, None, raised(outcome.error))
-        difference = self._difference(question, number, case, outcome)
-        if difference is None:
-            return seen("OK", outcome, "")
-        return seen("FAIL", outcome, difference)
+            return seen(error.status, None, raised(error))
+        if end.difference is None:
+            return seen("OK", end.outcome, "")
+        return seen("FAIL", end.outcome, end.difference)
+
+    def _run(self, question: Question, case: Case, number: int, link: Link, seconds: float) -> End:
+        """Return what comes of a case: from memory where others gave the same answers."""
+        known = self._memory.follow(_place(question, number), link)
+        if known is not None:
+            return known
+        link.rewind()
+        try:
+            with alarm(seconds + GRACE):
+                outcome = Outcome(value=case.run(Student(link)))
+        except Unsendable:
+            raise  # the case is at fault, and so are we
+        except Exception as error:
+            outcome = Outcome(error=error)
+        end = End(outcome, self._difference(question, number, case, outcome))
+        self._memory.keep(_place(question, number), link, end)
+        return end
 
     def _difference(
         self, question: Question, number: int, case: Case, outcome: Outcome
@@ -311,5 +330,5 @@ def _watched(answer: str | None, number: int) -> bool:
     return number == 0 or zlib.crc32(f"{answer}{number}".encode("utf-8", "replace")) % 4 == 0
 
 
-def _unique(question: Question, number: int) -> int:
-    return hash((question.name, number)) & 0xFFFFFFFF
+def _place(question: Question, number: int) -> str:
+    return f"{question.name} {number}"

@@ -14,13 +14,15 @@ import selectors
 import signal
 import socket
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from coursekit.grading.verdict import Status
 
 if TYPE_CHECKING:
     from coursekit.grading.forks import Warm
+    from coursekit.grading.wire import Letter
 
+PIECE = 1 << 16  # bytes taken in at once; for more than this Python asks the system for memory
 STALE = 1000  # answers out of turn that are passed over
 
 
@@ -87,28 +89,50 @@ class StudentProcess:
     def ask(
         self, message: dict[str, Any], buffers: list[Any], deadline: float
     ) -> tuple[dict[str, Any], list[memoryview]]:
-        """Send a request and return its answer, or raise `Stopped`."""
+        """Send a request and return its answer, or raise `Stopped`; keep what was printed."""
+        from coursekit.grading import wire
+
+        _, reply = self.exchange(wire.seal(message, buffers), {}, deadline)
+        self._drain()
+        return self.unseal(reply)
+
+    def exchange(
+        self, letter: Letter, about: dict[str, Any], deadline: float
+    ) -> tuple[dict[str, Any], Letter]:
+        """Send a letter with `about` on its envelope; return the reply's envelope and letter."""
         from coursekit.grading import wire
 
         if self.ended:
             raise Stopped("CRASH", "the process had ended")
         self._number += 1
         token = secrets.token_hex(8)
-        frame = wire.pack({**message, "sequence": self._number, "token": token}, buffers)
-        self._send(frame, deadline)
+        envelope = {**about, "sequence": self._number, "token": token}
+        self._send(wire.frame(envelope, letter), deadline)
         while True:
             try:
                 header, body = wire.lengths(self._take(wire.PREFIX.size, deadline))
                 text = bytes(self._take(header, deadline))
-                answer, arrays = wire.unpack(text, memoryview(self._take(body, deadline)))
+                envelope, reply = wire.unframe(text, self._take(body, deadline))
             except wire.Garbled as error:
-                self._stop("CRASH", f"the process answered with {error}")
-            if answer.get("sequence") == self._number and answer.get("token") == token:
-                self._drain()
-                return answer, arrays
+                self.refuse(error)
+            if envelope.get("sequence") == self._number and envelope.get("token") == token:
+                return envelope, reply
             self._stale += 1
             if self._stale > STALE:
                 self._stop("CRASH", "the process answered what nobody had asked")
+
+    def unseal(self, reply: Letter) -> tuple[dict[str, Any], list[memoryview]]:
+        """Open a letter of this process; if it is none, the process is ended."""
+        from coursekit.grading import wire
+
+        try:
+            return wire.unseal(reply)
+        except wire.Garbled as error:
+            self.refuse(error)
+
+    def refuse(self, error: Exception) -> NoReturn:
+        """End a process that does not speak as agreed."""
+        self._stop("CRASH", f"the process answered with {error}")
 
     def end(self) -> None:
         """Kill the process and everything that it has started; what it says now is lost."""
@@ -173,7 +197,7 @@ class StudentProcess:
 
     def _read_channel(self) -> None:
         try:
-            data = self._channel.recv(1 << 20)
+            data = self._channel.recv(PIECE)
         except BlockingIOError:
             return
         except OSError:
@@ -215,7 +239,7 @@ class StudentProcess:
             raise Stopped("TIMEOUT", "it used up its processor time")
         raise Stopped("CRASH", f"the process ended by itself ({_how(status)})")
 
-    def _stop(self, status: Status, sentence: str) -> None:
+    def _stop(self, status: Status, sentence: str) -> NoReturn:
         self._warm.end_child()
         self._over()
         raise Stopped(status, sentence)

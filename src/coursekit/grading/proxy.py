@@ -36,15 +36,46 @@ class StudentError(Exception):
     cell = line = here = 0  # where the student wrote it; the line of the cell that led there
 
 
+class Strayed(BaseException):
+    """A case has asked something else than it had asked before: it is not the same every time."""
+
+
 class Link:
-    """The way to the student's process during one case."""
+    """The way to the student's process during one case, and what was said on it.
+
+    `heard` holds each letter sent, and the answer. After `rewind` the same letters get the answers
+    that are there already, without anybody being asked.
+    """
 
     def __init__(
         self, process: StudentProcess, case: int, seconds: float, forbidden: tuple[str, ...] = ()
     ) -> None:
-        self.process, self.case, self.forbidden = process, case, list(forbidden)
+        self.process, self.forbidden = process, list(forbidden)
         self.deadline = time.monotonic() + seconds
         self.used: set[str] = set()
+        self.heard: list[tuple[wire.Letter, wire.Letter]] = []
+        self._envelope = {"case": case, "forbidden": self.forbidden}
+        self._next = 0  # of `heard`
+
+    def exchange(self, letter: wire.Letter) -> wire.Letter:
+        """Send a letter, or the same again, and return the answer."""
+        if self._next < len(self.heard):
+            sent, reply = self.heard[self._next]
+            if sent != letter:
+                raise Strayed
+        else:
+            about, reply = self.process.exchange(letter, self._envelope, self.deadline)
+            self.process.clear()  # what is printed here could be a hidden input: nobody keeps it
+            used = about.get("used", [])
+            if isinstance(used, list):
+                self.used.update(name for name in self.forbidden if name in used)
+            self.heard.append((letter, reply))
+        self._next += 1
+        return reply
+
+    def rewind(self) -> None:
+        """Begin again."""
+        self._next = 0
 
     def call(self, node: dict[str, Any], how: str, arguments: Any, named: Any) -> Any:
         """Call what `node` stands for, plainly or as one of the probes."""
@@ -55,7 +86,6 @@ class Link:
             "of": node,
             "arguments": encoder.encode(arguments),
             "named": encoder.encode(named),
-            "forbidden": self.forbidden,
         }
         return self._ask(message, encoder)
 
@@ -64,15 +94,10 @@ class Link:
         return self._ask({"op": "get", "of": node, "name": name}, wire.Encoder(_stand_in))
 
     def _ask(self, message: dict[str, Any], encoder: wire.Encoder) -> Any:
-        answer, buffers = self.process.ask(
-            {**message, "case": self.case}, encoder.buffers, self.deadline
-        )
-        self.process.clear()  # what is printed here could be a hidden input: nobody keeps it
+        reply = self.exchange(wire.seal(message, encoder.buffers))
+        answer, buffers = self.process.unseal(reply)
         if "error" in answer:
             raise student_error(answer["error"])
-        used = answer.get("used", [])
-        if isinstance(used, list):
-            self.used.update(name for name in self.forbidden if name in used)
         decoder = wire.Decoder(buffers, self._remote)
         try:
             value = decoder.decode(answer.get("value"))

@@ -52,6 +52,8 @@ class Plan:
     path: list[str]  # sys.path
     uid: int  # for the students' code, where the grader is root
     torch: bool = True  # False for a probe that starts at once
+    watched: list[str] = dataclasses.field(default_factory=list)  # what questions forbid
+    cells: list[tuple[int, str]] = dataclasses.field(default_factory=list)  # of the release
 
     def as_json(self) -> dict[str, Any]:
         """Return plain data."""
@@ -63,7 +65,7 @@ class Plan:
         return cls(**{**data, "limits": Limits(**data["limits"])})
 
 
-def plan(limits: Limits, torch: bool = True) -> Plan:
+def plan(limits: Limits, **more: Any) -> Plan:
     """Return the plan for a warm process with the Python that runs now."""
     package = Path(__file__).resolve().parents[1]
     folders = [p for p in dict.fromkeys(sys.path) if _is_library(p) and p != str(package.parent)]
@@ -76,7 +78,7 @@ def plan(limits: Limits, torch: bool = True) -> Plan:
         hide=[str(package / "exercises")],
         path=[*folders, str(package.parent)],
         uid=first + os.getpid() % (40_000 if first == 20_000 else 1 << 22),
-        torch=torch,
+        **more,
     )
 
 
@@ -95,6 +97,9 @@ class Ground:
             with contextlib.suppress(OSError):
                 syscalls.prctl(syscalls.CHILD_SUBREAPER, 1)
         self.uid = plan.uid if self._may_drop_uid() else os.geteuid()
+        with contextlib.suppress(OSError):
+            syscalls.drop_bounding_set()  # for us and all children
+        seccomp.prepare()
 
     def fork(self) -> int:
         """Fork; the child is the first process of its own PID namespace where there are such."""
@@ -123,8 +128,6 @@ class Ground:
         report["rlimits"] = _limit(limits, size, self.uid)
         with contextlib.suppress(OSError):  # where memory runs out for all, these go first
             Path("/proc/self/oom_score_adj").write_text("1000")
-        with contextlib.suppress(OSError):
-            syscalls.drop_bounding_set()
         if self.uid != os.geteuid():
             os.setgroups([])
             os.setresgid(self.uid, self.uid, self.uid)

@@ -7,9 +7,11 @@ namespaces, keys, BPF, io_uring, modules, and every socket but those between own
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import struct
+from functools import lru_cache
 
 from coursekit.grading.syscalls import MACHINE, NO_NEW_PRIVS, SECCOMP, prctl
 
@@ -84,6 +86,7 @@ AF_UNIX = 1
 NAMESPACES = 0x7E020000  # the flags of clone that make one
 LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000
+INSTRUCTION = struct.Struct("=HBBI")
 NUMBER, ARCHITECTURE, ARGUMENT = 0, 4, 16  # where the kernel puts them; low half of argument 0
 
 
@@ -112,14 +115,24 @@ def program(machine: str = MACHINE) -> list[tuple[int, int, int, int]]:
     return [*code, (RETURN, 0, 0, ALLOW), refuse]
 
 
+@lru_cache(maxsize=1)
+def _packed() -> bytes:
+    return b"".join(INSTRUCTION.pack(*instruction) for instruction in program())
+
+
+def prepare() -> None:
+    """Assemble the filter, so that no process has to whose parent has done it."""
+    with contextlib.suppress(OSError):
+        _packed()
+
+
 class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_char_p))
 
 
 def restrict() -> None:
     """Put the filter on this process and all that it starts; there is no way back."""
-    instructions = program()
-    packed = b"".join(struct.pack("=HBBI", *instruction) for instruction in instructions)
+    packed = _packed()
     prctl(NO_NEW_PRIVS, 1)
-    pointer = ctypes.pointer(_Program(len(instructions), packed))
+    pointer = ctypes.pointer(_Program(len(packed) // INSTRUCTION.size, packed))
     prctl(SECCOMP, 2, ctypes.cast(pointer, ctypes.c_void_p).value or 0)

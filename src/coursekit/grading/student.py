@@ -6,20 +6,57 @@ arguments of the call that is being answered. What it answers is not believed bu
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import sys
-import time
 import types
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
 import torch
 
 from coursekit.grading import wire
-from coursekit.grading.cells import Notebook, describe, flush
+from coursekit.grading.cells import Notebook, cell_name, compiled, describe, flush
 from coursekit.grading.limits import Limits
 from coursekit.grading.watch import Watch
+
+AT_HOME = {"case": 0, "forbidden": ["torch.softmax", "coursekit"]}
+CELL = """
+import importlib.util
+import math
+
+import torch
+from torch import nn
+
+if importlib.util.find_spec("coursekit") is None:
+    %pip install coursekit
+
+class Layer(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.linear = nn.Linear(width, width, bias=False)
+
+    def forward(self, x):
+        return self.linear(x)
+
+def rehearsed(q, k):
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+    scores = scores.masked_fill(torch.zeros(2, 2, dtype=torch.bool), float("-inf"))
+    raised = (scores - scores.amax(dim=-1, keepdim=True)).exp()
+    shares = raised / raised.sum(dim=-1, keepdim=True)
+    other = Layer(2).to(q)(torch.softmax(scores, dim=-1).mean(dim=0))
+    return shares[..., None, :].squeeze(-2), other.square(), scores.argmax(), q.shape
+"""
+TENSORS = (torch.eye(2), torch.ones(2, 2, requires_grad=True))
+CALL = {"op": "call", "how": "call", "of": {"name": "rehearsed"}}
+REHEARSAL = (
+    ({"op": "cell", "number": 0, "source": CELL, "definitions": False}, {}),
+    ({"op": "names", "names": ["rehearsed"]}, {}),
+    (CALL, {"arguments": TENSORS, "named": {}}),
+    (CALL, {"arguments": (TENSORS[0].double(), TENSORS[1].double()), "named": {}}),
+)
 
 
 def make_probe(source: str) -> Any:
@@ -32,52 +69,80 @@ def make_probe(source: str) -> Any:
 
 
 class Student:
-    """Answers the judge's requests, one after the other, until the judge has had enough."""
+    """Answers the judge's requests, one after the other, until the judge has had enough.
 
-    def __init__(self, connection: socket.socket, limits: Limits, probe: Any) -> None:
-        self._connection, self._probe, self._pid = connection, probe, os.getpid()
+    Made, and rehearsed, in the warm process, so that no child has to do the same again; a child
+    gets a copy of it by being forked.
+    """
+
+    def __init__(self, limits: Limits, probe: Any, watched: Sequence[str] = ()) -> None:
+        self._probe = probe
         self._objects: dict[int, Any] = {}
         self._case = -1
-        self._watch: Watch | None = None
+        self._watch = Watch(watched)
+        self._used: list[str] = []  # of what is forbidden, by the last call
         self._notebook = Notebook(limits)
 
-    def serve(self) -> None:
+    def serve(self, connection: socket.socket) -> None:
         """Answer until the connection is closed."""
+        self._connection, process = connection, os.getpid()
         while True:
-            request, buffers = self._receive()
-            started = time.perf_counter()
-            reply, arrays = self._answer(request, buffers)
-            if os.getpid() != self._pid:
+            envelope, letter = self._receive()
+            reply, arrays = self._answer(envelope, letter)
+            if os.getpid() != process:
                 os._exit(0)  # a copy of this process that a student's os.fork() has made
             flush()
-            reply |= {
-                "sequence": request["sequence"],
-                "token": request["token"],
-                "seconds": time.perf_counter() - started,
-            }
+            about = {name: envelope[name] for name in ("sequence", "token")}
+            if self._used:
+                about["used"], self._used = self._used, []
             try:
-                frame = wire.pack(reply, arrays)
+                frame = wire.frame(about, wire.seal(reply, arrays))
             except (wire.Unsendable, ValueError, TypeError) as error:
-                said = {"sequence": request["sequence"], "token": request["token"]}
-                frame = wire.pack({**said, "error": describe(error)}, [])
+                frame = wire.frame(about, wire.seal({"error": describe(error)}, []))
             self._connection.sendall(frame)
 
+    def rehearse(self, cells: Sequence[Sequence[Any]] = ()) -> None:
+        """Answer a few requests of our own, which leave nothing behind.
+
+        What libraries set up when they are first used is then there in every child, and so is the
+        code of `cells`, number and source, which are the same in most notebooks.
+        """
+        state = torch.get_rng_state()
+        before = dict(self._notebook.names)
+        for message, values in REHEARSAL:
+            encoder = wire.Encoder(self._remember)
+            message = message | {name: encoder.encode(value) for name, value in values.items()}
+            reply = self._answer(AT_HOME, wire.seal(message, encoder.buffers))
+            if "error" in reply[0]:
+                raise RuntimeError(f"the rehearsal fails: {reply[0]['error']}")
+            wire.frame({}, wire.seal(*reply))
+        self._notebook.forget(before)
+        for number, source in cells:
+            with contextlib.suppress(SyntaxError, ValueError):
+                compiled(source, cell_name(number))
+        self._objects.clear()
+        self._case, self._used = -1, []
+        self._watch.begin()
+        torch.set_rng_state(state)
+
     def _answer(
-        self, request: dict[str, Any], buffers: list[memoryview]
+        self, envelope: dict[str, Any], letter: wire.Letter
     ) -> tuple[dict[str, Any], list[Any]]:
         try:
+            request, buffers = wire.unseal(letter)
             if request["op"] == "cell":
                 said = self._notebook.run(
                     request["number"], request["source"], request["definitions"]
                 )
                 figures = said.pop("figures")
                 return {**said, "figures": len(figures)}, figures
-            if request["op"] == "watch":
-                self._watch = Watch(request["names"])
-                return {}, []
             if request["op"] == "names":
                 return {"names": self._names(request["names"])}, []
-            return self._call(request, buffers)
+            if envelope["case"] != self._case:
+                self._case = envelope["case"]
+                self._objects.clear()
+                torch.default_generator.manual_seed(0)
+            return self._call(request, buffers, envelope["forbidden"])
         except BaseException as error:
             return {"error": describe(error)}, []
 
@@ -87,16 +152,11 @@ class Student:
         return {name: type(names[name]).__name__[:100] for name in wanted if name in names}
 
     def _call(
-        self, request: dict[str, Any], buffers: list[memoryview]
+        self, request: dict[str, Any], buffers: list[memoryview], forbidden: list[str]
     ) -> tuple[dict[str, Any], list[Any]]:
-        if request["case"] != self._case:
-            self._case = request["case"]
-            self._objects.clear()
-            torch.default_generator.manual_seed(0)
         decoder = wire.Decoder(buffers, self._recall, grad=True)
         target = decoder.decode(request["of"])
         encoder = wire.Encoder(self._remember)
-        reply: dict[str, Any] = {}
         if request["op"] == "get":
             return {"value": encoder.encode(getattr(target, request["name"]))}, encoder.buffers
         arguments = decoder.decode(request["arguments"])
@@ -105,19 +165,15 @@ class Student:
         function = target if how == "call" else getattr(self._probe, how)
         if how != "call":
             arguments = (target, *arguments)
-        if request["forbidden"] and self._watch is not None:
-            with self._watch.look(request["forbidden"]):
+        if forbidden:
+            with self._watch.look(forbidden):
                 value = function(*arguments, **named)
-            reply["used"] = sorted(self._watch.used)
+            self._used = sorted(self._watch.used)
         else:
             value = function(*arguments, **named)
-        reply["value"] = encoder.encode(value)
-        changed = []
-        for index, array in decoder.arrays.items():
-            if wire.raw(array) != buffers[index]:
-                changed.append([index, encoder.encode(array)])
-        reply["changed"] = changed
-        return reply, encoder.buffers
+        value = encoder.encode(value)
+        changed = [[index, encoder.encode(decoder.arrays[index])] for index in decoder.changed()]
+        return {"value": value, "changed": changed}, encoder.buffers
 
     def _remember(self, value: Any) -> dict[str, Any]:
         number = len(self._objects)
@@ -135,9 +191,9 @@ class Student:
         module, _, name = node["import"].rpartition(".")
         return getattr(import_module(module), name)
 
-    def _receive(self) -> tuple[dict[str, Any], list[memoryview]]:
+    def _receive(self) -> tuple[dict[str, Any], wire.Letter]:
         header, body = wire.lengths(self._read(wire.PREFIX.size))
-        return wire.unpack(bytes(self._read(header)), memoryview(self._read(body)))
+        return wire.unframe(bytes(self._read(header)), self._read(body))
 
     def _read(self, size: int) -> bytearray:
         data = bytearray(size)
@@ -148,19 +204,3 @@ class Student:
                 os._exit(0)  # the judge has closed: nothing that is said now would count
             view = view[count:]
         return data
-
-
-def attach_streams() -> None:
-    """Give Python's streams the pipes that are now this process's standard output and error."""
-    for number, name in ((1, "stdout"), (2, "stderr")):
-        stream = open(  # noqa: SIM115 - lives as long as the process
-            number,
-            "w",
-            buffering=1,
-            encoding="utf-8",
-            errors="backslashreplace",
-            closefd=False,
-        )
-        setattr(sys, name, stream)
-        setattr(sys, f"__{name}__", stream)
-    sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115

@@ -39,18 +39,18 @@ def main(descriptor: int) -> None:
         probe = Path(__file__).parents[1].joinpath("exercises", "probe.py").read_text()
         ground = Ground(plan)  # from here on the folder of exercises is out of sight
         try:
-            program = _load(probe) if plan.torch else None
+            student = _load(plan, probe) if plan.torch else None
             gc.collect()
             syscalls.fold_pages()
             gc.freeze()  # children write to fewer of the pages that they share with us
             _say(control, {"ready": True})
-            _serve(control, ground, program)
+            _serve(control, ground, student)
         finally:
             ground.leave()
 
 
-def _load(probe: str) -> Any:
-    """Import what notebooks use, on one thread; return what a child is to run."""
+def _load(plan: Plan, probe: str) -> Any:
+    """Import what notebooks use, on one thread; return what answers in a child."""
     os.environ.update(dict.fromkeys(THREADS, "1"))  # before torch: it looks only once
     import matplotlib
 
@@ -70,10 +70,12 @@ def _load(probe: str) -> Any:
     from coursekit.grading.student import Student, make_probe
 
     del matplotlib, numpy
-    return Student, make_probe(probe)
+    student = Student(plan.limits, make_probe(probe), plan.watched)
+    student.rehearse(plan.cells)
+    return student
 
 
-def _serve(control: socket.socket, ground: Ground, program: Any) -> None:
+def _serve(control: socket.socket, ground: Ground, student: Any) -> None:
     count = 0
     while True:
         message, descriptors, _, _ = socket.recv_fds(control, 4096, 3)
@@ -84,7 +86,7 @@ def _serve(control: socket.socket, ground: Ground, program: Any) -> None:
         count += 1
         child = ground.fork()
         if child == 0:
-            _be_a_student(descriptors, ground, program)
+            _be_a_student(descriptors, ground, student)
         for descriptor in descriptors:
             os.close(descriptor)
         closed, greedy = _wait(control, child, ground)
@@ -132,7 +134,7 @@ def _wait_by_asking(control: socket.socket, child: int) -> bool:
             return False
 
 
-def _be_a_student(descriptors: list[int], ground: Ground, program: Any) -> None:
+def _be_a_student(descriptors: list[int], ground: Ground, student: Any) -> None:
     """Become a submission's process: rearrange the descriptors, be confined, serve. No return."""
     try:
         connection, out, err = (os.dup(descriptor) for descriptor in descriptors)
@@ -146,21 +148,32 @@ def _be_a_student(descriptors: list[int], ground: Ground, program: Any) -> None:
         os.closerange(CONNECTION + 1, 1024)
         channel = socket.socket(fileno=CONNECTION)
         channel.settimeout(None)
-        if program is None:
-            _say(channel, {"layers": report})
+        _say(channel, {"layers": report})
+        if student is None:
             time.sleep(600)
             os._exit(0)
-        student, probe = program
-        from coursekit.grading.student import attach_streams
-
-        attach_streams()
-        served = student(channel, ground.plan.limits, probe)
-        _say(channel, {"layers": report})
-        served.serve()
+        _attach_streams()
+        student.serve(channel)
     except BaseException:
         traceback.print_exc()
     finally:
         os._exit(70)
+
+
+def _attach_streams() -> None:
+    """Give Python's streams the pipes that are now this process's standard output and error."""
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        stream = open(  # noqa: SIM115 - lives as long as the process
+            number,
+            "w",
+            buffering=1,
+            encoding="utf-8",
+            errors="backslashreplace",
+            closefd=False,
+        )
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+    sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
 
 
 def _move(descriptor: int, to: int) -> int:

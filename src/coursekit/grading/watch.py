@@ -8,6 +8,7 @@ they see is shown to a human and changes no points.
 from __future__ import annotations
 
 import functools
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -31,28 +32,38 @@ class Watch:
         self.used: set[str] = set()
         self._looking: frozenset[str] = frozenset()
         self._modules: list[str] = []
+        self._means: dict[str, frozenset[str]] = {}  # an operation -> forbidden names
+        self._opened = False  # a file of one of the modules
+        self._at_opening: Callable[[], None] = _nothing
         for name in names:
             try:
                 self._wrap(name)
             except (ImportError, AttributeError, TypeError):
                 continue  # nothing of this name: then nobody can use it
+        self._leaves = {n: _beginnings(n) for n in names if n.startswith("torch.")}
+        if self._modules:
+            sys.addaudithook(self._audit())
+
+    def begin(self) -> None:
+        """Forget what has been opened so far: that was us."""
+        self._opened = False
 
     @contextmanager
     def look(self, names: Sequence[str]) -> Iterator[None]:
         """Notice the use of `names` inside the block."""
         self.used, self._looking = set(), frozenset(names)
         modules = tuple(name for name in self._modules if name in self._looking)
-        leaves = {n: _beginnings(n) for n in names if n.startswith("torch.")}
         with ExitStack() as stack:
-            if modules:
-                sys.setprofile(self._profile(modules))
-                stack.callback(sys.setprofile, None)
-            if leaves:
-                stack.enter_context(_Functions(self._saw(leaves)))
+            if modules and self._opened:
+                self._profile(stack, modules)
+            elif modules:
+                self._at_opening = lambda: self._profile(stack, modules)
+            if any(name in self._leaves for name in self._looking):
+                stack.enter_context(_Functions(self._saw))
             try:
                 yield
             finally:
-                self._looking = frozenset()
+                self._looking, self._at_opening = frozenset(), _nothing
 
     def _wrap(self, name: str) -> None:
         holder, leaf = _holder(name)
@@ -76,7 +87,21 @@ class Watch:
 
         return noted
 
-    def _profile(self, modules: tuple[str, ...]) -> Callable[[FrameType, str, Any], None]:
+    def _audit(self) -> Callable[[str, tuple[Any, ...]], None]:
+        """Return what Python calls for every file that is opened, whoever does it, to the end."""
+        parts = tuple(f"{os.sep}{name.replace('.', os.sep)}" for name in self._modules)
+
+        def audit(event: str, arguments: tuple[Any, ...]) -> None:
+            if event == "open" and not self._opened:
+                path = arguments[0]
+                plain = type(path) is str and path.startswith(os.sep)
+                if not plain or any(part in os.path.realpath(path) for part in parts):
+                    self._opened = True
+                    self._at_opening()
+
+        return audit
+
+    def _profile(self, stack: ExitStack, modules: tuple[str, ...]) -> None:
         def profile(frame: FrameType, event: str, _: Any) -> None:
             if event == "call":
                 where = frame.f_globals.get("__name__")
@@ -85,18 +110,22 @@ class Watch:
                         if where == name or where.startswith(name + "."):
                             self.used.add(name)
 
-        return profile
+        sys.setprofile(profile)
+        stack.callback(sys.setprofile, None)
 
-    def _saw(self, leaves: dict[str, tuple[str, ...]]) -> Callable[[str], None]:
-        def saw(operation: str) -> None:
-            operation = operation.strip("_")
-            for name, beginnings in leaves.items():
-                if operation.startswith(beginnings) and name in self._looking:
-                    leaf = name.rpartition(".")[2]
-                    if leaf in BELOW or operation.split(".")[0].rstrip("_") == leaf:
-                        self.used.add(name)
+    def _saw(self, operation: str) -> None:
+        if operation not in self._means:
+            self._means[operation] = frozenset(self._meant(operation.strip("_")))
+        self.used |= self._means[operation] & self._looking
 
-        return saw
+    def _meant(self, operation: str) -> Iterator[str]:
+        """Yield the forbidden names that an operation of torch is called by."""
+        for name, beginnings in self._leaves.items():
+            leaf = name.rpartition(".")[2]
+            if operation.startswith(beginnings) and (
+                leaf in BELOW or operation.split(".")[0].rstrip("_") == leaf
+            ):
+                yield name
 
 
 class _Functions(TorchFunctionMode):
@@ -109,6 +138,10 @@ class _Functions(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         self._saw(str(getattr(func, "__name__", "")))
         return func(*args, **(kwargs or {}))
+
+
+def _nothing() -> None:
+    """Be called where there is nothing to do."""
 
 
 def _beginnings(name: str) -> tuple[str, ...]:

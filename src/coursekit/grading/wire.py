@@ -1,19 +1,22 @@
 """How values cross between the judge and the student's process: JSON and raw bytes, never pickle.
 
-A frame is two lengths, a header of JSON, and the bytes of its arrays one after the other. Only
-exact types cross: None, bool, int, float, str, list, tuple, dict with string keys, torch tensors,
-numpy arrays, dtypes. Everything else stays where it is; what crosses is a number for it. What comes
-from a student's process is read as a stranger's letter: sizes, depth, shapes and types are checked
-before anything is made of them.
+A frame is two lengths, an envelope of JSON, and a letter: JSON with what is asked or said, and the
+bytes of its arrays one after the other. What differs each time is on the envelope, so that the same
+question is the same letter, byte for byte. Only exact types cross: None, bool, int, float, str,
+list, tuple, dict with string keys, torch tensors, numpy arrays, dtypes. Everything else stays where
+it is; what crosses is a number for it. What comes from a student's process is read as a stranger's
+letter: sizes, depth, shapes and types are checked before anything is made of them.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import struct
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -47,13 +50,53 @@ class Unsendable(TypeError):
     """A value that cannot cross and has nothing that could stand for it."""
 
 
-def pack(message: dict[str, Any], buffers: list[Any]) -> bytes:
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """Bytes that mean the same whenever they are sent; `sizes` says where one part ends."""
+
+    sizes: list[int]
+    body: bytes | bytearray
+
+    def parts(self) -> list[memoryview]:
+        """Return views of the parts."""
+        view, start, parts = memoryview(self.body), 0, []
+        for size in self.sizes:
+            parts.append(view[start : start + size])
+            start += size
+        return parts
+
+    def digest(self, before: bytes = b"") -> bytes:
+        """Return a name for this letter as an answer to what has the name `before`."""
+        digest = hashlib.blake2b(before + repr(self.sizes).encode(), digest_size=16)
+        digest.update(self.body)
+        return digest.digest()
+
+
+def seal(message: dict[str, Any], buffers: list[Any]) -> Letter:
+    """Return the letter that says `message`."""
+    text = json.dumps(message).encode()
+    if len(text) > HEADER_BYTES:
+        raise Unsendable(f"the value is too large ({len(text):,} bytes)")
+    return Letter([len(text), *map(len, buffers)], b"".join((text, *buffers)))
+
+
+def unseal(letter: Letter) -> tuple[dict[str, Any], list[memoryview]]:
+    """Return the message and its buffers; the counterpart of `seal`."""
+    if not letter.sizes or letter.sizes[0] > HEADER_BYTES:
+        raise Garbled("a message that is too large, or none")
+    text, *buffers = letter.parts()
+    message = _json(text.tobytes())
+    if not isinstance(message, dict):
+        raise Garbled("a message that is not JSON of the agreed form")
+    return message, buffers
+
+
+def frame(envelope: dict[str, Any], letter: Letter) -> bytes:
     """Return the bytes of one frame."""
-    sizes = [len(buffer) for buffer in buffers]
-    header = json.dumps({**message, "sizes": sizes}).encode()
-    if len(header) > HEADER_BYTES or sum(sizes) > BODY_BYTES:
-        raise Unsendable(f"the value is too large ({len(header) + sum(sizes):,} bytes)")
-    return b"".join((PREFIX.pack(len(header), sum(sizes)), header, *buffers))
+    header = json.dumps({**envelope, "sizes": letter.sizes}).encode()
+    if len(header) > HEADER_BYTES or len(letter.body) > BODY_BYTES:
+        raise Unsendable(f"the value is too large ({len(header) + len(letter.body):,} bytes)")
+    return b"".join((PREFIX.pack(len(header), len(letter.body)), header, letter.body))
 
 
 def lengths(prefix: bytes) -> tuple[int, int]:
@@ -64,22 +107,20 @@ def lengths(prefix: bytes) -> tuple[int, int]:
     return header, body
 
 
-def unpack(header: bytes, body: memoryview) -> tuple[dict[str, Any], list[memoryview]]:
-    """Return the message and its buffers; the counterpart of `pack`."""
+def unframe(header: bytes, body: bytes | bytearray) -> tuple[dict[str, Any], Letter]:
+    """Return the envelope and the letter; the counterpart of `frame`."""
+    envelope = _json(header)
+    sizes = envelope.pop("sizes", None) if isinstance(envelope, dict) else None
+    if not isinstance(sizes, list) or not all(map(_count, sizes)) or sum(sizes) != len(body):
+        raise Garbled("a message with wrong sizes")
+    return envelope, Letter(sizes, body)
+
+
+def _json(text: bytes) -> Any:
     try:
-        message = json.loads(header)
-        sizes = message.pop("sizes")
-    except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
+        return json.loads(text.decode())  # text: bytes would be searched for their encoding
+    except (ValueError, RecursionError) as error:
         raise Garbled("a message that is not JSON of the agreed form") from error
-    if not isinstance(sizes, list) or not all(_count(size) for size in sizes):
-        raise Garbled("a message with wrong sizes")
-    if sum(sizes) != len(body):
-        raise Garbled("a message with wrong sizes")
-    buffers, start = [], 0
-    for size in sizes:
-        buffers.append(body[start : start + size])
-        start += size
-    return message, buffers
 
 
 class Encoder:
@@ -143,8 +184,12 @@ class Encoder:
 def raw(value: Any) -> memoryview:
     """Return the bytes of a tensor or an array."""
     if isinstance(value, torch.Tensor):
-        flat = value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
-        return memoryview(flat).cast("B") if flat.size else memoryview(b"")
+        value = value.detach()
+        try:
+            data = np.ascontiguousarray(value.numpy())
+        except (TypeError, RuntimeError):  # bfloat16, or of a kind that numpy cannot look into
+            data = value.cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
+        return memoryview(data).cast("B") if data.size else memoryview(b"")
     data = np.ascontiguousarray(value).astype(value.dtype.newbyteorder("="), copy=False)
     return memoryview(data.tobytes())
 
@@ -154,6 +199,7 @@ class Decoder:
 
     def __init__(self, buffers: list[memoryview], recall: Recall, grad: bool = False) -> None:
         self.arrays: dict[int, Any] = {}
+        self._made_of: dict[int, tuple[bytearray, int]] = {}  # and where that is
         self._buffers, self._recall, self._grad, self._nodes = buffers, recall, grad, 0
 
     def decode(self, node: Any, depth: int = 0) -> Any:
@@ -182,6 +228,16 @@ class Decoder:
         if set(node) == {"dtype"} and node["dtype"] in NAMES.values():
             return DTYPES[node["dtype"]]
         return self._recall(node)
+
+    def changed(self) -> list[int]:
+        """Return which arrays are no longer what they were decoded as."""
+        return [index for index, array in self.arrays.items() if not self._as_it_was(index, array)]
+
+    def _as_it_was(self, index: int, array: Any) -> bool:
+        data, place = self._made_of.get(index, (None, 0))
+        if data is not None and array.data_ptr() == place and array.is_contiguous():
+            return array.nbytes == len(data) and data == self._buffers[index]
+        return raw(array) == self._buffers[index]
 
     def _dict(self, items: Any, depth: int) -> dict[str, Any]:
         if not isinstance(items, list):
@@ -217,10 +273,13 @@ class Decoder:
         if not len(buffer):
             made = torch.empty(shape, dtype=kind)
         else:
-            made = torch.frombuffer(bytearray(buffer), dtype=torch.uint8)
-            if kind is torch.bool:
-                made = made.ne(0)  # a byte that is neither 0 nor 1 would be a strange truth
-            made = made.view(kind).reshape(shape)
+            data = bytearray(buffer)
+            if kind is torch.bool and data.translate(None, b"\0\1"):
+                made = torch.frombuffer(data, dtype=torch.uint8).ne(0)  # else a strange truth
+            else:
+                made = torch.frombuffer(data, dtype=kind)
+                self._made_of[node["tensor"]] = (data, made.data_ptr())
+            made = made.reshape(shape)
         return made.requires_grad_() if self._grad and node.get("grad") is True else made
 
 

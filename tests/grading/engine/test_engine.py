@@ -156,6 +156,16 @@ def test_forbidden_calls_are_flagged_and_cost_nothing(desk):
         "def square(x):\n    m.dot(torch.ones(1, 1), torch.ones(1, 1))\n    return x * x"
     )
     assert first(desk.grade(sly)).flags == ["uses coursekit"]
+    slyer = (
+        "import os, sys\nfrom importlib import util\n"
+        "folder = os.path.dirname(util.find_spec('course' + 'kit').origin)\n"
+        "before = os.getcwd()\nos.chdir(folder)\n"
+        "spec = util.spec_from_file_location('course' + 'kit.kernels', 'kernels.py')\n"
+        "m = util.module_from_spec(spec)\nspec.loader.exec_module(m)\nos.chdir(before)\n"
+        "for n in [n for n in sys.modules if 'course' in n]: del sys.modules[n]\n"
+        "def square(x):\n    m.dot(torch.ones(1, 1), torch.ones(1, 1))\n    return x * x"
+    )
+    assert first(desk.grade(slyer)).flags == ["uses coursekit"]
     assert first(desk.grade()).flags == []
 
 

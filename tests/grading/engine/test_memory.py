@@ -138,7 +138,12 @@ def test_a_case_that_asks_in_several_steps_is_led_along(tools):
             data["cells"] = [c for c in data["cells"] if "cube" not in c["id"]]
             return engine.grade(json.dumps(data).encode())
 
-        for answer, points in (("x * x", 2), ("x + x", 1), ("x * x", 2), ("x * x if x < 3 else x", 1)):
+        for answer, points in (
+            ("x * x", 2),
+            ("x + x", 1),
+            ("x * x", 2),
+            ("x * x if x < 3 else x", 1),
+        ):
             for _ in range(2):
                 verdict = grade(answer)
                 assert verdict.points == points, (answer, verdict.questions)

@@ -1,0 +1,287 @@
+"""Grading a class beside nbgrader's own autograde: seconds a submission, and memory for many.
+
+    python benchmarks/grading.py [--rounds 5] [--class 10000] [--smoke]
+
+The assignment has three functions of tensors with plain asserts, visible and hidden ones, which
+both sides run; both must give the same points. nbgrader grades a few submissions of it a round,
+with its own preprocessors and a notebook kernel for each, from within one process; we grade many
+by `coursekit grade` with two workers, whose start counts each round. Then our own first assignment,
+judged elsewhere. At last one run over a whole invented class, feedback for all included, of 1,000
+and of what `--class` says: rows "at once" stay in the results until they are measured again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import shutil
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from argparse import Namespace
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from harness import RESULTS, arguments, resident, write
+
+from coursekit.grading.demo import make_course
+from coursekit.grading.feedback import write_feedback
+from coursekit.grading.invented import make_class
+from coursekit.grading.rebuild import release_of
+from coursekit.grading.run import Options, grade_class
+
+ROOT = Path(__file__).resolve().parents[1]
+NAME, OWN = "tensors", "a01_kernels"
+WORKERS = 1 if "--smoke" in sys.argv else 2
+QUESTIONS = {  # name: points, right, wrong, visible test, hidden test
+    "shares": (
+        2,
+        "def shares(scores):\n    return torch.softmax(scores, dim=-1)",
+        "def shares(scores):\n    return torch.softmax(scores, dim=0)",
+        "assert torch.allclose(shares(torch.zeros(2, 2)), torch.full((2, 2), 0.5))",
+        "assert torch.allclose(shares(torch.randn(3, 5)).sum(-1), torch.ones(3))",
+    ),
+    "scores": (
+        3,
+        "def scores(q, k):\n    return q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5",
+        "def scores(q, k):\n    return q @ k.transpose(-2, -1)",
+        "assert scores(torch.ones(2, 1), torch.ones(3, 1)).shape == (2, 3)",
+        "assert torch.allclose(scores(torch.eye(4), torch.eye(4)), torch.eye(4) / 2)",
+    ),
+    "causal": (
+        5,
+        "def causal(scores):\n    future = torch.ones_like(scores).triu(1).bool()\n"
+        "    return scores.masked_fill(future, -torch.inf)",
+        "def causal(scores):\n    return scores.tril()",
+        "assert causal(torch.zeros(2, 2))[1].tolist() == [0, 0]",
+        "assert causal(torch.zeros(3, 3))[0].tolist() == [0, -torch.inf, -torch.inf]",
+    ),
+}
+
+
+class Instructor(Namespace):
+    """The notebook of the assignment, as `rebuild` wants to have it."""
+
+    @staticmethod
+    def cells() -> Iterator[dict]:
+        """Yield the cells with solutions and tests."""
+        yield _cell("imports", "import torch")
+        for name, (points, right, _, visible, hidden) in QUESTIONS.items():
+            head, _, body = right.partition("\n")
+            solution = f"{head}\n    ### BEGIN SOLUTION\n{body}\n    ### END SOLUTION"
+            yield _cell(name, solution, solution=True)
+            tests = f"{visible}\n### BEGIN HIDDEN TESTS\n{hidden}\n### END HIDDEN TESTS"
+            yield _cell(f"test_{name}", tests, grade=True, locked=True, points=points)
+
+    @property
+    def notebook(self) -> str:
+        """The text of the file."""
+        kernel = {
+            "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}
+        }
+        cells = list(self.cells())
+        return json.dumps({"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5})
+
+
+def _cell(name: str, source: str, **nbgrader: Any) -> dict:
+    made: dict = {"cell_type": "code", "id": name, "metadata": {}, "source": source}
+    if nbgrader:
+        about = {"grade": False, "solution": False, "locked": False, "task": False}
+        about |= {"grade_id": name, "schema_version": 3, "cell_type": "code"}
+        made["metadata"]["nbgrader"] = about | nbgrader
+    return made | {"outputs": [], "execution_count": None}
+
+
+def hand_in(root: Path, release: dict, number: int) -> float:
+    """Write what student `number` hands in, of eight kinds; return the points that it deserves."""
+    notebook, points = json.loads(json.dumps(release)), 0.0
+    for place, cell in enumerate(c for c in notebook["cells"] if c["id"] in QUESTIONS):
+        worth, right, wrong, *_ = QUESTIONS[cell["id"]]
+        is_right = not number >> place & 1
+        cell["source"] = f"# by student {number}\n{right if is_right else wrong}"
+        points += worth * is_right
+    folder = root / "autograder" / "submitted" / f"s{number:05}" / NAME
+    folder.mkdir(parents=True)
+    (folder / f"{NAME}.ipynb").write_text(json.dumps(notebook))
+    return points
+
+
+class Ours:
+    """A course of ours in a folder: `grade(count)` grades as many more."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.done = root, 0
+        (root / "solutions" / NAME).mkdir(parents=True)
+        (root / "notebooks").mkdir()
+        (root / "_config.yml").write_text("title: a benchmark\n")
+        (root / "solutions" / NAME / f"{NAME}.ipynb").write_text(Instructor().notebook)
+        self.release = release_of(Instructor())
+        self.wanted: dict[str, float] = {}
+
+    def grade(self, count: int) -> float:
+        """Return the seconds that one submission took."""
+        for number in range(self.done, self.done + count):
+            self.wanted[f"s{number:05}"] = hand_in(self.root, self.release, number)
+        self.done += count
+        start = time.perf_counter()
+        grade_class(self.root, NAME, Options(workers=WORKERS))
+        return (time.perf_counter() - start) / count
+
+
+class Stock(Ours):
+    """The same course in nbgrader's hands, with its own settings."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        from nbgrader.apps import NbGraderAPI
+        from traitlets.config import Config
+
+        config = Config()
+        config.CourseDirectory.root = str(root)
+        config.CourseDirectory.source_directory = "solutions"
+        config.CourseDirectory.submitted_directory = "autograder/submitted"
+        config.CourseDirectory.autograded_directory = "autograder/autograded"
+        config.CourseDirectory.db_url = f"sqlite:///{root}/autograder/gradebook.db"
+        (root / "autograder").mkdir()
+        self.api = NbGraderAPI(config=config)
+        self._do(self.api.generate_assignment, NAME)
+
+    def grade(self, count: int) -> float:
+        """Return the seconds that one submission took."""
+        numbers = range(self.done, self.done + count)
+        for number in numbers:
+            self.wanted[f"s{number:05}"] = hand_in(self.root, self.release, number)
+        self.done += count
+        start = time.perf_counter()
+        for number in numbers:
+            self._do(self.api.autograde, NAME, f"s{number:05}")
+        return (time.perf_counter() - start) / count
+
+    @staticmethod
+    def _do(action: Any, *names: str) -> None:
+        said = action(*names)
+        assert said["success"], said
+
+
+def points(root: Path) -> dict[str, float]:
+    """Return what the gradebook says of each student."""
+    with contextlib.closing(sqlite3.connect(root / "autograder" / "gradebook.db")) as base:
+        found = base.execute(
+            "select a.student_id, sum(g.auto_score) from grade g"
+            " join submitted_notebook n on n.id = g.notebook_id"
+            " join submitted_assignment a on a.id = n.assignment_id group by 1"
+        )
+        return dict(found.fetchall())
+
+
+def own_class(root: Path, students: int) -> Path:
+    """Make a course with an invented class that hands in our own first assignment."""
+    course = make_course(ROOT, root, OWN)
+    make_class(course, OWN, students)
+    return course
+
+
+def grade_own(root: Path, students: int) -> float:
+    """Return the seconds that one submission of an invented class took."""
+    course = own_class(root, students)
+    start = time.perf_counter()
+    summary = grade_class(course, OWN, Options(workers=WORKERS))
+    assert summary.exit_code == 0, summary
+    return (time.perf_counter() - start) / students
+
+
+def contest(rounds: int, theirs: int, ours: int, folder: Path) -> list[dict]:
+    """Let all grade in turn, and return the rows."""
+    mine, stock = Ours(folder / "ours"), Stock(folder / "stock")
+    seconds: dict[str, list[float]] = {"ours": [], "own": [], "nbgrader": []}
+    for number in range(rounds):
+        seconds["nbgrader"].append(stock.grade(theirs))
+        seconds["ours"].append(mine.grade(ours))
+        if "--smoke" not in sys.argv:
+            seconds["own"].append(grade_own(folder / f"own-{number}", ours))
+    assert points(folder / "stock") == stock.wanted, "nbgrader's points are not those deserved"
+    assert points(folder / "ours") == mine.wanted, "our points are not those deserved"
+    made = rows("plain asserts", seconds["ours"], "nbgrader", seconds["nbgrader"])
+    if seconds["own"]:
+        peer = "nbgrader's plain asserts"
+        made += rows("judged elsewhere", seconds["own"], peer, seconds["nbgrader"])
+    return made
+
+
+def rows(name: str, ours: list[float], peer: str, theirs: list[float], **more: Any) -> list[dict]:
+    """Return and print the two rows of a contest, milliseconds a submission."""
+    made = []
+    for who, seconds in (("ours", ours), (peer, theirs)):
+        ratios = [one / mine for one, mine in zip(seconds, ours)]
+        row = {
+            "contest": name,
+            "name": who,
+            "milliseconds": round(1e3 * statistics.median(seconds), 1),
+            "times_ours": round(statistics.median(ratios), 2),
+            "peak_MB": more.get("peak") if who == "ours" else None,
+        }
+        made.append(row)
+        print(f"{name:24} {who:24} {row['milliseconds']:9.1f} ms", end=" ")
+        print(f"{row['times_ours']:6.2f} × ours {row['peak_MB'] or ''}", flush=True)
+    return made
+
+
+def at_once(students: int, folder: Path, stock: float) -> list[dict]:
+    """Grade a class in one run of a fresh process, and write feedback for all."""
+    course = own_class(folder / f"class-{students}", students)
+    command = [sys.executable, __file__, "--graded-class", str(course)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    seconds, feedback, peak = json.loads(done.stdout.splitlines()[-1])
+    shutil.rmtree(course)
+    print(f"{students:,} at once: {seconds:.0f} s and {feedback:.0f} s for feedback", flush=True)
+    whole = (seconds + feedback) / students
+    return rows(f"{students:,} at once", [whole], "nbgrader, extrapolated", [stock], peak=peak)
+
+
+def graded_class(course: Path) -> None:
+    """Be the process that grades a class; print seconds, those for feedback, and the peak in MB."""
+    start = time.perf_counter()
+    grade_class(course, OWN, Options(workers=WORKERS))
+    graded = time.perf_counter()
+    write_feedback(course, OWN)
+    peak = round(resident("VmHWM") / 1e6, 1)
+    print(json.dumps([graded - start, time.perf_counter() - graded, peak]))
+
+
+def main() -> None:
+    """Run what the options say."""
+    whole = {"type": int, "default": 1000, "dest": "students", "help": "students of a whole class"}
+    args = arguments("grading", **{"class": whole, "graded-class": {"type": Path}})
+    if args.graded_class:
+        return graded_class(args.graded_class)
+    logging.getLogger("traitlets").setLevel(logging.CRITICAL)
+    warnings.simplefilter("ignore")  # SQLAlchemy's, of nbgrader
+    folder = Path(sys.executable).parent  # nbgrader's kernels are started by the name "python"
+    os.environ["PATH"] = f"{folder}{os.pathsep}{os.environ['PATH']}"
+    os.environ["JUPYTER_PATH"] = str(folder.parent / "share" / "jupyter")
+    with tempfile.TemporaryDirectory() as temporary:
+        place = Path(temporary)
+        if args.smoke:
+            contest(1, 1, 2, place)
+            return None
+        made = contest(args.rounds, 4, 200, place)
+        stock = made[1]["milliseconds"] / 1e3
+        for students in dict.fromkeys((1000, args.students)):
+            made += at_once(students, place, stock)
+    measured = {row["contest"] for row in made}
+    before = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.is_file() else {}
+    kept = before.get("grading", {}).get("rows", [])
+    made += [r for r in kept if r["contest"].endswith("at once") and r["contest"] not in measured]
+    what = f"milliseconds a submission, {WORKERS} workers; nbgrader: one process, one kernel each"
+    return write("grading", what, made, args)
+
+
+if __name__ == "__main__":
+    main()

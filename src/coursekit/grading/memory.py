@@ -1,0 +1,93 @@
+"""What cases have already been through, so that a common answer is compared once.
+
+A case is a dialogue: it sends a letter, and the answer decides what it sends next, or what comes of
+it. Cases are deterministic, so the same answers lead to the same end. Of every dialogue that has
+come to an end its letters are kept, and the end, under a name made of the answers so far; the next
+process that gives the same bytes is led along without the case itself being run.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from coursekit.exercises.outcome import Outcome
+from coursekit.grading.proxy import Link, StudentError, contains_remote
+from coursekit.grading.wire import Letter
+
+BYTES = 64 << 20  # kept of all dialogues together
+LONGEST = 1 << 20  # bytes of one that is kept
+ENTRY = 1000  # bytes of an entry itself, roughly
+
+
+@dataclass(frozen=True)
+class End:
+    """What came of a case, and how it differs from what was expected; None where it is right."""
+
+    outcome: Outcome
+    difference: str | None
+    size: int = 0  # of what was said, which the outcome may hold
+
+
+class Memory:
+    """The dialogues of all cases of one assignment, those of late are forgotten last."""
+
+    def __init__(self, room: int = BYTES) -> None:
+        self._room = room
+        self._steps: OrderedDict[bytes, Letter | End] = OrderedDict()
+        self._erratic: set[str] = set()
+
+    def follow(self, case: str, link: Link) -> End | None:
+        """Lead a process through a case as far as is known; the end, if that is all the way."""
+        place = case.encode()
+        while (step := self._steps.get(place)) is not None:
+            self._steps.move_to_end(place)
+            if isinstance(step, End):
+                return step
+            place = link.exchange(step).digest(place)
+        return None
+
+    def keep(self, case: str, link: Link, end: End) -> None:
+        """Remember a dialogue that has come to its end."""
+        size = sum(len(sent.body) + len(reply.body) for sent, reply in link.heard)
+        if size > LONGEST or case in self._erratic or not _lasts(end.outcome):
+            return
+        place = case.encode()
+        for sent, reply in link.heard:
+            self._put(place, sent)
+            place = reply.digest(place)
+        self._put(place, End(end.outcome, end.difference, size))
+
+    def give_up(self, case: str) -> None:
+        """Remember no more of a case that does not ask the same every time."""
+        self._erratic.add(case)
+        self._take_away(case.encode())
+
+    def _put(self, place: bytes, step: Letter | End) -> None:
+        if place in self._steps:
+            return
+        self._steps[place] = step
+        self._room -= _size(step)
+        while self._room < 0:
+            self._take_away(next(iter(self._steps)))
+
+    def _take_away(self, place: bytes) -> None:
+        step = self._steps.pop(place, None)
+        if step is not None:
+            self._room += _size(step)
+
+
+def _lasts(outcome: Outcome) -> bool:
+    """Say whether an outcome may be kept: not one that holds a process, or the judge's own want.
+
+    What an error has seen on its way here is forgotten.
+    """
+    error = outcome.error
+    if error is not None:
+        error.__traceback__ = error.__context__ = error.__cause__ = None
+        return not isinstance(error, MemoryError) or isinstance(error, StudentError)
+    return contains_remote(outcome.value) is None
+
+
+def _size(step: Letter | End) -> int:
+    return ENTRY + (step.size if isinstance(step, End) else len(step.body))
