@@ -362,6 +362,8 @@ def begin(classroom) -> int:
     pid = os.fork()
     if pid == 0:
         code = 1
+        # Where the tests run in the background Ctrl-C is ignored, and by a fork too.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             grade_class(classroom.root, "ps1", options())
             code = 0

@@ -285,6 +285,8 @@ def start(course, *arguments):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # Where the tests run in the background Ctrl-C is ignored, and by what they start too.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
 
 
