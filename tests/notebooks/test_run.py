@@ -338,7 +338,7 @@ def test_nothing_outlives_the_run_and_nothing_is_half_written(course, ended, how
         os.killpg(run.pid, how)  # as a terminal does: to all that belong to the command
     else:
         run.send_signal(how)
-    out, err = run.communicate(timeout=90)
+    out, err = run.communicate(timeout=30)
     if how == signal.SIGINT:
         assert run.returncode == 130
         assert err.rstrip().endswith("coursekit: interrupted; finished results are kept")

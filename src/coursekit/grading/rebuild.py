@@ -60,11 +60,6 @@ def release_of(master: _Master) -> dict[str, Any]:
     return json.loads(_released(master.notebook).text)
 
 
-def stubs_of(master: _Master) -> dict[str, Cell]:
-    """Return the solution cells of the release, by grade_id."""
-    return {regions.grade_id(c): c for c in _released(master.notebook).cells if _answerable(c)}
-
-
 @dataclass(frozen=True)
 class _Release:
     """The instructor's notebook as students get it; shared, never changed."""
