@@ -43,14 +43,14 @@ def gpt() -> GPT:
 def ours(batch: int) -> Call:
     """Greedy."""
     model, tokens = gpt(), prompts(batch)
-    return lambda: generate(model, tokens, model.start(), longest=NEW)
+    return lambda: generate(model, tokens, model.start(capacity=PROMPT + NEW), longest=NEW)
 
 
 def ours_beam(batch: int) -> Call:
     """Four beams, the best text."""
     model, tokens = gpt(), prompts(batch)
     search = partial(beam_search, model, tokens, beams=4, alpha=1.0, penalty=power_penalty)
-    return lambda: search(model.start(), longest=NEW_BEAM).tokens[:, 0]
+    return lambda: search(model.start(capacity=PROMPT + NEW_BEAM), longest=NEW_BEAM).tokens[:, 0]
 
 
 def transformers(batch: int, *, beams: int = 1, new: int = NEW) -> Call:

@@ -44,17 +44,16 @@ def test_it_is_the_stack(choices, masked):
     memory = torch.randn(B, M, D).double() if cross else None
     given = {"memory_mask": MEMORY_MASK} if cross and masked else {}
     quick = QuickStack.of(net)
-    for pieces in ([1] * 4, [2, 1, 1], [1, 3]):
-        slow, fast, read = StackCache(2), StackCache(2), 2
-        for cache in (slow, fast):  # both read the beginning with the stack
-            net(x[:, :2], memory, causal=True, cache=cache, mask=None, bias=bias(2), **given)
-        for T in pieces:
-            new, read = x[:, read : read + T], read + T
-            mask = MASK[:, None, None, :read] if masked else None
-            shared = {"mask": mask, "bias": bias(T, read), **given}
-            expected = net(new, memory, causal=True, cache=slow, **shared)
-            torch.testing.assert_close(quick(new, fast, **shared), expected)
-        assert fast.length == slow.length == 6
+    slow, fast = StackCache(2), StackCache(2)
+    for cache in (slow, fast):  # both read the beginning with the stack
+        net(x[:, :2], memory, causal=True, cache=cache, mask=None, bias=bias(2), **given)
+    for read in range(2, 6):
+        mask = MASK[:, None, None, : read + 1] if masked else None
+        shared = {"mask": mask, "bias": bias(1, read + 1), **given}
+        new = x[:, read : read + 1]
+        expected = net(new, memory, causal=True, cache=slow, **shared)
+        torch.testing.assert_close(quick(new, fast, **shared), expected)
+    assert fast.length == slow.length == 6
 
 
 def test_gradients_flow_through_it_as_through_the_stack():

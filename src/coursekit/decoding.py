@@ -160,19 +160,21 @@ def stream(
     """
     longest, fill = _check(tokens, state, longest, end, pad)  # (B,)
     running = torch.arange(len(tokens), device=tokens.device)  # (R,): the rows still being written
+    shortest = int(longest.min())
     for length in range(1, int(longest.max()) + 1):
         token = choose(model.decode(tokens, state))  # (R,)
         step = longest.new_full(longest.shape, fill)  # (B,)
         step[running] = token
         yield step
-        goes_on = longest[running] > length  # (R,)
-        if end is not None:
-            goes_on = goes_on & (token != end)
-        if not goes_on.any():
-            return
-        if not goes_on.all():
-            running, token = running[goes_on], token[goes_on]
-            state.reorder(goes_on.nonzero()[:, 0])
+        if end is not None or length >= shortest:  # some rows may be finished
+            goes_on = longest[running] > length  # (R,)
+            if end is not None:
+                goes_on = goes_on & (token != end)
+            if not goes_on.any():
+                return
+            if not goes_on.all():
+                running, token = running[goes_on], token[goes_on]
+                state.reorder(goes_on.nonzero()[:, 0])
         tokens = token[:, None]  # (R, 1): the state knows all that came before
 
 

@@ -135,11 +135,11 @@ class MultiHeadAttention(nn.Module):
         if key is None:
             q, k, v = self.qkv(query).split(self.sizes, dim=-1)  # 3 × (B, T, H·Dh)
         else:
-            q = self._linear(0, query)  # (B, T, H·Dh)
+            q = F.linear(query, *self._part(0))  # (B, T, H·Dh)
             if cache is not None and cache.length:  # the memory does not change: computed once
                 return split_heads(q, self.heads), cache.keys, cache.values
-            k = self._linear(1, key)  # (B, S, Hkv·Dh)
-            v = self._linear(2, key if value is None else value)  # (B, S, Hkv·Dv)
+            k = F.linear(key, *self._part(1))  # (B, S, Hkv·Dh)
+            v = F.linear(key if value is None else value, *self._part(2))  # (B, S, Hkv·Dv)
         q = split_heads(q, self.heads)  # (B, H, T, Dh)
         k, v = split_heads(k, self.kv_heads), split_heads(v, self.kv_heads)  # (B, Hkv, S, Dh)
         if self.rotary is not None:
@@ -149,10 +149,10 @@ class MultiHeadAttention(nn.Module):
             k, v = cache.append(k, v)
         return q, k, v
 
-    def _linear(self, index: int, x: Tensor) -> Tensor:
-        """Multiply by one of the three matrices that stand one below the other in `qkv`."""
+    def _part(self, index: int) -> tuple[Tensor, Tensor | None]:
+        """Return one of the three matrices that stand one below the other in `qkv`, and its bias."""
         bias = None if self.qkv.bias is None else self.qkv.bias.split(self.sizes)[index]
-        return F.linear(x, self.qkv.weight.split(self.sizes)[index], bias)
+        return self.qkv.weight.split(self.sizes)[index], bias
 
     def _check(
         self,

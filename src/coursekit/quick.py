@@ -1,34 +1,39 @@
 """A stack of blocks without its modules: the arithmetic of a decoding step, and nothing else.
 
-A step reads one token. That is so little work that a network of this course's size spends most of
-the step around it: each module call, check and closure costs microseconds, and there are a hundred.
-`QuickStack` takes the weights out of a `Stack` once and writes down what is computed with them. It
-is the same computation as `Stack.forward` in eval mode, and tests hold the two equal. The book
-explains it in "How fast is it?".
-Shapes: B batch, T new tokens, S all of them, M length of the memory, D width, H heads.
+A step reads one token. That is so little work that a network of this course's size spends a good
+part of the step around it: each module call, check and closure costs microseconds, and there are a
+hundred. `QuickStack` takes the weights out of a `Stack` once and writes down what is computed with
+them. And it cuts each matrix, because torch does not share out a product with few rows: one core
+reads the whole matrix, the others wait. Cut into parts, the same product is a batch of products,
+and those are shared out. It is the same computation as `Stack.forward` in eval mode, and tests
+hold the two equal. The book explains it in "How fast is it?".
+Shapes: B batch, S positions with the past, M length of the memory, D width, H heads, P parts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from math import gcd
 from typing import NamedTuple
 
-import torch.nn.functional as F
+import torch
 from torch import Tensor, nn
 
 from coursekit.attention import fused_attention
 from coursekit.blocks import Block, FeedForward, Residual, Stack, StackCache
-from coursekit.heads import MultiHeadAttention, merge_heads, split_heads
+from coursekit.heads import MultiHeadAttention
 
 Map = Callable[[Tensor], Tensor]
+Split = tuple[Tensor, Tensor, Tensor]  # queries, keys, values
+
+PARTS = 8  # into how many a matrix is cut at most
 
 
 class Layer(NamedTuple):
     """The weights of one `Block`, each bound to its function."""
 
     norm: Map
-    qkv: Map
+    qkv: Callable[[Tensor], Split]
     out: Map
     cross_norm: Map | None
     cross_query: Map | None
@@ -41,12 +46,10 @@ class Layer(NamedTuple):
 
 
 class QuickStack:
-    """Run new tokens through a `Stack` in eval mode, behind a cache that already holds a prompt."""
+    """Run one new token through a `Stack` in eval mode, behind a cache that already holds others."""
 
     def __init__(self, stack: Stack) -> None:
-        first = stack.blocks[0]
-        self.post = first.self_residual.placement == "post"
-        self.heads = first.self_attention.heads
+        self.post = stack.blocks[0].self_residual.placement == "post"
         self.layers = [_layer(block) for block in stack.blocks]
         self.final = _norm(stack.final)
 
@@ -59,28 +62,28 @@ class QuickStack:
         memory_mask: Tensor | None = None,
         bias: Tensor | None = None,
     ) -> Tensor:
-        """x (B, T, D) -> (B, T, D); the masks and the bias are those of `Stack`, causal."""
-        H, post = self.heads, self.post
+        """x (B, 1, D) -> (B, 1, D); the masks and the bias are those of `Stack`."""
+        x, post = x[:, 0], self.post  # (B, D)
         for layer, own, memory in zip(self.layers, cache.own, cache.memory, strict=True):
-            y = x if post else layer.norm(x)  # (B, T, D)
-            q, k, v = (split_heads(part, H) for part in layer.qkv(y).chunk(3, -1))  # (B, H, T, Dh)
+            q, k, v = layer.qkv(x if post else layer.norm(x))  # 3 × (B, H, 1, Dh)
             k, v = own.append(k, v)  # (B, H, S, Dh)
-            y = fused_attention(q, k, v, mask, causal=True, bias=bias, scale=layer.scale)
-            x = x + layer.out(merge_heads(y))  # (B, T, D)
+            y = fused_attention(q, k, v, mask, bias=bias, scale=layer.scale)  # (B, H, 1, Dh)
+            x = x + layer.out(y.transpose(1, 2).flatten(1))  # (B, D)
             if post:
                 x = layer.norm(x)
             if layer.cross_query is not None:
-                q = split_heads(layer.cross_query(x if post else layer.cross_norm(x)), H)
+                q = layer.cross_query(x if post else layer.cross_norm(x))  # (B, H·Dh)
                 k, v = memory.keys, memory.values  # (B, H, M, Dh): computed with the prompt
-                y = fused_attention(q, k, v, memory_mask, scale=layer.scale)  # (B, H, T, Dh)
-                x = x + layer.cross_out(merge_heads(y))  # (B, T, D)
+                q = q.view(*k.shape[:2], 1, -1)  # (B, H, 1, Dh)
+                y = fused_attention(q, k, v, memory_mask, scale=layer.scale)  # (B, H, 1, Dh)
+                x = x + layer.cross_out(y.transpose(1, 2).flatten(1))  # (B, D)
                 if post:
                     x = layer.cross_norm(x)
             y = x if post else layer.feed_norm(x)
-            x = x + layer.contract(layer.activation(layer.expand(y)))  # (B, T, D)
+            x = x + layer.contract(layer.activation(layer.expand(y)))  # (B, D)
             if post:
                 x = layer.feed_norm(x)
-        return self.final(x)
+        return self.final(x)[:, None]  # (B, 1, D)
 
     @classmethod
     def of(cls, stack: Stack) -> QuickStack | None:
@@ -117,24 +120,51 @@ def _layer(block: Block) -> Layer:
         attention = block.cross_attention
         cross = {
             "cross_norm": _norm(block.cross_residual.norm),
-            "cross_query": partial(attention._linear, 0),
-            "cross_out": _linear(attention.out),
+            "cross_query": _linear(*attention._part(0)),
+            "cross_out": _linear(attention.out.weight, attention.out.bias),
         }
     return Layer(
         norm=_norm(block.self_residual.norm),
-        qkv=_linear(own.qkv),
-        out=_linear(own.out),
+        qkv=_heads(own.qkv.weight, own.qkv.bias, own.heads),
+        out=_linear(own.out.weight, own.out.bias),
         **cross,
         feed_norm=_norm(block.feed_residual.norm),
-        expand=_linear(feed.expand),
+        expand=_linear(feed.expand.weight, feed.expand.bias),
         activation=feed.activation,
-        contract=_linear(feed.contract),
+        contract=_linear(feed.contract.weight, feed.contract.bias),
         scale=own.scale,
     )
 
 
-def _linear(module: nn.Linear) -> Map:
-    return partial(F.linear, weight=module.weight, bias=module.bias)
+def _cut(weight: Tensor, bias: Tensor | None, parts: int) -> tuple[Tensor, Tensor]:
+    """Weight (out, D), bias (out,) -> (P, D, out / P), (P, 1, out / P): views, for `baddbmm`."""
+    bias = weight.new_zeros(len(weight)) if bias is None else bias
+    return weight.unflatten(0, (parts, -1)).transpose(1, 2), bias.view(parts, 1, -1)
+
+
+def _linear(weight: Tensor, bias: Tensor | None) -> Map:
+    """Return the function x (B, D) -> x Wᵀ + b (B, out)."""
+    width = len(weight)
+    parts = gcd(width, PARTS)
+    pieces, offset = _cut(weight, bias, parts)
+
+    def linear(x: Tensor) -> Tensor:
+        y = torch.baddbmm(offset, x.expand(parts, -1, -1), pieces)  # (P, B, out / P)
+        return y.transpose(0, 1).reshape(-1, width)  # (B, out)
+
+    return linear
+
+
+def _heads(weight: Tensor, bias: Tensor | None, heads: int) -> Callable[[Tensor], Split]:
+    """Return the function x (B, D) -> queries, keys and values, each (B, H, 1, Dh)."""
+    parts = 3 * heads  # the rows of one head are one part: nothing is left to be split
+    pieces, offset = _cut(weight, bias, parts)
+
+    def qkv(x: Tensor) -> Split:
+        y = torch.baddbmm(offset, x.expand(parts, -1, -1), pieces)  # (3·H, B, Dh)
+        return y.view(3, heads, len(x), 1, -1).transpose(1, 2).unbind()
+
+    return qkv
 
 
 def _norm(module: nn.Module) -> Map:
@@ -142,7 +172,5 @@ def _norm(module: nn.Module) -> Map:
         return lambda x: x
     shape = module.normalized_shape
     if isinstance(module, nn.RMSNorm):
-        return partial(F.rms_norm, normalized_shape=shape, weight=module.weight, eps=module.eps)
-    return partial(
-        F.layer_norm, normalized_shape=shape, weight=module.weight, bias=module.bias, eps=module.eps
-    )
+        return lambda x: torch.rms_norm(x, shape, module.weight, module.eps)
+    return lambda x: torch.layer_norm(x, shape, module.weight, module.bias, module.eps)

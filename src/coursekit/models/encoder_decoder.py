@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from coursekit._check import check_keep, check_tokens
 from coursekit.blocks import AttentionWeights, Stack, StackCache
 from coursekit.decoding import State
+from coursekit.quick import QuickStack
 
 
 class EncoderDecoder(nn.Module):
@@ -159,6 +160,7 @@ class EncoderDecoder(nn.Module):
             memory=memory,
             memory_mask=mask,
             positions=self.longest,
+            quick=QuickStack.of(self.decoder),
         )
 
     def decode(self, tokens: Tensor, state: State) -> Tensor:
@@ -169,15 +171,17 @@ class EncoderDecoder(nn.Module):
         check_tokens(tokens, self.config.vocabulary)
         past, T = state.length, tokens.shape[1]
         keep = state.keep_with(T)  # (B, past + T)
-        x = self.decoder(
-            self.embed_target(tokens, self.first(keep, past)),
-            state.memory,
-            mask=padding_mask(keep),
-            causal=True,
-            bias=self.target_bias(T, past),
-            memory_mask=state.memory_mask,
-            cache=state.cache,
-        )  # (B, T, D)
+        x = self.embed_target(tokens, self.first(keep, past))  # (B, T, D)
+        shared = {
+            "cache": state.cache,
+            "mask": padding_mask(keep),
+            "memory_mask": state.memory_mask,
+            "bias": self.target_bias(T, past),
+        }
+        if state.quick is not None and past and T == 1:
+            x = state.quick(x, **shared)  # (B, 1, D)
+        else:
+            x = self.decoder(x, state.memory, causal=True, **shared)  # (B, T, D)
         return self.logits(self.finish(x[:, -1]))  # (B, V)
 
     @property

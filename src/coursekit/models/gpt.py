@@ -205,7 +205,7 @@ class GPT(nn.Module):
             mask = keep[:, None, None, :]  # (B, 1, 1, S)
             first = first - keep.int().argmax(dim=1)  # (B,): the left padding stands before 0
         x = self.dropout(self.positions(self.tokens(tokens), first))  # (B, T, D)
-        if quick is not None:
+        if quick is not None and tokens.shape[1] == 1:
             return quick(x, cache, mask=mask)
         return self.stack(x, mask=mask, causal=True, cache=cache, **asked)
 
