@@ -150,7 +150,7 @@ class MultiHeadAttention(nn.Module):
         return q, k, v
 
     def _part(self, index: int) -> tuple[Tensor, Tensor | None]:
-        """Return one of the three matrices that stand one below the other in `qkv`, and its bias."""
+        """Return one of the three matrices that stand below each other in `qkv`, and its bias."""
         bias = None if self.qkv.bias is None else self.qkv.bias.split(self.sizes)[index]
         return self.qkv.weight.split(self.sizes)[index], bias
 

@@ -46,7 +46,7 @@ class Layer(NamedTuple):
 
 
 class QuickStack:
-    """Run one new token through a `Stack` in eval mode, behind a cache that already holds others."""
+    """Run one new token through a `Stack` in eval mode, behind a cache that holds the others."""
 
     def __init__(self, stack: Stack) -> None:
         self.post = stack.blocks[0].self_residual.placement == "post"

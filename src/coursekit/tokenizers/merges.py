@@ -16,6 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSequence
 from contextlib import contextmanager
 from itertools import pairwise
+from operator import concat
 from typing import Literal, TypeVar
 
 Spelling = TypeVar("Spelling", str, bytes)
@@ -25,7 +26,7 @@ Merges = Mapping[str, tuple[int, str]]  # a pair -> its rank (the smaller, the e
 
 def pairs_of(word: str) -> list[str]:
     """Return the pairs of neighbours: "abca" -> ["ab", "bc", "ca"]."""
-    return [word[i : i + 2] for i in range(len(word) - 1)]
+    return list(map(concat, word, word[1:]))
 
 
 def first_tokens(
@@ -36,17 +37,15 @@ def first_tokens(
     `symbols` cuts a word into characters, some with a mark on them ("s</w>", "##s"). The bare
     characters come first, then the marked ones, both in the order of Unicode.
     """
-    cut = {word: symbols(word) for word in words}
-    bare, marked = set().union(*words), set().union(*cut.values())
+    cut = list(map(symbols, words))
+    bare, marked = set("".join(words)), set().union(*cut)
     tokens.extend(sorted(bare - set(tokens)))
     tokens.extend(sorted(marked - set(tokens)))
-    letter = {token: chr(number) for number, token in enumerate(tokens)}
-    return {"".join(map(letter.__getitem__, cut[word])): words[word] for word in words}
-
-
-def concatenate(left: Spelling, right: Spelling) -> Spelling:
-    """Spell a merged token."""
-    return left + right
+    letter = {token: chr(number) for number, token in enumerate(tokens)}.__getitem__
+    return {
+        "".join(map(letter, pieces)): count
+        for pieces, count in zip(cut, words.values(), strict=True)
+    }
 
 
 def learn_merges_simple(
@@ -55,7 +54,7 @@ def learn_merges_simple(
     size: int,
     *,
     ties: Ties = "first",
-    join: Callable[[Spelling, Spelling], Spelling] = concatenate,
+    join: Callable[[Spelling, Spelling], Spelling] = concat,
 ) -> list[str]:
     """Count all pairs, join the most frequent one everywhere, and count again.
 
@@ -103,7 +102,7 @@ def learn_merges(
     size: int,
     *,
     ties: Ties = "first",
-    join: Callable[[Spelling, Spelling], Spelling] = concatenate,
+    join: Callable[[Spelling, Spelling], Spelling] = concat,
 ) -> list[str]:
     """Do what `learn_merges_simple` does, but touch only what a merge changes.
 
@@ -135,15 +134,17 @@ def learn_merges(
         before: dict[str, list[int]] = defaultdict(list)  # a left neighbour -> the words
         after: dict[str, list[int]] = defaultdict(list)
         for index in where.pop(best):
-            parts = spelled[index].split(best)
-            if len(parts) == 2:  # nearly always: the pair stood once, between the two parts
-                left, right = parts
+            left, found, right = spelled[index].partition(best)
+            if not found:
+                continue
+            if best not in right:  # nearly always: the pair stood once
                 spelled[index] = left + token + right
                 if left:
                     before[left[-1]].append(index)
                 if right:
                     after[right[0]].append(index)
-            elif len(parts) > 2:
+            else:
+                parts = spelled[index].split(best)
                 spelled[index] = token.join(parts)
                 for i, (left, right) in enumerate(pairwise(parts)):
                     if left or i:
