@@ -71,7 +71,7 @@ def vit_pytorch() -> types.ModuleType:
     return vit_pytorch
 
 
-# --- GPT: 6 layers, 384 wide, 6 heads, vocabulary 512, T 256, B 8
+# --- GPT: 6 layers, 384 wide, 6 heads, vocabulary 512, T 256, B 8; GELU with the exact Φ for all
 
 
 def gpt_batch() -> tuple[Tensor, Tensor]:
@@ -84,7 +84,7 @@ def gpt_ours() -> Call:
     x, y = gpt_batch()
     sizes = {"vocabulary": 512, "width": 384, "depth": 6, "heads": 6, "positions": 256}
     no_dropout = {"dropout": 0.0, "attention_dropout": 0.0, "embedding_dropout": 0.0}
-    model = GPT(GPTConfig(**sizes, **no_dropout))
+    model = GPT(GPTConfig(**sizes, **no_dropout, activation="gelu"))
     return step(model, lambda: F.cross_entropy(model(x).flatten(0, 1), y.flatten()))
 
 
@@ -93,6 +93,7 @@ def gpt_transformers() -> Call:
 
     x, y = gpt_batch()
     sizes = {"vocab_size": 512, "n_embd": 384, "n_layer": 6, "n_head": 6, "n_positions": 256}
+    sizes |= {"activation_function": "gelu"}
     model = GPT2LMHeadModel(GPT2Config(**sizes, resid_pdrop=0, attn_pdrop=0, embd_pdrop=0))
     return step(
         model,

@@ -14,6 +14,7 @@ is asked for is the answer; the others run where they stand.
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Protocol
@@ -58,6 +59,11 @@ def rebuild(
 def release_of(master: _Master) -> dict[str, Any]:
     """Return the master as students get it, nothing filled in; a new copy each time."""
     return json.loads(_released(master.notebook).text)
+
+
+def ids_of(master: _Master) -> Collection[str]:
+    """Return the ids of the master's cells."""
+    return _released(master.notebook).by_id.keys()
 
 
 @dataclass(frozen=True)

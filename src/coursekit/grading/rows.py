@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from coursekit.grading import regions
-from coursekit.grading.autograded import harmless
+from coursekit.grading.pages import harmless_markdown
 from coursekit.grading.structure import GradedCell, NotebookRows, Structure
 from coursekit.grading.verdict import QuestionVerdict, Verdict
 
@@ -306,7 +306,7 @@ def _question(cell: GradedCell, verdict: Verdict) -> QuestionVerdict | None:
 
 def _plain(text: str) -> str:
     """Return a text that every database holds and nbgrader's pages only show."""
-    return harmless(text.replace("\x00", "").encode("utf-8", "replace").decode())
+    return harmless_markdown(text.replace("\x00", "").encode("utf-8", "replace").decode())
 
 
 def _new_id() -> str:
