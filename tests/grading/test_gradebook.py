@@ -223,7 +223,7 @@ def test_points_of_a_cell(cell, given, expected):
 
 def test_remarks():
     said = remarks_of(ROWS, verdict())
-    assert said == {"f": "half of it <\u200bscript>?", "why": None}
+    assert said == {"f": "half of it < script>?", "why": None}
     assert remarks_of(ROWS, verdict("OK", 2.0, answers={}))["why"] == "No response."
     assert remarks_of(ROWS, verdict("OK", 2.0))["f"] is None
     assert set(remarks_of(ROWS, verdict("INTERNAL", 0.0)).values()) == {"in all"}
