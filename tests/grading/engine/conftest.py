@@ -214,6 +214,13 @@ def statuses(verdict: Verdict) -> list[str]:
     return [question.status for question in verdict.questions]
 
 
+class Powers(Engine):
+    """The engine as a worker of `coursekit grade` makes it, for an assignment of these tests."""
+
+    def __init__(self, master: Master, limits: Limits, require: frozenset[str]) -> None:
+        super().__init__(master, limits, require, assignment=ASSIGNMENT)
+
+
 @pytest.fixture(scope="session")
 def tools():
     """Hand the helpers of this file to the tests."""

@@ -7,14 +7,23 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import hashlib
 import json
 import os
 import socket
+import sqlite3
 import threading
 import time
 from pathlib import Path
 
+import bs4
 import pytest
+
+from coursekit.grading.feedback import write_feedback
+from coursekit.grading.folders import Folders
+from coursekit.grading.journal import Journal
+from coursekit.grading.limits import Limits
+from coursekit.grading.run import Options, grade_class
 
 SPIN = "def square(x):\n    while True: pass"
 
@@ -412,6 +421,147 @@ def test_the_sandbox_is_quick_to_end(desk, tools):
     desk.grade("import os\nwhile True: os.fork()")
     assert time.monotonic() - started < 5
     assert os.getloadavg()[0] < 200
+
+
+def broken_files(tools) -> dict[str, tuple[bytes, str, float]]:
+    """Return name -> a file, its verdict and its points: what real classes hand in (HOSTILE.md)."""
+    good = json.loads(tools.submission())
+    plain = json.loads(tools.submission())
+    for cell in plain["cells"]:
+        cell["metadata"] = {}
+    twice = json.loads(tools.submission())
+    twice["cells"] += [dict(cell, id=f"{cell['id']}-copy") for cell in twice["cells"]]
+    untested = [cell for cell in good["cells"] if not cell["id"].startswith("test_")]
+    stub = "def {}(x):\n    # YOUR CODE HERE\n    raise NotImplementedError()"
+    page = b"<!DOCTYPE html><title>Google Drive</title><script>PWNED()</script>"
+    return {
+        "no JSON": (b"hello this is not json", "MALFORMED", 0),
+        "nothing": (b"", "MALFORMED", 0),
+        "a web page": (page, "MALFORMED", 0),
+        "half a notebook": (tools.submission()[:900], "MALFORMED", 0),
+        "no metadata": (json.dumps(plain).encode(), "OK", 5),
+        "every cell twice": (json.dumps(twice).encode(), "OK", 5),
+        "tests deleted": (json.dumps(good | {"cells": untested}).encode(), "OK", 5),
+        "no answers": (tools.submission(None, None), "MISSING", 0),
+        "nothing written": (tools.submission(*map(stub.format, ("square", "cube"))), "FAIL", 0),
+        "a syntax error": (tools.submission("def square(x:"), "PARTIAL", 3),
+        "a script": (
+            tools.submission(first="from IPython.display import HTML\nHTML('<script>PWNED()')"),
+            "OK",
+            5,
+        ),
+    }
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_a_class_of_them_is_graded_to_the_last_row(tools, tmp_path, workers, quick_gradebook):
+    """All of them in one class, a good one behind each, through `coursekit grade` and feedback."""
+    limits = dataclasses.replace(tools.LIMITS, cell_seconds=2.0)
+    root, submitted = _course(tools, tmp_path, limits)
+    wanted = {}  # student -> the verdicts that may be, the fewest and the most points
+
+    def hand_in(name: str, data: bytes, verdicts: set[str], least: float, most: float) -> None:
+        for student, what in (
+            (f"s{len(wanted):03}-{name.replace(' ', '-')}", data),
+            (f"s{len(wanted):03}-then-a-good-one", tools.submission()),
+        ):
+            path = submitted / student / "powers" / "powers.ipynb"
+            path.parent.mkdir(parents=True)
+            path.write_bytes(what)
+            wanted[student] = ({"OK"}, 5, 5) if what is not data else (verdicts, least, most)
+
+    for name, (data, status, points) in broken_files(tools).items():
+        hand_in(name, data, {status}, points, points)
+    for name, (source, _, _) in EXHAUSTION.items():
+        hand_in(name, tools.submission(source), {"PARTIAL"}, 3, 3)
+    for name, source in ESCAPES.items():
+        source = source.format(
+            course=str(root / "solutions" / "powers" / "hidden.py"),
+            home=str(Path.home()),
+            tests=__file__,
+            exercises=_module_file("question"),
+            port=9,
+            abstract="\0nobody",
+            pid=os.getpid(),
+        )
+        source = f"import ctypes\n{source}\n{tools.GOOD}"
+        hand_in(name, tools.submission(source), {"PARTIAL"}, 3, 3)
+    for name, first in LEFT.items():
+        hand_in(name, tools.submission(first=first), {"OK", "PARTIAL", "FAIL", "TIMEOUT"}, 0, 5)
+    for name, (source, _) in CHEATS.items():
+        hand_in(name, tools.submission(source), {"PARTIAL"}, 3, 3)
+    for name, forgery in FORGERIES.items():
+        source = inside(forgery).replace("return x * x", "return 0")
+        hand_in(name, tools.submission(source), {"PARTIAL", "FAIL", "CRASH", "TIMEOUT"}, 0, 3)
+
+    before = _hashes(root / "autograder" / "submitted", root / "solutions")
+    options = Options(workers=workers, engine=f"{tools.__file__}:Powers")
+    summary = grade_class(root, "powers", options)
+    assert _hashes(root / "autograder" / "submitted", root / "solutions") == before
+    assert summary.exit_code == 0
+    assert len(tools.descendants(os.getpid())) == 0
+    assert not list(Path("/tmp").glob("coursekit-student-*"))
+    journal = Journal(Folders(root, "powers").journal)
+    good = None
+    for student, (verdicts, least, most) in wanted.items():
+        entry = journal.find(student)
+        assert entry is not None, student
+        verdict = entry.verdict
+        assert verdict.status in verdicts, (student, verdict)
+        assert least <= verdict.points <= most, (student, verdict)
+        assert verdict.reason and 0 < verdict.seconds <= limits.notebook_seconds + 2
+        if student.endswith("a-good-one"):
+            seen = tools.seen(verdict)
+            good = good or seen
+            assert seen == good, student
+    rows = _rows(root)
+    assert {student for student, *_ in rows} == set(wanted)
+    assert len(rows) == 2 * len(wanted)
+    again = grade_class(root, "powers", options)
+    assert (again.graded, again.unchanged) == (0, len(wanted))
+    assert _rows(root) == rows
+
+    write_feedback(root, "powers")
+    pages = sorted((root / "autograder" / "feedback").rglob("*.html"))
+    assert len(pages) == len(wanted)
+    for path in [*pages, *(root / "autograder" / "autograded").rglob("*.ipynb")]:
+        assert tools.SECRET not in path.read_text(encoding="utf-8"), path
+    for path in pages:
+        page = bs4.BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+        assert not page.find_all(["script", "iframe", "object", "embed"]), path
+        for tag in page.find_all(True):
+            assert not [name for name in tag.attrs if name.startswith("on")], path
+            assert not str(tag.get("href", "")).lower().startswith("javascript"), path
+
+
+def _course(tools, folder: Path, limits: Limits) -> tuple[Path, Path]:
+    """Make a course with the assignment `powers`; return it and the folder for what comes in."""
+    root = folder / "course"
+    source = root / "solutions" / "powers"
+    source.mkdir(parents=True)
+    (root / "notebooks").mkdir()
+    (root / "_config.yml").write_text("title: A small course\n")
+    (source / "powers.ipynb").write_text(tools.MASTER.notebook)
+    (source / "hidden.py").write_text(tools.HIDDEN)
+    fields = "\n".join(f"{name} = {value}" for name, value in dataclasses.asdict(limits).items())
+    (source / "assignment.toml").write_text(f"[limits]\n{fields}\n")
+    return root, root / "autograder" / "submitted"
+
+
+def _hashes(*folders: Path) -> dict[Path, str]:
+    files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    return {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def _rows(root: Path) -> list[tuple]:
+    """Return (student, test, points) of everybody in the gradebook."""
+    with contextlib.closing(sqlite3.connect(root / "autograder" / "gradebook.db")) as base:
+        return base.execute(
+            "select a.student_id, c.name, g.auto_score from grade g"
+            " join submitted_notebook n on n.id = g.notebook_id"
+            " join submitted_assignment a on a.id = n.assignment_id"
+            " join base_cell c on c.id = g.cell_id order by 1, 2"
+        ).fetchall()
 
 
 def _module_file(name: str) -> str:
