@@ -234,11 +234,7 @@ def _place(offset: int, length: int, check: str, entry: Entry) -> Place:
         status=verdict.status,
         points=verdict.points,
         seconds=verdict.seconds,
-        flagged=bool(
-            verdict.flags
-            or verdict.status in ("MALFORMED", "INTERNAL")
-            or any(question.flags for question in verdict.questions)
-        ),
+        flagged=flagged(verdict.as_json()),
     )
 
 
