@@ -4,7 +4,7 @@
 (`a01_kernels.py`); its hidden cases stay in `solutions/`. This file loads nothing.
 """
 
-from importlib import import_module
+from coursekit._lazy import lazily
 
 HOMES = {  # which module holds a name; no module has the name of what it holds
     "check": "checking",
@@ -19,14 +19,4 @@ HOMES = {  # which module holds a name; no module has the name of what it holds
     "Written": "question",
 }
 
-
-def __getattr__(name: str) -> object:
-    """Load the module that holds `name` when it is asked for (PEP 562)."""
-    if name not in HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    """Return what can be imported from here."""
-    return sorted([*globals(), *HOMES])
+__getattr__, __dir__ = lazily(__name__, HOMES)

@@ -73,7 +73,7 @@ class Verdict:
     peak_bytes: int = 0
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain data. (`dataclasses.asdict` would copy all of it, which takes far longer.)"""
+        """Return plain data; `dataclasses.asdict` would copy all of it, and take far longer."""
         questions = [
             {**vars(question), "cases": [dict(vars(case)) for case in question.cases]}
             for question in self.questions

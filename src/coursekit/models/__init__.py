@@ -3,7 +3,7 @@
 `from coursekit.models import Bert` works for every name below and loads that one file only.
 """
 
-from importlib import import_module
+from coursekit._lazy import lazily
 
 HOMES = {  # which module holds a name; the cache keys of the notebooks read this table too
     "RNNSearch": "rnnsearch",
@@ -54,14 +54,4 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "DETRConfig": "detr",
 }
 
-
-def __getattr__(name: str) -> object:
-    """Load the module that holds `name` when it is asked for (PEP 562)."""
-    if name not in HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    """Return what can be imported from here."""
-    return sorted([*globals(), *HOMES])
+__getattr__, __dir__ = lazily(__name__, HOMES)
