@@ -210,13 +210,9 @@ def _failure(question: QuestionVerdict) -> str:
     if case.hidden:
         said = " It is one that you cannot see; try an example like it yourself.</p>"
     else:
-        detail = case.detail.strip()
-        short = "\n" not in detail and len(detail) < 300
-        said = (
-            f" {text(detail[:1].upper() + detail[1:])}</p>"
-            if short
-            else f"</p>{verbatim(detail, 'out', 4000, 60)}"
-        )
+        sentence, _, table = case.detail.strip().partition("\n")
+        said = f" {text(sentence[:1].upper() + sentence[1:])}</p>"
+        said += verbatim(table, "out", 4000, 60) if table else ""
     return f'<div class="wrong">{which}{said}</div>'
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from coursekit.errors import CourseError
+from coursekit.exercises.excerpt import excerpt
 from coursekit.exercises.forbidden import spelled
 from coursekit.exercises.outcome import Known, Outcome, differ
 from coursekit.exercises.question import Assignment, Case, Question
@@ -26,7 +27,7 @@ from coursekit.grading.memory import End, Memory
 from coursekit.grading.process import Stopped
 from coursekit.grading.proxy import Link, Strayed, Student, StudentError
 from coursekit.grading.sentences import Seen, leaf, named, overall, raised, reason, said
-from coursekit.grading.text import one_line
+from coursekit.grading.text import clean, one_line
 from coursekit.grading.verdict import CaseVerdict, QuestionVerdict, Status
 from coursekit.grading.wire import Unsendable
 
@@ -200,7 +201,9 @@ class Judge:
             return str(outcome.error) or "what the case asserts does not hold"
         if outcome.error is not None:
             return f"the value has the wrong form ({type(outcome.error).__name__})"
-        return said(found)
+        hidden = number >= len(question.cases)
+        table = None if hidden else excerpt(found, case.tolerance)
+        return f"{said(found)}\n{table.text()}" if table else said(found)
 
     def _verdict(self, look: _Looking) -> QuestionVerdict:
         question, seen = look.question, look.seen
@@ -234,7 +237,7 @@ class Judge:
                     hidden=number >= visible,
                     status=one.status,
                     share=round(share, 4),
-                    detail=one_line(one.detail, 500),
+                    detail=_readable(one.detail),
                     seconds=one.seconds,
                 )
                 for number, (case, share, one) in enumerate(zip(known.cases, shares, seen))
@@ -307,6 +310,12 @@ def _with_cause(look: _Looking, verdicts: dict[str, QuestionVerdict]) -> Questio
         f"It calls your {which}, which does not pass yet: mend that first, then look here again."
     )
     return replace(verdict, hint=f"{cause} {verdict.hint}".strip())
+
+
+def _readable(detail: str) -> str:
+    """Return a sentence and, below it, the numbers side by side, if there are any."""
+    sentence, _, table = detail.partition("\n")
+    return "\n".join([one_line(sentence, 500), *([clean(table)] if table else [])])
 
 
 def _error(look: Seen) -> BaseException | None:

@@ -57,7 +57,7 @@ def reason(cases: Sequence[Case], visible: int, seen: Sequence[Seen]) -> str:
     first = failed[0]
     count = f"{len(seen) - len(failed)} of {len(seen)} cases pass. "
     if first < visible:
-        detail = one_line(seen[first].detail)
+        detail = one_line(seen[first].detail.partition("\n")[0])
         return f"{count}“{cases[first].says}”: {detail}{'' if detail.endswith('.') else '.'}"
     how = HOW.get(seen[first].status, "fails")
     return f"{count}A case that only the grader has {how}: “{cases[first].says}”."

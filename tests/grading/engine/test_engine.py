@@ -50,6 +50,19 @@ def test_partial_credit_counts_weights_and_tells_the_first_visible_failure(desk)
     assert verdict.points == 4.33
 
 
+def test_of_a_visible_case_the_numbers_stand_side_by_side(desk):
+    verdict = desk.grade("def square(x): return x * 3")
+    one, row, hidden = verdict.questions[0].cases
+    assert one.status == "OK"  # three times three
+    sentence, heads, numbers = row.detail.split("\n")
+    assert "values differ" in sentence
+    assert heads.split() == ["yours", "expected"]
+    assert numbers.split() == ["3.*", "-6.*", "1.", "4."]
+    assert hidden.status == "FAIL"
+    assert "yours" not in hidden.detail
+    assert "\n" not in verdict.questions[0].reason
+
+
 def test_a_misconception_is_told_its_hint_and_no_other_is(desk):
     verdict = desk.grade("def square(x):\n    return x + x")
     assert (first(verdict).misconception, first(verdict).points) == ("times", 0)
