@@ -93,10 +93,12 @@ def test_moodle(folders, tmp_path):
         "Bob B_873_assignsubmission_onlinetext_/onlinetext.html": "typed",
         "Bob B_874_assignsubmission_file_/ps1.ipynb": "another Bob",
         "Bob B_875_assignsubmission_file_/ps1.ipynb": "a third one",
+        "علی\u200cرضا کریمی_876_assignsubmission_file_/ps1.ipynb": "a name with a joiner in it",
     }
     result = collect(folders, from_zip(archive(tmp_path / "m.zip", members), "ps1"))
     found = submitted(folders)
     assert found["Zoë-O-Hara"] == "zoe" and found["محمد-علي"] == "muhammad"
+    assert found["علی-رضا-کریمی"] == "a name with a joiner in it"
     assert found["Bob-B"] == "another Bob" and found["Bob-B_875"] == "a third one"
     assert [refused.why for refused in result.refused] == [
         "is a text typed into Moodle, not a file"
@@ -156,6 +158,16 @@ def test_a_damaged_member(folders, tmp_path):
     path.write_bytes(bytes(data))
     result = collect(folders, from_zip(path, "ps1"))
     assert submitted(folders) == {"bob": NOTEBOOK} and len(result.refused) == 1
+
+
+def test_a_damaged_time_is_no_time(folders, tmp_path):
+    members = {"ada/timestamp.txt": "2026-10-01 12:00:00 UTC" * 5, "ada/ps1.ipynb": NOTEBOOK}
+    path = archive(tmp_path / "d.zip", members)
+    data = bytearray(path.read_bytes())
+    data[data.index(b"ada/timestamp.txt") + 20] ^= 255
+    path.write_bytes(bytes(data))
+    collect(folders, from_zip(path, "ps1"))
+    assert submitted(folders) == {"ada": NOTEBOOK}
 
 
 def test_a_folder(folders, tmp_path):

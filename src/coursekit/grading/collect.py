@@ -21,6 +21,7 @@ from typing import Any
 from coursekit.grading.folders import Folders, read_plain
 from coursekit.grading.origins import Candidate, Found, Refused
 from coursekit.grading.roster import Person, bad_id, plain
+from coursekit.grading.text import has_unseen
 from coursekit.notebooks import write_whole
 
 STAMP = "%Y-%m-%dT%H-%M-%SZ"
@@ -195,7 +196,7 @@ def _refuse(result: Collected, refused: Refused, note: Callable[[str], None]) ->
 def _slug(name: str) -> str:
     """Return a name as a folder's: letters and digits of any script, spaces as dashes."""
     name = unicodedata.normalize("NFC", name)
-    if any(unicodedata.category(character)[0] == "C" for character in name):
+    if has_unseen(name):
         return ""
     if any(character in name for character in "$`|;<>\\"):
         return ""

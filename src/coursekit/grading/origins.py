@@ -10,15 +10,16 @@ from __future__ import annotations
 import os
 import re
 import stat
-import unicodedata
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
 from coursekit.errors import CourseError
 from coursekit.grading.folders import read_plain
+from coursekit.grading.text import has_unseen
 
 MEMBERS = 50_000  # in a zip
 TOTAL = 8 << 30  # bytes of a whole zip, unpacked
@@ -225,7 +226,7 @@ def _refusal(member: zipfile.ZipInfo) -> str:
     parts = name.replace("\\", "/").split("/")
     if "\\" in name or name.startswith("/") or re.match(r"[A-Za-z]:", name) or ".." in parts:
         return "has a path that leads out of the zip"
-    if any(unicodedata.category(character)[0] == "C" for character in name):
+    if has_unseen(name):
         return "has control characters in its name"
     if any(character in name for character in "$`|;<>"):
         return "has a name that a shell would act upon"
@@ -256,10 +257,10 @@ def _stamps(archive: zipfile.ZipFile, inside: list) -> dict[PurePosixPath, datet
     found = {}
     for parts, member in inside:
         if parts.name == "timestamp.txt" and member.file_size < 200:
-            text = _read_member(archive, member, 200).decode("utf-8", "replace")
-            when = parse_time(text)
-            if when is not None:
-                found[parts.parent] = when
+            with suppress(OSError):  # a damaged one says no more than none
+                text = _read_member(archive, member, 200).decode("utf-8", "replace")
+                if (when := parse_time(text)) is not None:
+                    found[parts.parent] = when
     return found
 
 
