@@ -211,6 +211,16 @@ def test_modules_add_what_the_functions_say():
 x = torch.zeros(1, 7, 6)
 
 
+@pytest.mark.parametrize("name", ["learned", "sinusoidal"])
+def test_a_row_padded_on_the_left_starts_before_0(name):
+    module, x = modules()[name], torch.zeros(2, 4, 6)
+    assert P.places(4, torch.tensor([-2, 1])).tolist() == [[0, 0, 0, 1], [1, 2, 3, 4]]
+    out = module(x, torch.tensor([-2, 1]))
+    torch.testing.assert_close(out[0, 2:], module(x)[0, :2])
+    torch.testing.assert_close(out[0, 0], module(x)[0, 0])  # padding: any place, but one there is
+    torch.testing.assert_close(out[1], module(x, offset=1)[1])
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
