@@ -69,7 +69,8 @@ def _check(answer: Any, function: Any, notebook: dict[str, Any]) -> Answer:
     if wants_class != inspect.isclass(answer) or not callable(answer):
         kind = "a class" if wants_class else "a function"
         return _unusable(name, f"{name} should be {kind}")
-    return _look(assignment, question, answer, notebook)
+    with torch.random.fork_rng(devices=[]):  # the notebook's random numbers stay as they are
+        return _look(assignment, question, answer, notebook)
 
 
 def _unusable(name: str, sentence: str) -> Answer:
@@ -138,7 +139,7 @@ def _run(
     outcomes: list[Outcome | None] = [None] * len(question.cases)
     calls = [""] * len(question.cases)
     number = 0
-    with silence() as printed, torch.random.fork_rng(devices=[]):
+    with silence() as printed:
         try:
             with limit(SECONDS):
                 for number, case in enumerate(question.cases):
