@@ -1,0 +1,50 @@
+"""Drawings of trainings: the loss as it falls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from coursekit.figures import COLOURS, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LINES = ("-", "--", ":", "-.")
+
+Row = Mapping[str, float]
+
+
+def curves(
+    trainings: Mapping[str, Sequence[Row]],
+    column: str = "loss",
+    *,
+    against: str = "step",
+    label: str = "loss",
+    height: float = 3.2,
+) -> Figure:
+    """Draw one column of the curves of several trainings, `name -> rows`."""
+    figure, axes = new_figure(height=height)
+    for number, (name, rows) in enumerate(trainings.items()):
+        points = [(row[against], row[column]) for row in rows if column in row]
+        axes.plot(*zip(*points), LINES[number % len(LINES)], label=name)
+    axes.set_xlabel({"seconds": "training time in seconds"}.get(against, against))
+    axes.set_ylabel(label)
+    if len(trainings) > 1:
+        axes.legend(frameon=False)
+    return figure
+
+
+def loss_curve(rows: Sequence[Row], name: str) -> Figure:
+    """Draw the loss of one training and, where it was measured, that on the validation data."""
+    figure, axes = new_figure(height=2.6)
+    steps = [row["step"] for row in rows]
+    axes.plot(steps, [row["loss"] for row in rows], label="training")
+    if all("valid" in row for row in rows):
+        valid = [row["valid"] for row in rows]
+        axes.plot(steps, valid, "--", color=COLOURS["vermilion"], label="validation")
+        axes.legend(frameon=False)
+    axes.set_title(name)
+    axes.set_xlabel("step")
+    axes.set_ylabel("loss")
+    return figure

@@ -1,0 +1,71 @@
+"""What a training shows while it runs: a bar with loss, speed and time left, and a live curve.
+
+The curve is for notebooks: it stands below the bar and is drawn anew at each look at the model.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import Any, Self
+
+from tqdm import tqdm
+
+from coursekit.figures.training import loss_curve
+from coursekit.training.history import History
+
+
+class Display:
+    """Shows the course of one training; a context, so that the bar is closed in any case."""
+
+    def __init__(self, name: str, history: History, steps: int, *, quiet: bool) -> None:
+        self.name, self.history = name, history
+        self.before = history.items, history.seconds
+        self.bar = tqdm(
+            total=steps,
+            initial=history.step,
+            desc=name,
+            file=sys.stderr,
+            disable=quiet,
+            mininterval=0.5,
+            dynamic_ncols=sys.stderr.isatty(),
+            bar_format="{desc} {n}/{total} |{bar:20}| {elapsed}, {remaining} left{postfix}",
+        )
+        self.draws = not quiet and _in_notebook()
+        self.picture: Any = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.bar.close()
+
+    def stepped(self) -> None:
+        """Move the bar on."""
+        if self.bar.disable:
+            return
+        items, seconds = self.before
+        speed = (self.history.items - items) / max(self.history.seconds - seconds, 1e-9)
+        loss = f"loss {self.history.last['loss']:.3f}, " if self.history.curve else ""
+        self.bar.set_postfix_str(f"{loss}{speed:,.0f} items/s", refresh=False)
+        self.bar.update()
+
+    def looked(self) -> None:
+        """Draw the curve again."""
+        if not self.draws or len(self.history.curve) < 2:
+            return
+        from IPython.display import Image, display
+
+        buffer = io.BytesIO()
+        loss_curve(self.history.curve, self.name).savefig(buffer, format="png", dpi=110)
+        image = Image(buffer.getvalue(), alt=f"The loss of {self.name} by step")
+        if self.picture is None:
+            self.picture = display(image, display_id=True)
+        else:
+            self.picture.update(image)
+
+
+def _in_notebook() -> bool:
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return hasattr(shell, "kernel")

@@ -1,0 +1,173 @@
+"""The training loop of the course, on top of Accelerate.
+
+    history = train(model, batches, loss, optimiser, steps=1000, schedule=cosine(total=1000))
+
+`loss(model, batch)` returns two numbers: the sum of the losses, and how many there are (tokens,
+images, boxes). The loop divides once, after everything that belongs to a step has been added up.
+So a step is the same step whether its batch is read at once, in `pieces` one after the other, or by
+several processes: a mean of means would give a short piece the weight of a long one.
+
+Batches and dropout follow from the seed and the number of the step. A training that was killed goes
+on from its `checkpoint` and ends with the weights that it would have had.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from accelerate import Accelerator
+from accelerate.utils import send_to_device, set_seed
+from torch import Tensor, nn
+from torch.nn.utils import clip_grad_norm_
+from torch.optim import Optimizer
+
+from coursekit._check import check_positive
+from coursekit.errors import CourseError
+from coursekit.training.batches import Batches
+from coursekit.training.checkpoint import Checkpoint
+from coursekit.training.display import Display
+from coursekit.training.history import History
+from coursekit.training.interrupts import interrupts_wait
+from coursekit.training.schedules import Schedule, attach, constant
+
+Loss = Callable[[Any, Any], tuple[Tensor, Tensor | int]]
+
+
+class DivergedError(CourseError):
+    """The loss is no number any more; `history` is what came before."""
+
+    def __init__(self, history: History) -> None:
+        super().__init__(
+            f"the loss is not a number any more at step {history.step}: a smaller learning rate, a "
+            "longer warm-up or clipped gradients may help"
+        )
+        self.history = history
+
+
+def train(
+    model: nn.Module,
+    batches: Batches,
+    loss: Loss,
+    optimiser: Optimizer,
+    *,
+    steps: int,
+    schedule: Schedule | None = None,
+    clip: float | None = None,
+    pieces: int = 1,
+    precision: Literal["no", "fp16", "bf16"] = "no",
+    every: int = 100,
+    validate: Callable[[Any], dict[str, float]] | None = None,
+    patience: int | None = None,
+    keep: int = 0,
+    watch: Callable[[int, Any], dict[str, float]] | None = None,
+    checkpoint: Path | str | None = None,
+    name: str = "training",
+    quiet: bool = False,
+) -> History:
+    """Train `model` in place until step `steps`, and return what happened.
+
+    After each `every` steps the model is looked at: `validate(model)` adds its numbers to the
+    curve, the weights are among the `keep` latest (for an average), the checkpoint is written. With
+    `patience` the training ends after so many looks without a lower "valid" of `validate`, and the
+    model gets its best weights back. `watch(step, model)` sees the gradients of each step before
+    they are used. `clip` is the largest norm that all gradients together may have. `precision` is
+    that of the products, where the hardware has it.
+    """
+    check_positive(steps=steps, pieces=pieces, every=every)
+    accelerator = Accelerator(mixed_precision=precision)
+    rank, processes = accelerator.process_index, accelerator.num_processes
+    model.to(accelerator.device).train()
+    scheduler = attach(optimiser, schedule or constant())
+    stepper = accelerator.prepare_optimizer(optimiser)
+    parts = {"model": model, "optimiser": optimiser, "scheduler": scheduler}
+    parts |= {"scaler": accelerator.scaler} if accelerator.scaler else {}
+    saved = Checkpoint(checkpoint, parts, plan={"name": name, "seed": batches.seed})
+    history = saved.load()
+    sums = torch.tensor(history.pending, device=accelerator.device)  # of losses, since a look
+    display = Display(name, history, steps, quiet=quiet or rank > 0)
+    with display, interrupts_wait() as stop:
+        for step, chosen in batches.from_step(history.step + 1):
+            if step > steps or history.stopped:
+                break
+            began = time.perf_counter()
+            set_seed(1_000_003 * batches.seed + 1009 * step + rank)  # for dropout, random masks
+            total = torch.zeros(2, device=accelerator.device)  # sum of the losses, their number
+            for piece in _shares(chosen, pieces, rank, processes):
+                batch = send_to_device(batches.collated(piece), accelerator.device)
+                with accelerator.autocast():
+                    part, number = loss(model, batch)
+                accelerator.backward(part / len(chosen))  # keeps 16-bit gradients in range
+                total += torch.stack([part.detach(), torch.as_tensor(number).to(part)])
+            total = accelerator.reduce(total, "sum")
+            for weight in model.parameters():
+                if weight.grad is None and processes > 1:
+                    weight.grad = torch.zeros_like(weight)
+                if weight.grad is not None:
+                    summed = accelerator.reduce(weight.grad, "sum")
+                    weight.grad = summed.mul_(len(chosen) / total[1])  # now of the mean loss
+            accelerator.unscale_gradients(stepper)
+            if clip is not None:
+                clip_grad_norm_(model.parameters(), clip)
+            if watch is not None:
+                history.watched.append({"step": step, **watch(step, model)})
+            stepper.step()
+            stepper.zero_grad()
+            scheduler.step()
+
+            sums += total
+            history.step, history.items = step, history.items + len(chosen)
+            history.seconds += time.perf_counter() - began
+            display.stepped()
+            if step % every == 0 or step == steps:
+                _look(model, history, sums.tolist(), optimiser, validate)
+                sums.zero_()
+                history.remember(model.state_dict(), keep, patience)
+                display.looked()
+            if rank == 0 and (step % every == 0 or step == steps or stop()):
+                history.pending = sums.tolist()
+                saved.save(history)
+            if stop():
+                raise KeyboardInterrupt
+    if history.best_weights is not None:
+        model.load_state_dict(history.best_weights)
+    model.eval()
+    return history
+
+
+def _shares(chosen: list[int], pieces: int, rank: int, processes: int) -> Iterator[list[int]]:
+    """Cut the items of a step into pieces for each process, and yield those of this one."""
+    if len(chosen) < pieces * processes:
+        raise ValueError(
+            f"a batch of {len(chosen)} cannot be cut into {pieces} pieces for each of {processes}"
+        )
+    for piece in range(pieces):
+        yield chosen[rank * pieces + piece :: pieces * processes]
+
+
+def _look(
+    model: nn.Module,
+    history: History,
+    sums: list[float],
+    optimiser: Optimizer,
+    validate: Callable[[Any], dict[str, float]] | None,
+) -> None:
+    """Add a row to the curve."""
+    row = {
+        "step": history.step,
+        "loss": sums[0] / max(sums[1], 1),
+        "rate": optimiser.param_groups[0]["lr"],
+        "seconds": history.seconds,
+        "items": history.items,
+    }
+    if not math.isfinite(row["loss"]):
+        raise DivergedError(history)
+    if validate is not None:
+        model.eval()
+        row |= validate(model)
+        model.train()
+    history.curve.append(row)

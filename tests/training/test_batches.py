@@ -1,0 +1,63 @@
+"""Batches: step n is the same in every run, and a pass reads everything once."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coursekit.training.batches import Batches
+from coursekit.training.schedules import growth
+
+
+def chosen(batches: Batches, count: int, first: int = 1) -> list[tuple[int, list[int]]]:
+    return list(islice(batches.from_step(first), count))
+
+
+@given(st.integers(1, 60), st.integers(1, 9), st.integers(0, 3), st.integers(1, 40), st.booleans())
+def test_a_stream_that_begins_later_is_the_rest_of_the_whole(items, size, seed, first, sort):
+    length = (lambda item: item % 7) if sort else None
+    batches = Batches(range(items), list, size=size, seed=seed, length=length)
+    assert chosen(batches, 10, first) == chosen(batches, first + 9)[first - 1 :]
+
+
+@given(st.integers(1, 60), st.integers(1, 9), st.booleans())
+def test_each_pass_reads_every_item_once(items, size, sort):
+    length = (lambda item: item % 7) if sort else None
+    batches = Batches(range(items), list, size=size, length=length)
+    read = [i for _, batch in chosen(batches, 32 * items) for i in batch]
+    assert len(read) == 32 * items * size
+    assert {read.count(item) for item in range(items)} == {32 * size}
+
+
+def test_passes_differ_and_seeds_differ():
+    batches = Batches(range(30), list, size=30)
+    (_, one), (_, two) = chosen(batches, 2)
+    assert one != two and sorted(one) == sorted(two)
+    assert chosen(Batches(range(30), list, size=30, seed=1), 1)[0][1] != one
+
+
+def test_items_of_one_length_come_together():
+    lengths = [i * 37 % 100 for i in range(1000)]
+    spread = {}
+    for sort in (False, True):
+        batches = Batches(lengths, list, size=10, length=(lambda n: n) if sort else None)
+        spans = [batches.collated(batch) for _, batch in chosen(batches, 100)]
+        spread[sort] = sum(max(span) - min(span) for span in spans) / 100
+    assert spread[True] < spread[False] / 8
+    firsts = [min(span) for span in spans[:32]]
+    assert firsts != sorted(firsts)  # short ones do not always come first
+
+
+def test_the_size_may_grow():
+    batches = Batches(range(100), list, size=growth(first=2, last=10, steps=8))
+    assert [len(batch) for _, batch in chosen(batches, 10)] == [2, 3, 4, 5, 6, 7, 8, 9, 10, 10]
+
+
+def test_nothing_to_read_is_said():
+    with pytest.raises(ValueError, match="at least one item"):
+        Batches([], list, size=2)
+    with pytest.raises(ValueError, match="size must be above 0, found 0"):
+        Batches([1], list, size=0)
