@@ -28,6 +28,7 @@ class Display:
             file=sys.stderr,
             disable=quiet,
             mininterval=0.5,
+            smoothing=0,  # time left by the mean of all steps, looks at the model included
             dynamic_ncols=sys.stderr.isatty(),
             bar_format="{desc} {n}/{total} |{bar:20}| {elapsed}, {remaining} left{postfix}",
         )
