@@ -114,6 +114,7 @@ def translate(
         chosen = order[start : start + BATCH]
         source = padded([pairs[index].source for index in chosen]).to(device)  # (B, S)
         for index, tokens in zip(chosen, _write(model, source, beams, alpha).tolist()):
+            tokens = tokens[: len(pairs[index].source) + LONGER]
             if END in tokens:
                 tokens = tokens[: tokens.index(END)]
             texts[index] = tokenizer.decode(tokens, skip_special=True).strip()
