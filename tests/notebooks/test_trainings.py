@@ -1,0 +1,51 @@
+"""The course's own trainings: each runs with the profile `smoke`, as on every change in CI."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from coursekit.notebooks.sweep_plan import plan
+from coursekit.notebooks.train import find, train
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = sorted(path.stem for path in (ROOT / "notebooks" / "training").glob("*.ipynb"))
+
+
+@pytest.mark.parametrize(
+    ("name", "processes"), [*((name, None) for name in NAMES), ("ablations", 2)]
+)
+def test_it_runs(name, processes):
+    changes = {} if processes is None else {"seed": 7, "heads": 4}
+    training = find(ROOT, name)
+    trained = train(
+        training, profile="smoke", changes=changes, processes=processes, threads=1, quiet=True
+    )
+    result = trained.result
+    assert trained.file == trained.executed.with_suffix(".json")  # and not in results/
+    assert all(value is None or math.isfinite(value) for value in result["metrics"].values())
+    assert all(len(curve) >= 2 for curve in result["curves"].values())
+    assert result["settings"]["steps"] == result["curves"][next(iter(result["curves"]))][-1]["step"]
+    if processes:
+        assert (result["seed"], result["settings"]["heads"], result["processes"]) == (7, 4, 2)
+
+
+def test_the_rows_of_table_3_are_those_of_the_model():
+    from coursekit.models.seq2seq import TABLE3
+
+    runs = plan(ROOT / "notebooks" / "training" / "table3.toml", find(ROOT, "ablations").known)
+    assert {run.name for run in runs} == set(TABLE3) - {"big"}
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "results").glob("*/*.json")), ids=str)
+def test_a_committed_result_says_how_it_was_made(path):
+    result = json.loads(path.read_text(encoding="utf-8"))
+    assert result["profile"] in ("cpu", "gpu") and "provisional" not in result
+    assert path.stem.split("-")[0] == result["profile"] and path.parent.name == result["name"]
+    assert {"cpu", "cores", "memory_GB", "gpu"} == set(result["hardware"])
+    assert {"python", "torch", "coursekit"} <= set(result["versions"])
+    assert result["data"] and all(len(digest) == 64 for digest in result["data"].values())
+    assert path.stat().st_size < 400_000
