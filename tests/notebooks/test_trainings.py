@@ -37,7 +37,8 @@ def test_the_rows_of_table_3_are_those_of_the_model():
     from coursekit.models.seq2seq import TABLE3
 
     runs = plan(ROOT / "notebooks" / "training" / "table3.toml", find(ROOT, "ablations").known)
-    assert {run.name for run in runs} == set(TABLE3) - {"big"}
+    names = {run.name for run in runs if not run.name.startswith("base, seed")}
+    assert names == set(TABLE3) - {"big"}
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "results").glob("*/*.json")), ids=str)
