@@ -1,9 +1,13 @@
-"""What tests share: one thread for torch, and a miniature course to work on."""
+"""What tests share: one thread for torch, a miniature course to work on, a cluster of two."""
 
 from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -86,3 +90,43 @@ class Course:
 def course(tmp_path: Path) -> Course:
     """Return an empty miniature course."""
     return Course(tmp_path / "course")
+
+
+def _dask(*arguments: str, **environment: str) -> subprocess.Popen:
+    return subprocess.Popen(
+        [sys.executable, "-m", "distributed.cli." + arguments[0], *arguments[1:]],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1", **environment},
+    )
+
+
+@pytest.fixture(scope="module")
+def dask(tmp_path_factory) -> Iterator[tuple[str, list[subprocess.Popen]]]:
+    """Yield the address of a Dask scheduler and its two worker processes."""
+    distributed = pytest.importorskip("distributed", reason="a cluster needs Dask (distributed)")
+    folder = tmp_path_factory.mktemp("dask")
+    file = folder / "scheduler.json"
+    local = ["--host", "127.0.0.1"]
+    processes = [
+        _dask(
+            "dask_scheduler", *local, "--port", "0", "--no-dashboard", "--scheduler-file", str(file)
+        )
+    ]
+    try:
+        while not file.exists():
+            time.sleep(0.05)
+        workers = []
+        for number in range(2):
+            own = ["--local-directory", str(folder / str(number)), "--no-dashboard", "--no-nanny"]
+            options = ["--scheduler-file", str(file), "--nthreads", "1", *own]
+            workers.append(_dask("dask_worker", *local, *options))
+        processes += workers
+        client = distributed.Client(scheduler_file=str(file), set_as_default=False)
+        client.wait_for_workers(2, timeout=60)
+        yield client.scheduler.address, workers
+        client.close()
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()

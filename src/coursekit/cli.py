@@ -1,4 +1,6 @@
-"""The command line: doctor, notebooks, book, and the grader's commands (`grading.commands`).
+"""The command line: doctor, notebooks, book, and the commands of two other files.
+
+`notebooks.commands` has those of trainings, `grading.commands` those of the grader.
 
 Each command is one function here that takes the parsed arguments and returns the exit code; the
 work is in the module that it calls, imported only then, so `--help` answers at once. Errors are one
@@ -17,6 +19,7 @@ from typing import Any, NoReturn
 from coursekit import __version__
 from coursekit.errors import CourseError
 from coursekit.grading.commands import add as add_grader
+from coursekit.notebooks.commands import add as add_trainings
 
 Command = Callable[[argparse.Namespace], int]
 
@@ -48,8 +51,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader has gone, as `head` does; nothing may be written when Python ends either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except KeyboardInterrupt:
-        return _say("interrupted; finished results are kept", 130, argv)
+    except KeyboardInterrupt as stop:
+        return _say(str(stop) or "interrupted; finished results are kept", 130, argv)
     except UsageError as error:
         return _say(f"error: {error}", error.exit_code, [])
     except CourseError as error:
@@ -103,6 +106,7 @@ def parser() -> argparse.ArgumentParser:
     add("--timeout", type=_seconds, metavar="S", help="seconds for one notebook (default 300)")
     add("--force", action="store_true", help="execute them even if nothing has changed")
 
+    add_trainings(commands, _adder, _root, {"count": _count, "seconds": _seconds})
     add_grader(commands, _adder, _root, _count)
     return top
 

@@ -222,11 +222,15 @@ def test_a_change_in_masks_touches_the_notebooks_that_use_it_and_no_other(real):
 
 def test_every_module_changes_exactly_the_keys_of_the_notebooks_that_reach_it(real):
     reach = {p.stem: closure(p, real.root) for p in (real.root / "notebooks").glob("*.ipynb")}
+    notebooks = sorted((real.root / "notebooks").glob("*.ipynb"))
+    before = {path.stem: cache_key(path) for path in notebooks}
     for module in sorted((real.root / "src").rglob("*.py")):
         text = module.read_text(encoding="utf-8")
-        yes, _ = changed(real.root, lambda m=module, t=text: m.write_text(t + "\n# edited\n"))
+        module.write_text(text + "\n# edited\n", encoding="utf-8")
+        yes = {path.stem for path in notebooks if cache_key(path) != before[path.stem]}
         assert yes == {name for name, files in reach.items() if module in files}, module
         module.write_text(text, encoding="utf-8")
+    assert {path.stem: cache_key(path) for path in notebooks} == before
 
 
 def edited(path, change):
@@ -281,6 +285,41 @@ def test_versions_are_in_the_key(course, monkeypatch):
             assert imports.keyed_versions()[package] == "9"
             assert cache_key(path) != before
     assert cache_key(path) == before
+
+
+RESULTS = {
+    "reads": "from coursekit.training.records import result",
+    "reads-sweep": "from coursekit.training.records import choose, sweep_result as s",
+    "reads-whole": "from coursekit.training import records\nrecords.result('toy')",
+    "reads-below": "from coursekit.figures import curves",
+    "records-only": "from coursekit.training.records import choose, record",
+    "result-of-another": "from coursekit.other import result",
+    "nothing": "x = 1",
+}
+
+
+def test_results_are_in_the_key_of_who_reads_them(course):
+    """Whether a notebook reads them itself or a module that it imports; a training makes them."""
+    course.module("coursekit/training/records", "def result(name): ...\n")
+    course.module("coursekit/other", "def result(name): ...\n")
+    course.module("coursekit/figures/curves", "from ..training.records import result\n")
+    for name, cell in RESULTS.items():
+        course.notebook(name, cell)
+    training = course.notebook("toy", RESULTS["reads"], folder="notebooks/training")
+    of_training = cache_key(training)
+    readers = {name for name in RESULTS if name.startswith("reads")}
+    folder = course.root / "results" / "toy"
+    folder.mkdir(parents=True)
+
+    def write(path, text):
+        return lambda: path.write_text(text)
+
+    assert changed(course.root, write(folder / "cpu.json", "{}"))[0] == readers
+    assert changed(course.root, write(folder / "cpu.json", "{ }"))[0] == readers
+    assert changed(course.root, write(folder / "cpu.json", "{ }"))[0] == set()
+    assert changed(course.root, lambda: folder.rename(folder.with_name("toys")))[0] == readers
+    assert changed(course.root, write(folder.parent / "benchmarks.json", "{}"))[0] == set()
+    assert cache_key(training) == of_training
 
 
 def test_the_key_does_not_depend_on_where_the_course_lies(course, tmp_path):

@@ -17,6 +17,7 @@ from coursekit.grading.folders import read_plain
 from coursekit.grading.pool import Outcome, Task, internal
 from coursekit.grading.verdict import Verdict
 from coursekit.grading.worker import Judges, digest
+from coursekit.notebooks.cluster import connect
 
 CONNECT_SECONDS = 15.0
 
@@ -43,18 +44,8 @@ class Cluster:
     """Runs tasks on the Dask scheduler at `address`; has the form of `pool.Pool`."""
 
     def __init__(self, start: dict[str, Any], address: str) -> None:
-        try:
-            from distributed import Client
-        except ModuleNotFoundError as error:
-            raise CourseError(
-                'a cluster needs Dask: pip install "coursekit[cluster]" here and on every machine '
-                "of it"
-            ) from error
         self.start, self.most = json.dumps(start), int(start["limits"]["submission_bytes"])
-        try:
-            self.client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-        except (OSError, TimeoutError, ValueError) as error:
-            raise CourseError(f"no Dask scheduler answers at {address}") from error
+        self.client = connect(address, CONNECT_SECONDS)
 
     def run(self, tasks: Iterable[Task]) -> Iterator[Outcome]:
         """Yield one outcome for each task, in the order in which they are finished."""

@@ -22,6 +22,8 @@ from coursekit.errors import CourseError
 from coursekit.notebooks import course_root
 
 KEYED_VERSIONS = ("torch", "numpy", "matplotlib")
+RECORDS = ("coursekit", "training", "records")
+READERS = ("result", "sweep_result")  # what that module has for notebooks that read
 
 # `!command`, `%magic`, `?name`, `name?`, `files = !command`, `seconds = %magic`
 MAGIC = re.compile(r"^\s*(?:[!%?]|[\w., ]+=\s*[!%](?!=)|[\w.]+\?{1,2}\s*$)")
@@ -53,10 +55,7 @@ def closure(sources: Path | Iterable[Path], root: Path) -> set[Path]:
             continue
         found.add(path)
         folders = (folder,) if path.is_relative_to(folder) else (path.parent, folder)
-        package = _dotted(path, folders[0])
-        if path.name != "__init__.py":
-            package = package[:-1]
-        for name in _imports(path.read_text(encoding="utf-8"), package):
+        for name in _imports_of(path, folders[0]):
             waiting += _files(name, folders)
     return found
 
@@ -65,7 +64,9 @@ def cache_key(notebook: Path, root: Path | None = None) -> str:
     """Return a digest of all that decides what `notebook` shows when it is executed.
 
     It covers the cells with their metadata and ids (not their outputs), the metadata of the
-    notebook, every file of its `closure`, the version of Python and those of `KEYED_VERSIONS`.
+    notebook, every file of its `closure`, the version of Python and those of `KEYED_VERSIONS`; and
+    the results of trainings for a notebook that reads them. A training makes them: its own key
+    does not depend on them.
     """
     notebook = Path(notebook).resolve()
     root = course_root(notebook.parent) if root is None else Path(root).resolve()
@@ -73,11 +74,32 @@ def cache_key(notebook: Path, root: Path | None = None) -> str:
     digest = hashlib.sha256()
     for part in (_content(notebook), platform.python_version(), *keyed_versions().items()):
         digest.update(json.dumps(part, sort_keys=True).encode() + b"\n")
-    for path in sorted(closure(notebook, root)):
-        base = folder if path.is_relative_to(folder) else notebook.parent
+    files = sorted(closure(notebook, root))
+    results = sorted((root / "results").glob("*/*.json"))
+    if results and _reads_results(notebook, files, root):
+        files += results
+    for path in files:
+        base = next(b for b in (folder, notebook.parent, root) if path.is_relative_to(b))
         digest.update(f"{path.relative_to(base).as_posix()}\n".encode())
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
+
+
+def _reads_results(notebook: Path, files: Iterable[Path], root: Path) -> bool:
+    """Say whether the cells, or one of the `files` that they import, call `result` of `records`."""
+    folder = source_folder(root)
+    training = notebook.is_relative_to(root / "notebooks" / "training")
+    if training or folder.joinpath(*RECORDS).with_suffix(".py") not in files:
+        return False
+    names = set()
+    for cell in read_notebook(notebook)["cells"]:
+        if cell["cell_type"] == "code" and "import" in _text(cell):
+            names |= _imports(python_of(_text(cell)), ())
+    for path in files:
+        names |= _imports_of(path, folder if path.is_relative_to(folder) else path.parent)
+    return any(
+        name == RECORDS or (name[:2] == RECORDS[:2] and name[-1] in READERS) for name in names
+    )
 
 
 def keyed_versions() -> dict[str, str]:
@@ -177,6 +199,14 @@ def _content(notebook: Path) -> dict:
     return {"cells": cells, "metadata": about}
 
 
+def _imports_of(path: Path, folder: Path) -> frozenset[tuple[str, ...]]:
+    """Return the dotted names that a file below `folder` imports."""
+    package = _dotted(path, folder)
+    if path.name != "__init__.py":
+        package = package[:-1]
+    return _imports(path.read_text(encoding="utf-8"), package)
+
+
 def _dotted(path: Path, folder: Path) -> tuple[str, ...]:
     """Return the dotted name of a file below `folder`: `a/b.py` and `a/b/__init__.py` are a.b."""
     if not path.is_relative_to(folder):
@@ -188,9 +218,9 @@ def _dotted(path: Path, folder: Path) -> tuple[str, ...]:
 def _files(name: tuple[str, ...], folders: Iterable[Path]) -> list[Path]:
     """Return the files that importing `name` runs: each package's `__init__.py`, then the module.
 
-    What does not exist is skipped: `coursekit.masks.causal` is a function in a module. A package may
-    say in `HOMES` which of its modules holds a name, and load it when it is asked for: then the
-    name leads to that module, and the package as a whole to all of them.
+    What does not exist is skipped: `coursekit.masks.causal` is a function in a module. A package
+    may say in `HOMES` which of its modules holds a name, and load it when it is asked for: then
+    the name leads to that module, and the package as a whole to all of them.
     """
     for folder in folders:
         if name[:1] and name[0] not in _packages(folder):

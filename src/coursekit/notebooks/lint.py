@@ -15,6 +15,7 @@ from typing import Any
 from coursekit.errors import CourseError
 from coursekit.notebooks import course_root, quick_imports, relative, write_whole
 from coursekit.notebooks.imports import parse_cell, read_notebook
+from coursekit.notebooks.lint_training import GPU, is_training, training
 
 LONGEST_CELL = 25
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -114,7 +115,8 @@ def lint(path: Path) -> list[Problem]:
     for cell in notebook["cells"]:
         cell["source"] = _text(cell)
     found: list[tuple[str, str]] = []
-    rules = (_format, _outputs, _ids, _kernel, _lengths, _paths, _first_cells, _code, _assignment)
+    common = (_format, _outputs, _ids, _kernel, _lengths, _paths, _first_cells, _code)
+    rules = (*common, _assignment, training)
     for rule in rules:
         found += rule(notebook, path.resolve(), root)
     return [Problem(path, cell, sentence) for cell, sentence in found]
@@ -124,8 +126,8 @@ def fix(path: Path) -> bool:
     """Mend what needs no author and write the notebook in normal form; say if it changed.
 
     Outputs, counts and editors' notes go; missing, random and double ids become readable ones; the
-    kernel, the set-up cell and the Colab link become those of the course. A second `fix` changes
-    nothing. Long cells, paths and figures need an author.
+    kernel, the set-up cell and the Colab link become those of the course, and a training asks Colab
+    for a GPU. A second `fix` changes nothing. Long cells, paths and figures need an author.
     """
     with quick_imports():
         import nbformat
@@ -135,6 +137,8 @@ def fix(path: Path) -> bool:
     for noise in NOTEBOOK_NOISE:
         notebook.setdefault("metadata", {}).pop(noise, None)
     notebook["metadata"]["kernelspec"] = dict(KERNEL)
+    if is_training(path, root):
+        notebook["metadata"]["accelerator"] = GPU
     notebook["nbformat_minor"] = 5
     for cell in notebook["cells"]:
         cell["source"] = _text(cell)

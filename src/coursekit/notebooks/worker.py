@@ -82,7 +82,7 @@ class Execution:
                 try:
                     await self._in_time(self._execute(Path(folder)))
                 except DeadKernelError as error:
-                    raise CourseError(_last_words(Path(folder))) from error
+                    raise CourseError(last_words(Path(folder))) from error
         except CourseError as error:
             return self._failure(str(error))
         except CellExecutionError as error:
@@ -198,7 +198,8 @@ def settled(content: nbformat.NotebookNode, key: str) -> str:
     return nbformat.writes(nbformat.reads(text, as_version=4)) + "\n"  # their sorted order, again
 
 
-def _last_words(folder: Path) -> str:
+def last_words(folder: Path) -> str:
+    """Return why the kernel is dead, as far as what it wrote to `stderr` in `folder` tells."""
     text = (folder / "stderr").read_text(encoding="utf-8", errors="replace")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     said = f"; it wrote: {lines[-1]}" if lines else ", perhaps for lack of memory"
