@@ -40,6 +40,8 @@ class Display:
 
     def __exit__(self, *error: object) -> None:
         self.bar.close()
+        if self.picture is None:
+            self.looked()  # a training that was finished before shows its curve, too
 
     def stepped(self) -> None:
         """Move the bar on."""

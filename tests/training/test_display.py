@@ -1,0 +1,57 @@
+"""What a training shows: a bar for people at a terminal, a curve that grows in a notebook."""
+
+from __future__ import annotations
+
+import IPython.display
+import pytest
+
+from coursekit.training import display
+from coursekit.training.history import History
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """Collect what a notebook would show: new pictures, and new states of one."""
+    pictures = []
+
+    class Handle:
+        def update(self, image):
+            pictures[-1].append(image)
+
+    def show(image, display_id):
+        pictures.append([image])
+        return Handle()
+
+    monkeypatch.setattr(display, "_in_notebook", lambda: True)
+    monkeypatch.setattr(IPython.display, "display", show)
+    return pictures
+
+
+def rows(count: int) -> list[dict[str, float]]:
+    return [{"step": step, "loss": 1 / step, "valid": 2 / step} for step in range(1, count + 1)]
+
+
+def test_one_picture_grows(shown):
+    history = History()
+    with display.Display("toy", history, 4, quiet=False) as bar:
+        for count in range(1, 5):
+            history.curve = rows(count)
+            bar.stepped()
+            bar.looked()
+    assert [len(states) for states in shown] == [3]  # one row is no curve yet
+    assert all(state.data.startswith(b"\x89PNG") for state in shown[0])
+    assert len({bytes(state.data) for state in shown[0]}) == 3
+
+
+def test_what_was_finished_before_is_drawn_once(shown):
+    with display.Display("toy", History(step=4, curve=rows(4)), 4, quiet=False):
+        pass
+    assert [len(states) for states in shown] == [1]
+
+
+def test_quiet_is_quiet(shown, capsys):
+    history = History(curve=rows(3))
+    with display.Display("toy", history, 3, quiet=True) as bar:
+        bar.stepped()
+        bar.looked()
+    assert not shown and capsys.readouterr().err == ""
