@@ -1,4 +1,4 @@
-"""What trainings found, as `results/NAME/PROFILE.json` has it: a table, or two side by side."""
+"""What trainings found, as `results/NAME/PROFILE.json` has it: its text, a table, two compared."""
 
 from __future__ import annotations
 
@@ -34,6 +34,23 @@ def _load(path: Path) -> dict[str, Any]:
     if not isinstance(content, dict) or not {"name", "profile", "hardware"} <= set(content):
         raise CourseError(f"{where} is no result of a training")
     return content
+
+
+def as_text(value: Any, depth: int = 0) -> str:
+    """Return JSON in which what holds only numbers and text stands on one line, as a point does."""
+    if not isinstance(value, (dict, list)) or not value:
+        return json.dumps(value, ensure_ascii=False) + ("\n" if depth == 0 else "")
+    inner = list(value.values()) if isinstance(value, dict) else value
+    if depth and not any(isinstance(part, (dict, list)) and part for part in inner):
+        return json.dumps(value, ensure_ascii=False)
+    margin = " " * (depth + 1)
+    parts = [as_text(part, depth + 1) for part in inner]
+    if isinstance(value, dict):
+        names = (json.dumps(name, ensure_ascii=False) for name in value)
+        parts = [f"{name}: {part}" for name, part in zip(names, parts)]
+    first, last = "{}" if isinstance(value, dict) else "[]"
+    text = f"{first}\n{margin}" + f",\n{margin}".join(parts) + f"\n{margin[:-1]}{last}"
+    return text + ("\n" if depth == 0 else "")
 
 
 def thin(result: dict[str, Any]) -> dict[str, Any]:

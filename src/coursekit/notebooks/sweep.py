@@ -17,8 +17,9 @@ from typing import Any
 
 from coursekit.notebooks import write_whole
 from coursekit.notebooks.hands import finished
+from coursekit.notebooks.results import as_text
 from coursekit.notebooks.sweep_plan import Planned, plan
-from coursekit.notebooks.train import GRACE, PROGRAM, Training, as_text, failure, only_one
+from coursekit.notebooks.train import GRACE, PROGRAM, Training, failure, only_one
 from coursekit.progress import track
 from coursekit.training.hardware import cores
 

@@ -25,6 +25,7 @@ from coursekit.notebooks import relative, write_whole
 from coursekit.notebooks.hands import finished
 from coursekit.notebooks.imports import cache_key, read_notebook, source_folder
 from coursekit.notebooks.parameters import check_names, parameter_cells, parameters, short_hash
+from coursekit.notebooks.results import as_text
 from coursekit.training.hardware import cores
 
 PROGRAM = """\
@@ -184,23 +185,6 @@ def failure(training: Training, answer: Mapping[str, Any], kept: Path | None) ->
     if kept is not None and answer.get("notebook"):
         sentence += f" (see {relative(kept, training.root)})"
     return sentence
-
-
-def as_text(value: Any, depth: int = 0) -> str:
-    """Return JSON in which what holds only numbers and text stands on one line, as a point does."""
-    if not isinstance(value, (dict, list)) or not value:
-        return json.dumps(value, ensure_ascii=False) + ("\n" if depth == 0 else "")
-    inner = list(value.values()) if isinstance(value, dict) else value
-    if depth and not any(isinstance(part, (dict, list)) and part for part in inner):
-        return json.dumps(value, ensure_ascii=False)
-    margin = " " * (depth + 1)
-    parts = [as_text(part, depth + 1) for part in inner]
-    if isinstance(value, dict):
-        names = (json.dumps(name, ensure_ascii=False) for name in value)
-        parts = [f"{name}: {part}" for name, part in zip(names, parts)]
-    first, last = "{}" if isinstance(value, dict) else "[]"
-    text = f"{first}\n{margin}" + f",\n{margin}".join(parts) + f"\n{margin[:-1]}{last}"
-    return text + ("\n" if depth == 0 else "")
 
 
 @contextmanager
