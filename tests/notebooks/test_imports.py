@@ -224,12 +224,21 @@ def test_every_module_changes_exactly_the_keys_of_the_notebooks_that_reach_it(re
     reach = {p.stem: closure(p, real.root) for p in (real.root / "notebooks").glob("*.ipynb")}
     notebooks = sorted((real.root / "notebooks").glob("*.ipynb"))
     before = {path.stem: cache_key(path) for path in notebooks}
-    for module in sorted((real.root / "src").rglob("*.py")):
+    modules = sorted((real.root / "src").rglob("*.py"))
+    reached = [module for module in modules if any(module in files for files in reach.values())]
+    assert 20 < len(reached) < len(modules) - 20
+
+    def edit(*paths):
+        for path in paths:
+            path.write_text(path.read_text(encoding="utf-8") + "\n# edited\n", encoding="utf-8")
+
+    for module in reached:
         text = module.read_text(encoding="utf-8")
-        module.write_text(text + "\n# edited\n", encoding="utf-8")
+        edit(module)
         yes = {path.stem for path in notebooks if cache_key(path) != before[path.stem]}
         assert yes == {name for name, files in reach.items() if module in files}, module
         module.write_text(text, encoding="utf-8")
+    edit(*(module for module in modules if module not in reached))  # all at once: nobody minds
     assert {path.stem: cache_key(path) for path in notebooks} == before
 
 
