@@ -207,8 +207,8 @@ def beam_keeps(student):
 
 
 def score(student, *pairs):
-    said, wanted = zip(*pairs)
-    return student.bleu([text.split() for text in said], [text.split() for text in wanted])
+    ours, theirs = ([line.split() for line in side] for side in zip(*pairs))
+    return student.bleu(ours, theirs)
 
 
 FLOOD = (
