@@ -40,9 +40,9 @@ def forcing_keeps(student):
 
 
 def tied(student, vocabulary, width, seed=40, scale=1.0):
-    module = student.TiedEmbedding(vocabulary=vocabulary, width=width)
-    module.load_state_dict({"weight": scale * randn(vocabulary, width, seed=seed)})
-    return module
+    embedding = student.TiedEmbedding(width=width, vocabulary=vocabulary)
+    embedding.load_state_dict({"weight": randn(vocabulary, width, seed=seed) * scale})
+    return embedding
 
 
 @hidden("TiedEmbedding", says="several axes in front", weight=2)
@@ -156,12 +156,12 @@ def beam_other_symbols(student):
 @hidden("beam_search", says="so many beams that nothing is overlooked", weight=2)
 def beam_everything(student):
     table = randn(4, 4, seed=24)
-    logs = table.log_softmax(dim=-1)
+    shares = torch.log_softmax(table, -1)
     best = -torch.inf
     for length in (1, 2, 3, 4):
         for text in itertools.product(range(4), repeat=length):
             whole = 0 not in text[:-1] and (text[-1] == 0 or length == 4)
-            total = sum(float(logs[a, b]) for a, b in zip((1, *text), text))
+            total = sum(float(shares[a, b]) for a, b in zip((1, *text), text))
             best = max(best, total / ((5 + length) / 6) ** 0.7) if whole else best
     text, score = student.beam_search(table, 1, 150, 0, 4, 0.7)
     assert abs(score - best) < 1e-4
