@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import http.server
+import re
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -60,6 +61,8 @@ RAW_FORMULAS = """() => {
   copy.querySelectorAll("pre, code, script, style, mjx-container").forEach(e => e.remove());
   return copy.textContent.match(/\\\\[(\\[].{0,40}|\\$\\$.{0,40}/g) || [];
 }"""
+
+ROLE = re.compile(r"\{(?:glue:text|ref|numref|doc|cite:[pt])\}")
 
 
 @pytest.fixture(scope="session")
@@ -155,6 +158,12 @@ def test_every_page_of_the_contents_is_there():
     html = build_book(ROOT, quiet=True).parent
     assert (html / "index.html").is_file()
     assert [page for page in PAGES if not (html / f"{page}.html").is_file()] == []
+
+
+def test_no_role_is_left_as_text():
+    html = build_book(ROOT, quiet=True).parent
+    left = {page: ROLE.findall((html / f"{page}.html").read_text("utf-8")) for page in PAGES}
+    assert {page: roles for page, roles in left.items() if roles} == {}
 
 
 @pytest.mark.parametrize("name", PAGES)
