@@ -65,7 +65,7 @@ RAW_FORMULAS = """() => {
 ROLE = re.compile(r"\{(?:glue:text|ref|numref|doc|cite:[pt])\}")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # and no longer: other tests count processes, or start their own
 def browser() -> Iterator:
     chromium = find_chromium()
     if chromium is None:
@@ -87,7 +87,7 @@ class Server(http.server.ThreadingHTTPServer):
     request_queue_size = 64  # a browser opens many connections at once
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def serve() -> Iterator[Callable[[Path], str]]:
     """Return a function that serves a folder and gives its address."""
     servers = []
@@ -105,7 +105,7 @@ def serve() -> Iterator[Callable[[Path], str]]:
         server.server_close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def local_scripts() -> None:
     try:
         assets.ensure()
@@ -113,7 +113,7 @@ def local_scripts() -> None:
         pytest.skip(f"the pages need the network here, since {error}")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def site(browser, serve, local_scripts) -> str:
     """Return the address of the book, which is built only once for all tests."""
     return serve(build_book(ROOT, quiet=True).parent)
