@@ -3,11 +3,11 @@
     python benchmarks/grading.py [--rounds 5] [--class 10000] [--smoke]
 
 The assignment has three functions of tensors with plain asserts, visible and hidden ones, which
-both sides run; both must give the same points. nbgrader grades a few submissions of it a round,
-with its own preprocessors and a notebook kernel for each, from within one process; we grade many
-by `coursekit grade` with two workers, whose start counts each round. Then our own first assignment,
-judged elsewhere. At last one run over a whole invented class, feedback for all included, of 1,000
-and of what `--class` says: rows "at once" stay in the results until they are measured again.
+both sides run; both must give the same points. nbgrader grades four submissions of it a round, with
+its own preprocessors and a notebook kernel for each, from within one process; we grade 1,000 by
+`coursekit grade` with two workers, whose start counts each round. Then 200 of our own first
+assignment, judged elsewhere. `--class` grades a class of that size at once, of either assignment,
+and writes feedback for all; these rows stay in the results until they are measured again.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import contextlib
 import json
 import logging
 import os
-import shutil
 import sqlite3
 import statistics
 import subprocess
@@ -99,20 +98,6 @@ def _cell(name: str, source: str, **nbgrader: Any) -> dict:
     return made | {"outputs": [], "execution_count": None}
 
 
-def hand_in(root: Path, release: dict, number: int) -> float:
-    """Write what student `number` hands in, of eight kinds; return the points that it deserves."""
-    notebook, points = json.loads(json.dumps(release)), 0.0
-    for place, cell in enumerate(c for c in notebook["cells"] if c["id"] in QUESTIONS):
-        worth, right, wrong, *_ = QUESTIONS[cell["id"]]
-        is_right = not number >> place & 1
-        cell["source"] = f"# by student {number}\n{right if is_right else wrong}"
-        points += worth * is_right
-    folder = root / "autograder" / "submitted" / f"s{number:05}" / NAME
-    folder.mkdir(parents=True)
-    (folder / f"{NAME}.ipynb").write_text(json.dumps(notebook))
-    return points
-
-
 class Ours:
     """A course of ours in a folder: `grade(count)` grades as many more."""
 
@@ -125,10 +110,23 @@ class Ours:
         self.release = release_of(Instructor())
         self.wanted: dict[str, float] = {}
 
+    def hand_in(self, number: int) -> None:
+        """Write what student `number` hands in, of eight kinds, and note the points for it."""
+        notebook, points = json.loads(json.dumps(self.release)), 0.0
+        for place, cell in enumerate(c for c in notebook["cells"] if c["id"] in QUESTIONS):
+            worth, right, wrong, *_ = QUESTIONS[cell["id"]]
+            is_right = not number >> place & 1
+            cell["source"] = f"# by student {number}\n{right if is_right else wrong}"
+            points += worth * is_right
+        folder = self.root / "autograder" / "submitted" / f"s{number:05}" / NAME
+        folder.mkdir(parents=True)
+        (folder / f"{NAME}.ipynb").write_text(json.dumps(notebook))
+        self.wanted[f"s{number:05}"] = points
+
     def grade(self, count: int) -> float:
         """Return the seconds that one submission took."""
         for number in range(self.done, self.done + count):
-            self.wanted[f"s{number:05}"] = hand_in(self.root, self.release, number)
+            self.hand_in(number)
         self.done += count
         start = time.perf_counter()
         grade_class(self.root, NAME, Options(workers=WORKERS))
@@ -157,7 +155,7 @@ class Stock(Ours):
         """Return the seconds that one submission took."""
         numbers = range(self.done, self.done + count)
         for number in numbers:
-            self.wanted[f"s{number:05}"] = hand_in(self.root, self.release, number)
+            self.hand_in(number)
         self.done += count
         start = time.perf_counter()
         for number in numbers:
@@ -201,19 +199,19 @@ def grade_own(root: Path, students: int) -> float:
     return (time.perf_counter() - start) / students
 
 
-def contest(rounds: int, theirs: int, ours: int, folder: Path) -> list[dict]:
+def contest(rounds: int, theirs: int, ours: int, own: int, folder: Path) -> list[dict]:
     """Let all grade in turn, and return the rows."""
     mine, stock = Ours(folder / "ours"), Stock(folder / "stock")
     seconds: dict[str, list[float]] = {"ours": [], "own": [], "nbgrader": []}
     for number in range(rounds):
         seconds["nbgrader"].append(stock.grade(theirs))
         seconds["ours"].append(mine.grade(ours))
-        if "--smoke" not in sys.argv:
-            seconds["own"].append(grade_own(folder / f"own-{number}", ours))
+        if own:
+            seconds["own"].append(grade_own(folder / f"own-{number}", own))
     assert points(folder / "stock") == stock.wanted, "nbgrader's points are not those deserved"
     assert points(folder / "ours") == mine.wanted, "our points are not those deserved"
     made = rows("plain asserts", seconds["ours"], "nbgrader", seconds["nbgrader"])
-    if seconds["own"]:
+    if own:
         peer = "nbgrader's plain asserts"
         made += rows("judged elsewhere", seconds["own"], peer, seconds["nbgrader"])
     return made
@@ -237,34 +235,49 @@ def rows(name: str, ours: list[float], peer: str, theirs: list[float], **more: A
     return made
 
 
-def at_once(students: int, folder: Path, stock: float) -> list[dict]:
-    """Grade a class in one run of a fresh process, and write feedback for all."""
-    course = own_class(folder / f"class-{students}", students)
-    command = [sys.executable, __file__, "--graded-class", str(course)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    seconds, feedback, peak = json.loads(done.stdout.splitlines()[-1])
-    shutil.rmtree(course)
-    print(f"{students:,} at once: {seconds:.0f} s and {feedback:.0f} s for feedback", flush=True)
-    whole = (seconds + feedback) / students
-    return rows(f"{students:,} at once", [whole], "nbgrader, extrapolated", [stock], peak=peak)
+def at_once(students: int, folder: Path, stock: float) -> Iterator[dict]:
+    """Yield the rows of a whole class in one run of a fresh process, feedback for all included."""
+    plain = Ours(folder / "plain")
+    for number in range(students):
+        plain.hand_in(number)
+    own = own_class(folder / "own", students)
+    for label, course, name in (
+        ("plain asserts", plain.root, NAME),
+        ("judged elsewhere", own, OWN),
+    ):
+        command = [sys.executable, __file__, "--graded-class", str(course), name]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        graded, feedback, peak = json.loads(done.stdout.splitlines()[-1])
+        contest = f"{students:,} at once, {label}"
+        yield from rows(contest, [graded / students], "nbgrader", [stock], peak=peak)
+        print(f"{graded:.0f} s, and {feedback:.0f} s for feedback", flush=True)
+        yield {
+            "contest": contest,
+            "name": "ours, feedback",
+            "milliseconds": round(1e3 * feedback / students, 1),
+            "times_ours": round(feedback / graded, 2),
+            "peak_MB": None,
+        }
+    assert points(plain.root) == plain.wanted, "our points are not those deserved"
 
 
-def graded_class(course: Path) -> None:
+def graded_class(course: Path, name: str) -> None:
     """Be the process that grades a class; print seconds, those for feedback, and the peak in MB."""
     start = time.perf_counter()
-    grade_class(course, OWN, Options(workers=WORKERS))
+    grade_class(course, name, Options(workers=WORKERS))
     graded = time.perf_counter()
-    write_feedback(course, OWN)
+    write_feedback(course, name)
     peak = round(resident("VmHWM") / 1e6, 1)
     print(json.dumps([graded - start, time.perf_counter() - graded, peak]))
 
 
 def main() -> None:
     """Run what the options say."""
-    whole = {"type": int, "default": 1000, "dest": "students", "help": "students of a whole class"}
-    args = arguments("grading", **{"class": whole, "graded-class": {"type": Path}})
+    whole = {"type": int, "dest": "students", "help": "students of a whole class"}
+    args = arguments("grading", **{"class": whole, "graded-class": {"nargs": 2}})
     if args.graded_class:
-        return graded_class(args.graded_class)
+        course, name = args.graded_class
+        return graded_class(Path(course), name)
     logging.getLogger("traitlets").setLevel(logging.CRITICAL)
     warnings.simplefilter("ignore")  # SQLAlchemy's, of nbgrader
     folder = Path(sys.executable).parent  # nbgrader's kernels are started by the name "python"
@@ -273,16 +286,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         place = Path(temporary)
         if args.smoke:
-            contest(1, 1, 2, place)
+            contest(1, 1, 2, 0, place)
             return None
-        made = contest(args.rounds, 4, 200, place)
-        stock = made[1]["milliseconds"] / 1e3
-        for students in dict.fromkeys((1000, args.students)):
-            made += at_once(students, place, stock)
+        made = contest(args.rounds, 4, 1000, 200, place)
+        if args.students:
+            made += at_once(args.students, place, made[1]["milliseconds"] / 1e3)
     measured = {row["contest"] for row in made}
     before = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.is_file() else {}
     kept = before.get("grading", {}).get("rows", [])
-    made += [r for r in kept if r["contest"].endswith("at once") and r["contest"] not in measured]
+    made += [r for r in kept if "at once" in r["contest"] and r["contest"] not in measured]
     what = f"milliseconds a submission, {WORKERS} workers; nbgrader: one process, one kernel each"
     return write("grading", what, made, args)
 

@@ -19,6 +19,7 @@ OLDEST_PYTHON = (3, 11)
 NEEDED_DISK = 1.0  # GB: the built book, its executed notebooks and the local copies of MathJax
 GROUPS = {
     "book": "builds the book",
+    "train": "trains models",
     "grade": "grades assignments",
     "dev": "runs the tests",
 }

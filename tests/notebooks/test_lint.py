@@ -323,6 +323,14 @@ def test_fix_adds_the_first_cells_where_they_are_missing(course):
     assert lint(path) == []
 
 
+def test_who_reads_results_fetches_the_whole_course(course):
+    path = course.notebook("reads", "from coursekit.training.records import result\n\nresult('x')")
+    assert any("differs from the cell" in sentence for sentence in sentences(path))
+    fix(path)
+    assert "git clone" in json.loads(path.read_text())["cells"][1]["source"]
+    assert lint(path) == []
+
+
 def test_fix_leaves_to_the_author_what_is_the_authors(course):
     path = course.notebook("long", "x = 1\n" * 30, 'open("/tmp/x")', SHOW + 'show(f, "a")')
     before = sentences(path)

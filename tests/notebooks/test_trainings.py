@@ -38,7 +38,7 @@ def test_the_rows_of_table_3_are_those_of_the_model():
 
     runs = plan(ROOT / "notebooks" / "training" / "table3.toml", find(ROOT, "ablations").known)
     names = {run.name for run in runs if not run.name.startswith("base, seed")}
-    assert names == set(TABLE3) - {"big"}
+    assert names == set(TABLE3)
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "results").glob("*/*.json")), ids=str)

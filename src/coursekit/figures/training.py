@@ -1,4 +1,4 @@
-"""Drawings of trainings: the loss as it falls."""
+"""The loss of a training as it falls."""
 
 from __future__ import annotations
 
@@ -10,29 +10,7 @@ from coursekit.figures import COLOURS, new_figure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LINES = ("-", "--", ":", "-.")
-
 Row = Mapping[str, float]
-
-
-def curves(
-    trainings: Mapping[str, Sequence[Row]],
-    column: str = "loss",
-    *,
-    against: str = "step",
-    label: str = "loss",
-    height: float = 3.2,
-) -> Figure:
-    """Draw one column of the curves of several trainings, `name -> rows`."""
-    figure, axes = new_figure(height=height)
-    for number, (name, rows) in enumerate(trainings.items()):
-        points = [(row[against], row[column]) for row in rows if column in row]
-        axes.plot(*zip(*points), LINES[number % len(LINES)], label=name)
-    axes.set_xlabel({"seconds": "training time in seconds"}.get(against, against))
-    axes.set_ylabel(label)
-    if len(trainings) > 1:
-        axes.legend(frameon=False)
-    return figure
 
 
 def loss_curve(rows: Sequence[Row], name: str) -> Figure:

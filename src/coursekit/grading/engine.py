@@ -24,7 +24,7 @@ from coursekit.grading.intake import Malformed
 from coursekit.grading.judge import Judge
 from coursekit.grading.limits import Limits
 from coursekit.grading.master import Master
-from coursekit.grading.process import Stopped, WarmDied
+from coursekit.grading.process import WarmDied
 from coursekit.grading.rebuild import Rebuilt, rebuild, release_of
 from coursekit.grading.text import clean, one_line
 from coursekit.grading.verdict import QuestionVerdict, Status, Verdict
@@ -148,33 +148,15 @@ class Engine:
         warm = self._begin()
         cells = plain.shown_cells(rebuilt.notebook["cells"])
         own = [cell for cell in cells if not cell.graded]
-        names = self._judge.names if self._judge else []
-        attempt = Attempt(warm, own, names)
-        try:
-            if self._judge is not None:
-                questions = self._questions(attempt, rebuilt)
-                peak = 0
-            else:
-                questions, peak = self._plainly(warm, cells, attempt, rebuilt)
-        finally:
-            attempt.restart()
-        return self._verdict(attempt, own, rebuilt, questions, max(peak, attempt.peak))
-
-    def _questions(self, attempt: Attempt, rebuilt: Rebuilt) -> list[QuestionVerdict]:
-        assert self._judge is not None
-        return self._judge.judge(attempt, rebuilt.answers)
-
-    def _plainly(
-        self, warm: Warm, cells: list[Cell], attempt: Attempt, rebuilt: Rebuilt
-    ) -> tuple[list[QuestionVerdict], int]:
-        try:
-            attempt.process()
-        except Stopped:
-            pass  # the cells say why
-        finally:
-            attempt.restart()
-        questions, second = plain.judge(warm, cells, self.master.notebook, attempt, rebuilt.answers)
-        return questions, second.peak
+        if self._judge is None:
+            questions, attempt = plain.judge(warm, cells, self.master.notebook, rebuilt.answers)
+        else:
+            attempt = Attempt(warm, own, self._judge.names)
+            try:
+                questions = self._judge.judge(attempt, rebuilt.answers)
+            finally:
+                attempt.restart()
+        return self._verdict(attempt, own, rebuilt, questions)
 
     def _verdict(
         self,
@@ -182,7 +164,6 @@ class Engine:
         cells: list[Cell],
         rebuilt: Rebuilt,
         questions: list[QuestionVerdict],
-        peak: int,
     ) -> Verdict:
         status, reason = _overall(questions)
         flags = list(rebuilt.flags)
@@ -207,7 +188,7 @@ class Engine:
             },
             layers=[name for name, said in attempt.layers.items() if said == sandbox.HELD],
             guarantee="judged elsewhere" if self._judge else "in the student's process",
-            peak_bytes=peak,
+            peak_bytes=attempt.peak,
         )
 
     def _malformed(self, error: Malformed) -> Verdict:

@@ -3,8 +3,9 @@
 Such tests can only run where the student's code has run, in the student's own process, which could
 tamper with them: the verdict says so. nbgrader's conventions hold: an error is no points, a number
 as the last value is partial credit, anything else is full marks; what is printed to stderr is not
-scored. The notebook runs twice: once without the tests, for what the student sees, once with them,
-in order, for the points; of that run nothing but the points is kept.
+scored. The notebook runs with the tests, in order. Of that run only the points are kept, and what
+was shown before the first test: whatever comes later may repeat a hidden test. If there is such a
+thing, the notebook runs a second time, without the tests, for what the student sees.
 """
 
 from __future__ import annotations
@@ -35,19 +36,13 @@ def tests(notebook: str) -> dict[str, tuple[str, float]]:
 
 
 def judge(
-    warm: Warm, cells: list[Cell], notebook: str, shown: Attempt, answers: dict[str, str]
+    warm: Warm, cells: list[Cell], notebook: str, answers: dict[str, str]
 ) -> tuple[list[QuestionVerdict], Attempt]:
-    """Return a verdict for each graded cell; `cells` has the tests, `shown` ran without them."""
+    """Return a verdict for each graded cell, and what the other cells have shown."""
     graded = tests(notebook)
     sources = {name: source for name, (source, _) in graded.items()}
-    attempt = Attempt(warm, [_with_tests(cell, sources) for cell in cells], deadline=shown.deadline)
-    stop: Stopped | None = None
-    try:
-        attempt.process()
-    except Stopped as error:
-        stop = error
-    finally:
-        attempt.restart()
+    attempt = Attempt(warm, [_with_tests(cell, sources) for cell in cells])
+    stop = _run(attempt)
     before: list[str] = []
     verdicts = []
     for cell in cells:
@@ -61,7 +56,42 @@ def judge(
             before = []
         elif cell.grade_id:
             before.append(cell.grade_id)
-    return verdicts, attempt
+    return verdicts, _shown(warm, cells, attempt)
+
+
+def _run(attempt: Attempt) -> Stopped | None:
+    """Run the cells to their end; return what stopped them for good, if anything did."""
+    try:
+        attempt.process()
+    except Stopped as stop:
+        return stop
+    finally:
+        attempt.restart()
+    return None
+
+
+def _shown(warm: Warm, cells: list[Cell], tested: Attempt) -> Attempt:
+    """Return an attempt with nothing of a test in what its cells show: the same, or a new one."""
+    own = [cell for cell in cells if not cell.graded]
+    clean, after_tests = {}, False
+    for cell in cells:
+        after_tests = after_tests or cell.graded
+        ran = tested.ran.get(cell.number)
+        if ran is not None and not cell.graded and not (after_tests and _says_something(ran)):
+            clean[cell.number] = ran
+    if len(clean) == len(own):
+        return tested
+    attempt = Attempt(warm, own, deadline=tested.deadline)
+    _run(attempt)
+    attempt.ran = {**clean, **attempt.ran}
+    attempt.layers = attempt.layers or tested.layers  # no time was left for a process
+    attempt.peak = max(attempt.peak, tested.peak)
+    return attempt
+
+
+def _says_something(ran: Ran) -> bool:
+    """Say whether the student's own words are in what was seen of a cell."""
+    return bool(ran.outputs or (ran.trouble is not None and ran.trouble.kind))
 
 
 def _with_tests(cell: Cell, sources: dict[str, str]) -> Cell:

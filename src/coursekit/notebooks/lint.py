@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,13 @@ SETUP_TAG = "hide-input"
 SETUP = """\
 import importlib.util
 if importlib.util.find_spec("coursekit") is None:  # Colab and other fresh machines
-    %pip install -q "coursekit @ git+https://github.com/{repository}\""""
+"""
+PACKAGE = '    %pip install -q "coursekit @ git+https://github.com/{repository}"'
+COURSE = """\
+    !git clone -q --depth 1 https://github.com/{repository} course
+    %cd -q course
+    %pip install -q ."""
+READS_RESULTS = re.compile(r"^from coursekit\.training\.records import .*result\b", re.MULTILINE)
 COLAB = "https://colab.research.google.com/github/{repository}/blob/{branch}/{path}"
 COLAB_LINK = re.compile(r"https://colab\.research\.google\.com/github/[^\s)>\"']+")
 
@@ -87,9 +93,14 @@ def repository(root: Path) -> tuple[str, str]:
     return found[1], str(about.get("branch") or "main")
 
 
-def setup_source(root: Path) -> str:
-    """Return the cell that installs the package where it is missing."""
-    return SETUP.format(repository=repository(root)[0])
+def setup_source(root: Path, cells: Iterable[Mapping[str, Any]] = ()) -> str:
+    """Return the cell that installs the package where it is missing.
+
+    Where `cells` read results of trainings it fetches the whole course: these are no part of the
+    package.
+    """
+    reads = any(READS_RESULTS.search(cell["source"]) for cell in cells)
+    return (SETUP + (COURSE if reads else PACKAGE)).format(repository=repository(root)[0])
 
 
 def colab_link(path: Path, root: Path) -> str:
@@ -258,7 +269,7 @@ def _first_cells(notebook: dict, path: Path, root: Path) -> Found:
     if second.get("id") != SETUP_ID or second.get("cell_type") != "code":
         yield "", f"needs {SETUP_ID}, the cell that installs the package, as its second cell"
         return
-    if second["source"].rstrip("\n") != setup_source(root):
+    if second["source"].rstrip("\n") != setup_source(root, cells):
         yield SETUP_ID, "differs from the cell that the course expects; --fix writes it"
     if SETUP_TAG not in second.get("metadata", {}).get("tags", []):
         yield SETUP_ID, f"needs the tag {SETUP_TAG}"
@@ -439,7 +450,7 @@ def _fix_first_cells(cells: list[dict[str, Any]], path: Path, root: Path) -> Non
     tags = setup.setdefault("metadata", {}).setdefault("tags", [])
     if SETUP_TAG not in tags:
         tags.append(SETUP_TAG)
-    setup["source"] = setup_source(root)
+    setup["source"] = setup_source(root, cells)
     cells.insert(1, setup)
 
 

@@ -416,9 +416,33 @@ def test_hidden_asserts_are_told_to_nobody(foreign):
         "def square(x): return Spy()"
     )
     later = "import linecache\nprint(linecache.cache)\nprint([o for o in globals()])"
-    verdict = foreign.grade(spy, between=later)
-    assert first(verdict).points == 0
-    assert "hidden-secret" not in json.dumps(verdict.as_json())
+    for between in (later, "import linecache\nraise ValueError(str(linecache.cache))"):
+        verdict = foreign.grade(spy, between=between)
+        assert first(verdict).points == 0
+        assert "hidden-secret" not in json.dumps(verdict.as_json())
+
+
+@pytest.mark.parametrize(
+    ("parts", "processes", "shown"),
+    [
+        ({}, 1, ""),
+        ({"first": "print('early')"}, 1, "early"),  # before any test: it knows of none
+        ({"between": "print('late')"}, 2, "late"),  # once more, where there are no tests
+        ({"between": "1 / 0"}, 2, "division by zero"),
+        ({"square": "def square(x):\n  while True: pass", "first": "print('early')"}, 2, "early"),
+    ],
+)
+def test_a_notebook_runs_without_its_tests_only_where_it_says_something(
+    foreign, tools, monkeypatch, parts, processes, shown
+):
+    begun = []
+    warm = foreign.engine._warm
+    fork = warm.fork
+    monkeypatch.setattr(warm, "fork", lambda: begun.append(1) or fork())
+    verdict = foreign.engine.grade(tools.submission(**parts))
+    assert len(begun) == processes
+    assert shown in json.dumps(verdict.outputs)
+    assert "rlimits" in verdict.layers
 
 
 def test_when_the_grader_is_killed_nothing_goes_on(tools, tmp_path):
