@@ -327,7 +327,7 @@ def test_who_reads_results_fetches_the_whole_course(course):
     path = course.notebook("reads", "from coursekit.training.records import result\n\nresult('x')")
     assert any("differs from the cell" in sentence for sentence in sentences(path))
     fix(path)
-    assert "git clone" in json.loads(path.read_text())["cells"][1]["source"]
+    assert "git clone" in "".join(json.loads(path.read_text())["cells"][1]["source"])
     assert lint(path) == []
 
 

@@ -129,6 +129,7 @@ def test_two_workers_a_failure_a_dead_kernel_and_what_is_done(lab, capsys, monke
             "name": "lr=0.5",
             "seed": seed,
             "set": {"steps": 3, "lr": 0.5, "seed": seed},
+            "settings": {"minutes": 1, "steps": 3, "lr": 0.5},
             "metrics": {"loss": 0.5 + seed, "steps": 3},
         }
         for seed in (1, 2)

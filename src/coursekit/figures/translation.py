@@ -225,7 +225,7 @@ def changes(
                 axis.text(at, y, f"{value:+.0f}", ha=side, va="center", fontsize=10)
     axis.set_yticks(range(len(rows)), rows)
     axis.set_ylim(len(rows) - 0.4, -0.6)
-    axis.set_xlim(-limit, limit)
+    axis.set_xlim(-1.1 * limit, 1.1 * limit)
     axis.grid(axis="x")
     axis.set_xlabel(label)
     figure.legend(loc="outside lower center", ncols=3, frameon=False)

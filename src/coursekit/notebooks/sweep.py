@@ -137,7 +137,7 @@ def _named(run: Planned) -> dict[str, Any]:
 
 
 def _row(run: Planned, result: Mapping[str, Any]) -> dict[str, Any]:
-    more = {part: result[part] for part in ("seed", "metrics", "seconds")}
+    more = {part: result[part] for part in ("seed", "settings", "metrics", "seconds")}
     return {**_named(run), **more}
 
 
