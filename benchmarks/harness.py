@@ -141,8 +141,8 @@ def resident(field: str) -> int:
 
 def write(script: str, what: str, rows: list[dict], args: argparse.Namespace) -> None:
     """Write the rows, with what they were measured on."""
-    packages = ("torch", "transformers", "tokenizers", "x-transformers", "vit-pytorch", "tiktoken")
-    packages += ("nbgrader",)
+    packages = ("torch", "transformers", "tokenizers", "x-transformers", "vit-pytorch", "tiktoken",
+                "nbgrader")  # fmt: skip
     record = {
         "what": what,
         "hardware": f"{platform.machine()}, {args.threads} threads",

@@ -26,6 +26,13 @@ COLOURS = {
     "black": "#000000",
 }
 
+LINES = (  # told apart by their strokes too
+    {"color": COLOURS["blue"], "linestyle": "-"},
+    {"color": COLOURS["vermilion"], "linestyle": "--"},
+    {"color": COLOURS["green"], "linestyle": "-."},
+    {"color": COLOURS["black"], "linestyle": ":"},
+)
+
 # What matplotlib reads when it makes axes; colours of lines come with the axes as a cycle.
 STYLE = {
     "figure.facecolor": "white",

@@ -9,18 +9,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from coursekit.figures import COLOURS, new_figure
+from coursekit.figures import COLOURS, LINES, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LINES = (
-    {"color": COLOURS["blue"], "linestyle": "-"},
-    {"color": COLOURS["vermilion"], "linestyle": "--"},
-    {"color": COLOURS["green"], "linestyle": "-."},
-    {"color": COLOURS["black"], "linestyle": ":"},
-)
 MARKS = (("o", COLOURS["blue"]), ("s", COLOURS["orange"]), ("^", COLOURS["vermilion"]))
 
 

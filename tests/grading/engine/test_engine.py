@@ -415,8 +415,9 @@ def test_hidden_asserts_are_told_to_nobody(foreign):
         "        raise ValueError(repr(sys._getframe(1).f_code.co_consts))\n"
         "def square(x): return Spy()"
     )
-    later = "import linecache\nprint(linecache.cache)\nprint([o for o in globals()])"
-    for between in (later, "import linecache\nraise ValueError(str(linecache.cache))"):
+    cells = "[v for k, v in linecache.cache.items() if k[:5] == '<cell']"
+    for between in (f"print({cells})", f"raise ValueError(str({cells})[-500:])"):
+        between = f"import linecache\n{between}"
         verdict = foreign.grade(spy, between=between)
         assert first(verdict).points == 0
         assert "hidden-secret" not in json.dumps(verdict.as_json())
