@@ -323,8 +323,9 @@ def test_fix_adds_the_first_cells_where_they_are_missing(course):
     assert lint(path) == []
 
 
-def test_who_reads_results_fetches_the_whole_course(course):
-    path = course.notebook("reads", "from coursekit.training.records import result\n\nresult('x')")
+@pytest.mark.parametrize("names", ["result", "sweep_result as s", "(\n    record,\n    result,\n)"])
+def test_who_reads_results_fetches_the_whole_course(course, names):
+    path = course.notebook("reads", f"from coursekit.training.records import {names}")
     assert any("differs from the cell" in sentence for sentence in sentences(path))
     fix(path)
     assert "git clone" in "".join(json.loads(path.read_text())["cells"][1]["source"])

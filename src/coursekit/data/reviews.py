@@ -25,7 +25,11 @@ SITES = {  # where it lies on the hub: repository, revision, and how many rows e
         "b6059de032aed3fea5bfadcbef8d375559c6bfd9",
         {"train": 8_530, "validation": 1_066, "test": 1_066},
     ),
-    "imdb": ("stanfordnlp/imdb", "main", {"train": 25_000, "test": 25_000}),
+    "imdb": (
+        "stanfordnlp/imdb",
+        "e6281661ce1c48d982bc483cf8a173c1bbeb5d31",
+        {"train": 25_000, "test": 25_000},
+    ),
 }
 TWINS_SHA256 = "b0c8b50b1662d7f974ca995e4f6f0236de744c3d4f297f620ce25aacdbd4fee2"
 

@@ -14,9 +14,10 @@ import json
 import os
 import platform
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from coursekit.errors import CourseError
 from coursekit.notebooks import course_root
@@ -45,10 +46,8 @@ def closure(sources: Path | Iterable[Path], root: Path) -> set[Path]:
         if path.suffix != ".ipynb":
             waiting += [path, *_files(_dotted(path, folder), (folder,))]
             continue
-        for cell in read_notebook(path)["cells"]:
-            if cell["cell_type"] == "code" and "import" in _text(cell):
-                for name in _imports(python_of(_text(cell)), ()):
-                    waiting += _files(name, (path.parent, folder))
+        for name in imports_of_cells(read_notebook(path)["cells"]):
+            waiting += _files(name, (path.parent, folder))
     while waiting:
         path = waiting.pop()
         if path in found:
@@ -91,12 +90,23 @@ def _reads_results(notebook: Path, files: Iterable[Path], root: Path) -> bool:
     training = notebook.is_relative_to(root / "notebooks" / "training")
     if training or folder.joinpath(*RECORDS).with_suffix(".py") not in files:
         return False
-    names = set()
-    for cell in read_notebook(notebook)["cells"]:
-        if cell["cell_type"] == "code" and "import" in _text(cell):
-            names |= _imports(python_of(_text(cell)), ())
+    names = imports_of_cells(read_notebook(notebook)["cells"])
     for path in files:
         names |= _imports_of(path, folder if path.is_relative_to(folder) else path.parent)
+    return names_a_reader(names)
+
+
+def imports_of_cells(cells: Iterable[Mapping[str, Any]]) -> set[tuple[str, ...]]:
+    """Return the dotted names that the cells of a notebook import."""
+    names: set[tuple[str, ...]] = set()
+    for cell in cells:
+        if cell["cell_type"] == "code" and "import" in _text(cell):
+            names |= _imports(python_of(_text(cell)), ())
+    return names
+
+
+def names_a_reader(names: Iterable[tuple[str, ...]]) -> bool:
+    """Say whether imported names are those of what reads the results of trainings."""
     return any(
         name == RECORDS or (name[:2] == RECORDS[:2] and name[-1] in READERS) for name in names
     )

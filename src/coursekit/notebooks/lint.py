@@ -14,7 +14,12 @@ from typing import Any
 
 from coursekit.errors import CourseError
 from coursekit.notebooks import course_root, quick_imports, relative, write_whole
-from coursekit.notebooks.imports import parse_cell, read_notebook
+from coursekit.notebooks.imports import (
+    imports_of_cells,
+    names_a_reader,
+    parse_cell,
+    read_notebook,
+)
 from coursekit.notebooks.lint_training import GPU, is_training, training
 
 LONGEST_CELL = 25
@@ -30,7 +35,6 @@ COURSE = """\
     !git clone -q --depth 1 https://github.com/{repository} course
     %cd -q course
     %pip install -q ."""
-READS_RESULTS = re.compile(r"^from coursekit\.training\.records import .*result\b", re.MULTILINE)
 COLAB = "https://colab.research.google.com/github/{repository}/blob/{branch}/{path}"
 COLAB_LINK = re.compile(r"https://colab\.research\.google\.com/github/[^\s)>\"']+")
 
@@ -99,7 +103,7 @@ def setup_source(root: Path, cells: Iterable[Mapping[str, Any]] = ()) -> str:
     Where `cells` read results of trainings it fetches the whole course: these are no part of the
     package.
     """
-    reads = any(READS_RESULTS.search(cell["source"]) for cell in cells)
+    reads = names_a_reader(imports_of_cells(cells))
     return (SETUP + (COURSE if reads else PACKAGE)).format(repository=repository(root)[0])
 
 
