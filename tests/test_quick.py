@@ -69,6 +69,21 @@ def test_gradients_flow_through_it_as_through_the_stack():
         torch.testing.assert_close(parameter.grad, gradient)
 
 
+def test_what_it_leaves_behind_are_ordinary_tensors():
+    torch.manual_seed(1)
+    net, x, cache = stack(), torch.randn(B, 3, D).double(), StackCache(2)
+    quick = QuickStack.of(net)
+    with torch.no_grad():
+        for read in range(3):  # the first makes room in the cache, the others make more
+            out = quick(x[:, read : read + 1], cache)
+    head = nn.Linear(D, 1).double()
+    head(out).sum().backward()  # may be learned from
+    assert head.weight.grad.abs().sum() > 0
+    keys = cache.own[0].keys.clone()
+    cache.reorder(torch.tensor([1, 0, 2]))  # may be written into
+    torch.testing.assert_close(cache.own[0].keys, keys[[1, 0, 2]])
+
+
 def test_new_weights_are_seen():
     net, x = stack(), torch.randn(B, 1, D).double()
     quick = QuickStack.of(net)

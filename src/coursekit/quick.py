@@ -63,7 +63,21 @@ class QuickStack:
         bias: Tensor | None = None,
     ) -> Tensor:
         """x (B, 1, D) -> (B, 1, D); the masks and the bias are those of `Stack`."""
-        x, post = x[:, 0], self.post  # (B, D)
+        # Without gradients torch need not keep account of what was changed in place either.
+        with torch.inference_mode(not torch.is_grad_enabled()):
+            x = self._step(x[:, 0], cache, mask, memory_mask, bias)  # (B, D)
+        return x[:, None].clone()  # (B, 1, D): an ordinary tensor again
+
+    def _step(
+        self,
+        x: Tensor,
+        cache: StackCache,
+        mask: Tensor | None,
+        memory_mask: Tensor | None,
+        bias: Tensor | None,
+    ) -> Tensor:
+        """x (B, D) -> (B, D)."""
+        post = self.post
         for layer, own, memory in zip(self.layers, cache.own, cache.memory, strict=True):
             q, k, v = layer.qkv(x if post else layer.norm(x))  # 3 × (B, H, 1, Dh)
             k, v = own.append(k, v)  # (B, H, S, Dh)
@@ -83,7 +97,7 @@ class QuickStack:
             x = x + layer.contract(layer.activation(layer.expand(y)))  # (B, D)
             if post:
                 x = layer.feed_norm(x)
-        return self.final(x)[:, None]  # (B, 1, D)
+        return self.final(x)  # (B, D)
 
     @classmethod
     def of(cls, stack: Stack) -> QuickStack | None:
@@ -170,7 +184,8 @@ def _heads(weight: Tensor, bias: Tensor | None, heads: int) -> Callable[[Tensor]
 def _norm(module: nn.Module) -> Map:
     if isinstance(module, nn.Identity):
         return lambda x: x
-    shape = module.normalized_shape
+    shape, weight, eps = module.normalized_shape, module.weight, module.eps
     if isinstance(module, nn.RMSNorm):
-        return lambda x: torch.rms_norm(x, shape, module.weight, module.eps)
-    return lambda x: torch.layer_norm(x, shape, module.weight, module.bias, module.eps)
+        return lambda x: torch.rms_norm(x, shape, weight, eps)
+    bias = module.bias
+    return lambda x: torch.layer_norm(x, shape, weight, bias, eps)
