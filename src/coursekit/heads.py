@@ -209,12 +209,12 @@ class KeyValueCache:
     @property
     def keys(self) -> Tensor | None:
         """(B, Hkv, S, Dh), or None as long as nothing is stored."""
-        return None if self._keys is None else self._keys.narrow(2, 0, self.length)
+        return None if self._keys is None else self._keys[:, :, : self.length]
 
     @property
     def values(self) -> Tensor | None:
         """(B, Hkv, S, Dv), or None as long as nothing is stored."""
-        return None if self._values is None else self._values.narrow(2, 0, self.length)
+        return None if self._values is None else self._values[:, :, : self.length]
 
     def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Add new positions (B, Hkv, T, Dh) at the end and return all of them."""
@@ -234,8 +234,8 @@ class KeyValueCache:
                 self.capacity = max(end, self.capacity if self._keys is None else 2 * end)
                 self._keys = self._moved(self._keys, keys)
                 self._values = self._moved(self._values, values)
-            self._keys.narrow(2, self.length, end - self.length).copy_(keys)
-            self._values.narrow(2, self.length, end - self.length).copy_(values)
+            self._keys[:, :, self.length : end] = keys
+            self._values[:, :, self.length : end] = values
         self.length = end
         return self.keys, self.values
 
