@@ -82,20 +82,22 @@ def tied_narrow(student):
 
 # --- smoothed_loss
 
-LABELS = torch.tensor([[4, 9, 2, 1, 7, 1], [3, 1, 1, 1, 1, 1], [8, 5, 6, 4, 2, 1]])
+
+def some_labels():
+    return torch.tensor([[4, 9, 2, 1, 7, 1], [3, 1, 1, 1, 1, 1], [8, 5, 6, 4, 2, 1]])
 
 
 @hidden("smoothed_loss", says="another padding symbol, longer sentences", weight=2)
 def loss_padded(student):
-    return student.smoothed_loss(3 * randn(3, 6, 10, seed=5), LABELS, 1)
+    return student.smoothed_loss(3 * randn(3, 6, 10, seed=5), some_labels(), 1)
 
 
 @hidden("smoothed_loss", says="what is predicted at padding does not matter", weight=2)
 def loss_noise_at_padding(student):
     logits = randn(3, 6, 10, seed=6)
-    noise = 20 * randn(3, 6, 10, seed=7) * (LABELS == 1)[..., None]
-    first = student.smoothed_loss(logits, LABELS, 1)
-    second = student.smoothed_loss(logits + noise, LABELS, 1)
+    noise = 20 * randn(3, 6, 10, seed=7) * (some_labels() == 1)[..., None]
+    first = student.smoothed_loss(logits, some_labels(), 1)
+    second = student.smoothed_loss(logits + noise, some_labels(), 1)
     assert (first - second).abs() < 1e-5
     return second
 
@@ -103,19 +105,19 @@ def loss_noise_at_padding(student):
 @hidden("smoothed_loss", says="one row more of padding changes nothing")
 def loss_more_padding(student):
     logits = randn(4, 6, 10, seed=8)
-    labels = torch.cat([LABELS, torch.ones_like(LABELS[:1])])
+    labels = torch.cat([some_labels(), torch.ones_like(some_labels()[:1])])
     return student.smoothed_loss(logits, labels, 1)
 
 
 @hidden("smoothed_loss", says="logits in the thousands")
 def loss_extreme(student):
-    return student.smoothed_loss(3000 * randn(2, 6, 10, seed=9), LABELS[:2], 1)
+    return student.smoothed_loss(3000 * randn(2, 6, 10, seed=9), some_labels()[:2], 1)
 
 
 @hidden("smoothed_loss", says="double precision", tolerance=1e-6)
 def loss_double(student):
     logits = 2 * randn(3, 6, 10, seed=10, dtype=torch.float64)
-    return student.smoothed_loss(logits, LABELS, 1, 0.25)
+    return student.smoothed_loss(logits, some_labels(), 1, 0.25)
 
 
 @hidden("smoothed_loss", says="the lowest loss that there is")
@@ -130,12 +132,12 @@ def loss_lowest(student):
 
 @hidden("smoothed_loss", says="gradients at the logits", weight=2)
 def loss_gradients(student):
-    return gradients(student.smoothed_loss, randn(3, 6, 10, seed=11), LABELS, 1)
+    return gradients(student.smoothed_loss, randn(3, 6, 10, seed=11), some_labels(), 1)
 
 
 @hidden("smoothed_loss", says="logits and labels are left as they were")
 def loss_keeps(student):
-    return after(student.smoothed_loss, randn(3, 6, 10, seed=12), LABELS, 1)
+    return after(student.smoothed_loss, randn(3, 6, 10, seed=12), some_labels(), 1)
 
 
 # --- beam_search

@@ -153,8 +153,13 @@ GAUSSIAN = Question(
 # --- predict
 
 
-X = torch.tensor([0.0, 1.0, 2.0, 4.0])
-Y = torch.tensor([1.0, 3.0, 2.0, -1.0])
+def _places() -> Tensor:
+    return torch.tensor([0.0, 1.0, 2.0, 4.0])
+
+
+def _heights() -> Tensor:
+    return torch.tensor([1.0, 3.0, 2.0, -1.0])
+
 
 PREDICT = Question(
     name="predict",
@@ -170,7 +175,9 @@ PREDICT = Question(
     cases=(
         Case(
             "three places, four samples",
-            lambda student: student.predict(torch.tensor([0.5, 1.5, 3.0]), X, Y, 0.7),
+            lambda student: student.predict(
+                torch.tensor([0.5, 1.5, 3.0]), _places(), _heights(), 0.7
+            ),
         ),
         Case(
             "twenty places, fifty samples",
@@ -178,11 +185,11 @@ PREDICT = Question(
         ),
         Case(
             "as many places as samples, with bandwidth 1",
-            lambda student: student.predict(X + 0.25, X, Y, 1.0),
+            lambda student: student.predict(_places() + 0.25, _places(), _heights(), 1.0),
         ),
         Case(
             "a bandwidth of a thousandth",
-            lambda student: student.predict(torch.tensor([0.3, 2.9]), X, Y, 0.001),
+            lambda student: student.predict(torch.tensor([0.3, 2.9]), _places(), _heights(), 0.001),
         ),
     ),
     misconceptions=(

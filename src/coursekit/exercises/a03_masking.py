@@ -86,8 +86,14 @@ CAUSAL = Question(
 
 # --- padding_mask
 
-RIGHT = torch.tensor([[5, 3, 8, 2], [7, 1, 0, 0]])  # 0 is padding
-NINES = torch.tensor([[0, 3, 0, 9, 9], [4, 0, 2, 1, 6], [0, 9, 9, 9, 9]])  # 9 is padding, 0 is not
+
+def _right() -> Tensor:
+    return torch.tensor([[5, 3, 8, 2], [7, 1, 0, 0]])  # 0 is padding
+
+
+def _nines() -> Tensor:
+    """9 is padding, 0 is not."""
+    return torch.tensor([[0, 3, 0, 9, 9], [4, 0, 2, 1, 6], [0, 9, 9, 9, 9]])
 
 
 PADDING = Question(
@@ -101,9 +107,9 @@ PADDING = Question(
     page="masking.html#sec-masking-padding",
     reference=masks.padding,
     cases=(
-        Case("two sentences, pad = 0", lambda student: student.padding_mask(RIGHT, 0)),
-        Case("three sentences, pad = 9", lambda student: student.padding_mask(NINES, 9)),
-        Case("padding on the left", lambda student: student.padding_mask(RIGHT.flip(-1), 0)),
+        Case("two sentences, pad = 0", lambda student: student.padding_mask(_right(), 0)),
+        Case("three sentences, pad = 9", lambda student: student.padding_mask(_nines(), 9)),
+        Case("padding on the left", lambda student: student.padding_mask(_right().flip(-1), 0)),
     ),
     misconceptions=(
         Misconception(
@@ -149,10 +155,22 @@ PADDING = Question(
 
 # --- masked_shares
 
-FAR = torch.tensor([[-20000.0, 0.0, -20001.0], [0.0, 2.0, 0.0], [50.0, -200.0, 60.0]])
-FAR_MASK = torch.tensor([[True, False, True], [True, True, True], [False, True, False]])
-EMPTY = torch.tensor([[True, True, False, True], [False] * 4, [False, False, True, False]])
-KEEP = torch.tensor([[True, True, True, False, True], [False, True, True, False, False]])
+
+def _far() -> Tensor:
+    return torch.tensor([[-20000.0, 0.0, -20001.0], [0.0, 2.0, 0.0], [50.0, -200.0, 60.0]])
+
+
+def _far_mask() -> Tensor:
+    return torch.tensor([[True, False, True], [True, True, True], [False, True, False]])
+
+
+def _empty() -> Tensor:
+    return torch.tensor([[True, True, False, True], [False] * 4, [False, False, True, False]])
+
+
+def _keep() -> Tensor:
+    return torch.tensor([[True, True, True, False, True], [False, True, True, False, False]])
+
 
 TEN_THOUSAND = (  # people write each of these in two ways, which differ in their gradients
     "-1e4 is not minus infinity. If the allowed scores lie lower still, the forbidden key wins; "
@@ -191,19 +209,19 @@ SHARES = Question(
         ),
         Case(
             "two sentences, three heads, one mask (2, 1, 1, 5)",
-            lambda student: student.masked_shares(randn(2, 3, 4, 5), KEEP[:, None, None, :]),
+            lambda student: student.masked_shares(randn(2, 3, 4, 5), _keep()[:, None, None, :]),
         ),
         Case(
             "scores of 0, and scores of -20000",
-            lambda student: student.masked_shares(FAR, FAR_MASK),
+            lambda student: student.masked_shares(_far(), _far_mask()),
         ),
         Case(
             "a row with nothing to attend to",
-            lambda student: student.masked_shares(randn(3, 4, seed=1), EMPTY),
+            lambda student: student.masked_shares(randn(3, 4, seed=1), _empty()),
         ),
         Case(
             "gradients, with such a row",
-            lambda student: gradients(student.masked_shares, randn(2, 3, 4, seed=2), EMPTY),
+            lambda student: gradients(student.masked_shares, randn(2, 3, 4, seed=2), _empty()),
         ),
     ),
     misconceptions=(
@@ -286,8 +304,8 @@ DECODER = Question(
             "one sentence, one place padded",
             lambda student: student.decoder_mask(torch.tensor([[5, 3, 8, 0]]), 0),
         ),
-        Case("three sentences, pad = 9", lambda student: student.decoder_mask(NINES, 9)),
-        Case("padding on the left", lambda student: student.decoder_mask(NINES.flip(-1), 9)),
+        Case("three sentences, pad = 9", lambda student: student.decoder_mask(_nines(), 9)),
+        Case("padding on the left", lambda student: student.decoder_mask(_nines().flip(-1), 9)),
     ),
     misconceptions=(
         Misconception(

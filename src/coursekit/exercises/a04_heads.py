@@ -186,7 +186,8 @@ def _layer(student: object, width: int, heads: int) -> object:
     return layer
 
 
-MASK = (randn(3, 5, 5, seed=31) > 0) | torch.eye(5, dtype=torch.bool)  # one for each sentence
+def _mask() -> Tensor:
+    return (randn(3, 5, 5, seed=31) > 0) | torch.eye(5, dtype=torch.bool)  # one for each sentence
 
 
 MULTI = Question(
@@ -212,7 +213,7 @@ MULTI = Question(
         ),
         Case(
             "three sentences, three heads, a mask for each sentence",
-            lambda student: _layer(student, 12, 3)(randn(3, 5, 12, seed=2), mask=MASK),
+            lambda student: _layer(student, 12, 3)(randn(3, 5, 12, seed=2), mask=_mask()),
         ),
         Case(
             "names and shapes of the weights",

@@ -489,7 +489,9 @@ def _wordpiece(word: str, vocabulary: list[str], unknown: str = "[UNK]") -> list
     return pieces
 
 
-CUTS = ["ab", "abc", "a", "##bcd", "##cd", "##d"]
+def _cuts() -> list[str]:
+    return ["ab", "abc", "a", "##bcd", "##cd", "##d"]
+
 
 WORDPIECE = Question(
     name="wordpiece",
@@ -513,7 +515,7 @@ WORDPIECE = Question(
         ),
         Case(
             "abcd, which can be cut in three ways",
-            lambda student: student.wordpiece("abcd", CUTS),
+            lambda student: student.wordpiece("abcd", _cuts()),
         ),
         Case(
             "abcd, where the longest piece leads to a dead end",

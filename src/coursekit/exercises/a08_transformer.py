@@ -275,7 +275,9 @@ def _smoothed_loss(logits: Tensor, labels: Tensor, pad: int, smoothing: float = 
     return smoothed_cross_entropy(logits, labels, smoothing=smoothing, pad=pad)
 
 
-LABELS = torch.tensor([[3, 1, 6, 2, 4], [5, 2, 0, 0, 0], [1, 1, 2, 0, 0]])
+def _labels() -> Tensor:
+    return torch.tensor([[3, 1, 6, 2, 4], [5, 2, 0, 0, 0], [1, 1, 2, 0, 0]])
+
 
 LOSS = Question(
     name="smoothed_loss",
@@ -304,17 +306,17 @@ LOSS = Question(
         ),
         Case(
             "a batch with padding",
-            lambda student: student.smoothed_loss(2 * randn(3, 5, 7, seed=1), LABELS, 0),
+            lambda student: student.smoothed_loss(2 * randn(3, 5, 7, seed=1), _labels(), 0),
             weight=2,
         ),
         Case(
             "no smoothing",
-            lambda student: student.smoothed_loss(2 * randn(3, 5, 7, seed=2), LABELS, 0, 0.0),
+            lambda student: student.smoothed_loss(2 * randn(3, 5, 7, seed=2), _labels(), 0, 0.0),
         ),
         Case(
             "gradients at the logits",
             lambda student: gradients(
-                student.smoothed_loss, 2 * randn(3, 5, 7, seed=3), LABELS, 0, 0.3
+                student.smoothed_loss, 2 * randn(3, 5, 7, seed=3), _labels(), 0, 0.3
             ),
         ),
     ),
@@ -413,16 +415,19 @@ def _beam_search(
 
 # Words 0 end, 1 start, 2 "a", 3 "the", 4 "cat", 5 "dog": "the" is the better beginning by far, and
 # "a", behind which only one word makes sense, leads to the better text.
-PAIRS = torch.tensor(
-    [
-        [0.500, 0.060, 0.080, 0.100, 0.120, 0.140],
-        [0.005, 0.015, 0.360, 0.560, 0.025, 0.035],
-        [0.004, 0.006, 0.008, 0.012, 0.040, 0.930],
-        [0.340, 0.010, 0.020, 0.030, 0.360, 0.240],
-        [0.500, 0.060, 0.080, 0.100, 0.120, 0.140],
-        [0.900, 0.010, 0.015, 0.020, 0.025, 0.030],
-    ]
-).log()
+
+
+def _pairs() -> Tensor:
+    return torch.tensor(
+        [
+            [0.500, 0.060, 0.080, 0.100, 0.120, 0.140],
+            [0.005, 0.015, 0.360, 0.560, 0.025, 0.035],
+            [0.004, 0.006, 0.008, 0.012, 0.040, 0.930],
+            [0.340, 0.010, 0.020, 0.030, 0.360, 0.240],
+            [0.500, 0.060, 0.080, 0.100, 0.120, 0.140],
+            [0.900, 0.010, 0.015, 0.020, 0.025, 0.030],
+        ]
+    ).log()
 
 
 def _found(
@@ -448,11 +453,11 @@ BEAMS = Question(
     cases=(
         Case(
             "six words, one beam",
-            lambda student: student.beam_search(PAIRS, 1, 1, 0, 5, 0.6),
+            lambda student: student.beam_search(_pairs(), 1, 1, 0, 5, 0.6),
         ),
         Case(
             "six words, two beams",
-            lambda student: student.beam_search(PAIRS, 1, 2, 0, 5, 0.6),
+            lambda student: student.beam_search(_pairs(), 1, 2, 0, 5, 0.6),
         ),
         Case("random logits, two beams", lambda student: _found(student, 5, 111, 2.0, 2, 5, 0.6)),
         Case("the plain sum of logs", lambda student: _found(student, 5, 111, 2.0, 2, 5, 0.0)),

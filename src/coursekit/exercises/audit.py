@@ -21,6 +21,7 @@ from coursekit.exercises import catalogue, private
 from coursekit.exercises.assignments import read, release, release_text, released, source, sources
 from coursekit.exercises.checking import check
 from coursekit.exercises.clock import silence
+from coursekit.exercises.idle import idle
 from coursekit.exercises.leaks import leaks
 from coursekit.exercises.outcome import Known, Outcome, differ, observe
 from coursekit.exercises.question import Assignment, Case, Question
@@ -122,13 +123,13 @@ def table(rows: Sequence[Audited]) -> str:
 
 def share(known: Known, outcomes: Sequence[Outcome]) -> float:
     """Return the share of the points that these outcomes earn."""
-    weights = [case.weight for case in known.cases]
-    earned = sum(
-        case.weight
-        for number, (case, outcome) in enumerate(zip(known.cases, outcomes))
-        if outcome.error is None and differ(outcome, known.expected(number), case.tolerance) is None
+    return known.earned(
+        [
+            outcome.error is None
+            and differ(outcome, known.expected(number), case.tolerance) is None
+            for number, (case, outcome) in enumerate(zip(known.cases, outcomes))
+        ]
     )
-    return earned / sum(weights) if weights else 0.0
 
 
 def _question(
@@ -168,6 +169,13 @@ def _question(
         )
     if row.blank > 0:
         row.problems.append(f"the blank release earns {row.blank:.0%}")
+    for name, answer in idle(question.reference).items():
+        student = catalogue.references(assignment, **{question.name: answer})
+        if earned := share(known, everything(student)):
+            row.problems.append(f"an answer that looks at nothing ({name}) earns {earned:.0%}")
+    free = sum(case.weight for n, case in enumerate(known.cases) if known.free(n))
+    if free > sum(case.weight for case in known.cases) / 2:
+        row.problems.append("answers that look at nothing pass most of the cases")
     if row.seconds > SLOWEST:
         row.problems.append(f"check took {row.seconds:.1f} s")
     if _unsteady(known, reference):

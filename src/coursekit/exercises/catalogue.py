@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,11 +21,17 @@ def names() -> list[str]:
     return sorted(name for name in found if FILE.fullmatch(name))
 
 
+@lru_cache
 def load(name: str) -> Assignment:
     """Return the public half of the assignment called `name`."""
     if name not in names():
         raise CourseError(f"there is no assignment {name!r}; there are {', '.join(names())}")
-    return import_module(f"coursekit.exercises.{name}").ASSIGNMENT
+    from coursekit.exercises.fresh import refuse_shared  # which needs torch, and names does not
+
+    module = import_module(f"coursekit.exercises.{name}")
+    cases = (case for question in module.ASSIGNMENT.questions for case in question.cases)
+    refuse_shared(module.__name__, vars(module), cases)
+    return module.ASSIGNMENT
 
 
 def find(name: str) -> tuple[Assignment, Question] | None:

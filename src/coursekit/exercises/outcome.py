@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from coursekit.errors import CourseError
 from coursekit.exercises.catalogue import references
 from coursekit.exercises.compare import Difference, same
+from coursekit.exercises.fresh import copied, same_chance, seal, usual_numbers
+from coursekit.exercises.idle import idle
 from coursekit.exercises.question import Assignment, Case, Misconception, Question
 
 
@@ -25,10 +28,11 @@ class Outcome:
 
 def observe(case: Case, student: Any) -> Outcome:
     """Run a case; an error of the answer, or an assertion of the case, is an outcome as well."""
-    try:
-        return Outcome(value=case.run(student))
-    except Exception as error:
-        return Outcome(error=error)
+    with same_chance():
+        try:
+            return Outcome(value=copied(case.run(student)))
+        except Exception as error:
+            return Outcome(error=error)
 
 
 def differ(actual: Outcome, expected: Outcome, tolerance: float) -> Difference | None:
@@ -49,7 +53,7 @@ class Known:
 
     def __init__(self, assignment: Assignment, question: Question, cases: Sequence[Case]) -> None:
         self.assignment, self.question, self.cases = assignment, question, tuple(cases)
-        self._found: dict[tuple[str, int], Outcome] = {}
+        self._found: dict[tuple[str, int], tuple[Outcome, bytes]] = {}  # with its seal
 
     def expected(self, number: int) -> Outcome:
         """Return what the reference gives on the case with this number."""
@@ -74,6 +78,24 @@ class Known:
                 return candidate
         return None
 
+    def earned(self, passed: Sequence[bool]) -> float:
+        """Return the share of the points that these cases bring, 0 to 1.
+
+        Those that an idle answer passes as well count beside others, and bring nothing alone.
+        """
+        total = sum(case.weight for case in self.cases)
+        if not total or all(self.free(number) for number, one in enumerate(passed) if one):
+            return 0.0
+        return sum(case.weight for case, one in zip(self.cases, passed) if one) / total
+
+    def free(self, number: int) -> bool:
+        """Say whether an answer that looks at nothing passes this case."""
+        expected, tolerance = self.expected(number), self.cases[number].tolerance
+        return any(
+            differ(self._outcome(f"idle: {name}", answer, number), expected, tolerance) is None
+            for name, answer in idle(self.question.reference).items()
+        )
+
     def _like(self, outcome: Outcome, who: str, answer: Any, number: int) -> bool:
         if who not in outcome.alike:
             other, tolerance = self._outcome(who, answer, number), self.cases[number].tolerance
@@ -81,7 +103,16 @@ class Known:
         return outcome.alike[who]
 
     def _outcome(self, who: str, answer: Any, number: int) -> Outcome:
+        case = self.cases[number]
         if (who, number) not in self._found:
             student = references(self.assignment, **{self.question.name: answer})
-            self._found[who, number] = observe(self.cases[number], student)
-        return self._found[who, number]
+            with usual_numbers():
+                outcome = observe(case, student)
+            self._found[who, number] = outcome, seal(outcome.value)
+        outcome, sealed = self._found[who, number]
+        if seal(outcome.value) != sealed:
+            raise CourseError(
+                f"what “{case.says}” of {self.question.name} should give has been changed since "
+                "it was computed; nothing is compared with it"
+            )
+        return outcome

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
+from coursekit.exercises.fresh import refuse_shared
 from coursekit.exercises.question import Case
 
 Run = Callable[[Any], Any]
@@ -42,9 +43,11 @@ def read(source: str, name: str = "hidden.py") -> dict[str, list[Case]]:
     The text is the instructor's own. It is never a module, so nobody can import it by accident.
     """
     cases: dict[str, list[Case]] = {}
+    names: dict[str, Any] = {"__name__": "hidden"}
     token = _collected.set(cases)
     try:
-        exec(compile(source, name, "exec", dont_inherit=True), {"__name__": "hidden"})
+        exec(compile(source, name, "exec", dont_inherit=True), names)
     finally:
         _collected.reset(token)
+    refuse_shared(name, names, (case for found in cases.values() for case in found))
     return cases

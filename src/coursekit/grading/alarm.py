@@ -1,4 +1,7 @@
-"""An end for the judge's own part of a case, which a student's value may lead astray."""
+"""An end for the judge's own part of a case, which a student's value may lead astray.
+
+Counted is the judge's own work: waiting for the student's process, or for the machine, is none.
+"""
 
 from __future__ import annotations
 
@@ -15,21 +18,21 @@ class Overtime(BaseException):
 
 @contextmanager
 def alarm(seconds: float) -> Iterator[None]:
-    """Raise `Overtime` after some seconds, where there is an alarm to be had."""
+    """Raise `Overtime` after some seconds of work, where there is an alarm to be had."""
     usable = hasattr(signal, "setitimer") and (
         threading.current_thread() is threading.main_thread()
     )
-    if not usable or signal.getitimer(signal.ITIMER_REAL)[0]:
+    if not usable or signal.getitimer(signal.ITIMER_PROF)[0]:
         yield
         return
 
     def ring(number: int, frame: FrameType | None) -> None:
         raise Overtime
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, ring)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)

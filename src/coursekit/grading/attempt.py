@@ -1,21 +1,22 @@
 """One submission at work: its cells run in a forked process, again in a fresh one if that dies.
 
 A cell that takes the process with it (endless, out of memory, too much printed, crashed) is left
-out of the next one, but for its definitions; if these do it again, altogether. Total time is
-bounded, and so is the number of processes.
+out of the next one, but for its definitions; if these do it again, altogether. The cells have their
+time, and the questions have theirs: what one of them uses up is not missing from another's.
 """
 
 from __future__ import annotations
 
 import base64
+import contextlib
 import re
 import struct
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from coursekit.grading.carried import Carried
 from coursekit.grading.forks import Warm
 from coursekit.grading.limits import Limits
 from coursekit.grading.process import Stopped, StudentProcess
@@ -27,6 +28,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 IMPORT = re.compile(r"(import|from)\s+\w[\w. ,]*.*$")
 OURS = "coursekit.exercises"  # check, which every notebook may import
 PROCESSES = 200
+AGAIN = 5  # times the time of the cells that may be spent on running them in fresh processes
 ALWAYS_AGAIN = ("TIMEOUT", "MEM", "OUTPUT", "CRASH")  # after these the process is no good
 
 
@@ -77,14 +79,16 @@ class Attempt:
         warm: Warm,
         cells: Sequence[Cell],
         wanted: Sequence[str] = (),
-        deadline: float | None = None,
+        carried: Carried | None = None,
     ) -> None:
         self.limits: Limits = warm.limits
+        self.carried = carried  # our answers, in the place of some of theirs
         self.ran: dict[int, Ran] = {}
         self.defined: dict[str, str] = {}  # wanted names that there are, and their types
         self.layers: dict[str, str] = {}
         self.peak = 0
-        self.deadline = deadline or time.monotonic() + self.limits.notebook_seconds
+        self._worked = 0.0  # seconds of the processes that have ended
+        self._on_cells = 0.0  # of all seconds
         self._warm, self._cells = warm, list(cells)
         self._wanted = list(wanted)
         self._left_out: dict[int, str] = {}
@@ -99,32 +103,35 @@ class Attempt:
         return "\n".join(line for line in lines if IMPORT.match(line) and OURS not in line)
 
     @property
-    def remaining(self) -> float:
-        """Seconds that the whole submission still has."""
-        return self.deadline - time.monotonic()
+    def worked(self) -> float:
+        """Seconds of processor time that all processes together have used."""
+        return self._worked + (self._process.look() if self._process is not None else 0.0)
 
     def process(self) -> StudentProcess:
         """Return a process in which the cells have run; a fresh one if the last has ended."""
         while self._process is None or self._process.ended:
-            if self.remaining <= 0:
-                limit = self.limits.notebook_seconds
-                raise Stopped("TIMEOUT", f"the {limit:g} seconds for the notebook were used up")
-            if self._processes >= PROCESSES:
+            self.restart()
+            most = AGAIN * self.limits.notebook_seconds
+            if self._processes >= PROCESSES or self._on_cells > most:
                 raise Stopped("CRASH", "its processes have died too often")
             self._processes += 1
             self._process = self._warm.fork()
             self.layers = self._process.layers
-            try:
+            with contextlib.suppress(Stopped):
                 self._run_all(self._process)
-            except Stopped:
-                self.peak = max(self.peak, self._process.peak)
+            self._on_cells += self._process.look()
         return self._process
+
+    def again(self, carried: Carried) -> Attempt:
+        """Return the same submission, to be run once more with some of our answers in it."""
+        return Attempt(self._warm, self._cells, self._wanted, carried)
 
     def restart(self) -> None:
         """End the process; the next one that is asked for is fresh."""
         if self._process is not None:
             self._process.end()
             self.peak = max(self.peak, self._process.peak)
+            self._worked += self._process.worked
             self._process = None
 
     def trouble(self, grade_id: str) -> Trouble | None:
@@ -135,21 +142,26 @@ class Attempt:
         return None
 
     def _run_all(self, process: StudentProcess) -> None:
+        self._on_own = 0.0  # seconds of the cells that are no tests
         for cell in self._cells:
             left_out = self._left_out.get(cell.number, "")
             if left_out != "all":
                 self._run(process, cell, left_out == "definitions")
         names = {"op": "names", "names": self._wanted}
-        answer, _ = process.ask(names, [], min(self.deadline, time.monotonic() + 10))
+        answer, _ = process.ask(names, [], process.until(10))
         found = answer.get("names")
         found = found if isinstance(found, dict) else {}
         self.defined = {
             name: clean(str(found[name]))[:100] for name in self._wanted if name in found
         }
+        if self.carried is not None:
+            process.ask({"op": "carry", "kinds": self.carried.kinds}, [], process.until(10))
 
     def _run(self, process: StudentProcess, cell: Cell, definitions: bool) -> None:
         """Run one cell; what is seen the first time is what counts."""
-        seconds = min(self.limits.cell_seconds, max(0.0, self.remaining))
+        seconds, began = self.limits.cell_seconds, process.look()
+        if not cell.graded:
+            seconds = min(seconds, self.limits.notebook_seconds - self._on_own)
         request = {
             "op": "cell",
             "number": cell.number,
@@ -158,13 +170,14 @@ class Attempt:
         }
         process.clear()
         try:
-            answer, figures = process.ask(request, [], time.monotonic() + seconds)
+            answer, figures = process.ask(request, [], process.until(seconds))
         except Stopped as stop:
-            sentence = stop.sentence or f"it ran longer than {seconds:.3g} seconds"
+            sentence = stop.sentence or _too_long(seconds, self.limits)
             self._note(cell, Ran(Trouble(stop.status, "", sentence), _streams(process)))
             worse = cell.graded or definitions
             self._left_out[cell.number] = "all" if worse else "definitions"
             raise
+        self._on_own += 0.0 if cell.graded else process.look() - began
         ran = Ran(outputs=_streams(process) + _figures(figures))
         number = answer.get("number")
         ran.number = float(number) if type(number) in (int, float) else None
@@ -198,6 +211,12 @@ class Attempt:
                 ran.outputs, size = [], 0
             self._room -= size
             self.ran[cell.number] = ran
+
+
+def _too_long(seconds: float, limits: Limits) -> str:
+    if seconds < limits.cell_seconds:
+        return f"the {limits.notebook_seconds:g} seconds for the notebook were used up"
+    return f"it ran longer than {seconds:.3g} seconds"
 
 
 def _streams(process: StudentProcess) -> list[dict[str, Any]]:

@@ -29,7 +29,7 @@ from coursekit.grading.rebuild import Rebuilt, rebuild, release_of
 from coursekit.grading.text import clean, one_line
 from coursekit.grading.verdict import QuestionVerdict, Status, Verdict
 
-VERSION = 1  # to be raised when the same submission may get another verdict
+VERSION = 2  # to be raised when the same submission may get another verdict
 
 
 def key(master: Master, submission: bytes, limits: Limits) -> str:
@@ -123,7 +123,9 @@ class Engine:
             watched = self._judge.watched if self._judge else []
             cells = plain.shown_cells(release_of(self.master)["cells"])
             shared = [(cell.number, cell.source) for cell in cells if not cell.graded]
-            warm = Warm(sandbox.plan(self.limits, watched=watched, cells=shared))
+            count = len(self._judge.names) if self._judge else len(self._tests)
+            plan = sandbox.plan(self.limits, questions=count, watched=watched, cells=shared)
+            warm = Warm(plan)
             try:
                 child = warm.fork()
                 self.layers = child.layers

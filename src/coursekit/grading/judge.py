@@ -7,10 +7,11 @@ hidden case what it `says`, and nothing that it gave or got.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import re
-import time
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,20 +20,25 @@ import torch
 from coursekit.errors import CourseError
 from coursekit.exercises.excerpt import excerpt
 from coursekit.exercises.forbidden import spelled
+from coursekit.exercises.fresh import same_chance
 from coursekit.exercises.outcome import Known, Outcome, differ
 from coursekit.exercises.question import Assignment, Case, Question
 from coursekit.grading.alarm import Overtime, alarm
 from coursekit.grading.attempt import Attempt
+from coursekit.grading.carried import Carried
 from coursekit.grading.memory import End, Memory
-from coursekit.grading.process import Stopped
-from coursekit.grading.proxy import Link, Strayed, Student, StudentError
+from coursekit.grading.process import Stopped, StudentProcess, Until
+from coursekit.grading.proxy import Link, Strayed, Student, StudentError, Wants
 from coursekit.grading.sentences import Seen, leaf, named, overall, raised, reason, said
 from coursekit.grading.text import clean, one_line
 from coursekit.grading.verdict import CaseVerdict, QuestionVerdict, Status
-from coursekit.grading.wire import Unsendable
+from coursekit.grading.wire import Letter, Unsendable
 
 LEASH = 10  # after a case of a question was endless, the others get a tenth of the time
-GRACE = 2.0  # seconds for the judge's own part of a case
+GRACE = 5.0  # seconds of work for the judge's own part of a case
+TOGETHER = 2.0  # seconds for all cases of a question that are asked together
+FREE = "Zeros or the unchanged input would pass as many: they earn nothing alone."
+ROUNDS = 4  # of letters that are asked together; a case that has more to say goes on alone
 
 
 @dataclass
@@ -41,11 +47,22 @@ class _Looking:
 
     question: Question
     answer: str | None  # None where its cell was not handed in
-    count: int  # of its cases
+    cases: tuple[Case, ...]
     seen: list[Seen] = field(default_factory=list)
     used: set[str] = field(default_factory=set)  # forbidden names, as they ran
     flags: list[str] = field(default_factory=list)
+    worked: float = 0.0  # seconds of the student's processes
     verdict: QuestionVerdict | None = None  # where there is nothing to look at
+
+    def of(self, hidden: bool) -> range:
+        """Return the numbers of the visible cases, or of the hidden ones."""
+        visible = len(self.question.cases)
+        return range(visible, len(self.cases)) if hidden else range(visible)
+
+    def link(self, number: int, dialogue: int) -> Link:
+        """Return the beginning of the dialogue of one case."""
+        forbidden = self.question.forbidden if _watched(self.answer, number) else ()
+        return Link(f"{self.question.name} {number}", dialogue, forbidden)
 
 
 class Judge:
@@ -69,7 +86,7 @@ class Judge:
         self.watched = sorted({name for q in assignment.questions for name in q.forbidden})
         self.names = names
         self._memory = Memory()
-        self._numbers = itertools.count()  # every look at an answer has its own
+        self._numbers = itertools.count()  # every dialogue has its own
         for known in self._known.values():
             for number, case in enumerate(known.cases):
                 self._check(case, known.expected(number))
@@ -80,21 +97,27 @@ class Judge:
         First the visible cases of all, then the hidden ones: what the student's process says of a
         visible case is passed on, so it must not have seen a hidden one before.
         """
+        looks = self._looks(self.names, attempt, answers)
+        verdicts = {look.question.name: look.verdict or self._verdict(look) for look in looks}
+        attempt.restart()  # one process at a time
+        return [self._carried(look, verdicts, attempt, answers) for look in looks]
+
+    def _looks(
+        self, names: Iterable[str], attempt: Attempt, answers: dict[str, str]
+    ) -> list[_Looking]:
+        """Look at some questions, from their first case to their last."""
         looks = [
-            _Looking(question, answers.get(question.name), len(self._known[question.name].cases))
+            _Looking(question, answers.get(question.name), self._known[question.name].cases)
             for question in self.assignment.questions
+            if question.name in names
         ]
         for look in looks:
             self._open(look, attempt)
         for hidden in (False, True):
             for look in looks:
-                count = len(look.question.cases)
-                cases = range(count, look.count) if hidden else range(count)
-                for number in cases:
-                    if look.verdict is None:
-                        self._take(look, number, attempt)
-        verdicts = {look.question.name: look.verdict or self._verdict(look) for look in looks}
-        return [_with_cause(look, verdicts) for look in looks]
+                if look.verdict is None:
+                    self._take(look, look.of(hidden), attempt)
+        return looks
 
     def _open(self, look: _Looking, attempt: Attempt) -> None:
         """See whether there is anything to be looked at."""
@@ -110,77 +133,157 @@ class Judge:
                 question, *self._undefined(question, attempt, look.answer), look.flags
             )
 
-    def _take(self, look: _Looking, number: int, attempt: Attempt) -> None:
-        """Run one case."""
+    def _take(self, look: _Looking, numbers: range, attempt: Attempt) -> None:
+        """Run some cases: all together while that goes well, else one by one."""
         question = look.question
-        endless = any(before.status == "TIMEOUT" for before in look.seen)
-        case = self._known[question.name].cases[number]
-        seen = self._look(look, case, number, attempt, endless)
-        look.seen.append(seen)
-        if not look.answer and number == 0 and isinstance(_error(seen), NotImplementedError):
-            look.verdict = self._without(
-                question, *self._undefined(question, attempt, look.answer), look.flags
-            )
+        ends = self._together(look, numbers, attempt)
+        for number in numbers:
+            seen = self._seen(ends[number], 0.0) if number in ends else None
+            look.seen.append(seen or self._alone(look, number, attempt))
+            error = look.seen[-1].outcome and look.seen[-1].outcome.error
+            if not look.answer and number == 0 and isinstance(error, NotImplementedError):
+                look.verdict = self._without(
+                    question, *self._undefined(question, attempt, look.answer), look.flags
+                )
+                return
 
     def blank(self, question: Question, status: Status, sentence: str) -> QuestionVerdict:
         """Return the verdict for a question that could not be looked at."""
         return self._without(question, status, sentence, [])
 
-    def _look(
-        self, look: _Looking, case: Case, number: int, attempt: Attempt, endless: bool
-    ) -> Seen:
-        """Run a case against the student's process."""
-        question = look.question
-        started = time.perf_counter()
+    def _together(self, look: _Looking, numbers: range, attempt: Attempt) -> dict[int, End]:
+        """Ask all these cases at once, a letter each, and again, until they have come to an end.
 
-        def seen(status: Status, outcome: Outcome | None, detail: str) -> Seen:
-            return Seen(status, outcome, detail, round(time.perf_counter() - started, 4))
-
-        seconds = attempt.limits.cell_seconds / (LEASH if endless else 1)
+        What an answer is called with, and in which order, depends on itself alone. Where one of the
+        calls is endless or ends the process, those that are not finished are asked alone.
+        """
+        ends: dict[int, End] = {}
+        talking = {number: look.link(number, next(self._numbers)) for number in numbers}
         try:
             process = attempt.process()
-            seconds = min(seconds, attempt.remaining)
-            if seconds <= 0:
-                raise Stopped("TIMEOUT", "the time for the notebook was used up")
-            forbidden = question.forbidden if _watched(look.answer, number) else ()
-            link = Link(process, next(self._numbers), seconds, forbidden)
-            try:
-                end = self._run(question, case, number, link, seconds)
-            finally:
-                look.used |= link.used
-        except Stopped as stop:
-            return seen(stop.status, None, stop.sentence or f"it took longer than {seconds:.3g} s")
-        except Overtime:
-            attempt.restart()
-            return seen("TIMEOUT", None, f"it took longer than {seconds:.3g} s")
-        except Strayed:
-            self._memory.give_up(_place(question, number))
-            return self._look(look, case, number, attempt, endless)
-        error = end.outcome.error
-        if isinstance(error, StudentError) and error.status != "FAIL":
-            if error.status == "MEM":
-                attempt.restart()
-            return seen(error.status, None, raised(error))
-        if end.difference is None:
-            return seen("OK", end.outcome, "")
-        return seen("FAIL", end.outcome, end.difference)
+            until = process.until(min(TOGETHER, attempt.limits.cell_seconds))
+            for turn in range(ROUNDS):
+                letters = {}
+                for number, link in list(talking.items()):
+                    try:
+                        step = self._next(look.question, number, link)
+                    except Strayed:
+                        self._memory.give_up(link.case)
+                        step = None
+                    if isinstance(step, Letter):
+                        letters[number] = step
+                        continue
+                    del talking[number]
+                    if step is not None:
+                        ends[number] = step
+                if not letters:
+                    break
+                links = [talking[number] for number in letters]
+                self._ask(look, links, list(letters.values()), process, until, attempt, turn == 0)
+        except Stopped:
+            self._afresh(attempt)
+        if any(_is_memory(end) for end in ends.values()):
+            self._afresh(attempt)
+            return {}
+        return ends
 
-    def _run(self, question: Question, case: Case, number: int, link: Link, seconds: float) -> End:
-        """Return what comes of a case: from memory where others gave the same answers."""
-        known = self._memory.follow(_place(question, number), link)
+    def _afresh(self, attempt: Attempt) -> None:
+        """Get a new process now, on nobody's time."""
+        attempt.restart()
+        with contextlib.suppress(Stopped):
+            attempt.process()
+
+    def _ask(
+        self,
+        look: _Looking,
+        links: list[Link],
+        letters: list[Letter],
+        process: StudentProcess,
+        until: Until,
+        attempt: Attempt,
+        fresh: bool,
+    ) -> None:
+        """Send a letter in each of some dialogues, and take down the answers."""
+        about = {"cases": [link.about for link in links], "fresh": fresh}
+        envelope, replies = process.exchange(letters, about, until, attempt.carried)
+        process.clear()  # what is printed here could be a hidden input: nobody keeps it
+        used = envelope.get("used")
+        for link, names in zip(links, used if isinstance(used, list) else []):
+            if isinstance(names, list):
+                look.used.update(name for name in link.about["forbidden"] if name in names)
+        for link, letter, reply in zip(links, letters, replies):
+            link.hear(letter, reply)
+
+    def _next(self, question: Question, number: int, link: Link) -> Letter | End | None:
+        """Return the next letter of a case, or its end; None where the judge itself finds no end.
+
+        From memory, where others gave the same answers; else the case is run from its beginning.
+        """
+        known = self._memory.next(link)
         if known is not None:
             return known
+        case = self._known[question.name].cases[number]
         link.rewind()
         try:
-            with alarm(seconds + GRACE):
+            with alarm(GRACE), same_chance():
                 outcome = Outcome(value=case.run(Student(link)))
+        except Wants as wants:
+            return wants.letter
+        except Overtime:
+            return None
         except Unsendable:
             raise  # the case is at fault, and so are we
         except Exception as error:
             outcome = Outcome(error=error)
         end = End(outcome, self._difference(question, number, case, outcome))
-        self._memory.keep(_place(question, number), link, end)
+        self._memory.keep(link, end)
         return end
+
+    def _alone(self, look: _Looking, number: int, attempt: Attempt) -> Seen:
+        """Run one case by itself, in the time that its question has left."""
+        question, before = look.question, attempt.worked
+        endless = any(seen.status == "TIMEOUT" for seen in look.seen)
+        seconds = attempt.limits.cell_seconds / (LEASH if endless else 1)
+        link = look.link(number, next(self._numbers))
+        try:
+            process = attempt.process()
+            left = attempt.limits.question_seconds - look.worked - (attempt.worked - before)
+            if left <= 0:
+                raise Stopped("TIMEOUT", "the time for this question was used up")
+            until = process.until(min(seconds, left))
+
+            def ask(link: Link, letter: Letter) -> None:
+                fresh = not link.heard
+                self._ask(look, [link], [letter], process, until, attempt, fresh)
+
+            while isinstance(step := self._memory.next(link), Letter):
+                ask(link, step)
+            if step is None:
+                link.ask = ask
+                step = self._next(question, number, link)
+            if not isinstance(step, End):
+                raise Stopped("TIMEOUT", "")
+            if _is_memory(step):
+                attempt.restart()
+            return self._seen(step, attempt.worked - before)
+        except Strayed:  # it is not the same every time, and is remembered no more
+            self._memory.give_up(link.case)
+            return self._alone(look, number, attempt)
+        except Stopped as stop:
+            attempt.restart()
+            sentence = stop.sentence or f"it took longer than {seconds:.3g} s"
+            return Seen(stop.status, None, sentence, round(attempt.worked - before, 4))
+        finally:
+            look.worked += attempt.worked - before
+
+    def _seen(self, end: End, seconds: float) -> Seen:
+        """Return how a case has ended."""
+        error, seconds = end.outcome.error, round(seconds, 4)
+        if isinstance(error, StudentError) and error.status != "FAIL":
+            return Seen(error.status, None, raised(error), seconds)
+        if end.difference is None:
+            return Seen("OK", end.outcome, "", seconds)
+        return Seen("FAIL", end.outcome, end.difference, seconds)
 
     def _difference(
         self, question: Question, number: int, case: Case, outcome: Outcome
@@ -211,8 +314,11 @@ class Judge:
         visible = len(question.cases)
         total = sum(case.weight for case in known.cases)
         shares = [case.weight / total if total else 0.0 for case in known.cases]
-        right = sum(share for share, one in zip(shares, seen) if one.passed)
         status = overall(seen)
+        why = reason(known.cases, visible, seen)
+        right = 1.0 if status == "OK" else known.earned([one.passed for one in seen])
+        if status == "PARTIAL" and not right:
+            status, why = "FAIL", f"{why} {FREE}"
         mistake = None
         if status != "OK":
             mistake = known.misconception([one.outcome for one in seen])
@@ -223,10 +329,10 @@ class Judge:
         return QuestionVerdict(
             name=question.name,
             cell=f"test_{question.name}",
-            points=round(question.points * (1.0 if status == "OK" else right), 2),
+            points=round(question.points * right, 2),
             max_points=question.points,
             status=status,
-            reason=reason(known.cases, visible, seen),
+            reason=why,
             misconception=mistake.name if mistake else "",
             hint=mistake.hint if mistake else "" if status == "OK" else question.hint,
             flags=look.flags,
@@ -243,6 +349,53 @@ class Judge:
                 for number, (case, share, one) in enumerate(zip(known.cases, shares, seen))
             ],
         )
+
+    def _carried(
+        self,
+        look: _Looking,
+        first: dict[str, QuestionVerdict],
+        attempt: Attempt,
+        answers: dict[str, str],
+    ) -> QuestionVerdict:
+        """Return a question's verdict; where it calls earlier answers that are wrong, with ours.
+
+        It gets the points of the better of the two runs, and the sentence says whose fault it is.
+        """
+        question, verdict = look.question, first[look.question.name]
+        wrong = [q for q in self._below(question) if first[q.name].status != "OK"]
+        called = [q.name for q in wrong if re.search(rf"\b{q.name}\b", look.answer or "")]
+        if verdict.status == "OK" or not called or question.name not in attempt.defined:
+            return verdict
+        again = attempt.again(Carried(wrong, attempt.limits))
+        try:
+            (second,) = self._looks([question.name], again, answers)
+        finally:
+            again.restart()
+            attempt.peak = max(attempt.peak, again.peak)
+        better = second.verdict or self._verdict(second)
+        which, pass_ = " and ".join(called), "does" if len(called) == 1 else "do"
+        if better.points > verdict.points:
+            said = (
+                f"With ours in the place of your {which}, which {pass_} not pass: {better.reason}"
+            )
+            return replace(better, reason=said, flags=verdict.flags)
+        if verdict.misconception:
+            return verdict
+        cause = (
+            f"It calls your {which}, which {pass_} not pass yet: mend that first, then look here "
+            "again."
+        )
+        return replace(verdict, hint=f"{cause} {verdict.hint}".strip())
+
+    def _below(self, question: Question) -> list[Question]:
+        """Return the earlier questions whose answers this one may reach, in order."""
+        reached, names = set(), list(question.needs)
+        while names:
+            name = names.pop()
+            if name not in reached:
+                reached.add(name)
+                names += self._known[name].question.needs
+        return [known.question for name, known in self._known.items() if name in reached]
 
     def _undefined(
         self, question: Question, attempt: Attempt, answer: str | None
@@ -295,31 +448,15 @@ class Judge:
             )
 
 
-def _with_cause(look: _Looking, verdicts: dict[str, QuestionVerdict]) -> QuestionVerdict:
-    """Return a question's verdict; its hint says where the fault may lie in an earlier answer."""
-    verdict = verdicts[look.question.name]
-    wrong = [
-        name
-        for name in look.question.needs
-        if verdicts[name].status != "OK" and re.search(rf"\b{name}\b", look.answer or "")
-    ]
-    if verdict.status == "OK" or verdict.misconception or not wrong:
-        return verdict
-    which = " and ".join(wrong)
-    cause = (
-        f"It calls your {which}, which does not pass yet: mend that first, then look here again."
-    )
-    return replace(verdict, hint=f"{cause} {verdict.hint}".strip())
-
-
 def _readable(detail: str) -> str:
     """Return a sentence and, below it, the numbers side by side, if there are any."""
     sentence, _, table = detail.partition("\n")
     return "\n".join([one_line(sentence, 500), *([clean(table)] if table else [])])
 
 
-def _error(look: Seen) -> BaseException | None:
-    return look.outcome.error if look.outcome is not None else None
+def _is_memory(end: End) -> bool:
+    error = end.outcome.error
+    return isinstance(error, StudentError) and error.status == "MEM"
 
 
 def _identical(one: Any, other: Any) -> bool:
@@ -337,7 +474,3 @@ def _watched(answer: str | None, number: int) -> bool:
     Watching takes longer than most answers do.
     """
     return number == 0 or zlib.crc32(f"{answer}{number}".encode("utf-8", "replace")) % 4 == 0
-
-
-def _place(question: Question, number: int) -> str:
-    return f"{question.name} {number}"

@@ -9,10 +9,15 @@ MB = 1 << 20
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Seconds are wall clock unless they say CPU; bytes are bytes."""
+    """Seconds are of processor time, so that a busy machine takes nothing from anybody.
+
+    Who sleeps instead of working may do so `patience` times as long.
+    """
 
     cell_seconds: float = 10.0  # one cell, or one case of a question
-    notebook_seconds: float = 60.0  # all of a submission, restarts included
+    question_seconds: float = 20.0  # all cases of a question
+    notebook_seconds: float = 60.0  # all cells, each time they run
+    patience: float = 2.0
     memory: int = 2048 * MB  # on top of what the warm process has
     cell_output: int = 64 << 10  # printed by one cell
     notebook_output: int = 1 * MB

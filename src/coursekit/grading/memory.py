@@ -37,22 +37,19 @@ class Memory:
         self._steps: OrderedDict[bytes, Letter | End] = OrderedDict()
         self._erratic: set[str] = set()
 
-    def follow(self, case: str, link: Link) -> End | None:
-        """Lead a process through a case as far as is known; the end, if that is all the way."""
-        place = case.encode()
-        while (step := self._steps.get(place)) is not None:
-            self._steps.move_to_end(place)
-            if isinstance(step, End):
-                return step
-            place = link.exchange(step).digest(place)
-        return None
+    def next(self, link: Link) -> Letter | End | None:
+        """Return what comes after all that was heard in a case: a letter, the end; None if new."""
+        step = self._steps.get(link.place)
+        if step is not None:
+            self._steps.move_to_end(link.place)
+        return step
 
-    def keep(self, case: str, link: Link, end: End) -> None:
+    def keep(self, link: Link, end: End) -> None:
         """Remember a dialogue that has come to its end."""
         size = sum(len(sent.body) + len(reply.body) for sent, reply in link.heard)
-        if size > LONGEST or case in self._erratic or not _lasts(end.outcome):
+        if size > LONGEST or link.case in self._erratic or not _lasts(end.outcome):
             return
-        place = case.encode()
+        place = link.case.encode()
         for sent, reply in link.heard:
             self._put(place, sent)
             place = reply.digest(place)

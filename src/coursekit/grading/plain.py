@@ -81,7 +81,7 @@ def _shown(warm: Warm, cells: list[Cell], tested: Attempt) -> Attempt:
             clean[cell.number] = ran
     if len(clean) == len(own):
         return tested
-    attempt = Attempt(warm, own, deadline=tested.deadline)
+    attempt = Attempt(warm, own)
     _run(attempt)
     attempt.ran = {**clean, **attempt.ran}
     attempt.layers = attempt.layers or tested.layers  # no time was left for a process

@@ -1,7 +1,8 @@
 """The grader's side of one student's process.
 
 Nothing here trusts what comes in: output is cut while it is read, messages have caps, every wait
-has an end, and whatever goes wrong with a student's process is a `Stopped` with its status.
+has an end, and whatever goes wrong with a student's process is a `Stopped` with its status. Time is
+that of the processor: how busy the machine is with others makes no answer slower.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ import secrets
 import selectors
 import signal
 import socket
+import struct
 import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from coursekit.grading.verdict import Status
@@ -24,6 +28,10 @@ if TYPE_CHECKING:
 
 PIECE = 1 << 16  # bytes taken in at once; for more than this Python asks the system for memory
 STALE = 1000  # answers out of turn that are passed over
+BACK = 5000  # calls of ours that an answer may make while it answers one question of ours
+GLANCE = 0.25  # seconds between two looks at how long a process has worked
+CREDENTIALS = struct.Struct("3i")  # process, user, group
+PASS_CREDENTIALS = 16  # of Linux; Python has no name for it
 
 
 class Stopped(BaseException):
@@ -39,6 +47,15 @@ class WarmDied(BaseException):
 
     No `except Exception` may make it a student's.
     """
+
+
+@dataclass(frozen=True)
+class Until:
+    """The end of a wait: when the process has worked so long, or done nothing for longer."""
+
+    worked: float  # seconds of the processor, on the clock of the process
+    late: float  # on ours
+    kept: float  # seconds for which others had kept it from working when the wait began
 
 
 class Printed:
@@ -65,8 +82,10 @@ class StudentProcess:
         self.limits, self._warm, self._child, self._channel = warm.limits, warm, child, channel
         self.layers: dict[str, str] = {}
         self.peak = 0
+        self.worked = 0.0  # seconds of processor time, as they were when somebody last looked
         self.greedy = False
         self.ended = False
+        self._pid, self._asks_who = 0, False  # in our eyes; it has another number in its own
         self._pipes = {out: "stdout", err: "stderr"}
         self.printed: dict[str, Printed] = {}
         self._total, self._number, self._stale = 0, 0, 0
@@ -86,20 +105,54 @@ class StudentProcess:
         room = self.limits.cell_output
         self.printed = {"stdout": Printed(room), "stderr": Printed(room)}
 
+    def until(self, seconds: float) -> Until:
+        """Return the end of a wait for so many seconds of work."""
+        late = time.monotonic() + seconds * self.limits.patience
+        return Until(self.look() + seconds, late, self._kept())
+
+    def look(self) -> float:
+        """Return for how many seconds the process has worked; 0 where the system does not say."""
+        if self._pid and not self.ended:
+            with contextlib.suppress(OSError):
+                self.worked = time.clock_gettime(~self._pid << 3 | 2)  # the clock of a process
+        return self.worked
+
+    def _kept(self) -> float:
+        """Return for how many seconds it was ready to work, while others had the processors."""
+        try:
+            with open(f"/proc/{self._pid}/schedstat", "rb") as file:
+                return int(file.read().split()[1]) / 1e9
+        except (OSError, ValueError, IndexError):
+            return 0.0
+
+    def _left(self, until: Until) -> float:
+        """Return for how long one may wait before one has to look again; 0 or less at the end."""
+        left = until.late - time.monotonic()
+        if left <= 0:
+            left += self._kept() - until.kept
+        return min(left, until.worked - self.look())
+
     def ask(
-        self, message: dict[str, Any], buffers: list[Any], deadline: float
+        self, message: dict[str, Any], buffers: list[Any], until: Until
     ) -> tuple[dict[str, Any], list[memoryview]]:
         """Send a request and return its answer, or raise `Stopped`; keep what was printed."""
         from coursekit.grading import wire
 
-        _, reply = self.exchange(wire.seal(message, buffers), {}, deadline)
+        _, replies = self.exchange([wire.seal(message, buffers)], {}, until)
         self._drain()
-        return self.unseal(reply)
+        return self.unseal(replies[0])
 
     def exchange(
-        self, letter: Letter, about: dict[str, Any], deadline: float
-    ) -> tuple[dict[str, Any], Letter]:
-        """Send a letter with `about` on its envelope; return the reply's envelope and letter."""
+        self,
+        letters: Sequence[Letter],
+        about: dict[str, Any],
+        until: Until,
+        ours: Callable[[Letter], Letter] | None = None,
+    ) -> tuple[dict[str, Any], list[Letter]]:
+        """Send letters with `about` on their envelope; return the envelope and as many replies.
+
+        While it answers, the process may call back, and is answered by `ours`.
+        """
         from coursekit.grading import wire
 
         if self.ended:
@@ -107,19 +160,29 @@ class StudentProcess:
         self._number += 1
         token = secrets.token_hex(8)
         envelope = {**about, "sequence": self._number, "token": token}
-        self._send(wire.frame(envelope, letter), deadline)
+        self._send(wire.frame(envelope, *letters), until)
+        calls = 0
         while True:
             try:
-                header, body = wire.lengths(self._take(wire.PREFIX.size, deadline))
-                text = bytes(self._take(header, deadline))
-                envelope, reply = wire.unframe(text, self._take(body, deadline))
+                header, body = wire.lengths(self._take(wire.PREFIX.size, until))
+                text = bytes(self._take(header, until))
+                envelope, replies = wire.unframe(text, self._take(body, until))
             except wire.Garbled as error:
                 self.refuse(error)
-            if envelope.get("sequence") == self._number and envelope.get("token") == token:
-                return envelope, reply
-            self._stale += 1
-            if self._stale > STALE:
-                self._stop("CRASH", "the process answered what nobody had asked")
+            if envelope.get("sequence") != self._number or envelope.get("token") != token:
+                self._stale += 1
+                if self._stale > STALE:
+                    self._stop("CRASH", "the process answered what nobody had asked")
+                continue
+            back = ours is not None and envelope.get("back") is True
+            if len(replies) != (1 if back else len(letters)):
+                self._stop("CRASH", "the process answered more or less than was asked")
+            if not back:
+                return envelope, replies
+            calls += 1
+            if calls > BACK:
+                self._stop("CRASH", "the process called back too often")
+            self._send(wire.frame({}, ours(replies[0])), until)
 
     def unseal(self, reply: Letter) -> tuple[dict[str, Any], list[memoryview]]:
         """Open a letter of this process; if it is none, the process is ended."""
@@ -138,22 +201,35 @@ class StudentProcess:
         """Kill the process and everything that it has started; what it says now is lost."""
         if self.ended:
             return
+        self.look()
         self._warm.end_child()
         self._over()
 
     def _greet(self) -> None:
         """Wait for the report of the sandbox, sent before any code of the student runs."""
-        deadline = time.monotonic() + 30
+        until = Until(float("inf"), time.monotonic() + 30, 0.0)
+        told = self._tell_pid(True)
         try:
             while b"\n" not in self._incoming:
-                self._wait(deadline)
+                self._wait(until)
         except Stopped as stop:
             said = self.printed["stderr"].text().strip()[-300:]
             raise WarmDied(f"a sandbox could not be made: {said or stop.sentence}") from stop
+        if told:
+            self._tell_pid(False)
         line, _, self._incoming = self._incoming.partition(b"\n")
         self.layers = json.loads(line)["layers"]
 
-    def _send(self, frame: bytes, deadline: float) -> None:
+    def _tell_pid(self, wanted: bool) -> bool:
+        """Have the system say whose words come in, by the number that the process has for us."""
+        try:
+            self._channel.setsockopt(socket.SOL_SOCKET, PASS_CREDENTIALS, int(wanted))
+        except OSError:
+            return False
+        self._asks_who = wanted
+        return wanted
+
+    def _send(self, frame: bytes, until: Until) -> None:
         view = memoryview(frame)
         while len(view):
             try:
@@ -165,25 +241,27 @@ class StudentProcess:
                 self._died()
             self._selector.modify(self._channel, selectors.EVENT_READ | selectors.EVENT_WRITE)
             try:
-                self._wait(deadline, writing=True)
+                self._wait(until, writing=True)
             finally:
                 if not self.ended:
                     self._selector.modify(self._channel, selectors.EVENT_READ)
 
-    def _take(self, size: int, deadline: float) -> bytearray:
+    def _take(self, size: int, until: Until) -> bytearray:
         """Return the next bytes of the channel; memory grows only as they arrive."""
         while len(self._incoming) < size:
-            self._wait(deadline)
+            self._wait(until)
         taken = self._incoming[:size]
         del self._incoming[:size]
         return taken
 
-    def _wait(self, deadline: float, writing: bool = False) -> None:
+    def _wait(self, until: Until, writing: bool = False) -> None:
         """Take in whatever comes next, from wherever."""
-        left = deadline - time.monotonic()
-        ready = self._selector.select(max(0.0, left)) if left > 0 else []
-        if not ready:
-            self._stop("TIMEOUT", "")
+        ready: list[Any] = []
+        while not ready:
+            left = self._left(until)
+            if left <= 0:
+                self._stop("TIMEOUT", "")
+            ready = self._selector.select(min(left, GLANCE))
         died = False
         for key, events in ready:
             if key.fd in self._pipes:
@@ -197,7 +275,13 @@ class StudentProcess:
 
     def _read_channel(self) -> None:
         try:
-            data = self._channel.recv(PIECE)
+            if self._asks_who:
+                data, about, _, _ = self._channel.recvmsg(PIECE, socket.CMSG_SPACE(64))
+                for _, _, said in about:
+                    if len(said) == CREDENTIALS.size:
+                        self._pid = CREDENTIALS.unpack(said)[0]
+            else:
+                data = self._channel.recv(PIECE)
         except BlockingIOError:
             return
         except OSError:
@@ -240,6 +324,7 @@ class StudentProcess:
         raise Stopped("CRASH", f"the process ended by itself ({_how(status)})")
 
     def _stop(self, status: Status, sentence: str) -> NoReturn:
+        self.look()
         self._warm.end_child()
         self._over()
         raise Stopped(status, sentence)

@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import builtins
 import sys
-import time
+from collections.abc import Callable
 from functools import lru_cache
 from importlib import import_module
 from typing import Any, NoReturn
 
-import torch
-
 from coursekit.grading import wire
-from coursekit.grading.process import StudentProcess
+from coursekit.grading.process import Stopped
 from coursekit.grading.text import clean
 from coursekit.grading.verdict import Status
 
@@ -40,38 +38,33 @@ class Strayed(BaseException):
     """A case has asked something else than it had asked before: it is not the same every time."""
 
 
-class Link:
-    """The way to the student's process during one case, and what was said on it.
+class Wants(BaseException):
+    """A case is waiting for the answer to a letter that has not been sent yet."""
 
-    `heard` holds each letter sent, and the answer. After `rewind` the same letters get the answers
-    that are there already, without anybody being asked.
+    def __init__(self, letter: wire.Letter) -> None:
+        super().__init__("an answer")
+        self.letter = letter
+
+
+class Link:
+    """The dialogue of one case with a student's process: what was said on it so far.
+
+    `heard` holds each letter sent, and the answer. A case is deterministic, so it can be run again
+    from its beginning with the answers that are there; at the first that is missing it stops, and
+    says what it `Wants`, or goes on if there is somebody to `ask`.
     """
 
-    def __init__(
-        self, process: StudentProcess, case: int, seconds: float, forbidden: tuple[str, ...] = ()
-    ) -> None:
-        self.process, self.forbidden = process, list(forbidden)
-        self.deadline = time.monotonic() + seconds
-        self.used: set[str] = set()
+    def __init__(self, case: str, number: int, forbidden: tuple[str, ...] = ()) -> None:
+        self.case, self.place = case, case.encode()  # a name for all that was heard
         self.heard: list[tuple[wire.Letter, wire.Letter]] = []
-        self._envelope = {"case": case, "forbidden": self.forbidden}
+        self.about = {"case": number, "forbidden": list(forbidden)}  # for the envelope
+        self.ask: Callable[[Link, wire.Letter], None] | None = None
         self._next = 0  # of `heard`
 
-    def exchange(self, letter: wire.Letter) -> wire.Letter:
-        """Send a letter, or the same again, and return the answer."""
-        if self._next < len(self.heard):
-            sent, reply = self.heard[self._next]
-            if sent != letter:
-                raise Strayed
-        else:
-            about, reply = self.process.exchange(letter, self._envelope, self.deadline)
-            self.process.clear()  # what is printed here could be a hidden input: nobody keeps it
-            used = about.get("used", [])
-            if isinstance(used, list):
-                self.used.update(name for name in self.forbidden if name in used)
-            self.heard.append((letter, reply))
-        self._next += 1
-        return reply
+    def hear(self, letter: wire.Letter, reply: wire.Letter) -> None:
+        """Take down one more letter and its answer."""
+        self.heard.append((letter, reply))
+        self.place = reply.digest(self.place)
 
     def rewind(self) -> None:
         """Begin again."""
@@ -94,32 +87,26 @@ class Link:
         return self._ask({"op": "get", "of": node, "name": name}, wire.Encoder(_stand_in))
 
     def _ask(self, message: dict[str, Any], encoder: wire.Encoder) -> Any:
-        reply = self.exchange(wire.seal(message, encoder.buffers))
-        answer, buffers = self.process.unseal(reply)
+        letter = wire.seal(message, encoder.buffers)
+        if self._next == len(self.heard):
+            if self.ask is None:
+                raise Wants(letter)
+            self.ask(self, letter)
+        sent, reply = self.heard[self._next]
+        if sent != letter:
+            raise Strayed
+        self._next += 1
+        try:
+            answer, buffers = wire.unseal(reply)
+        except wire.Garbled as error:
+            raise Stopped("CRASH", f"the process answered with {error}") from error
         if "error" in answer:
             raise student_error(answer["error"])
         decoder = wire.Decoder(buffers, self._remote)
         try:
-            value = decoder.decode(answer.get("value"))
-            self._bring_back(answer.get("changed", []), decoder, encoder)
+            return decoder.decode(answer.get("value"))
         except wire.Garbled as error:
             raise _raised("TypeError", f"the answer is {error}") from error
-        return value
-
-    def _bring_back(self, changed: Any, decoder: wire.Decoder, encoder: wire.Encoder) -> None:
-        """Change our arguments as the student's code has changed its copies."""
-        if not isinstance(changed, list):
-            raise wire.Garbled("no list of changes")
-        for item in changed:
-            if not isinstance(item, list) or len(item) != 2 or type(item[0]) is not int:
-                raise wire.Garbled("no list of changes")
-            new = decoder.decode(item[1])
-            ours = encoder.arrays[item[0]] if 0 <= item[0] < len(encoder.arrays) else None
-            if type(ours) is type(new) and ours.shape == new.shape and ours.dtype == new.dtype:
-                if isinstance(ours, torch.Tensor):
-                    ours.detach().copy_(new)
-                elif ours.flags.writeable:
-                    ours[...] = new
 
     def _remote(self, node: dict[str, Any]) -> Remote:
         if set(node) != NODE or type(node["object"]) is not int or type(node["type"]) is not str:

@@ -51,6 +51,7 @@ class Plan:
     hide: list[str]  # but for these
     path: list[str]  # sys.path
     uid: int  # for the students' code, where the grader is root
+    questions: int = 0  # each of which may take its own time
     torch: bool = True  # False for a probe that starts at once
     watched: list[str] = dataclasses.field(default_factory=list)  # what questions forbid
     cells: list[tuple[int, str]] = dataclasses.field(default_factory=list)  # of the release
@@ -125,7 +126,7 @@ class Ground:
             os.environ.update(HOME=self.scratch, TMPDIR=self.scratch)
         if self._cgroup is not None:
             self._cgroup.join()
-        report["rlimits"] = _limit(limits, size, self.uid)
+        report["rlimits"] = _limit(limits, size, self.uid, self.plan.questions)
         with contextlib.suppress(OSError):  # where memory runs out for all, these go first
             Path("/proc/self/oom_score_adj").write_text("1000")
         if self.uid != os.geteuid():
@@ -232,9 +233,9 @@ def available() -> dict[str, str]:
             child.end()
 
 
-def _limit(limits: Limits, size: int, uid: int) -> str:
+def _limit(limits: Limits, size: int, uid: int, questions: int) -> str:
     """Set the resource limits of this process; return "held", or which could not be set."""
-    cpu = int(limits.notebook_seconds) + 5
+    cpu = int(limits.notebook_seconds + questions * limits.question_seconds) + 5
     wanted = {
         "RLIMIT_AS": size + limits.memory,
         "RLIMIT_CPU": cpu,

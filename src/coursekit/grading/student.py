@@ -12,12 +12,13 @@ import socket
 import sys
 import types
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
 import torch
 
-from coursekit.grading import wire
+from coursekit.grading import ours, wire
 from coursekit.grading.cells import Notebook, cell_name, compiled, describe, flush
 from coursekit.grading.limits import Limits
 from coursekit.grading.watch import Watch
@@ -68,6 +69,21 @@ def make_probe(source: str) -> Any:
     return module
 
 
+@dataclass
+class Seat:
+    """What belongs to one case: the objects that could not cross, and its random numbers."""
+
+    objects: list[Any] = field(default_factory=list)
+    chance: Any = None
+
+
+def _sealed(reply: dict[str, Any], arrays: list[Any]) -> wire.Letter:
+    try:
+        return wire.seal(reply, arrays)
+    except (wire.Unsendable, ValueError, TypeError) as error:
+        return wire.seal({"error": describe(error)}, [])
+
+
 class Student:
     """Answers the judge's requests, one after the other, until the judge has had enough.
 
@@ -77,8 +93,8 @@ class Student:
 
     def __init__(self, limits: Limits, probe: Any, watched: Sequence[str] = ()) -> None:
         self._probe = probe
-        self._objects: dict[int, Any] = {}
-        self._case = -1
+        self._seats: dict[int, Seat] = {}
+        self._seat = Seat()
         self._watch = Watch(watched)
         self._used: list[str] = []  # of what is forbidden, by the last call
         self._notebook = Notebook(limits)
@@ -87,19 +103,35 @@ class Student:
         """Answer until the connection is closed."""
         self._connection, process = connection, os.getpid()
         while True:
-            envelope, letter = self._receive()
-            reply, arrays = self._answer(envelope, letter)
-            if os.getpid() != process:
-                os._exit(0)  # a copy of this process that a student's os.fork() has made
+            envelope, letters = self._receive()
+            self._about = {name: envelope[name] for name in ("sequence", "token")}
+            if envelope.get("fresh"):
+                self._seats.clear()
+            cases = envelope.get("cases") or [AT_HOME]
+            replies, used = [], []
+            for about, letter in zip(cases, letters, strict=True):
+                reply, arrays = self._answer(about, letter)
+                if os.getpid() != process:
+                    os._exit(0)  # a copy of this process that a student's os.fork() has made
+                replies.append(_sealed(reply, arrays))
+                used.append(self._used)
+                self._used = []
             flush()
-            about = {name: envelope[name] for name in ("sequence", "token")}
-            if self._used:
-                about["used"], self._used = self._used, []
-            try:
-                frame = wire.frame(about, wire.seal(reply, arrays))
-            except (wire.Unsendable, ValueError, TypeError) as error:
-                frame = wire.frame(about, wire.seal({"error": describe(error)}, []))
-            self._connection.sendall(frame)
+            self._send({"used": used} if any(used) else {}, *replies)
+
+    def call_back(self, message: dict[str, Any], buffers: list[Any]) -> Any:
+        """Ask the judge something while it waits for our own answer."""
+        self._send({"back": True}, wire.seal(message, buffers))
+        _, (letter,) = self._receive()
+        return wire.unseal(letter)
+
+    def _send(self, about: dict[str, Any], *letters: wire.Letter) -> None:
+        try:
+            frame = wire.frame(self._about | about, *letters)
+        except wire.Unsendable as error:  # one by one they may be
+            few = [_sealed({"error": describe(error)}, [])] * len(letters)
+            frame = wire.frame(self._about, *few)
+        self._connection.sendall(frame)
 
     def rehearse(self, cells: Sequence[Sequence[Any]] = ()) -> None:
         """Answer a few requests of our own, which leave nothing behind.
@@ -115,13 +147,13 @@ class Student:
             reply = self._answer(AT_HOME, wire.seal(message, encoder.buffers))
             if "error" in reply[0]:
                 raise RuntimeError(f"the rehearsal fails: {reply[0]['error']}")
-            wire.frame({}, wire.seal(*reply))
+            wire.frame({}, _sealed(*reply))
         self._notebook.forget(before)
         for number, source in cells:
             with contextlib.suppress(SyntaxError, ValueError):
                 compiled(source, cell_name(number))
-        self._objects.clear()
-        self._case, self._used = -1, []
+        self._seats.clear()
+        self._seat, self._used = Seat(), []
         self._watch.begin()
         torch.set_rng_state(state)
 
@@ -138,13 +170,26 @@ class Student:
                 return {**said, "figures": len(figures)}, figures
             if request["op"] == "names":
                 return {"names": self._names(request["names"])}, []
-            if envelope["case"] != self._case:
-                self._case = envelope["case"]
-                self._objects.clear()
-                torch.default_generator.manual_seed(0)
+            if request["op"] == "carry":
+                self._notebook.names.update(ours.made(request["kinds"], self.call_back))
+                return {}, []
+            self._sit_down(envelope["case"])
             return self._call(request, buffers, envelope["forbidden"])
         except BaseException as error:
             return {"error": describe(error)}, []
+
+    def _sit_down(self, case: int) -> None:
+        """Go on with a case: its objects, and its random numbers, are where it has left them."""
+        seat = self._seats.get(case)
+        if seat is self._seat:
+            return
+        self._seat.chance = torch.get_rng_state()
+        if seat is None:
+            seat = self._seats[case] = Seat()
+            torch.default_generator.manual_seed(0)
+        else:
+            torch.set_rng_state(seat.chance)
+        self._seat = seat
 
     def _names(self, wanted: list[str]) -> dict[str, str]:
         """Return, for each name that the notebook has defined, what kind of thing it is."""
@@ -171,18 +216,16 @@ class Student:
             self._used = sorted(self._watch.used)
         else:
             value = function(*arguments, **named)
-        value = encoder.encode(value)
-        changed = [[index, encoder.encode(decoder.arrays[index])] for index in decoder.changed()]
-        return {"value": value, "changed": changed}, encoder.buffers
+        return {"value": encoder.encode(value)}, encoder.buffers
 
     def _remember(self, value: Any) -> dict[str, Any]:
-        number = len(self._objects)
-        self._objects[number] = value
+        number = len(self._seat.objects)
+        self._seat.objects.append(value)
         return {"object": number, "type": type(value).__name__[:100]}
 
     def _recall(self, node: dict[str, Any]) -> Any:
         if "object" in node:
-            return self._objects[node["object"]]
+            return self._seat.objects[node["object"]]
         if "name" in node:
             name = node["name"]
             if name not in self._notebook.names:
@@ -191,7 +234,7 @@ class Student:
         module, _, name = node["import"].rpartition(".")
         return getattr(import_module(module), name)
 
-    def _receive(self) -> tuple[dict[str, Any], wire.Letter]:
+    def _receive(self) -> tuple[dict[str, Any], list[wire.Letter]]:
         header, body = wire.lengths(self._read(wire.PREFIX.size))
         return wire.unframe(bytes(self._read(header)), self._read(body))
 

@@ -1,6 +1,6 @@
 """How values cross between the judge and the student's process: JSON and raw bytes, never pickle.
 
-A frame is two lengths, an envelope of JSON, and a letter: JSON with what is asked or said, and the
+A frame is two lengths, an envelope of JSON, and letters: JSON with what is asked or said, and the
 bytes of its arrays one after the other. What differs each time is on the envelope, so that the same
 question is the same letter, byte for byte. Only exact types cross: None, bool, int, float, str,
 list, tuple, dict with string keys, torch tensors, numpy arrays, dtypes. Everything else stays where
@@ -91,12 +91,14 @@ def unseal(letter: Letter) -> tuple[dict[str, Any], list[memoryview]]:
     return message, buffers
 
 
-def frame(envelope: dict[str, Any], letter: Letter) -> bytes:
+def frame(envelope: dict[str, Any], *letters: Letter) -> bytes:
     """Return the bytes of one frame."""
-    header = json.dumps({**envelope, "sizes": letter.sizes}).encode()
-    if len(header) > HEADER_BYTES or len(letter.body) > BODY_BYTES:
-        raise Unsendable(f"the value is too large ({len(header) + len(letter.body):,} bytes)")
-    return b"".join((PREFIX.pack(len(header), len(letter.body)), header, letter.body))
+    header = json.dumps({**envelope, "sizes": [letter.sizes for letter in letters]}).encode()
+    size = sum(len(letter.body) for letter in letters)
+    if len(header) > HEADER_BYTES or size > BODY_BYTES:
+        raise Unsendable(f"the value is too large ({len(header) + size:,} bytes)")
+    bodies = (letter.body for letter in letters)
+    return b"".join((PREFIX.pack(len(header), size), header, *bodies))
 
 
 def lengths(prefix: bytes) -> tuple[int, int]:
@@ -107,13 +109,22 @@ def lengths(prefix: bytes) -> tuple[int, int]:
     return header, body
 
 
-def unframe(header: bytes, body: bytes | bytearray) -> tuple[dict[str, Any], Letter]:
-    """Return the envelope and the letter; the counterpart of `frame`."""
+def unframe(header: bytes, body: bytes | bytearray) -> tuple[dict[str, Any], list[Letter]]:
+    """Return the envelope and the letters; the counterpart of `frame`."""
     envelope = _json(header)
     sizes = envelope.pop("sizes", None) if isinstance(envelope, dict) else None
-    if not isinstance(sizes, list) or not all(map(_count, sizes)) or sum(sizes) != len(body):
+    if not isinstance(sizes, list) or not all(map(_sizes, sizes)):
         raise Garbled("a message with wrong sizes")
-    return envelope, Letter(sizes, body)
+    if sum(map(sum, sizes)) != len(body):
+        raise Garbled("a message with wrong sizes")
+    if len(sizes) == 1:
+        return envelope, [Letter(sizes[0], body)]
+    letters, start = [], 0
+    for one in sizes:
+        end = start + sum(one)
+        letters.append(Letter(one, body[start:end]))
+        start = end
+    return envelope, letters
 
 
 def _json(text: bytes) -> Any:
@@ -199,7 +210,6 @@ class Decoder:
 
     def __init__(self, buffers: list[memoryview], recall: Recall, grad: bool = False) -> None:
         self.arrays: dict[int, Any] = {}
-        self._made_of: dict[int, tuple[bytearray, int]] = {}  # and where that is
         self._buffers, self._recall, self._grad, self._nodes = buffers, recall, grad, 0
 
     def decode(self, node: Any, depth: int = 0) -> Any:
@@ -228,16 +238,6 @@ class Decoder:
         if set(node) == {"dtype"} and node["dtype"] in NAMES.values():
             return DTYPES[node["dtype"]]
         return self._recall(node)
-
-    def changed(self) -> list[int]:
-        """Return which arrays are no longer what they were decoded as."""
-        return [index for index, array in self.arrays.items() if not self._as_it_was(index, array)]
-
-    def _as_it_was(self, index: int, array: Any) -> bool:
-        data, place = self._made_of.get(index, (None, 0))
-        if data is not None and array.data_ptr() == place and array.is_contiguous():
-            return array.nbytes == len(data) and data == self._buffers[index]
-        return raw(array) == self._buffers[index]
 
     def _dict(self, items: Any, depth: int) -> dict[str, Any]:
         if not isinstance(items, list):
@@ -278,7 +278,6 @@ class Decoder:
                 made = torch.frombuffer(data, dtype=torch.uint8).ne(0)  # else a strange truth
             else:
                 made = torch.frombuffer(data, dtype=kind)
-                self._made_of[node["tensor"]] = (data, made.data_ptr())
             made = made.reshape(shape)
         return made.requires_grad_() if self._grad and node.get("grad") is True else made
 
@@ -295,6 +294,10 @@ def _numpy(
     if math.prod(shape) * kind.itemsize != len(buffer):
         raise Garbled("an array whose bytes do not fill its shape")
     return np.frombuffer(bytearray(buffer), dtype=kind).reshape(shape)
+
+
+def _sizes(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_count, value))
 
 
 def _count(value: Any) -> bool:

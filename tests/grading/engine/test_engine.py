@@ -70,12 +70,17 @@ def test_a_misconception_is_told_its_hint_and_no_other_is(desk):
     assert desk.grade("def square(x):\n    return 3 * x").questions[0].misconception == ""
 
 
-def test_the_hint_names_an_earlier_answer_that_is_wrong_too(desk):
-    cube = "def cube(x):\n    return square(x) * x"
-    verdict = desk.grade("def square(x):\n    return 2 * x + 1", cube)
-    assert verdict.questions[1].hint.startswith("It calls your square, which does not pass yet")
-    assert desk.grade(SQUARE_NUMBER, cube).status == "OK"
-    alone = desk.grade("def square(x):\n    return 2 * x + 1", "def cube(x):\n    return x + 5")
+def test_an_earlier_answer_that_is_wrong_costs_its_own_points_only(desk):
+    wrong = "def square(x):\n    return 2 * x + 1"
+    cube = desk.grade(wrong, "def cube(x):\n    return square(x) * x").questions[1]
+    assert (cube.status, cube.points, cube.hint) == ("OK", 3, "")
+    said = "With ours in the place of your square, which does not pass: All 3 cases pass."
+    assert cube.reason == said
+    too = desk.grade(wrong, "def cube(x):\n    return square(x) * (x + 1)").questions[1]
+    assert too.points == 0
+    assert too.hint.startswith("It calls your square, which does not pass yet")
+    assert desk.grade(SQUARE_NUMBER, "def cube(x):\n    return square(x) * x").status == "OK"
+    alone = desk.grade(wrong, "def cube(x):\n    return x + 5")
     assert alone.questions[1].hint == "the cube needs 3 factors"
 
 
@@ -265,7 +270,14 @@ def student(desk):
     attempt = Attempt(desk.engine._warm, [Cell(1, "a", "", MODULE)], ["Block"])
     process = attempt.process()
     assert attempt.defined == {"Block": "type"}
-    yield Student(Link(process, 1, 20.0))
+    link = Link("a case", 1)
+
+    def ask(link, letter):
+        _, (reply,) = process.exchange([letter], {"cases": [link.about]}, process.until(20.0))
+        link.hear(letter, reply)
+
+    link.ask = ask
+    yield Student(link)
     attempt.restart()
 
 
@@ -289,11 +301,11 @@ def test_modules_are_built_loaded_called_and_asked_for_gradients(student):
     assert all(not grad.requires_grad for grad in named.values())
 
 
-def test_functions_change_arguments_raise_errors_and_take_functions(student):
+def test_functions_change_their_own_arguments_raise_errors_and_take_functions(student):
     x = torch.zeros(2)
     assert student.change(x).item() == 2
-    assert x.tolist() == [1, 1]
-    assert after(student.change, x)[1][0].tolist() == [2, 2]
+    assert x.tolist() == [0, 0]
+    assert after(student.change, x)[1][0].tolist() == [1, 1]
     with pytest.raises(ValueError, match="no 3") as caught:
         student.fail(3)
     assert isinstance(caught.value, StudentError)
