@@ -38,7 +38,7 @@ LEASH = 10  # after a case of a question was endless, the others get a tenth of 
 GRACE = 5.0  # seconds of work for the judge's own part of a case
 TOGETHER = 2.0  # seconds for all cases of a question that are asked together
 FREE = "Zeros or the unchanged input would pass as many: they earn nothing alone."
-ROUNDS = 4  # of letters that are asked together; a case that has more to say goes on alone
+ROUNDS = 12  # of letters that are asked together; a case that has more to say is asked alone
 
 
 @dataclass

@@ -26,3 +26,8 @@ class Limits:
     processes: int = 32  # and threads
     figures: int = 20
     submission_bytes: int = 20 * MB  # of the file that was handed in
+
+    @property
+    def longest(self) -> float:
+        """Seconds by the clock after which a grader that is silent is taken for lost."""
+        return 10 * self.notebook_seconds + 40 * self.question_seconds + 60

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -183,9 +183,17 @@ class _Run:
                 self._keep(outcome)
             for who in plan.write:
                 self._to_be_written(self.journal.read(self.index[who]), self.index[who])
-            if plan.grade:
-                for outcome in self._workers(len(plan.grade)).run(plan.grade):
+            late: list[Task] = []
+            for outcome in self._outcomes(plan.grade):
+                if ran_out_of_time(outcome.verdict):
+                    task = outcome.task
+                    late.append(Task(task.student, task.notebook, task.path))
+                else:
                     self._keep(outcome)
+            if late:
+                self.progress.note(f"{len(late)} ran out of time; each once more, alone")
+            for outcome in self._outcomes(late, workers=1):
+                self._keep(outcome)
             self._write()
         except BaseException:
             # Interrupted, or the disk is full: what is finished is kept as far as that goes.
@@ -196,7 +204,10 @@ class _Run:
                 pass  # the journal has it, and the next run writes it
             raise
 
-    def _workers(self, tasks: int) -> Any:
+    def _outcomes(self, tasks: list[Task], workers: int | None = None) -> Iterable[Outcome]:
+        """Have some tasks done, if there are any."""
+        if not tasks:
+            return ()
         limits, options = self.folders.limits, self.options
         start = {
             "engine": options.engine,
@@ -208,10 +219,9 @@ class _Run:
         if options.cluster:
             from coursekit.grading.cluster import Cluster
 
-            return Cluster(start, options.cluster)
-        workers = options.workers or min(os.cpu_count() or 1, 16)
-        longest = 2 * limits.notebook_seconds + 60
-        return Pool(start, min(workers, tasks), longest)
+            return Cluster(start, options.cluster).run(tasks)
+        workers = workers or options.workers or min(os.cpu_count() or 1, 16)
+        return Pool(start, min(workers, len(tasks)), limits.longest).run(tasks)
 
     def _keep(self, outcome: Outcome) -> None:
         """Put a verdict into the journal, and on the list for the gradebook."""
@@ -277,6 +287,16 @@ class _Run:
         self.writer.write(self.rows)
         self.rows = []
         self.last_write = time.monotonic()
+
+
+def ran_out_of_time(verdict: Verdict) -> bool:
+    """Say whether anything of a submission was stopped by the clock.
+
+    It may have been near its limit, and a busy machine does slow each second of work down a little.
+    """
+    questions = verdict.questions
+    cases = (case for question in questions for case in question.cases)
+    return any(one.status == "TIMEOUT" for one in (*questions, *cases))
 
 
 @contextmanager

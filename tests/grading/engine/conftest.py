@@ -36,7 +36,8 @@ def slopes(student):
 """
 LIMITS = Limits(
     cell_seconds=1.0,
-    notebook_seconds=8.0,
+    question_seconds=2.0,
+    notebook_seconds=4.0,
     memory=256 * MB,
     file_bytes=4 * MB,
     files=50,
@@ -183,7 +184,8 @@ class Desk:
         started = time.monotonic()
         verdict = self.engine.grade(data)
         seconds = time.monotonic() - started
-        assert seconds <= self.engine.limits.notebook_seconds + 2
+        limits = self.engine.limits
+        assert seconds <= limits.patience * (limits.notebook_seconds + 2 * limits.question_seconds)
         assert len(self._processes()) == self.standing
         assert not list(Path("/tmp").glob("coursekit-student-*"))
         assert SECRET not in str(self.for_students(verdict))
