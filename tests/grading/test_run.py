@@ -442,3 +442,16 @@ def test_interrupted(classroom):
         for line in left.splitlines()
         if line.split()[0] == "1" and "coursekit.grading.worker" in line
     ]
+
+
+def test_what_ran_out_of_time_is_judged_once_more_alone(classroom, tmp_path):
+    near = tmp_path / "near"
+    classroom.hand_in("ada")
+    classroom.hand_in("ben", classroom.answered(square=f"x * x  # slow {near}"))
+    classroom.hand_in("cy")
+    notes = Notes()
+    summary = grade_class(classroom.root, "ps1", options(), notes)
+    assert summary.counts == {"OK": 3} and summary.graded == 3
+    assert "1 ran out of time; each once more, alone" in notes.notes
+    assert notes.done[-1].startswith("ben")
+    assert grade_class(classroom.root, "ps1", options()).unchanged == 3

@@ -15,17 +15,23 @@ from coursekit.grading import regions
 from coursekit.grading.intake import Malformed
 from coursekit.grading.limits import Limits
 from coursekit.grading.pages import harmless_markdown
-from coursekit.grading.rebuild import ids_of, rebuild, release_of
+from coursekit.grading.rebuild import Rebuilt, ids_of, rebuild, release_of
 from coursekit.grading.verdict import QuestionVerdict, Verdict
 
 SAFE = ("text/plain", "image/png")
 SIGNS = {"OK": "passed", "FAIL": "failed", "INTERNAL": "not tested"}
 
 
-def autograded(master: Any, submission: bytes, verdict: Verdict, limits: Limits) -> dict[str, Any]:
-    """Return the notebook: the rebuilt submission with the grader's outputs."""
+def autograded(
+    master: Any,
+    submission: bytes,
+    verdict: Verdict,
+    limits: Limits,
+    rebuilt: Rebuilt | None = None,
+) -> dict[str, Any]:
+    """Return the notebook: the rebuilt submission, here or before, with the grader's outputs."""
     try:
-        notebook = rebuild(master, submission, limits).notebook
+        notebook = (rebuilt or rebuild(master, submission, limits)).notebook
     except Malformed as malformed:
         notebook = release_of(master)
         notebook["cells"].insert(0, _notice(f"{malformed.reason}; {malformed.hint}"))

@@ -33,7 +33,7 @@ def judge(start: str, notebook: str, data: bytes) -> str:
                 old.close()
             _judges.clear()
             _judges[start] = Judges(json.loads(start))
-        return json.dumps(_judges[start].grade(notebook, data).as_json())
+        return json.dumps(_judges[start].grade(notebook, data)[0].as_json())
 
 
 def _itself(start: str) -> str:

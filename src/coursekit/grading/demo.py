@@ -31,6 +31,7 @@ due = 2026-11-20T12:00:00+00:00
 
 [limits]
 cell_seconds = 0.5
+question_seconds = 1.0
 notebook_seconds = 3.0
 memory = 268435456
 

@@ -72,6 +72,7 @@ class Engine:
         self._judge = Judge(assignment, hidden.load(master.hidden)) if assignment else None
         self._tests = plain.tests(master.notebook)
         self._warm: Warm | None = None
+        self.rebuilt: Rebuilt | None = None  # the submission that was graded last
         self.layers: dict[str, str] = {}
         if self.require:
             self._check(sandbox.available())  # before anything slow
@@ -143,8 +144,9 @@ class Engine:
             raise CourseError(f"the sandbox lacks what --require asks for: {'; '.join(missing)}")
 
     def _grade(self, submission: bytes) -> Verdict:
+        self.rebuilt = None
         try:
-            rebuilt = rebuild(self.master, submission, self.limits)
+            rebuilt = self.rebuilt = rebuild(self.master, submission, self.limits)
         except Malformed as error:
             return self._malformed(error)
         warm = self._begin()

@@ -45,11 +45,15 @@ class Task:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A task and what came of it; `submission` is the hash of what was read, "" if unknown."""
+    """A task and what came of it; `submission` is the hash of what was read, "" if unknown.
+
+    `graded` is the text of the graded notebook, "" where it has not been made yet.
+    """
 
     task: Task
     submission: str
     verdict: Verdict
+    graded: str = ""
 
 
 class _Worker:
@@ -170,7 +174,7 @@ class Pool:
         if verdict.status == "INTERNAL" and task.tries == 0:
             yield from self._again(task, verdict.reason)
             return
-        yield Outcome(task, message["submission"], verdict)
+        yield Outcome(task, message["submission"], verdict, message.get("graded", ""))
 
     def _watch(self) -> Iterator[Outcome]:
         """End workers that are far beyond what a submission may take."""

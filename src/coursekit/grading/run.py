@@ -233,7 +233,7 @@ class _Run:
         place = self.journal.append(entry)
         self.index[who] = place
         self.graded += outcome.submission not in NO_FILE
-        self._to_be_written(entry, place)
+        self._to_be_written(entry, place, outcome.graded)
         if verdict.status != "MISSING":
             self._say(task.student, verdict)
 
@@ -244,10 +244,10 @@ class _Run:
             self.progress.note(f"{student}: {verdict.status}, {why}")
         self.progress.advance(f"{student} {verdict.points:g}/{verdict.max_points:g}")
 
-    def _to_be_written(self, entry: Entry, place: Place) -> None:
+    def _to_be_written(self, entry: Entry, place: Place, graded: str = "") -> None:
         folder = self.folders.submitted(entry.student)
         stamp = stamp_of(self.folders, entry.student)
-        if not self._notebook(entry, stamp):
+        if not self._notebook(entry, stamp, graded):
             self.progress.note(f"{entry.student} handed in something else meanwhile; grade again")
             return
         self.rows.append(
@@ -264,8 +264,11 @@ class _Run:
         if len(self.rows) >= BATCH or late:
             self._write()
 
-    def _notebook(self, entry: Entry, stamp: str) -> bool:
-        """Write the graded notebook; False where the submission is not the graded one any more."""
+    def _notebook(self, entry: Entry, stamp: str, graded: str) -> bool:
+        """Write the graded notebook; False where the submission is not the graded one any more.
+
+        `graded` is its text, "" where it has to be made.
+        """
         folders, student, notebook = self.folders, entry.student, entry.notebook
         data = b""
         if entry.submission not in NO_FILE:
@@ -273,9 +276,11 @@ class _Run:
             data = b"" if path is None else read(path, folders)
             if entry.submission and digest(data) != entry.submission:
                 return False
-        made = autograded(self.masters[notebook], data, entry.verdict, folders.limits)
+        if not graded:
+            master = self.masters[notebook]
+            graded = as_file(autograded(master, data, entry.verdict, folders.limits))
         folder = folders.autograded(student)
-        write_if_new(folder / f"{notebook}.ipynb", as_file(made))
+        write_if_new(folder / f"{notebook}.ipynb", graded)
         if stamp:
             write_if_new(folder / "timestamp.txt", stamp)
         return True

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from coursekit.errors import CourseError
+from coursekit.grading.autograded import as_file, autograded
 from coursekit.grading.folders import read_plain
 from coursekit.grading.limits import Limits
 from coursekit.grading.verdict import Verdict
@@ -65,9 +66,15 @@ class Judges:
             self.engines[notebook] = self.factory(master, self.limits, self.require)
         return self.engines[notebook]
 
-    def grade(self, notebook: str, data: bytes) -> Verdict:
-        """Judge one submission."""
-        return self.engine(notebook).grade(data)
+    def grade(self, notebook: str, data: bytes) -> tuple[Verdict, str]:
+        """Judge one submission; return the text of the graded notebook, too."""
+        engine = self.engine(notebook)
+        verdict = engine.grade(data)
+        rebuilt = getattr(engine, "rebuilt", None)
+        if rebuilt is None:
+            return verdict, ""
+        master = self.masters[notebook]
+        return verdict, as_file(autograded(master, data, verdict, self.limits, rebuilt))
 
     def close(self) -> None:
         """End the engines and all their processes."""
@@ -80,13 +87,13 @@ def answer(task: dict[str, Any], judges: Judges) -> dict[str, Any]:
     """Return what the driver is told about one task; a failure of ours is `lost`."""
     try:
         data = read_plain(Path(task["path"]), judges.limits.submission_bytes)
-        verdict = judges.grade(task["notebook"], data)
+        verdict, graded = judges.grade(task["notebook"], data)
     except CourseError as error:
         return {"refused": str(error)}
     except Exception as error:
         said = " ".join(str(error).split())
         return {"lost": f"{type(error).__name__}: {said}"[:500]}
-    return {"submission": digest(data), "verdict": verdict.as_json()}
+    return {"submission": digest(data), "verdict": verdict.as_json(), "graded": graded}
 
 
 def main(handle: int) -> None:
