@@ -87,7 +87,7 @@ class Attempt:
         self.defined: dict[str, str] = {}  # wanted names that there are, and their types
         self.layers: dict[str, str] = {}
         self.peak = 0
-        self._worked = 0.0  # seconds of the processes that have ended
+        self._spent = 0.0  # seconds of the processes that have ended
         self._on_cells = 0.0  # of all seconds
         self._warm, self._cells = warm, list(cells)
         self._wanted = list(wanted)
@@ -103,9 +103,9 @@ class Attempt:
         return "\n".join(line for line in lines if IMPORT.match(line) and OURS not in line)
 
     @property
-    def worked(self) -> float:
-        """Seconds of processor time that all processes together have used."""
-        return self._worked + (self._process.look() if self._process is not None else 0.0)
+    def spent(self) -> float:
+        """Seconds that all processes together have used of their time."""
+        return self._spent + (self._process.spent if self._process is not None else 0.0)
 
     def process(self) -> StudentProcess:
         """Return a process in which the cells have run; a fresh one if the last has ended."""
@@ -119,7 +119,7 @@ class Attempt:
             self.layers = self._process.layers
             with contextlib.suppress(Stopped):
                 self._run_all(self._process)
-            self._on_cells += self._process.look()
+            self._on_cells += self._process.spent
         return self._process
 
     def again(self, carried: Carried) -> Attempt:
@@ -131,7 +131,7 @@ class Attempt:
         if self._process is not None:
             self._process.end()
             self.peak = max(self.peak, self._process.peak)
-            self._worked += self._process.worked
+            self._spent += self._process.spent
             self._process = None
 
     def trouble(self, grade_id: str) -> Trouble | None:
@@ -159,7 +159,7 @@ class Attempt:
 
     def _run(self, process: StudentProcess, cell: Cell, definitions: bool) -> None:
         """Run one cell; what is seen the first time is what counts."""
-        seconds, began = self.limits.cell_seconds, process.look()
+        seconds, began = self.limits.cell_seconds, process.spent
         if not cell.graded:
             seconds = min(seconds, self.limits.notebook_seconds - self._on_own)
         request = {
@@ -177,7 +177,7 @@ class Attempt:
             worse = cell.graded or definitions
             self._left_out[cell.number] = "all" if worse else "definitions"
             raise
-        self._on_own += 0.0 if cell.graded else process.look() - began
+        self._on_own += 0.0 if cell.graded else process.spent - began
         ran = Ran(outputs=_streams(process) + _figures(figures))
         number = answer.get("number")
         ran.number = float(number) if type(number) in (int, float) else None

@@ -51,7 +51,7 @@ class _Looking:
     seen: list[Seen] = field(default_factory=list)
     used: set[str] = field(default_factory=set)  # forbidden names, as they ran
     flags: list[str] = field(default_factory=list)
-    worked: float = 0.0  # seconds of the student's processes
+    spent: float = 0.0  # seconds of the student's processes
     verdict: QuestionVerdict | None = None  # where there is nothing to look at
 
     def of(self, hidden: bool) -> range:
@@ -241,13 +241,13 @@ class Judge:
 
     def _alone(self, look: _Looking, number: int, attempt: Attempt) -> Seen:
         """Run one case by itself, in the time that its question has left."""
-        question, before = look.question, attempt.worked
+        question, before = look.question, attempt.spent
         endless = any(seen.status == "TIMEOUT" for seen in look.seen)
         seconds = attempt.limits.cell_seconds / (LEASH if endless else 1)
         link = look.link(number, next(self._numbers))
         try:
             process = attempt.process()
-            left = attempt.limits.question_seconds - look.worked - (attempt.worked - before)
+            left = attempt.limits.question_seconds - look.spent - (attempt.spent - before)
             if left <= 0:
                 raise Stopped("TIMEOUT", "the time for this question was used up")
             until = process.until(min(seconds, left))
@@ -265,16 +265,16 @@ class Judge:
                 raise Stopped("TIMEOUT", "")
             if _is_memory(step):
                 attempt.restart()
-            return self._seen(step, attempt.worked - before)
+            return self._seen(step, attempt.spent - before)
         except Strayed:  # it is not the same every time, and is remembered no more
             self._memory.give_up(link.case)
             return self._alone(look, number, attempt)
         except Stopped as stop:
             attempt.restart()
             sentence = stop.sentence or f"it took longer than {seconds:.3g} s"
-            return Seen(stop.status, None, sentence, round(attempt.worked - before, 4))
+            return Seen(stop.status, None, sentence, round(attempt.spent - before, 4))
         finally:
-            look.worked += attempt.worked - before
+            look.spent += attempt.spent - before
 
     def _seen(self, end: End, seconds: float) -> Seen:
         """Return how a case has ended."""

@@ -18,6 +18,7 @@ import struct
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from coursekit.grading.verdict import Status
@@ -83,6 +84,9 @@ class StudentProcess:
         self.layers: dict[str, str] = {}
         self.peak = 0
         self.worked = 0.0  # seconds of processor time, as they were when somebody last looked
+        self.kept = 0.0  # seconds for which it was ready to work, while others had the processors
+        self.waited = 0.0  # seconds for which we have waited for it, less those
+        self._looked = 0.0
         self.greedy = False
         self.ended = False
         self._pid, self._asks_who = 0, False  # in our eyes; it has another number in its own
@@ -108,29 +112,34 @@ class StudentProcess:
     def until(self, seconds: float) -> Until:
         """Return the end of a wait for so many seconds of work."""
         late = time.monotonic() + seconds * self.limits.patience
-        return Until(self.look() + seconds, late, self._kept())
+        return Until(self.look() + seconds, late, self.kept)
+
+    @property
+    def spent(self) -> float:
+        """Seconds of its time: those that it has worked, or its share of those it has slept."""
+        return max(self.look(), self.waited / self.limits.patience)
 
     def look(self) -> float:
         """Return for how many seconds the process has worked; 0 where the system does not say."""
         if self._pid and not self.ended:
             with contextlib.suppress(OSError):
                 self.worked = time.clock_gettime(~self._pid << 3 | 2)  # the clock of a process
+            if time.monotonic() > self._looked + GLANCE / 5:
+                self._look_closely()
         return self.worked
 
-    def _kept(self) -> float:
-        """Return for how many seconds it was ready to work, while others had the processors."""
-        try:
-            with open(f"/proc/{self._pid}/schedstat", "rb") as file:
-                return int(file.read().split()[1]) / 1e9
-        except (OSError, ValueError, IndexError):
-            return 0.0
+    def _look_closely(self) -> None:
+        self._looked = time.monotonic()
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            self.kept = int(Path(f"/proc/{self._pid}/schedstat").read_bytes().split()[1]) / 1e9
 
     def _left(self, until: Until) -> float:
         """Return for how long one may wait before one has to look again; 0 or less at the end."""
-        left = until.late - time.monotonic()
+        worked, left = self.look(), until.late - time.monotonic()
         if left <= 0:
-            left += self._kept() - until.kept
-        return min(left, until.worked - self.look())
+            self._look_closely()
+            left += self.kept - until.kept
+        return min(left, until.worked - worked)
 
     def ask(
         self, message: dict[str, Any], buffers: list[Any], until: Until
@@ -153,10 +162,23 @@ class StudentProcess:
 
         While it answers, the process may call back, and is answered by `ours`.
         """
-        from coursekit.grading import wire
-
         if self.ended:
             raise Stopped("CRASH", "the process had ended")
+        began, kept = time.monotonic(), self.kept
+        try:
+            return self._exchange(letters, about, until, ours)
+        finally:
+            self.waited += max(0.0, time.monotonic() - began - (self.kept - kept))
+
+    def _exchange(
+        self,
+        letters: Sequence[Letter],
+        about: dict[str, Any],
+        until: Until,
+        ours: Callable[[Letter], Letter] | None,
+    ) -> tuple[dict[str, Any], list[Letter]]:
+        from coursekit.grading import wire
+
         self._number += 1
         token = secrets.token_hex(8)
         envelope = {**about, "sequence": self._number, "token": token}

@@ -114,15 +114,23 @@ def test_an_example_call_that_never_ends_does_not_lose_the_answer(desk, tools):
     assert any("TIMEOUT" in flag for flag in verdict.flags)
 
 
-def test_the_whole_notebook_has_an_end_too(desk, tools):
-    sleepy = "def square(x):\n    import time; time.sleep(0.6)\n    return x * x"
-    cells = "import time\ntime.sleep(0.9)"
-    data = json.loads(tools.submission(sleepy))
-    for number in range(12):
-        data["cells"].insert(1, tools.cell(f"nap{number}", cells))
-    verdict = desk.grade_bytes(json.dumps(data).encode())
-    assert verdict.points == 0
-    assert tools.statuses(verdict) == ["TIMEOUT", "TIMEOUT"]
+def test_the_whole_notebook_has_an_end_too(desk, tools, monkeypatch):
+    limits = dataclasses.replace(tools.LIMITS, notebook_seconds=0.5)
+    monkeypatch.setattr(desk.engine._warm, "limits", limits)
+
+    def napping(times: int) -> bytes:
+        data = json.loads(tools.submission())
+        for number in range(times):
+            nap = tools.cell(f"nap{number}", "import time\ntime.sleep(0.3)")
+            data["cells"].insert(1, nap)
+        return json.dumps(data).encode()
+
+    few = desk.grade_bytes(napping(4))
+    assert few.points == 5
+    assert any("the 0.5 seconds for the notebook were used up" in flag for flag in few.flags)
+    many = desk.grade_bytes(napping(16))
+    assert (many.points, tools.statuses(many)) == (0, ["CRASH", "CRASH"])
+    assert "too often" in many.questions[0].reason
 
 
 # what a submission must not reach: each must raise, or not be there
