@@ -50,8 +50,8 @@ def files(root: Path) -> set[str]:
 def test_canvas(folders, tmp_path):
     members = {
         "doejane_123_456_ps1.ipynb": "old",
-        "doejane_123_457_ps1-2.ipynb": "newest",
-        "doejane_123_458_ps1-1.ipynb": "newer",
+        "doejane_123_458_ps1-2.ipynb": "newest",
+        "doejane_123_457_ps1-1.ipynb": "newer",
         "doejane_123_459_data.csv": "1,2",
         "doejane_124_460_ps1.ipynb": "another Jane",
         "wangwei_LATE_125_461_My Homework.ipynb": "late",
@@ -65,7 +65,7 @@ def test_canvas(folders, tmp_path):
         "wangwei": "late",
         "smithbob": "import torch",  # the grader says what is wrong with it
     }
-    assert [a[1]["again"] for a in attempts_of(folders, "doejane")] == [0, 1, 2]
+    assert [a[1]["again"] for a in attempts_of(folders, "doejane")] == [456, 457, 458]
     assert attempts_of(folders, "wangwei")[0][1]["late"] is True
     assert result.refused == [] and "two people are called doejane" in result.notes[0]
 
@@ -78,10 +78,11 @@ def test_names_and_numbers_from_the_class_list(folders, tmp_path):
     ]
     members = {
         "doejane_123_456_ps1.ipynb": "jane",
-        "Wang Wei_77_assignsubmission_file_/ps1.ipynb": "wei",
-        "oneillsean_5_6_ps1.ipynb": "sean",
+        "oneillseán_5_6_ps1.ipynb": "sean",
     }
     collect(folders, from_zip(archive(tmp_path / "c.zip", members), "ps1"), people)
+    moodle = {"Wang Wei_77_assignsubmission_file_/ps1.ipynb": "wei"}
+    collect(folders, from_zip(archive(tmp_path / "m.zip", moodle), "ps1"), people)
     assert submitted(folders) == {"jd1": "jane", "ww9": "wei", "on2": "sean"}
 
 
@@ -131,7 +132,7 @@ def test_a_hostile_zip(folders, tmp_path):
     assert submitted(folders) == {"good": NOTEBOOK}
     assert len(result.refused) == 11
     new = files(tmp_path) - before
-    assert {name.split("/")[2] for name in new} == {"attempts", "submitted"}
+    assert {name.split("/")[2] for name in new} == {"attempts", "submitted", "collected"}
     assert not any("\n" in refused.label for refused in result.refused)
     assert not Path("/tmp/absolute.ipynb").exists()
 
@@ -178,9 +179,9 @@ def test_a_folder(folders, tmp_path):
         "cy (1).ipynb": "cy again",
         "cy.ipynb": "cy",
         "dee/anything.ipynb": "dee",
-        "submitted/eve/ps1/ps1.ipynb": "eve",
-        "submitted/eve/ps1/timestamp.txt": "2026-10-01 10:00:00 UTC",
-        "submitted/eve/ps1/.ipynb_checkpoints/ps1-checkpoint.ipynb": "old",
+        "eve/ps1.ipynb": "eve",
+        "eve/data/ps1.ipynb": "a copy, deeper down",
+        "eve/.ipynb_checkpoints/ps1-checkpoint.ipynb": "old",
         "ps1.ipynb": "whose?",
         "roster.csv": "id",
     }.items():
@@ -193,13 +194,25 @@ def test_a_folder(folders, tmp_path):
     (inbox / "big.ipynb").write_bytes(b"0" * (21 << 20))
     result = collect(folders, from_folder(inbox, "ps1"))
     found = submitted(folders)
+    big = found.pop("big")
+    assert len(big) == (20 << 20) + 1  # so much of it that the grader can say what is wrong
     assert found == {"ada": "ada", "ben": "ben", "cy": "cy again", "dee": "dee", "eve": "eve"}
     whys = {refused.label: refused.why for refused in result.refused}
-    assert set(whys) == {
-        "ps1.ipynb", "roster.csv", "fay.ipynb", "gus.ipynb", "hal", "big.ipynb"
-    }  # fmt: skip
-    assert whys["big.ipynb"] == "is larger than 20 MB"
-    assert (folders.submitted("eve") / "timestamp.txt").read_text() == "2026-10-01 10:00:00 UTC"
+    assert set(whys) == {"ps1.ipynb", "roster.csv", "fay.ipynb", "gus.ipynb", "hal"}
+    assert result.notes == ["big.ipynb is larger than 20 MB; big is told so"]
+
+
+def test_nbgraders_own_folder(folders, tmp_path):
+    inbox = tmp_path / "inbox"
+    for name in ("submitted/eve/ps1/ps1.ipynb", "submitted/eve/ps2/ps2.ipynb",
+                 "submitted/dan/ps2/ps2.ipynb", "submitted/fay/ps1/data/ps1.ipynb"):  # fmt: skip
+        (inbox / name).parent.mkdir(parents=True, exist_ok=True)
+        (inbox / name).write_text(name)
+    collect(folders, from_folder(inbox, "ps1"))
+    both = {"eve": "submitted/eve/ps1/ps1.ipynb", "fay": "submitted/fay/ps1/data/ps1.ipynb"}
+    assert submitted(folders) == both
+    again = collect(folders, from_folder(inbox / "submitted", "ps1", "nbgrader"))
+    assert submitted(folders) == both and again.known == 2
 
 
 def test_attempts_are_kept_and_the_last_counts(folders, tmp_path):
@@ -231,7 +244,7 @@ def test_the_exchange(folders, tmp_path):
         (inbound / name).mkdir(parents=True)
         (inbound / name / "ps1.ipynb").write_text(text)
     (inbound / "eve+ps1+2026-10-01 12:00:00 UTC").symlink_to(tmp_path)
-    result = collect(folders, from_exchange(inbound, "ps1"))
+    result = collect(folders, from_exchange(inbound, "ps1", check_owner=False))
     assert submitted(folders) == {"ada": "new", "b+b": "plus"}
     assert len(result.refused) == 2
 
