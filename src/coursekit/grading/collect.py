@@ -166,7 +166,7 @@ def _time(
     """Write the times of a table beside the attempts that they are of, each student's last."""
     problems: list[str] = []
     numbers: dict[str, str] = {}
-    here = set(folders.students()) if times else set()
+    here = {*folders.students(), *touched} if times else set()
     if any(row.number for row in times):
         for student in here:
             numbers |= {a["lms"]: student for _, a in attempts_of(folders, student) if a.get("lms")}

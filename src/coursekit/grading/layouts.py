@@ -146,10 +146,16 @@ def _layout_of(files: Sequence[File], name: str, where: str) -> str:
         kind = _kind(file.path)
         if kind != "plain" or file.path.suffix.lower() == ".ipynb":
             kinds.setdefault(kind, []).append(shown(file.path.as_posix()))
-    if set(kinds) == {"plain"} and all(
-        len(file.path.parts) > 2 and file.path.parts[1] == name for file in files
-    ):
-        return "nbgrader"
+    if set(kinds) == {"plain"}:
+        if all(len(file.path.parts) > 2 and file.path.parts[1] == name for file in files):
+            return "nbgrader"
+        tops = {file.path.parts[0] for file in files}
+        below = [PurePosixPath(*f.path.parts[1:]) for f in files if len(f.path.parts) > 1]
+        if len(tops) == 1 and any(_kind(path) != "plain" for path in below):
+            raise CourseError(
+                f"everything in {where} lies in the folder {shown(tops.pop())}; give that folder "
+                "with --from, or say --layout plain if it is a student's"
+            )
     if len(kinds) > 1:
         said = "; ".join(
             f"{len(paths)} {LAYOUTS[kind]} ({one_line(paths[0], 100)})"
