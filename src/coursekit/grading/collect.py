@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -113,6 +113,16 @@ def attempts_of(folders: Folders, student: str) -> list[tuple[Path, dict[str, An
     return sorted(found, key=_age)
 
 
+def numbers_of(folders: Folders, students: Iterable[str] | None = None) -> dict[str, str]:
+    """Return the platform's number -> the student, of everybody who has handed in."""
+    return {
+        about["lms"]: student
+        for student in (folders.students() if students is None else students)
+        for _, about in attempts_of(folders, student)
+        if about.get("lms")
+    }
+
+
 def choose(folders: Folders, student: str, attempt: str = "last") -> dict[str, Any]:
     """Put the attempt that counts into `submitted/`, if it is not there; return what it is."""
     attempts = attempts_of(folders, student)
@@ -165,11 +175,8 @@ def _time(
 ) -> list[str]:
     """Write the times of a table beside the attempts that they are of, each student's last."""
     problems: list[str] = []
-    numbers: dict[str, str] = {}
     here = {*folders.students(), *touched} if times else set()
-    if any(row.number for row in times):
-        for student in here:
-            numbers |= {a["lms"]: student for _, a in attempts_of(folders, student) if a.get("lms")}
+    numbers = numbers_of(folders, here) if any(row.number for row in times) else {}
     for row in times:
         if row.time is None:
             continue

@@ -66,7 +66,7 @@ def read_times(path: Path, zone: tzinfo = UTC) -> list[HandIn]:
         one = HandIn(
             where=where,
             id=cells.get("id", ""),
-            number=_number(cells.get("participant", "")) or cells.get("lms", ""),
+            number=number_in(cells.get("participant", "")) or cells.get("lms", ""),
             lasting="participant" not in cells,
             email=cells.get("email", ""),
             name=cells.get("name", ""),
@@ -88,7 +88,7 @@ def zone_of(due: Any) -> tzinfo:
     return getattr(due, "tzinfo", None) or UTC
 
 
-def _number(text: str) -> str:
+def number_in(text: str) -> str:
     """Return the number in Moodle's `Participant 874`, whatever the language."""
     found = re.search(r"(\d+)\s*$", text)
     return found[1] if found else ""
