@@ -295,3 +295,71 @@ def test_a_zip_of_a_zip_is_not_opened(folders, tmp_path):
         made.writestr("doejane_1_2_ps1.zip", inner.getvalue())
     result = collect(folders, from_zip(path, "ps1"))
     assert submitted(folders) == {} and result.refused[0].why == "is an archive in the archive"
+
+
+@pytest.mark.parametrize("form", ["zip", "folder"])
+def test_a_file_that_is_too_large_is_told_as_that(
+    classroom, folders, tmp_path, quick_gradebook, form
+):
+    """To its student too, who would read "no notebook" otherwise; a smaller one mends it."""
+    from coursekit.grading.feedback import write_feedback
+    from coursekit.grading.run import Options, grade_class
+
+    fake = Path(__file__).with_name("fake_engine.py")
+    options = Options(workers=1, engine=f"{fake}:Fake", master=f"{fake}:Master")
+    (folders.source / "assignment.toml").write_text("[limits]\nsubmission_bytes = 1048576\n")
+    good = json.dumps(classroom.answered())
+    large = good + os.urandom(1 << 20).hex()
+    if form == "zip":
+        members = {"ada_1_10_ps1.ipynb": large, "ben_2_11_ps1.ipynb": good}
+        found = from_zip(archive(tmp_path / "c.zip", members), "ps1")
+    else:
+        (tmp_path / "in").mkdir()
+        for name, text in {"ada": large, "ben": good}.items():
+            (tmp_path / "in" / f"{name}.ipynb").write_text(text)
+        found = from_folder(tmp_path / "in", "ps1")
+    result = collect(folders, found)
+    assert result.refused == [] and "larger than 1 MB; ada is told so" in result.notes[0]
+    summary = grade_class(classroom.root, "ps1", options)
+    assert summary.counts == {"OK": 1, "MALFORMED": 1}
+    write_feedback(classroom.root, "ps1")
+    page = (folders.feedback("ada") / "ps1.html").read_text()
+    assert "Your file could not be graded." in page and "the file is larger than 1 MB" in page
+    again = archive(tmp_path / "2.zip", {"ada_1_12_ps1.ipynb": good}, (2026, 12, 1, 0, 0, 0))
+    assert collect(folders, from_zip(again, "ps1")).new == ["ada"]
+    assert grade_class(classroom.root, "ps1", options).counts == {"OK": 2}
+
+
+def test_an_empty_class_has_a_hint(classroom, folders, quick_gradebook):
+    from coursekit.grading.run import Options, grade_class
+
+    fake = Path(__file__).with_name("fake_engine.py")
+    options = Options(workers=1, engine=f"{fake}:Fake", master=f"{fake}:Master")
+    said = grade_class(classroom.root, "ps1", options).as_table()
+    assert "nobody has handed anything in yet" in said
+    assert "coursekit collect ps1 --zip FILE" in said
+
+
+def test_a_source_in_which_nobody_hands_in_says_so(classroom, tmp_path, capsys):
+    from coursekit.cli import main
+
+    empty = archive(tmp_path / "e.zip", {})
+    assert main(["collect", "ps1", "--root", str(classroom.root), "--zip", str(empty)]) == 0
+    assert "holds no file that anybody has handed in" in capsys.readouterr().out
+
+
+def test_means_and_counts_are_of_students(classroom, folders, quick_gradebook):
+    """Two notebooks of one student are one student with both points, not two with half."""
+    from coursekit.grading.run import Options, grade_class
+
+    fake = Path(__file__).with_name("fake_engine.py")
+    options = Options(workers=1, engine=f"{fake}:Fake", master=f"{fake}:Master")
+    (folders.source / "ps1.ipynb").rename(folders.source / "one.ipynb")
+    (folders.source / "two.ipynb").write_text((folders.source / "one.ipynb").read_text())
+    for student, cubes in {"ada": ("x ** 3", "x ** 3"), "ben": ("x ** 3", "0")}.items():
+        for name, cube in zip(("one", "two"), cubes):
+            path = classroom.hand_in(student, classroom.answered(cube=cube))
+            path.rename(path.with_name(f"{name}.ipynb"))
+    summary = grade_class(classroom.root, "ps1", options)
+    assert summary.counts == {"OK": 1, "PARTIAL": 1} and summary.mean == (10 + 7) / 2
+    assert "2 graded" not in summary.as_table() and summary.graded == 4

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, get_args
 
 from coursekit.grading.folders import Folders
+from coursekit.grading.ledger import Ledger
 from coursekit.grading.results import status_of
 from coursekit.grading.verdict import Status
 
@@ -33,6 +34,7 @@ class Summary:
     seconds_each: float | None = None  # of a submission, in its worker
     would_grade: int | None = None  # of a dry run
     handed_in: int = 0  # students of whom something is there
+    time_unknown: int = 0  # of those, where that could cost something
 
     @property
     def exit_code(self) -> int:
@@ -61,6 +63,11 @@ class Summary:
         lines.append(
             f"  {self.graded} graded, {self.unchanged} unchanged in {self.seconds:.1f} s{each}"
         )
+        if self.time_unknown:
+            lines.append(
+                f"  when {self.time_unknown} handed in is unknown, and costs nothing: "
+                f"coursekit collect {self.assignment} --times CSV"
+            )
         if self.internal:
             some = ", ".join(self.internal[:5]) + (" …" if len(self.internal) > 5 else "")
             lines.append(f"  the grader failed for {some}: no grade yet, run the command again")
@@ -101,6 +108,7 @@ def summarise(
         for who, places in by_student.items()
         if statuses[who] not in ("INTERNAL", "MISSING")
     ]
+    due = {"due", "late"} & set(folders.settings)
     points = sum(place.points for places in judged for place in places)
     ran = sum(place.seconds for places in judged for place in places)
     return Summary(
@@ -115,5 +123,6 @@ def summarise(
         seconds=round(seconds, 2),
         seconds_each=ran / len(judged) if judged else None,
         handed_in=len(handed_in),
+        time_unknown=len(set(Ledger.read(folders).unknown()) & handed_in) if due else 0,
         would_grade=would,
     )
