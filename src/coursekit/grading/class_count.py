@@ -168,8 +168,8 @@ def count_class(root: Path, name: str, progress: Progress | None = None) -> Clas
     ledger = Ledger.read(folders)
     count.left, count.said_late = ledger.left, ledger.late()
     for label, (student_id, claim) in sorted(ledger.claims.items()):
-        what = f"{label}: a name that the student chose has {claim} in it"
-        _concern(count, "claims", student_id, "", what)
+        what = f"has {claim} in a name that the student has chosen"
+        _concern(count, "claims", student_id, label, what)
     return count
 
 

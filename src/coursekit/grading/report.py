@@ -94,7 +94,7 @@ def _scores(count: ClassCount) -> str:
     note = "" if whole else " Only what is graded automatically: answers in words still wait."
     bars = histogram(values, most)
     return (
-        f"<h2>How the scores lie</h2><p>{counted(len(values), 'submission')}, "
+        f"<h2>How the scores lie</h2><p>{counted(len(values), 'student')}, "
         f"{number(most)} points in all.{note}</p>{_drawn(bars)}{_told(bars)}"
     )
 
@@ -126,7 +126,7 @@ def _drawn(bars: list[tuple[float, float, int]]) -> str:
         f'<text x="{width - 8}" y="{height - bottom + 17}" text-anchor="end">'
         f"{number(bars[-1][1])}</text>"
         f'<text x="{(left + width) / 2:.0f}" y="{height - 6}" text-anchor="middle">points</text>'
-        f'<text x="0" y="13">submissions</text>'
+        f'<text x="0" y="13">students</text>'
     )
     return (
         f'<svg viewBox="0 0 {width} {height}" width="{width}" role="img" '
@@ -142,7 +142,7 @@ def _told(bars: list[tuple[float, float, int]]) -> str:
     )
     return (
         "<details><summary>The same as numbers</summary><table><thead><tr>"
-        '<th class="n">points</th><th class="n">submissions</th></tr></thead>'
+        '<th class="n">points</th><th class="n">students</th></tr></thead>'
         f"<tbody>{rows}</tbody></table></details>"
     )
 
@@ -224,7 +224,7 @@ def _outcomes(count: ClassCount) -> str:
     memory = f"; the largest needed {count.peak / 1e6:,.0f} MB" if count.peak else ""
     return (
         f'<h2>Outcomes and time</h2><div class="scroll"><table><thead><tr><th>verdict</th><th>'
-        f'means</th><th class="n">submissions</th></tr></thead><tbody>{rows}</tbody></table></div>'
+        f'means</th><th class="n">students</th></tr></thead><tbody>{rows}</tbody></table></div>'
         f"<p>{total:,.1f} s of grading in all, {1000 * mean:,.0f} ms a student{memory}.</p>"
         "<details><summary>The slowest</summary><table><thead><tr><th>student</th><th>verdict</th>"
         f'<th class="n">time</th></tr></thead><tbody>{slow}</tbody></table></details>'

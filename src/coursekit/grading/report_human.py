@@ -48,7 +48,9 @@ def needs_a_human(count: ClassCount) -> str:
         )
     for group, (title, advice) in GROUPS.items():
         if found := count.concerns.get(group):
-            made.append(_concerns(count.name, title, advice, found, folded=group == "flags"))
+            place = "file" if group == "claims" else "question"
+            folded = group == "flags"
+            made.append(_concerns(count.name, title, advice, found, folded=folded, place=place))
     made += [_times(count), _left(count), _missing(count)]
     if not any(made):
         made.append("<p>Nothing. No flag, no broken file, no answer left to mark.</p>")
@@ -65,7 +67,7 @@ def _times(count: ClassCount) -> str:
         names = ", ".join(map(name, count.said_late[:MOST_ROWS]))
         late = f"<p>The platform marks as late, and does not say by how much: {names}.</p>"
     return (
-        f"<h3>Hand-in times that nobody has said ({count.time_unknown:,})</h3>"
+        f"<h3>Unknown hand-in times ({count.time_unknown:,})</h3>"
         f"<p>Nothing was taken off. Give a table of times: {command}, then grade again.</p>{late}"
     )
 
@@ -75,13 +77,13 @@ def _left(count: ClassCount) -> str:
     if not count.left:
         return ""
     rows = "".join(
-        f"<tr><td>{name(label)}</td><td>{text(why[:500])}</td></tr>"
+        f"<tr><td>{_file(label)}</td><td>{text(why[:500])}</td></tr>"
         for label, why in sorted(count.left.items())[:MOST_ROWS]
     )
     return (
         f"<h3>Files that were not taken ({len(count.left):,})</h3><p>They count for nobody. Mend "
         "the name or the class list, and collect again.</p>"
-        '<div class="scroll"><table><thead><tr><th>file</th><th>it</th></tr></thead>'
+        '<div class="scroll"><table><thead><tr><th>file</th><th>what</th></tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
     )
 
@@ -92,24 +94,25 @@ def _missing(count: ClassCount) -> str:
         return ""
     names = ", ".join(map(name, count.missing[:MOST_ROWS]))
     more = ", …" if len(count.missing) > MOST_ROWS else ""
-    return (
-        f"<h3>Nothing handed in ({len(count.missing):,})</h3><details><summary>Who</summary>"
-        f"<p>{names}{more}</p></details>"
-    )
+    who = f"<p>{names}{more}</p>"
+    if len(count.missing) > 12:
+        who = f"<details><summary>Who</summary>{who}</details>"
+    return f"<h3>Nothing handed in ({len(count.missing):,})</h3>{who}"
 
 
 def _concerns(
-    assignment: str, title: str, advice: str, found: list[Concern], *, folded: bool
+    assignment: str, title: str, advice: str, found: list[Concern], *, folded: bool, place: str
 ) -> str:
     several = any(concern.where for concern in found)
     rows = []
     for one in sorted(found, key=lambda c: (c.student, c.where))[:MOST_ROWS]:
-        where = f"<td>{text(one.where)}</td>" if several else ""
+        where = f"<td>{_file(one.where)}</td>" if several else ""
         rows.append(f"<tr><td>{student_link(assignment, one.student)}</td>{where}"
                     f"<td>{text(one.what[:500])}</td></tr>")  # fmt: skip
     left = len(found) - len(rows)
     more = f"<p>… and {left:,} more; all are in the journal.</p>" if left else ""
-    head = "<th>student</th>" + ("<th>question</th>" if several else "") + "<th>what</th>"
+    second = f"<th>{place}</th>" if several else ""
+    head = f"<th>student</th>{second}<th>what</th>"
     table = (
         f'<div class="scroll"><table><thead><tr>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>{more}"
@@ -121,6 +124,11 @@ def _concerns(
             f"<details><summary>All of them</summary>{table}</details>"
         )
     return f"<h3>{label}</h3><p>{advice}</p>{table}"
+
+
+def _file(label: str) -> str:
+    """Show a file's name from left to right, in whatever script its parts are."""
+    return f'<bdi dir="ltr">{text(label)}</bdi>'
 
 
 def _flag_kinds(found: list[Concern]) -> str:
