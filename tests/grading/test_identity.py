@@ -206,13 +206,23 @@ def test_canvas_names_with_underscores_and_numbers(folders, tmp_path):
 
 
 def test_a_canvas_name_that_ends_in_a_number(folders, tmp_path):
-    """Somebody called "timvic_501" is not 501, where somebody else is known to have the number."""
+    """Somebody called "timvic_501" is not 501, who is somebody else."""
     eve = {"timvic_501_777_9002_ps1.ipynb": "of number 777, whose name ends in another number"}
-    result = collect(folders, from_zip(zipped(tmp_path / "e.zip", eve), "ps1"), [VIC, EVE])
-    assert submitted(folders) == {}
-    assert "may be timvic's (501) or timvic_501's (777)" in result.refused[0].why
-    both = {"timvic_501_9001_ps1.ipynb": "vic's"} | eve
+    path = zipped(tmp_path / "e.zip", eve)
+    for people in ([VIC, EVE], [Person("00017", "Vic", "Tim")], []):
+        result = collect(folders, from_zip(path, "ps1"), people)
+        assert submitted(folders) == {}
+        assert "may be timvic's (501) or timvic_501's (777)" in result.refused[0].why
+    both = {"timvic_501_9001_homework.ipynb": "vic's"} | eve
     collect(folders, from_zip(zipped(tmp_path / "c.zip", both), "ps1"), [VIC, EVE])
+    assert submitted(folders) == {"00017": "vic's"}
+
+
+def test_a_canvas_file_that_begins_with_a_date(folders, tmp_path):
+    """Its name may be read in two ways; the numbers on a class list say which is right."""
+    path = zipped(tmp_path / "c.zip", {"timvic_501_9001_20261001_ps1.ipynb": "vic's"})
+    assert len(collect(folders, from_zip(path, "ps1")).refused) == 1
+    collect(folders, from_zip(path, "ps1"), [VIC, EVE])
     assert submitted(folders) == {"00017": "vic's"}
 
 

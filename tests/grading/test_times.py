@@ -109,7 +109,8 @@ def test_a_canvas_zip_makes_nobody_late(classroom, folders, tmp_path, quick_grad
     lines = ["id,submitted_at", "doejane,2026-10-01 11:59", "wangwei,2026-10-02T12:30:00+02:00"]
     times.write_text("\n".join(lines))
     assert main([*asked, "--times", str(times)]) == 0
-    assert "unknown" not in capsys.readouterr().out
+    said = capsys.readouterr()
+    assert "unknown" not in said.out and "without a zone were read as UTC+02:00" in said.err
     assert stamp(folders, "doejane") == "2026-10-01 09:59:00 UTC"  # in the deadline's zone
     assert penalties(classroom.root) == {"doejane": None, "wangwei": 1.0}
 

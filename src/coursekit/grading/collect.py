@@ -225,6 +225,7 @@ def _keep(folders: Folders, student: str, candidate: Candidate, data: bytes) -> 
         "again": candidate.order,
         "late": candidate.late,
         "lms": candidate.lms,
+        "lasting": candidate.lms_stays,
         "sha256": digest,
     }
     if candidate.claim:

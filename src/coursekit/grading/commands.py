@@ -146,7 +146,10 @@ def collect(arguments: argparse.Namespace) -> int:
     result: dict[str, Any] = {"assignment": folders.name}
     known = []
     if arguments.times:
-        known = times.read_times(arguments.times, times.zone_of(folders.settings.get("due")))
+        zone = times.zone_of(folders.settings.get("due"))
+        known = times.read_times(arguments.times, zone)
+        if not all(one.zoned for one in known):
+            note(f"{arguments.times}: times without a zone were read as {zone}")
     people = roster.read_csv(arguments.roster) if arguments.roster else []
     found: origins.Found = []
     if arguments.folder:

@@ -62,7 +62,6 @@ class Names:
         candidates = [one for one in found if isinstance(one, Candidate)]
         numbers: dict[str, set[str]] = {}  # of everybody who has this name in the delivery
         spelled: dict[str, set[str]] = {}
-        given = {one.lms for one in candidates}
         for one in candidates:
             numbers.setdefault(slug(one.who), set()).add(one.lms)
             spelled.setdefault(slug(one.who), set()).add(one.who)
@@ -72,9 +71,10 @@ class Names:
                 result.append(one)
                 continue
             other, number = one.or_else
-            if number and (number in self.numbers or number in given):
+            if number and (number in self.numbers or one.lms not in self.numbers):
                 why = f"may be {shown(one.who)}'s ({one.lms}) or {shown(other)}'s ({number})"
-                result.append(Refused(one.label, f"{why} by its name; take it in by hand"))
+                why += " by its name; a class list with their numbers (lms_id) may tell"
+                result.append(Refused(one.label, why))
                 continue
             said = self._listed(one)
             if said is None:
@@ -194,7 +194,8 @@ class Names:
         for path in sorted(parent.glob("*/*/attempt.json") if stays
                            else self.folders.attempts(student).glob("*/attempt.json")):  # fmt: skip
             try:
-                number = json.loads(path.read_text(encoding="utf-8")).get("lms")
+                about = json.loads(path.read_text(encoding="utf-8"))
+                number = about.get("lms") if about.get("lasting", True) or not stays else ""
             except (ValueError, OSError, AttributeError):
                 continue
             if number:

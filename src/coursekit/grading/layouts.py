@@ -89,7 +89,7 @@ def sort_out(
     files: Sequence[File], name: str, layout: str | None = None, where: str = "the delivery"
 ) -> list[Candidate | Refused]:
     """Find out who handed each file in; leave out a student's further files beside the notebook."""
-    files = [file for file in files if not any(map(ignored, file.path.parts))]
+    files = [f for f in files if f.path.parts and not any(map(ignored, f.path.parts))]
     layout = layout or _layout_of(files, name, where)
     found: list[Candidate | Refused] = []
     groups: dict[tuple[str, str, str], list[tuple[_Owner, File]]] = {}
@@ -184,8 +184,10 @@ def _canvas(path: PurePosixPath, name: str) -> _Owner | str | None:
     if len(path.parts) > 1 or not found:
         return "is not named as Canvas names what was handed in"
     inner = PurePosixPath(found["name"])
-    # "kim_5" with number 12 and file 34 gives kim_5_12_34_…, as kim, 5, 12 and "34_…" does.
-    twice = re.match(r"(\d+)_.", inner.name, re.DOTALL) and not found["late"]
+    # Somebody called "kim_5" with the number 12 gives kim_5_12_3456_…, and so do kim, 5, file 12
+    # and a file called "3456_…". Files are numbered higher than people, and without leading zeros.
+    next_number = re.match(r"([1-9]\d*)_.", inner.name, re.DOTALL)
+    twice = next_number and not found["late"] and int(next_number[1]) > int(found["file"])
     return _Owner(
         who=found["who"],
         inner=inner,

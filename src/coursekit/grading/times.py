@@ -6,7 +6,7 @@ Moodle's offline grading worksheet is such a table, and says of each of its numb
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ class HandIn:
     email: str
     name: str
     time: datetime | None  # None where nothing was handed in
+    zoned: bool = True  # the table says in which zone the time is
 
 
 def read_times(path: Path, zone: tzinfo = UTC) -> list[HandIn]:
@@ -70,8 +71,13 @@ def read_times(path: Path, zone: tzinfo = UTC) -> list[HandIn]:
             lasting="participant" not in cells,
             email=cells.get("email", ""),
             name=cells.get("name", ""),
-            time=_time(cells["time"], zone, where),
+            time=None,
         )
+        said = _time(cells["time"], where)
+        if said is not None:
+            zoned = said.tzinfo is not None
+            said = (said if zoned else said.replace(tzinfo=zone)).astimezone(UTC)
+            one = replace(one, time=said, zoned=zoned)
         key: Any = (one.id, one.number, one.email.casefold()) if one.id or one.number else one.email
         key = key or one.name
         if not key or key == ("", "", ""):
@@ -94,7 +100,7 @@ def number_in(text: str) -> str:
     return found[1] if found else ""
 
 
-def _time(text: str, zone: tzinfo, where: str) -> datetime | None:
+def _time(text: str, where: str) -> datetime | None:
     from dateutil import parser
 
     if text.casefold() in NONE:
@@ -105,13 +111,12 @@ def _time(text: str, zone: tzinfo, where: str) -> datetime | None:
         unclear = day and day[1] != day[2] and int(day[1]) < 13 and int(day[2]) < 13
         if unclear or not re.search(r"\d{4}", text) or not re.search(r"\d:\d\d", text):
             raise ValueError
-        found = parser.parse(text, tzinfos=_offset)
+        return parser.parse(text, tzinfos=_offset)
     except (ValueError, OverflowError):
         raise CourseError(
             f"{where}: {text[:60]!r} is no time; write it as 2026-10-01 23:59 or "
             "2026-10-01T23:59:00+02:00"
         ) from None
-    return (found if found.tzinfo else found.replace(tzinfo=zone)).astimezone(UTC)
 
 
 def _offset(name: str | None, seconds: int | None) -> int | None:
