@@ -297,6 +297,15 @@ def test_a_zip_of_a_zip_is_not_opened(folders, tmp_path):
     assert submitted(folders) == {} and result.refused[0].why == "is an archive in the archive"
 
 
+def test_a_large_notebook_that_packs_well_is_no_bomb(folders, tmp_path):
+    """Somebody printed the same line a million times: too large, and told so."""
+    text = '{"cells": [' + '"the same line", ' * 1_500_000
+    path = archive(tmp_path / "c.zip", {"ada_1_10_ps1.ipynb": text})
+    result = collect(folders, from_zip(path, "ps1"))
+    assert result.refused == [] and "larger than 20 MB; ada is told so" in result.notes[0]
+    assert list(folders.students()) == ["ada"]
+
+
 @pytest.mark.parametrize("form", ["zip", "folder"])
 def test_a_file_that_is_too_large_is_told_as_that(
     classroom, folders, tmp_path, quick_gradebook, form
