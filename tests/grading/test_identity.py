@@ -106,6 +106,20 @@ def test_a_name_inside_a_plain_folder(folders, tmp_path, name):
     assert submitted(folders) == {"00017": "vic's", "00777": "eve's"}
 
 
+def test_a_name_with_numbers_in_it_is_no_claim(folders, tmp_path):
+    """With a class list, two numbers in a file's name mean nobody."""
+    members = {"Eve Il_777_assignsubmission_file_/hw_1_2_kernels.ipynb": "eve's"}
+    result = collect(folders, from_zip(zipped(tmp_path / "m.zip", members), "ps1"), [VIC, EVE])
+    assert result.notes == [] and submitted(folders) == {"00777": "eve's"}
+    # nor is one's own work, downloaded from Canvas and handed in to Moodle
+    members = {"Eve Il_777_assignsubmission_file_/ileve_12_3_ps1.ipynb": "eve's, again"}
+    result = collect(folders, from_zip(zipped(tmp_path / "2.zip", members), "ps1"), [VIC, EVE])
+    assert result.notes == [] and result.new == ["00777"]
+    members = {"Eve Il_777_assignsubmission_file_/Vic Tim_777_assignsubmission_file_/x.ipynb": "e"}
+    result = collect(folders, from_zip(zipped(tmp_path / "3.zip", members), "ps1"), [VIC, EVE])
+    assert "Vic Tim (777)" in result.notes[0]
+
+
 @pytest.mark.parametrize("name", [name.replace("/", "_") for name in CLAIMS])
 def test_moodle_without_folders(folders, tmp_path, name):
     members = {
@@ -378,5 +392,9 @@ def test_the_command_names_who_is_missing_and_who_is_set_aside(classroom, tmp_pa
     assert main([*asked, "--zip", str(path), "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["missing"] == ["00124"] and data["set_aside"][0][0] == "124.ipynb"
-    # without a list everybody who hands in is new, also when others were graded before
-    assert main([*asked[:-1], str(classroom.root), "--from", str(tmp_path / "nowhere")]) != 0
+    (classroom.root / "solutions" / "ps1" / "ps1.ipynb").rename(
+        classroom.root / "solutions" / "ps1" / "one.ipynb"
+    )
+    (classroom.root / "solutions" / "ps1" / "two.ipynb").write_text("{}")
+    assert main([*asked, "--zip", str(path)]) != 0
+    assert "ps1 has 2 notebooks (one, two), and collect takes one" in capsys.readouterr().err

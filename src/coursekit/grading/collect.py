@@ -74,9 +74,10 @@ def collect(
     touched: dict[str, None] = {}
     for one in names.resolve(found):
         if isinstance(one, Known):
-            why = _take(folders, one, result, names.say)
+            claim = names.claim(one.candidate, one.student)
+            why = _take(folders, one, claim, result, names.say)
             if not why:
-                ledger.taken(one.candidate.label, one.student, one.candidate.claim)
+                ledger.taken(one.candidate.label, one.student, claim)
                 touched[one.student] = None
                 continue
             one = Refused(one.candidate.label, why)
@@ -149,7 +150,7 @@ def _age(attempt: tuple[Path, dict[str, Any]]) -> tuple[datetime, int, str]:
     return when, about.get("again", 0), folder.name
 
 
-def _take(folders: Folders, known: Known, result: Collected, say: Note) -> str:
+def _take(folders: Folders, known: Known, claim: str, result: Collected, say: Note) -> str:
     """Read a file and keep it; return why that cannot be done, "" if it is done."""
     candidate, most = known.candidate, folders.limits.submission_bytes
     try:
@@ -158,10 +159,10 @@ def _take(folders: Folders, known: Known, result: Collected, say: Note) -> str:
         return str(error.strerror or error)
     if len(data) > most:  # kept up to there, so that the student is told
         say(f"{candidate.label} is larger than {most >> 20} MB; {known.student} is told so")
-    if candidate.claim:
+    if claim:
         say(
-            f"{candidate.label} has {candidate.claim} in a name that the student has chosen; it "
-            f"counts as {known.student}'s, who handed it in"
+            f"{candidate.label} has {claim} in a name that the student has chosen; it counts as "
+            f"{known.student}'s, who handed it in"
         )
     if _keep(folders, known.student, candidate, data):
         result.new.append(known.student)
@@ -228,8 +229,6 @@ def _keep(folders: Folders, student: str, candidate: Candidate, data: bytes) -> 
         "lasting": candidate.lms_stays,
         "sha256": digest,
     }
-    if candidate.claim:
-        about["claim"] = candidate.claim
     write_whole(folder / "attempt.json", json.dumps(about, indent=1) + "\n")
     return True
 

@@ -139,11 +139,16 @@ def collect(arguments: argparse.Namespace) -> int:
     from coursekit.grading.folders import Folders
 
     folders = Folders(arguments.root, arguments.name)
-    folders.notebooks()  # an assignment that does not exist is known before anything is written
+    notebooks = folders.notebooks()  # what does not exist is known before anything is written
     source = arguments.folder or arguments.zip or arguments.exchange
     if not (source or arguments.roster or arguments.times):
         raise CourseError(
             "say where from: --from FOLDER, --zip FILE or --exchange, or --roster CSV, --times CSV"
+        )
+    if source and len(notebooks) > 1:
+        raise CourseError(
+            f"{folders.name} has {len(notebooks)} notebooks ({', '.join(notebooks)}), and collect "
+            f"takes one a student; put them into autograder/submitted/STUDENT/{folders.name}/"
         )
     note = Progress().note if arguments.json else Notes().note
     result: dict[str, Any] = {"assignment": folders.name}

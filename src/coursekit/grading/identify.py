@@ -55,6 +55,7 @@ class Names:
             student, _ = self.row(row)
             if row.number and student:
                 self.worksheet[row.number] = student
+        self.here: set[str] = set()  # numbers and names in this delivery
         self.notes: list[str] = []
 
     def resolve(self, found: Sequence[Candidate | Refused]) -> list[Known | Refused]:
@@ -80,6 +81,7 @@ class Names:
             if said is None:
                 said = self._unlisted(one, numbers, spelled) if self.open else self._aside(one)
             result.append(said)
+        self.here = {one.lms for one in candidates} | {plain_name(one.who) for one in candidates}
         claimed: dict[str, set[str]] = {}
         for known in result:
             if isinstance(known, Known):
@@ -88,6 +90,15 @@ class Names:
             self._checked(one, claimed[one.student]) if isinstance(one, Known) else one
             for one in result
         ]
+
+    def claim(self, one: Candidate, student: str) -> str:
+        """Return whom a file names beside its owner; with a class list, if that is somebody."""
+        who, number = one.claim
+        meant = {who} & self.ids | self.by_name.get(plain_name(who), set())
+        if number in self.numbers and one.lms_stays:
+            meant |= {self.numbers[number].id}
+        known = meant or {number, plain_name(who)} & self.here
+        return f"{who} ({number})" if who and meant != {student} and (known or self.open) else ""
 
     def row(self, row: HandIn) -> tuple[str, str]:
         """Return the student that a line of a table means, or why there is none."""

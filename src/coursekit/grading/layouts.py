@@ -63,7 +63,7 @@ class Candidate:
     read: Callable[[int], bytes] = field(compare=False)
     whole: str = ""  # `who` with all that may have been put around it: an id may look like that
     or_else: tuple[str, str] = ("", "")  # name and number, if the file's name can be read so too
-    claim: str = ""  # somebody else whom a name inside the upload names
+    claim: tuple[str, str] = ("", "")  # somebody else whom a name inside the upload names
 
 
 @dataclass(frozen=True)
@@ -256,15 +256,10 @@ def _notebooks(group: list[tuple[_Owner, File]], name: str) -> list[tuple[_Owner
     return [one for one in chosen if len(one[0].inner.parts) == depth]
 
 
-def _claim(owner: _Owner) -> str:
-    """Return whom a name inside somebody's upload names, "" for nobody else."""
+def _claim(owner: _Owner) -> tuple[str, str]:
+    """Return whom a name inside somebody's upload names as a platform would, if anybody else."""
     for part in owner.inner.parts:
-        for pattern in (MOODLE, CANVAS):
-            found = pattern.fullmatch(part)
-            if found:
-                own = owner.lms == found["user"] or plain_name(owner.who) == plain_name(
-                    found["who"]
-                )
-                if not own:
-                    return shown(f"{found['who']} ({found['user']})")
-    return ""
+        found = MOODLE.fullmatch(part) or CANVAS.fullmatch(part)
+        if found and plain_name(found["who"]) != plain_name(owner.who):
+            return shown(found["who"]), found["user"]
+    return "", ""
