@@ -22,7 +22,7 @@ from coursekit.grading.text import has_unseen
 MEMBERS = 50_000  # in a zip
 TOTAL = 8 << 30  # bytes of a whole zip, unpacked
 RATIO = 200  # of unpacked to packed, where it is more than a megabyte
-AFTER = timedelta(minutes=10)  # from a student's saying when to the file system's having it
+AFTER = timedelta(minutes=1)  # from a student's saying when to the file system's having it
 
 Found = list[Candidate | Refused]
 
