@@ -50,8 +50,8 @@ def files(root: Path) -> set[str]:
 def test_canvas(folders, tmp_path):
     members = {
         "doejane_123_456_ps1.ipynb": "old",
-        "doejane_123_457_ps1-2.ipynb": "newest",
-        "doejane_123_458_ps1-1.ipynb": "newer",
+        "doejane_123_458_ps1-2.ipynb": "newest",
+        "doejane_123_457_ps1-1.ipynb": "newer",
         "doejane_123_459_data.csv": "1,2",
         "doejane_124_460_ps1.ipynb": "another Jane",
         "wangwei_LATE_125_461_My Homework.ipynb": "late",
@@ -65,7 +65,7 @@ def test_canvas(folders, tmp_path):
         "wangwei": "late",
         "smithbob": "import torch",  # the grader says what is wrong with it
     }
-    assert [a[1]["again"] for a in attempts_of(folders, "doejane")] == [0, 1, 2]
+    assert [a[1]["again"] for a in attempts_of(folders, "doejane")] == [456, 457, 458]
     assert attempts_of(folders, "wangwei")[0][1]["late"] is True
     assert result.refused == [] and "two people are called doejane" in result.notes[0]
 
@@ -78,10 +78,11 @@ def test_names_and_numbers_from_the_class_list(folders, tmp_path):
     ]
     members = {
         "doejane_123_456_ps1.ipynb": "jane",
-        "Wang Wei_77_assignsubmission_file_/ps1.ipynb": "wei",
-        "oneillsean_5_6_ps1.ipynb": "sean",
+        "oneillseán_5_6_ps1.ipynb": "sean",
     }
     collect(folders, from_zip(archive(tmp_path / "c.zip", members), "ps1"), people)
+    moodle = {"Wang Wei_77_assignsubmission_file_/ps1.ipynb": "wei"}
+    collect(folders, from_zip(archive(tmp_path / "m.zip", moodle), "ps1"), people)
     assert submitted(folders) == {"jd1": "jane", "ww9": "wei", "on2": "sean"}
 
 
@@ -131,7 +132,7 @@ def test_a_hostile_zip(folders, tmp_path):
     assert submitted(folders) == {"good": NOTEBOOK}
     assert len(result.refused) == 11
     new = files(tmp_path) - before
-    assert {name.split("/")[2] for name in new} == {"attempts", "submitted"}
+    assert {name.split("/")[2] for name in new} == {"attempts", "submitted", "collected"}
     assert not any("\n" in refused.label for refused in result.refused)
     assert not Path("/tmp/absolute.ipynb").exists()
 
@@ -178,9 +179,9 @@ def test_a_folder(folders, tmp_path):
         "cy (1).ipynb": "cy again",
         "cy.ipynb": "cy",
         "dee/anything.ipynb": "dee",
-        "submitted/eve/ps1/ps1.ipynb": "eve",
-        "submitted/eve/ps1/timestamp.txt": "2026-10-01 10:00:00 UTC",
-        "submitted/eve/ps1/.ipynb_checkpoints/ps1-checkpoint.ipynb": "old",
+        "eve/ps1.ipynb": "eve",
+        "eve/data/ps1.ipynb": "a copy, deeper down",
+        "eve/.ipynb_checkpoints/ps1-checkpoint.ipynb": "old",
         "ps1.ipynb": "whose?",
         "roster.csv": "id",
     }.items():
@@ -193,13 +194,25 @@ def test_a_folder(folders, tmp_path):
     (inbox / "big.ipynb").write_bytes(b"0" * (21 << 20))
     result = collect(folders, from_folder(inbox, "ps1"))
     found = submitted(folders)
+    big = found.pop("big")
+    assert len(big) == (20 << 20) + 1  # so much of it that the grader can say what is wrong
     assert found == {"ada": "ada", "ben": "ben", "cy": "cy again", "dee": "dee", "eve": "eve"}
     whys = {refused.label: refused.why for refused in result.refused}
-    assert set(whys) == {
-        "ps1.ipynb", "roster.csv", "fay.ipynb", "gus.ipynb", "hal", "big.ipynb"
-    }  # fmt: skip
-    assert whys["big.ipynb"] == "is larger than 20 MB"
-    assert (folders.submitted("eve") / "timestamp.txt").read_text() == "2026-10-01 10:00:00 UTC"
+    assert set(whys) == {"ps1.ipynb", "roster.csv", "fay.ipynb", "gus.ipynb", "hal"}
+    assert result.notes == ["big.ipynb is larger than 20 MB; big is told so"]
+
+
+def test_nbgraders_own_folder(folders, tmp_path):
+    inbox = tmp_path / "inbox"
+    for name in ("submitted/eve/ps1/ps1.ipynb", "submitted/eve/ps2/ps2.ipynb",
+                 "submitted/dan/ps2/ps2.ipynb", "submitted/fay/ps1/data/ps1.ipynb"):  # fmt: skip
+        (inbox / name).parent.mkdir(parents=True, exist_ok=True)
+        (inbox / name).write_text(name)
+    collect(folders, from_folder(inbox, "ps1"))
+    both = {"eve": "submitted/eve/ps1/ps1.ipynb", "fay": "submitted/fay/ps1/data/ps1.ipynb"}
+    assert submitted(folders) == both
+    again = collect(folders, from_folder(inbox / "submitted", "ps1", "nbgrader"))
+    assert submitted(folders) == both and again.known == 2
 
 
 def test_attempts_are_kept_and_the_last_counts(folders, tmp_path):
@@ -231,7 +244,7 @@ def test_the_exchange(folders, tmp_path):
         (inbound / name).mkdir(parents=True)
         (inbound / name / "ps1.ipynb").write_text(text)
     (inbound / "eve+ps1+2026-10-01 12:00:00 UTC").symlink_to(tmp_path)
-    result = collect(folders, from_exchange(inbound, "ps1"))
+    result = collect(folders, from_exchange(inbound, "ps1", check_owner=False))
     assert submitted(folders) == {"ada": "new", "b+b": "plus"}
     assert len(result.refused) == 2
 
@@ -282,3 +295,80 @@ def test_a_zip_of_a_zip_is_not_opened(folders, tmp_path):
         made.writestr("doejane_1_2_ps1.zip", inner.getvalue())
     result = collect(folders, from_zip(path, "ps1"))
     assert submitted(folders) == {} and result.refused[0].why == "is an archive in the archive"
+
+
+def test_a_large_notebook_that_packs_well_is_no_bomb(folders, tmp_path):
+    """Somebody printed the same line a million times: too large, and told so."""
+    text = '{"cells": [' + '"the same line", ' * 1_500_000
+    path = archive(tmp_path / "c.zip", {"ada_1_10_ps1.ipynb": text})
+    result = collect(folders, from_zip(path, "ps1"))
+    assert result.refused == [] and "larger than 20 MB; ada is told so" in result.notes[0]
+    assert list(folders.students()) == ["ada"]
+
+
+@pytest.mark.parametrize("form", ["zip", "folder"])
+def test_a_file_that_is_too_large_is_told_as_that(
+    classroom, folders, tmp_path, quick_gradebook, form
+):
+    """To its student too, who would read "no notebook" otherwise; a smaller one mends it."""
+    from coursekit.grading.feedback import write_feedback
+    from coursekit.grading.run import Options, grade_class
+
+    fake = Path(__file__).with_name("fake_engine.py")
+    options = Options(workers=1, engine=f"{fake}:Fake", master=f"{fake}:Master")
+    (folders.source / "assignment.toml").write_text("[limits]\nsubmission_bytes = 1048576\n")
+    good = json.dumps(classroom.answered())
+    large = good + os.urandom(1 << 20).hex()
+    if form == "zip":
+        members = {"ada_1_10_ps1.ipynb": large, "ben_2_11_ps1.ipynb": good}
+        found = from_zip(archive(tmp_path / "c.zip", members), "ps1")
+    else:
+        (tmp_path / "in").mkdir()
+        for name, text in {"ada": large, "ben": good}.items():
+            (tmp_path / "in" / f"{name}.ipynb").write_text(text)
+        found = from_folder(tmp_path / "in", "ps1")
+    result = collect(folders, found)
+    assert result.refused == [] and "larger than 1 MB; ada is told so" in result.notes[0]
+    summary = grade_class(classroom.root, "ps1", options)
+    assert summary.counts == {"OK": 1, "MALFORMED": 1}
+    write_feedback(classroom.root, "ps1")
+    page = (folders.feedback("ada") / "ps1.html").read_text()
+    assert "Your file could not be graded." in page and "the file is larger than 1 MB" in page
+    again = archive(tmp_path / "2.zip", {"ada_1_12_ps1.ipynb": good}, (2026, 12, 1, 0, 0, 0))
+    assert collect(folders, from_zip(again, "ps1")).new == ["ada"]
+    assert grade_class(classroom.root, "ps1", options).counts == {"OK": 2}
+
+
+def test_an_empty_class_has_a_hint(classroom, folders, quick_gradebook):
+    from coursekit.grading.run import Options, grade_class
+
+    fake = Path(__file__).with_name("fake_engine.py")
+    options = Options(workers=1, engine=f"{fake}:Fake", master=f"{fake}:Master")
+    said = grade_class(classroom.root, "ps1", options).as_table()
+    assert "nobody has handed anything in yet" in said
+    assert "coursekit collect ps1 --zip FILE" in said
+
+
+def test_a_source_in_which_nobody_hands_in_says_so(classroom, tmp_path, capsys):
+    from coursekit.cli import main
+
+    empty = archive(tmp_path / "e.zip", {})
+    assert main(["collect", "ps1", "--root", str(classroom.root), "--zip", str(empty)]) == 0
+    assert "holds no file that anybody has handed in" in capsys.readouterr().out
+
+
+def test_means_and_counts_are_of_students(classroom, folders, quick_gradebook):
+    """Two notebooks of one student are one student with both points, not two with half."""
+    from coursekit.grading.run import Options, grade_class
+
+    fake = Path(__file__).with_name("fake_engine.py")
+    options = Options(workers=1, engine=f"{fake}:Fake", master=f"{fake}:Master")
+    (folders.source / "ps1.ipynb").rename(folders.source / "one.ipynb")
+    (folders.source / "two.ipynb").write_text((folders.source / "one.ipynb").read_text())
+    for student, cubes in {"ada": ("x ** 3", "x ** 3"), "ben": ("x ** 3", "0")}.items():
+        for name, cube in zip(("one", "two"), cubes):
+            path = classroom.hand_in(student, classroom.answered(cube=cube))
+            path.rename(path.with_name(f"{name}.ipynb"))
+    summary = grade_class(classroom.root, "ps1", options)
+    assert summary.counts == {"OK": 1, "PARTIAL": 1} and summary.mean == (10 + 7) / 2
+    assert "2 graded" not in summary.as_table() and summary.graded == 4

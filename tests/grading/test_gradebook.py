@@ -17,7 +17,7 @@ import pytest
 from coursekit.errors import CourseError
 from coursekit.grading.database import Database
 from coursekit.grading.folders import Folders
-from coursekit.grading.roster import Person, people, save
+from coursekit.grading.roster import Person, class_list, save
 from coursekit.grading.rows import decide, remarks_of
 from coursekit.grading.run import Options, grade_class
 from coursekit.grading.structure import GradedCell, NotebookRows
@@ -109,7 +109,7 @@ def test_postgres_gives_the_same_as_sqlite(classroom, postgres, tmp_path, quick_
         summary = grade_class(folders.root, "ps1", OPTIONS)
         assert summary.missing == ["missing"] and summary.counts["MISSING"] == 1
         assert grade_class(folders.root, "ps1", OPTIONS).graded == 0
-        assert Person("ada", "Ada", "L") in people(folders)
+        assert Person("ada", "Ada", "L") in class_list(folders).people
     assert rows(here) == rows(there) and len(rows(here)) == 9
     assert not (other / "autograder" / "gradebook.db").exists()
 

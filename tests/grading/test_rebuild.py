@@ -140,6 +140,67 @@ def test_a_deleted_solution_cell(classroom, ps1):
     assert sources(rebuilt)["cube"].startswith("def cube(x):")
 
 
+def turn(cell: dict, kind: str, source: str | None = None) -> None:
+    """What a key does in Jupyter: the kind is another, text and metadata stay."""
+    cell["cell_type"] = kind
+    cell.pop("outputs", None)
+    cell.pop("execution_count", None)
+    cell["source"] = cell["source"] if source is None else source
+
+
+@pytest.mark.parametrize("kind", ["markdown", "raw"])
+@pytest.mark.parametrize("lost", ["nothing", "grade_id", "id", "both"])
+@pytest.mark.parametrize("fence", ["{}", "```python\n{}\n```"])
+def test_a_solution_cell_turned_into_text(classroom, ps1, kind, lost, fence):
+    notebook = classroom.answered()
+    cell = classroom.find(notebook, "square")
+    turn(cell, kind, fence.format(cell["source"]))
+    if lost in ("grade_id", "both"):
+        cell["metadata"] = {}
+    if lost in ("id", "both"):
+        cell["id"] = "another"
+    rebuilt = rebuild(ps1, notebook)
+    assert run(rebuilt.notebook) == {"square": 9, "cube": 27}
+    assert rebuilt.answers["square"] == "def square(x):\n    return x * x"
+    (flag,) = [flag for flag in rebuilt.flags if "was turned into" in flag]
+    assert flag.startswith(f"solution cell square was turned into a {kind} cell; its text was read")
+    restored = classroom.find(rebuilt.notebook, "square")
+    assert restored["cell_type"] == "code" and len(rebuilt.notebook["cells"]) == 8
+
+
+def test_prose_in_the_place_of_code_is_no_answer(classroom, ps1):
+    notebook = classroom.answered()
+    turn(classroom.find(notebook, "square"), "markdown", "I did not get to this one, sorry.")
+    rebuilt = rebuild(ps1, notebook)
+    assert rebuilt.answers["square"] == "" and run(rebuilt.notebook, "cube") == {"cube": 27}
+    assert "solution cell square was turned into a markdown cell, and holds no code" in (
+        rebuilt.flags
+    )
+
+
+def test_an_answer_in_words_turned_into_code(classroom, ps1):
+    notebook = classroom.answered(why="Since 3.")
+    cell = classroom.find(notebook, "why")
+    cell |= {"cell_type": "code", "outputs": [], "execution_count": None}
+    rebuilt = rebuild(ps1, notebook)
+    assert rebuilt.answers["why"] == "Since 3." and "turned into a code cell" in rebuilt.flags[0]
+    assert classroom.find(rebuilt.notebook, "why")["cell_type"] == "markdown"
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_a_note_with_the_code_in_it_is_a_note(classroom, ps1, make_cell, keeps):
+    """Beside the real answer, a text cell with other code is what it was: text."""
+    notebook = classroom.answered()
+    note = copy.deepcopy(classroom.find(notebook, "square"))
+    turn(note, "markdown", "```python\ndef square(x):\n    return 0\n```")
+    note = note if keeps else make_cell("markdown", "note", note["source"])
+    notebook["cells"].append(note)
+    rebuilt = rebuild(ps1, notebook)
+    assert run(rebuilt.notebook) == {"square": 9, "cube": 27}
+    assert not any("turned into" in flag for flag in rebuilt.flags)
+    assert rebuilt.answers["square"] == "def square(x):\n    return x * x"
+
+
 def edited(classroom, **change: object) -> dict:
     notebook = classroom.answered(square="0")
     test = classroom.find(notebook, "test_square")

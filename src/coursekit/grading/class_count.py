@@ -16,6 +16,7 @@ from pathlib import Path
 from coursekit.errors import CourseError
 from coursekit.grading.folders import Folders
 from coursekit.grading.journal import Journal
+from coursekit.grading.ledger import Ledger
 from coursekit.grading.outline import Outline, Part, outlines
 from coursekit.grading.results import (
     Student,
@@ -23,9 +24,11 @@ from coursekit.grading.results import (
     handed_in,
     late_rule,
     read_gradebook,
+    status_of,
     verdicts_of,
     waits_for_human,
 )
+from coursekit.grading.summary import nobody
 from coursekit.grading.verdict import Verdict
 from coursekit.progress import Progress
 
@@ -99,6 +102,11 @@ class ClassCount:
     slowest: list[tuple[float, str, str]] = field(default_factory=list)
     concerns: dict[str, list[Concern]] = field(default_factory=dict)
     late: int = 0
+    time_unknown: int = 0  # of those with a score: nobody says when they handed in
+    said_late: list[str] = field(default_factory=list)  # by the platform, without a time
+    missing: list[str] = field(default_factory=list)  # who handed in nothing
+    left: dict[str, str] = field(default_factory=dict)  # files that were not taken, and why
+    has_deadline: bool = False
     waiting: int = 0  # students of whom an answer in words waits
 
     @property
@@ -120,6 +128,8 @@ def count_class(root: Path, name: str, progress: Progress | None = None) -> Clas
     book = read_gradebook(folders.database, name)
     rule = late_rule(folders)
     handed = handed_in(journal)
+    if not handed and not any(folders.students()):
+        raise CourseError(nobody(name))
     if not handed:
         raise CourseError(f"nothing of {name} is graded yet; run coursekit grade {name} first")
     parts = {
@@ -133,47 +143,61 @@ def count_class(root: Path, name: str, progress: Progress | None = None) -> Clas
         points=sum(outline.points for outline in asked.values()),
         auto_points=sum(one.part.points for one in parts.values() if not one.part.written),
         parts=parts,
+        has_deadline=book.due is not None or "due" in folders.settings,
     )
     progress = progress or Progress()
     for one in handed:
         verdicts = verdicts_of(journal, one)
         student = book.student(one.student)
-        _add(count, asked, student, verdicts)
-        if not any(verdict.status in ("INTERNAL", "MISSING") for verdict in verdicts.values()):
+        status = _add(count, asked, student, verdicts)
+        if status == "MISSING":
+            count.missing.append(one.student)
+        elif status != "INTERNAL":
+            count.time_unknown += student.submitted is None
             score = add_up(asked, student, verdicts, rule)
             count.autos.append(score.auto)
             count.totals.append(score.total)
             count.late += student.seconds_late > 0
             count.waiting += score.waits > 0
         progress.advance(one.student)
-    missing = set(book.students) - {one.student for one in handed}
-    absent = sum(1 for who in missing if book.students[who].marks is None)
-    count.students += len(missing)
-    count.statuses["MISSING"] += absent
+    others = set(book.students) - {one.student for one in handed}
+    absent = [who for who in others if book.students[who].marks is None]
+    count.students += len(others)
+    count.statuses["MISSING"] += len(absent)
+    count.missing = sorted(count.missing + absent)
+    ledger = Ledger.read(folders)
+    count.left, count.said_late = ledger.left, ledger.late()
+    for label, (student_id, claim) in sorted(ledger.claims.items()):
+        what = f"has {claim} in a name that the student has chosen"
+        _concern(count, "claims", student_id, label, what)
     return count
 
 
 def _add(
     count: ClassCount, asked: dict[str, Outline], student: Student, verdicts: dict[str, Verdict]
-) -> None:
+) -> str:
+    """Count one student; return the verdict on all that was handed in."""
     count.students += 1
-    worst = [verdict.status for verdict in verdicts.values()]
-    alike = len(set(worst)) == 1
-    count.statuses[worst[0] if alike else "INTERNAL" if "INTERNAL" in worst else "PARTIAL"] += 1
+    status = status_of(verdict.status for verdict in verdicts.values())
+    count.statuses[status] += 1
+    seconds = sum(verdict.seconds for verdict in verdicts.values())
+    count.seconds.append(seconds)
+    count.peak = max(count.peak, *(verdict.peak_bytes for verdict in verdicts.values()))
+    count.slowest.append((seconds, student.id, status))
+    count.slowest = sorted(count.slowest, reverse=True)[:SLOWEST]
+    ran = [one for one in verdicts.values() if one.status not in ("MALFORMED", "MISSING")]
+    if ran:  # what held for all of a student's notebooks
+        count.layers.update(set.intersection(*(set(one.layers) for one in ran)))
+        elsewhere = all(one.guarantee == "judged elsewhere" for one in ran)
+        count.guarantees["judged elsewhere" if elsewhere else "in the student's process"] += 1
     for notebook, verdict in verdicts.items():
-        count.seconds.append(verdict.seconds)
-        count.peak = max(count.peak, verdict.peak_bytes)
-        count.slowest.append((verdict.seconds, student.id, verdict.status))
-        count.slowest = sorted(count.slowest, reverse=True)[:SLOWEST]
         if verdict.status in ("MALFORMED", "INTERNAL"):
             _concern(count, verdict.status, student.id, "", verdict.reason)
-        if verdict.status not in ("MALFORMED", "MISSING"):
-            count.layers.update(verdict.layers)
-            count.guarantees[verdict.guarantee] += 1
         for flag in verdict.flags:
             _concern(count, "flags", student.id, "", flag)
         if notebook in asked:
             _add_questions(count, notebook, asked[notebook], student, verdict)
+    return status
 
 
 def _add_questions(

@@ -1,30 +1,30 @@
 """`coursekit collect`: what students handed in, into `attempts/`, and the one that counts chosen.
 
-Every attempt is kept under its time. The last in time is put into `submitted/`, from where it is
-graded (`--attempt first` takes the first one instead). Collecting the same things again changes
-nothing. Whoever is on the class list gets the id from there; others are known by the name on the
-file, with the system's number where two people would get the same.
+Every attempt is kept. The last is put into `submitted/`, from where it is graded (`--attempt first`
+takes the first one instead). Collecting the same things again changes nothing. When something was
+handed in is written down where a platform or the instructor has said so; otherwise it is unknown.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import re
-import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from coursekit.grading.folders import Folders, read_plain
-from coursekit.grading.origins import Candidate, Found, Refused
-from coursekit.grading.roster import Person, bad_id, plain
-from coursekit.grading.text import has_unseen
+from coursekit.grading.identify import ASIDE, Known, Names
+from coursekit.grading.layouts import Candidate, Refused
+from coursekit.grading.ledger import Ledger
+from coursekit.grading.roster import ClassList, Person
+from coursekit.grading.times import HandIn
 from coursekit.notebooks import write_whole
 
 STAMP = "%Y-%m-%dT%H-%M-%SZ"
+Note = Callable[[str], None]
 
 
 @dataclass
@@ -34,45 +34,66 @@ class Collected:
     new: list[str] = field(default_factory=list)  # students with a new attempt
     known: int = 0  # attempts that were there already
     refused: list[Refused] = field(default_factory=list)
+    aside: list[Refused] = field(default_factory=list)  # not on the class list
+    missing: list[str] = field(default_factory=list)  # on the class list, nothing handed in
+    unknown: list[str] = field(default_factory=list)  # handed in, and nobody says when
     notes: list[str] = field(default_factory=list)
+
+    def as_lines(self, name: str, source: Path | None = None) -> list[str]:
+        """Return what is printed at the end."""
+        lines = [
+            f"{name}: {len(self.new)} new, {self.known} known already, "
+            f"{len(self.refused)} refused, {len(self.aside)} set aside"
+        ]
+        if source and not (self.new or self.known or self.refused or self.aside):
+            lines.append(f"{source} holds no file that anybody has handed in")
+        if self.missing:
+            some = ", ".join(self.missing[:10]) + (", …" if len(self.missing) > 10 else "")
+            lines.append(f"on the class list, nothing handed in: {len(self.missing)} ({some})")
+        if self.unknown:
+            lines.append(
+                f"when {len(self.unknown)} of all handed in is unknown, and costs nothing; a "
+                f"table of times says it: coursekit collect {name} --times CSV"
+            )
+        return lines
 
 
 def collect(
     folders: Folders,
-    found: Found,
-    people: list[Person] | None = None,
+    found: Sequence[Candidate | Refused],
+    people: ClassList | list[Person] | None = None,
     attempt: str = "last",
-    note: Callable[[str], None] = lambda text: None,
+    note: Note = lambda text: None,
+    times: Sequence[HandIn] = (),
 ) -> Collected:
     """Keep every candidate as an attempt, then choose for each student the one that counts."""
-    result, names = Collected(), _Names(folders, people or [])
+    if not isinstance(people, ClassList):
+        people = ClassList(people or [], not people)
+    result, names = Collected(), Names(folders, people, times)
+    ledger = Ledger.read(folders)
     touched: dict[str, None] = {}
-    most = folders.limits.submission_bytes
-    for candidate in found:
-        if isinstance(candidate, Refused):
-            _refuse(result, candidate, note)
-            continue
-        student, why = names.student(candidate)
-        if why:
-            _refuse(result, Refused(candidate.label, why), note)
-            continue
-        try:
-            data = candidate.read(most)
-        except OSError as error:
-            why = str(error.strerror or error)
-            _refuse(result, Refused(candidate.label, why), note)
-            continue
-        if len(data) > most:
-            why = f"is larger than {most >> 20} MB"
-            _refuse(result, Refused(candidate.label, why), note)
-            continue
-        if _keep(folders, student, candidate, data):
-            result.new.append(student)
-        else:
-            result.known += 1
-        touched[student] = None
+    for one in names.resolve(found):
+        if isinstance(one, Known):
+            claim = names.claim(one.candidate, one.student)
+            why = _take(folders, one, claim, result, names.say)
+            if not why:
+                ledger.taken(one.candidate.label, one.student, claim)
+                touched[one.student] = None
+                continue
+            one = Refused(one.candidate.label, why)
+        ledger.refused(one.label, one.why)
+        (result.aside if one.why.startswith(ASIDE) else result.refused).append(one)
+        note(f"{'' if one.why.startswith(ASIDE) else 'refused: '}{one.label} {one.why}")
+    for text in _time(folders, names, times, touched):
+        names.say(text)
     for student in touched:
-        choose(folders, student, attempt)
+        about = choose(folders, student, attempt)
+        ledger.about(student, about.get("time"), about.get("late"))
+    ledger.write()
+    here = set(folders.students())
+    if not people.open:
+        result.missing = sorted({person.id for person in people.people} - here)
+    result.unknown = [student for student in ledger.unknown() if student in here]
     result.notes = names.notes
     for text in names.notes:
         note(text)
@@ -85,88 +106,110 @@ def attempts_of(folders: Folders, student: str) -> list[tuple[Path, dict[str, An
     for path in folders.attempts(student).glob("*/attempt.json"):
         try:
             about = json.loads(path.read_text(encoding="utf-8"))
-            found.append((path.parent, about | {"time": datetime.fromisoformat(about["time"])}))
-        except (ValueError, KeyError, OSError):
+            if "seen" not in about:  # an old one, with the file's own time in the other's place
+                about |= {"seen": about["time"], "time": None}
+            found.append((path.parent, about | {"seen": datetime.fromisoformat(about["seen"])}))
+        except (ValueError, KeyError, OSError, TypeError):
             continue
-    return sorted(found, key=lambda one: (one[1]["time"], one[1].get("again", 0), one[0].name))
+    return sorted(found, key=_age)
 
 
-def choose(folders: Folders, student: str, attempt: str = "last") -> None:
-    """Put the attempt that counts into `submitted/`, if it is not there."""
+def numbers_of(folders: Folders, students: Iterable[str] | None = None) -> dict[str, str]:
+    """Return the platform's number -> the student, of everybody who has handed in."""
+    return {
+        about["lms"]: student
+        for student in (folders.students() if students is None else students)
+        for _, about in attempts_of(folders, student)
+        if about.get("lms")
+    }
+
+
+def choose(folders: Folders, student: str, attempt: str = "last") -> dict[str, Any]:
+    """Put the attempt that counts into `submitted/`, if it is not there; return what it is."""
     attempts = attempts_of(folders, student)
     if not attempts:
-        return
+        return {}
     folder, about = attempts[0 if attempt == "first" else -1]
     data = (folder / f"{folders.name}.ipynb").read_bytes()
     target = folders.submitted(student)
-    stamp = about["time"].astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     if not _holds(target / f"{folders.name}.ipynb", data):
         _write_bytes(target / f"{folders.name}.ipynb", data)
+    if not about["time"]:
+        (target / "timestamp.txt").unlink(missing_ok=True)
+        return about
+    stamp = datetime.fromisoformat(about["time"]).strftime("%Y-%m-%d %H:%M:%S UTC")
     if not _holds(target / "timestamp.txt", stamp.encode()):
         write_whole(target / "timestamp.txt", stamp)
+    return about
 
 
-class _Names:
-    """From the name on a file to a student's id."""
+def _age(attempt: tuple[Path, dict[str, Any]]) -> tuple[datetime, int, str]:
+    """Return what tells which attempt is later; a time that somebody vouches for goes first."""
+    folder, about = attempt
+    when = datetime.fromisoformat(about["time"]) if about["time"] else about["seen"]
+    return when, about.get("again", 0), folder.name
 
-    def __init__(self, folders: Folders, people: list[Person]) -> None:
-        self.folders = folders
-        self.ids = {person.id: person.id for person in people}
-        self.ids |= {person.lms: person.id for person in people if person.lms}
-        self.emails = {person.email.lower(): person.id for person in people if person.email}
-        self.by_name: dict[str, set[str]] = {}
-        for person in people:
-            for name in person.names:
-                self.by_name.setdefault(name, set()).add(person.id)
-        self.given: dict[str, str] = {}  # id -> the number of who got it in this collection
-        self.notes: list[str] = []
 
-    def student(self, candidate: Candidate) -> tuple[str, str]:
-        """Return the id, or why there is none."""
-        for known in (candidate.lms if candidate.lms_stays else "", candidate.who):
-            if known in self.ids:
-                return self.ids[known], ""
-        if candidate.who.lower() in self.emails:
-            return self.emails[candidate.who.lower()], ""
-        same = self.by_name.get(plain(candidate.who), set())
-        if len(same) == 1:
-            return next(iter(same)), ""
-        base = _slug(candidate.who)
-        if not base or bad_id(base):
-            return "", "has a name that cannot be a student's"
-        if len(same) > 1:
-            self._say(f"several people are called {candidate.who}; their numbers tell them apart")
-            return (f"{base}_{candidate.lms}", "") if candidate.lms else ("", "is of which of them")
-        return self._unlisted(base, candidate), ""
+def _take(folders: Folders, known: Known, claim: str, result: Collected, say: Note) -> str:
+    """Read a file and keep it; return why that cannot be done, "" if it is done."""
+    candidate, most = known.candidate, folders.limits.submission_bytes
+    try:
+        data = candidate.read(most)
+    except OSError as error:
+        return str(error.strerror or error)
+    if len(data) > most:  # kept up to there, so that the student is told
+        say(f"{candidate.label} is larger than {most >> 20} MB; {known.student} is told so")
+    if claim:
+        say(
+            f"{candidate.label} has {claim} in a name that the student has chosen; it counts as "
+            f"{known.student}'s, who handed it in"
+        )
+    if _keep(folders, known.student, candidate, data):
+        result.new.append(known.student)
+    else:
+        result.known += 1
+    return ""
 
-    def _unlisted(self, base: str, candidate: Candidate) -> str:
-        """Return an id that nobody else has: two people may have the same name."""
-        if not candidate.lms:
-            return base
-        before = self.given.get(base)
-        if before is None and candidate.lms_stays:
-            before = self._number_before(base)
-        if before in (None, candidate.lms):
-            self.given[base] = candidate.lms
-            return base
-        self._say(f"two people are called {candidate.who}; one of them is {base}_{candidate.lms}")
-        return f"{base}_{candidate.lms}"
 
-    def _number_before(self, student: str) -> str | None:
-        numbers = [about.get("lms") for _, about in attempts_of(self.folders, student)]
-        return next((number for number in numbers if number), None)
-
-    def _say(self, text: str) -> None:
-        if text not in self.notes:
-            self.notes.append(text)
+def _time(
+    folders: Folders, names: Names, times: Sequence[HandIn], touched: dict[str, None]
+) -> list[str]:
+    """Write the times of a table beside the attempts that they are of, each student's last."""
+    problems: list[str] = []
+    here = {*folders.students(), *touched} if times else set()
+    numbers = numbers_of(folders, here) if any(row.number for row in times) else {}
+    for row in times:
+        if row.time is None:
+            continue
+        student, why = numbers.get(row.number, ""), ""
+        if not student:
+            student, why = names.row(row)
+        if not student and names.open and row.id in here:
+            student = row.id
+        attempts = attempts_of(folders, student) if student else []
+        if not student:
+            problems.append(f"{row.where}: {why}")
+        elif not attempts:
+            problems.append(f"{row.where}: {student} has a time, and handed nothing in")
+        else:
+            folder, about = attempts[-1]
+            if about["time"] != row.time.isoformat():
+                about |= {"time": row.time.isoformat(), "seen": about["seen"].isoformat()}
+                write_whole(folder / "attempt.json", json.dumps(about, indent=1) + "\n")
+            touched[student] = None
+    return problems
 
 
 def _keep(folders: Folders, student: str, candidate: Candidate, data: bytes) -> bool:
     """Write an attempt; False if it is there already."""
     digest = hashlib.sha256(data).hexdigest()
-    time = candidate.time.astimezone(UTC).replace(microsecond=0)
+    seen = candidate.seen.astimezone(UTC).replace(microsecond=0)
+    time = candidate.time.astimezone(UTC).isoformat() if candidate.time else None
+    before = attempts_of(folders, student)
+    if before and before[-1][1].get("sha256") == digest and time in (None, before[-1][1]["time"]):
+        return False  # the same in a zip that was made anew
     parent = folders.attempts(student)
-    stamp, number = time.strftime(STAMP), 1
+    stamp, number = seen.strftime(STAMP), 1
     folder = parent / stamp
     while folder.exists():
         if _holds(folder / f"{folders.name}.ipynb", data) and (folder / "attempt.json").is_file():
@@ -178,29 +221,16 @@ def _keep(folders: Folders, student: str, candidate: Candidate, data: bytes) -> 
     _write_bytes(folder / f"{folders.name}.ipynb", data)
     about = {
         "from": candidate.label,
-        "time": time.isoformat(),
-        "again": candidate.again,
+        "seen": seen.isoformat(),
+        "time": time,
+        "again": candidate.order,
         "late": candidate.late,
         "lms": candidate.lms,
+        "lasting": candidate.lms_stays,
         "sha256": digest,
     }
     write_whole(folder / "attempt.json", json.dumps(about, indent=1) + "\n")
     return True
-
-
-def _refuse(result: Collected, refused: Refused, note: Callable[[str], None]) -> None:
-    result.refused.append(refused)
-    note(f"refused: {refused.label} {refused.why}")
-
-
-def _slug(name: str) -> str:
-    """Return a name as a folder's: letters and digits of any script, spaces as dashes."""
-    name = unicodedata.normalize("NFC", name)
-    if has_unseen(name):
-        return ""
-    if any(character in name for character in "$`|;<>\\"):
-        return ""
-    return re.sub(r"[^\w.@+]+", "-", name).strip("-.")
 
 
 def _holds(path: Path, data: bytes) -> bool:

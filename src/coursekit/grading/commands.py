@@ -43,6 +43,10 @@ def add(commands: Any, adder: Adder, root: Root, count: Callable[[str], int]) ->
     source.add_argument("--zip", type=Path, metavar="FILE", help="a zip of Canvas or Moodle")
     source.add_argument("--exchange", action="store_true", help="nbgrader's exchange")
     option("--roster", type=Path, metavar="CSV", help="the class list: id, name, email")
+    how = "how the platform names files: canvas, moodle, nbgrader, plain (found out)"
+    option("--layout", choices=("canvas", "moodle", "nbgrader", "plain"), help=how)
+    text = "who handed in when: id, time; or Moodle's grading worksheet"
+    option("--times", type=Path, metavar="CSV", help=text)
     which = "the attempt that counts (last)"
     option("--attempt", choices=("last", "first"), default="last", help=which)
     option("--json", action="store_true", help="print the result as JSON")
@@ -70,8 +74,14 @@ def add(commands: Any, adder: Adder, root: Root, count: Callable[[str], int]) ->
 
     option = adder(commands, inside("grading.export"), "export", "write the scores as a table")
     option("name", metavar="NAME", help="the assignment")
-    formats = ("csv", "canvas", "moodle")
-    option("--format", choices=formats, default="csv", help="whose table (csv)")
+    formats = ("csv", "json", "canvas", "moodle", "worksheet")
+    text = (
+        "whose table (csv); worksheet is Moodle's for grading offline; json has assignment, title, "
+        "max_score, parts, and students with their points, null where something is not known"
+    )
+    option("--format", choices=formats, default="csv", help=text)
+    text = "the table downloaded from Canvas or Moodle, to be filled in"
+    option("--into", type=Path, metavar="FILE", help=text)
     option("--output", type=Path, metavar="FILE", help="where (autograder/export/)")
     option("--title", metavar="TEXT", help="the assignment's name in Canvas or Moodle")
 
@@ -120,50 +130,69 @@ class Notes(Progress):
 
 
 def collect(arguments: argparse.Namespace) -> int:
-    """Take in a class list, submissions, or both; print how many of each."""
+    """Take in a class list, submissions, times, or all of them; print how many of each."""
     import json
 
-    from coursekit.grading import origins, roster
+    from coursekit.grading import origins, roster, times
     from coursekit.grading.collect import collect as take_in
     from coursekit.grading.database import Database
     from coursekit.grading.folders import Folders
 
     folders = Folders(arguments.root, arguments.name)
-    folders.notebooks()  # an assignment that does not exist is known before anything is written
-    if not (arguments.folder or arguments.zip or arguments.exchange or arguments.roster):
+    notebooks = folders.notebooks()  # what does not exist is known before anything is written
+    source = arguments.folder or arguments.zip or arguments.exchange
+    if not (source or arguments.roster or arguments.times):
         raise CourseError(
-            "say where from: --from FOLDER, --zip FILE or --exchange, or --roster CSV"
+            "say where from: --from FOLDER, --zip FILE or --exchange, or --roster CSV, --times CSV"
+        )
+    if source and len(notebooks) > 1:
+        raise CourseError(
+            f"{folders.name} has {len(notebooks)} notebooks ({', '.join(notebooks)}), and collect "
+            f"takes one a student; put them into autograder/submitted/STUDENT/{folders.name}/"
         )
     note = Progress().note if arguments.json else Notes().note
     result: dict[str, Any] = {"assignment": folders.name}
-    if arguments.roster:
-        database = Database(folders, note)
-        result["class_list"] = roster.save(database, roster.read_csv(arguments.roster))
-        database.close()
+    known = []
+    if arguments.times:
+        zone = times.zone_of(folders.settings.get("due"))
+        known = times.read_times(arguments.times, zone)
+        if not all(one.zoned for one in known):
+            note(f"{arguments.times}: times without a zone were read as {zone}")
+    people = roster.read_csv(arguments.roster) if arguments.roster else []
+    found: origins.Found = []
     if arguments.folder:
-        found = origins.from_folder(arguments.folder, folders.name)
+        found = origins.from_folder(arguments.folder, folders.name, arguments.layout)
     elif arguments.zip:
-        found = origins.from_zip(arguments.zip, folders.name)
+        found = origins.from_zip(arguments.zip, folders.name, arguments.layout)
     elif arguments.exchange:
-        root = (
-            folders.config.get("Exchange", {}).get("root") or "/usr/local/share/nbgrader/exchange"
-        )
-        found = origins.from_exchange(Path(root, folders.course_id, "inbound"), folders.name)
-    else:
-        found = None
-    if found is not None:
-        taken = take_in(folders, found, roster.people(folders), arguments.attempt, note)
-        result["new"] = taken.new
-        result["known"] = taken.known
-        result["refused"] = [[refused.label, refused.why] for refused in taken.refused]
-        result["notes"] = taken.notes
+        config = folders.config
+        root = config.get("Exchange", {}).get("root") or "/usr/local/share/nbgrader/exchange"
+        inbound = Path(root, folders.course_id, "inbound")
+        check = config.get("ExchangeCollect", {}).get("check_owner", True)
+        found = origins.from_exchange(inbound, folders.name, check is not False)
+    if people:  # everything was read, and is clear: only now something is written
+        database = Database(folders, note)
+        result["class_list"] = roster.save(database, people)
+        database.close()
+    if source or known:
+        listed = roster.class_list(folders)
+        taken = take_in(folders, found, listed, arguments.attempt, note, known)
+        result |= {
+            "new": taken.new,
+            "known": taken.known,
+            "refused": [[refused.label, refused.why] for refused in taken.refused],
+            "set_aside": [[refused.label, refused.why] for refused in taken.aside],
+            "missing": taken.missing,
+            "time_unknown": taken.unknown,
+            "notes": taken.notes,
+        }
     if arguments.json:
         print(json.dumps(result, indent=1, ensure_ascii=False))
-    elif found is None:
+        return 0
+    if "class_list" in result:
         print(f"{result['class_list']} students on the class list")
-    else:
-        new, refused = len(result["new"]), len(result["refused"])
-        print(f"{folders.name}: {new} new, {result['known']} known already, {refused} refused")
+    if source or known:
+        print("\n".join(taken.as_lines(folders.name, arguments.zip or arguments.folder)))
     return 0
 
 

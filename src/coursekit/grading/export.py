@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import csv
 import io
+import json
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from coursekit.errors import CourseError
+from coursekit.grading.fill import TITLED, Filling, fill_canvas, fill_worksheet
 from coursekit.grading.folders import Folders
 from coursekit.grading.journal import Journal
 from coursekit.grading.outline import Outline, outlines
@@ -28,6 +30,7 @@ from coursekit.grading.results import (
     handed_in,
     late_rule,
     read_gradebook,
+    status_of,
 )
 
 Cell = str | float | None
@@ -55,6 +58,8 @@ class Table:
     columns: tuple[str, ...]  # names of the parts
     points: float
     rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()  # about the table of a platform
+    has_deadline: bool = False
 
 
 def defuse(value: str) -> str:
@@ -85,10 +90,9 @@ def read_table(root: Path, name: str) -> Table:
         if "INTERNAL" in statuses or (student.marks is None and statuses - {"MISSING"}):
             rows.append(Row(student, "INTERNAL", None, tuple(None for _ in _cells(asked))))
             continue
-        if student.marks is None:
-            status = "MISSING"
-        else:
-            status = statuses.pop() if len(statuses) == 1 else "PARTIAL" if statuses else ""
+        status = "MISSING" if student.marks is None else ""
+        if statuses and not status:
+            status = status_of(statuses)
         parts = tuple(_mark(student, notebook, cell) for notebook, cell in _cells(asked))
         score = add_up(asked, student, {}, rule)
         if status in ("MALFORMED", "MISSING"):  # nbgrader asks a human, but there is no answer
@@ -98,7 +102,8 @@ def read_table(root: Path, name: str) -> Table:
     columns = tuple(f"{book}.{cell}" if several else cell for book, cell in _cells(asked))
     title = next(iter(asked.values())).title if not several else name
     points = sum(outline.points for outline in asked.values())
-    return Table(name, title, columns, points, tuple(rows))
+    deadline = book.due is not None or "due" in folders.settings
+    return Table(name, title, columns, points, tuple(rows), has_deadline=deadline)
 
 
 def as_csv(table: Table, title: str) -> Iterator[list[Cell]]:
@@ -113,13 +118,55 @@ def as_csv(table: Table, title: str) -> Iterator[list[Cell]]:
         when = student.submitted.isoformat(" ", "seconds") if student.submitted else ""
         yield [
             *(title, student.id, student.last, student.first, student.email, row.status, when),
-            round(student.seconds_late / 3600, 2),
+            _hours_late(row),
             *((score.auto, score.written, score.penalty) if score else (None, None, None)),
             score.total if score else None,
             table.points,
             score.waits if score else None,
             *row.parts,
         ]
+
+
+def as_json(table: Table, title: str) -> str:
+    """Return everything as JSON; null is what is not known, or not graded yet."""
+    students = []
+    for row in table.rows:
+        student, score = row.student, row.score
+        when = student.submitted.isoformat(" ", "seconds") if student.submitted else None
+        students.append(
+            {
+                "student_id": student.id,
+                "last_name": student.last,
+                "first_name": student.first,
+                "email": student.email,
+                "lms_id": student.lms,
+                "status": row.status,
+                "submitted": when and f"{when} UTC",
+                "hours_late": _hours_late(row),
+                "auto_points": score.auto if score else None,
+                "written_points": score.written if score else None,
+                "late_penalty": score.penalty if score else None,
+                "score": score.total if score else None,
+                "waits_for_human": score.waits if score else None,
+                "parts": dict(zip(table.columns, row.parts)),
+            }
+        )
+    whole = {
+        "assignment": table.name,
+        "title": title,
+        "max_score": table.points,
+        "parts": list(table.columns),
+        "students": students,
+    }
+    text = json.dumps(whole, indent=1, ensure_ascii=False)
+    return text.encode("utf-8", "replace").decode() + "\n"  # half a character is in no file
+
+
+def _hours_late(row: Row) -> float | None:
+    """Return how late it came, None where nobody says when it came."""
+    if row.student.submitted is None:
+        return None
+    return round(row.student.seconds_late / 3600, 2)
 
 
 def as_canvas(table: Table, title: str) -> Iterator[list[Cell]]:
@@ -166,19 +213,56 @@ def as_text(rows: Iterator[list[Cell]]) -> str:
 
 
 def export(
-    root: Path, name: str, form: str = "csv", *, output: Path | None = None, title: str = ""
+    root: Path,
+    name: str,
+    form: str = "csv",
+    *,
+    output: Path | None = None,
+    title: str = "",
+    into: Path | None = None,
 ) -> tuple[Path, Table]:
     """Write the table; return where it is and what is in it."""
-    if form not in FORMATS:
-        raise CourseError(f"{form!r} is no format of a table; there are {', '.join(FORMATS)}")
-    table = read_table(root, name)
-    content = as_text(FORMATS[form](table, title or name))
+    if form not in (*FORMATS, "json", "worksheet"):
+        known = ", ".join((*FORMATS, "json", "worksheet"))
+        raise CourseError(f"{form!r} is no format of a table; there are {known}")
+    if form == "worksheet" and into is None:
+        raise CourseError(
+            "a worksheet is filled in, and not made: download it in Moodle (Download grading "
+            "worksheet) and say --into FILE"
+        )
+    if into is not None and form not in ("canvas", "worksheet"):
+        raise CourseError("--into goes with --format canvas or --format worksheet")
+    table, folders = read_table(root, name), Folders(root, name)
+    notes: list[str] = []
+    if into is not None:
+        filling = Filling(folders, {row.student.id: row for row in table.rows}, into, EXAMPLE[form])
+        if form == "canvas":
+            content = fill_canvas(filling, title or table.title, _ready)
+        else:
+            content = fill_worksheet(filling, table.points, lambda r: _remark(r, table), _ready)
+        notes = filling.notes
+    elif form == "json":
+        content = as_json(table, title or table.title)
+    else:
+        content = as_text(FORMATS[form](table, title or name))
+        if form == "canvas" and not TITLED.fullmatch(title):
+            notes.append(
+                "Canvas knows an assignment by the number in its title, and makes a new one "
+                "without it: say --into FILE, the gradebook that Canvas exports, or --title "
+                "'NAME (123)'"
+            )
     if output is None:
-        suffix = "" if form == "csv" else f"-{form}"
-        output = Folders(root, name).export / f"{name}{suffix}.csv"
+        suffix = "" if form in ("csv", "json") else f"-{form}"
+        output = folders.export / f"{name}{suffix}.{'json' if form == 'json' else 'csv'}"
     # Excel reads a table as UTF-8 only where it begins with this mark; the others do not want it.
     write(output, ("\ufeff" if form == "csv" else "") + content)
-    return output, table
+    return output, replace(table, notes=tuple(notes))
+
+
+EXAMPLE = {
+    "canvas": "Student,ID,SIS User ID,SIS Login ID,Section",
+    "worksheet": "Identifier,Full name,Grade",
+}
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -190,6 +274,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.format or "csv",
         output=arguments.output,
         title=title,
+        into=getattr(arguments, "into", None),
     )
     print(path)
     if not arguments.quiet:
@@ -217,7 +302,14 @@ def remarks(table: Table) -> list[str]:
             f"{counted(waiting, 'student')} wrote answers that nobody has marked yet; these points "
             "are not in the table"
         )
-    return said
+    unknown = sum(row.student.submitted is None and row.score is not None
+                  and row.status != "MISSING" for row in table.rows)  # fmt: skip
+    if unknown and table.has_deadline:
+        said.append(
+            f"when {counted(unknown, 'student')} handed in is unknown, and nothing was taken off: "
+            f"coursekit collect {table.name} --times CSV, then grade again"
+        )
+    return [*said, *table.notes]
 
 
 def _cells(asked: dict[str, Outline]) -> list[tuple[str, str]]:

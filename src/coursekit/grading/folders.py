@@ -53,6 +53,11 @@ class Folders:
         return self.class_folder / "journal" / f"{self.name}.jsonl"
 
     @property
+    def ledger(self) -> Path:
+        """The file of what was not taken when collecting, and of what is known of times."""
+        return self.class_folder / "collected" / f"{self.name}.json"
+
+    @property
     def report(self) -> Path:
         """The instructor's page about the assignment."""
         return self.class_folder / "report" / f"{self.name}.html"

@@ -22,6 +22,7 @@ from typing import Any, Protocol
 from coursekit.grading import intake, regions
 from coursekit.grading.limits import Limits
 from coursekit.grading.regions import Cell
+from coursekit.grading.turned import turned_back
 
 STOPS_EXECUTION = {"skip-execution", "raises-exception"}  # tags that Jupyter's tools act upon
 BY_PLACE = "some cells had lost their names and were matched by their order and content"
@@ -119,11 +120,11 @@ class _Rebuilding:
 
     def __init__(self, release: _Release, cells: list[Cell]) -> None:
         self.release = release
-        self.cells = cells
+        self.cells, turned = turned_back(release, cells)
         self.place: list[int | None] = [None] * len(cells)  # of each student cell in the master
         self.copies: dict[int, list[int]] = {}  # master position -> student positions
         self.asked = frozenset().union(*(release.names[at] for at, _ in self._answers()))
-        self.flags: list[str] = []
+        self.flags: list[str] = turned
         self.tampered: list[str] = []
 
     def result(self) -> Rebuilt:

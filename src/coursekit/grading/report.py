@@ -9,30 +9,14 @@ from __future__ import annotations
 import argparse
 import statistics
 from pathlib import Path
-from urllib.parse import quote
 
-from coursekit.grading.class_count import ClassCount, Concern, PartCount, count_class, histogram
+from coursekit.grading.class_count import ClassCount, PartCount, count_class, histogram
 from coursekit.grading.folders import Folders
 from coursekit.grading.journal import Journal
-from coursekit.grading.outline import safe_name
-from coursekit.grading.pages import counted, document, name, number, text, write
+from coursekit.grading.pages import counted, document, number, text, write
+from coursekit.grading.report_human import needs_a_human, student_link
 from coursekit.progress import Progress, track
 
-MOST_ROWS = 1000  # of one list; all of it is in the journal
-GROUPS = {
-    "INTERNAL": (
-        "Not graded, through our own fault",
-        "No score was given. Run coursekit grade again; what was graded is not run twice.",
-    ),
-    "MALFORMED": (
-        "Files that are no notebooks",
-        "They count 0 until something better is handed in.",
-    ),
-    "flags": (
-        "Flags",
-        "Scores were given as usual. Look before you conclude anything: most flags are innocent.",
-    ),
-}
 WORDS = {
     "OK": "everything right",
     "PARTIAL": "partly right",
@@ -70,7 +54,7 @@ def report_page(count: ClassCount) -> str:
         f"<h1>{text(count.title)}: how the class did</h1>",
         f'<p class="quiet">{text(count.name)}</p>',
         _figures(count),
-        _human(count),
+        needs_a_human(count),
         _scores(count),
         _questions(count),
         _misconceptions(count),
@@ -102,67 +86,6 @@ def _figures(count: ClassCount) -> str:
     return f'<div class="figures">{boxes}</div>'
 
 
-def _human(count: ClassCount) -> str:
-    made = []
-    waiting = [one for one in count.parts.values() if one.waiting]
-    if waiting:
-        items = "".join(
-            f"<li>{text(one.part.title)}: {counted(one.waiting, 'answer')}</li>" for one in waiting
-        )
-        made.append(
-            "<h3>Answers in words to mark</h3><p>Start <code>jupyter lab</code> in "
-            "<code>autograder/</code> and open Formgrader; the export takes the points from there."
-            f"</p><ul>{items}</ul>"
-        )
-    for group, (title, advice) in GROUPS.items():
-        if found := count.concerns.get(group):
-            made.append(_concerns(count.name, title, advice, found, folded=group == "flags"))
-    if not made:
-        made.append("<p>Nothing. No flag, no broken file, no answer left to mark.</p>")
-    return f"<h2>What needs a human</h2>{''.join(made)}"
-
-
-def _concerns(
-    assignment: str, title: str, advice: str, found: list[Concern], *, folded: bool
-) -> str:
-    several = any(concern.where for concern in found)
-    rows = []
-    for one in sorted(found, key=lambda c: (c.student, c.where))[:MOST_ROWS]:
-        where = f"<td>{text(one.where)}</td>" if several else ""
-        rows.append(f"<tr><td>{_student(assignment, one.student)}</td>{where}"
-                    f"<td>{text(one.what[:500])}</td></tr>")  # fmt: skip
-    left = len(found) - len(rows)
-    more = f"<p>… and {left:,} more; all are in the journal.</p>" if left else ""
-    head = "<th>student</th>" + ("<th>question</th>" if several else "") + "<th>what</th>"
-    table = (
-        f'<div class="scroll"><table><thead><tr>{head}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>{more}"
-    )
-    label = f"{title} ({len(found):,})"
-    if folded and len(found) > 12:
-        return (
-            f"<h3>{label}</h3><p>{advice}</p>{_flag_kinds(found)}"
-            f"<details><summary>All of them</summary>{table}</details>"
-        )
-    return f"<h3>{label}</h3><p>{advice}</p>{table}"
-
-
-def _flag_kinds(found: list[Concern]) -> str:
-    kinds: dict[str, int] = {}
-    for one in found:
-        kinds[one.what[:120]] = kinds.get(one.what[:120], 0) + 1
-    top = sorted(kinds.items(), key=lambda kind: (-kind[1], kind[0]))[:10]
-    return "<ul>" + "".join(f"<li>{n:,} × {text(what)}</li>" for what, n in top) + "</ul>"
-
-
-def _student(assignment: str, student: str) -> str:
-    """Name a student, with a link to the page that the student reads."""
-    if not safe_name(student):
-        return name(student)
-    place = "/".join(quote(part) for part in ("feedback", student, assignment))
-    return f'<a href="../{text(place)}/{text(quote(assignment))}.html">{name(student)}</a>'
-
-
 def _scores(count: ClassCount) -> str:
     if not count.graded:
         return ""
@@ -171,7 +94,7 @@ def _scores(count: ClassCount) -> str:
     note = "" if whole else " Only what is graded automatically: answers in words still wait."
     bars = histogram(values, most)
     return (
-        f"<h2>How the scores lie</h2><p>{counted(len(values), 'submission')}, "
+        f"<h2>How the scores lie</h2><p>{counted(len(values), 'student')}, "
         f"{number(most)} points in all.{note}</p>{_drawn(bars)}{_told(bars)}"
     )
 
@@ -203,7 +126,7 @@ def _drawn(bars: list[tuple[float, float, int]]) -> str:
         f'<text x="{width - 8}" y="{height - bottom + 17}" text-anchor="end">'
         f"{number(bars[-1][1])}</text>"
         f'<text x="{(left + width) / 2:.0f}" y="{height - 6}" text-anchor="middle">points</text>'
-        f'<text x="0" y="13">submissions</text>'
+        f'<text x="0" y="13">students</text>'
     )
     return (
         f'<svg viewBox="0 0 {width} {height}" width="{width}" role="img" '
@@ -219,7 +142,7 @@ def _told(bars: list[tuple[float, float, int]]) -> str:
     )
     return (
         "<details><summary>The same as numbers</summary><table><thead><tr>"
-        '<th class="n">points</th><th class="n">submissions</th></tr></thead>'
+        '<th class="n">points</th><th class="n">students</th></tr></thead>'
         f"<tbody>{rows}</tbody></table></details>"
     )
 
@@ -293,7 +216,7 @@ def _outcomes(count: ClassCount) -> str:
         if n
     )
     slow = "".join(
-        f'<tr><td>{_student(count.name, student)}</td><td>{status}</td><td class="n">'
+        f'<tr><td>{student_link(count.name, student)}</td><td>{status}</td><td class="n">'
         f"{seconds:.2f} s</td></tr>"
         for seconds, student, status in count.slowest
     )
@@ -301,8 +224,8 @@ def _outcomes(count: ClassCount) -> str:
     memory = f"; the largest needed {count.peak / 1e6:,.0f} MB" if count.peak else ""
     return (
         f'<h2>Outcomes and time</h2><div class="scroll"><table><thead><tr><th>verdict</th><th>'
-        f'means</th><th class="n">submissions</th></tr></thead><tbody>{rows}</tbody></table></div>'
-        f"<p>{total:,.1f} s of grading in all, {1000 * mean:,.0f} ms a submission{memory}.</p>"
+        f'means</th><th class="n">students</th></tr></thead><tbody>{rows}</tbody></table></div>'
+        f"<p>{total:,.1f} s of grading in all, {1000 * mean:,.0f} ms a student{memory}.</p>"
         "<details><summary>The slowest</summary><table><thead><tr><th>student</th><th>verdict</th>"
         f'<th class="n">time</th></tr></thead><tbody>{slow}</tbody></table></details>'
     )

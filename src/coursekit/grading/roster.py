@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,10 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from coursekit.errors import CourseError
+from coursekit.grading import tables
 from coursekit.grading.folders import Folders
+from coursekit.grading.layouts import plain_name
 
 COLUMNS = {  # what a header may be called -> what it means
-    "id": "id student_id studentid student sis_user_id sis_login_id login login_id username user",
+    "id": "id student_id studentid student sis_user_id sis_login_id login login_id username user "
+    "id_number",
     "name": "name student_name full_name fullname display_name",
     "first": "first_name firstname first given_name given vorname",
     "last": "last_name lastname last surname family_name nachname",
@@ -23,6 +23,7 @@ COLUMNS = {  # what a header may be called -> what it means
     "lms": "lms_user_id lms_id canvas_id moodle_id",
 }
 MEANING = {word: meaning for meaning, words in COLUMNS.items() for word in words.split()}
+CANVAS = {"student": "name", "id": "lms", "sis_user_id": "id", "sis_login_id": "login"}
 
 
 @dataclass(frozen=True)
@@ -39,13 +40,7 @@ class Person:
     def names(self) -> set[str]:
         """The forms in which a learning management system may write this person's name."""
         whole = f"{self.first} {self.last}".strip()
-        return {plain(whole), plain(f"{self.last} {self.first}")} - {""}
-
-
-def plain(name: str) -> str:
-    """Return the letters and digits of a name, without case and accents: `"o'neill, Zoë"`."""
-    split = unicodedata.normalize("NFKD", name.casefold())
-    return "".join(character for character in split if character.isalnum())
+        return {plain_name(whole), plain_name(f"{self.last} {self.first}")} - {""}
 
 
 def bad_id(name: str) -> str:
@@ -59,41 +54,47 @@ def bad_id(name: str) -> str:
 
 
 def read_csv(path: Path) -> list[Person]:
-    """Read a class list; anything that is not clear is refused with its line."""
-    try:
-        text = _decode(Path(path).read_bytes())
-    except OSError as error:
-        raise CourseError(f"{path} cannot be read: {error.strerror}") from error
-    lines = [line for line in text.splitlines() if line.strip()]
-    if not lines:
-        raise CourseError(f"{path} is empty; its first line should be: id,name,email")
-    delimiter = max(",;\t", key=lines[0].count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    try:
-        header = next(row for row in reader if any(row))
-        meanings = [MEANING.get(re.sub(r"\W+", "_", word.strip().lower())) for word in header]
-        if "id" not in meanings:
-            raise CourseError(f"{path}, line 1: there is no column called id (student_id, login)")
-        people: dict[str, Person] = {}
-        for row in reader:
-            if not any(value.strip() for value in row):
-                continue
-            where = f"{path}, line {reader.line_num}"
-            person = _person(dict(zip(meanings, row)), where)
-            if person.id in people:
+    """Read a class list, Canvas's gradebook too; what is not clear is refused with its line."""
+    table = tables.read(path, "id,name,email")
+    words = table.words()
+    canvas = {"student", "id", "sis_login_id"} <= set(words)
+    meanings = [(CANVAS if canvas else MEANING).get(word) for word in words]
+    if "id" not in meanings and not canvas:
+        raise CourseError(f"{path}, line 1: there is no column called id (student_id, login)")
+    people: dict[str, Person] = {}
+    taken: dict[tuple[str, str], str] = {}
+    for number, row in table.rows:
+        where = f"{path}, line {number}"
+        values = {meaning: cell.strip() for meaning, cell in zip(meanings, row) if meaning}
+        if canvas and _no_student(values):
+            continue
+        person = _person(values, where)
+        for what, value in (
+            ("id", unicodedata.normalize("NFC", person.id).casefold()),
+            ("number", person.lms),
+            ("e-mail address", person.email.casefold()),
+        ):
+            before = taken.setdefault((what, value), person.id) if value else person.id
+            if person.id in people and what == "id":
                 raise CourseError(f"{where}: {person.id} is there twice; remove one of the lines")
-            people[person.id] = person
-    except csv.Error as error:
-        raise CourseError(f"{path}, line {reader.line_num}: {error}") from error
+            if before != person.id:
+                raise CourseError(f"{where}: {before} and {person.id} have the same {what}")
+        people[person.id] = person
     if not people:
         raise CourseError(f"{path} has a header and nobody below it")
     return list(people.values())
 
 
+def _no_student(values: dict[str, str]) -> bool:
+    """Say whether a line of Canvas's gradebook is about points, or its invented test student."""
+    name = values.get("name", "")
+    return not values.get("lms") or name in ("Points Possible", "Student, Test", "Test Student")
+
+
 def save(database: Any, people: Iterable[Person]) -> int:
     """Put people into the gradebook, new or changed; return how many are on the list then."""
     from nbgrader import api
-    from sqlalchemy import bindparam, insert, update
+    from sqlalchemy import bindparam, insert, select, update
 
     table = api.Student.__table__
     rows = [
@@ -106,6 +107,8 @@ def save(database: Any, people: Iterable[Person]) -> int:
         }
         for person in people
     ]
+    rows = list({row["one"]: row for row in rows}.values())
+    listed = _listed()
     names = ("first_name", "last_name", "email", "lms_user_id")
     values = {name: bindparam(f"new_{name}") for name in names}
 
@@ -118,41 +121,68 @@ def save(database: Any, people: Iterable[Person]) -> int:
                 connection.execute(insert(table), new)
             change = update(table).where(table.c.id == bindparam("one")).values(values)
             connection.execute(change, old)
+            listed.create(connection, checkfirst=True)
+            there = set(connection.scalars(select(listed.c.student)))
+            further = [{"student": r["one"]} for r in rows if r["one"] not in there]
+            if further:
+                connection.execute(insert(listed), further)
 
     if rows:
         database.patiently(write)
     return len(database.students())
 
 
-def people(folders: Folders) -> list[Person]:
-    """Return the class list as the gradebook has it; empty where there is no gradebook yet."""
+@dataclass(frozen=True)
+class ClassList:
+    """Who may hand in; an `open` one knows some people, and whoever else hands in is new."""
+
+    people: list[Person]
+    open: bool
+
+
+def class_list(folders: Folders) -> ClassList:
+    """Return the class list as the gradebook has it.
+
+    Grading enters whoever has handed in as well, so those do not make a list: it is closed where a
+    list was imported, here or by nbgrader, which gives people names or addresses.
+    """
     from coursekit.grading.database import Database
 
     file = folders.database.removeprefix("sqlite:///")
     if folders.database.startswith("sqlite:///") and not Path(file).is_file():
-        return []
+        return ClassList([], True)
     database = Database(folders)
     try:
-        rows = database.students()
+        rows, listed = database.students(), _read_listed(database)
     finally:
         database.close()
-    return [
+    known = [
         Person(one, row["first_name"], row["last_name"], row["email"], row["lms_user_id"])
         for one, row in rows.items()
     ]
+    on = [p for p in known if p.id in listed or p.first or p.last or p.email or p.lms]
+    return ClassList(on or known, not on)
 
 
-def _decode(data: bytes) -> str:
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return data.decode("utf-16", "replace")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return data.decode("latin-1")
+def _listed() -> Any:
+    """Return our own table in the gradebook: who was on an imported class list."""
+    from sqlalchemy import Column, MetaData, String, Table
+
+    return Table("coursekit_listed", MetaData(), Column("student", String(128), primary_key=True))
 
 
-def _person(row: dict[str | None, str], where: str) -> Person:
-    values = {meaning: value.strip() for meaning, value in row.items() if meaning}
+def _read_listed(database: Any) -> set[str]:
+    from sqlalchemy import inspect, select
+
+    table = _listed()
+    if not inspect(database.engine).has_table(table.name):
+        return set()
+    with database.engine.connect() as connection:
+        return set(connection.scalars(select(table.c.student)))
+
+
+def _person(values: dict[str, str], where: str) -> Person:
+    values = values | {"id": values.get("id") or values.get("login", "")}
     problem = bad_id(values.get("id", ""))
     if problem:
         raise CourseError(f"{where}: the id {values.get('id', '')!r} {problem}")

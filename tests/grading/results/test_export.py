@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 
 import pandas
 import pytest
@@ -191,5 +192,141 @@ def test_says_what_is_wrong(classroom) -> None:
     with pytest.raises(CourseError, match="no assignment"):
         export(classroom.root, "cubes")
     classroom.student("ada")
-    with pytest.raises(CourseError, match="csv, canvas, moodle"):
+    with pytest.raises(CourseError, match="csv, canvas, moodle, json, worksheet"):
         export(classroom.root, classroom.name, "xls")
+
+
+def test_json_has_everything(classroom) -> None:
+    classroom.late(rate=0.1)
+    classroom.hand_in("ada", classroom.partial(), first='=Ada "', manual=3, hours_late=1)
+    classroom.hand_in("int", classroom.empty("INTERNAL", "ours"))
+    classroom.student("never")
+    path, _ = export(classroom.root, classroom.name, "json")
+    assert path.name == "powers.json"
+    data = json.loads(path.read_text(encoding="utf-8"))
+    assert list(data) == ["assignment", "title", "max_score", "parts", "students"]
+    assert (data["assignment"], data["title"], data["max_score"]) == (
+        "powers", "Powers of numbers", 9,
+    )  # fmt: skip
+    ada, ungraded, never = data["students"]
+    assert ada == {
+        "student_id": "ada", "last_name": "", "first_name": '=Ada "', "email": "", "lms_id": "",
+        "status": "PARTIAL", "submitted": "2026-11-20 13:00:00 UTC", "hours_late": 1.0,
+        "auto_points": 3.0, "written_points": 3.0, "late_penalty": 0.6, "score": 5.4,
+        "waits_for_human": 0.0, "parts": {"test_square": 2.0, "test_cube": 1.0, "words": 3.0},
+    }  # fmt: skip
+    assert (ungraded["status"], ungraded["score"]) == ("INTERNAL", None)
+    assert (never["status"], never["score"], never["submitted"]) == ("MISSING", 0, None)
+
+
+def test_a_time_that_nobody_says_is_no_number(classroom) -> None:
+    classroom.hand_in("ada", classroom.partial(), manual=3)
+    with classroom.gradebook() as book:
+        book.find_submission("powers", "ada").timestamp = None
+        book.update_or_create_assignment("powers", duedate="2026-11-20T12:00:00")
+        book.db.commit()
+    path, table = export(classroom.root, classroom.name)
+    assert (read(path)[0]["hours_late"], read(path)[0]["score"]) == ("", "6")
+    assert "when 1 student handed in is unknown, and nothing was taken off" in " ".join(
+        remarks(table)
+    )
+
+
+CANVAS = (
+    "Student,ID,SIS User ID,SIS Login ID,Section,Squares (90),Powers (91),Final Score\r\n"
+    ",,,,,,Manual Posting,(read only)\r\n"
+    "    Points Possible,,,,,5,9,\r\n"
+    '"Lovelace, Ada",4711,ada,al@uni.edu,Monday,4,,44\r\n'
+    '"Hopper, Grace",0012,,grace,Monday,,2,\r\n'
+    '"Stranger, A",77,S77,s77,Monday,,3,\r\n'
+    '"Student, Test",9,,f00,Monday,,,\r\n'
+)
+
+
+def test_canvas_gets_its_own_table_back(classroom, tmp_path) -> None:
+    """With the number of the assignment, all that Canvas knows people by, and nothing else."""
+    classroom.hand_in("ada", classroom.partial(), manual=3)
+    classroom.hand_in("grace", classroom.partial(right=("square", "cube")), manual=1)
+    classroom.hand_in("ben", classroom.partial(), manual=3)
+    given = tmp_path / "gradebook.csv"
+    given.write_text(CANVAS, encoding="utf-8")
+    path, table = export(classroom.root, classroom.name, "canvas", into=given, title="Powers")
+    assert list(csv.reader(path.open(encoding="utf-8", newline=""))) == [
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Powers (91)"],
+        ["", "", "", "", "", "Manual Posting"],
+        ["    Points Possible", "", "", "", "", "9"],
+        ["Lovelace, Ada", "4711", "ada", "al@uni.edu", "Monday", "6"],
+        ["Hopper, Grace", "0012", "", "grace", "Monday", "7"],
+        ["Stranger, A", "77", "S77", "s77", "Monday", "3"],
+        ["Student, Test", "9", "", "f00", "Monday", ""],
+    ]
+    said = " ".join(table.notes)
+    assert "line 6: S77 is not on the class list" in said and "1 without a line" in said
+    with pytest.raises(CourseError, match=r"no assignment called 'Cubes'.*'Squares \(90\)'"):
+        export(classroom.root, classroom.name, "canvas", into=given, title="Cubes")
+    given.write_text(CANVAS.replace("Squares (90)", "Powers (90)"), encoding="utf-8")
+    with pytest.raises(CourseError, match="several assignments called 'Powers'"):
+        export(classroom.root, classroom.name, "canvas", into=given, title="Powers")
+    path, _ = export(classroom.root, classroom.name, "canvas", into=given, title="Powers (91)")
+    assert "Powers (91)" in path.read_text() and "Powers (90)" not in path.read_text()
+
+
+def test_canvas_without_a_number_is_said(classroom) -> None:
+    classroom.hand_in("ada", classroom.partial(), manual=3)
+    _, table = export(classroom.root, classroom.name, "canvas", title="Powers")
+    assert "--into" in table.notes[0]
+    assert export(classroom.root, classroom.name, "canvas", title="Powers (91)")[1].notes == ()
+
+
+WORKSHEET = (
+    "\ufeffIdentifier,Full name,Email address,Status,Grade,Maximum Grade,Grade can be changed,"
+    "Last modified (submission),Last modified (grade),Feedback comments\r\n"
+    'Participant 501,Ada L,ada@uni.edu,"Submitted for grading - ",,9.00,Yes,'
+    '"Thursday, 1 October 2026, 2:14 PM","Friday, 2 October 2026, 1:00 PM",\r\n'
+    "Participant 502,Bob B,bob@uni.edu,Submitted for grading - ,1.00,8.00,Yes,-,-,\r\n"
+    "Participant 503,Cy T,cy@uni.edu,No submission - ,3.00,9.00,No,-,-,kept\r\n"
+    "Participant 504,Dee D,dee@uni.edu,No submission - ,,9.00,Yes,-,-,\r\n"
+)
+
+
+def test_moodles_worksheet_comes_back_with_grades(classroom, tmp_path) -> None:
+    classroom.hand_in("a1", classroom.partial(), email="ada@uni.edu", manual=3)
+    classroom.hand_in("b2", classroom.partial(), first="Bob", last="B")
+    classroom.student("c3", "Cy", "T", "cy@uni.edu")
+    folder = classroom.folders.attempts("b2") / "x"  # as `collect` has kept it
+    folder.mkdir(parents=True)
+    about = {"time": None, "seen": "2026-10-01T00:00:00+00:00", "lms": "502"}
+    (folder / "attempt.json").write_text(json.dumps(about))
+    classroom.folders.submitted("b2").mkdir(parents=True)
+    given = tmp_path / "Grades.csv"
+    given.write_text(WORKSHEET, encoding="utf-8")
+    path, table = export(classroom.root, classroom.name, "worksheet", into=given)
+    assert path.read_bytes().startswith(b"\xef\xbb\xbf") and b"\r\n" in path.read_bytes()
+    before = list(csv.DictReader(io.StringIO(WORKSHEET[1:], newline="")))
+    after = read(path)
+    assert [row["Grade"] for row in after] == ["6", "3", "3.00", ""]
+    assert [row["Feedback comments"] for row in after[::2]] == ["6 of 9 points.", "kept"]
+    for old, new in zip(before, after, strict=True):
+        for column in set(old) - {"Grade", "Feedback comments"}:
+            assert old[column] == new[column], column
+    said = " ".join(table.notes)
+    assert "line 4: Moodle has locked this grade" in said and "line 5: dee@uni.edu is not" in said
+    assert "Moodle's maximum is 8.00 and ours 9" in said
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "said"),
+    [
+        ("canvas", WORKSHEET, "is not Canvas's gradebook"),
+        ("worksheet", CANVAS, "is not Moodle's grading worksheet"),
+        ("worksheet", None, "download it in Moodle"),
+        ("csv", CANVAS, "--into goes with"),
+        ("canvas", "", "is empty; its first line should be: Student,ID"),
+    ],
+)
+def test_a_table_that_is_not_the_platforms(classroom, tmp_path, form, text, said) -> None:
+    classroom.hand_in("ada", classroom.partial())
+    path = tmp_path / "table.csv"
+    path.write_text(text or "", encoding="utf-8")
+    with pytest.raises(CourseError, match=said):
+        export(classroom.root, classroom.name, form, into=None if text is None else path)

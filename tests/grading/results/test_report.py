@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from array import array
+from datetime import datetime
 
 import pytest
 
 from coursekit.errors import CourseError
 from coursekit.grading.class_count import count_class, histogram
 from coursekit.grading.report import write_report
+
+DUE = datetime(2026, 11, 20, 12, 0)
 
 
 def words(page: str) -> str:
@@ -68,6 +71,56 @@ def test_weaker_guarantee_is_said(classroom, read_page) -> None:
     assert "No layer of the sandbox held" in said
 
 
+def test_what_was_not_taken_and_what_nobody_says(classroom, read_page) -> None:
+    from coursekit.grading.ledger import Ledger
+
+    classroom.hand_in("ada", classroom.partial())
+    classroom.student("never")
+    with classroom.gradebook() as book:
+        book.find_submission("powers", "ada").timestamp = None
+        book.update_or_create_assignment("powers", duedate=DUE)
+        book.db.commit()
+    ledger = Ledger.read(classroom.folders)
+    ledger.refused("124<b>.ipynb", "is set aside: 124 is not on the class list")
+    ledger.taken("Ada_1/00017_1_1_x.ipynb", "ada", "00017 (1)")
+    ledger.about("ada", None, True)
+    ledger.write()
+    page = read_page(write_report(classroom.root, classroom.name))
+    said = words(page)
+    assert "<b>.ipynb" not in page and "124&lt;b&gt;.ipynb" in page
+    for part in ("Files that were not taken (1)", "124 is not on the class list",
+                 "Named as if they were somebody else's (1)", "Nothing handed in (1) never",
+                 "Unknown hand-in times (1) Nothing was taken off",
+                 "coursekit collect powers --times CSV",
+                 "marks as late, and does not say by how much: ada"):  # fmt: skip
+        assert part in said, part
+
+
+def test_numbers_are_of_students_and_not_of_notebooks(classroom, read_page) -> None:
+    """Somebody with two notebooks is one student: one verdict, one time, both points."""
+    import dataclasses
+    import json
+
+    from coursekit.grading.journal import Entry
+
+    source = classroom.folders.source
+    (source / "powers.ipynb").rename(source / "one.ipynb")
+    (source / "two.ipynb").write_text(json.dumps(json.loads((source / "one.ipynb").read_text())))
+    right = classroom.partial(right=("square", "cube"), seconds=0.5)
+    absent = dataclasses.replace(classroom.empty("MISSING", "not handed in"), points=0.0)
+    for student, verdicts in {"ada": [right, right], "ben": [right, absent]}.items():
+        for notebook, verdict in zip(("one", "two"), verdicts):
+            classroom.journal.append(Entry(student, notebook, "k", "s", verdict))
+        classroom.student(student)
+    classroom.journal.close()
+    count = count_class(classroom.root, classroom.name)
+    assert count.students == 2 and +count.statuses == {"OK": 1, "PARTIAL": 1}
+    assert sorted(count.totals) == [6, 12] and sorted(count.seconds) == [0.5, 1.0]
+    assert sum(count.guarantees.values()) == 2 and count.layers["landlock"] == 2
+    page = words(read_page(write_report(classroom.root, classroom.name)))
+    assert "9 mean of 18 points" in page and "750 ms a student" in page
+
+
 def test_page_of_one_and_second_run(classroom, read_page) -> None:
     classroom.hand_in("ada", classroom.empty("MALFORMED", "empty file"))
     path = write_report(classroom.root, classroom.name)
@@ -77,6 +130,9 @@ def test_page_of_one_and_second_run(classroom, read_page) -> None:
 
 
 def test_nothing_graded_is_a_sentence(classroom) -> None:
+    with pytest.raises(CourseError, match=r"nobody has handed .* coursekit collect powers --zip"):
+        write_report(classroom.root, classroom.name)
+    classroom.folders.submitted("ada").mkdir(parents=True)
     with pytest.raises(CourseError, match="run coursekit grade powers"):
         write_report(classroom.root, classroom.name)
 

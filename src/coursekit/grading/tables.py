@@ -1,0 +1,55 @@
+"""Tables in CSV as universities and platforms write them: any separator, any usual encoding."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from coursekit.errors import CourseError
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with its header; each row has the number of its last line in the file."""
+
+    path: Path
+    header: list[str]
+    rows: list[tuple[int, list[str]]]
+    delimiter: str
+    marked: bool  # begins with the mark that Excel looks for
+
+    def words(self) -> list[str]:
+        """Return the header's cells as plain words: `Last modified (grade)` last_modified_grade."""
+        return [re.sub(r"\W+", "_", cell.strip().lower()).strip("_") for cell in self.header]
+
+
+def read(path: Path, example: str) -> Table:
+    """Read a table; `example` is what its first line should look like."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise CourseError(f"{path} cannot be read: {error.strerror}") from error
+    text = _decode(data)
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not lines:
+        raise CourseError(f"{path} is empty; its first line should be: {example}")
+    delimiter = max(",;\t", key=lines[0].count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        header = next(row for row in reader if any(row))
+        rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
+    except csv.Error as error:
+        raise CourseError(f"{path}, line {reader.line_num}: {error}") from error
+    return Table(Path(path), header, rows, delimiter, data.startswith(b"\xef\xbb\xbf"))
+
+
+def _decode(data: bytes) -> str:
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data.decode("utf-16", "replace")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")

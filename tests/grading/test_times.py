@@ -1,0 +1,228 @@
+"""When something was handed in: only a platform or the instructor says so; else it is unknown."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from coursekit.cli import main
+from coursekit.errors import CourseError
+from coursekit.grading.collect import collect
+from coursekit.grading.folders import Folders
+from coursekit.grading.origins import from_exchange, from_folder, from_zip
+from coursekit.grading.roster import Person
+from coursekit.grading.times import read_times
+
+EARLY = "2026-01-01 00:00:00 UTC"
+HERE = timezone(timedelta(hours=2))
+
+
+@pytest.fixture
+def folders(classroom) -> Folders:
+    return Folders(classroom.root, "ps1")
+
+
+def zipped(path: Path, members: dict[str, str], when=(2026, 12, 24, 12, 0, 0)) -> Path:
+    with zipfile.ZipFile(path, "w") as made:
+        for name, text in members.items():
+            made.writestr(zipfile.ZipInfo(name, when), text)
+    return path
+
+
+def stamp(folders: Folders, student: str) -> str | None:
+    path = folders.submitted(student) / "timestamp.txt"
+    return path.read_text() if path.exists() else None
+
+
+def penalties(root: Path) -> dict[str, float | None]:
+    """Grade with the fake engine; return what each lost for being late."""
+    import sqlite3
+
+    from coursekit.grading.run import Options, grade_class
+
+    fake = Path(__file__).with_name("fake_engine.py")
+    grade_class(root, "ps1", Options(workers=1, engine=f"{fake}:Fake", master=f"{fake}:Master"))
+    with sqlite3.connect(root / "autograder" / "gradebook.db") as base:
+        return dict(
+            base.execute(
+                "select a.student_id, n.late_submission_penalty from submitted_notebook n"
+                " join submitted_assignment a on a.id = n.assignment_id"
+            )
+        )
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"Eve Il_7_assignsubmission_file_/ps1.ipynb": "eve",
+         "Eve Il_7_assignsubmission_file_/timestamp.txt": EARLY},
+        {"Eve Il_7_assignsubmission_file_/ps1/ps1.ipynb": "eve",
+         "Eve Il_7_assignsubmission_file_/ps1/timestamp.txt": EARLY},
+        {"Eve-Il/ps1.ipynb": "eve", "Eve-Il/timestamp.txt": EARLY},
+        {"submitted/Eve-Il/ps1/ps1.ipynb": "eve", "submitted/Eve-Il/ps1/timestamp.txt": EARLY},
+        {"Eve-Il_7_9_ps1.ipynb": "eve", "Eve-Il_7_10_timestamp.txt": EARLY, "timestamp.txt": EARLY},
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("form", ["zip", "folder"])
+def test_no_time_that_a_student_can_write(folders, tmp_path, members, form):
+    if form == "zip":
+        found = from_zip(zipped(tmp_path / "x.zip", members), "ps1")
+    else:
+        for name, text in members.items():
+            (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / "in" / name).write_text(text)
+            os.utime(tmp_path / "in" / name, (1, 1))
+        found = from_folder(tmp_path / "in", "ps1")
+    result = collect(folders, found)
+    assert list(folders.students()) == ["Eve-Il"] and stamp(folders, "Eve-Il") is None
+    assert result.unknown == ["Eve-Il"]
+
+
+def test_a_canvas_zip_makes_nobody_late(classroom, folders, tmp_path, quick_gradebook, capsys):
+    """Its members carry the time of zipping; Canvas says who is late, and not by how much."""
+    (folders.source / "assignment.toml").write_text(
+        "due = 2026-10-01T12:00:00+02:00\n[late]\nrate = 0.1\n"
+    )
+    (folders.class_folder).mkdir()
+    (folders.class_folder / "nbgrader_config.py").write_text(
+        "c = get_config()\n"
+        'c.AssignLatePenalties.plugin_class = "coursekit.grading.late_plugin.DailyPenalty"\n'
+        f"c.DailyPenalty.solutions = {str(folders.source.parent)!r}\n"
+    )
+    good = json.dumps(classroom.answered())
+    members = {"doejane_1_11_ps1.ipynb": good, "wangwei_LATE_2_12_ps1.ipynb": good}
+    path = zipped(tmp_path / "c.zip", members)
+    asked = ["collect", "ps1", "--root", str(classroom.root)]
+    assert main([*asked, "--zip", str(path)]) == 0
+    said = capsys.readouterr().out
+    assert "when 2 of all handed in is unknown, and costs nothing" in said and "--times" in said
+    assert json.loads(folders.ledger.read_text())["students"] == {
+        "doejane": {"late": False, "time": None}, "wangwei": {"late": True, "time": None},
+    }  # fmt: skip
+    assert penalties(classroom.root) == {"doejane": None, "wangwei": None}
+    times = tmp_path / "times.csv"
+    lines = ["id,submitted_at", "doejane,2026-10-01 11:59", "wangwei,2026-10-02T12:30:00+02:00"]
+    times.write_text("\n".join(lines))
+    assert main([*asked, "--times", str(times)]) == 0
+    said = capsys.readouterr()
+    assert "unknown" not in said.out and "without a zone were read as UTC+02:00" in said.err
+    assert stamp(folders, "doejane") == "2026-10-01 09:59:00 UTC"  # in the deadline's zone
+    assert penalties(classroom.root) == {"doejane": None, "wangwei": 1.0}
+
+
+def test_a_new_attempt_has_no_time_until_somebody_says_it(folders, tmp_path):
+    times = tmp_path / "times.csv"
+    times.write_text("id,time\nada,2026-10-01 10:00 UTC\n")
+    first = zipped(tmp_path / "1.zip", {"ada.ipynb": "1"}, (2026, 10, 2, 0, 0, 0))
+    collect(folders, from_zip(first, "ps1"), times=read_times(times))
+    assert stamp(folders, "ada") == "2026-10-01 10:00:00 UTC"
+    assert collect(folders, from_zip(first, "ps1")).new == []
+    assert stamp(folders, "ada") == "2026-10-01 10:00:00 UTC"
+    second = zipped(tmp_path / "2.zip", {"ada.ipynb": "2"}, (2026, 10, 3, 0, 0, 0))
+    assert collect(folders, from_zip(second, "ps1")).unknown == ["ada"]
+    assert stamp(folders, "ada") is None
+    assert (folders.submitted("ada") / "ps1.ipynb").read_text() == "2"
+
+
+def test_the_same_files_in_a_new_zip_are_nothing_new(folders, tmp_path):
+    for day in (1, 2):
+        path = zipped(tmp_path / f"{day}.zip", {"ada.ipynb": "1"}, (2026, 10, day, 0, 0, 0))
+        result = collect(folders, from_zip(path, "ps1"))
+    assert result.new == [] and result.known == 1
+
+
+WORKSHEET = (
+    "\ufeffIdentifier,Full name,Email address,Status,Grade,Maximum Grade,Grade can be changed,"
+    "Last modified (submission),Last modified (grade),Feedback comments\r\n"
+    'Participant 501,Bob B,bob1@uni.edu,"Submitted for grading - ",,10.00,Yes,'
+    '"Thursday, 1 October 2026, 2:14 PM",-,\r\n'
+    'Participant 502,Bob B,bob2@uni.edu,"Submitted for grading - 3 mins late - ",,10.00,Yes,'
+    '"Thursday, 1 October 2026, 11:59 PM",-,\r\n'
+    "Participant 503,Cy Twombly,cy@uni.edu,No submission - ,,10.00,Yes,-,-,\r\n"
+)
+
+
+def test_moodles_worksheet_says_who_and_when(folders, tmp_path):
+    path = tmp_path / "grades.csv"
+    path.write_text(WORKSHEET, encoding="utf-8")
+    times = read_times(path, HERE)
+    assert [one.number for one in times] == ["501", "502", "503"]
+    assert times[0].time == datetime(2026, 10, 1, 12, 14, tzinfo=UTC) and times[2].time is None
+    people = [Person("b1", "Bob", "B", "bob1@uni.edu"), Person("b2", "Bob", "B", "bob2@uni.edu"),
+              Person("c", "Cy", "Twombly", "cy@uni.edu")]  # fmt: skip
+    members = {f"Bob B_{n}_assignsubmission_file_/ps1.ipynb": f"{n}" for n in (501, 502)}
+    delivered = zipped(tmp_path / "m.zip", members)
+    blind = collect(folders, from_zip(delivered, "ps1"), people)
+    assert len(blind.aside) == 2 and "b1, b2 on the class list are all called" in blind.aside[0].why
+    result = collect(folders, from_zip(delivered, "ps1"), people, times=times)
+    assert result.aside == [] and result.missing == ["c"] and result.unknown == []
+    assert (folders.submitted("b2") / "ps1.ipynb").read_text() == "502"
+    assert stamp(folders, "b2") == "2026-10-01 21:59:00 UTC"
+
+
+def test_moodles_worksheet_without_a_class_list(folders, tmp_path):
+    path = tmp_path / "grades.csv"
+    path.write_text(WORKSHEET, encoding="utf-8")
+    members = {f"Bob B_{n}_assignsubmission_file_/ps1.ipynb": f"{n}" for n in (501, 502)}
+    found = from_zip(zipped(tmp_path / "m.zip", members), "ps1")
+    result = collect(folders, found, times=read_times(path))
+    assert result.unknown == [] and stamp(folders, "Bob-B_502") == "2026-10-01 23:59:00 UTC"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is empty; its first line should be: id,time"),
+        ("id,when\na,b", "line 1: there is no column called time"),
+        ("who,time\na,2026-10-01 10:00", "line 1: there is no column called id"),
+        ("id,time,submitted_at\na,,", "'time' and 'submitted_at' could both"),
+        ("id,time\na,yesterday", "line 2: 'yesterday' is no time; write it as 2026-10-01 23:59"),
+        ("id,time\na,2026-10-01", "line 2: '2026-10-01' is no time"),
+        ("id,time\na,10:00", "line 2: '10:00' is no time"),
+        ("id,time\na,10/1/2026 10:00", "line 2: '10/1/2026 10:00' is no time"),
+        ("id,time\na,2026-10-01 10:00 CEST", "line 2: '2026-10-01 10:00 CEST' is no time"),
+        ("id,time\na,2026-13-01 10:00", "is no time"),
+        ("id,time\na,2026-10-01 10:00\na,2026-10-01 11:00", "line 3: the same person .* line 2"),
+        ("id,time\n,2026-10-01 10:00", "line 2 does not say whose time it is"),
+    ],
+)
+def test_a_table_of_times_that_is_not_clear(tmp_path, text, said):
+    path = tmp_path / "times.csv"
+    path.write_text(text)
+    with pytest.raises(CourseError, match=said):
+        read_times(path)
+
+
+def test_times_of_nobody_are_named(folders, tmp_path):
+    path = tmp_path / "times.csv"
+    path.write_text("id,time\n124,2026-10-01 10:00\nben,2026-10-01 10:00\ncy,-\n")
+    people = [Person("00124"), Person("ben"), Person("cy")]
+    found = from_zip(zipped(tmp_path / "x.zip", {"00124.ipynb": "1"}), "ps1")
+    result = collect(folders, found, people, times=read_times(path))
+    assert result.notes == [
+        f"{path}, line 2: 124 is not on the class list; did you mean 00124?",
+        f"{path}, line 3: ben has a time, and handed nothing in",
+    ]
+
+
+def test_the_exchange_is_believed_where_the_file_system_agrees(folders, tmp_path):
+    now = datetime.now(UTC).replace(microsecond=0)
+    for who, when in (("ada", now), ("eve", now - timedelta(days=3))):
+        folder = tmp_path / "in" / f"{who}+ps1+{when:%Y-%m-%d %H:%M:%S} UTC"
+        folder.mkdir(parents=True)
+        (folder / "ps1.ipynb").write_text(who)
+        os.utime(folder, (when.timestamp(), when.timestamp()))  # a student can do that too
+    result = collect(folders, from_exchange(tmp_path / "in", "ps1", check_owner=False))
+    assert stamp(folders, "ada") == f"{now:%Y-%m-%d %H:%M:%S} UTC"
+    assert stamp(folders, "eve") is None and result.unknown == ["eve"]
+
+
+def test_a_folder_in_a_folder(folders, tmp_path):
+    members = {"Course 12/Eve Il_7_assignsubmission_file_/ps1.ipynb": "eve"}
+    with pytest.raises(CourseError, match=r"lies in the folder Course 12; give that folder"):
+        from_zip(zipped(tmp_path / "x.zip", members), "ps1")
