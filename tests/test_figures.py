@@ -1,6 +1,8 @@
 """Figures that make a claim which can be wrong: what is drawn obeys the formula on the page."""
 
+import ast
 import math
+from pathlib import Path
 
 import matplotlib
 import pytest
@@ -57,3 +59,15 @@ def test_every_colour_bar_says_what_its_own_panel_shows():
     assert [axis.get_xlabel() for axis in figure.axes[2:]] == ["score", "bucket"]
     with pytest.raises(ValueError, match="shorter"):
         figures.score_biases(maps, labels=("score",))
+
+
+def test_no_colour_bar_is_without_a_label():
+    bars = [
+        (path.name, call)
+        for path in Path(figures.__file__).parent.glob("*.py")
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "colorbar"
+    ]
+    assert len(bars) > 8
+    for name, call in bars:
+        assert "label" in {word.arg for word in call.keywords}, f"{name}, line {call.lineno}"
