@@ -75,7 +75,7 @@ def clock_hands(speeds: Sequence[float], starts: Sequence[int], delta: int) -> F
         for place in range(0, int(2 * math.pi / speed) + 1, step):
             x, y = math.sin(speed * place), math.cos(speed * place)
             axis.plot([0.94 * x, x], [0.94 * y, y], color=COLOURS["grey"], linewidth=1)
-            axis.text(1.26 * x, 1.22 * y, f"{place}", ha="center", va="center", fontsize=10)
+            axis.text(1.26 * x, 1.22 * y, f"{place}", ha="center", va="center", fontsize=12)
         for style, start, radius in zip(LINES, starts, (0.62, 0.5)):
             for place, mark in ((start, "o"), (start + delta, "^")):
                 x, y = 0.86 * math.sin(speed * place), 0.86 * math.cos(speed * place)
@@ -84,11 +84,11 @@ def clock_hands(speeds: Sequence[float], starts: Sequence[int], delta: int) -> F
                 axis.plot(x, y, mark, color=style["color"], markersize=8, label=label)
             arc = torch.linspace(start, start + delta, 60) * speed
             axis.plot(radius * arc.sin(), radius * arc.cos(), color=style["color"], linewidth=2)
-        axis.set(aspect="equal", xlim=(-1.5, 1.5), ylim=(-1.5, 1.5), xticks=[-1, 0, 1])
-        axis.set(yticks=[-1, 0, 1], xlabel="sin(ωt)")
-        axis.grid(False)
+        axis.set(aspect="equal", xlim=(-1.5, 1.5), ylim=(-1.4, 1.4), xticks=[], yticks=[])
+        axis.spines[:].set_visible(False)
+        axis.set_xlabel("sin(ωt) →")
         axis.set_title(f"ω = {speed:.2g}: {speed * delta:.2g} rad")
-    axes[0].set_ylabel("cos(ωt)")
+    axes[0].set_ylabel("cos(ωt) →")
     figure.legend(loc="outside lower center", ncols=2 * len(starts), frameon=False)
     return figure
 
