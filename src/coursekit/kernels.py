@@ -27,7 +27,10 @@ def scaled_dot(q: Tensor, k: Tensor) -> Tensor:
 
 
 def cosine(q: Tensor, k: Tensor, eps: float = 1e-8) -> Tensor:
-    """Cosine of the angle between q and k, in [−1, 1]: direction alone (Graves et al., 2014)."""
+    """Cosine of the angle between q and k, in [−1, 1]: direction alone (Graves et al., 2014).
+
+    The paper multiplies it by a learned sharpness; without that a softmax stays nearly flat.
+    """
     lengths = q.norm(dim=-1)[..., :, None] * k.norm(dim=-1)[..., None, :]  # (..., T, S)
     return dot(q, k) / lengths.clamp_min(eps)  # (..., T, S)
 

@@ -27,16 +27,21 @@ from coursekit.models.vit import ViT, ViTConfig
 
 @dataclass(frozen=True)
 class Size:
-    """One model: how to build it, the millions of parameters that its source prints, and why not.
+    """One model: how to build it, the millions of parameters that its paper prints, and why not.
 
-    `why` explains a printed figure that the exact count does not round to.
+    What a repository or a library says later is not what the paper prints. `why` explains a figure
+    that the exact count does not round to, or that is missing.
     """
 
     model: str
     build: Callable[[], nn.Module]
-    millions: int
+    millions: int | None  # None: the paper prints no count
     source: str  # key in references.bib
     why: str = ""
+
+    def differs(self, exact: int) -> bool:
+        """Say whether the paper prints a figure that `exact` parameters do not round to."""
+        return self.millions is not None and round(exact / 1e6) != self.millions
 
 
 def count(build: Callable[[], nn.Module]) -> int:
@@ -52,6 +57,7 @@ def detr(depth: str) -> DETR:
 
 
 VOCABULARY = "another vocabulary than 37,000 tokens: see below"
+GPT2 = "an error of the paper, which its authors corrected later: see below"
 TABLE3_ROWS = [name for name, row in TABLE3.items() if row.millions is not None]
 SIZES = [
     *(
@@ -72,10 +78,15 @@ SIZES = [
         "devlin2019",
         "the encoder has 335 million with its pooler and 336 with both heads; the paper rounds up",
     ),
-    Size("GPT-2 small", lambda: GPT(GPTConfig.gpt2()), 124, "radford2019"),
-    Size("GPT-2 medium", lambda: GPT(GPTConfig.gpt2_medium()), 355, "radford2019"),
-    Size("GPT-2 large", lambda: GPT(GPTConfig.gpt2_large()), 774, "radford2019"),
-    Size("GPT-2 XL", lambda: GPT(GPTConfig.gpt2_xl()), 1558, "radford2019"),
+    *(
+        Size(f"GPT-2 {name}", lambda build=build: GPT(build()), millions, "radford2019", GPT2)
+        for name, build, millions in (
+            ("small", GPTConfig.gpt2, 117),
+            ("medium", GPTConfig.gpt2_medium, 345),
+            ("large", GPTConfig.gpt2_large, 762),
+            ("XL", GPTConfig.gpt2_xl, 1542),
+        )
+    ),
     Size(
         "T5 small",
         lambda: T5(T5Config.small()),
@@ -83,7 +94,13 @@ SIZES = [
         "raffel2020",
         "60.5 million, which the paper cuts and does not round",
     ),
-    Size("BART base", lambda: Bart(BartConfig.base()), 139, "lewis2020"),
+    Size(
+        "BART base",
+        lambda: Bart(BartConfig.base()),
+        None,
+        "lewis2020",
+        'the paper prints no count, only "roughly 10% more" than BERT has: see below',
+    ),
     Size("ViT-B/16", lambda: ViT(ViTConfig.base(classes=0)), 86, "dosovitskiy2021"),
     Size(
         "ViT-L/16",
@@ -99,7 +116,13 @@ SIZES = [
         "dosovitskiy2021",
     ),
     Size("DeiT-S", lambda: DeiT(DeiTConfig.small()), 22, "touvron2021"),
-    Size("Swin-T", lambda: Swin(SwinConfig.tiny()), 28, "liu2021swin"),
+    Size(
+        "Swin-T",
+        lambda: Swin(SwinConfig.tiny()),
+        29,
+        "liu2021swin",
+        "the authors' repository says 28",
+    ),
     Size("Swin-S", lambda: Swin(SwinConfig.small()), 50, "liu2021swin"),
     Size("Swin-B", lambda: Swin(SwinConfig.base()), 88, "liu2021swin"),
     Size(

@@ -81,7 +81,7 @@ def show(figure: Figure, name: str, *, alt: str) -> None:
 def show_table(header: Sequence[str], rows: Sequence[Sequence[object]], name: str) -> None:
     """Display a table; pages of the book call it by `name`. Columns of numbers stand on the right.
 
-    A cell is text in Markdown or a number; numbers get commas, floats one decimal.
+    A cell is text in Markdown, a number or "" for none; numbers get commas, floats one decimal.
     """
     from IPython.display import display
 
@@ -93,7 +93,8 @@ def show_table(header: Sequence[str], rows: Sequence[Sequence[object]], name: st
     if not rows or any(len(row) != len(header) for row in rows):
         lengths = sorted({len(row) for row in rows})
         raise ValueError(f"{name!r} has {len(header)} columns, found rows with {lengths} cells")
-    numbers = [all(isinstance(row[i], (int, float)) for row in rows) for i in range(len(header))]
+    columns = [[row[i] for row in rows if row[i] != ""] for i in range(len(header))]
+    numbers = [cells and all(isinstance(cell, (int, float)) for cell in cells) for cells in columns]
     lines = [header, ["--:" if right else ":--" for right in numbers], *rows]
     markdown = "\n".join("| " + " | ".join(map(text, line)) + " |" for line in lines)
     display(

@@ -139,7 +139,7 @@ def self_and_cross(
         axis.set_yticks(range(len(target)), target)
         axis.set_xlabel(name)
         axis.grid(False)
-        figure.colorbar(image, ax=axis, fraction=0.05)
+        figure.colorbar(image, ax=axis, fraction=0.05, label="attention weight")
     axes[0].set_ylabel("target (queries)")
     axes[1].set_xlabel("source (keys, values)")
     return figure

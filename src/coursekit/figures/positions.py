@@ -62,22 +62,33 @@ def heat_map(encoding: Tensor) -> Figure:
 
 
 def clock_hands(speeds: Sequence[float], starts: Sequence[int], delta: int) -> Figure:
-    """Draw sin–cos pairs as hands of clocks, before and after a shift by `delta`."""
-    figure, axes = new_figure(1, len(speeds), height=3.1, sharey=True)
+    """Draw (sin ωt, cos ωt) as hands of clocks, before and after a shift by `delta`.
+
+    As on a clock, t = 0 is on top and hands turn clockwise: sine to the right and cosine upwards is
+    the plane in which the blocks of `shift_matrix` act. The numbers round a dial are places.
+    """
+    figure, axes = new_figure(1, len(speeds), height=3.3, sharey=True)
     circle = torch.linspace(0, 2 * math.pi, 200)
     for axis, speed in zip(axes, speeds):
-        axis.plot(circle.cos(), circle.sin(), color=COLOURS["grey"], linewidth=1)
-        for style, start in zip(LINES, starts):
-            places = torch.linspace(start, start + delta, 60) * speed
-            axis.plot(0.8 * places.cos(), 0.8 * places.sin(), **style, linewidth=1.5)
+        axis.plot(circle.sin(), circle.cos(), color=COLOURS["grey"], linewidth=1)
+        step = 10 ** round(-math.log10(speed))  # 1, 10 or 100 places from number to number
+        for place in range(0, int(2 * math.pi / speed) + 1, step):
+            x, y = math.sin(speed * place), math.cos(speed * place)
+            axis.plot([0.94 * x, x], [0.94 * y, y], color=COLOURS["grey"], linewidth=1)
+            axis.text(1.26 * x, 1.22 * y, f"{place}", ha="center", va="center", fontsize=12)
+        for style, start, radius in zip(LINES, starts, (0.62, 0.5)):
             for place, mark in ((start, "o"), (start + delta, "^")):
-                x, y = math.cos(speed * place), math.sin(speed * place)
+                x, y = 0.86 * math.sin(speed * place), 0.86 * math.cos(speed * place)
                 axis.plot([0, x], [0, y], **style, linewidth=1)
                 label = f"t = {place}" if axis is axes[0] else None
                 axis.plot(x, y, mark, color=style["color"], markersize=8, label=label)
-        axis.set(aspect="equal", xticks=[-1, 0, 1], yticks=[-1, 0, 1], xlabel="cos(ωt)")
+            arc = torch.linspace(start, start + delta, 60) * speed
+            axis.plot(radius * arc.sin(), radius * arc.cos(), color=style["color"], linewidth=2)
+        axis.set(aspect="equal", xlim=(-1.5, 1.5), ylim=(-1.4, 1.4), xticks=[], yticks=[])
+        axis.spines[:].set_visible(False)
+        axis.set_xlabel("sin(ωt) →")
         axis.set_title(f"ω = {speed:.2g}: {speed * delta:.2g} rad")
-    axes[0].set_ylabel("sin(ωt)")
+    axes[0].set_ylabel("cos(ωt) →")
     figure.legend(loc="outside lower center", ncols=2 * len(starts), frameon=False)
     return figure
 
@@ -108,13 +119,16 @@ def similarity_decay(curves: Mapping[str, Tensor], turns: Mapping[str, int]) -> 
     return figure
 
 
-def score_biases(biases: Mapping[str, Tensor]) -> Figure:
-    """Draw what position alone adds to the scores (T, T): rows are queries, columns keys."""
+def score_biases(biases: Mapping[str, Tensor], labels: Sequence[str]) -> Figure:
+    """Draw what position alone does to the scores (T, T): rows are queries, columns keys.
+
+    `labels` says for each panel what its colours stand for.
+    """
     figure, axes = new_figure(1, len(biases), height=3.65, sharey=True)
-    for axis, (name, bias) in zip(axes, biases.items()):
+    for axis, (name, bias), label in zip(axes, biases.items(), labels, strict=True):
         image = _grid(axis, bias, cmap="viridis")
         axis.set(title=name, xlabel="key position", aspect="equal")
-        figure.colorbar(image, ax=axis, orientation="horizontal", label="score")
+        figure.colorbar(image, ax=axis, orientation="horizontal", label=label)
     axes[0].set_ylabel("query position")
     return figure
 

@@ -4,7 +4,7 @@ What `Seq2SeqTransformer`, `T5` and `Bart` have in common. The encoder's blocks 
 both directions. Each of the decoder's blocks looks back at what is written (causal self-attention),
 then at what the encoder made of the source (cross-attention). A model says the rest: how tokens
 become vectors, how vectors become scores of words, and what it adds to the attention scores.
-The book explains it in "The Transformer".
+The book explains it in "The Transformer that translates".
 Shapes: B batch, S source length, T target length, D width, H heads, V vocabulary.
 """
 

@@ -3,7 +3,7 @@
 The encoder reads only the visible patches, so that a large one is cheap to train; a small decoder
 gets mask tokens in the empty places and predicts the pixels. The encoder is a `ViT`, imported from
 its own file, for an MAE *is* a ViT that is given a part of the patches; after training the decoder
-is thrown away. The book explains it in "Masked autoencoders".
+is thrown away. The book explains it in "DeiT and MAE".
 
 Where it departs from the paper: positions for an image of another size are interpolated in the
 decoder as in the encoder. Shapes: B batch, C channels, N patches, K visible patches, P side of a

@@ -1,6 +1,6 @@
 """Patches: an image read as a sequence, and where each patch stands in the image.
 
-What ViT, DeiT and MAE share. The book explains it in "Images as sequences". Shapes: B batch,
+What ViT, DeiT and MAE share. The book explains it in "ViT". Shapes: B batch,
 C channels, P side of a patch, N patches (row by row), D width, H heads.
 """
 

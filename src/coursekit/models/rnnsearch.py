@@ -2,7 +2,8 @@
 
 An encoder reads the source in both directions and leaves one vector, an annotation, at each word.
 A decoder writes the target symbol by symbol; before each one its state asks the annotations which
-of them matter now. The book explains it in "Attention kernels", section "Bahdanau".
+of them matter now. The book explains it in "Attention kernels", section "Bahdanau's decoder learns
+where to look".
 
 Where it departs from the paper: the readout has a tanh layer and no maxout, and reads the new state
 s_t (appendix A.2 of the paper: the old one); torch's GRU applies the reset gate after the matrix

@@ -3,7 +3,8 @@
 An encoder reads the source in both directions at once. A decoder writes the target: each of its
 blocks looks back at what is written (causal self-attention), then at what the encoder made of the
 source (cross-attention). One matrix embeds both languages and, transposed, turns the decoder's
-output into scores for words (section 3.4 of the paper). The book explains it in "The Transformer".
+output into scores for words (section 3.4 of the paper). The book explains it in
+"The Transformer that translates".
 
 Where the paper is silent: linear maps start with Glorot's uniform, embeddings with a variance of
 1/D, so that times √D they are of the size of the sine waves that are added to them.

@@ -2,7 +2,7 @@
 
 Cut the image into patches, map each to a vector, put a class token in front, add positions, and
 what remains is the encoder of Vaswani et al. (2017) with the norm first and GELU. The book explains
-it in "Images as sequences".
+it in "ViT".
 
 Where it departs from the paper: eps is the one of its code (Hugging Face has 1e-12); GELU is exact
 (its code approximates with tanh: `activation`); relative positions are a bias (`patches.py`).
