@@ -20,7 +20,7 @@ import torch
 from coursekit.grading import wire
 from coursekit.grading.cells import Notebook, cell_name, compiled, describe, flush
 from coursekit.grading.limits import Limits
-from coursekit.grading.watch import Watch
+from coursekit.grading.watch import watch
 
 AT_HOME = {"case": 0, "forbidden": ["torch.softmax", "coursekit"]}
 CELL = """
@@ -75,13 +75,19 @@ class Student:
     gets a copy of it by being forked.
     """
 
-    def __init__(self, limits: Limits, probe: Any, watched: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        limits: Limits,
+        probe: Any,
+        watched: Sequence[str] = (),
+        modules: Sequence[str] = (),
+    ) -> None:
         self._probe = probe
         self._objects: dict[int, Any] = {}
         self._case = -1
-        self._watch = Watch(watched)
+        self._begin, self._end = watch(watched)
         self._used: list[str] = []  # of what is forbidden, by the last call
-        self._notebook = Notebook(limits)
+        self._notebook = Notebook(limits, modules)
 
     def serve(self, connection: socket.socket) -> None:
         """Answer until the connection is closed."""
@@ -122,7 +128,6 @@ class Student:
                 compiled(source, cell_name(number))
         self._objects.clear()
         self._case, self._used = -1, []
-        self._watch.begin()
         torch.set_rng_state(state)
 
     def _answer(
@@ -165,12 +170,11 @@ class Student:
         function = target if how == "call" else getattr(self._probe, how)
         if how != "call":
             arguments = (target, *arguments)
-        if forbidden:
-            with self._watch.look(forbidden):
-                value = function(*arguments, **named)
-            self._used = sorted(self._watch.used)
-        else:
+        self._begin(forbidden)
+        try:
             value = function(*arguments, **named)
+        finally:
+            self._used = self._end()
         value = encoder.encode(value)
         changed = [[index, encoder.encode(decoder.arrays[index])] for index in decoder.changed()]
         return {"value": value, "changed": changed}, encoder.buffers
