@@ -78,9 +78,8 @@ def around(source: str, imports: Iterable[str] = ()) -> list[str]:
 def _may(source: str) -> bool:
     """Say whether a cell has a word that is worth a closer look; most have none."""
     words = set(WORD.findall(source))
-    return not words.isdisjoint(WORDS) or any(
-        re.match("_[A-Za-z]", w) for w in words if w[0] == "_"
-    )
+    private = (word for word in words if word[0] == "_")
+    return not words.isdisjoint(WORDS) or any(re.match("_[A-Za-z]", one) for one in private)
 
 
 def _found(tree: ast.AST, aliases: dict[str, str]) -> Iterator[str]:

@@ -39,24 +39,27 @@ def watch(names: Sequence[str]) -> tuple[Callable[[Collection[str]], None], Call
         used.clear()
         return found
 
-    def noting(name: str, original: Callable[..., Any], anybody: bool) -> Callable[..., Any]:
+    def noting(names: set[str], original: Callable[..., Any], anybody: bool) -> Callable[..., Any]:
         caller = sys._getframe
 
         @functools.wraps(original)
         def noted(*arguments: Any, **named: Any) -> Any:
-            if name in looking and (anybody or _is_cell(caller(1).f_code.co_filename)):
-                used.add(name)
+            if looking and (anybody or _is_cell(caller(1).f_code.co_filename)):
+                used.update(names & looking)
             return original(*arguments, **named)
 
         del noted.__wrapped__  # type: ignore[attr-defined]
         return noted
 
+    known: dict[tuple[Any, str], tuple[set[str], Any, bool]] = {}
     for name in names:
         for holder, leaf, original, anybody in _meant(name):
-            try:
-                setattr(holder, leaf, noting(name, original, anybody))
-            except (AttributeError, TypeError):
-                continue  # a class that is torch's C++: its name in the source is seen
+            known.setdefault((holder, leaf), (set(), original, anybody))[0].add(name)
+    for (holder, leaf), (meant, original, anybody) in known.items():
+        try:
+            setattr(holder, leaf, noting(meant, original, anybody))
+        except (AttributeError, TypeError):
+            continue  # a class that is torch's C++: its name in the source is seen
     return begin, end
 
 
@@ -64,8 +67,9 @@ def _meant(name: str) -> Iterator[tuple[Any, str, Callable[..., Any], bool]]:
     """Yield what stands behind a dotted name: where it is held, under what name, and itself.
 
     And whether it is the same who calls it, torch or the notebook: torch calls what is in its
-    modules for ends of its own. A class is its methods, a module all that is in it and has no other
-    name, as `torch.no_grad` has. What does not exist nobody can use.
+    modules for ends of its own. A class is its methods, a function whatever is called the same, a
+    module all that is in it and has no other name, as `torch.no_grad` has. What does not exist
+    nobody can use.
     """
     parts = name.split(".")
     if parts[0] not in ("torch", "numpy", "math"):
@@ -92,7 +96,12 @@ def _meant(name: str) -> Iterator[tuple[Any, str, Callable[..., Any], bool]]:
     elif isinstance(value, type):
         yield from ((value, at, method, True) for at, method in _methods(value))
     else:
-        yield holder, leaf, value, True
+        torch = sys.modules["torch"]
+        homes = (torch, torch.special, torch.nn.functional, torch.Tensor)
+        for home in dict.fromkeys((holder, *homes)):  # the same by another name
+            for spelled in (leaf, f"{leaf}_"):
+                if callable(one := getattr(home, spelled, None)):
+                    yield home, spelled, one, True
 
 
 def _methods(kind: type) -> list[tuple[str, Callable[..., Any]]]:
