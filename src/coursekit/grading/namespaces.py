@@ -100,6 +100,8 @@ def _build(read: list[str], hide: list[str], show: list[str]) -> None:
     for name in DEVICES:
         Path(f"/dev/{name}").touch()
         syscalls.mount(f"{OLD}/dev/{name}", f"/dev/{name}", flags=BIND)
+        # Still to be written to, but not to be touched: its time would be seen by the next.
+        syscalls.read_only(f"/dev/{name}", NOSUID | NOEXEC)
     os.symlink("/tmp/shm", "/dev/shm")
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         os.symlink(f"/proc/self/fd/{number}", f"/dev/{name}")
