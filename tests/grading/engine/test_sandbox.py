@@ -62,8 +62,9 @@ def test_what_is_left_of_it_still_holds(poorer, kind):
     assert found["good"] == "OK"
     for name in ("writes", "connects", "bomb", "large file"):
         assert found[name] == "BLOCKED", said["found"][name]
-    for name in ("reads", "environment", "traces"):
+    for name in ("reads", "reads a reference", "imports a reference", "environment", "traces"):
         assert found[name] in ("BLOCKED", "FAIL"), said["found"][name]
+        assert "FOUND" not in said["found"][name]["reason"]
     if "namespaces" not in more:
         assert found["reads"] == found["writes home"] == found["signals"] == "BLOCKED"
     assert said["left"] == []
