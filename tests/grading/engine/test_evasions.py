@@ -148,8 +148,9 @@ SILENCINGS = {
     "without a profile": "import sys\n    sys.setprofile(None)\n    return torch.pow(x, 2)",
     "with the watch replaced": (
         "import sys\n    f = sys._getframe()\n    while f:\n        s = f.f_locals.get('self')\n"
-        "        if hasattr(s, '_end'): s._end = lambda: []\n        f = f.f_back\n"
-        "    return torch.pow(x, 2)"
+        "        if hasattr(s, '_end'): s._end = lambda: []\n"
+        "        if hasattr(s, '_watch'): s._watch._looking = frozenset()\n"
+        "        f = f.f_back\n    return torch.pow(x, 2)"
     ),
     "with the watch found by gc": (
         "import gc\n    gc.unfreeze()\n    for o in gc.get_objects():\n"
@@ -199,3 +200,15 @@ def test_an_honest_notebook_has_no_flag(desk):
     verdict = desk.grade(first=honest)
     assert (verdict.points, verdict.flags) == (5, [])
     assert [question.flags for question in verdict.questions] == [[], []]
+
+
+def test_an_import_is_remembered_in_every_later_cell_and_length_hides_nothing(desk):
+    two = "def square(x):\n    return here.ops.aten.pow(x, 2)"
+    again = "def cube(x):\n    return here.jit.script('x')"
+    verdict = desk.grade(two, again, first="import torch as here")
+    assert [flag.split(" ", 2)[2] for flag in verdict.flags] == [
+        "uses aten, torch.ops",
+        "uses torch.jit",
+    ]
+    padded = f"def square(x):\n    return torch.ops.aten.pow(x, 2)\n{'#' * 300_000}"
+    assert ["too long" in flag for flag in desk.grade(padded).flags] == [True]
