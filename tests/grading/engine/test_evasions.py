@@ -145,27 +145,27 @@ SILENCINGS = {
     "under another name": "t = torch\n    return t.ops.aten.pow(x, 2)",
     "compiled": "return torch.jit.script('def f(x):\\n  return x.pow(2)')(x)",
     "behind the note": "return torch.pow.__closure__[3].cell_contents(x, 2)",
-    "without a profile": "import sys\n    sys.setprofile(None)\n    return torch.pow(x, 2)",
+    "without a profile": "import sys\n    sys.setprofile(None)\n    return {pow}(x, 2)",
     "with the watch replaced": (
         "import sys\n    f = sys._getframe()\n    while f:\n        s = f.f_locals.get('self')\n"
         "        if hasattr(s, '_end'): s._end = lambda: []\n"
         "        if hasattr(s, '_watch'): s._watch._looking = frozenset()\n"
-        "        f = f.f_back\n    return torch.pow(x, 2)"
+        "        f = f.f_back\n    return {pow}(x, 2)"
     ),
     "with the watch found by gc": (
         "import gc\n    gc.unfreeze()\n    for o in gc.get_objects():\n"
-        "        if type(o).__name__ == 'Student': o._end = lambda: []\n    return torch.pow(x, 2)"
+        "        if type(o).__name__ == 'Student': o._end = lambda: []\n    return {pow}(x, 2)"
     ),
     "with the watch's class found": (
         "for c in object.__subclasses__():\n"
         "        if c.__name__ == 'Student': c._answer = lambda *a: ({}, [])\n"
-        "    return torch.pow(x, 2)"
+        "    return {pow}(x, 2)"
     ),
     "frames by a computed name": (
         "import sys\n    f = vars(sys)['_get' + 'frame']()\n    while f:\n"
         "        s = vars(f) if 0 else f.f_locals.get('self')\n"
         "        if hasattr(s, '_end'): s._end = lambda: []\n        f = f.f_back\n"
-        "    return torch.pow(x, 2)"
+        "    return {pow}(x, 2)"
     ),
     "by text": "return eval('tor' + 'ch.pow')(x, 2)",
     "by ctypes": "import ctypes\n    return ctypes.py_object(torch.pow).value(x, 2)",
@@ -174,16 +174,19 @@ SILENCINGS = {
         "    return f.pow(x, 2)"
     ),
     "by an import hidden in a magic": "get_ipython().run_line_magic('time', 'import gc')\n"
-    "    return torch.pow(x, 2)",
+    "    return {pow}(x, 2)",
 }
 
 
 @pytest.mark.parametrize("name", SILENCINGS)
 def test_whoever_goes_round_is_seen(desk, name):
-    source = f"def square(x):\n    {SILENCINGS[name]}"
+    computed = "getattr(torch, 'p' + 'ow')"  # its name would be seen anyway
+    source = f"def square(x):\n    {SILENCINGS[name]}".replace("{pow}", computed)
     verdict = desk.grade(source)
     flags = [*verdict.flags, *verdict.questions[0].flags]
     assert flags, source
+    for way in ("_getframe", "get_objects", "__subclasses__", "sys.setprofile", "eval", "pickle"):
+        assert (way in source) <= any(way in flag for flag in verdict.flags), flags
     assert not any("cell 1" in flag for flag in flags)
 
 
