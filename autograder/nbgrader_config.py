@@ -1,7 +1,7 @@
 """nbgrader's settings for this course; `coursekit` reads the same file.
 
-Run nbgrader's own commands in this folder: `cd autograder; nbgrader formgrader`, or
-`nbgrader autograde a01_kernels`, which uses the course's engine in place of a notebook kernel.
+Run nbgrader's own commands in this folder: `nbgrader autograde a01_kernels` uses the course's
+engine in place of a notebook kernel. The formgrader is a page of `jupyter lab --notebook-dir=..`.
 """
 
 from pathlib import Path

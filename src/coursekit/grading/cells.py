@@ -18,6 +18,7 @@ import os
 import re
 import sys
 import types
+from collections.abc import Collection
 from functools import lru_cache
 from typing import Any
 
@@ -43,13 +44,13 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, 
 class Notebook:
     """One student's notebook: a namespace that its cells share."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, modules: Collection[str] = ()) -> None:
         self._module = types.ModuleType("__main__")
         self.names: dict[str, Any] = self._module.__dict__
         self.names["__builtins__"] = builtins
         self._limits, self._figures, self._figure_bytes = limits, 0, 0
         self._pending: list[bytes] = []
-        stand_ins.put_in_place(self.names, show=lambda *_, **__: self._draw())
+        stand_ins.put_in_place(self.names, lambda *_, **__: self._draw(), modules)
         sys.modules["__main__"] = self._module
 
     def forget(self, kept: dict[str, Any]) -> None:

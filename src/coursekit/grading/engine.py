@@ -29,7 +29,7 @@ from coursekit.grading.rebuild import Rebuilt, rebuild, release_of
 from coursekit.grading.text import clean, one_line
 from coursekit.grading.verdict import QuestionVerdict, Status, Verdict
 
-VERSION = 2  # to be raised when the same submission may get another verdict
+VERSION = 3  # to be raised when the same submission may get another verdict
 
 
 def key(master: Master, submission: bytes, limits: Limits) -> str:

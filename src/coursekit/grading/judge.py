@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import re
-import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -61,8 +60,7 @@ class _Looking:
 
     def link(self, number: int, dialogue: int) -> Link:
         """Return the beginning of the dialogue of one case."""
-        forbidden = self.question.forbidden if _watched(self.answer, number) else ()
-        return Link(f"{self.question.name} {number}", dialogue, forbidden)
+        return Link(f"{self.question.name} {number}", dialogue, self.question.forbidden)
 
 
 class Judge:
@@ -466,11 +464,3 @@ def _identical(one: Any, other: Any) -> bool:
         and one.dtype == other.dtype
         and torch.equal(one, other)
     )
-
-
-def _watched(answer: str | None, number: int) -> bool:
-    """Say whether an answer is watched during a case: the first, and some that nobody can foresee.
-
-    Watching takes longer than most answers do.
-    """
-    return number == 0 or zlib.crc32(f"{answer}{number}".encode("utf-8", "replace")) % 4 == 0

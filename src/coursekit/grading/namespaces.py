@@ -24,8 +24,8 @@ KEPT: dict[str, str] = {}  # folders to be read that lie below /tmp, and where t
 PASSWD = "student:x:{uid}:{gid}::/tmp/work:/bin/sh\n"
 
 
-def enter(read: Iterable[str], hide: Iterable[str]) -> None:
-    """Move this process into new namespaces, whose root holds `read` without `hide`.
+def enter(read: Iterable[str], hide: Iterable[str], show: Iterable[str] = ()) -> None:
+    """Move this process into new namespaces, whose root holds `read` without `hide`, and `show`.
 
     The caller is forked on the way: the old process waits for the new one and ends with it, since
     the first process of a namespace takes all others with it when it dies.
@@ -36,7 +36,7 @@ def enter(read: Iterable[str], hide: Iterable[str]) -> None:
     if child:
         _wait_for(child)
     syscalls.prctl(syscalls.PDEATHSIG, signal.SIGKILL)
-    _build(list(read), list(hide))
+    _build(list(read), list(hide), list(show))
 
 
 def enter_again(uid: int, gid: int, size: int, files: int) -> None:
@@ -90,7 +90,7 @@ def _wait_for(child: int) -> None:
     os._exit(os.waitstatus_to_exitcode(status) & 0x7F)
 
 
-def _build(read: list[str], hide: list[str]) -> None:
+def _build(read: list[str], hide: list[str], show: list[str]) -> None:
     """Make the tmpfs on /tmp the root, and bind into it what may be read."""
     os.mkdir(f"/tmp{OLD}")
     syscalls.libc("pivot_root", b"/tmp", f"/tmp{OLD}".encode())
@@ -100,6 +100,8 @@ def _build(read: list[str], hide: list[str]) -> None:
     for name in DEVICES:
         Path(f"/dev/{name}").touch()
         syscalls.mount(f"{OLD}/dev/{name}", f"/dev/{name}", flags=BIND)
+        # Still to be written to, but not to be touched: its time would be seen by the next.
+        syscalls.read_only(f"/dev/{name}", NOSUID | NOEXEC)
     os.symlink("/tmp/shm", "/dev/shm")
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         os.symlink(f"/proc/self/fd/{number}", f"/dev/{name}")
@@ -112,17 +114,24 @@ def _build(read: list[str], hide: list[str]) -> None:
                 _bind(OLD + path, KEPT[path])
         else:
             _bind(OLD + path, path)
-    for path in hide:
-        for kept in KEPT:
-            path = path.replace(kept, KEPT[kept], 1) if path.startswith(kept + "/") else path
-        if os.path.isdir(path):
-            syscalls.mount("none", path, "tmpfs", NOSUID | NODEV | NOEXEC, "size=4k,mode=755")
-            syscalls.mount("", path, flags=REMOUNT | BIND | syscalls.RDONLY | NOSUID | NODEV)
+    empty = [path for one in hide if os.path.isdir(path := _kept(one))]
+    for path in empty:
+        syscalls.mount("none", path, "tmpfs", NOSUID | NODEV | NOEXEC, "size=64k,mode=755")
+    for path in show:
+        _bind(OLD + path, _kept(path))
+    for path in empty:
+        syscalls.mount("", path, flags=REMOUNT | BIND | syscalls.RDONLY | NOSUID | NODEV)
     _mount_proc()
     syscalls.libc("umount2", OLD.encode(), DETACH)
     os.rmdir(OLD)
     _scratch(os.geteuid(), os.getegid(), 64 << 20, 4096)
     syscalls.mount("", "/", flags=REMOUNT | BIND | syscalls.RDONLY | NOSUID | NODEV)
+
+
+def _kept(path: str) -> str:
+    """Return where a path is while the root is built."""
+    home = next((kept for kept in KEPT if path.startswith(f"{kept}/")), "")
+    return KEPT[home] + path.removeprefix(home) if home else path
 
 
 def _spellings(path: str) -> set[str]:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Protocol
 
+from coursekit.exercises import around
 from coursekit.grading import intake, regions
 from coursekit.grading.limits import Limits
 from coursekit.grading.regions import Cell
@@ -78,6 +79,8 @@ class _Release:
     names: list[frozenset[str]]  # what each cell defines at its top level
     words: list[frozenset[str]]
     metadata: dict[str, Any]
+    sources: frozenset[str]
+    usual: frozenset[str]  # what they do that would be remarkable in an answer
 
 
 @lru_cache(maxsize=8)
@@ -112,6 +115,8 @@ def _released(text: str) -> _Release:
         names=[regions.defined(cell["source"]) for cell in cells],
         words=[regions.words(cell["source"]) for cell in cells],
         metadata=metadata,
+        sources=frozenset(cell["source"] for cell in cells),
+        usual=frozenset(way for cell in cells for way in around.around(cell["source"])),
     )
 
 
@@ -264,6 +269,8 @@ class _Rebuilding:
             "nbformat": 4,
             "nbformat_minor": 5,
         }
+        codes = [cell["source"] if cell["cell_type"] == "code" else "" for cell in cells]
+        self.flags += around.flags(codes, self.release.sources, self.release.usual)
         return Rebuilt(notebook, answers, list(dict.fromkeys(flags + self.flags)))
 
     def _kept_source(self, at: int) -> str:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from coursekit.grading import landlock, namespaces, seccomp, syscalls
+from coursekit.grading import hiding, landlock, namespaces, seccomp, syscalls
 from coursekit.grading.cgroup import Cgroup
 from coursekit.grading.limits import MB, Limits
 from coursekit.grading.processes import (
@@ -48,10 +48,12 @@ class Plan:
 
     limits: Limits
     read: list[str]  # all that a student's code may read
-    hide: list[str]  # but for these
+    hide: list[str]  # but for these folders
     path: list[str]  # sys.path
     uid: int  # for the students' code, where the grader is root
     questions: int = 0  # each of which may take its own time
+    show: list[str] = dataclasses.field(default_factory=list)  # to be read in what is hidden
+    modules: list[str] = dataclasses.field(default_factory=list)  # of ours; all, if none is named
     torch: bool = True  # False for a probe that starts at once
     watched: list[str] = dataclasses.field(default_factory=list)  # what questions forbid
     cells: list[tuple[int, str]] = dataclasses.field(default_factory=list)  # of the release
@@ -66,20 +68,32 @@ class Plan:
         return cls(**{**data, "limits": Limits(**data["limits"])})
 
 
-def plan(limits: Limits, **more: Any) -> Plan:
+def plan(
+    limits: Limits,
+    watched: Sequence[str] = (),
+    cells: Sequence[tuple[int, str]] = (),
+    questions: int = 0,
+    torch: bool = True,
+) -> Plan:
     """Return the plan for a warm process with the Python that runs now."""
     package = Path(__file__).resolve().parents[1]
     folders = [p for p in dict.fromkeys(sys.path) if _is_library(p) and p != str(package.parent)]
     read = [*SYSTEM, *DETAILS, *_prefixes(), *folders, str(package)]
     mapped = max((first + count for first, count in _mapped_uids()), default=1 << 16)
+    hide, show, modules = hiding.hidden(package, folders, watched, cells)
     first = 100_000_000 if mapped > 200_000_000 else 20_000
     return Plan(
         limits=limits,
         read=list(dict.fromkeys(read)),
-        hide=[str(package / "exercises")],
+        hide=hide,
+        show=show,
+        modules=modules,
         path=[*folders, str(package.parent)],
         uid=first + os.getpid() % (40_000 if first == 20_000 else 1 << 22),
-        **more,
+        questions=questions,
+        torch=torch,
+        watched=list(watched),
+        cells=list(cells),
     )
 
 
@@ -186,7 +200,7 @@ class Ground:
 
     def _prepare_namespaces(self) -> None:
         try:
-            namespaces.enter(self.plan.read, self.plan.hide)
+            namespaces.enter(self.plan.read, self.plan.hide, self.plan.show)
             self._own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
             self.report["namespaces"] = HELD
         except OSError as error:
@@ -217,8 +231,10 @@ class Ground:
             # The root holds nothing else than what may be read.
             landlock.restrict(read=["/"], write=["/tmp", *DEVICES])
         else:
-            read = [path for path in self.plan.read if path != "/"]
-            landlock.restrict(read=[*read, *OWN_PROC, *RANDOM], write=[self.scratch, *DEVICES])
+            own = [*OWN_PROC, *RANDOM]
+            read = [*hiding.visible(self.plan.read, self.plan.hide), *self.plan.show, *own]
+            write = [self.scratch, *DEVICES]
+            landlock.restrict(read=read, write=write, enter=self.plan.path)
 
 
 def available() -> dict[str, str]:

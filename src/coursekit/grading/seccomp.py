@@ -3,6 +3,10 @@
 It is a list of what is forbidden, not of what is allowed, since torch and Python use hundreds of
 calls that differ between versions. What it forbids is the kernel's machinery: tracing, mounting,
 namespaces, keys, BPF, io_uring, modules, and every socket but those between own processes.
+
+A lock on a file is pretended: it succeeds, and nobody sees it. Libraries are the same files for all
+submissions, and a lock on one would be a word to another; in a folder of one's own, where nobody
+else is, a program misses nothing.
 """
 
 from __future__ import annotations
@@ -33,6 +37,8 @@ FORBIDDEN = {
     "fsopen": (430, 430),
     "fspick": (433, 433),
     "init_module": (175, 105),
+    "inotify_init": (253, None),  # who opens which library
+    "inotify_init1": (294, 26),
     "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427),
     "io_uring_setup": (425, 425),
@@ -80,6 +86,9 @@ FORBIDDEN = {
     "vhangup": (153, 58),
 }
 SOCKET, CLONE, CLONE3 = (41, 198), (56, 220), (435, 435)
+FCNTL, FLOCK = (72, 25), (73, 32)
+LOCK = (6, 7, 37, 38)  # F_SETLK, F_SETLKW, and the same for open files
+ASK = (5, 36, 1024, 1025, 1026)  # who holds one; F_SETLEASE, F_GETLEASE, F_NOTIFY
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 AF_UNIX = 1
@@ -87,7 +96,8 @@ NAMESPACES = 0x7E020000  # the flags of clone that make one
 LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000
 INSTRUCTION = struct.Struct("=HBBI")
-NUMBER, ARCHITECTURE, ARGUMENT = 0, 4, 16  # where the kernel puts them; low half of argument 0
+# Where the kernel puts them, of the arguments the lower half.
+NUMBER, ARCHITECTURE, ARGUMENT, COMMAND = 0, 4, 16, 24
 
 
 def program(machine: str = MACHINE) -> list[tuple[int, int, int, int]]:
@@ -107,6 +117,13 @@ def program(machine: str = MACHINE) -> list[tuple[int, int, int, int]]:
     for numbers in FORBIDDEN.values():
         if numbers[column] is not None:
             code += [(EQUAL, 0, 1, numbers[column]), refuse]
+    pretend = (RETURN, 0, 0, REFUSE)  # an error of number 0 is none
+    code += [(EQUAL, 0, 1, FLOCK[column]), pretend]
+    commands = [(EQUAL, 0, 1, command) for command in (*LOCK, *ASK)]
+    ends = [pretend] * len(LOCK) + [refuse] * len(ASK)
+    pairs = [step for pair in zip(commands, ends) for step in pair]
+    code += [(EQUAL, 0, len(pairs) + 2, FCNTL[column]), (LOAD, 0, 0, COMMAND), *pairs]
+    code += [(RETURN, 0, 0, ALLOW)]
     # Without clone3, whose flags a filter cannot see, the C library falls back to clone.
     code += [(EQUAL, 0, 1, CLONE3[column]), (RETURN, 0, 0, REFUSE | errno.ENOSYS)]
     code += [(EQUAL, 0, 3, SOCKET[column]), (LOAD, 0, 0, ARGUMENT)]

@@ -10,7 +10,7 @@ import builtins
 import importlib.abc
 import sys
 import types
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from typing import Any, NoReturn
 
@@ -21,8 +21,11 @@ HARMLESS = {  # magics that change nothing about an answer
 RUNS_ITS_CELL = {"time", "capture", "prun"}
 
 
-def put_in_place(names: dict[str, Any], show: Any) -> None:
-    """Give the notebook's namespace `names`, and this process, their stand-ins."""
+def put_in_place(names: dict[str, Any], show: Any, modules: Collection[str] = ()) -> None:
+    """Give the notebook's namespace `names`, and this process, their stand-ins.
+
+    Of our own package there are `modules`; all, if none is named.
+    """
     shell = Shell(names)
     names.update(get_ipython=lambda: shell, display=display)
     builtins.input = no_input
@@ -32,7 +35,7 @@ def put_in_place(names: dict[str, Any], show: Any) -> None:
     exercises.__path__ = []
     exercises.check = exercises.submit_check = quiet  # type: ignore[attr-defined]
     sys.modules["coursekit.exercises"] = exercises
-    sys.meta_path.insert(0, _NotHere())
+    sys.meta_path.insert(0, _NotHere(modules))
     pyplot = sys.modules.get("matplotlib.pyplot")
     if pyplot is not None:
         pyplot.show = show  # type: ignore[attr-defined]
@@ -91,7 +94,10 @@ def _not_run(what: str) -> None:
 
 
 class _NotHere(importlib.abc.MetaPathFinder):
-    """Says of Colab's modules why they are missing."""
+    """Says of Colab's modules, and of ours, why they are missing."""
+
+    def __init__(self, modules: Collection[str]) -> None:
+        self._modules = frozenset(modules)
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: Any = None
@@ -100,6 +106,11 @@ class _NotHere(importlib.abc.MetaPathFinder):
             raise ModuleNotFoundError(
                 "google.colab is there in Colab only, not when graded; leave it out, or put it "
                 "between `try:` and `except ModuleNotFoundError:`",
+                name=name,
+            )
+        if self._modules and name.split(".")[0] == "coursekit" and name not in self._modules:
+            raise ModuleNotFoundError(
+                f"{name} is not there when graded: this assignment asks you to do without it",
                 name=name,
             )
         if name == "google" and PathFinder.find_spec(name, path) is None:

@@ -21,7 +21,7 @@ import torch
 from coursekit.grading import ours, wire
 from coursekit.grading.cells import Notebook, cell_name, compiled, describe, flush
 from coursekit.grading.limits import Limits
-from coursekit.grading.watch import Watch
+from coursekit.grading.watch import watch
 
 AT_HOME = {"case": 0, "forbidden": ["torch.softmax", "coursekit"]}
 CELL = """
@@ -91,13 +91,19 @@ class Student:
     gets a copy of it by being forked.
     """
 
-    def __init__(self, limits: Limits, probe: Any, watched: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        limits: Limits,
+        probe: Any,
+        watched: Sequence[str] = (),
+        modules: Sequence[str] = (),
+    ) -> None:
         self._probe = probe
         self._seats: dict[int, Seat] = {}
         self._seat = Seat()
-        self._watch = Watch(watched)
+        self._begin, self._end = watch(watched)
         self._used: list[str] = []  # of what is forbidden, by the last call
-        self._notebook = Notebook(limits)
+        self._notebook = Notebook(limits, modules)
 
     def serve(self, connection: socket.socket) -> None:
         """Answer until the connection is closed."""
@@ -154,7 +160,6 @@ class Student:
                 compiled(source, cell_name(number))
         self._seats.clear()
         self._seat, self._used = Seat(), []
-        self._watch.begin()
         torch.set_rng_state(state)
 
     def _answer(
@@ -210,12 +215,11 @@ class Student:
         function = target if how == "call" else getattr(self._probe, how)
         if how != "call":
             arguments = (target, *arguments)
-        if forbidden:
-            with self._watch.look(forbidden):
-                value = function(*arguments, **named)
-            self._used = sorted(self._watch.used)
-        else:
+        self._begin(forbidden)
+        try:
             value = function(*arguments, **named)
+        finally:
+            self._used = self._end()
         return {"value": encoder.encode(value)}, encoder.buffers
 
     def _remember(self, value: Any) -> dict[str, Any]:

@@ -77,9 +77,9 @@ class _Attributes(ctypes.Structure):
     _fields_ = tuple((name, ctypes.c_uint64) for name in ("set", "clear", "propagation", "userns"))
 
 
-def read_only(path: str) -> None:
+def read_only(path: str, more: int = NOSUID | NODEV) -> None:
     """Make a mount and all below it read-only, without devices and set-user-id."""
-    wanted = RDONLY | NOSUID | NODEV  # the same bits in both calls
+    wanted = RDONLY | more  # the same bits in both calls
     try:
         attributes = _Attributes(set=wanted)
         size = ctypes.sizeof(attributes)

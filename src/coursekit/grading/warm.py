@@ -70,7 +70,7 @@ def _load(plan: Plan, probe: str) -> Any:
     from coursekit.grading.student import Student, make_probe
 
     del matplotlib, numpy
-    student = Student(plan.limits, make_probe(probe), plan.watched)
+    student = Student(plan.limits, make_probe(probe), plan.watched, plan.modules)
     student.rehearse(plan.cells)
     return student
 

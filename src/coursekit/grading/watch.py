@@ -1,162 +1,114 @@
-"""Notices, in the student's process, that an answer uses what its question forbids.
+"""Notices, in the student's process, that an answer uses what its question forbids of torch.
 
-Three looks, since each can be evaded: functions and classes under their names, torch's functions
-and operations by whatever way they were reached, and the code of forbidden modules as it runs. What
-they see is shown to a human and changes no points.
+Whatever else is forbidden is not there to be found (`sandbox.plan`). torch has to be there, and one
+question's forbidden function is another's tool, so each is replaced, once and before any code of a
+student is loaded, by one that takes a note where the question at hand forbids it. The notes are
+shown to a human and change no points. They lie in no object that has a name. Who gets at them all
+the same, or at torch below the names that Python sees, had to say how: `exercises.forbidden.around`
+finds that in the source, in the judge's process.
 """
 
 from __future__ import annotations
 
 import functools
-import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Collection, Iterator, Sequence
 from importlib import import_module
-from types import FrameType, ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
-from torch.overrides import TorchFunctionMode
-
-OURS = "coursekit.grading."  # that is us, looking
-BELOW = {  # beginnings of operation names, where they differ from the public one
-    "scaled_dot_product_attention": ("scaled_dot_product",),
-    "MultiheadAttention": ("multi_head_attention", "native_multi_head", "transform_bias_rescale"),
-}
+METHODS = ("__init__", "forward", "step")  # by which a class is used
 
 
-class Watch:
-    """Knows some forbidden names, and which of them were used while it looked."""
+def watch(names: Sequence[str]) -> tuple[Callable[[Collection[str]], None], Callable[[], list]]:
+    """Watch torch for `names`; return what begins to look for some of them, and what ends it.
 
-    def __init__(self, names: Sequence[str]) -> None:
-        self.used: set[str] = set()
-        self._looking: frozenset[str] = frozenset()
-        self._modules: list[str] = []
-        self._means: dict[str, frozenset[str]] = {}  # an operation -> forbidden names
-        self._opened = False  # a file of one of the modules
-        self._at_opening: Callable[[], None] = _nothing
-        for name in names:
-            try:
-                self._wrap(name)
-            except (ImportError, AttributeError, TypeError):
-                continue  # nothing of this name: then nobody can use it
-        self._leaves = {n: _beginnings(n) for n in names if n.startswith("torch.")}
-        if self._modules:
-            sys.addaudithook(self._audit())
+    The second returns those that were used in between, or when it was called the last time.
+    """
+    looking: frozenset[str] = frozenset()
+    used: set[str] = set()
 
-    def begin(self) -> None:
-        """Forget what has been opened so far: that was us."""
-        self._opened = False
+    def begin(forbidden: Collection[str]) -> None:
+        nonlocal looking
+        looking = frozenset(forbidden)
 
-    @contextmanager
-    def look(self, names: Sequence[str]) -> Iterator[None]:
-        """Notice the use of `names` inside the block."""
-        self.used, self._looking = set(), frozenset(names)
-        modules = tuple(name for name in self._modules if name in self._looking)
-        with ExitStack() as stack:
-            if modules and self._opened:
-                self._profile(stack, modules)
-            elif modules:
-                self._at_opening = lambda: self._profile(stack, modules)
-            if any(name in self._leaves for name in self._looking):
-                stack.enter_context(_Functions(self._saw))
-            try:
-                yield
-            finally:
-                self._looking, self._at_opening = frozenset(), _nothing
+    def end() -> list[str]:
+        nonlocal looking
+        looking = frozenset()
+        found = sorted(used)
+        used.clear()
+        return found
 
-    def _wrap(self, name: str) -> None:
-        holder, leaf = _holder(name)
-        if holder is None:
-            self._modules.append(name)  # a module, or one that is not installed
-            return
-        original = getattr(holder, leaf)
-        if isinstance(original, ModuleType):
-            self._modules.append(name)
-        elif isinstance(original, type):
-            original.__init__ = self._noting(name, original.__init__)  # type: ignore[misc]
-        else:
-            setattr(holder, leaf, self._noting(name, original))
+    def noting(names: set[str], original: Callable[..., Any], anybody: bool) -> Callable[..., Any]:
+        caller = sys._getframe
 
-    def _noting(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
         def noted(*arguments: Any, **named: Any) -> Any:
-            if name in self._looking:
-                self.used.add(name)
+            if looking and (anybody or _is_cell(caller(1).f_code.co_filename)):
+                used.update(names & looking)
             return original(*arguments, **named)
 
+        del noted.__wrapped__  # type: ignore[attr-defined]
         return noted
 
-    def _audit(self) -> Callable[[str, tuple[Any, ...]], None]:
-        """Return what Python calls for every file that is opened, whoever does it, to the end."""
-        parts = tuple(f"{os.sep}{name.replace('.', os.sep)}" for name in self._modules)
-
-        def audit(event: str, arguments: tuple[Any, ...]) -> None:
-            if event == "open" and not self._opened:
-                path = arguments[0]
-                plain = type(path) is str and path.startswith(os.sep)
-                if not plain or any(part in os.path.realpath(path) for part in parts):
-                    self._opened = True
-                    self._at_opening()
-
-        return audit
-
-    def _profile(self, stack: ExitStack, modules: tuple[str, ...]) -> None:
-        def profile(frame: FrameType, event: str, _: Any) -> None:
-            if event == "call":
-                where = frame.f_globals.get("__name__")
-                if type(where) is str and not where.startswith(OURS):
-                    for name in modules:
-                        if where == name or where.startswith(name + "."):
-                            self.used.add(name)
-
-        sys.setprofile(profile)
-        stack.callback(sys.setprofile, None)
-
-    def _saw(self, operation: str) -> None:
-        if operation not in self._means:
-            self._means[operation] = frozenset(self._meant(operation.strip("_")))
-        self.used |= self._means[operation] & self._looking
-
-    def _meant(self, operation: str) -> Iterator[str]:
-        """Yield the forbidden names that an operation of torch is called by."""
-        for name, beginnings in self._leaves.items():
-            leaf = name.rpartition(".")[2]
-            if operation.startswith(beginnings) and (
-                leaf in BELOW or operation.split(".")[0].rstrip("_") == leaf
-            ):
-                yield name
+    known: dict[tuple[Any, str], tuple[set[str], Any, bool]] = {}
+    for name in names:
+        for holder, leaf, original, anybody in _meant(name):
+            known.setdefault((holder, leaf), (set(), original, anybody))[0].add(name)
+    for (holder, leaf), (meant, original, anybody) in known.items():
+        try:
+            setattr(holder, leaf, noting(meant, original, anybody))
+        except (AttributeError, TypeError):
+            continue  # a class that is torch's C++: its name in the source is seen
+    return begin, end
 
 
-class _Functions(TorchFunctionMode):
-    """torch's functions and methods, by whatever name they were reached."""
+def _meant(name: str) -> Iterator[tuple[Any, str, Callable[..., Any], bool]]:
+    """Yield what stands behind a dotted name: where it is held, under what name, and itself.
 
-    def __init__(self, saw: Callable[[str], None]) -> None:
-        super().__init__()
-        self._saw = saw
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        self._saw(str(getattr(func, "__name__", "")))
-        return func(*args, **(kwargs or {}))
-
-
-def _nothing() -> None:
-    """Be called where there is nothing to do."""
-
-
-def _beginnings(name: str) -> tuple[str, ...]:
-    leaf = name.rpartition(".")[2]
-    return BELOW.get(leaf, (leaf,))
-
-
-def _holder(name: str) -> tuple[Any, str]:
-    """Return the module or class that holds the last part of a dotted name."""
+    And whether it is the same who calls it, torch or the notebook: torch calls what is in its
+    modules for ends of its own. A class is its methods, a function whatever is called the same, a
+    module all that is in it and has no other name, as `torch.no_grad` has. What does not exist
+    nobody can use.
+    """
     parts = name.split(".")
     if parts[0] not in ("torch", "numpy", "math"):
-        return None, ""  # other modules are watched while they run
+        return
     value: Any = import_module(parts[0])
-    for number, part in enumerate(parts[1:-1], start=2):
-        if not hasattr(value, part):
-            import_module(".".join(parts[:number]))
-        value = getattr(value, part)
-    return (value, parts[-1]) if len(parts) > 1 else (None, "")
+    for number, part in enumerate(parts[1:], start=2):
+        holder, leaf = value, part
+        try:
+            value = getattr(value, part)
+        except AttributeError:
+            try:
+                value = import_module(".".join(parts[:number]))
+            except ImportError:
+                return
+    if isinstance(value, ModuleType):
+        for module in [m for n, m in list(sys.modules.items()) if f"{n}.".startswith(f"{name}.")]:
+            for leaf, one in list(vars(module).items()):
+                if getattr(sys.modules["torch"], leaf, None) is one:
+                    continue
+                if isinstance(one, (FunctionType, BuiltinFunctionType)):
+                    yield module, leaf, one, False
+                elif isinstance(one, type) and one.__module__ == module.__name__:
+                    yield from ((one, at, method, at != "__init__") for at, method in _methods(one))
+    elif isinstance(value, type):
+        yield from ((value, at, method, True) for at, method in _methods(value))
+    else:
+        torch = sys.modules["torch"]
+        homes = (torch, torch.special, torch.nn.functional, torch.Tensor)
+        for home in dict.fromkeys((holder, *homes)):  # the same by another name
+            for spelled in (leaf, f"{leaf}_"):
+                if callable(one := getattr(home, spelled, None)):
+                    yield home, spelled, one, True
+
+
+def _methods(kind: type) -> list[tuple[str, Callable[..., Any]]]:
+    found = ((leaf, vars(kind).get(leaf)) for leaf in METHODS)
+    return [(leaf, method) for leaf, method in found if isinstance(method, FunctionType)]
+
+
+def _is_cell(file: str) -> bool:
+    """Say whether code is a notebook's, and not torch's own, which calls itself by these names."""
+    return file.startswith("<") and not file.startswith("<frozen")

@@ -57,6 +57,13 @@ def grade(kind: str, tools) -> None:
     first = {
         "good": "",
         "reads": "open('/tmp/secret').read()",
+        "reads a reference": (
+            "import os, coursekit\n"
+            "open(os.path.join(os.path.dirname(coursekit.__file__), 'attention.py')).read()"
+        ),
+        "imports a reference": (
+            "import sys\nsys.meta_path.pop(0)\nimport coursekit.attention\nassert 0, 'FOUND'"
+        ),
         "writes": "open('/usr/x', 'w')",
         "writes home": "open('/tmp/mine', 'w')",
         "connects": "import socket\nsocket.create_connection(('127.0.0.1', 9), 1)",

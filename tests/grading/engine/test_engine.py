@@ -153,38 +153,46 @@ def test_an_answer_may_stand_in_another_cell_and_use_a_helper(desk):
     assert verdict.points == 5
 
 
-def test_forbidden_calls_are_flagged_and_cost_nothing(desk):
+def test_forbidden_calls_of_torch_are_flagged_and_cost_nothing(desk):
     plain = "def square(x):\n    return torch.pow(x, 2)"
     hidden = "f = getattr(torch, 'p' + 'ow')\ndef square(x):\n    return f(x, 2)"
-    low = "def square(x):\n    return torch.ops.aten.pow(x, 2)"
+    method = "f = torch.Tensor.pow\ndef square(x):\n    return f(x, 2)"
+    for source in (plain, hidden, method):
+        verdict = desk.grade(source)
+        assert verdict.points == 5
+        assert ["pow" in said for said in first(verdict).flags] == [True], source
+    low = desk.grade("def square(x):\n    return torch.ops.aten.pow(x, 2)")
+    assert (low.points, low.flags) == (5, ["cell 2 uses aten, torch.ops"])
+    assert first(desk.grade()).flags == []
+
+
+def test_a_forbidden_package_is_not_there_and_an_answer_in_need_of_it_is_told(desk, tools):
     ours = (
         "from coursekit.kernels import dot\ndef square(x):\n    dot(x[None, None], x[None, None])"
         "\n    return x * x"
     )
-    for source, flag in ((plain, "pow"), (hidden, "pow"), (low, "pow")):
-        verdict = desk.grade(source)
-        assert verdict.points == 5
-        assert [flag in said for said in first(verdict).flags] == [True], source
-    called = __import__("coursekit.grading.engine", fromlist=["x"])
-    assert called
-    imported = desk.grade(ours.replace("x[None, None]", "torch.ones(1, 1)"))
-    assert first(imported).flags == ["uses coursekit"]
+    verdict = desk.grade(ours)
+    assert tools.statuses(verdict) == ["FAIL", "OK"]
+    assert "coursekit.kernels is not there when graded" in first(verdict).reason
+    assert first(verdict).flags == ["uses coursekit"]
     sly = (
         "m = __import__('importlib').import_module('course' + 'kit.kernels')\n"
         "def square(x):\n    m.dot(torch.ones(1, 1), torch.ones(1, 1))\n    return x * x"
     )
-    assert first(desk.grade(sly)).flags == ["uses coursekit"]
+    verdict = desk.grade(sly)
+    assert "is not there when graded" in first(verdict).reason
+    assert verdict.flags == ["cell 2 uses __import__, import_module"]
     slyer = (
         "import os, sys\nfrom importlib import util\n"
         "folder = os.path.dirname(util.find_spec('course' + 'kit').origin)\n"
-        "before = os.getcwd()\nos.chdir(folder)\n"
+        "os.chdir(folder)\n"
         "spec = util.spec_from_file_location('course' + 'kit.kernels', 'kernels.py')\n"
-        "m = util.module_from_spec(spec)\nspec.loader.exec_module(m)\nos.chdir(before)\n"
-        "for n in [n for n in sys.modules if 'course' in n]: del sys.modules[n]\n"
+        "m = util.module_from_spec(spec)\nspec.loader.exec_module(m)\n"
         "def square(x):\n    m.dot(torch.ones(1, 1), torch.ones(1, 1))\n    return x * x"
     )
-    assert first(desk.grade(slyer)).flags == ["uses coursekit"]
-    assert first(desk.grade()).flags == []
+    verdict = desk.grade(slyer)
+    assert "FileNotFoundError" in first(verdict).reason
+    assert "module_from_spec" in verdict.flags[0]
 
 
 def test_a_file_that_is_no_notebook(desk, tools):

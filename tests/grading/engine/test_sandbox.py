@@ -62,8 +62,9 @@ def test_what_is_left_of_it_still_holds(poorer, kind):
     assert found["good"] == "OK"
     for name in ("writes", "connects", "bomb", "large file"):
         assert found[name] == "BLOCKED", said["found"][name]
-    for name in ("reads", "environment", "traces"):
+    for name in ("reads", "reads a reference", "imports a reference", "environment", "traces"):
         assert found[name] in ("BLOCKED", "FAIL"), said["found"][name]
+        assert "FOUND" not in said["found"][name]["reason"]
     if "namespaces" not in more:
         assert found["reads"] == found["writes home"] == found["signals"] == "BLOCKED"
     assert said["left"] == []
@@ -92,7 +93,8 @@ def test_the_filter_refuses_and_allows_what_it_should():
 
         def verdict(number, argument=0, arch=architecture, code=code):
             at, loaded = 0, 0
-            data = {seccomp.NUMBER: number, seccomp.ARCHITECTURE: arch, 16: argument}
+            data = {seccomp.NUMBER: number, seccomp.ARCHITECTURE: arch}
+            data |= {seccomp.ARGUMENT: argument, seccomp.COMMAND: argument}
             while True:
                 op, yes, no, value = code[at]
                 if op == seccomp.LOAD:
@@ -116,6 +118,11 @@ def test_the_filter_refuses_and_allows_what_it_should():
         assert verdict(socket, argument=2) == verdict(socket, argument=16) == refused
         assert verdict(clone, argument=17) == seccomp.ALLOW
         assert verdict(clone, argument=17 | 0x10000000) == refused
+        fcntl = seccomp.FCNTL[column]
+        assert verdict(seccomp.FLOCK[column]) == seccomp.REFUSE  # done, says the kernel
+        assert {verdict(fcntl, argument=one) for one in seccomp.LOCK} == {seccomp.REFUSE}
+        assert {verdict(fcntl, argument=one) for one in seccomp.ASK} == {refused}
+        assert {verdict(fcntl, argument=one) for one in (0, 1, 2, 3, 4, 1030)} == {seccomp.ALLOW}
         assert verdict(seccomp.CLONE3[column]) == seccomp.REFUSE | 38
         assert verdict(0) == seccomp.ALLOW
         assert verdict(0, arch=1) == refused

@@ -1,0 +1,96 @@
+"""What students' code does not find on the disk: the references, and what a question forbids.
+
+An assignment whose questions forbid `coursekit` is graded without it: of the whole package there is
+what the released notebook imports itself, and what answers in the student's process. Other packages
+that a question forbids are not there either. torch has to be (`watch`).
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.util import cache_from_source
+from pathlib import Path
+
+OURS = "coursekit"
+ANSWERS = "coursekit.grading.student"
+STAND_IN = "coursekit.exercises"  # for which there is another, which says nothing
+HERE = {"torch", "numpy", "math"}
+IMPORT = re.compile(r"^\s*(?:from\s+(coursekit[\w.]*)\s+)?import\s+([\w., ]+)", re.MULTILINE)
+
+
+def hidden(
+    package: Path, folders: Iterable[str], watched: Iterable[str], cells: Sequence[Sequence[object]]
+) -> tuple[list[str], list[str], list[str]]:
+    """Return folders to hide, files in them to be shown all the same, and the latter's modules.
+
+    `watched` is all that the questions forbid, `cells` the released notebook. No modules stand for
+    all of them: then only the questions and their references are hidden.
+    """
+    roots = {name.split(".")[0] for name in watched} - HERE
+    homes = [str(package.parent), *folders]
+    others = [os.path.join(home, root) for home in homes for root in sorted(roots - {OURS})]
+    copies = dict.fromkeys(os.path.join(home, OURS) for home in homes)
+    hide = [path for one in [*copies, *others] for path in (one, os.path.realpath(one))]
+    if OURS not in roots:
+        hide = [str(package / "exercises"), *hide[2 * len(copies) :]]
+    hide = [path for path in dict.fromkeys(hide) if os.path.isdir(path)]
+    if OURS not in roots:
+        return hide, [], []
+    own = (name for _, source in cells for name in _named(str(source)))
+    found = dict(_with_imports(package, [OURS, ANSWERS, *own]))
+    show = [str(path) for path in found.values()]
+    show += [file for one in show if os.path.isfile(file := cache_from_source(one))]
+    show += {str(path.parent / "files") for path in found.values()} - {str(package / "files")}
+    return hide, [path for path in show if os.path.exists(path)], list(found)
+
+
+def visible(read: Iterable[str], hide: Sequence[str]) -> list[str]:
+    """Return what is left of `read` without `hide`: neighbours, in place of what holds both."""
+    found = []
+    for path in read:
+        if any(_within(path, one) for one in hide):
+            continue
+        if not any(_within(one, path) for one in hide) or os.path.islink(path):
+            found.append(path)
+        else:
+            found += visible((os.path.join(path, name) for name in os.listdir(path)), hide)
+    return found
+
+
+def _within(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def _named(source: str) -> Iterator[str]:
+    """Yield what a cell imports of ours, or may: `from a import b` may mean a module `a.b`."""
+    for match in IMPORT.finditer(source):
+        home, names = match[1], [part.split()[0] for part in match[2].split(",") if part.strip()]
+        if home:
+            yield home
+        for name in names:
+            if home or name.split(".")[0] == OURS:
+                yield f"{home}.{name}" if home else name
+
+
+def _with_imports(package: Path, names: Iterable[str]) -> Iterator[tuple[str, Path]]:
+    """Yield modules and their files, with all that they import of this package."""
+    seen, waiting = set(), list(names)
+    while waiting:
+        name = waiting.pop()
+        if name in seen or name == STAND_IN or name.startswith(f"{STAND_IN}."):
+            continue
+        seen.add(name)
+        place = package.parent.joinpath(*name.split("."))
+        path = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+        if not path.is_file():
+            continue  # not a module, but something in one
+        yield name, path
+        waiting.append(name.rpartition(".")[0] or OURS)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == OURS:
+                waiting += [str(node.module), *(f"{node.module}.{a.name}" for a in node.names)]
+            elif isinstance(node, ast.Import):
+                waiting += [alias.name for alias in node.names if alias.name.startswith(OURS)]

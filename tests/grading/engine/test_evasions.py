@@ -1,0 +1,217 @@
+"""What a question forbids: the references are not there to be found, and who goes round is seen."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+# Ways to the reference `coursekit.attention.attention`. Each leaves in `found` what it has found:
+# a function, a module, or the text of a file; and the cell then says whether it is the reference.
+SEARCHES = {
+    "a split name": "found = __import__('course' + 'kit.attention', fromlist=['x']).attention",
+    "importlib": "import importlib\nfound = importlib.import_module('coursekit.attention')",
+    "a finder of its own": (
+        "import sys\nsys.meta_path.pop(0)\nsys.path_importer_cache.clear()\n"
+        "import coursekit.attention\nfound = coursekit.attention"
+    ),
+    "sys.modules": (
+        "import sys\nfound = [m for m in list(sys.modules.values())"
+        " if hasattr(m, '__dict__') and 'LocalAttention' in vars(m) or is_it(m)]"
+    ),
+    "frames": (
+        "import sys\nframe, found = sys._getframe(), []\nwhile frame:\n"
+        "    found += [frame.f_globals.get('attention'), *map(type, frame.f_locals.values())]\n"
+        "    frame = frame.f_back"
+    ),
+    "a traceback's frames": (
+        "found = []\ntry:\n    1 / 0\nexcept ZeroDivisionError as error:\n"
+        "    frame = error.__traceback__.tb_frame\n    while frame:\n"
+        "        found += [frame.f_globals.get('attention')]\n        frame = frame.f_back"
+    ),
+    "inspect": (
+        "import inspect\nfound = [i.frame.f_globals.get('attention') for i in inspect.stack()]"
+    ),
+    "gc": "import gc\nfound = [o for o in gc.get_objects() if is_it(o)]",
+    "what gc has set aside": (
+        "import gc\ngc.unfreeze()\nfound = [o for o in gc.get_objects() if is_it(o)]"
+    ),
+    "all classes": (
+        "found = [f for c in object.__subclasses__() for f in vars(c).values()"
+        " if hasattr(f, '__globals__') and 'coursekit.attention' in str(f.__globals__)]"
+    ),
+    "pkgutil": (
+        "import pkgutil, coursekit\nfound = [m.name for m in pkgutil.walk_packages("
+        "coursekit.__path__, 'coursekit.') if m.name == 'coursekit.attention']"
+    ),
+    "its file": (
+        "import os, coursekit\nhome = os.path.dirname(coursekit.__file__)\n"
+        "found = open(os.path.join(home, 'attention.py')).read()"
+    ),
+    "its compiled file": (
+        "import glob, os, coursekit\nhome = os.path.dirname(coursekit.__file__)\n"
+        "found = glob.glob(home + '/**/attention*.pyc', recursive=True)"
+    ),
+    "a copy of the package": (
+        "import os, sys\nfound = [p for p in sys.path"
+        " if os.path.exists(os.path.join(p, 'coursekit', 'attention.py'))]"
+    ),
+    "linecache": (
+        "import linecache, coursekit\n"
+        "found = linecache.getlines(coursekit.__file__.replace('__init__', 'attention'))"
+    ),
+    "zipimport": (
+        "import zipimport, sys\nfound = [zipimport.zipimporter(p).find_spec('coursekit.attention')"
+        " for p in sys.path if p.endswith('.zip')]"
+    ),
+    "a loader": (
+        "import importlib.util as u, coursekit\n"
+        "s = u.spec_from_file_location('m', coursekit.__file__.replace('__init__', 'attention'))\n"
+        "found = u.module_from_spec(s)\ns.loader.exec_module(found)"
+    ),
+    "what is mapped": (
+        "lines = open('/proc/self/maps').read().splitlines()\n"
+        "found = [l for l in lines if 'coursekit' in l]"
+    ),
+    "open files": (
+        "import os\nfound = [os.readlink(f'/proc/self/fd/{n}') for n in os.listdir('/proc/self/fd')"
+        " if 'attention' in os.readlink(f'/proc/self/fd/{n}')]"
+    ),
+    "another root": "found = open('/proc/self/root' + {attention!r}).read()",
+    "another Python": (
+        "import subprocess, sys\nfound = subprocess.run([sys.executable, '-c',"
+        " 'import coursekit.attention as a; print(a.attention)'],"
+        " capture_output=True, text=True).stdout"
+    ),
+    "a fork that becomes another": (
+        "import os, sys\nr, w = os.pipe()\nif os.fork() == 0:\n    os.dup2(w, 1)\n"
+        "    os.execv(sys.executable, [sys.executable, '-c',"
+        " 'import coursekit.attention; print(1)'])\n"
+        "os.close(w)\nfound = os.read(r, 9)"
+    ),
+    "a pickle": "import pickle\nfound = pickle.loads(b'ccoursekit.attention\\nattention\\n.')",
+    "the questions": "import coursekit.exercises.a01_kernels as found",
+    "the questions' file": "found = open({exercises!r}).read()",
+    "the judge": "import coursekit.grading.judge as found",
+    "the memory of this process": (
+        "found, maps, mem = False, open('/proc/self/maps'), open('/proc/self/mem', 'rb')\nif 1:\n"
+        "    for line in maps:\n        if '[heap]' in line:\n"
+        "            a, b = (int(n, 16) for n in line.split()[0].split('-'))\n"
+        "            mem.seek(a)\n"
+        "            found = b'Scaled dot-product' in mem.read(b - a)"
+    ),
+}
+IS_IT = """
+def is_it(thing):
+    try:
+        return thing.__module__ == 'coursekit.' + 'attention' or (
+            thing.__name__ == 'coursekit.' + 'attention')
+    except BaseException:
+        return False
+def is_text(thing):
+    return isinstance(thing, str) and thing != ''
+"""
+
+
+def test_the_references_are_not_there_to_be_found(desk):
+    import coursekit.attention as reference
+    import coursekit.exercises.a01_kernels as questions
+
+    cell = [IS_IT]
+    for number, (name, search) in enumerate(SEARCHES.items()):
+        search = search.replace("{attention!r}", repr(reference.__file__))
+        search = search.replace("{exercises!r}", repr(questions.__file__))
+        body = textwrap.indent(search, "        ")
+        cell += [f"def search{number}():", "    try:", body, "    except BaseException as error:"]
+        cell += ["        return ''", "    if isinstance(found, (list, tuple)):"]
+        cell += ["        found = [f for f in found if is_it(f) or is_text(f)]"]
+        cell += [f"    return bool(found) and {name!r}"]
+    cell += [f"for f in [{', '.join(f'search{n}' for n in range(len(SEARCHES)))}]:"]
+    cell += ["    if f(): print('FOUND', f())"]
+    verdict = desk.grade(first="\n".join(cell))
+    said = str(desk.first(verdict))
+    assert "SyntaxError" not in said
+    assert "FOUND" not in said, said
+    assert verdict.points == 5
+
+
+# Ways to use torch.pow unseen, where it is forbidden.
+SILENCINGS = {
+    "by its name": "return torch.pow(x, 2)",
+    "by a computed name": "return getattr(torch, 'p' + 'ow')(x, 2)",
+    "as a method": "return x.pow(2)",
+    "from the operations": "return torch.ops.aten.pow(x, 2)",
+    "from torch's C++": "return torch._C._VariableFunctions.pow(x, 2)",
+    "under another name": "t = torch\n    return t.ops.aten.pow(x, 2)",
+    "compiled": "return torch.jit.script('def f(x):\\n  return x.pow(2)')(x)",
+    "behind the note": "return torch.pow.__closure__[3].cell_contents(x, 2)",
+    "without a profile": "import sys\n    sys.setprofile(None)\n    return {pow}(x, 2)",
+    "with the watch replaced": (
+        "import sys\n    f = sys._getframe()\n    while f:\n        s = f.f_locals.get('self')\n"
+        "        if hasattr(s, '_end'): s._end = lambda: []\n"
+        "        if hasattr(s, '_watch'): s._watch._looking = frozenset()\n"
+        "        f = f.f_back\n    return {pow}(x, 2)"
+    ),
+    "with the watch found by gc": (
+        "import gc\n    gc.unfreeze()\n    for o in gc.get_objects():\n"
+        "        if type(o).__name__ == 'Student': o._end = lambda: []\n    return {pow}(x, 2)"
+    ),
+    "with the watch's class found": (
+        "for c in object.__subclasses__():\n"
+        "        if c.__name__ == 'Student': c._answer = lambda *a: ({}, [])\n"
+        "    return {pow}(x, 2)"
+    ),
+    "frames by a computed name": (
+        "import sys\n    f = vars(sys)['_get' + 'frame']()\n    while f:\n"
+        "        s = vars(f) if 0 else f.f_locals.get('self')\n"
+        "        if hasattr(s, '_end'): s._end = lambda: []\n        f = f.f_back\n"
+        "    return {pow}(x, 2)"
+    ),
+    "by text": "return eval('tor' + 'ch.pow')(x, 2)",
+    "by ctypes": "import ctypes\n    return ctypes.py_object(torch.pow).value(x, 2)",
+    "by a pickle": (
+        "import pickle\n    f = pickle.loads(b'ctorch._C\\n_VariableFunctions\\n.')\n"
+        "    return f.pow(x, 2)"
+    ),
+    "by an import hidden in a magic": "get_ipython().run_line_magic('time', 'import gc')\n"
+    "    return {pow}(x, 2)",
+}
+
+
+@pytest.mark.parametrize("name", SILENCINGS)
+def test_whoever_goes_round_is_seen(desk, name):
+    computed = "getattr(torch, 'p' + 'ow')"  # its name would be seen anyway
+    source = f"def square(x):\n    {SILENCINGS[name]}".replace("{pow}", computed)
+    verdict = desk.grade(source)
+    flags = [*verdict.flags, *verdict.questions[0].flags]
+    assert flags, source
+    for way in ("_getframe", "get_objects", "__subclasses__", "sys.setprofile", "eval", "pickle"):
+        assert (way in source) <= any(way in flag for flag in verdict.flags), flags
+    assert not any("cell 1" in flag for flag in flags)
+
+
+def test_an_honest_notebook_has_no_flag(desk):
+    honest = (
+        "import math, sys, os, importlib.util\nfrom functools import partial\n"
+        "from dataclasses import dataclass\nprint(sys.version_info, os.getcwd(), _ if 0 else 1)\n"
+        "@dataclass\nclass Holder:\n    _value: int = 1\n    def __repr__(self): return 'x'\n"
+        "class Net(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self._own = getattr(self, 'training')\n"
+        "print(Net().__class__.__name__, hasattr(torch, 'nn'), torch.trace(torch.eye(2)))\n"
+        "%matplotlib inline\n%time 1 + 1\n"
+    )
+    verdict = desk.grade(first=honest)
+    assert (verdict.points, verdict.flags) == (5, [])
+    assert [question.flags for question in verdict.questions] == [[], []]
+
+
+def test_an_import_is_remembered_in_every_later_cell_and_length_hides_nothing(desk):
+    two = "def square(x):\n    return here.ops.aten.pow(x, 2)"
+    again = "def cube(x):\n    return here.jit.script('x')"
+    verdict = desk.grade(two, again, first="import torch as here")
+    assert [flag.split(" ", 2)[2] for flag in verdict.flags] == [
+        "uses aten, torch.ops",
+        "uses torch.jit",
+    ]
+    padded = f"def square(x):\n    return torch.ops.aten.pow(x, 2)\n{'#' * 300_000}"
+    assert ["too long" in flag for flag in desk.grade(padded).flags] == [True]
