@@ -28,6 +28,27 @@ def merge_heads(x: Tensor) -> Tensor:
     return x.transpose(1, 2).flatten(-2)  # (B, T, H·Dh)
 
 
+class Projections(nn.Linear):
+    """Linear maps of one input, their matrices below one another: `sizes` rows for each.
+
+    One of them alone is a call of this module too, and nobody reads its weight from outside: what
+    moves weights about (offloading, sharding) brings them when a module is called.
+    """
+
+    def __init__(self, width: int, sizes: tuple[int, ...], *, bias: bool = True) -> None:
+        super().__init__(width, sum(sizes), bias=bias)
+        self.sizes = sizes
+
+    def forward(self, x: Tensor, part: int | None = None) -> Tensor:
+        """x (B, T, D) -> (B, T, sum of sizes), or (B, T, size) of one `part`."""
+        return super().forward(x) if part is None else F.linear(x, *self.part(part))
+
+    def part(self, index: int) -> tuple[Tensor, Tensor | None]:
+        """Return one of the matrices, and its bias."""
+        bias = None if self.bias is None else self.bias.split(self.sizes)[index]
+        return self.weight.split(self.sizes)[index], bias
+
+
 class MultiHeadAttention(nn.Module):
     """Project, split into heads, attend in all heads at once, join, project (Vaswani et al., 2017).
 
@@ -62,7 +83,7 @@ class MultiHeadAttention(nn.Module):
         self.scale = head_width**-0.5 if scale is None else scale
         self.dropout, self.rotary = dropout, rotary
         self.sizes = (heads * head_width, kv_heads * head_width, kv_heads * value_width)
-        self.qkv = nn.Linear(width, sum(self.sizes), bias=bias)  # rows: all Q, then all K, then V
+        self.qkv = Projections(width, self.sizes, bias=bias)  # rows: all Q, then all K, then V
         self.out = nn.Linear(heads * value_width, width, bias=bias)
         for part in self.qkv.weight.split(self.sizes):
             nn.init.xavier_uniform_(part.data)
@@ -135,11 +156,11 @@ class MultiHeadAttention(nn.Module):
         if key is None:
             q, k, v = self.qkv(query).split(self.sizes, dim=-1)  # 3 × (B, T, H·Dh)
         else:
-            q = F.linear(query, *self._part(0))  # (B, T, H·Dh)
+            q = self.qkv(query, 0)  # (B, T, H·Dh)
             if cache is not None and cache.length:  # the memory does not change: computed once
                 return split_heads(q, self.heads), cache.keys, cache.values
-            k = F.linear(key, *self._part(1))  # (B, S, Hkv·Dh)
-            v = F.linear(key if value is None else value, *self._part(2))  # (B, S, Hkv·Dv)
+            k = self.qkv(key, 1)  # (B, S, Hkv·Dh)
+            v = self.qkv(key if value is None else value, 2)  # (B, S, Hkv·Dv)
         q = split_heads(q, self.heads)  # (B, H, T, Dh)
         k, v = split_heads(k, self.kv_heads), split_heads(v, self.kv_heads)  # (B, Hkv, S, Dh)
         if self.rotary is not None:
@@ -148,11 +169,6 @@ class MultiHeadAttention(nn.Module):
         if cache is not None:
             k, v = cache.append(k, v)
         return q, k, v
-
-    def _part(self, index: int) -> tuple[Tensor, Tensor | None]:
-        """Return one of the three matrices that stand below each other in `qkv`, and its bias."""
-        bias = None if self.qkv.bias is None else self.qkv.bias.split(self.sizes)[index]
-        return self.qkv.weight.split(self.sizes)[index], bias
 
     def _check(
         self,

@@ -11,7 +11,7 @@ Shapes: B batch, T length, D width, H heads, V vocabulary, M masked positions of
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -279,9 +279,9 @@ class MaskedLMHead(nn.Module):
         initialise(self)
 
     def forward(
-        self, hidden: Tensor, words: WordEmbedding, positions: Tensor | None = None
+        self, hidden: Tensor, scores: Callable[..., Tensor], positions: Tensor | None = None
     ) -> Tensor:
-        """Hidden (B, T, D), the embedding of `words` -> logits (B, T, V), or those asked for.
+        """Hidden (B, T, D), the embedding that `scores` -> logits (B, T, V), or those asked for.
 
         `positions` is boolean (B, T) -> (how many are True, V), row by row, or holds indices
         (B, M) -> (B, M, V). With 15% of the words hidden this saves most of the work here.
@@ -289,7 +289,7 @@ class MaskedLMHead(nn.Module):
         if positions is not None:
             hidden = chosen(hidden, positions)  # (…, D)
         hidden = self.norm(self.activation(self.transform(hidden)))  # (…, D)
-        return words(hidden, self.bias, scores=True)  # (…, V)
+        return scores(hidden, self.bias)  # (…, V)
 
 
 def chosen(hidden: Tensor, positions: Tensor) -> Tensor:
@@ -350,7 +350,8 @@ class BertForPreTraining(HuggingFace):
         hidden = self.bert(tokens, segments, keep, head_mask=head_mask)  # (B, T, D)
         words = following = None
         if self.masked_lm is not None:
-            words = self.masked_lm(hidden, self.bert.embeddings.tokens, positions)
+            scores = partial(self.bert.embeddings.tokens, scores=True)
+            words = self.masked_lm(hidden, scores, positions)
         if self.next_sentence is not None:
             following = self.next_sentence(self.bert.pool(hidden))  # (B, 2)
         return PreTraining(words, following)

@@ -140,14 +140,17 @@ class RNNSearch(nn.Module):
         return self._encode(source)
 
     def _encode(self, source: Tensor) -> tuple[Encoded, Tensor]:
-        lengths = self._source_lengths(source)
         words = self.dropout(self.source_embedding(source))  # (B, S, E)
-        # Packing ends each row at its own last word, so padding never enters a state.
-        packed = pack_padded_sequence(words, lengths, batch_first=True, enforce_sorted=False)
-        annotations, last = self.encoder(packed)  # last (2, B, H)
-        annotations, _ = pad_packed_sequence(
-            annotations, batch_first=True, total_length=source.shape[1]
-        )  # (B, S, 2H)
+        if source.is_meta:  # shapes without numbers: nobody knows where the padding begins
+            annotations, last = self.encoder(words)  # (B, S, 2H), (2, B, H)
+        else:
+            # Packing ends each row at its own last word, so padding never enters a state.
+            lengths = self._source_lengths(source)  # (B,)
+            packed = pack_padded_sequence(words, lengths, batch_first=True, enforce_sorted=False)
+            annotations, last = self.encoder(packed)  # last (2, B, H)
+            annotations, _ = pad_packed_sequence(
+                annotations, batch_first=True, total_length=source.shape[1]
+            )  # (B, S, 2H)
         encoded = Encoded(
             annotations=annotations,
             keys=self._project_keys(annotations),
@@ -239,8 +242,6 @@ class RNNSearch(nn.Module):
 
     def _source_lengths(self, source: Tensor) -> Tensor:
         """Return how many words each row has (B,), on the CPU, where packing wants it."""
-        if source.is_meta:  # no numbers: as if there were no padding
-            return torch.full((len(source),), source.shape[1], device="cpu")
         words = (source != self.config.pad).cpu()  # (B, S)
         lengths = words.sum(dim=1)  # (B,)
         if (lengths == 0).any():
