@@ -298,7 +298,7 @@ def chosen(hidden: Tensor, positions: Tensor) -> Tensor:
     check_tensor(positions, "positions")
     if positions.dtype == torch.bool and positions.shape == (B, T):
         return hidden[positions]  # (N, D)
-    if positions.dtype != torch.int64 or positions.ndim != 2 or len(positions) != B:
+    if positions.dtype != torch.int64 or positions.ndim != 2 or positions.shape[0] != B:
         raise ValueError(
             f"positions must be boolean {(B, T)} or int64 indices ({B}, M), "
             f"found {positions.dtype} {tuple(positions.shape)}"

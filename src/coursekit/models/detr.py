@@ -230,7 +230,7 @@ class DETR(nn.Module):
         )
         memory, looked = encoded if return_weights else (encoded, None)  # (B, S, D)
 
-        nothing = memory.new_zeros(len(memory), *self.queries.shape)  # (B, Q, D)
+        nothing = memory.new_zeros(memory.shape[0], *self.queries.shape)  # (B, Q, D)
         _, hidden, *asked = self.decoder(
             nothing,
             memory,
@@ -274,7 +274,7 @@ class DETR(nn.Module):
         if keep is None:
             return self.project(maps), None
         check_tensor(keep, "keep")
-        if keep.dtype != torch.bool or keep.shape != (len(images), *images.shape[2:]):
+        if keep.dtype != torch.bool or keep.shape != (images.shape[0], *images.shape[2:]):
             raise ValueError(
                 f"keep must be boolean with shape (batch, height, width) "
                 f"{(len(images), *images.shape[2:])}, found {keep.dtype} {tuple(keep.shape)}"

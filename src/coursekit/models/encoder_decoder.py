@@ -98,7 +98,7 @@ class EncoderDecoder(nn.Module):
         padding: choose first, then `model.logits(hidden[target_out != pad])`.
         """
         check_tokens(target_in, self.config.vocabulary, "target_in")
-        if len(source) != len(target_in):
+        if source.shape[0] != target_in.shape[0]:
             raise ValueError(
                 "source and target_in must have one batch size, "
                 f"found {tuple(source.shape)} and {tuple(target_in.shape)}"

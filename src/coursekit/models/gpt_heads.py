@@ -136,7 +136,7 @@ class Head(nn.Module):
                 f"every sequence needs the extract token {self.extract} once, found it {counts} "
                 "times"
             )
-        row = torch.arange(len(x), device=x.device)  # (B,)
+        row = torch.arange(x.shape[0], device=x.device)  # (B,)
         last = x[row, here.int().argmax(dim=1)]  # (B, D): there is one True in each row
         return x, self.dropout(last)  # (B, T, D), (B, D)
 

@@ -168,7 +168,7 @@ class MAE(nn.Module):
         `return_weights` the first result is the tuple that `Stack` returns.
         """
         grid = self.encoder.check_grid(images, interpolate)
-        B, N = len(images), grid[0] * grid[1]
+        B, N = images.shape[0], grid[0] * grid[1]
         if noise is None:
             noise = torch.rand(B, N, device=images.device)
         check_tensor(noise, "noise")

@@ -75,9 +75,14 @@ class PatchEmbedding(nn.Module):
         check_images(images, self.channels, dtype=self.weight.dtype)
         patches = patchify(images, self.patch)  # (B, N, P·P·C)
         if visible is not None:
-            patches = patches[torch.arange(len(patches), device=patches.device)[:, None], visible]
+            patches = patches[_rows(visible), visible]
         matrix = self.weight.permute(0, 2, 3, 1).flatten(1)  # (D, P·P·C), pixels as in `patchify`
         return F.linear(patches, matrix, self.bias)  # (B, N, D)
+
+
+def _rows(index: Tensor) -> Tensor:
+    """index (B, K) -> (B, 1): the number of each row, to pick by rows and `index`."""
+    return torch.arange(index.shape[0], device=index.device)[:, None]
 
 
 def sine_positions(grid: Grid, width: int) -> Tensor:

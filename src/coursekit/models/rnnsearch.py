@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from coursekit import masks
-from coursekit._check import check_share, check_tokens, check_whole
+from coursekit._check import check_share, check_tokens, check_whole, readable
 from coursekit.attention import attention
 from coursekit.kernels import Additive, General
 
@@ -244,6 +244,8 @@ class RNNSearch(nn.Module):
         """Return how many words each row has (B,), on the CPU, where packing wants it."""
         words = (source != self.config.pad).cpu()  # (B, S)
         lengths = words.sum(dim=1)  # (B,)
+        if not readable(source):
+            return lengths
         if (lengths == 0).any():
             row = int((lengths == 0).nonzero()[0])
             raise ValueError(f"every source needs at least one word, but row {row} is only padding")

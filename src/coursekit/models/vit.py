@@ -269,7 +269,7 @@ class ViT(nn.Module):
         positions = self.positions(grid)  # (1, P + N, D)
         if visible is not None and positions is not None:
             first, table = positions[:, : self.config.prefix], positions[0, self.config.prefix :]
-            positions = torch.cat([first.expand(len(x), -1, -1), table[visible]], dim=1)
+            positions = torch.cat([first.expand(x.shape[0], -1, -1), table[visible]], dim=1)
         x = self.with_prefix(x, positions)  # (B, P + N, D)
         bias = None if self.relative is None else self.relative(grid)  # (H, P + N, P + N)
         return self.stack(x, bias=bias, return_hidden=return_hidden, return_weights=return_weights)
@@ -278,7 +278,7 @@ class ViT(nn.Module):
         """patches (B, N, D), positions (B or 1, P + N, D) -> the encoder's input (B, P + N, D)."""
         prefix = self.prefix()
         if prefix is not None:
-            patches = torch.cat([prefix.expand(len(patches), -1, -1), patches], dim=1)
+            patches = torch.cat([prefix.expand(patches.shape[0], -1, -1), patches], dim=1)
         return self.dropout(patches if positions is None else patches + positions)
 
     def prefix(self) -> Tensor | None:
