@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral, Real
 
 import torch
 from torch import Tensor
@@ -107,8 +108,48 @@ def check_images(images: Tensor, channels: int, name: str = "images") -> None:
 def check_positive(**numbers: float) -> None:
     """Raise unless every number given by name is above zero."""
     for name, number in numbers.items():
+        _check_number(name, number)
         if not number > 0:
             raise ValueError(f"{name} must be above 0, found {number}")
+
+
+def check_least(least: float = 0, **numbers: float) -> None:
+    """Raise unless every number given by name is `least` or more; NaN is not."""
+    for name, number in numbers.items():
+        _check_number(name, number)
+        if not number >= least:
+            raise ValueError(f"{name} must be at least {least}, found {number}")
+
+
+def check_share(**numbers: float) -> None:
+    """Raise unless every number given by name is a share: from 0 to 1, both included."""
+    for name, number in numbers.items():
+        _check_number(name, number)
+        if not 0 <= number <= 1:
+            raise ValueError(f"{name} must be a share between 0 and 1, found {number}")
+
+
+def check_whole(least: int = 1, **numbers: int) -> None:
+    """Raise unless every number given by name is whole, as an int is, and `least` or more.
+
+    12.0 is refused too: what is counted should be counted in ints, and True is not a number.
+    """
+    for name, number in numbers.items():
+        # torch.export traces lengths as `SymInt`, which is no Python int.
+        whole = isinstance(number, (Integral, torch.SymInt)) and not isinstance(number, bool)
+        if not whole:
+            raise TypeError(f"{name} must be a whole number, found {number!r}")
+        if not number >= least:
+            wanted = "above 0" if least == 1 else f"at least {least}"
+            raise ValueError(f"{name} must be {wanted}, found {number}")
+
+
+def _check_number(name: str, number: float) -> None:
+    kinds = (Real, Tensor, torch.SymInt, torch.SymFloat)  # a learned number is a tensor
+    if isinstance(number, bool) or not isinstance(number, kinds):
+        raise TypeError(f"{name} must be a number, found {number!r}")
+    if isinstance(number, Tensor) and number.numel() != 1:
+        raise ValueError(f"{name} must be one number, found a tensor {tuple(number.shape)}")
 
 
 def check_width(x: Tensor, width: int, what: str) -> None:
