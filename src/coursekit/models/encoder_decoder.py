@@ -179,7 +179,7 @@ class EncoderDecoder(nn.Module):
             "bias": self.target_bias(T, past),
         }
         if state.quick is not None and past and T == 1:
-            x = state.quick(x, **shared)  # (B, 1, D)
+            x = state.quick(x, state.memory, **shared)  # (B, 1, D)
         else:
             x = self.decoder(x, state.memory, causal=True, **shared)  # (B, T, D)
         return self.logits(self.finish(x[:, -1]))  # (B, V)
