@@ -15,6 +15,7 @@ LAYERS = {
     1: [
         "attention",
         "kernels",
+        "choosing",
         "heads",
         "local",
         "masks",
