@@ -20,6 +20,7 @@ LAYERS = {
         "local",
         "masks",
         "positions",
+        "biases",
         "activations",
         "blocks",
         "quick",
