@@ -156,5 +156,7 @@ def check_number(**numbers: float) -> None:
 
 def check_width(x: Tensor, width: int, what: str) -> None:
     """Raise unless `x` (B, T, width) has three axes and the last is `width`."""
+    if not isinstance(x, Tensor):
+        raise TypeError(f"{what} must be a tensor, found {type(x).__name__}")
     if x.ndim != 3 or x.shape[-1] != width:
         raise ValueError(f"{what} must have shape (batch, length, {width}), found {tuple(x.shape)}")
