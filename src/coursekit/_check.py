@@ -56,16 +56,33 @@ def check_values(k: Tensor, v: Tensor) -> None:
         raise TypeError(f"keys and values must share one dtype, found {k.dtype} and {v.dtype}")
 
 
+def readable(tensor: Tensor) -> bool:
+    """Tell whether Python may look at the numbers in `tensor` now.
+
+    On the meta device there are none, and while torch records what is computed (`torch.compile`,
+    `torch.export`, `torch.jit.trace`) what was decided by the numbers of one example would be
+    decided for all.
+    """
+    return not (tensor.is_meta or torch.compiler.is_compiling() or torch.jit.is_tracing())
+
+
+def check_tensor(tensor: Tensor, name: str) -> None:
+    """Raise unless `tensor` is one: a list has no shape and no device."""
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"{name} must be a tensor, found {type(tensor).__name__}")
+
+
 def check_tokens(tokens: Tensor, vocabulary: int, name: str = "tokens") -> None:
     """Raise unless `tokens` (B, T) holds integer ids of the vocabulary, at least one."""
+    check_tensor(tokens, name)
     if tokens.ndim != 2 or 0 in tokens.shape:
         raise ValueError(
             f"{name} must have shape (batch, length), both at least 1, found {tuple(tokens.shape)}"
         )
     if tokens.dtype not in (torch.int64, torch.int32):
         raise TypeError(f"{name} must hold token ids (int64 or int32), found {tokens.dtype}")
-    if tokens.is_meta:
-        return  # no numbers to look at
+    if not readable(tokens):
+        return
     lowest, highest = (extreme.item() for extreme in tokens.aminmax())
     for extreme in (lowest, highest):
         if not 0 <= extreme < vocabulary:
@@ -76,6 +93,7 @@ def check_tokens(tokens: Tensor, vocabulary: int, name: str = "tokens") -> None:
 
 def check_ids(vocabulary: int, **ids: int) -> None:
     """Raise unless every token id given by name is one of the vocabulary."""
+    check_whole(least=-torch.inf, **ids)
     for name, number in ids.items():
         if not 0 <= number < vocabulary:
             raise ValueError(
@@ -85,6 +103,7 @@ def check_ids(vocabulary: int, **ids: int) -> None:
 
 def check_keep(keep: Tensor, tokens: Tensor, name: str = "keep") -> None:
     """Raise unless `keep` is boolean (True = a real token) and has the shape (B, T) of `tokens`."""
+    check_tensor(keep, name)
     if keep.dtype != torch.bool:
         raise TypeError(f"{name} must be boolean (True = a real token), found {keep.dtype}")
     if keep.shape != tokens.shape:
@@ -94,8 +113,14 @@ def check_keep(keep: Tensor, tokens: Tensor, name: str = "keep") -> None:
         )
 
 
-def check_images(images: Tensor, channels: int, name: str = "images") -> None:
-    """Raise unless `images` (B, C, H, W) is floating point with `channels` and not empty."""
+def check_images(
+    images: Tensor, channels: int, name: str = "images", *, dtype: torch.dtype | None = None
+) -> None:
+    """Raise unless `images` (B, C, H, W) is floating point with `channels` and not empty.
+
+    With a `dtype`, that of the weights, the images must have it too.
+    """
+    check_tensor(images, name)
     if images.ndim != 4 or images.shape[1] != channels or 0 in images.shape:
         raise ValueError(
             f"{name} must have shape (batch, {channels}, height, width), none of them 0, "
@@ -103,6 +128,8 @@ def check_images(images: Tensor, channels: int, name: str = "images") -> None:
         )
     if not images.is_floating_point():
         raise TypeError(f"{name} must be floating point, found {images.dtype}")
+    if dtype not in (None, images.dtype) and not torch.is_autocast_enabled(images.device.type):
+        raise TypeError(f"{name} must have the weights' dtype {dtype}, found {images.dtype}")
 
 
 def check_positive(**numbers: float) -> None:

@@ -85,7 +85,7 @@ def fused_attention(
     T, S = shape[-2:]
     if bias is not None:
         check_bias(bias, shape)
-    causal = causal and T > 1  # a single query is the newest position: nothing is ahead of it
+    causal = causal and bool(T > 1)  # a single query is the newest position: nothing is ahead of it
     if mask is None and (not causal or (bias is None and T == S)):
         return F.scaled_dot_product_attention(q, k, v, bias, dropout, causal, scale=scale)
     if causal:

@@ -93,12 +93,6 @@ class WindowBias(nn.Module):
         check_whole(heads=heads, height=height, columns=columns)
         self.height, self.columns = height, columns
         self.weight = nn.Parameter(torch.randn((2 * height - 1) * (2 * columns - 1), heads) * 0.02)
-        row, column = torch.arange(height), torch.arange(columns)
-        down = row[:, None] - row + height - 1  # (height, height), 0 … 2·height − 2
-        right = column[:, None] - column + columns - 1  # (columns, columns)
-        offset = down[:, None, :, None] * (2 * columns - 1) + right[:, None]
-        # (height, columns, height, columns): the table's row for a query's and a key's cell
-        self.register_buffer("offset", offset, persistent=False)
 
     def forward(self, height: int | None = None, columns: int | None = None) -> Tensor:
         """-> bias (H, N, N) for the N = height · columns cells of a window, row by row.
@@ -112,8 +106,21 @@ class WindowBias(nn.Module):
                 f"the largest window is {self.height} by {self.columns}, "
                 f"found {height} by {columns}"
             )
-        offset = self.offset[:height, :columns, :height, :columns]
-        return self.weight[offset].movedim(-1, 0).flatten(3).flatten(1, 2)  # (H, N, N)
+        table = self.weight.unflatten(0, (2 * self.height - 1, 2 * self.columns - 1))
+        down, right = self.height - height, self.columns - columns  # offsets that are too far
+        table = table[down : len(table) - down, right : table.shape[1] - right]
+        return window_bias(table)
+
+
+def window_bias(table: Tensor) -> Tensor:
+    """Table (2h − 1, 2w − 1, H) of all offsets -> bias (H, N, N) of the N = h · w cells.
+
+    The offset of a query in row r and a key in row s is r − s, and stands at r − s + h − 1. Read
+    backwards that is (h − 1 − r) + s: what a window of h sees at s when it stands at h − 1 − r.
+    """
+    height, columns = (table.shape[0] + 1) // 2, (table.shape[1] + 1) // 2
+    seen = table.flip(0, 1).unfold(0, height, 1).unfold(1, columns, 1)  # (h, w, H, h, w): views
+    return seen.flip(0, 1).permute(2, 0, 1, 3, 4).flatten(3).flatten(1, 2)  # (H, N, N)
 
 
 def _check_buckets(buckets: int, max_distance: int, bidirectional: bool) -> None:

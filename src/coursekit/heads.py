@@ -31,6 +31,27 @@ def merge_heads(x: Tensor) -> Tensor:
     return x.transpose(1, 2).flatten(-2)  # (B, T, H·Dh)
 
 
+class Projections(nn.Linear):
+    """Linear maps of one input, their matrices below one another: `sizes` rows for each.
+
+    One of them alone is a call of this module too, and nobody reads its weight from outside: what
+    moves weights about (offloading, sharding) brings them when a module is called.
+    """
+
+    def __init__(self, width: int, sizes: tuple[int, ...], *, bias: bool = True) -> None:
+        super().__init__(width, sum(sizes), bias=bias)
+        self.sizes = sizes
+
+    def forward(self, x: Tensor, part: int | None = None) -> Tensor:
+        """x (B, T, D) -> (B, T, sum of sizes), or (B, T, size) of one `part`."""
+        return super().forward(x) if part is None else F.linear(x, *self.part(part))
+
+    def part(self, index: int) -> tuple[Tensor, Tensor | None]:
+        """Return one of the matrices, and its bias."""
+        bias = None if self.bias is None else self.bias.split(self.sizes)[index]
+        return self.weight.split(self.sizes)[index], bias
+
+
 class MultiHeadAttention(nn.Module):
     """Project, split into heads, attend in all heads at once, join, project (Vaswani et al., 2017).
 
@@ -65,7 +86,7 @@ class MultiHeadAttention(nn.Module):
         check_whole(head_width=head_width, value_width=value_width)
         if rotary is not None and rotary.width != head_width:
             raise ValueError(
-                f"rotary must turn heads of width {head_width}, found one that is {rotary.width} wide"
+                f"rotary must be as wide as a head, {head_width}, found {rotary.width} wide"
             )
         if scale is not None:
             check_least(-math.inf, scale=scale)
@@ -73,7 +94,7 @@ class MultiHeadAttention(nn.Module):
         self.scale = head_width**-0.5 if scale is None else scale
         self.dropout, self.rotary = dropout, rotary
         self.sizes = (heads * head_width, kv_heads * head_width, kv_heads * value_width)
-        self.qkv = nn.Linear(width, sum(self.sizes), bias=bias)  # rows: all Q, then all K, then V
+        self.qkv = Projections(width, self.sizes, bias=bias)  # rows: all Q, then all K, then V
         self.out = nn.Linear(heads * value_width, width, bias=bias)
         for part in self.qkv.weight.split(self.sizes):
             nn.init.xavier_uniform_(part.data)
@@ -168,20 +189,11 @@ class MultiHeadAttention(nn.Module):
             k, v = cache.append(k, v)
         return q, k, v
 
-    def _project(self, x: Tensor, index: int) -> Tensor:
-        """Multiply by one of the three matrices.
-
-        A module that is not just its weight (quantized, hooked, elsewhere in memory) is asked for
-        all three products.
-        """
-        if is_plain(self.qkv):
-            return F.linear(x, *self._part(index))
-        return self.qkv(x).split(self.sizes, dim=-1)[index]
-
-    def _part(self, index: int) -> tuple[Tensor, Tensor | None]:
-        """Return one of the three matrices that stand below each other in `qkv`, and its bias."""
-        bias = None if self.qkv.bias is None else self.qkv.bias.split(self.sizes)[index]
-        return self.qkv.weight.split(self.sizes)[index], bias
+    def _project(self, x: Tensor, part: int) -> Tensor:
+        """Multiply by one of the three matrices, or by all where `qkv` was replaced (quantized)."""
+        if isinstance(self.qkv, Projections):
+            return self.qkv(x, part)
+        return self.qkv(x).split(self.sizes, dim=-1)[part]
 
     def _check(
         self,
@@ -230,13 +242,6 @@ class MultiHeadAttention(nn.Module):
                 f"head_mask must have shape ({self.heads},) or (batch, {self.heads}), "
                 f"found {tuple(head_mask.shape)}"
             )
-
-
-def is_plain(linear: nn.Module) -> bool:
-    """Whether a linear map is its weight and bias and nothing else, so that a part may be used."""
-    return type(linear) is nn.Linear and not (
-        linear._forward_hooks or linear._forward_pre_hooks or "forward" in vars(linear)
-    )
 
 
 class KeyValueCache:

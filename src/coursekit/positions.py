@@ -2,8 +2,8 @@
 
 Added to the embeddings: none, learned, binary, sinusoidal, and the 2-D sine of images. Turned into
 the queries and keys: rotary. Added to the scores: ALiBi, the T5 bucket bias, the Swin window bias,
-which stand in `biases` and can be imported from here too.
-The book compares them in "Positions". Shapes: B batch, T length, S keys, D width, H heads.
+which stand in `biases`. The book compares them in "Positions".
+Shapes: B batch, T length, S keys, D width, H heads.
 """
 
 from __future__ import annotations
@@ -14,8 +14,15 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from coursekit._check import check_least, check_positive, check_whole, check_width
-from coursekit.biases import RelativeBias, WindowBias, alibi, alibi_slopes, relative_buckets  # noqa: F401
+from coursekit._check import check_least, check_positive, check_whole, check_width, readable
+from coursekit.biases import (  # noqa: F401  can be imported from here too
+    RelativeBias,
+    WindowBias,
+    alibi,
+    alibi_slopes,
+    relative_buckets,
+    window_bias,
+)
 
 SMALLEST = -(2**63)  # a place may lie before 0
 
@@ -162,7 +169,7 @@ class LearnedPosition(nn.Module):
         check_width(x, width, "x")
         if isinstance(offset, Tensor):
             rows = _places(x, offset)  # (B, T)
-            first = int(offset.max())
+            first = int(offset.max()) if readable(offset) else 0
         else:
             check_whole(SMALLEST, offset=offset)
             first = offset

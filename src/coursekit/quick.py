@@ -23,7 +23,7 @@ from torch.nn.modules.module import _has_any_global_hook
 
 from coursekit.attention import fused_attention
 from coursekit.blocks import Block, FeedForward, Residual, Stack, StackCache
-from coursekit.heads import MultiHeadAttention
+from coursekit.heads import MultiHeadAttention, Projections
 
 Map = Callable[[Tensor], Tensor]
 Split = tuple[Tensor, Tensor, Tensor]  # queries, keys, values
@@ -32,7 +32,7 @@ PARTS = 8  # into how many a matrix is cut at most
 
 NORMS = (nn.LayerNorm, nn.RMSNorm, nn.Identity)
 MODULES = (Stack, Block, Residual, FeedForward, MultiHeadAttention, nn.ModuleList, nn.Linear)
-MODULES += (*NORMS, nn.Dropout)
+MODULES += (*NORMS, nn.Dropout, Projections)
 FORWARD = {kind: kind.forward for kind in MODULES}  # to notice when somebody puts in another
 USUAL = vars(nn.Module()).keys()  # what every module has of its own
 # What decides in a module, beside its weights, about the result.
@@ -169,7 +169,7 @@ def _is_plain(stack: Stack) -> bool:
         places in known
         and stack.mixture is None
         and all(type(norm) in NORMS for norm in norms)
-        and all(type(linear) is nn.Linear for linear in linears)
+        and all(type(linear) in (nn.Linear, Projections) for linear in linears)
         and not _Watch.everywhere()
     )
 
@@ -222,7 +222,7 @@ def _layer(block: Block) -> Layer:
         attention = block.cross_attention
         cross = {
             "cross_norm": _norm(block.cross_residual.norm),
-            "cross_query": _linear(*attention._part(0)),
+            "cross_query": _linear(*attention.qkv.part(0)),
             "cross_out": _linear(attention.out.weight, attention.out.bias),
         }
     return Layer(

@@ -227,7 +227,7 @@ def test_every_name_goes_there_and_back(tmp_path):
 
 
 def test_only_the_first_t5_is_read():
-    with pytest.raises(ValueError, match="feed_forward_proj='gated-gelu'"):
+    with pytest.raises(ValueError, match="feed_forward_proj must be 'relu', found 'gated-gelu'"):
         T5Config.from_huggingface({"feed_forward_proj": "gated-gelu"})
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import check_keep, check_tokens
+from coursekit._check import check_keep, check_tokens, readable
 from coursekit.blocks import AttentionWeights, Stack, StackCache
 from coursekit.decoding import State
 from coursekit.quick import QuickStack
@@ -50,7 +50,7 @@ class EncoderDecoder(nn.Module):
 
     def first(self, keep: Tensor | None, past: int = 0) -> int | Tensor:
         """Return the place of column 0, one or (B,): a row's first real token is at place 0."""
-        if keep is None or keep[:, 0].all():
+        if keep is None or (readable(keep) and keep[:, 0].all()):
             return past
         return past - keep.int().argmax(dim=1)  # (B,)
 
@@ -203,7 +203,7 @@ def real_tokens(keep: Tensor | None, tokens: Tensor, name: str) -> Tensor | None
     if keep is None:
         return None
     check_keep(keep, tokens, name)
-    return None if keep.all() else keep
+    return None if readable(keep) and keep.all() else keep
 
 
 def padding_mask(keep: Tensor | None, causal: bool = False) -> Tensor | None:
@@ -212,6 +212,8 @@ def padding_mask(keep: Tensor | None, causal: bool = False) -> Tensor | None:
     Under a `causal` mask nobody real sees the padding behind the last token, so that only padding
     in front of a real token needs a mask.
     """
-    if keep is None or (causal and not (keep[:, 1:] & ~keep[:, :-1]).any()):
+    if keep is None:
+        return None
+    if causal and readable(keep) and not (keep[:, 1:] & ~keep[:, :-1]).any():
         return None
     return keep[:, None, None, :]  # (B, 1, 1, S)
