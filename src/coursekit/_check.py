@@ -134,24 +134,24 @@ def check_images(
 
 def check_positive(**numbers: float) -> None:
     """Raise unless every number given by name is above zero."""
+    check_number(**numbers)
     for name, number in numbers.items():
-        _check_number(name, number)
         if not number > 0:
             raise ValueError(f"{name} must be above 0, found {number}")
 
 
 def check_least(least: float = 0, **numbers: float) -> None:
     """Raise unless every number given by name is `least` or more; NaN is not."""
+    check_number(**numbers)
     for name, number in numbers.items():
-        _check_number(name, number)
         if not number >= least:
             raise ValueError(f"{name} must be at least {least}, found {number}")
 
 
 def check_share(**numbers: float) -> None:
     """Raise unless every number given by name is a share: from 0 to 1, both included."""
+    check_number(**numbers)
     for name, number in numbers.items():
-        _check_number(name, number)
         if not 0 <= number <= 1:
             raise ValueError(f"{name} must be a share between 0 and 1, found {number}")
 
@@ -171,15 +171,19 @@ def check_whole(least: int = 1, **numbers: int) -> None:
             raise ValueError(f"{name} must be {wanted}, found {number}")
 
 
-def _check_number(name: str, number: float) -> None:
+def check_number(**numbers: float) -> None:
+    """Raise unless every number given by name is one, of Python's, NumPy's or torch's."""
     kinds = (Real, Tensor, torch.SymInt, torch.SymFloat)  # a learned number is a tensor
-    if isinstance(number, bool) or not isinstance(number, kinds):
-        raise TypeError(f"{name} must be a number, found {number!r}")
-    if isinstance(number, Tensor) and number.numel() != 1:
-        raise ValueError(f"{name} must be one number, found a tensor {tuple(number.shape)}")
+    for name, number in numbers.items():
+        if isinstance(number, bool) or not isinstance(number, kinds):
+            raise TypeError(f"{name} must be a number, found {number!r}")
+        if isinstance(number, Tensor) and number.numel() != 1:
+            raise ValueError(f"{name} must be one number, found a tensor {tuple(number.shape)}")
 
 
 def check_width(x: Tensor, width: int, what: str) -> None:
     """Raise unless `x` (B, T, width) has three axes and the last is `width`."""
+    if not isinstance(x, Tensor):
+        raise TypeError(f"{what} must be a tensor, found {type(x).__name__}")
     if x.ndim != 3 or x.shape[-1] != width:
         raise ValueError(f"{what} must have shape (batch, length, {width}), found {tuple(x.shape)}")

@@ -290,6 +290,7 @@ def test_cached_equals_uncached(chunks, count_padding):
     b = batch(model.config)
     expected, t = model(b["source"], b["target"]), 0
     state = model.start(b["source"], b["source_keep"], prompt_keep=b["target_keep"])
+    state.in_pieces = True
     for size in chunks:
         found = model.decode(b["target"][:, t : t + size], state)
         t += size

@@ -279,6 +279,7 @@ def test_cached_equals_uncached(chunks):
     model, b = small()
     expected, t = run(model, b), 0
     state = model.start(b["source"], b["source_keep"], prompt_keep=b["target_keep"])
+    state.in_pieces = True
     for size in chunks:
         found = model.decode(b["target"][:, t : t + size], state)
         t += size

@@ -170,7 +170,7 @@ class EncoderDecoder(nn.Module):
         """
         check_tokens(tokens, self.config.vocabulary)
         past, T = state.length, tokens.shape[1]
-        keep = state.keep_with(T)  # (B, past + T)
+        keep = state.keep_with(tokens)  # (B, past + T)
         x = self.embed_target(tokens, self.first(keep, past))  # (B, T, D)
         shared = {
             "cache": state.cache,
@@ -179,7 +179,7 @@ class EncoderDecoder(nn.Module):
             "bias": self.target_bias(T, past),
         }
         if state.quick is not None and past and T == 1:
-            x = state.quick(x, state.memory, **shared)  # (B, 1, D)
+            x = state.quick(x, memory=state.memory, **shared)  # (B, 1, D)
         else:
             x = self.decoder(x, state.memory, causal=True, **shared)  # (B, T, D)
         return self.logits(self.finish(x[:, -1]))  # (B, V)

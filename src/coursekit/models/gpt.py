@@ -231,7 +231,6 @@ class GPT(nn.Module):
                 )
             if not keep[:, -1].all() or (keep[:, :-1] & ~keep[:, 1:]).any():
                 raise ValueError("the padding of a prompt must stand on the left, before its text")
-            keep = None if keep.all() else keep
         return State(
             cache=StackCache(self.config.depth, capacity),
             keep=keep,
@@ -241,7 +240,7 @@ class GPT(nn.Module):
 
     def decode(self, tokens: Tensor, state: State) -> Tensor:
         """Read tokens (B, T) after what `state` holds -> logits (B, V) of what follows them."""
-        keep = state.keep_with(tokens.shape[1])  # (B, S)
+        keep = state.keep_with(tokens)  # (B, S)
         x = self.hidden(tokens, keep, cache=state.cache, quick=state.quick)  # (B, T, D)
         return self.read_out(x[:, -1])
 
