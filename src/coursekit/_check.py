@@ -33,7 +33,7 @@ def check_bias(bias: Tensor, shape: Sequence[int]) -> None:
 
 def _check_broadcast(name: str, tensor: Tensor, shape: Sequence[int]) -> None:
     pairs = zip(reversed(tensor.shape), reversed(shape), strict=False)
-    if tensor.ndim > len(shape) or any(m not in (1, n) for m, n in pairs):
+    if tensor.ndim > len(shape) or any(m != 1 and m != n for m, n in pairs):
         raise ValueError(
             f"the {name} {tuple(tensor.shape)} does not broadcast to the scores {tuple(shape)}: "
             "each of its axes must be 1 or equal, counted from the right (..., queries, keys)"

@@ -108,7 +108,7 @@ class WindowBias(nn.Module):
             )
         table = self.weight.unflatten(0, (2 * self.height - 1, 2 * self.columns - 1))
         down, right = self.height - height, self.columns - columns  # offsets that are too far
-        table = table[down : len(table) - down, right : table.shape[1] - right]
+        table = table[down : table.shape[0] - down, right : table.shape[1] - right]
         return window_bias(table)
 
 

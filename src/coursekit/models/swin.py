@@ -145,7 +145,7 @@ def window_reverse(windows: Tensor, window: int, rows: int, columns: int) -> Ten
 def fill(x: Tensor, side: int) -> Tensor:
     """x (B, R, C, D) -> (B, R', C', D): zeros below and on the right, up to multiples of `side`."""
     rows, columns = x.shape[1:3]
-    if rows % side == 0 and columns % side == 0:
+    if readable(x) and rows % side == 0 and columns % side == 0:
         return x
     return F.pad(x, (0, 0, 0, -columns % side, 0, -rows % side))
 
@@ -208,7 +208,7 @@ class WindowAttention(nn.Module):
         x = window_reverse(windows, window, *padded)  # (B, R', C', D)
         if shift:
             x = x.roll((shift, shift), dims=(1, 2))
-        return x if padded == (rows, columns) else x[:, :rows, :columns]  # (B, R, C, D)
+        return x[:, :rows, :columns]  # (B, R, C, D)
 
 
 class SwinBlock(nn.Module):
