@@ -66,12 +66,12 @@ def images(channels: int = 3, side: int | None = None) -> Callable[[int, int], d
 
 
 def gpt(**changes: object) -> m.GPT:
-    sizes = {"vocabulary": 17, "width": 16, "depth": 2, "heads": 2, "positions": 32}
+    sizes = {"vocabulary": 17, "width": 16, "depth": 2, "heads": 2, "positions": 64}
     return m.GPT(m.GPTConfig(**{**sizes, **changes}))
 
 
 def bert_config(**changes: object) -> m.BertConfig:
-    sizes = {"vocabulary": 17, "width": 16, "depth": 2, "heads": 2, "hidden": 32, "positions": 32}
+    sizes = {"vocabulary": 17, "width": 16, "depth": 2, "heads": 2, "hidden": 32, "positions": 64}
     return m.BertConfig(**{**sizes, **changes})
 
 
@@ -154,7 +154,7 @@ CASES = {
     "RNNSearch, no attention": Case(lambda: rnnsearch("none"), pair("source", "target")),
     "Seq2SeqTransformer": Case(seq2seq, pair("source", "target_in")),
     "Marian": Case(
-        lambda: seq2seq(positions=32, attention_bias=True, output_bias=True),
+        lambda: seq2seq(positions=64, attention_bias=True, output_bias=True),
         pair("source", "target_in")),
     "Seq2SeqTransformer, three matrices": Case(
         lambda: seq2seq(share="none", norm="dlcl"), pair("source", "target_in")),
@@ -162,7 +162,7 @@ CASES = {
         vocabulary=17, width=16, depth=2, heads=2, head_width=8, hidden=32)),
         pair("source", "target_in")),
     "Bart": Case(lambda: m.Bart(m.BartConfig(
-        vocabulary=17, width=16, depth=2, heads=2, hidden=32, positions=32)),
+        vocabulary=17, width=16, depth=2, heads=2, hidden=32, positions=64)),
         pair("source", "target_in")),
     "ViT": Case(vit, images(side=IMAGE)),
     "ViT, relative": Case(lambda: vit(positions="relative", pool="mean"), images(side=IMAGE)),

@@ -225,7 +225,7 @@ def test_our_own_file_holds_everything():
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"activation_function": "relu"}, "activation_function of a BART must be 'gelu', found 'relu'"),
+        ({"activation_function": "relu"}, "must be 'gelu', found 'relu'"),
         ({"decoder_ffn_dim": 4}, r"ffn_dim must agree, found 20 \(encoder\), 4"),
         ({"decoder_attention_heads": 4}, "attention_heads must agree"),
     ],

@@ -85,6 +85,7 @@ def read_config(theirs: Mapping[str, Any]) -> dict[str, Any]:
     if missing:
         raise ValueError(f"the configuration lacks {', '.join(missing)}")
     sizes = {ours: theirs[name] for ours, name in SIZES.items()}
+    sizes["head_dropout"] = theirs.get("classifier_dropout")
     return {**sizes, "activation": ACTIVATIONS[activation], "skip_padding": roberta}
 
 

@@ -116,6 +116,7 @@ class DETRConfig:
             "model_type": "detr",
             "encoder_layerdrop": 0.0,
             "decoder_layerdrop": 0.0,
+            "auxiliary_loss": False,  # there it norms what each layer hands to the next
             "dilation": False,  # it belongs to the backbone: ResNetConfig(dilation=True)
         }
         for name, value in usual.items():

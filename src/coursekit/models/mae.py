@@ -136,6 +136,8 @@ class MAE(nn.Module):
             hidden=config.decoder_hidden,
             norm="pre",
             activation=ACTIVATIONS[encoder.activation],
+            dropout=encoder.dropout,
+            attention_dropout=encoder.attention_dropout,
             eps=encoder.eps,
         )
         self.predict = nn.Linear(width, encoder.patch**2 * encoder.channels)

@@ -32,7 +32,7 @@ from coursekit.models.patches import (
     RelativePositions,
     grid_of,
 )
-from coursekit.models.vit_weights import current_names, encoder_rules, same
+from coursekit.models.vit_weights import current_names, encoder_rules, same, square
 
 Positions = Literal["1d", "2d", "relative", "sine", "none"]
 Pool = Literal["class", "mean"]
@@ -123,6 +123,9 @@ class ViTConfig:
 
         A model without a classifier has a pooler, which is our `representation`.
         """
+        family = theirs.get("model_type", "vit")
+        if family not in ("vit", "deit", "vit_mae"):
+            raise ValueError(f"model_type must be vit, deit or vit_mae, found {family!r}")
         named = {"gelu": "gelu", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh"}
         if theirs["hidden_act"] not in named or not theirs.get("qkv_bias", True):
             raise ValueError(
@@ -130,13 +133,15 @@ class ViTConfig:
                 f"found {theirs['hidden_act']!r} and {theirs.get('qkv_bias')}"
             )
         bare = any(name.endswith("Model") for name in theirs.get("architectures") or ())
+        if bare and theirs.get("pooler_act", "tanh") != "tanh":
+            raise ValueError(f"pooler_act must be tanh, found {theirs['pooler_act']!r}")
         image = theirs["image_size"]
         found = {
             "image": image if isinstance(image, int) else tuple(image),
-            "patch": theirs["patch_size"],
+            "patch": square(theirs["patch_size"]),
             "channels": theirs["num_channels"],
             "classes": 0 if bare else len(theirs.get("id2label") or (0, 1)),
-            "representation": theirs.get("pooler_output_size", theirs["hidden_size"]) * bare,
+            "representation": (theirs.get("pooler_output_size") or theirs["hidden_size"]) * bare,
             "width": theirs["hidden_size"],
             "depth": theirs["num_hidden_layers"],
             "heads": theirs["num_attention_heads"],
