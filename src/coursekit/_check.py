@@ -162,8 +162,9 @@ def check_whole(least: int = 1, **numbers: int) -> None:
     12.0 is refused too: what is counted should be counted in ints, and True is not a number.
     """
     for name, number in numbers.items():
-        # torch.export traces lengths as `SymInt`, which is no Python int.
+        # torch.export traces lengths as `SymInt` and torch.jit.trace as tensors, no Python ints.
         whole = isinstance(number, (Integral, torch.SymInt)) and not isinstance(number, bool)
+        whole = whole or (torch.jit.is_tracing() and isinstance(number, Tensor))
         if not whole:
             raise TypeError(f"{name} must be a whole number, found {number!r}")
         if not number >= least:
