@@ -128,6 +128,21 @@ def check_ids(vocabulary: int, **ids: int) -> None:
             )
 
 
+def check_labels(
+    labels: Tensor, classes: int, name: str = "targets", ignored: int | None = None
+) -> None:
+    """Raise unless `labels` (...) are int64 and each is one of the `classes`, or `ignored`."""
+    check_tensor(labels, name)
+    if labels.dtype != torch.int64:
+        raise TypeError(f"{name} must be token ids (int64), found {labels.dtype}")
+    if not labels.numel() or not readable(labels):
+        return
+    known = labels if ignored is None else labels.masked_fill(labels == ignored, 0)
+    for extreme in (each.item() for each in known.aminmax()):
+        if not 0 <= extreme < classes:
+            raise ValueError(f"{name} must be ids from 0 to {classes - 1}, found {extreme}")
+
+
 def check_keep(keep: Tensor, tokens: Tensor, name: str = "keep") -> None:
     """Raise unless `keep` is boolean (True = a real token) and has the shape (B, T) of `tokens`."""
     check_tensor(keep, name)
