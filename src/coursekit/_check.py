@@ -9,6 +9,19 @@ import torch
 from torch import Tensor
 
 
+def check_dtype(x: Tensor, linear: torch.nn.Module, name: str) -> None:
+    """Raise unless `x` has the weights' dtype; under autocast torch mixes dtypes on purpose.
+
+    What somebody has put into the place of a linear map (a quantized one) may have no such weight.
+    """
+    weight = getattr(linear, "weight", None)
+    if not isinstance(weight, Tensor) or x.dtype == weight.dtype:
+        return
+    device = x.device.type
+    if not (torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device)):
+        raise TypeError(f"{name} must have the weights' dtype {weight.dtype}, found {x.dtype}")
+
+
 def check_mask(mask: Tensor, shape: Sequence[int]) -> None:
     """Raise unless `mask` is boolean and broadcasts to the scores' `shape` (..., T, S)."""
     if not isinstance(mask, Tensor):
@@ -23,6 +36,7 @@ def check_mask(mask: Tensor, shape: Sequence[int]) -> None:
 
 def check_bias(bias: Tensor, shape: Sequence[int]) -> None:
     """Raise unless `bias` is floating point and broadcasts to the scores' `shape` (..., T, S)."""
+    check_tensor(bias, "bias")
     if not bias.is_floating_point():
         raise TypeError(
             f"the bias is added to the scores and must be floating point, found {bias.dtype}; "
@@ -40,8 +54,16 @@ def _check_broadcast(name: str, tensor: Tensor, shape: Sequence[int]) -> None:
         )
 
 
-def check_values(k: Tensor, v: Tensor) -> None:
-    """Raise unless keys (..., S, Dk) and values (..., S, Dv) agree in length S and dtype."""
+def _broadcast(one: Sequence[int], other: Sequence[int]) -> bool:
+    return all(a == b or 1 in (a, b) for a, b in zip(reversed(one), reversed(other), strict=False))
+
+
+def check_values(k: Tensor, v: Tensor, scores: Sequence[int]) -> None:
+    """Raise unless keys (..., S, Dk) and values (..., S, Dv) agree in length S and dtype.
+
+    The values' other axes (batch, heads) must broadcast with those of the scores (..., T, S).
+    """
+    check_tensor(v, "the values")
     if k.ndim < 2 or v.ndim < 2:
         raise ValueError(
             "keys and values need at least two axes (length, width), "
@@ -54,6 +76,11 @@ def check_values(k: Tensor, v: Tensor) -> None:
         )
     if k.dtype != v.dtype:
         raise TypeError(f"keys and values must share one dtype, found {k.dtype} and {v.dtype}")
+    if v.shape[:-2] != scores[:-2] and not _broadcast(v.shape[:-2], scores[:-2]):
+        raise ValueError(
+            f"the leading axes (batch, heads) of the values {tuple(v.shape)} do not broadcast "
+            f"with those of the scores {tuple(scores)}"
+        )
 
 
 def readable(tensor: Tensor) -> bool:
@@ -99,6 +126,21 @@ def check_ids(vocabulary: int, **ids: int) -> None:
             raise ValueError(
                 f"{name} must be an id of the vocabulary, 0 to {vocabulary - 1}, found {number}"
             )
+
+
+def check_labels(
+    labels: Tensor, classes: int, name: str = "targets", ignored: int | None = None
+) -> None:
+    """Raise unless `labels` (...) are int64 and each is one of the `classes`, or `ignored`."""
+    check_tensor(labels, name)
+    if labels.dtype != torch.int64:
+        raise TypeError(f"{name} must be token ids (int64), found {labels.dtype}")
+    if not labels.numel() or not readable(labels):
+        return
+    known = labels if ignored is None else labels.masked_fill(labels == ignored, 0)
+    for extreme in (each.item() for each in known.aminmax()):
+        if not 0 <= extreme < classes:
+            raise ValueError(f"{name} must be ids from 0 to {classes - 1}, found {extreme}")
 
 
 def check_keep(keep: Tensor, tokens: Tensor, name: str = "keep") -> None:

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from coursekit import masks
-from coursekit._check import check_bias, check_mask, check_values
+from coursekit._check import check_bias, check_mask, check_share, check_values
 from coursekit.kernels import check_widths, gaussian, scaled_dot
 
 
@@ -34,15 +34,17 @@ def attention(
     q (..., T, Dk), k (..., S, Dk), v (..., S, Dv) -> (..., T, Dv), and the weights (..., T, S) when
     `return_weights` is set. `mask` is boolean, True = may attend, and broadcasts to (..., T, S);
     a query that may attend to nothing gets zeros. `causal` lets the queries, the last T of the S
-    positions, look at nothing ahead of themselves. `bias` is added to the scores.
+    positions, look at nothing ahead of themselves. `bias` is added to the scores, in their dtype;
+    where it is −∞ it forbids, as a mask does.
     """
-    check_values(k, v)
+    check_share(dropout=dropout)
     scores = kernel(q, k)  # (..., T, S): how well query t agrees with key s
+    check_values(k, v, scores.shape)
     if causal:
         mask = no_look_ahead(mask, scores.shape, scores.device)
     if bias is not None:
         check_bias(bias, scores.shape)
-        scores = scores + bias  # (..., T, S): what positions say, for ALiBi and T5
+        scores = scores + bias.to(scores.dtype)  # (..., T, S): what positions say, for ALiBi and T5
     weights = masked_softmax(scores, mask)  # (..., T, S): each row sums to 1
     out = F.dropout(weights, dropout) @ v  # (..., T, Dv): a weighted mean of the values
     return (out, weights) if return_weights else out
@@ -52,14 +54,16 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     """Softmax over the last axis of `scores` (..., T, S), where only True in `mask` takes part.
 
     Forbidden scores become −∞ before the softmax, so their weight is exactly 0. A row with nothing
-    to attend to would be 0/0; it is computed on zeros instead and then erased, which keeps its
-    weights at 0 and its gradients finite.
+    to attend to, all of it −∞, would be 0/0; it is computed on zeros instead and then erased, which
+    keeps its weights at 0 and its gradients finite.
     """
-    if mask is None:
-        return scores.softmax(dim=-1)
-    check_mask(mask, scores.shape)
-    empty = ~mask.any(dim=-1, keepdim=True)  # (..., T, 1): rows with nothing to attend to
-    scores = scores.masked_fill(~mask, -torch.inf).masked_fill(empty, 0.0)  # (..., T, S)
+    if not scores.is_floating_point():
+        raise TypeError(f"scores must be floating point, found {scores.dtype}")
+    if mask is not None:
+        check_mask(mask, scores.shape)
+        scores = scores.masked_fill(~mask, -torch.inf)
+    empty = scores.isneginf().all(dim=-1, keepdim=True)  # (..., T, 1): nothing to attend to
+    scores = scores.masked_fill(empty, 0.0)  # (..., T, S)
     return scores.softmax(dim=-1).masked_fill(empty, 0.0)
 
 
@@ -80,11 +84,14 @@ def fused_attention(
     empty rows are those of `attention`, and a test holds the two equal, gradients included.
     `causal` alone needs no (T, S) mask in memory and skips the half of the work that it forbids.
     """
-    check_values(k, v)
     shape = check_widths(q, k)
+    check_values(k, v, shape)
+    if dropout:
+        check_share(dropout=dropout)
     T, S = shape[-2:]
     if bias is not None:
         check_bias(bias, shape)
+        bias = _at_least_2d(bias.to(q.dtype), shape)
     if T == 1:  # a single query is the newest position: nothing is ahead of it
         causal = False
     if mask is None and (not causal or (bias is None and T == S)):
@@ -92,12 +99,18 @@ def fused_attention(
     if causal:
         mask = no_look_ahead(mask, shape, q.device)
     check_mask(mask, shape)
+    mask = _at_least_2d(mask, shape)
     empty = ~mask.any(dim=-1, keepdim=True)  # (..., T, 1)
     allowed = mask | empty  # an empty row looks everywhere, and its result is erased below
     if bias is not None:
         allowed = bias.masked_fill(~allowed, -torch.inf)  # (..., T, S)
     out = F.scaled_dot_product_attention(q, k, v, allowed, dropout, scale=scale)  # (..., T, Dv)
     return out.masked_fill(empty, 0.0)
+
+
+def _at_least_2d(x: Tensor, shape: torch.Size) -> Tensor:
+    """Return a mask or a bias of no axis or one (keys) with two, as torch's call wants them."""
+    return x.expand(shape[-2:]) if x.ndim < 2 else x
 
 
 def no_look_ahead(mask: Tensor | None, shape: torch.Size, device: torch.device) -> Tensor:

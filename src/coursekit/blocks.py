@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, get_args
 import torch
 from torch import Tensor, nn
 
-from coursekit._check import check_least, check_share, check_whole, check_width
+from coursekit._check import check_dtype, check_least, check_share, check_whole, check_width
 from coursekit.activations import relu
 from coursekit.heads import KeyValueCache, MultiHeadAttention
 from coursekit.positions import Rotary
@@ -52,6 +52,7 @@ class FeedForward(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """x (B, T, D) -> (B, T, D)."""
         check_width(x, self.width, "x")
+        check_dtype(x, self.expand, "x")
         hidden = self.norm(self.activation(self.expand(x)))  # (B, T, hidden)
         return self.contract(self.dropout(hidden))  # (B, T, D)
 

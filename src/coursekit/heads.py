@@ -12,7 +12,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import check_least, check_share, check_whole, check_width
+from coursekit._check import (
+    check_dtype,
+    check_least,
+    check_share,
+    check_tensor,
+    check_whole,
+    check_width,
+)
 from coursekit.attention import attention, fused_attention
 from coursekit.kernels import dot
 from coursekit.positions import Rotary
@@ -205,10 +212,12 @@ class MultiHeadAttention(nn.Module):
         places: Tensor | None,
     ) -> None:
         check_width(query, self.width, "query")
+        check_dtype(query, self.qkv, "query")
         for name, other in (("key", key), ("value", value)):
             if other is None:
                 continue
             check_width(other, self.width, name)
+            check_dtype(other, self.qkv, name)
             if other.shape[0] != query.shape[0]:
                 raise ValueError(
                     f"query and {name} must have one batch size, "
@@ -225,17 +234,13 @@ class MultiHeadAttention(nn.Module):
             raise ValueError("rotary positions need self-attention, but a key was given")
         if places is not None and self.rotary is None:
             raise ValueError("places are where rotary turns to, but there is no rotary")
-        weight = self.qkv.weight  # a method where the matrix is quantized: the input is not
-        dtype = weight.dtype if isinstance(weight, Tensor) else torch.float32
-        if not torch.is_autocast_enabled(query.device.type):  # which mixes dtypes on purpose
-            for name, x in (("query", query), ("key", key), ("value", value)):
-                if x is not None and x.dtype != dtype:
-                    raise TypeError(f"{name} must have the weights' dtype {dtype}, found {x.dtype}")
         if isinstance(mask, Tensor) and mask.ndim == 3:
             raise ValueError(
                 f"a mask with three axes {tuple(mask.shape)} is ambiguous (batch or heads first?): "
                 "write mask[:, None] for (batch, 1, queries, keys)"
             )
+        if head_mask is not None:
+            check_tensor(head_mask, "head_mask")
         shapes = ((self.heads,), (query.shape[0], self.heads), (1, self.heads))
         if head_mask is not None and tuple(head_mask.shape) not in shapes:
             raise ValueError(

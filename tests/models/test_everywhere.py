@@ -52,12 +52,12 @@ def test_weights_may_wait_elsewhere_until_they_are_needed(case, model, buffers):
 
 
 def test_weights_may_wait_on_a_disk(case, model, tmp_path):
-    parts = {name: "disk" for name, _ in model.named_children()}
-    if next(model.parameters(recurse=False), None) is not None:
-        parts = {"": "disk"}  # a map names whole modules, and this one has weights of its own
-    lazy = accelerate.dispatch_model(
-        copy.deepcopy(model), parts, main_device="cpu", offload_dir=tmp_path, force_hooks=True
+    lazy = nn.Sequential(copy.deepcopy(model))  # a map names the parts of a module
+    lazy.forward = lambda **given: lazy[0](**given)
+    accelerate.dispatch_model(
+        lazy, {"0": "disk"}, main_device="cpu", offload_dir=tmp_path, force_hooks=True
     )
+    assert all(parameter.is_meta for parameter in lazy.parameters())
     same(model, lazy, case.inputs(2, 16))
 
 

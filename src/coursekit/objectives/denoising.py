@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from coursekit._check import check_positive
+from coursekit._check import check_number, check_positive, check_tensor
 from coursekit.objectives.rows import pad_rows
 from coursekit.objectives.special_tokens import SpecialTokens
 
@@ -160,6 +160,7 @@ def _choose(tokens: Tensor, share: float, generator: torch.Generator | None) -> 
 
 
 def _count(tokens: Tensor, share: float) -> int:
+    check_number(share=share)
     if not 0 <= share <= 1:
         raise ValueError(f"share must lie between 0 and 1, found {share}")
     return round(len(tokens) * share)
@@ -184,5 +185,8 @@ def _home(tokens: Tensor, generator: torch.Generator | None) -> torch.device:
 
 
 def _check_row(tokens: Tensor) -> None:
+    check_tensor(tokens, "a document")
+    if tokens.dtype not in (torch.int64, torch.int32):
+        raise TypeError(f"a document must hold token ids, found {tokens.dtype}")
     if tokens.ndim != 1:
         raise ValueError(f"a document must have one axis (length), found {tuple(tokens.shape)}")
