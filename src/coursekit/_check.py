@@ -15,7 +15,12 @@ def check_dtype(x: Tensor, linear: torch.nn.Module, name: str) -> None:
     What somebody has put into the place of a linear map (a quantized one) may have no such weight.
     """
     weight = getattr(linear, "weight", None)
-    if not isinstance(weight, Tensor) or x.dtype == weight.dtype:
+    if isinstance(weight, Tensor):
+        _check_same_dtype(x, weight, name)
+
+
+def _check_same_dtype(x: Tensor, weight: Tensor, name: str) -> None:
+    if x.dtype == weight.dtype:
         return
     device = x.device.type
     if not (torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device)):
@@ -156,11 +161,11 @@ def check_keep(keep: Tensor, tokens: Tensor, name: str = "keep") -> None:
 
 
 def check_images(
-    images: Tensor, channels: int, name: str = "images", *, dtype: torch.dtype | None = None
+    images: Tensor, channels: int, name: str = "images", *, weight: Tensor | None = None
 ) -> None:
     """Raise unless `images` (B, C, H, W) is floating point with `channels` and not empty.
 
-    With a `dtype`, that of the weights, the images must have it too.
+    They must have the dtype of the `weight` that they meet first.
     """
     check_tensor(images, name)
     if images.ndim != 4 or images.shape[1] != channels or 0 in images.shape:
@@ -170,8 +175,8 @@ def check_images(
         )
     if not images.is_floating_point():
         raise TypeError(f"{name} must be floating point, found {images.dtype}")
-    if dtype not in (None, images.dtype) and not torch.is_autocast_enabled(images.device.type):
-        raise TypeError(f"{name} must have the weights' dtype {dtype}, found {images.dtype}")
+    if weight is not None:
+        _check_same_dtype(images, weight, name)
 
 
 def check_positive(**numbers: float) -> None:
@@ -222,6 +227,14 @@ def check_number(**numbers: float) -> None:
             raise TypeError(f"{name} must be a number, found {number!r}")
         if isinstance(number, Tensor) and number.numel() != 1:
             raise ValueError(f"{name} must be one number, found a tensor {tuple(number.shape)}")
+
+
+def check_stages(**numbers: Sequence[int]) -> None:
+    """Raise unless everything given by name has whole numbers above 0, one for each stage."""
+    for name, stages in numbers.items():
+        if not isinstance(stages, Sequence):
+            raise TypeError(f"{name} must have one number for each stage, found {stages!r}")
+        check_whole(**{f"{name}[{stage}]": number for stage, number in enumerate(stages)})
 
 
 def check_width(x: Tensor, width: int, what: str) -> None:

@@ -253,7 +253,8 @@ class Block(nn.Module):
         if hasattr(self, "cross_attention"):
             x = self.cross_residual(x, look_at_memory)
         if hasattr(self, "feed_forward"):
-            x = self.feed_residual(x, self.feed_forward)
+            # A function and no module: Accelerate moves the modules among a module's arguments.
+            x = self.feed_residual(x, lambda x: self.feed_forward(x))
         return (x, AttentionWeights(own, cross)) if return_weights else x
 
 

@@ -270,7 +270,7 @@ class DETR(nn.Module):
             maps,
             self.config.channels,
             "the backbone's feature maps",
-            dtype=self.project.weight.dtype,
+            weight=self.project.weight,
         )
         if keep is None:
             return self.project(maps), None

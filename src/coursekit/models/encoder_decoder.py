@@ -98,12 +98,12 @@ class EncoderDecoder(nn.Module):
         padding: choose first, then `model.logits(hidden[target_out != pad])`.
         """
         check_tokens(target_in, self.config.vocabulary, "target_in")
+        memory, memory_mask, *read = self.encode(source, source_keep, return_weights)
         if source.shape[0] != target_in.shape[0]:
             raise ValueError(
                 "source and target_in must have one batch size, "
                 f"found {tuple(source.shape)} and {tuple(target_in.shape)}"
             )
-        memory, memory_mask, *read = self.encode(source, source_keep, return_weights)
         keep = target_keep
         if keep is None and self.config.start != self.config.pad:
             keep = target_in != self.config.pad

@@ -174,8 +174,11 @@ class MAE(nn.Module):
         if noise is None:
             noise = torch.rand(B, N, device=images.device)
         check_tensor(noise, "noise")
-        if noise.shape != (B, N):
-            raise ValueError(f"noise must have shape {(B, N)}, found {tuple(noise.shape)}")
+        if noise.shape != (B, N) or not noise.is_floating_point():
+            raise ValueError(
+                f"noise must be floating point with shape {(B, N)}, "
+                f"found {noise.dtype} {tuple(noise.shape)}"
+            )
         hidden = random_masking(noise, self.config.mask_ratio)
         latent = self.encoder(
             images, pooled=False, visible=hidden.keep, interpolate=interpolate, **returns

@@ -72,7 +72,7 @@ class PatchEmbedding(nn.Module):
 
     def forward(self, images: Tensor, visible: Tensor | None = None) -> Tensor:
         """images (B, C, H, W) -> (B, N, D), or (B, K, D) of the `visible` patches (B, K) alone."""
-        check_images(images, self.channels, dtype=self.weight.dtype)
+        check_images(images, self.channels, weight=self.weight)
         patches = patchify(images, self.patch)  # (B, N, P·P·C)
         if visible is not None:
             patches = patches[_rows(visible), visible]
@@ -230,5 +230,5 @@ class ConvolutionalStem(nn.Module):
 
     def forward(self, images: Tensor) -> Tensor:
         """images (B, C, H, W) -> map (B, width, H / stride, W / stride)."""
-        check_images(images, self.channels, dtype=self.layers[0].weight.dtype)
+        check_images(images, self.channels, weight=self.layers[0].weight)
         return self.layers(images)

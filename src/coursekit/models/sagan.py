@@ -60,7 +60,7 @@ class SelfAttention2d(nn.Module):
 
     def forward(self, x: Tensor, *, return_weights: bool = False) -> Tensor | tuple[Tensor, Tensor]:
         """x (B, C, height, width) -> the same shape, and weights (B, N, S) on request."""
-        check_images(x, self.channels, "x", dtype=self.gamma.dtype)
+        check_images(x, self.channels, "x", weight=self.gamma)
         q, k, v = self.query(x), self.key(x), self.value(x)  # (B, channels of each, height, width)
         if self.pool:
             k, v = F.max_pool2d(k, 2), F.max_pool2d(v, 2)  # half the side, a quarter of the places

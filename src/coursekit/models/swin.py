@@ -32,6 +32,7 @@ from coursekit._check import (
     check_least,
     check_positive,
     check_share,
+    check_stages,
     check_whole,
     readable,
 )
@@ -73,13 +74,12 @@ class SwinConfig:
             dropout=self.dropout, attention_dropout=self.attention_dropout, drop_path=self.drop_path
         )
         check_least(eps=self.eps)
+        check_stages(depths=self.depths, heads=self.heads)
         if len(self.depths) != len(self.heads) or not self.depths:
             raise ValueError(
                 "depths and heads must have one number for each stage, "
                 f"found {self.depths} and {self.heads}"
             )
-        for stage, (depth, heads) in enumerate(zip(self.depths, self.heads)):
-            check_whole(**{f"depths[{stage}]": depth, f"heads[{stage}]": heads})
         height, columns = self.size
         check_whole(height=height, columns=columns)
 
@@ -245,8 +245,9 @@ class SwinBlock(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """x (B, R, C, D) -> (B, R, C, D)."""
-        x = self.attention_residual(x, self.attention)
-        cells = self.feed_residual(x.flatten(1, 2), self.feed_forward)  # (B, R·C, D)
+        # Functions and no modules: Accelerate moves the modules among a module's arguments.
+        x = self.attention_residual(x, lambda x: self.attention(x))
+        cells = self.feed_residual(x.flatten(1, 2), lambda x: self.feed_forward(x))  # (B, R·C, D)
         return cells.unflatten(1, x.shape[1:3])
 
 
@@ -340,7 +341,7 @@ class Swin(nn.Module):
 
     def maps(self, images: Tensor) -> list[Tensor]:
         """images (B, channels, height, width) -> every stage's map (B, R, C, D), fine to coarse."""
-        check_images(images, self.config.channels, dtype=self.embedding.project.weight.dtype)
+        check_images(images, self.config.channels, weight=self.embedding.project.weight)
         x = self.embedding(images)  # (B, R, C, D)
         if self.positions is not None:
             expected = self.config.map_sizes[0]

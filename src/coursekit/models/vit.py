@@ -307,7 +307,7 @@ class ViT(nn.Module):
 
     def check_grid(self, images: Tensor, interpolate: bool) -> Grid:
         """Return the grid of patches; raise where it is not the config's and may not differ."""
-        check_images(images, self.config.channels, dtype=self.embedding.weight.dtype)
+        check_images(images, self.config.channels, weight=self.embedding.weight)
         grid = grid_of(*images.shape[2:], self.config.patch * self.config.backbone_stride)
         if grid != self.config.grid and not interpolate and self.config.positions != "none":
             (height, width), (rows, columns) = self.config.size, self.config.grid
