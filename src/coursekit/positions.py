@@ -14,7 +14,14 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from coursekit._check import check_least, check_positive, check_whole, check_width, readable
+from coursekit._check import (
+    check_least,
+    check_positive,
+    check_tensor,
+    check_whole,
+    check_width,
+    readable,
+)
 from coursekit.biases import (  # noqa: F401  can be imported from here too
     RelativeBias,
     WindowBias,
@@ -65,7 +72,7 @@ def binary(positions: int | Tensor, width: int) -> Tensor:
     """positions (...) -> (..., width): each position's number in bits, lowest bit first."""
     check_whole(width=width)
     t = _numbers(positions)  # (...)
-    if t.is_floating_point():
+    if t.is_floating_point() or t.is_complex():
         raise TypeError(f"positions written in bits must be whole numbers, found {t.dtype}")
     if t.numel() and int(t.max()) >= 2**width:
         raise ValueError(f"{width} bits number {2**width} positions, found position {int(t.max())}")
@@ -102,6 +109,7 @@ def padded_sine_2d(
     that an image is told the same with and without padding, and are scaled so that the last one
     stands at `scale`: a place is a part of the image, however many pixels it has.
     """
+    check_tensor(keep, "keep")
     if keep.ndim != 3 or keep.dtype != torch.bool:
         raise ValueError(
             "keep must be boolean with shape (batch, height, columns), "
@@ -239,6 +247,7 @@ class Rotary(nn.Module):
 
         All places are (T,), or (B, T) where each row of the batch has its own.
         """
+        check_tensor(x, "x")
         if x.ndim < 2 or x.shape[-1] != self.width:
             raise ValueError(f"Rotary is {self.width} wide, found {tuple(x.shape)}")
         t = offset if isinstance(offset, Tensor) else places(x.shape[-2], offset, x.device)
