@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from coursekit import masks
-from coursekit._check import check_bias, check_mask, check_share, check_values
+from coursekit._check import check_bias, check_mask, check_share, check_tensor, check_values
 from coursekit.kernels import check_widths, gaussian, scaled_dot
 
 
@@ -44,7 +44,12 @@ def attention(
         mask = no_look_ahead(mask, scores.shape, scores.device)
     if bias is not None:
         check_bias(bias, scores.shape)
-        scores = scores + bias.to(scores.dtype)  # (..., T, S): what positions say, for ALiBi and T5
+        bias = bias.to(scores.dtype)
+        scores = scores + bias  # (..., T, S): what positions say, for ALiBi and T5
+        if mask is not None:
+            check_mask(mask, scores.shape)
+        forbids_not = ~bias.isneginf()
+        mask = forbids_not if mask is None else mask & forbids_not
     weights = masked_softmax(scores, mask)  # (..., T, S): each row sums to 1
     out = F.dropout(weights, dropout) @ v  # (..., T, Dv): a weighted mean of the values
     return (out, weights) if return_weights else out
@@ -54,16 +59,17 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     """Softmax over the last axis of `scores` (..., T, S), where only True in `mask` takes part.
 
     Forbidden scores become −∞ before the softmax, so their weight is exactly 0. A row with nothing
-    to attend to, all of it −∞, would be 0/0; it is computed on zeros instead and then erased, which
-    keeps its weights at 0 and its gradients finite.
+    to attend to would be 0/0; it is computed on zeros instead and then erased, which keeps its
+    weights at 0 and its gradients finite.
     """
+    check_tensor(scores, "scores")
     if not scores.is_floating_point():
         raise TypeError(f"scores must be floating point, found {scores.dtype}")
-    if mask is not None:
-        check_mask(mask, scores.shape)
-        scores = scores.masked_fill(~mask, -torch.inf)
-    empty = scores.isneginf().all(dim=-1, keepdim=True)  # (..., T, 1): nothing to attend to
-    scores = scores.masked_fill(empty, 0.0)  # (..., T, S)
+    if mask is None:
+        return scores.softmax(dim=-1)
+    check_mask(mask, scores.shape)
+    empty = ~mask.any(dim=-1, keepdim=True)  # (..., T, 1): rows with nothing to attend to
+    scores = scores.masked_fill(~mask, -torch.inf).masked_fill(empty, 0.0)  # (..., T, S)
     return scores.softmax(dim=-1).masked_fill(empty, 0.0)
 
 
@@ -86,7 +92,7 @@ def fused_attention(
     """
     shape = check_widths(q, k)
     check_values(k, v, shape)
-    if dropout:
+    if not (isinstance(dropout, float) and dropout == 0):
         check_share(dropout=dropout)
     T, S = shape[-2:]
     if bias is not None:
@@ -129,6 +135,7 @@ def nadaraya_watson(query: Tensor, x: Tensor, y: Tensor, bandwidth: float = 1.0)
     saw there. A small bandwidth listens to the nearest sample, a large one to the mean of all.
     """
     for name, tensor in (("query", query), ("x", x), ("y", y)):
+        check_tensor(tensor, name)
         if tensor.ndim != 1:
             raise ValueError(f"{name} must have one axis (samples), found {tuple(tensor.shape)}")
     out = attention(

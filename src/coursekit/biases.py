@@ -11,7 +11,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from coursekit._check import check_whole
+from coursekit._check import check_tensor, check_whole
 
 
 def alibi_slopes(heads: int) -> Tensor:
@@ -41,7 +41,8 @@ def relative_buckets(
     With `bidirectional` half of the buckets serve keys ahead of the query; without it keys ahead
     share bucket 0 (Raffel et al., 2020).
     """
-    if distance.is_floating_point() or distance.dtype == torch.bool:
+    check_tensor(distance, "distance")
+    if distance.dtype not in (torch.int64, torch.int32):
         raise TypeError(f"distances must be whole numbers, found {distance.dtype}")
     _check_buckets(buckets, max_distance, bidirectional)
     bucket = torch.zeros_like(distance)
@@ -101,6 +102,7 @@ class WindowBias(nn.Module):
         """
         height = self.height if height is None else height
         columns = self.columns if columns is None else columns
+        check_whole(height=height, columns=columns)
         if not (0 < height <= self.height and 0 < columns <= self.columns):
             raise ValueError(
                 f"the largest window is {self.height} by {self.columns}, "

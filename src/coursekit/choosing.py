@@ -9,11 +9,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from coursekit._check import check_number, check_positive, check_whole
+from coursekit._check import check_number, check_positive, check_tensor, check_whole
 
 
 def greedy(logits: Tensor) -> Tensor:
     """Logits (B, V) -> tokens (B,): the likeliest one."""
+    _check_logits(logits)
     score, token = logits.max(dim=-1)  # 2 × (B,)
     check_scores(score)
     return token
@@ -32,6 +33,7 @@ def sample(
     A temperature below 1 sharpens the distribution, one above 1 flattens it. `top_k`, then `top_p`
     cut its tail off first. For `generate`: `choose=partial(sample, top_p=0.9)`.
     """
+    _check_logits(logits)
     check_positive(temperature=temperature)
     logits = logits / temperature
     if top_k is not None:
@@ -44,6 +46,7 @@ def sample(
 
 def keep_top_k(logits: Tensor, k: int) -> Tensor:
     """Logits (B, V) -> the same with −∞ for all but the `k` likeliest tokens (Fan et al., 2018)."""
+    _check_logits(logits)
     check_whole(top_k=k)
     best, index = logits.topk(min(k, logits.shape[-1]), dim=-1)  # (B, k)
     return torch.full_like(logits, -torch.inf).scatter(-1, index, best)  # (B, V)
@@ -55,6 +58,7 @@ def keep_top_p(logits: Tensor, p: float) -> Tensor:
     The nucleus is the smallest set of likeliest tokens that together have a probability of `p` or
     more: a token is in it as long as those before it have not reached `p`.
     """
+    _check_logits(logits)
     check_number(top_p=p)
     if not 0 < p <= 1:
         raise ValueError(f"top_p must be above 0 and at most 1, found {p}")
@@ -67,6 +71,15 @@ def keep_top_p(logits: Tensor, p: float) -> Tensor:
     return torch.full_like(logits, -torch.inf).scatter(
         -1, index, ranked.masked_fill(before >= p, -torch.inf)
     )  # (B, V)
+
+
+def _check_logits(logits: Tensor) -> None:
+    check_tensor(logits, "logits")
+    if logits.ndim != 2 or 0 in logits.shape or logits.is_complex():
+        raise ValueError(
+            "logits must have shape (batch, vocabulary), none of them 0, "
+            f"found {logits.dtype} {tuple(logits.shape)}"
+        )
 
 
 def check_scores(scores: Tensor) -> None:

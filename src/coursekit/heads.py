@@ -28,6 +28,7 @@ from coursekit.positions import Rotary
 def split_heads(x: Tensor, heads: int) -> Tensor:
     """x (B, T, H·Dh) -> (B, H, T, Dh): the width is cut into heads, nothing else moves."""
     check_whole(heads=heads)
+    _check_axes(x, 3)
     if x.shape[-1] % heads:
         raise ValueError(f"a width of {x.shape[-1]} cannot be split into {heads} equal heads")
     return x.unflatten(-1, (heads, -1)).transpose(1, 2)  # (B, H, T, Dh)
@@ -35,7 +36,14 @@ def split_heads(x: Tensor, heads: int) -> Tensor:
 
 def merge_heads(x: Tensor) -> Tensor:
     """x (B, H, T, Dh) -> (B, T, H·Dh): the heads side by side again."""
+    _check_axes(x, 4)
     return x.transpose(1, 2).flatten(-2)  # (B, T, H·Dh)
+
+
+def _check_axes(x: Tensor, count: int) -> None:
+    check_tensor(x, "x")
+    if x.ndim != count:
+        raise ValueError(f"x must have {count} axes, found {tuple(x.shape)}")
 
 
 class Projections(nn.Linear):

@@ -29,6 +29,7 @@ def scaled_dot(q: Tensor, k: Tensor) -> Tensor:
 def cosine(q: Tensor, k: Tensor, eps: float = 1e-8) -> Tensor:
     """Cosine of the angle between q and k, in [−1, 1]: direction alone (Graves et al., 2014)."""
     check_positive(eps=eps)
+    check_widths(q, k)
     lengths = q.norm(dim=-1)[..., :, None] * k.norm(dim=-1)[..., None, :]  # (..., T, S)
     return dot(q, k) / lengths.clamp_min(eps)  # (..., T, S)
 

@@ -14,7 +14,14 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from coursekit._check import check_least, check_positive, check_whole, check_width, readable
+from coursekit._check import (
+    check_least,
+    check_positive,
+    check_tensor,
+    check_whole,
+    check_width,
+    readable,
+)
 from coursekit.biases import (  # noqa: F401  can be imported from here too
     RelativeBias,
     WindowBias,
@@ -65,7 +72,7 @@ def binary(positions: int | Tensor, width: int) -> Tensor:
     """positions (...) -> (..., width): each position's number in bits, lowest bit first."""
     check_whole(width=width)
     t = _numbers(positions)  # (...)
-    if t.is_floating_point():
+    if t.is_floating_point() or t.is_complex():
         raise TypeError(f"positions written in bits must be whole numbers, found {t.dtype}")
     if t.numel() and int(t.max()) >= 2**width:
         raise ValueError(f"{width} bits number {2**width} positions, found position {int(t.max())}")
@@ -102,6 +109,7 @@ def padded_sine_2d(
     that an image is told the same with and without padding, and are scaled so that the last one
     stands at `scale`: a place is a part of the image, however many pixels it has.
     """
+    check_tensor(keep, "keep")
     if keep.ndim != 3 or keep.dtype != torch.bool:
         raise ValueError(
             "keep must be boolean with shape (batch, height, columns), "
@@ -139,7 +147,7 @@ def places(T: int, offset: int | Tensor = 0, device: torch.device | None = None)
 def _places(x: Tensor, offset: int | Tensor) -> Tensor:
     """The `places` (T,) or (B, T) of x (B, T, D), for which the offset must have as many rows."""
     t = places(x.shape[1], offset, x.device)
-    if t.ndim == 2 and len(t) != len(x):
+    if t.ndim == 2 and t.shape[0] != x.shape[0]:
         raise ValueError(
             f"there must be one offset for each row of x {tuple(x.shape)}, found {len(t)}"
         )
@@ -239,11 +247,12 @@ class Rotary(nn.Module):
 
         All places are (T,), or (B, T) where each row of the batch has its own.
         """
+        check_tensor(x, "x")
         if x.ndim < 2 or x.shape[-1] != self.width:
             raise ValueError(f"Rotary is {self.width} wide, found {tuple(x.shape)}")
         t = offset if isinstance(offset, Tensor) else places(x.shape[-2], offset, x.device)
-        if t.shape == (len(x), x.shape[-2]) and x.ndim > 2:
-            t = t.view(len(x), *[1] * (x.ndim - 3), -1)  # (B, 1, T): the same in all heads
+        if t.shape == (x.shape[0], x.shape[-2]) and x.ndim > 2:
+            t = t.view(x.shape[0], *[1] * (x.ndim - 3), -1)  # (B, 1, T): the same in all heads
         elif t.shape != x.shape[-2:-1] or t.dtype == torch.bool:
             raise ValueError(
                 f"the places of x {tuple(x.shape)} must be a whole number, "

@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._check import check_labels, check_number, check_tensor, check_tokens
+from coursekit._check import check_labels, check_number, check_tensor, check_tokens, check_whole
 from coursekit.objectives.special_tokens import SpecialTokens
 
 IGNORED = -100  # the label of a position that was not chosen, as in torch's cross-entropy
@@ -76,6 +76,7 @@ def mlm_mask(
     tokens) and lets whole words be chosen: their pieces share one coin, and each piece is then
     replaced on its own. With `at_least_one`, each row that has text gets a chosen token.
     """
+    check_whole(vocabulary=vocabulary)
     check_tokens(tokens, vocabulary)
     check_number(rate=rate)
     if not 0 <= rate <= 1:

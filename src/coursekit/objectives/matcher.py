@@ -77,6 +77,7 @@ def assign(cost: Tensor) -> Tensor:
     """
     from scipy.optimize import linear_sum_assignment  # here, for SciPy is slow to load
 
+    check_tensor(cost, "the cost")
     if cost.ndim != 2 or cost.shape[0] > cost.shape[1]:
         raise ValueError(f"each row needs a column of its own, found a cost of {tuple(cost.shape)}")
     _, columns = linear_sum_assignment(cost.double().numpy())  # the rows come back as 0 … n − 1

@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._check import check_labels, check_number, check_positive, check_tensor
+from coursekit._check import check_labels, check_number, check_positive, check_tensor, check_whole
 
 
 def answer_mask(prompt_lengths: Tensor, lengths: Tensor, size: int) -> Tensor:
@@ -24,6 +24,9 @@ def answer_mask(prompt_lengths: Tensor, lengths: Tensor, size: int) -> Tensor:
 
     `lengths` count prompt and answer together; what follows is padding on the right.
     """
+    check_tensor(prompt_lengths, "prompt_lengths")
+    check_tensor(lengths, "lengths")
+    check_whole(0, size=size)
     if prompt_lengths.ndim != 1 or prompt_lengths.shape != lengths.shape:
         raise ValueError(
             "prompt_lengths and lengths must have one shape (batch,), "
@@ -131,6 +134,8 @@ def kl_to_reference(policy: Tensor, reference: Tensor, answer: Tensor) -> Tensor
     log π − log π_ref, as an estimate. The marked logits predict the token after their place, so
     `answer` is shifted by one here as in `sequence_log_probability`.
     """
+    for name, tensor in (("policy", policy), ("reference", reference), ("answer", answer)):
+        check_tensor(tensor, name)
     if policy.shape != reference.shape or policy.shape[:-1] != answer.shape:
         raise ValueError(
             "policy, reference (B, T, V) and answer (B, T) must agree, found "
