@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 import torch.nn.functional as F
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coursekit import masks
@@ -235,6 +235,86 @@ def test_bad_input_gets_a_sentence(ours, change, error, words):
     given = {"q": q, "k": k, "v": v, **change}
     with pytest.raises(error, match=words):
         ours(**given)
+
+
+# Whatever forbids, both paths agree
+
+
+@st.composite
+def shapes_that_broadcast(draw, shape):
+    """Leave out leading axes, and make some of the others 1."""
+    shape = shape[draw(st.integers(0, len(shape))) :]
+    return tuple(draw(st.sampled_from([n, 1])) for n in shape)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_the_paths_agree_on_every_mask_and_bias(data):
+    """Whatever shape they have, from no axis on; with rows of −∞; gradients included."""
+    shape = (2, 3, data.draw(st.integers(1, 4), "T"), data.draw(st.integers(1, 5), "S"))
+    torch.manual_seed(data.draw(st.integers(0, 99), "seed"))
+    T, S = shape[2:]
+    q, k, v = (torch.randn(2, 3, n, w).double() for n, w in ((T, 4), (S, 4), (S, 3)))
+    v = v[data.draw(st.sampled_from([slice(None), slice(0, 1), 0]), "rows of v")]
+    mask = bias = None
+    if data.draw(st.booleans(), "masked"):
+        mask = torch.rand(data.draw(shapes_that_broadcast(shape), "mask")) > 0.4
+    if data.draw(st.booleans(), "biased"):
+        bias = torch.randn(data.draw(shapes_that_broadcast(shape), "bias")).double()
+        bias = bias.masked_fill(torch.rand(bias.shape) > 0.5, -torch.inf)
+        bias = bias.to(data.draw(st.sampled_from([torch.float64, torch.float32]), "dtype"))
+        bias.requires_grad_()
+    causal = data.draw(st.booleans(), "causal") and T <= S
+    given = [x.requires_grad_() for x in (q, k, v)] + ([] if bias is None else [bias])
+    found = []
+    for ours in (attention, fused_attention):
+        out = ours(q, k, v, mask, bias=bias, causal=causal)
+        found.append((out, *torch.autograd.grad(out.square().sum(), given)))
+    for one, other in zip(*found):
+        assert one.isfinite().all()
+        torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize("ours", BOTH)
+def test_a_row_of_minus_infinity_in_the_bias_gives_zeros(ours):
+    q, k, v = qkv()
+    bias = torch.zeros(5, 7)
+    bias[2] = -torch.inf
+    bias[3, 1:] = -torch.inf
+    out = ours(q, k, v, bias=bias)
+    assert out[..., 2, :].eq(0).all()
+    torch.testing.assert_close(out[..., 3, :], v[..., 0, :])
+    mask = torch.ones(5, 7) > 0
+    mask[3, 0] = False  # what the mask leaves, the bias forbids
+    assert ours(q, k, v, mask, bias=bias)[..., 3, :].eq(0).all()
+
+
+@pytest.mark.parametrize("ours", BOTH)
+def test_a_bias_is_brought_to_the_scores_dtype(ours):
+    q, k, v = qkv()
+    bias = torch.randn(5, 7, dtype=torch.float64)
+    out = ours(q, k, v, bias=bias)
+    assert out.dtype == q.dtype
+    torch.testing.assert_close(out, ours(q, k, v, bias=bias.float()))
+
+
+@pytest.mark.parametrize("ours", BOTH)
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        ({"v": torch.ones(3, 3, 7, 6)}, ValueError, r"values \(3, 3, 7, 6\) do not broadcast"),
+        ({"v": torch.ones(2, 4, 7, 6)}, ValueError, r"those of the scores \(2, 3, 5, 7\)"),
+        ({"v": [[1.0]]}, TypeError, "the values must be a tensor, found list"),
+        ({"q": [[1.0]]}, TypeError, "the queries must be a tensor, found list"),
+        ({"bias": 1.0}, TypeError, "bias must be a tensor, found float"),
+        ({"dropout": 1.5}, ValueError, "dropout must be a share between 0 and 1, found 1.5"),
+        ({"dropout": math.nan}, ValueError, "dropout must be a share between 0 and 1, found nan"),
+    ],
+)
+def test_more_bad_input_gets_a_sentence(ours, change, error, words):
+    q, k, v = qkv()
+    with pytest.raises(error, match=words):
+        ours(**{"q": q, "k": k, "v": v, **change})
 
 
 def test_nadaraya_watson_bad_input():

@@ -9,7 +9,9 @@ from coursekit import masks
 from coursekit.activations import gelu, relu
 from coursekit.blocks import Block, FeedForward, Residual, Stack, StackCache
 from coursekit.heads import KeyValueCache
+from coursekit.positions import Rotary
 
+NAN = float("nan")
 TOLERANCE = {torch.float32: 2e-5, torch.float64: 1e-12}
 D, H, HIDDEN = 16, 4, 24
 NORMS = ["post", "pre", "normformer", "dlcl", "none"]
@@ -247,11 +249,56 @@ x3 = torch.zeros(1, 3, D)
         (lambda: Block(width=D, heads=4, cross_attention=True)(x3), "no memory was given"),
         (lambda: Stack(depth=0, width=D, heads=4), "depth must be above 0"),
         (lambda: FeedForward(width=4, hidden=0), "hidden must be above 0"),
+        (lambda: Block(width=D, heads=4, dropout=1.5), "dropout must be a share .* found 1.5"),
+        (lambda: Block(width=D, heads=4, dropout=NAN), "dropout must be a share .* found nan"),
+        (lambda: Block(width=D, heads=4, drop_path=-0.1), "drop_path must be a share"),
+        (lambda: Block(width=D, heads=4, attention_dropout=2.0), "dropout must be a share"),
+        (lambda: Block(width=D, heads=4, hidden_dropout=2.0), "dropout must be a share"),
+        (lambda: Block(width=D, heads=4, eps=-1), "eps must be at least 0, found -1"),
+        (lambda: Block(width=D, heads=4, eps=NAN), "eps must be at least 0, found nan"),
+        (lambda: Block(width=D, heads=4, head_width=0), "head_width must be above 0, found 0"),
+        (lambda: Stack(depth=2, width=D, heads=4, drop_path=NAN), "drop_path must be a share"),
+        (lambda: FeedForward(width=4, eps=-1e-5), "eps must be at least 0, found -1e-05"),
+        (lambda: Residual(width=4, norm="middle"), "one of post, pre.*'middle'"),
+        (lambda: Residual(width=4, norm="pre", dropout=1.1), "dropout must be a share"),
     ],
 )
 def test_bad_input_gets_a_sentence(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: Block(width=16.0, heads=4), "width must be a whole number, found 16.0"),
+        (lambda: Block(width=D, heads=4, hidden=2.5), "hidden must be a whole number, found 2.5"),
+        (lambda: Block(width=D, heads=4, dropout="0.1"), "dropout must be a number, found '0.1'"),
+        (lambda: Stack(depth=2.5, width=D, heads=4), "depth must be a whole number, found 2.5"),
+        (lambda: Stack(depth=True, width=D, heads=4), "depth must be a whole number, found True"),
+        (lambda: Block(width=D, heads=4)(x3.tolist()), "x must be a tensor, found list"),
+        (lambda: FeedForward(width=D)(x3.double()), "x must have the weights' dtype torch.float32"),
+    ],
+)
+def test_what_is_of_another_kind_gets_a_sentence_too(call, words):
+    with pytest.raises(TypeError, match=words):
+        call()
+
+
+def test_a_drop_path_of_1_leaves_every_sublayer_out():
+    block = Block(width=D, heads=4, drop_path=1.0)
+    x = torch.randn(2, 3, D)
+    torch.testing.assert_close(block(x), x)
+
+
+def test_a_stack_hands_the_places_to_its_rotary():
+    torch.manual_seed(0)
+    stack = Stack(depth=2, width=D, heads=4, rotary=Rotary(width=4, base=50)).double()
+    x, places = torch.randn(4, 5, D).double(), torch.randint(0, 99, (4, 5))
+    together = stack(x, causal=True, places=places)
+    for row in range(4):
+        alone = stack(x[row : row + 1], causal=True, places=places[row])
+        torch.testing.assert_close(together[row], alone[0])
 
 
 def test_positions_reach_queries_and_keys_but_not_values():

@@ -25,6 +25,8 @@ from coursekit.decoding import (
     stream,
     wu_penalty,
 )
+from coursekit.models.gpt import GPT, GPTConfig
+from coursekit.models.seq2seq import Seq2SeqConfig, Seq2SeqTransformer
 
 PENALTIES = {"wu": wu_penalty, "power": power_penalty}
 
@@ -93,6 +95,7 @@ def texts_of(vocabulary: int, longest: int, end: int | None) -> list[list[int]]:
     return texts
 
 
+NAN, INF = math.nan, math.inf
 PROMPTS = torch.tensor([[1, 2], [3, 1], [2, 2]])
 
 
@@ -449,7 +452,149 @@ def test_beams_stay_in_their_place_where_they_can(parents):
         assert all(placed[k] == k for k in set(row))
 
 
+# Several ends
+
+
+def test_a_row_is_finished_after_any_of_several_ends():
+    script = Script([5, 0, 7, 7], [5, 6, 7, 8], [5, 6, 1, 7])
+    tokens = generate(script, PROMPTS, Memory(), longest=4, end=[1, 0])
+    assert tokens.tolist() == [[5, 0, 1, 1], [5, 6, 7, 8], [5, 6, 1, 1]]
+    assert script.rows == [3, 3, 2, 1]
+
+
+@pytest.mark.parametrize("write", [
+    partial(generate, longest=7), partial(generate, longest=7, choose=None),
+    partial(beam_search, beams=3, longest=4),
+])  # fmt: skip
+def test_one_end_in_a_list_or_a_tensor_is_the_end_itself(write):
+    found = []
+    for end in (0, [0], (0,), torch.tensor([0]), torch.tensor(0), [0, 0]):
+        if "choose" in write.keywords:
+            noise = torch.Generator().manual_seed(3)
+            write.keywords["choose"] = partial(sample, generator=noise)
+        found.append(write(Table(), PROMPTS, Memory(), end=end, pad=9))
+    for other in found[1:]:
+        for one, two in zip(found[0], other):
+            torch.testing.assert_close(one, two)
+
+
+@given(st.integers(0, 10_000), st.sets(st.integers(0, 3), min_size=2, max_size=3))
+def test_a_wide_beam_finds_the_best_of_all_texts_with_several_ends(seed, ends):
+    """With room for every beginning, nothing can be missed."""
+    table, longest = Table(vocabulary=4, seed=seed), 3
+    texts = [
+        list(text)
+        for length in range(1, longest + 1)
+        for text in itertools.product(range(4), repeat=length)
+        if not ends & set(text[:-1]) and (length == longest or text[-1] in ends)
+    ]
+    for prompt in PROMPTS[:2].tolist():
+        found = beam_search(
+            table, torch.tensor([prompt]), Memory(), beams=16, longest=longest, end=sorted(ends),
+            pad=9, alpha=0.6, stop="never",
+        )  # fmt: skip
+        best = max(
+            (table.log_probability(prompt, text) / wu_penalty(len(text), 0.6), text)
+            for text in texts
+        )
+        assert found.scores[0, 0].item() == pytest.approx(best[0])
+        assert [t for t in found.tokens[0, 0].tolist() if t != 9] == best[1]
+
+
 # The state, prompts, bad input
+
+
+@pytest.mark.parametrize("shape", [(1, 4), (2, 6), (2, 2), (3, 4), (2, 5), (2, 3)])
+@pytest.mark.parametrize("padded", [False, True])
+@pytest.mark.parametrize("kind", ["GPT", "Seq2Seq"])
+def test_keep_must_be_that_of_the_prompt(shape, padded, kind):
+    if kind == "GPT":
+        net = GPT(GPTConfig(vocabulary=7, positions=9, width=4, heads=2, depth=1)).eval()
+        start = net.start
+    else:
+        net = Seq2SeqTransformer(Seq2SeqConfig(vocabulary=7, width=4, heads=2, depth=1)).eval()
+        start = partial(net.start, torch.ones(2, 3).long())
+        start = lambda keep, start=start: start(prompt_keep=keep)  # noqa: E731
+    keep = torch.ones(shape, dtype=torch.bool)
+    keep[0, 0] = not padded
+    prompt = torch.tensor([[1, 2, 3, 4], [3, 3, 2, 1]])
+    sentence = r"keep must have the shape of the prompts \(2, 4\), found \(" + str(shape[0])
+    for read in (
+        lambda: net.decode(prompt, start(keep)),
+        lambda: generate(net, prompt, start(keep), longest=2),
+        lambda: beam_search(net, prompt, start(keep), beams=2, longest=2),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            read()
+
+
+def test_a_prompt_in_pieces_must_not_run_over_its_end():
+    net = GPT(GPTConfig(vocabulary=7, positions=9, width=4, heads=2, depth=1)).eval()
+    tokens, keep = torch.ones(2, 5).long(), torch.ones(2, 4, dtype=torch.bool)
+    keep[0, 0] = False
+    state = net.start(keep)
+    state.in_pieces = True
+    net.decode(tokens[:, :3], state)
+    with pytest.raises(ValueError, match=r"the prompts \(2, 5\), found \(2, 4\)"):
+        net.decode(tokens[:, :2], state)
+    net.decode(tokens[:, :1], state)
+    net.decode(tokens[:, :2], state)
+
+
+@pytest.mark.parametrize("keep", [torch.ones(2, 4), torch.ones(4, dtype=torch.bool)])
+def test_keep_must_be_boolean_of_two_axes(keep):
+    with pytest.raises(ValueError, match=r"keep must be boolean of shape \(batch, length\)"):
+        State(cache=StackCache(1), keep=keep)
+
+
+def test_prompts_padded_on_the_right_are_not_continued():
+    net = Seq2SeqTransformer(Seq2SeqConfig(vocabulary=7, width=4, heads=2, depth=1)).eval()
+    prompt, keep = torch.ones(2, 4).long(), torch.ones(2, 4, dtype=torch.bool)
+    keep[0, 3] = False
+    with pytest.raises(ValueError, match="must stand on the left"):
+        generate(net, prompt, net.start(prompt, prompt_keep=keep), longest=2)
+
+
+class Broken:
+    """Says what no softmax can be taken of, after some steps."""
+
+    def __init__(self, row: list[float], after: int = 0) -> None:
+        self.row, self.after = torch.tensor([row, [0.0, 1.0, 2.0]]), after
+
+    def decode(self, tokens: torch.Tensor, state: Memory) -> torch.Tensor:
+        self.after -= 1
+        state.read = tokens
+        rows = self.row if self.after < 0 else torch.zeros(2, 3)
+        return rows.repeat_interleave(len(tokens) // 2, dim=0)
+
+
+@pytest.mark.parametrize("row", [[NAN, NAN, NAN], [0.0, NAN, 1.0], [NAN, -INF, 3.0]])
+@pytest.mark.parametrize("after", [0, 2])
+@pytest.mark.parametrize(
+    "write",
+    [
+        generate,
+        partial(generate, choose=sample),
+        partial(generate, choose=partial(sample, top_k=2)),
+        partial(generate, choose=partial(sample, top_p=0.5, temperature=0.3)),
+        partial(beam_search, beams=2),
+    ],
+)
+def test_what_is_no_number_is_not_decoded(write, after, row):
+    with pytest.raises(ValueError, match="logits must be numbers to choose a token by, found NaN"):
+        write(Broken(row, after), PROMPTS[:2], Memory(), longest=4)
+
+
+@pytest.mark.parametrize("row", [[-INF, -INF, -INF], [INF, 0.0, 1.0]])
+@pytest.mark.parametrize("write", [partial(generate, choose=sample), partial(beam_search, beams=2)])
+def test_a_row_without_probabilities_is_not_decoded(write, row):
+    with pytest.raises(ValueError, match="infinity, or a row of nothing but -inf"):
+        write(Broken(row), PROMPTS[:2], Memory(), longest=4)
+
+
+def test_forbidden_tokens_are_still_decoded():
+    tokens = generate(Broken([-INF, 0.0, -INF]), PROMPTS[:2], Memory(), longest=2)
+    assert tokens.tolist() == [[1, 1], [2, 2]]
 
 
 @pytest.mark.parametrize("index", [[2, 0, 0, 1], [1, 0, 2], [0, 0, 1], [2, 2, 2], [1]])
@@ -518,8 +663,53 @@ def test_prompts_are_padded_on_the_left():
             lambda: beam_search(Table(), PROMPTS, Memory(), beams=2, longest=3, stop="soon"),
             "hopeless, full, never, found 'soon'",
         ),
+        (lambda: write(end=99), "end must be an id of the vocabulary, 0 to 3, found 99"),
+        (lambda: write(end=[1, 4]), "end must be an id of the vocabulary, 0 to 3, found 4"),
+        (lambda: write(end=-1), "end must be at least 0, found -1"),
+        (lambda: write(end=[]), "a token id or several, found an empty list"),
+        (lambda: search(end=[1, 99]), "end must be an id of the vocabulary, 0 to 3, found 99"),
+        (lambda: search(alpha=NAN), "alpha must be at least -inf, found nan"),
+        (lambda: sample(torch.zeros(1, 3), temperature=NAN), "temperature must be above 0"),
+        (lambda: sample(torch.zeros(1, 3), top_p=NAN), "top_p must be above 0 and at most 1"),
     ],
 )
 def test_bad_input_gets_a_sentence(call, sentence):
     with pytest.raises(ValueError, match=sentence):
+        call()
+
+
+def write(tokens=PROMPTS, **choices):
+    return generate(Table(), tokens, Memory(), **{"longest": 3, "pad": 0} | choices)
+
+
+def search(**choices):
+    return beam_search(Table(), PROMPTS, Memory(), **{"beams": 2, "longest": 3, "pad": 0} | choices)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: write(longest=True), "longest must be a whole number, found True"),
+        (lambda: write(longest=2.5), "longest must be a whole number, found 2.5"),
+        (lambda: write(longest="3"), "longest must be a whole number, found '3'"),
+        (lambda: write(end=1.0), "end must be a whole number, found 1.0"),
+        (lambda: write(end=True), "end must be a whole number, found True"),
+        (lambda: write(end=[1, 2.5]), "end must be a whole number, found 2.5"),
+        (lambda: write(pad=0.5), "pad must be a whole number, found 0.5"),
+        (lambda: write([[1, 2], [3, 1]]), "which `left_pad` makes of lists, found list"),
+        (lambda: write(PROMPTS.float()), "token ids .*, found torch.float32"),
+        (lambda: search(beams=1.5), "beams must be a whole number, found 1.5"),
+        (lambda: search(beams=True), "beams must be a whole number, found True"),
+        (lambda: search(alpha="1"), "alpha must be a number, found '1'"),
+        (lambda: sample(torch.zeros(1, 3), top_k=2.5), "top_k must be a whole number, found 2.5"),
+        (lambda: sample(torch.zeros(1, 3), top_p="1"), "top_p must be a number, found '1'"),
+        (lambda: sample(torch.zeros(1, 3), temperature=True), "must be a number, found True"),
+        (lambda: left_pad([1, 2]), "each prompt must be a list of token ids, found 1"),
+        (lambda: left_pad(["ab"]), "each prompt must be a list of token ids, found 'ab'"),
+        (lambda: left_pad([[1.5]]), r"each prompt must be a list of token ids, found \[1.5\]"),
+        (lambda: left_pad([[1], [1, 2]], pad=1.5), "pad must be a whole number, found 1.5"),
+    ],
+)
+def test_what_is_of_another_kind_gets_a_sentence_too(call, sentence):
+    with pytest.raises(TypeError, match=sentence):
         call()

@@ -1,5 +1,7 @@
 """Multi-head attention against torch's own, and its cache, heads and masks against their laws."""
 
+import math
+
 import pytest
 import torch
 from hypothesis import given
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from coursekit import masks
-from coursekit.heads import KeyValueCache, MultiHeadAttention, merge_heads, split_heads
+from coursekit.heads import KeyValueCache, MultiHeadAttention, Projections, merge_heads, split_heads
 from coursekit.positions import Rotary
 
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-12}
@@ -262,6 +264,28 @@ x = torch.zeros(2, 5, 16)
         (lambda: call(rotary=Rotary(width=4))(x, x), ValueError, "rotary.*self-attention"),
         (lambda: call(rotary=Rotary(width=8))(x), ValueError, "8 wide"),
         (lambda: split_heads(x, 5), ValueError, "16 cannot be split into 5"),
+        (lambda: call(head_width=0), ValueError, "head_width must be above 0, found 0"),
+        (lambda: call(value_width=-1), ValueError, "value_width must be above 0, found -1"),
+        (lambda: call(width=16.0), TypeError, "width must be a whole number, found 16.0"),
+        (lambda: call(heads=True), TypeError, "heads must be a whole number, found True"),
+        (lambda: call(kv_heads=2.0), TypeError, "kv_heads must be a whole number, found 2.0"),
+        (lambda: call(dropout=1.5), ValueError, "dropout must be a share .*, found 1.5"),
+        (lambda: call(dropout=math.nan), ValueError, "dropout must be a share .*, found nan"),
+        (lambda: call(scale=math.nan), ValueError, "scale must be at least -inf, found nan"),
+        (lambda: call(scale="1"), TypeError, "scale must be a number, found '1'"),
+        (lambda: call()(x.tolist()), TypeError, "query must be a tensor, found list"),
+        (lambda: call()(x, x.double()), TypeError, "key must have the weights' dtype torch.float3"),
+        (lambda: call()(x, x, x.double()), TypeError, "value must have the weights' dtype"),
+        (lambda: call()(x, x, x[:, 1:]), ValueError, r"one value for each key, found \(2, 5, 16\)"),
+        (lambda: call()(x.long()), TypeError, "found torch.int64"),
+        (lambda: call()(x, bias=x.long()), TypeError, "bias .* must be floating point"),
+        (lambda: call()(x, head_mask=[1, 0, 1, 1]), TypeError, "head_mask must be a tensor"),
+        (lambda: call()(x, places=torch.arange(5)), ValueError, "but there is no rotary"),
+        (
+            lambda: call(rotary=Rotary(width=4))(x, places=torch.arange(4)),
+            ValueError,
+            r"must be a whole number, \(5,\) or \(batch, 5\), found torch.int64 \(4,\)",
+        ),
     ],
 )
 def test_bad_input_gets_a_sentence(do, error, words):
@@ -315,3 +339,58 @@ def test_autocast_may_mix_dtypes():
             torch.testing.assert_close(out.float(), ours(*map(torch.Tensor.float, args)).float())
     with pytest.raises(TypeError, match=r"found torch\.bfloat16"):
         ours(x.bfloat16())
+
+
+@pytest.mark.parametrize("B", [1, 2, 4, 5])  # 4 is the number of heads
+@pytest.mark.parametrize("kv_heads", [4, 1])
+@pytest.mark.parametrize("return_weights", [False, True])
+def test_each_sequence_may_have_places_of_its_own(B, kv_heads, return_weights):
+    torch.manual_seed(0)
+    rotary = Rotary(width=4, base=50)
+    ours = MultiHeadAttention(width=16, heads=4, kv_heads=kv_heads, rotary=rotary).double()
+    x, places = torch.randn(B, 6, 16).double(), torch.randint(0, 99, (B, 6))
+    together = ours(x, places=places, return_weights=return_weights)
+    together = together if return_weights else (together,)
+    for row in range(B):
+        alone = ours(x[row : row + 1], places=places[row], return_weights=return_weights)
+        for one, other in zip(together, alone if return_weights else (alone,)):
+            torch.testing.assert_close(one[row], other[0])
+    count = ours(x, places=torch.arange(6))
+    torch.testing.assert_close(count, ours(x))
+    torch.testing.assert_close(count, ours(x, places=torch.arange(6).expand(B, -1)))
+
+
+def test_prompts_padded_on_the_left_with_rotary_are_those_without_padding():
+    """The places of each row begin at its first token, in the prompt and behind the cache."""
+    torch.manual_seed(0)
+    ours = MultiHeadAttention(width=16, heads=4, rotary=Rotary(width=4, base=50)).double()
+    x, pads, cache = torch.randn(4, 6, 16).double(), torch.tensor([0, 2, 1, 0]), KeyValueCache()
+    keep = (torch.arange(6) >= pads[:, None])[:, None, None]
+    places = (torch.arange(6) - pads[:, None]).clamp_min(0)
+    outs = [
+        ours(x[:, a:b], mask=keep[..., :b], causal=True, places=places[:, a:b], cache=cache)
+        for a, b in ((0, 4), (4, 5), (5, 6))
+    ]
+    found = torch.cat(outs, dim=1)
+    for row, pad in enumerate(pads.tolist()):
+        alone = ours(x[row : row + 1, pad:], causal=True)
+        torch.testing.assert_close(found[row, pad:], alone[0])
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", [nn.Linear, Projections])
+def test_quantized_attention_works_and_is_nearly_the_same(kind):
+    """Also where `qkv` itself is quantized: then a part of it is not to be had alone."""
+    torch.manual_seed(0)
+    ours = MultiHeadAttention(width=16, heads=4).eval()
+    x, y = torch.randn(2, 3, 16), torch.randn(2, 5, 16)
+    want = ours(x), ours(x, y), ours(x, y, return_weights=True)[0]
+    if kind is Projections:
+        plain = nn.Linear(16, 48)
+        plain.load_state_dict(ours.qkv.state_dict())
+        ours.qkv = plain
+    small = torch.ao.quantization.quantize_dynamic(ours, {nn.Linear}, dtype=torch.qint8)
+    assert type(small.out) is not nn.Linear
+    assert callable(small.qkv.weight) == (kind is Projections)
+    for found, expected in zip((small(x), small(x, y), small(x, y, return_weights=True)[0]), want):
+        assert (found - expected).abs().max() < 0.05 < expected.abs().max()

@@ -15,10 +15,12 @@ LAYERS = {
     1: [
         "attention",
         "kernels",
+        "choosing",
         "heads",
         "local",
         "masks",
         "positions",
+        "biases",
         "activations",
         "blocks",
         "quick",

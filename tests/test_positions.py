@@ -238,6 +238,19 @@ def test_a_row_padded_on_the_left_starts_before_0(name):
         (lambda: P.RelativeBias(heads=2, buckets=7), "even number.*found 7"),
         (lambda: P.WindowBias(heads=2, height=0, columns=1), "height must be above 0"),
         (lambda: P.sinusoidal(3, 0), "width must be above 0, found 0"),
+        (lambda: P.relative_buckets(x.long(), max_distance=8), "above 8, for the 8 nearest .* 8"),
+        (lambda: P.relative_buckets(x.long(), buckets=3), "even number of at least 4, found 3"),
+        (
+            lambda: P.relative_buckets(x.long(), max_distance=16, bidirectional=False),
+            "max_distance must be above 16",
+        ),
+        (lambda: P.RelativeBias(heads=2, max_distance=7), "max_distance must be above 8.*found 7"),
+        (lambda: P.Rotary(width=6, base=-1), "base must be above 0, found -1"),
+        (lambda: P.Rotary(width=6)(x, torch.arange(6)), r"\(7,\) or \(batch, 7\), .* \(6,\)"),
+        (lambda: P.Rotary(width=6)(x, torch.tensor(3)), r"found torch.int64 \(\)"),
+        (lambda: P.Rotary(width=6)(x[0], torch.ones(7, 7)), r"found torch.float32 \(7, 7\)"),
+        (lambda: P.Rotary(width=6)(x, torch.ones(3, 7)), r"found torch.float32 \(3, 7\)"),
+        (lambda: P.Rotary(width=6)(x, torch.ones(7).bool()), "found torch.bool"),
     ],
 )
 def test_bad_input_gets_a_sentence(call, words):
@@ -264,3 +277,63 @@ def test_rows_padded_on_the_left_count_from_their_first_token(scheme):
 def test_learned_positions_end_where_they_end_for_every_row():
     with pytest.raises(ValueError, match="9 positions were learned, found places 6 to 9"):
         P.LearnedPosition(size=9, width=8)(torch.zeros(2, 4, 8), torch.tensor([0, 6]))
+
+
+@pytest.mark.parametrize("offset", [torch.tensor([0, 1, 2]), torch.tensor([3])])
+@pytest.mark.parametrize("name", ["learned", "sinusoidal", "binary"])
+def test_an_offset_for_each_row_and_no_other_number_of_them(name, offset):
+    with pytest.raises(ValueError, match=rf"for each row of x \(2, 4, 6\), found {len(offset)}"):
+        modules()[name](torch.zeros(2, 4, 6), offset)
+
+
+@pytest.mark.parametrize("name", ["learned", "sinusoidal", "binary"])
+@pytest.mark.parametrize("offset", [torch.tensor([1.0, 2.0]), torch.ones(2, 4).long(),
+                                    torch.tensor(2), torch.tensor([True, False])])  # fmt: skip
+def test_offsets_are_whole_numbers_one_for_each_row(name, offset):
+    with pytest.raises(ValueError, match=r"whole number, or one for each row \(batch,\), found"):
+        modules()[name](torch.zeros(2, 4, 6), offset)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: P.sinusoidal(3, 4.0), "width must be a whole number, found 4.0"),
+        (lambda: P.sinusoidal(2.5, 4), "positions must be a whole number, found 2.5"),
+        (lambda: P.sinusoidal([0, 1], 4), r"positions must be a whole number, found \[0, 1\]"),
+        (lambda: P.binary(torch.ones(2), 3), "in bits must be whole numbers, found torch.float32"),
+        (lambda: P.Rotary(width=4.0), "width must be a whole number, found 4.0"),
+        (lambda: P.Rotary(width=4)(torch.ones(2, 4), 1.5), "offset must be a whole number"),
+        (lambda: P.LearnedPosition(size=2.5, width=4), "size must be a whole number, found 2.5"),
+        (lambda: modules()["learned"](x, True), "offset must be a whole number, found True"),
+        (lambda: modules()["sinusoidal"](x, 0.5), "offset must be a whole number, found 0.5"),
+        (lambda: P.alibi(4, heads=2.0), "heads must be a whole number, found 2.0"),
+        (lambda: P.alibi(4.0, heads=2), "T must be a whole number, found 4.0"),
+        (lambda: P.relative_buckets(torch.ones(3)), "distances must be whole numbers"),
+        (lambda: P.RelativeBias(heads=2, buckets=8.0), "buckets must be a whole number"),
+        (lambda: P.sine_2d(2, 2.0, 4), "columns must be a whole number, found 2.0"),
+    ],
+)
+def test_what_is_of_another_kind_gets_a_sentence_too(call, words):
+    with pytest.raises(TypeError, match=words):
+        call()
+
+
+@pytest.mark.parametrize("layout", ["pairs", "halves"])
+@pytest.mark.parametrize("shape", [(3, 5, 6), (3, 3, 5, 6), (2, 3, 5, 6), (5, 2, 3, 5, 6)])
+def test_rotary_turns_each_sequence_by_its_own_places(layout, shape):
+    """Also where the batch is as large as the number of heads, or as the length."""
+    torch.manual_seed(0)
+    rotary = P.Rotary(width=6, base=30, layout=layout)
+    x, places = torch.randn(shape).double(), torch.randint(-9, 99, (shape[0], 5))
+    together = rotary(x, places)
+    assert together.shape == x.shape
+    for row in range(shape[0]):
+        torch.testing.assert_close(together[row], rotary(x[row], places[row]))
+    torch.testing.assert_close(rotary(x, torch.arange(5).expand(shape[0], -1)), rotary(x))
+
+
+def test_the_nearest_distances_have_a_bucket_each_up_to_the_smallest_max_distance():
+    for both, exact in ((True, 8), (False, 16)):
+        found = P.relative_buckets(-torch.arange(40), max_distance=exact + 1, bidirectional=both)
+        assert found[:exact].tolist() == list(range(exact))
+        assert found.diff().ge(0).all() and found.max() == (15 if both else 31)

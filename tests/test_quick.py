@@ -5,9 +5,14 @@ from functools import partial
 import pytest
 import torch
 import torch.nn.functional as F
+from accelerate.hooks import ModelHook, add_hook_to_module
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from torch import nn
+from torch.nn.utils import parametrize, prune
+from torch.nn.utils.parametrizations import weight_norm
 
-from coursekit.blocks import Stack, StackCache
+from coursekit.blocks import FeedForward, Stack, StackCache
 from coursekit.positions import RelativeBias, Rotary
 from coursekit.quick import QuickStack
 
@@ -95,20 +100,166 @@ def own_module(net: Stack) -> None:
     net.blocks[1].feed_forward.expand = nn.Sequential(net.blocks[1].feed_forward.expand)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        own_module,
-        lambda net: net.blocks[0].self_attention.register_forward_hook(lambda *_: None),
-        lambda net: net.blocks[0].register_forward_pre_hook(lambda *_: None),
-        lambda net: net.blocks[1].feed_residual.dropout.train(),
-    ],
-)
+def own_forward(net: Stack) -> None:
+    feed = net.blocks[1].feed_forward
+    plain = feed.forward
+    feed.forward = lambda x: 2 * plain(x)
+
+
+def another_norm(net: Stack) -> None:
+    net.blocks[0].feed_forward.norm = nn.LayerNorm(20).double()
+
+
+def head_scale(net: Stack) -> None:
+    net.blocks[1].head_scale = nn.Parameter(torch.tensor([0.5, 1.0, 2.0]).double())
+
+
+def parametrized(net: Stack) -> None:
+    class Twice(nn.Module):
+        def forward(self, weight):
+            return 2 * weight
+
+    parametrize.register_parametrization(net.blocks[0].feed_forward.contract, "weight", Twice())
+
+
+def own_attribute(net: Stack) -> None:
+    net.blocks[0].self_attention.scale = 2.0
+
+
+def new_weights(net: Stack) -> None:
+    other = {name: 2 * tensor for name, tensor in net.state_dict().items()}
+    net.load_state_dict(other, assign=True)
+
+
+def new_data(net: Stack) -> None:
+    net.blocks[1].feed_residual.norm.weight.data = torch.full((D,), 3.0).double()
+
+
+def in_training(net: Stack, part: str, chance: float = 0.5) -> None:
+    """Only the draw itself may differ, so the tests below compare under one seed."""
+    net.train()
+    for module in net.modules():
+        if isinstance(getattr(module, part, None), float):
+            setattr(module, part, chance)
+
+
+TAMPERING = {
+    "a module": own_module,
+    "a forward": own_forward,
+    "a norm": another_norm,
+    "a linear for a norm": lambda net: setattr(net, "final", nn.Linear(D, D).double()),
+    "another placement": lambda net: setattr(net.blocks[1].feed_residual, "placement", "post"),
+    "a norm after": lambda net: setattr(
+        net.blocks[0].self_residual, "after", nn.LayerNorm(D).double()
+    ),
+    "head scale": head_scale,
+    "parametrization": parametrized,
+    "weight norm": lambda net: weight_norm(net.blocks[0].feed_forward.expand),
+    "pruning": lambda net: prune.l1_unstructured(net.blocks[0].feed_forward.expand, "weight", 0.5),
+    "hook": lambda net: net.blocks[0].self_attention.register_forward_hook(
+        lambda module, inputs, output: 2 * output
+    ),
+    "pre-hook": lambda net: net.blocks[0].feed_forward.register_forward_pre_hook(
+        lambda module, inputs: 2 * inputs[0]
+    ),
+    "hook of accelerate": lambda net: add_hook_to_module(net.blocks[1].feed_forward, Doubling()),
+    "backward hook": lambda net: net.blocks[0].register_full_backward_hook(lambda *_: None),
+    "dropout": lambda net: in_training(net, "p"),
+    "attention dropout": lambda net: in_training(net, "dropout"),
+    "drop path": lambda net: in_training(net, "drop_path"),
+    "quantized": lambda net: torch.ao.quantization.quantize_dynamic(
+        net.float(), {nn.Linear}, inplace=True
+    ).double(),
+}  # fmt: skip
+
+
+class Doubling(ModelHook):
+    def post_forward(self, module, output):
+        return 2 * output
+
+
+@pytest.mark.parametrize("change", TAMPERING.values(), ids=TAMPERING)
 def test_it_steps_aside_for_what_was_put_in(change):
-    net = stack(dropout=0.1)
+    net = stack()
     assert QuickStack.of(net) is not None
     change(net)
     assert QuickStack.of(net) is None
+
+
+def test_it_steps_aside_for_hooks_on_all_modules_and_for_another_class(monkeypatch):
+    net, x = stack(), torch.randn(B, 1, D).double()
+    quick = QuickStack.of(net)
+    seen = []
+    with nn.modules.module.register_module_forward_hook(lambda module, *_: seen.append(module)):
+        assert QuickStack.of(net) is None
+        quick(x, StackCache(2))
+    assert net.blocks[1].feed_forward in seen
+    assert QuickStack.of(net) is not None
+    monkeypatch.setattr(FeedForward, "forward", lambda self, x: x)
+    assert QuickStack.of(net) is None
+    torch.testing.assert_close(quick(x, StackCache(2)), net(x))
+
+
+LATER = TAMPERING | {
+    "attribute": own_attribute,
+    "new weights": new_weights,
+    "new data": new_data,
+}
+del LATER["quantized"]  # makes it a network of other numbers, which the cache does not hold
+
+
+@pytest.mark.parametrize("change", LATER.values(), ids=LATER)
+@pytest.mark.parametrize("cross", [False, True])
+def test_a_stack_that_is_changed_later_is_run_as_it_stands(change, cross):
+    net, x = stack(cross_attention=cross, norm="pre"), torch.randn(B, 3, D).double()
+    memory = torch.randn(B, M, D).double() if cross else None
+    quick, slow, fast = QuickStack.of(net), StackCache(2), StackCache(2)
+    for cache in (slow, fast):
+        net(x[:, :1], memory, causal=True, cache=cache)
+    before = quick(x[:, 1:2], fast, memory)
+    torch.testing.assert_close(net(x[:, 1:2], memory, causal=True, cache=slow), before)
+    change(net)
+    torch.manual_seed(2)
+    expected = net(x[:, 2:], memory, causal=True, cache=slow)
+    torch.manual_seed(2)
+    torch.testing.assert_close(quick(x[:, 2:], fast, memory), expected)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from(["pre", "post", "none", "normformer", "dlcl"]),
+    st.booleans(),
+    st.fixed_dictionaries({}, optional={
+        "dropout": st.sampled_from([0.0, 0.3]), "attention_dropout": st.sampled_from([0.0, 0.3]),
+        "hidden_dropout": st.sampled_from([0.0, 0.3]), "drop_path": st.sampled_from([0.0, 0.5]),
+        "rms_norm": st.booleans(), "bias": st.booleans(), "attention_bias": st.booleans(),
+        "kv_heads": st.just(1), "head_width": st.just(5), "value_width": st.just(3),
+        "scale": st.just(1.0), "residual": st.booleans(), "final_norm": st.booleans(),
+        "activation": st.sampled_from([F.gelu, torch.tanh]),
+    }),
+    st.lists(st.sampled_from(sorted(set(LATER) - {"weight norm", "parametrization", "pruning"})),
+             max_size=2, unique=True),
+    st.booleans(),
+)  # fmt: skip
+def test_whatever_the_stack_it_is_quick_and_right_or_not_at_all(norm, cross, more, tampering, late):
+    net = stack(norm=norm, cross_attention=cross, **more)
+    x, memory = torch.randn(B, 2, D).double(), torch.randn(B, M, D).double() if cross else None
+    quick = QuickStack.of(net) if late else None
+    try:
+        for name in tampering:
+            LATER[name](net)
+    except AttributeError:
+        return  # no such part here
+    quick = quick if late else QuickStack.of(net)
+    if quick is None:
+        return
+    outs = []
+    for run in (partial(net, causal=True), quick):
+        cache = StackCache(2)
+        torch.manual_seed(1)
+        net(x[:, :1], memory, causal=True, cache=cache)
+        outs.append(run(x[:, 1:], memory=memory, cache=cache))
+    torch.testing.assert_close(*outs)
 
 
 @pytest.mark.parametrize(

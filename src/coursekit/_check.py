@@ -3,9 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral, Real
 
 import torch
 from torch import Tensor
+
+
+def check_dtype(x: Tensor, linear: torch.nn.Module, name: str) -> None:
+    """Raise unless `x` has the weights' dtype; under autocast torch mixes dtypes on purpose.
+
+    What somebody has put into the place of a linear map (a quantized one) may have no such weight.
+    """
+    weight = getattr(linear, "weight", None)
+    if isinstance(weight, Tensor):
+        _check_same_dtype(x, weight, name)
+
+
+def _check_same_dtype(x: Tensor, weight: Tensor, name: str) -> None:
+    if x.dtype == weight.dtype:
+        return
+    device = x.device.type
+    if not (torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device)):
+        raise TypeError(f"{name} must have the weights' dtype {weight.dtype}, found {x.dtype}")
 
 
 def check_mask(mask: Tensor, shape: Sequence[int]) -> None:
@@ -22,6 +41,7 @@ def check_mask(mask: Tensor, shape: Sequence[int]) -> None:
 
 def check_bias(bias: Tensor, shape: Sequence[int]) -> None:
     """Raise unless `bias` is floating point and broadcasts to the scores' `shape` (..., T, S)."""
+    check_tensor(bias, "bias")
     if not bias.is_floating_point():
         raise TypeError(
             f"the bias is added to the scores and must be floating point, found {bias.dtype}; "
@@ -32,15 +52,23 @@ def check_bias(bias: Tensor, shape: Sequence[int]) -> None:
 
 def _check_broadcast(name: str, tensor: Tensor, shape: Sequence[int]) -> None:
     pairs = zip(reversed(tensor.shape), reversed(shape), strict=False)
-    if tensor.ndim > len(shape) or any(m not in (1, n) for m, n in pairs):
+    if tensor.ndim > len(shape) or any(m != 1 and m != n for m, n in pairs):
         raise ValueError(
             f"the {name} {tuple(tensor.shape)} does not broadcast to the scores {tuple(shape)}: "
             "each of its axes must be 1 or equal, counted from the right (..., queries, keys)"
         )
 
 
-def check_values(k: Tensor, v: Tensor) -> None:
-    """Raise unless keys (..., S, Dk) and values (..., S, Dv) agree in length S and dtype."""
+def _broadcast(one: Sequence[int], other: Sequence[int]) -> bool:
+    return all(a == b or 1 in (a, b) for a, b in zip(reversed(one), reversed(other), strict=False))
+
+
+def check_values(k: Tensor, v: Tensor, scores: Sequence[int]) -> None:
+    """Raise unless keys (..., S, Dk) and values (..., S, Dv) agree in length S and dtype.
+
+    The values' other axes (batch, heads) must broadcast with those of the scores (..., T, S).
+    """
+    check_tensor(v, "the values")
     if k.ndim < 2 or v.ndim < 2:
         raise ValueError(
             "keys and values need at least two axes (length, width), "
@@ -53,18 +81,40 @@ def check_values(k: Tensor, v: Tensor) -> None:
         )
     if k.dtype != v.dtype:
         raise TypeError(f"keys and values must share one dtype, found {k.dtype} and {v.dtype}")
+    if v.shape[:-2] != scores[:-2] and not _broadcast(v.shape[:-2], scores[:-2]):
+        raise ValueError(
+            f"the leading axes (batch, heads) of the values {tuple(v.shape)} do not broadcast "
+            f"with those of the scores {tuple(scores)}"
+        )
+
+
+def readable(tensor: Tensor) -> bool:
+    """Tell whether Python may look at the numbers in `tensor` now.
+
+    On the meta device there are none, and while torch records what is computed (`torch.compile`,
+    `torch.export`, `torch.jit.trace`) what was decided by the numbers of one example would be
+    decided for all.
+    """
+    return not (tensor.is_meta or torch.compiler.is_compiling() or torch.jit.is_tracing())
+
+
+def check_tensor(tensor: Tensor, name: str) -> None:
+    """Raise unless `tensor` is one: a list has no shape and no device."""
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"{name} must be a tensor, found {type(tensor).__name__}")
 
 
 def check_tokens(tokens: Tensor, vocabulary: int, name: str = "tokens") -> None:
     """Raise unless `tokens` (B, T) holds integer ids of the vocabulary, at least one."""
+    check_tensor(tokens, name)
     if tokens.ndim != 2 or 0 in tokens.shape:
         raise ValueError(
             f"{name} must have shape (batch, length), both at least 1, found {tuple(tokens.shape)}"
         )
     if tokens.dtype not in (torch.int64, torch.int32):
         raise TypeError(f"{name} must hold token ids (int64 or int32), found {tokens.dtype}")
-    if tokens.is_meta:
-        return  # no numbers to look at
+    if not readable(tokens):
+        return
     lowest, highest = (extreme.item() for extreme in tokens.aminmax())
     for extreme in (lowest, highest):
         if not 0 <= extreme < vocabulary:
@@ -75,6 +125,7 @@ def check_tokens(tokens: Tensor, vocabulary: int, name: str = "tokens") -> None:
 
 def check_ids(vocabulary: int, **ids: int) -> None:
     """Raise unless every token id given by name is one of the vocabulary."""
+    check_whole(least=-torch.inf, **ids)
     for name, number in ids.items():
         if not 0 <= number < vocabulary:
             raise ValueError(
@@ -82,8 +133,24 @@ def check_ids(vocabulary: int, **ids: int) -> None:
             )
 
 
+def check_labels(
+    labels: Tensor, classes: int, name: str = "targets", ignored: int | None = None
+) -> None:
+    """Raise unless `labels` (...) are int64 and each is one of the `classes`, or `ignored`."""
+    check_tensor(labels, name)
+    if labels.dtype != torch.int64:
+        raise TypeError(f"{name} must be token ids (int64), found {labels.dtype}")
+    if not labels.numel() or not readable(labels):
+        return
+    known = labels if ignored is None else labels.masked_fill(labels == ignored, 0)
+    for extreme in (each.item() for each in known.aminmax()):
+        if not 0 <= extreme < classes:
+            raise ValueError(f"{name} must be ids from 0 to {classes - 1}, found {extreme}")
+
+
 def check_keep(keep: Tensor, tokens: Tensor, name: str = "keep") -> None:
     """Raise unless `keep` is boolean (True = a real token) and has the shape (B, T) of `tokens`."""
+    check_tensor(keep, name)
     if keep.dtype != torch.bool:
         raise TypeError(f"{name} must be boolean (True = a real token), found {keep.dtype}")
     if keep.shape != tokens.shape:
@@ -93,8 +160,14 @@ def check_keep(keep: Tensor, tokens: Tensor, name: str = "keep") -> None:
         )
 
 
-def check_images(images: Tensor, channels: int, name: str = "images") -> None:
-    """Raise unless `images` (B, C, H, W) is floating point with `channels` and not empty."""
+def check_images(
+    images: Tensor, channels: int, name: str = "images", *, weight: Tensor | None = None
+) -> None:
+    """Raise unless `images` (B, C, H, W) is floating point with `channels` and not empty.
+
+    They must have the dtype of the `weight` that they meet first.
+    """
+    check_tensor(images, name)
     if images.ndim != 4 or images.shape[1] != channels or 0 in images.shape:
         raise ValueError(
             f"{name} must have shape (batch, {channels}, height, width), none of them 0, "
@@ -102,16 +175,71 @@ def check_images(images: Tensor, channels: int, name: str = "images") -> None:
         )
     if not images.is_floating_point():
         raise TypeError(f"{name} must be floating point, found {images.dtype}")
+    if weight is not None:
+        _check_same_dtype(images, weight, name)
 
 
 def check_positive(**numbers: float) -> None:
     """Raise unless every number given by name is above zero."""
+    check_number(**numbers)
     for name, number in numbers.items():
         if not number > 0:
             raise ValueError(f"{name} must be above 0, found {number}")
 
 
+def check_least(least: float = 0, **numbers: float) -> None:
+    """Raise unless every number given by name is `least` or more; NaN is not."""
+    check_number(**numbers)
+    for name, number in numbers.items():
+        if not number >= least:
+            raise ValueError(f"{name} must be at least {least}, found {number}")
+
+
+def check_share(**numbers: float) -> None:
+    """Raise unless every number given by name is a share: from 0 to 1, both included."""
+    check_number(**numbers)
+    for name, number in numbers.items():
+        if not 0 <= number <= 1:
+            raise ValueError(f"{name} must be a share between 0 and 1, found {number}")
+
+
+def check_whole(least: int = 1, **numbers: int) -> None:
+    """Raise unless every number given by name is whole, as an int is, and `least` or more.
+
+    12.0 is refused too: what is counted should be counted in ints, and True is not a number.
+    """
+    for name, number in numbers.items():
+        # torch.export traces lengths as `SymInt` and torch.jit.trace as tensors, no Python ints.
+        whole = isinstance(number, (Integral, torch.SymInt)) and not isinstance(number, bool)
+        whole = whole or (torch.jit.is_tracing() and isinstance(number, Tensor))
+        if not whole:
+            raise TypeError(f"{name} must be a whole number, found {number!r}")
+        if not number >= least:
+            wanted = "above 0" if least == 1 else f"at least {least}"
+            raise ValueError(f"{name} must be {wanted}, found {number}")
+
+
+def check_number(**numbers: float) -> None:
+    """Raise unless every number given by name is one, of Python's, NumPy's or torch's."""
+    kinds = (Real, Tensor, torch.SymInt, torch.SymFloat)  # a learned number is a tensor
+    for name, number in numbers.items():
+        if isinstance(number, bool) or not isinstance(number, kinds):
+            raise TypeError(f"{name} must be a number, found {number!r}")
+        if isinstance(number, Tensor) and number.numel() != 1:
+            raise ValueError(f"{name} must be one number, found a tensor {tuple(number.shape)}")
+
+
+def check_stages(**numbers: Sequence[int]) -> None:
+    """Raise unless everything given by name has whole numbers above 0, one for each stage."""
+    for name, stages in numbers.items():
+        if not isinstance(stages, Sequence):
+            raise TypeError(f"{name} must have one number for each stage, found {stages!r}")
+        check_whole(**{f"{name}[{stage}]": number for stage, number in enumerate(stages)})
+
+
 def check_width(x: Tensor, width: int, what: str) -> None:
     """Raise unless `x` (B, T, width) has three axes and the last is `width`."""
+    if not isinstance(x, Tensor):
+        raise TypeError(f"{what} must be a tensor, found {type(x).__name__}")
     if x.ndim != 3 or x.shape[-1] != width:
         raise ValueError(f"{what} must have shape (batch, length, {width}), found {tuple(x.shape)}")

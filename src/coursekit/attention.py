@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from coursekit import masks
-from coursekit._check import check_bias, check_mask, check_values
+from coursekit._check import check_bias, check_mask, check_share, check_tensor, check_values
 from coursekit.kernels import check_widths, gaussian, scaled_dot
 
 
@@ -34,15 +34,22 @@ def attention(
     q (..., T, Dk), k (..., S, Dk), v (..., S, Dv) -> (..., T, Dv), and the weights (..., T, S) when
     `return_weights` is set. `mask` is boolean, True = may attend, and broadcasts to (..., T, S);
     a query that may attend to nothing gets zeros. `causal` lets the queries, the last T of the S
-    positions, look at nothing ahead of themselves. `bias` is added to the scores.
+    positions, look at nothing ahead of themselves. `bias` is added to the scores, in their dtype;
+    where it is −∞ it forbids, as a mask does.
     """
-    check_values(k, v)
+    check_share(dropout=dropout)
     scores = kernel(q, k)  # (..., T, S): how well query t agrees with key s
+    check_values(k, v, scores.shape)
     if causal:
         mask = no_look_ahead(mask, scores.shape, scores.device)
     if bias is not None:
         check_bias(bias, scores.shape)
+        bias = bias.to(scores.dtype)
         scores = scores + bias  # (..., T, S): what positions say, for ALiBi and T5
+        if mask is not None:
+            check_mask(mask, scores.shape)
+        forbids_not = ~bias.isneginf()
+        mask = forbids_not if mask is None else mask & forbids_not
     weights = masked_softmax(scores, mask)  # (..., T, S): each row sums to 1
     out = F.dropout(weights, dropout) @ v  # (..., T, Dv): a weighted mean of the values
     return (out, weights) if return_weights else out
@@ -55,6 +62,9 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     to attend to would be 0/0; it is computed on zeros instead and then erased, which keeps its
     weights at 0 and its gradients finite.
     """
+    check_tensor(scores, "scores")
+    if not scores.is_floating_point():
+        raise TypeError(f"scores must be floating point, found {scores.dtype}")
     if mask is None:
         return scores.softmax(dim=-1)
     check_mask(mask, scores.shape)
@@ -80,23 +90,33 @@ def fused_attention(
     empty rows are those of `attention`, and a test holds the two equal, gradients included.
     `causal` alone needs no (T, S) mask in memory and skips the half of the work that it forbids.
     """
-    check_values(k, v)
     shape = check_widths(q, k)
+    check_values(k, v, shape)
+    if not (isinstance(dropout, float) and dropout == 0):
+        check_share(dropout=dropout)
     T, S = shape[-2:]
     if bias is not None:
         check_bias(bias, shape)
-    causal = causal and T > 1  # a single query is the newest position: nothing is ahead of it
+        bias = _at_least_2d(bias.to(q.dtype), shape)
+    if T == 1:  # a single query is the newest position: nothing is ahead of it
+        causal = False
     if mask is None and (not causal or (bias is None and T == S)):
         return F.scaled_dot_product_attention(q, k, v, bias, dropout, causal, scale=scale)
     if causal:
         mask = no_look_ahead(mask, shape, q.device)
     check_mask(mask, shape)
+    mask = _at_least_2d(mask, shape)
     empty = ~mask.any(dim=-1, keepdim=True)  # (..., T, 1)
     allowed = mask | empty  # an empty row looks everywhere, and its result is erased below
     if bias is not None:
         allowed = bias.masked_fill(~allowed, -torch.inf)  # (..., T, S)
     out = F.scaled_dot_product_attention(q, k, v, allowed, dropout, scale=scale)  # (..., T, Dv)
     return out.masked_fill(empty, 0.0)
+
+
+def _at_least_2d(x: Tensor, shape: torch.Size) -> Tensor:
+    """Return a mask or a bias of no axis or one (keys) with two, as torch's call wants them."""
+    return x.expand(shape[-2:]) if x.ndim < 2 else x
 
 
 def no_look_ahead(mask: Tensor | None, shape: torch.Size, device: torch.device) -> Tensor:
@@ -115,6 +135,7 @@ def nadaraya_watson(query: Tensor, x: Tensor, y: Tensor, bandwidth: float = 1.0)
     saw there. A small bandwidth listens to the nearest sample, a large one to the mean of all.
     """
     for name, tensor in (("query", query), ("x", x), ("y", y)):
+        check_tensor(tensor, name)
         if tensor.ndim != 1:
             raise ValueError(f"{name} must have one axis (samples), found {tuple(tensor.shape)}")
     out = attention(

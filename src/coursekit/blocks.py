@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, get_args
 import torch
 from torch import Tensor, nn
 
-from coursekit._check import check_positive, check_width
+from coursekit._check import check_dtype, check_least, check_share, check_whole, check_width
 from coursekit.activations import relu
 from coursekit.heads import KeyValueCache, MultiHeadAttention
 from coursekit.positions import Rotary
@@ -40,7 +40,9 @@ class FeedForward(nn.Module):
     ) -> None:
         super().__init__()
         hidden = 4 * width if hidden is None else hidden
-        check_positive(width=width, hidden=hidden)
+        check_whole(width=width, hidden=hidden)
+        check_share(dropout=dropout)
+        check_least(eps=eps)
         self.width, self.activation = width, activation
         self.expand = nn.Linear(width, hidden, bias=bias)
         self.norm = nn.LayerNorm(hidden, eps=eps) if inner_norm else nn.Identity()
@@ -50,6 +52,7 @@ class FeedForward(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """x (B, T, D) -> (B, T, D)."""
         check_width(x, self.width, "x")
+        check_dtype(x, self.expand, "x")
         hidden = self.norm(self.activation(self.expand(x)))  # (B, T, hidden)
         return self.contract(self.dropout(hidden))  # (B, T, D)
 
@@ -80,6 +83,10 @@ class Residual(nn.Module):
         drop_path: float = 0.0,
     ) -> None:
         super().__init__()
+        _check_norm(norm)
+        check_whole(width=width)
+        check_share(dropout=dropout, drop_path=drop_path)
+        check_least(eps=eps)
         self.placement, self.keep, self.drop_path = norm, keep, drop_path
         self.dropout = nn.Dropout(dropout)
         normalise = nn.RMSNorm if rms_norm else nn.LayerNorm
@@ -97,8 +104,14 @@ class Residual(nn.Module):
         if self.training and self.drop_path:
             stays = 1 - self.drop_path
             chosen = torch.rand(len(x), *[1] * (x.ndim - 1), device=x.device) < stays  # (B, 1, 1)
-            change = change * chosen / stays  # as with dropout, the mean stays the same
+            # As with dropout, the mean stays the same.
+            change = change * chosen / stays if stays else change * 0
         return x + change if self.keep else change
+
+
+def _check_norm(norm: Norm) -> None:
+    if norm not in get_args(Norm):
+        raise ValueError(f"norm must be one of {', '.join(get_args(Norm))}, found {norm!r}")
 
 
 class Block(nn.Module):
@@ -138,8 +151,8 @@ class Block(nn.Module):
         rotary: Rotary | None = None,
     ) -> None:
         super().__init__()
-        if norm not in get_args(Norm):
-            raise ValueError(f"norm must be one of {', '.join(get_args(Norm))}, found {norm!r}")
+        _check_norm(norm)
+        check_whole(width=width)
         self.width = width
         attend = {
             "width": width,
@@ -192,6 +205,7 @@ class Block(nn.Module):
         positions: Tensor | None = None,
         memory_positions: Tensor | None = None,
         head_mask: Tensor | None = None,
+        places: Tensor | None = None,
         cache: KeyValueCache | None = None,
         memory_cache: KeyValueCache | None = None,
         return_weights: bool = False,
@@ -201,7 +215,8 @@ class Block(nn.Module):
         `mask` and `bias` (scores of x with itself) broadcast to (B, H, T, T), `memory_mask` to
         (B, H, T, S). `positions` (B or 1, T, D) is added to the queries and keys of x and
         `memory_positions` (B or 1, S, D) to the keys of the memory, never to values (DETR).
-        `head_mask` acts on the self-attention.
+        `head_mask` acts on the self-attention, and so do `places` (T,) or (B, T): where rotary
+        turns the sequence to.
         """
         check_width(x, self.width, "x")
         if hasattr(self, "cross_attention") != (memory is not None):
@@ -216,8 +231,8 @@ class Block(nn.Module):
             scale = self.head_scale
             heads = scale if head_mask is None else head_mask * (1 if scale is None else scale)
             out = self.self_attention(
-                **asks, mask=mask, causal=causal, bias=bias, head_mask=heads, cache=cache,
-                return_weights=return_weights,
+                **asks, mask=mask, causal=causal, bias=bias, head_mask=heads, places=places,
+                cache=cache, return_weights=return_weights,
             )  # fmt: skip
             out, own = out if return_weights else (out, None)
             return out
@@ -238,7 +253,8 @@ class Block(nn.Module):
         if hasattr(self, "cross_attention"):
             x = self.cross_residual(x, look_at_memory)
         if hasattr(self, "feed_forward"):
-            x = self.feed_residual(x, self.feed_forward)
+            # A function and no module: Accelerate moves the modules among a module's arguments.
+            x = self.feed_residual(x, lambda x: self.feed_forward(x))
         return (x, AttentionWeights(own, cross)) if return_weights else x
 
 
@@ -295,7 +311,8 @@ class Stack(nn.Module):
         **block: object,
     ) -> None:
         super().__init__()
-        check_positive(depth=depth)
+        check_whole(depth=depth)
+        check_share(drop_path=drop_path)
         shared = {"width": width, "norm": norm, "eps": eps, "rms_norm": rms_norm, **block}
         rates = torch.linspace(0, drop_path, depth, device="cpu").tolist()
         self.blocks = nn.ModuleList(Block(**shared, drop_path=rate) for rate in rates)

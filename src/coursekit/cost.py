@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from coursekit._check import check_positive
+from coursekit._check import check_whole
 
 
 @dataclass(frozen=True)
@@ -31,14 +31,14 @@ class LayerCost:
 
 def self_attention(n: int, d: int, *, heads: int = 1, itemsize: int = 4) -> LayerCost:
     """Each position looks at all n: two products of n × d by d × n; the projections not counted."""
-    check_positive(n=n, d=d, heads=heads)
+    check_whole(n=n, d=d, heads=heads)
     kept = 3 * n * d + heads * n * n  # queries, keys, values; the weights of each head
     return LayerCost(flops=4 * n * n * d, sequential=1, path=1, bytes=kept * itemsize)
 
 
 def recurrent(n: int, d: int, *, itemsize: int = 4) -> LayerCost:
     """h_t = tanh(W x_t + U h_{t−1}): two d × d products for each position, one after the other."""
-    check_positive(n=n, d=d)
+    check_whole(n=n, d=d)
     kept = 2 * n * d  # inputs and states
     return LayerCost(flops=4 * n * d * d, sequential=n, path=n, bytes=kept * itemsize)
 
@@ -51,7 +51,8 @@ def convolutional(
     With `dilated` the l-th layer looks kernel^l apart, so that the reach grows by a power each
     layer: the paper's log_k(n). Without it, layers of contiguous kernels stand on each other: n/k.
     """
-    check_positive(n=n, d=d)
+    check_whole(n=n, d=d)
+    check_whole(kernel=kernel)
     if kernel < 3 or kernel % 2 == 0:
         raise ValueError(f"kernel must be odd and at least 3, found {kernel}")
     radius, layers, reach = kernel // 2, 0, 0
@@ -71,7 +72,7 @@ def restricted(n: int, d: int, *, radius: int, heads: int = 1, itemsize: int = 4
 
     Counted for a window that lies wholly within the sequence; at both ends it is a little less.
     """
-    check_positive(n=n, d=d, radius=radius, heads=heads)
+    check_whole(n=n, d=d, radius=radius, heads=heads)
     r = min(2 * radius + 1, n)
     return LayerCost(
         flops=4 * n * r * d,

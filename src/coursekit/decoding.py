@@ -9,7 +9,8 @@ Shapes: B batch, T length of the prompt, V vocabulary, K beams, L longest text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, get_args
 
@@ -17,9 +18,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._check import check_positive
+from coursekit._check import check_ids, check_least, check_positive, check_whole
 from coursekit.blocks import StackCache
+from coursekit.choosing import check_scores, greedy, keep_top_k, keep_top_p, sample  # noqa: F401
 from coursekit.quick import QuickStack
+
+End = int | Sequence[int] | Tensor | None  # the token, or tokens, after which a text is complete
+SMALLEST = torch.iinfo(torch.int64).min  # a pad token may be any number: -1, -100
 
 
 @dataclass
@@ -32,18 +37,38 @@ class State:
     memory_mask: Tensor | None = None  # (B, 1, 1, S'): False at its padding
     positions: int | None = None  # how many tokens the decoder can read, None without a limit
     quick: QuickStack | None = None  # the blocks without their modules, where that is possible
+    in_pieces: bool = False  # whether several calls of `decode` read the prompts, not one
+
+    def __post_init__(self) -> None:
+        self.prompt = None if self.keep is None else tuple(self.keep.shape)  # (B, T)
+        if self.keep is not None:
+            if self.keep.ndim != 2 or self.keep.dtype != torch.bool:
+                raise ValueError(
+                    "keep must be boolean of shape (batch, length), "
+                    f"found {self.keep.dtype} {tuple(self.keep.shape)}"
+                )
+            self.keep = None if self.keep.all() else self.keep
 
     @property
     def length(self) -> int:
         """How many positions have been read, left padding included."""
         return self.cache.length
 
-    def keep_with(self, T: int) -> Tensor | None:
-        """Return `keep` (B, length + T) with the next T tokens, which are real; None: all are."""
+    def keep_with(self, tokens: Tensor) -> Tensor | None:
+        """Return `keep` (B, length + T) with the next tokens (B, T); None: all of them are real.
+
+        The prompts must be those that `keep` was made for; what follows them is real.
+        """
+        rows, end = len(tokens), self.length + tokens.shape[1]
+        if self.prompt is not None and self.length < self.prompt[1]:  # still reading the prompts
+            read = min(end, self.prompt[1]) if self.in_pieces else self.prompt[1]
+            if (rows, end) != (self.prompt[0], read):
+                raise ValueError(
+                    f"keep must have the shape of the prompts {(rows, end)}, found {self.prompt}"
+                )
         if self.keep is None:
             return None
-        missing = self.length + T - self.keep.shape[1]
-        return F.pad(self.keep, (0, max(missing, 0)), value=True)[:, : self.length + T]
+        return F.pad(self.keep, (0, max(end - self.keep.shape[1], 0)), value=True)[:, :end]
 
     def reorder(self, index: Tensor) -> None:
         """Keep the batch rows in `index` (B',), as beam search does when beams die or double."""
@@ -52,6 +77,8 @@ class State:
             rows = getattr(self, name)
             if rows is not None:
                 setattr(self, name, rows[index])
+        if self.prompt is not None:
+            self.prompt = (len(index), self.prompt[1])
 
 
 class Decoder(Protocol):
@@ -69,6 +96,11 @@ def left_pad(
     The padding stands on the left, so that every prompt ends where the new text begins. Prompts of
     one length need none, and `keep` is None.
     """
+    prompts = [p.tolist() if isinstance(p, Tensor) else p for p in prompts]
+    for prompt in prompts:
+        kinds = {type(token) for token in prompt} if isinstance(prompt, Sequence) else {None}
+        if not kinds <= {int}:
+            raise TypeError(f"each prompt must be a list of token ids, found {prompt!r:.50}")
     lengths = [len(prompt) for prompt in prompts]
     if not lengths or 0 in lengths:
         raise ValueError(f"there must be prompts of at least one token, found lengths {lengths}")
@@ -78,64 +110,10 @@ def left_pad(
     if pad is None:
         raise ValueError(f"prompts of different lengths {lengths} need a pad token")
     gaps = [longest - length for length in lengths]
+    check_whole(SMALLEST, pad=pad)
     rows = [[pad] * gap + list(prompt) for gap, prompt in zip(gaps, prompts)]
     keep = torch.arange(longest) >= torch.tensor(gaps)[:, None]
     return torch.tensor(rows), keep  # (B, T), (B, T)
-
-
-# Choosing one token from scores: functions from logits (B, V) to tokens (B,).
-
-
-def greedy(logits: Tensor) -> Tensor:
-    """Logits (B, V) -> tokens (B,): the likeliest one."""
-    return logits.argmax(dim=-1)
-
-
-def sample(
-    logits: Tensor,
-    *,
-    temperature: float = 1.0,
-    top_k: int | None = None,
-    top_p: float = 1.0,
-    generator: torch.Generator | None = None,
-) -> Tensor:
-    """Logits (B, V) -> tokens (B,) drawn from softmax(logits / temperature).
-
-    A temperature below 1 sharpens the distribution, one above 1 flattens it. `top_k`, then `top_p`
-    cut its tail off first. For `generate`: `choose=partial(sample, top_p=0.9)`.
-    """
-    check_positive(temperature=temperature)
-    logits = logits / temperature
-    if top_k is not None:
-        logits = keep_top_k(logits, top_k)
-    logits = keep_top_p(logits, top_p)
-    return torch.multinomial(logits.softmax(dim=-1), 1, generator=generator)[:, 0]  # (B,)
-
-
-def keep_top_k(logits: Tensor, k: int) -> Tensor:
-    """Logits (B, V) -> the same with −∞ for all but the `k` likeliest tokens (Fan et al., 2018)."""
-    check_positive(top_k=k)
-    best, index = logits.topk(min(k, logits.shape[-1]), dim=-1)  # (B, k)
-    return torch.full_like(logits, -torch.inf).scatter(-1, index, best)  # (B, V)
-
-
-def keep_top_p(logits: Tensor, p: float) -> Tensor:
-    """Logits (B, V) -> −∞ outside the nucleus (Holtzman et al., 2020).
-
-    The nucleus is the smallest set of likeliest tokens that together have a probability of `p` or
-    more: a token is in it as long as those before it have not reached `p`.
-    """
-    if not 0 < p <= 1:
-        raise ValueError(f"top_p must be above 0 and at most 1, found {p}")
-    if p == 1:
-        return logits
-    ranked, index = logits.sort(dim=-1, descending=True)  # (B, V)
-    share = ranked.softmax(dim=-1)  # (B, V)
-    before = share.cumsum(dim=-1) - share  # (B, V): what the likelier tokens have together
-    before[:, 0] = 0.0  # exactly: the likeliest token always stays
-    return torch.full_like(logits, -torch.inf).scatter(
-        -1, index, ranked.masked_fill(before >= p, -torch.inf)
-    )  # (B, V)
 
 
 # Writing a text from left to right.
@@ -148,28 +126,31 @@ def stream(
     state: State,
     *,
     longest: int | Tensor,
-    end: int | None = None,
+    end: End = None,
     pad: int | None = None,
     choose: Callable[[Tensor], Tensor] = greedy,
 ) -> Iterator[Tensor]:
     """Continue the prompts `tokens` (B, T): yield the next token of every row (B,), step by step.
 
-    A row is finished after the `end` token, or when it has `longest` new tokens (one number, or one
-    for each row (B,)); from then on it holds `pad`, or `end` without one. Finished rows leave the
-    batch and cost nothing; nothing is computed after the last.
+    A row is finished after the `end` token (or one of several), or when it has `longest` new tokens
+    (one number, or one for each row (B,)); from then on it holds `pad`, or the first `end` without
+    one. Finished rows leave the batch and cost nothing; nothing is computed after the last.
     """
-    longest, fill = _check(tokens, state, longest, end, pad)  # (B,)
+    longest, ends, fill = _check(tokens, state, longest, end, pad)  # (B,), (E,)
     running = torch.arange(len(tokens), device=tokens.device)  # (R,): the rows still being written
     shortest = int(longest.min())
     for length in range(1, int(longest.max()) + 1):
-        token = choose(model.decode(tokens, state))  # (R,)
+        logits = model.decode(tokens, state)  # (R, V)
+        if length == 1:
+            _check_ends(ends, logits.shape[-1])
+        token = choose(logits)  # (R,)
         step = longest.new_full(longest.shape, fill)  # (B,)
         step[running] = token
         yield step
         if end is not None or length >= shortest:  # some rows may be finished
             goes_on = longest[running] > length  # (R,)
             if end is not None:
-                goes_on = goes_on & (token != end)
+                goes_on = goes_on & ~_is_end(token, ends)
             if not goes_on.any():
                 return
             if not goes_on.all():
@@ -184,7 +165,7 @@ def generate(
     state: State,
     *,
     longest: int | Tensor,
-    end: int | None = None,
+    end: End = None,
     pad: int | None = None,
     choose: Callable[[Tensor], Tensor] = greedy,
 ) -> Tensor:
@@ -224,7 +205,7 @@ def beam_search(
     *,
     beams: int,
     longest: int | Tensor,
-    end: int | None = None,
+    end: End = None,
     pad: int | None = None,
     alpha: float = 0.6,
     penalty: Callable[[int | Tensor, float], float | Tensor] = wu_penalty,
@@ -238,12 +219,14 @@ def beam_search(
     stopped at its present length; "never", when none could at any length (Hugging Face's
     `early_stopping` True, False and "never").
     """
-    longest, fill = _check(tokens, state, longest, end, pad)  # (B,)
-    check_positive(beams=beams)
+    longest, ends, fill = _check(tokens, state, longest, end, pad)  # (B,), (E,)
+    check_whole(beams=beams)
+    check_least(-math.inf, alpha=alpha)
     if stop not in get_args(Stop):
         raise ValueError(f"stop must be one of {', '.join(get_args(Stop))}, found {stop!r}")
     B, K, L, device = len(tokens), beams, int(longest.max()), tokens.device
     logits = model.decode(tokens, state)  # (B, V): each prompt is read once, not once a beam
+    _check_ends(ends, logits.shape[-1])
     logits = logits.repeat_interleave(K, dim=0)  # (R·K, V)
     state.reorder(torch.arange(B, device=device).repeat_interleave(K))
     found = Hypotheses(
@@ -257,15 +240,16 @@ def beam_search(
     for length in range(1, L + 1):
         V = logits.shape[-1]
         shares = logits.log_softmax(dim=-1).view(-1, K, V)  # (R, K, V)
+        check_scores(shares[:, :, 0])
         total = (scores[:, :, None] + shares).flatten(1)  # (R, K·V): every beam by every token
-        # Each beam ends in one way, so K of the best 2K can go on.
-        best, flat = total.topk(min(2 * K, K * V), dim=1)  # (R, 2K)
+        # Each beam ends in as many ways as there are ends, mostly one: K of the best 2K can go on.
+        best, flat = total.topk(min(K + K * max(len(ends), 1), K * V), dim=1)  # (R, 2K)
         parent, token = flat // V, flat % V  # (R, 2K)
         grown = _rows_of(texts, parent)  # (R, 2K, L)
         grown[:, :, length - 1] = token
         ended = (longest[rows] == length)[:, None].expand_as(token)  # (R, 2K)
         if end is not None:
-            ended = ended | (token == end)
+            ended = ended | _is_end(token, ends)
 
         # Complete texts: those among the K best compete with the ones found before.
         new = (best / penalty(length, alpha)).masked_fill(~ended, -torch.inf)[:, :K]  # (R, K)
@@ -297,17 +281,29 @@ def beam_search(
 
 
 def _check(
-    tokens: Tensor, state: State, longest: int | Tensor, end: int | None, pad: int | None
-) -> tuple[Tensor, int]:
-    """Return `longest` for each row (B,) and what fills a row behind its end."""
+    tokens: Tensor, state: State, longest: int | Tensor, end: End, pad: int | None
+) -> tuple[Tensor, Tensor, int]:
+    """Return `longest` for each row (B,), the ends (E,), and what fills a row behind its end."""
+    if not isinstance(tokens, Tensor) or tokens.dtype not in (torch.int64, torch.int32):
+        found = tokens.dtype if isinstance(tokens, Tensor) else type(tokens).__name__
+        raise TypeError(
+            "the prompts must be a tensor of token ids (int64 or int32), which `left_pad` makes of "
+            f"lists, found {found}"
+        )
     if tokens.ndim != 2 or 0 in tokens.shape:
         raise ValueError(
             "the prompts must have shape (batch, length), both at least 1, "
             f"found {tuple(tokens.shape)}"
         )
     B, T = tokens.shape
+    keep = getattr(state, "keep", None)
+    if keep is not None and not keep[:, -1].all():
+        raise ValueError("the padding of a prompt must stand on the left, before its text")
+    if not isinstance(longest, (Tensor, list, tuple)):
+        check_whole(longest=longest)
     longest = torch.as_tensor(longest, device=tokens.device)
-    if longest.ndim > 1 or longest.is_floating_point() or (longest.ndim and len(longest) != B):
+    whole = longest.dtype in (torch.int64, torch.int32)
+    if not whole or longest.ndim > 1 or (longest.ndim and len(longest) != B):
         raise ValueError(
             f"longest must be one whole number or one for each of {B} rows, "
             f"found {longest.dtype} {tuple(longest.shape)}"
@@ -320,11 +316,30 @@ def _check(
             f"the model reads at most {room} tokens: a prompt of {T} leaves room for "
             f"{max(room - T + 1, 0)} new ones, found longest={int(longest.max())}"
         )
+    end = end.tolist() if isinstance(end, Tensor) else end
+    ends = [] if end is None else list(end) if isinstance(end, Iterable) else [end]
+    if end is not None and not ends:
+        raise ValueError("end must be a token id or several, found an empty list")
+    for number in ends:
+        check_whole(0, end=number)
     ragged = end is not None or bool((longest != longest[0]).any())
-    fill = end if pad is None else pad
+    fill = ends[0] if pad is None and ends else pad
     if fill is None and ragged:
         raise ValueError("rows of different lengths need a pad token, found pad=None")
-    return longest, 0 if fill is None else fill
+    fill = 0 if fill is None else fill
+    check_whole(SMALLEST, pad=fill)
+    ends = torch.tensor(ends, dtype=torch.long, device=tokens.device)
+    return longest, ends, fill
+
+
+def _check_ends(ends: Tensor, vocabulary: int) -> None:
+    for number in ends.tolist():
+        check_ids(vocabulary, end=number)
+
+
+def _is_end(token: Tensor, ends: Tensor) -> Tensor:
+    """Whether each of the tokens (...) is one of the ends (E,)."""
+    return (token[..., None] == ends).any(dim=-1)  # (...)
 
 
 def _rows_of(texts: Tensor, index: Tensor) -> Tensor:

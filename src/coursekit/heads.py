@@ -6,11 +6,20 @@ it in "Many heads". Shapes: B batch, H heads, T queries, S keys, D model width, 
 
 from __future__ import annotations
 
+import math
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import check_positive, check_width
+from coursekit._check import (
+    check_dtype,
+    check_least,
+    check_share,
+    check_tensor,
+    check_whole,
+    check_width,
+)
 from coursekit.attention import attention, fused_attention
 from coursekit.kernels import dot
 from coursekit.positions import Rotary
@@ -18,6 +27,8 @@ from coursekit.positions import Rotary
 
 def split_heads(x: Tensor, heads: int) -> Tensor:
     """x (B, T, H·Dh) -> (B, H, T, Dh): the width is cut into heads, nothing else moves."""
+    check_whole(heads=heads)
+    _check_axes(x, 3)
     if x.shape[-1] % heads:
         raise ValueError(f"a width of {x.shape[-1]} cannot be split into {heads} equal heads")
     return x.unflatten(-1, (heads, -1)).transpose(1, 2)  # (B, H, T, Dh)
@@ -25,7 +36,35 @@ def split_heads(x: Tensor, heads: int) -> Tensor:
 
 def merge_heads(x: Tensor) -> Tensor:
     """x (B, H, T, Dh) -> (B, T, H·Dh): the heads side by side again."""
+    _check_axes(x, 4)
     return x.transpose(1, 2).flatten(-2)  # (B, T, H·Dh)
+
+
+def _check_axes(x: Tensor, count: int) -> None:
+    check_tensor(x, "x")
+    if x.ndim != count:
+        raise ValueError(f"x must have {count} axes, found {tuple(x.shape)}")
+
+
+class Projections(nn.Linear):
+    """Linear maps of one input, their matrices below one another: `sizes` rows for each.
+
+    One of them alone is a call of this module too, and nobody reads its weight from outside: what
+    moves weights about (offloading, sharding) brings them when a module is called.
+    """
+
+    def __init__(self, width: int, sizes: tuple[int, ...], *, bias: bool = True) -> None:
+        super().__init__(width, sum(sizes), bias=bias)
+        self.sizes = sizes
+
+    def forward(self, x: Tensor, part: int | None = None) -> Tensor:
+        """x (B, T, D) -> (B, T, sum of sizes), or (B, T, size) of one `part`."""
+        return super().forward(x) if part is None else F.linear(x, *self.part(part))
+
+    def part(self, index: int) -> tuple[Tensor, Tensor | None]:
+        """Return one of the matrices, and its bias."""
+        bias = None if self.bias is None else self.bias.split(self.sizes)[index]
+        return self.weight.split(self.sizes)[index], bias
 
 
 class MultiHeadAttention(nn.Module):
@@ -51,18 +90,26 @@ class MultiHeadAttention(nn.Module):
     ) -> None:
         super().__init__()
         kv_heads = heads if kv_heads is None else kv_heads
-        check_positive(width=width, heads=heads, kv_heads=kv_heads)
+        check_whole(width=width, heads=heads, kv_heads=kv_heads)
+        check_share(dropout=dropout)
         if head_width is None and width % heads:
             raise ValueError(f"heads must divide the width, found {heads} heads and width {width}")
         if heads % kv_heads:
             raise ValueError(f"kv_heads must divide heads, found {kv_heads} and {heads}")
         head_width = width // heads if head_width is None else head_width
         value_width = head_width if value_width is None else value_width
+        check_whole(head_width=head_width, value_width=value_width)
+        if rotary is not None and rotary.width != head_width:
+            raise ValueError(
+                f"rotary must be as wide as a head, {head_width}, found {rotary.width} wide"
+            )
+        if scale is not None:
+            check_least(-math.inf, scale=scale)
         self.width, self.heads, self.kv_heads = width, heads, kv_heads
         self.scale = head_width**-0.5 if scale is None else scale
         self.dropout, self.rotary = dropout, rotary
         self.sizes = (heads * head_width, kv_heads * head_width, kv_heads * value_width)
-        self.qkv = nn.Linear(width, sum(self.sizes), bias=bias)  # rows: all Q, then all K, then V
+        self.qkv = Projections(width, self.sizes, bias=bias)  # rows: all Q, then all K, then V
         self.out = nn.Linear(heads * value_width, width, bias=bias)
         for part in self.qkv.weight.split(self.sizes):
             nn.init.xavier_uniform_(part.data)
@@ -81,6 +128,7 @@ class MultiHeadAttention(nn.Module):
         causal: bool = False,
         bias: Tensor | None = None,
         head_mask: Tensor | None = None,
+        places: Tensor | None = None,
         cache: KeyValueCache | None = None,
         return_weights: bool = False,
     ) -> Tensor | tuple[Tensor, Tensor]:
@@ -89,11 +137,15 @@ class MultiHeadAttention(nn.Module):
         Without `key` the sequence attends to itself; with `key` alone the values come from it too.
         `mask` (boolean) and `bias` broadcast to (B, H, T, S); `causal` forbids to look ahead,
         without a mask in memory where it can. `head_mask` (H,) or (B, H) multiplies
-        each head's result, 0 removes the head. `cache` keeps the keys and values of earlier calls.
+        each head's result, 0 removes the head. `places` (T,) or (B, T) say where rotary turns the
+        sequence to; it counts from the cache's end without. `cache` keeps the keys and values of
+        earlier calls.
         Weights on request take the readable path `attention`; otherwise the fused one is used.
         """
-        self._check(query, key, value, mask, head_mask)
-        q, k, v = self.project(query, key, value, cache)  # (B, H, T, Dh), 2 × (B, Hkv, S, Dh)
+        self._check(query, key, value, mask, head_mask, places)
+        q, k, v = self.project(
+            query, key, value, cache, places
+        )  # (B, H, T, Dh), 2 × (B, Hkv, S, Dh)
         group = self.heads // self.kv_heads
         if group > 1:
             k, v = k.repeat_interleave(group, dim=1), v.repeat_interleave(group, dim=1)
@@ -126,6 +178,7 @@ class MultiHeadAttention(nn.Module):
         key: Tensor | None = None,
         value: Tensor | None = None,
         cache: KeyValueCache | None = None,
+        places: Tensor | None = None,
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Return q (B, H, T, Dh), k and v (B, Hkv, S, Dh), rotated and with the cache's past.
 
@@ -135,24 +188,27 @@ class MultiHeadAttention(nn.Module):
         if key is None:
             q, k, v = self.qkv(query).split(self.sizes, dim=-1)  # 3 × (B, T, H·Dh)
         else:
-            q = F.linear(query, *self._part(0))  # (B, T, H·Dh)
+            q = self._project(query, 0)  # (B, T, H·Dh)
             if cache is not None and cache.length:  # the memory does not change: computed once
                 return split_heads(q, self.heads), cache.keys, cache.values
-            k = F.linear(key, *self._part(1))  # (B, S, Hkv·Dh)
-            v = F.linear(key if value is None else value, *self._part(2))  # (B, S, Hkv·Dv)
+            k = self._project(key, 1)  # (B, S, Hkv·Dh)
+            v = self._project(key if value is None else value, 2)  # (B, S, Hkv·Dv)
         q = split_heads(q, self.heads)  # (B, H, T, Dh)
         k, v = split_heads(k, self.kv_heads), split_heads(v, self.kv_heads)  # (B, Hkv, S, Dh)
         if self.rotary is not None:
-            offset = cache.length if cache is not None else 0
+            offset = places
+            if places is None:
+                offset = cache.length if cache is not None else 0
             q, k = self.rotary(q, offset), self.rotary(k, offset)
         if cache is not None:
             k, v = cache.append(k, v)
         return q, k, v
 
-    def _part(self, index: int) -> tuple[Tensor, Tensor | None]:
-        """Return one of the three matrices that stand below each other in `qkv`, and its bias."""
-        bias = None if self.qkv.bias is None else self.qkv.bias.split(self.sizes)[index]
-        return self.qkv.weight.split(self.sizes)[index], bias
+    def _project(self, x: Tensor, part: int) -> Tensor:
+        """Multiply by one of the three matrices, or by all where `qkv` was replaced (quantized)."""
+        if isinstance(self.qkv, Projections):
+            return self.qkv(x, part)
+        return self.qkv(x).split(self.sizes, dim=-1)[part]
 
     def _check(
         self,
@@ -161,31 +217,38 @@ class MultiHeadAttention(nn.Module):
         value: Tensor | None,
         mask: Tensor | None,
         head_mask: Tensor | None,
+        places: Tensor | None,
     ) -> None:
         check_width(query, self.width, "query")
+        check_dtype(query, self.qkv, "query")
         for name, other in (("key", key), ("value", value)):
             if other is None:
                 continue
             check_width(other, self.width, name)
+            check_dtype(other, self.qkv, name)
             if other.shape[0] != query.shape[0]:
                 raise ValueError(
                     f"query and {name} must have one batch size, "
                     f"found {tuple(query.shape)} and {tuple(other.shape)}"
                 )
+        if key is not None and value is not None and key.shape != value.shape:
+            raise ValueError(
+                f"there must be one value for each key, found {tuple(key.shape)} "
+                f"and {tuple(value.shape)}"
+            )
         if key is None and value is not None:
             raise ValueError("value was given without key; pass both, or neither")
         if key is not None and self.rotary is not None:
             raise ValueError("rotary positions need self-attention, but a key was given")
-        dtype = self.qkv.weight.dtype  # under autocast torch mixes dtypes on purpose
-        if query.dtype != dtype and not torch.is_autocast_enabled(query.device.type):
-            raise TypeError(
-                f"query must have the weights' dtype {self.qkv.weight.dtype}, found {query.dtype}"
-            )
+        if places is not None and self.rotary is None:
+            raise ValueError("places are where rotary turns to, but there is no rotary")
         if isinstance(mask, Tensor) and mask.ndim == 3:
             raise ValueError(
                 f"a mask with three axes {tuple(mask.shape)} is ambiguous (batch or heads first?): "
                 "write mask[:, None] for (batch, 1, queries, keys)"
             )
+        if head_mask is not None:
+            check_tensor(head_mask, "head_mask")
         shapes = ((self.heads,), (query.shape[0], self.heads), (1, self.heads))
         if head_mask is not None and tuple(head_mask.shape) not in shapes:
             raise ValueError(

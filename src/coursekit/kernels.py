@@ -12,7 +12,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from coursekit._check import check_positive
+from coursekit._check import check_dtype, check_positive, check_tensor, check_whole
 
 
 def dot(q: Tensor, k: Tensor) -> Tensor:
@@ -31,6 +31,8 @@ def cosine(q: Tensor, k: Tensor, eps: float = 1e-8) -> Tensor:
 
     The paper multiplies it by a learned sharpness; without that a softmax stays nearly flat.
     """
+    check_positive(eps=eps)
+    check_widths(q, k)
     lengths = q.norm(dim=-1)[..., :, None] * k.norm(dim=-1)[..., None, :]  # (..., T, S)
     return dot(q, k) / lengths.clamp_min(eps)  # (..., T, S)
 
@@ -49,13 +51,14 @@ class General(nn.Module):
 
     def __init__(self, *, query_width: int, key_width: int) -> None:
         super().__init__()
-        check_positive(query_width=query_width, key_width=key_width)
+        check_whole(query_width=query_width, key_width=key_width)
         self.weight = nn.Parameter(torch.empty(query_width, key_width))
         nn.init.normal_(self.weight, std=1 / math.sqrt(query_width * key_width))
 
     def forward(self, q: Tensor, k: Tensor) -> Tensor:
         """q (..., T, Dq), k (..., S, Dk) -> scores (..., T, S)."""
         check_widths(q, k, *self.weight.shape)
+        check_dtype(q, self, "queries")
         return q @ self.weight @ k.transpose(-2, -1)  # (..., T, S)
 
 
@@ -68,7 +71,7 @@ class Additive(nn.Module):
 
     def __init__(self, *, query_width: int, key_width: int, hidden: int) -> None:
         super().__init__()
-        check_positive(query_width=query_width, key_width=key_width, hidden=hidden)
+        check_whole(query_width=query_width, key_width=key_width, hidden=hidden)
         self.query = nn.Linear(query_width, hidden, bias=False)
         self.key = nn.Linear(key_width, hidden, bias=False)
         self.score = nn.Linear(hidden, 1, bias=False)
@@ -76,6 +79,7 @@ class Additive(nn.Module):
     def forward(self, q: Tensor, k: Tensor) -> Tensor:
         """q (..., T, Dq), k (..., S, Dk) -> scores (..., T, S)."""
         check_widths(q, k, self.query.in_features, self.key.in_features)
+        check_dtype(q, self.query, "queries")
         pairs = self.query(q)[..., :, None, :] + self.key(k)[..., None, :, :]  # (..., T, S, hidden)
         return self.score(pairs.tanh())[..., 0]  # (..., T, S)
 
@@ -87,6 +91,8 @@ def check_widths(
 
     The widths must be equal, or those given.
     """
+    check_tensor(q, "the queries")
+    check_tensor(k, "the keys")
     if q.ndim < 2 or k.ndim < 2:
         raise ValueError(f"queries and keys need at least two axes (length, width), {_found(q, k)}")
     if query_width is None and q.shape[-1] != k.shape[-1]:

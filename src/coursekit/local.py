@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._check import check_positive, check_values
+from coursekit._check import check_tensor, check_values, check_whole
 from coursekit.attention import fused_attention
 from coursekit.kernels import check_widths
 
@@ -35,15 +35,18 @@ def local_attention(
     B, H, T, S = _check(q, k, v)
     if T != S:
         raise ValueError(f"a sliding window needs as many keys as queries, found {T} and {S}")
+    check_whole(-(2**63), radius=radius)
     if radius < 0:
         raise ValueError(f"radius must be 0 or more, found {radius}")
+    if keep is not None:
+        check_tensor(keep, "keep")
     if keep is not None and (keep.dtype != torch.bool or keep.shape != (B, T)):
         raise ValueError(
             f"keep must be boolean (batch, length) = ({B}, {T}), "
             f"found {keep.dtype} {tuple(keep.shape)}"
         )
     block = min(max(radius, 16), max(T, 1)) if block is None else block
-    check_positive(block=block)
+    check_whole(block=block)
     ahead = 0 if causal else radius
     fill = -T % block  # empty places behind the end, so that the blocks come out even
     stretch = radius + block + ahead  # the keys that the queries of one block can see
@@ -76,7 +79,8 @@ def block_attention(q: Tensor, k: Tensor, v: Tensor, layout: Tensor, *, block: i
     of equal count are computed together, so a few global rows do not make the others pay.
     """
     B, H, T, S = _check(q, k, v)
-    check_positive(block=block)
+    check_whole(block=block)
+    check_tensor(layout, "layout")
     if T % block or S % block:
         raise ValueError(f"block must divide both lengths, found block {block}, lengths {T}, {S}")
     if layout.dtype != torch.bool or layout.shape != (T // block, S // block):
@@ -100,8 +104,7 @@ def block_attention(q: Tensor, k: Tensor, v: Tensor, layout: Tensor, *, block: i
 
 def _check(q: Tensor, k: Tensor, v: Tensor) -> tuple[int, int, int, int]:
     """Return B, H, T, S, or raise where the four axes are missing or do not fit."""
-    check_values(k, v)
-    check_widths(q, k)
+    check_values(k, v, check_widths(q, k))
     if q.ndim != 4 or k.ndim != 4 or q.shape[:2] != k.shape[:2] or k.shape[:2] != v.shape[:2]:
         raise ValueError(
             "queries, keys and values must have shape (batch, heads, length, width), "

@@ -1,8 +1,9 @@
 """Positions: how a model that does not know order is told about it.
 
 Added to the embeddings: none, learned, binary, sinusoidal, and the 2-D sine of images. Turned into
-the queries and keys: rotary. Added to the scores: ALiBi, the T5 bucket bias, the Swin window bias.
-The book compares them in "Positions". Shapes: B batch, T length, S keys, D width, H heads.
+the queries and keys: rotary. Added to the scores: ALiBi, the T5 bucket bias, the Swin window bias,
+which stand in `biases`. The book compares them in "Positions".
+Shapes: B batch, T length, S keys, D width, H heads.
 """
 
 from __future__ import annotations
@@ -13,7 +14,24 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from coursekit._check import check_positive, check_width
+from coursekit._check import (
+    check_least,
+    check_positive,
+    check_tensor,
+    check_whole,
+    check_width,
+    readable,
+)
+from coursekit.biases import (  # noqa: F401  can be imported from here too
+    RelativeBias,
+    WindowBias,
+    alibi,
+    alibi_slopes,
+    relative_buckets,
+    window_bias,
+)
+
+SMALLEST = -(2**63)  # a place may lie before 0
 
 
 def sinusoidal(
@@ -28,8 +46,9 @@ def sinusoidal(
     An int T stands for the positions 0 … T−1. Column 2i holds sin(ω t), column 2i + 1 holds
     cos(ω t), with ω = base^(−2i / width). An odd width ends on a sine without its cosine.
     """
-    check_positive(width=width, base=base)
-    t = torch.arange(positions) if isinstance(positions, int) else positions
+    check_whole(width=width)
+    check_positive(base=base)
+    t = _numbers(positions)  # (...)
     angles = _angles(t, width, base)  # (..., ceil(width / 2))
     waves = torch.stack([angles.sin(), angles.cos()], dim=-1)  # (..., ceil(width / 2), 2)
     return waves.flatten(-2)[..., :width].to(dtype)  # (..., width)
@@ -51,8 +70,10 @@ def shift_matrix(
 
 def binary(positions: int | Tensor, width: int) -> Tensor:
     """positions (...) -> (..., width): each position's number in bits, lowest bit first."""
-    check_positive(width=width)
-    t = torch.arange(positions) if isinstance(positions, int) else positions
+    check_whole(width=width)
+    t = _numbers(positions)  # (...)
+    if t.is_floating_point() or t.is_complex():
+        raise TypeError(f"positions written in bits must be whole numbers, found {t.dtype}")
     if t.numel() and int(t.max()) >= 2**width:
         raise ValueError(f"{width} bits number {2**width} positions, found position {int(t.max())}")
     return (t[..., None] >> torch.arange(width, device=t.device) & 1).float()  # (..., width)
@@ -63,6 +84,8 @@ def sine_2d(height: int, columns: int, width: int, *, base: float = 10_000.0) ->
 
     Each half is `sinusoidal`. DETR counts and scales in its own way: `padded_sine_2d`.
     """
+    check_whole(0, height=height, columns=columns)
+    check_whole(width=width)
     if width % 4:
         raise ValueError(
             f"sine_2d needs a width that 4 divides (sin, cos; row, column), got {width}"
@@ -86,11 +109,13 @@ def padded_sine_2d(
     that an image is told the same with and without padding, and are scaled so that the last one
     stands at `scale`: a place is a part of the image, however many pixels it has.
     """
+    check_tensor(keep, "keep")
     if keep.ndim != 3 or keep.dtype != torch.bool:
         raise ValueError(
             "keep must be boolean with shape (batch, height, columns), "
             f"found {keep.dtype} with shape {tuple(keep.shape)}"
         )
+    check_whole(width=width)
     if width % 4:
         raise ValueError(
             f"padded_sine_2d needs a width that 4 divides (sin, cos; row, column), got {width}"
@@ -108,9 +133,25 @@ def places(T: int, offset: int | Tensor = 0, device: torch.device | None = None)
 
     A row of a batch that is padded on the left starts before 0; its padding counts as place 0.
     """
-    if isinstance(offset, int):
+    if not isinstance(offset, Tensor):
+        check_whole(SMALLEST, offset=offset)
         return torch.arange(offset, offset + T, device=device)  # (T,)
+    if offset.ndim != 1 or offset.dtype not in (torch.int64, torch.int32):
+        raise ValueError(
+            "an offset must be a whole number, or one for each row (batch,), "
+            f"found {offset.dtype} {tuple(offset.shape)}"
+        )
     return (offset[:, None] + torch.arange(T, device=offset.device)).clamp_min(0)  # (B, T)
+
+
+def _places(x: Tensor, offset: int | Tensor) -> Tensor:
+    """The `places` (T,) or (B, T) of x (B, T, D), for which the offset must have as many rows."""
+    t = places(x.shape[1], offset, x.device)
+    if t.ndim == 2 and t.shape[0] != x.shape[0]:
+        raise ValueError(
+            f"there must be one offset for each row of x {tuple(x.shape)}, found {len(t)}"
+        )
+    return t
 
 
 class NoPosition(nn.Module):
@@ -126,20 +167,26 @@ class LearnedPosition(nn.Module):
 
     def __init__(self, *, size: int, width: int, std: float = 0.02) -> None:
         super().__init__()
-        check_positive(size=size, width=width)
+        check_whole(size=size, width=width)
+        check_least(std=std)
         self.weight = nn.Parameter(torch.randn(size, width) * std)  # (size, D)
 
     def forward(self, x: Tensor, offset: int | Tensor = 0) -> Tensor:
         """x (B, T, D) -> (B, T, D); `offset` as in `places`."""
         size, width = self.weight.shape
         check_width(x, width, "x")
-        first = offset if isinstance(offset, int) else int(offset.max())
+        if isinstance(offset, Tensor):
+            rows = _places(x, offset)  # (B, T)
+            first = int(offset.max()) if readable(offset) else 0
+        else:
+            check_whole(SMALLEST, offset=offset)
+            first = offset
         last = first + x.shape[1] - 1
         if last >= size or (isinstance(offset, int) and offset < 0):
             raise ValueError(f"{size} positions were learned, found places {first} to {last}")
-        if isinstance(offset, int):
-            return x + self.weight[offset : last + 1]
-        return x + self.weight[places(x.shape[1], offset)]
+        if isinstance(offset, Tensor):
+            return x + self.weight[rows]
+        return x + self.weight[offset : last + 1]
 
 
 class SinusoidalPosition(nn.Module):
@@ -147,12 +194,14 @@ class SinusoidalPosition(nn.Module):
 
     def __init__(self, *, width: int, base: float = 10_000.0) -> None:
         super().__init__()
+        check_whole(width=width)
+        check_positive(base=base)
         self.width, self.base = width, base
 
     def forward(self, x: Tensor, offset: int | Tensor = 0) -> Tensor:
         """x (B, T, D) -> (B, T, D); `offset` as in `places`."""
         check_width(x, self.width, "x")
-        t = places(x.shape[1], offset, x.device)  # (T,) or (B, T)
+        t = _places(x, offset)  # (T,) or (B, T)
         return x + sinusoidal(t, self.width, base=self.base, dtype=x.dtype)
 
 
@@ -161,12 +210,13 @@ class BinaryPosition(nn.Module):
 
     def __init__(self, *, width: int) -> None:
         super().__init__()
+        check_whole(width=width)
         self.width = width
 
     def forward(self, x: Tensor, offset: int | Tensor = 0) -> Tensor:
         """x (B, T, D) -> (B, T, D); `offset` as in `places`."""
         check_width(x, self.width, "x")
-        t = places(x.shape[1], offset, x.device)  # (T,) or (B, T)
+        t = _places(x, offset)  # (T,) or (B, T)
         return x + binary(t, self.width).to(x.dtype)
 
 
@@ -187,121 +237,34 @@ class Rotary(nn.Module):
     ) -> None:
         super().__init__()
         _check_even(width, "Rotary")
+        check_positive(base=base)
         if layout not in ("pairs", "halves"):
             raise ValueError(f'layout must be "pairs" or "halves", found {layout!r}')
         self.width, self.base, self.layout = width, base, layout
 
     def forward(self, x: Tensor, offset: int | Tensor = 0) -> Tensor:
-        """x (..., T, Dh) -> the same shape; `offset` is the first place, or all places (T,)."""
-        if x.shape[-1] != self.width:
+        """x (B, ..., T, Dh) -> the same shape; `offset` is the first place, or all places.
+
+        All places are (T,), or (B, T) where each row of the batch has its own.
+        """
+        check_tensor(x, "x")
+        if x.ndim < 2 or x.shape[-1] != self.width:
             raise ValueError(f"Rotary is {self.width} wide, found {tuple(x.shape)}")
-        t = places(x.shape[-2], offset, x.device) if isinstance(offset, int) else offset
-        angles = _angles(t, self.width, self.base)  # (T, Dh / 2)
+        t = offset if isinstance(offset, Tensor) else places(x.shape[-2], offset, x.device)
+        if t.shape == (x.shape[0], x.shape[-2]) and x.ndim > 2:
+            t = t.view(x.shape[0], *[1] * (x.ndim - 3), -1)  # (B, 1, T): the same in all heads
+        elif t.shape != x.shape[-2:-1] or t.dtype == torch.bool:
+            raise ValueError(
+                f"the places of x {tuple(x.shape)} must be a whole number, "
+                f"({x.shape[-2]},) or (batch, {x.shape[-2]}), found {t.dtype} {tuple(t.shape)}"
+            )
+        angles = _angles(t, self.width, self.base)  # (T, Dh / 2) or (B, 1, T, Dh / 2)
         sin, cos = angles.sin().to(x.dtype), angles.cos().to(x.dtype)  # (T, Dh / 2)
         if self.layout == "pairs":
             a, b = x[..., 0::2], x[..., 1::2]  # 2 × (..., T, Dh / 2)
             return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2)
         a, b = x.chunk(2, dim=-1)  # 2 × (..., T, Dh / 2)
         return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)  # (..., T, Dh)
-
-
-def alibi_slopes(heads: int) -> Tensor:
-    """(H,): one slope for each head, 2^(−8/H), 2^(−16/H), … (Press et al., 2022).
-
-    So where H is a power of two; other numbers take the slopes of the next lower power, then every
-    second slope of the next higher one, as the paper's code does.
-    """
-    check_positive(heads=heads)
-    power = 2 ** math.floor(math.log2(heads))
-    slopes = [2 ** (-8 * (h + 1) / power) for h in range(power)]
-    slopes += [2 ** (-4 * (2 * h + 1) / power) for h in range(heads - power)]
-    return torch.tensor(slopes)
-
-
-def alibi(T: int, S: int | None = None, *, heads: int) -> Tensor:
-    """(H, T, S): minus slope times distance, to be added to the scores as `bias`."""
-    distance = _distances(T, S).abs()  # (T, S)
-    return -alibi_slopes(heads)[:, None, None] * distance
-
-
-def relative_buckets(
-    distance: Tensor, *, buckets: int = 32, max_distance: int = 128, bidirectional: bool = True
-) -> Tensor:
-    """distance = key − query, any shape -> bucket numbers: exact when near, logarithmic when far.
-
-    With `bidirectional` half of the buckets serve keys ahead of the query; without it keys ahead
-    share bucket 0 (Raffel et al., 2020).
-    """
-    bucket = torch.zeros_like(distance)
-    if bidirectional:
-        buckets //= 2
-        bucket = torch.where(distance > 0, buckets, 0)
-        distance = distance.abs()
-    else:
-        distance = -distance.clamp_max(0)
-    exact = buckets // 2
-    far = torch.log(distance.clamp_min(1).float() / exact) / math.log(max_distance / exact)
-    far = (exact + far * (buckets - exact)).long().clamp_max(buckets - 1)
-    return bucket + torch.where(distance < exact, distance, far)
-
-
-class RelativeBias(nn.Module):
-    """One learned number for each head and bucket of distance, added to the scores (T5)."""
-
-    def __init__(
-        self,
-        *,
-        heads: int,
-        buckets: int = 32,
-        max_distance: int = 128,
-        bidirectional: bool = True,
-    ) -> None:
-        super().__init__()
-        if buckets < 4 or buckets % 2:
-            raise ValueError(f"buckets must be an even number of at least 4, found {buckets}")
-        self.buckets, self.max_distance, self.bidirectional = buckets, max_distance, bidirectional
-        self.weight = nn.Parameter(torch.randn(buckets, heads) * 0.02)
-
-    def forward(self, T: int, S: int | None = None) -> Tensor:
-        """Lengths -> bias (H, T, S); with S > T the queries are the last T positions."""
-        bucket = relative_buckets(
-            -_distances(T, S, self.weight.device),
-            buckets=self.buckets,
-            max_distance=self.max_distance,
-            bidirectional=self.bidirectional,
-        )  # (T, S)
-        return self.weight[bucket].movedim(-1, 0)  # (H, T, S)
-
-
-class WindowBias(nn.Module):
-    """One learned number for each head and offset (rows, columns) inside a window (Swin)."""
-
-    def __init__(self, *, heads: int, height: int, columns: int) -> None:
-        super().__init__()
-        check_positive(heads=heads, height=height, columns=columns)
-        self.height, self.columns = height, columns
-        self.weight = nn.Parameter(torch.randn((2 * height - 1) * (2 * columns - 1), heads) * 0.02)
-        row, column = torch.arange(height), torch.arange(columns)
-        down = row[:, None] - row + height - 1  # (height, height), 0 … 2·height − 2
-        right = column[:, None] - column + columns - 1  # (columns, columns)
-        offset = down[:, None, :, None] * (2 * columns - 1) + right[:, None]
-        # (height, columns, height, columns): the table's row for a query's and a key's cell
-        self.register_buffer("offset", offset, persistent=False)
-
-    def forward(self, height: int | None = None, columns: int | None = None) -> Tensor:
-        """-> bias (H, N, N) for the N = height · columns cells of a window, row by row.
-
-        A smaller window than the largest, for which the table is made, has fewer of its offsets.
-        """
-        height = self.height if height is None else height
-        columns = self.columns if columns is None else columns
-        if not (0 < height <= self.height and 0 < columns <= self.columns):
-            raise ValueError(
-                f"the largest window is {self.height} by {self.columns}, "
-                f"found {height} by {columns}"
-            )
-        offset = self.offset[:height, :columns, :height, :columns]
-        return self.weight[offset].movedim(-1, 0).flatten(3).flatten(1, 2)  # (H, N, N)
 
 
 def _angles(positions: Tensor, width: int, base: float) -> Tensor:
@@ -315,15 +278,15 @@ def _angles(positions: Tensor, width: int, base: float) -> Tensor:
     return positions[..., None].to(dtype) * base ** (-pairs / width)
 
 
-def _distances(T: int, S: int | None, device: torch.device | None = None) -> Tensor:
-    """(T, S): query place minus key place, the queries being the last T of S positions."""
-    S = T if S is None else S
-    if S < T:
-        raise ValueError(f"there must be at least as many keys as queries, found T={T}, S={S}")
-    place = torch.arange(S, device=device)
-    return place[S - T :, None] - place[None, :]
+def _numbers(positions: int | Tensor) -> Tensor:
+    """The positions themselves, or 0 … T − 1 for an int T."""
+    if isinstance(positions, Tensor) and positions.dtype != torch.bool:
+        return positions
+    check_whole(0, positions=positions)
+    return torch.arange(positions)
 
 
 def _check_even(width: int, what: str) -> None:
-    if width < 2 or width % 2:
+    check_whole(width=width)
+    if width % 2:
         raise ValueError(f"{what} turns pairs of numbers and needs an even width, found {width}")

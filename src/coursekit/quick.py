@@ -6,7 +6,8 @@ hundred. `QuickStack` takes the weights out of a `Stack` once and writes down wh
 them. And it cuts each matrix, because torch does not share out a product with few rows: one core
 reads the whole matrix, the others wait. Cut into parts, the same product is a batch of products,
 and those are shared out. It is the same computation as `Stack.forward` in eval mode, and tests
-hold the two equal. The book explains it in "How fast is it?".
+hold the two equal. A stack in which anything else is at work has no quick form, and one that is
+changed later is run as it stands. The book explains it in "How fast is it?".
 Shapes: B batch, S positions with the past, M length of the memory, D width, H heads, P parts.
 """
 
@@ -18,15 +19,26 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn.modules.module import _has_any_global_hook
 
 from coursekit.attention import fused_attention
 from coursekit.blocks import Block, FeedForward, Residual, Stack, StackCache
-from coursekit.heads import MultiHeadAttention
+from coursekit.heads import MultiHeadAttention, Projections
 
 Map = Callable[[Tensor], Tensor]
 Split = tuple[Tensor, Tensor, Tensor]  # queries, keys, values
 
 PARTS = 8  # into how many a matrix is cut at most
+
+NORMS = (nn.LayerNorm, nn.RMSNorm, nn.Identity)
+MODULES = (Stack, Block, Residual, FeedForward, MultiHeadAttention, nn.ModuleList, nn.Linear)
+MODULES += (*NORMS, nn.Dropout, Projections)
+FORWARD = {kind: kind.forward for kind in MODULES}  # to notice when somebody puts in another
+USUAL = vars(nn.Module()).keys()  # what every module has of its own
+# What decides in a module, beside its weights, about the result.
+CHOICES = {"training", "p", "dropout", "drop_path", "scale", "heads", "rotary", "placement", "keep"}
+CHOICES |= {"activation", "eps"}
+HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
 class Layer(NamedTuple):
@@ -49,6 +61,7 @@ class QuickStack:
     """Run one new token through a `Stack` in eval mode, behind a cache that holds the others."""
 
     def __init__(self, stack: Stack) -> None:
+        self.stack, self.watch = stack, _Watch(stack)
         self.post = stack.blocks[0].self_residual.placement == "post"
         self.layers = [_layer(block) for block in stack.blocks]
         self.final = _norm(stack.final)
@@ -57,12 +70,20 @@ class QuickStack:
         self,
         x: Tensor,
         cache: StackCache,
+        memory: Tensor | None = None,
         *,
         mask: Tensor | None = None,
         memory_mask: Tensor | None = None,
         bias: Tensor | None = None,
     ) -> Tensor:
-        """x (B, 1, D) -> (B, 1, D); the masks and the bias are those of `Stack`."""
+        """x (B, 1, D) -> (B, 1, D); the memory, the masks and the bias are those of `Stack`.
+
+        The memory's keys and values are in the cache; a stack that was changed reads it once more.
+        """
+        if self.watch.changed():
+            given = {"mask": mask, "bias": bias, "cache": cache}
+            given |= {} if memory is None else {"memory_mask": memory_mask}
+            return self.stack(x, memory, causal=True, **given)
         # Without gradients torch need not keep account of what was changed in place either.
         with torch.inference_mode(not torch.is_grad_enabled()):
             x = self._step(x[:, 0], cache, mask, memory_mask, bias)  # (B, D)
@@ -103,28 +124,95 @@ class QuickStack:
     def of(cls, stack: Stack) -> QuickStack | None:
         """Return the quick form of `stack`, or None if it has anything that is not written above.
 
-        So it is with dropout at work, and once somebody has put a module of their own, or a hook,
-        into the stack.
+        So it is with dropout or drop path at work, and once somebody has put a module, a weight, a
+        method or a hook of their own into the stack.
         """
-        known = (Stack, Block, Residual, FeedForward, MultiHeadAttention, nn.ModuleList, nn.Linear)
-        known += (nn.LayerNorm, nn.RMSNorm, nn.Dropout, nn.Identity)
-        for module in stack.modules():
-            if type(module) not in known or module._forward_hooks or module._forward_pre_hooks:
-                return None
-            if isinstance(module, nn.Dropout) and module.training and module.p:
-                return None
-            if isinstance(module, MultiHeadAttention) and (
-                module.rotary is not None or len(set(module.sizes)) > 1
-            ):
-                return None
-            if isinstance(module, Residual) and not (
-                module.placement in ("pre", "post") and module.keep
-            ):
-                return None
-        whole = ("self_attention", "feed_forward")
-        if not all(hasattr(block, part) for block in stack.blocks for part in whole):
-            return None
-        return cls(stack)
+        return cls(stack) if _is_plain(stack) else None
+
+
+def _is_plain(stack: Stack) -> bool:
+    """Whether all that `Stack.forward` does is what `QuickStack` does."""
+    for module in stack.modules():
+        kind = type(module)
+        if kind not in MODULES or any(getattr(module, hooks) for hooks in HOOKS):
+            return False
+        if any(callable(getattr(kind, name, None)) for name in vars(module).keys() - USUAL):
+            return False  # a method of its own stands before that of its class
+        if any(type(w) not in (nn.Parameter, Tensor) for w in module.parameters(recurse=False)):
+            return False  # tensors with a mind of their own: quantized, distributed
+        if module.training and _chance(module):
+            return False
+    blocks, places = list(stack.blocks), set()
+    if not all(hasattr(b, "self_attention") and hasattr(b, "feed_forward") for b in blocks):
+        return False
+    if len({hasattr(block, "cross_attention") for block in blocks}) > 1:
+        return False
+    norms, linears = [stack.final], []
+    for block in blocks:
+        feed = block.feed_forward
+        linears += [feed.expand, feed.contract]
+        if block.head_scale is not None or type(feed.norm) is not nn.Identity:
+            return False
+        for part in ("self", "cross", "feed"):
+            residual = getattr(block, f"{part}_residual", None)
+            if residual is None:
+                continue
+            norms.append(residual.norm)
+            places.add((residual.placement, residual.keep, type(residual.after)))
+            attention = getattr(block, f"{part}_attention", None)
+            if attention is not None:
+                linears += [attention.qkv, attention.out]
+                if attention.rotary is not None or len(set(attention.sizes)) > 1:
+                    return False
+    known = ({("pre", True, nn.Identity)}, {("post", True, nn.Identity)})
+    return (
+        places in known
+        and stack.mixture is None
+        and all(type(norm) in NORMS for norm in norms)
+        and all(type(linear) in (nn.Linear, Projections) for linear in linears)
+        and not _Watch.everywhere()
+    )
+
+
+def _chance(module: nn.Module) -> float:
+    """With what probability a module leaves something out in training."""
+    if isinstance(module, nn.Dropout):
+        return module.p
+    return getattr(module, "drop_path", 0.0) or getattr(module, "dropout", 0.0)
+
+
+class _Watch:
+    """Notices, in a hundredth of a step's time, that a stack is not what it was."""
+
+    def __init__(self, stack: Stack) -> None:
+        modules = list(stack.modules())
+        self.hooks = [getattr(module, hooks) for module in modules for hooks in HOOKS]
+        self.inside = [vars(module) for module in modules]
+        self.sizes = list(map(len, self.inside))
+        names = [(own, name) for own in self.inside for name in CHOICES & own.keys()]
+        for module in modules:
+            for own in (module._modules, module._parameters):
+                names += [(own, name) for name in own]
+        self.seen = [(own, name, own[name]) for own, name in names]
+        self.weights = list(stack.parameters())
+        self.places = [weight.data_ptr() for weight in self.weights]
+
+    def changed(self) -> bool:
+        """Whether there is a hook now, or another attribute, module or weight."""
+        return (
+            any(self.hooks)
+            or self.sizes != list(map(len, self.inside))
+            or any(own.get(name) is not value for own, name, value in self.seen)
+            or self.places != list(map(Tensor.data_ptr, self.weights))
+            or self.everywhere()
+        )
+
+    @staticmethod
+    def everywhere() -> bool:
+        """Whether there are hooks on all modules, or a class has another `forward`."""
+        return _has_any_global_hook() or any(
+            kind.forward is not forward for kind, forward in FORWARD.items()
+        )
 
 
 def _layer(block: Block) -> Layer:
@@ -134,7 +222,7 @@ def _layer(block: Block) -> Layer:
         attention = block.cross_attention
         cross = {
             "cross_norm": _norm(block.cross_residual.norm),
-            "cross_query": _linear(*attention._part(0)),
+            "cross_query": _linear(*attention.qkv.part(0)),
             "cross_out": _linear(attention.out.weight, attention.out.bias),
         }
     return Layer(

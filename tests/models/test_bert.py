@@ -414,8 +414,8 @@ def test_too_long_for_roberta_counts_the_places_in_front():
         ({"is_decoder": True}, "is_decoder = True"),
         ({"tie_word_embeddings": False}, "tie_word_embeddings = False"),
         ({"pad_token_id": None}, "lacks pad_token_id"),
-        ({"pad_token_id": 30_522}, r"pad must be an id of the vocabulary \(0 to 30521\)"),
-        ({"max_position_embeddings": 0}, "longest must be above 0"),
+        ({"pad_token_id": 30_522}, "pad must be an id of the vocabulary, 0 to 30521"),
+        ({"max_position_embeddings": 0}, "positions must be above 0"),
     ],
 )
 def test_a_foreign_configuration_gets_a_sentence(change, sentence):

@@ -347,7 +347,7 @@ def test_bad_input_gets_a_sentence():
         net(torch.zeros(1, 1, 16, 16).double())
     with pytest.raises(ValueError, match="16×16 images, 4×4 patches, found 2×4"):
         net(torch.zeros(1, 3, 8, 16).double())
-    with pytest.raises(ValueError, match=r"noise must have shape \(2, 16\), found \(2, 15\)"):
+    with pytest.raises(ValueError, match=r"with shape \(2, 16\), found .* \(2, 15\)"):
         net(random(2, 3, 16, 16), torch.rand(2, 15))
     with pytest.raises(ValueError, match="leaves none of 1 patches visible"):
         small(image=4)(random(1, 3, 4, 4))

@@ -419,6 +419,7 @@ def test_cached_equals_uncached(name, chunks):
     b = batch(net.config.pad)
     expected, t = net(b["source"], b["target"]), 0
     state = net.start(b["source"], prompt_keep=b["target_keep"])
+    state.in_pieces = True
     for size in chunks:
         found = net.decode(b["target"][:, t : t + size], state)
         t += size

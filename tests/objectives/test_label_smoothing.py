@@ -124,9 +124,68 @@ def test_a_mean_over_all_tokens_of_the_batch_not_over_rows():
     torch.testing.assert_close(sum(sums) / 9, fused_cross_entropy(logits, targets, pad=PAD))
 
 
+@given(st.data())
+def test_both_paths_agree_at_impossible_words_and_ignored_targets(data):
+    """Words of −∞, targets of −100, a padding token, none of them: also in the gradient."""
+    logits, targets = example(seed=data.draw(st.integers(0, 99)))
+    smoothing = data.draw(st.sampled_from([0.0, 0.1]))
+    pad = data.draw(st.sampled_from([None, PAD, 3, -100, -1]))
+    ignored = torch.rand(targets.shape) < data.draw(st.sampled_from([0.0, 0.5]))
+    ignored[1, 0] = False
+    targets[1, 0] = 2  # one is real, whatever pads
+    targets = targets.masked_fill(ignored, -100)
+    impossible = torch.rand(logits.shape) < data.draw(st.sampled_from([0.0, 0.3]))
+    impossible.scatter_(-1, targets.clamp(min=0)[..., None], False)
+    logits = logits.detach().masked_fill(impossible, -torch.inf).requires_grad_()
+    found = [loss(logits, targets, smoothing=smoothing, pad=pad) for loss in LOSSES]
+    torch.testing.assert_close(*found)
+    grads = [torch.autograd.grad(x, logits)[0] for x in found]
+    assert grads[0].isfinite().all()
+    torch.testing.assert_close(*grads)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_word_that_is_impossible_costs_nothing_without_smoothing(loss):
+    logits = torch.tensor([[1.0, -torch.inf, 2.0]])
+    want = math.log(math.exp(1) + math.exp(2)) - 1
+    assert loss(logits, torch.tensor([0]), smoothing=0.0).item() == pytest.approx(want)
+    assert loss(logits, torch.tensor([0]), smoothing=0.1).item() == math.inf  # ε asks for it
+
+
+def test_a_head_sees_no_ignored_token():
+    head = torch.nn.Linear(4, 7)
+    hidden, targets = torch.randn(1, 3, 4), torch.tensor([[2, -100, 0]])
+    found = loss_on_tokens(hidden, head, targets, pad=0)
+    torch.testing.assert_close(found, F.cross_entropy(head(hidden[:, 0]), targets[:, 0]))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("pad", [None, PAD])
+@pytest.mark.parametrize("wrong", [7, 99, -1, -99])
+def test_a_target_that_is_no_word_gets_a_sentence(loss, pad, wrong):
+    logits, targets = example()
+    targets[1, 2] = wrong
+    with pytest.raises(ValueError, match=f"targets must be ids from 0 to 6, found {wrong}"):
+        loss(logits, targets, pad=pad)
+    with pytest.raises(ValueError, match=f"targets must be ids from 0 to 6, found {wrong}"):
+        smoothed_targets(targets, 7, 0.1)
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_bad_input_gets_a_sentence(loss):
     logits, targets = example()
+    with pytest.raises(ValueError, match=r"every target is padding \(-100\)"):
+        loss(logits, torch.full_like(targets, -100))
+    with pytest.raises(ValueError, match=r"smoothing must lie in \[0, 1\), found nan"):
+        loss(logits, targets, smoothing=math.nan)
+    with pytest.raises(TypeError, match=r"smoothing must be a number, found '0.1'"):
+        loss(logits, targets, smoothing="0.1")
+    with pytest.raises(TypeError, match="targets must be a tensor, found list"):
+        loss(logits, targets.tolist())
+    with pytest.raises(TypeError, match=r"logits must be floating point, found torch.int64"):
+        loss(logits.long(), targets)
+    with pytest.raises(TypeError, match=r"pad must be a whole number, found 0.5"):
+        loss(logits, targets, pad=0.5)
     with pytest.raises(ValueError, match=r"every target is padding \(0\)"):
         loss(logits, torch.zeros_like(targets), pad=PAD)
     with pytest.raises(ValueError, match=r"targets of shape \(3, 5\), found \(3, 4\)"):

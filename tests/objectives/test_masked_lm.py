@@ -224,3 +224,16 @@ def test_bad_input_gets_a_sentence():
     some = mlm_mask(tokens, SPECIAL, VOCABULARY, rate=0.5, generator=generator())
     with pytest.raises(ValueError, match=r"\(4, 12, 'V'\) or, .* found \(3, 40\)"):
         masked_lm_loss(torch.randn(3, VOCABULARY), some.labels)
+
+
+@pytest.mark.parametrize("wrong", [9, -1])
+def test_a_label_that_is_no_word_gets_a_sentence(wrong):
+    labels = torch.tensor([[-100, wrong, 3]])
+    with pytest.raises(ValueError, match=f"labels must be ids from 0 to 8, found {wrong}"):
+        masked_lm_loss(torch.zeros(1, 3, 9), labels)
+    with pytest.raises(TypeError, match=r"labels must be token ids .*, found torch.float32"):
+        masked_lm_loss(torch.zeros(1, 3, 9), labels.float())
+    with pytest.raises(TypeError, match="labels must be a tensor, found list"):
+        masked_lm_loss(torch.zeros(1, 3, 9), labels.tolist())
+    with pytest.raises(ValueError, match="sum to 1, found"):
+        Replacement(mask=float("nan"))

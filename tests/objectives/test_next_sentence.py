@@ -200,3 +200,13 @@ def test_segments_fill_the_room(shape, room, seed):
             after = line[line.index(pair.second[-1]) + 1 :]
             following = next((s for d in documents for s in d if after and s[0] == after[0]), None)
             assert following is None or total + len(following) > room
+
+
+def test_is_next_is_yes_or_no():
+    logits = torch.zeros(2, 2)
+    with pytest.raises(TypeError, match=r"is_next must be boolean, found torch.float32"):
+        next_sentence_loss(logits, torch.ones(2))
+    with pytest.raises(ValueError, match="is_next must be ids from 0 to 1, found 2"):
+        next_sentence_loss(logits, torch.tensor([2, 0]))
+    with pytest.raises(TypeError, match=r"room must be a whole number, found 2.5"):
+        nsp_pairs([[[1]], [[2]]], room=2.5)

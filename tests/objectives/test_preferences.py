@@ -243,3 +243,37 @@ def test_bad_input_gets_a_sentence():
         kl_to_reference(logits, logits[:2], answer)
     with pytest.raises(ValueError, match="no answer is marked"):
         kl_to_reference(logits, logits, torch.zeros_like(answer))
+
+
+def test_what_is_no_answer_gets_a_sentence_too():
+    logits, tokens, answer = example()
+    for wrong in (5, -1):
+        spoilt = tokens.clone()
+        spoilt[answer] = wrong
+        with pytest.raises(ValueError, match=f"must be ids from 0 to 4, found {wrong}"):
+            sequence_log_probability(logits, spoilt, answer)
+    spoilt = tokens.masked_fill(~answer, -100)  # what is not the answer may be anything
+    torch.testing.assert_close(
+        sequence_log_probability(logits, spoilt, answer),
+        sequence_log_probability(logits, tokens, answer),
+    )
+    with pytest.raises(TypeError, match=r"tokens must be token ids, found torch.float32"):
+        sequence_log_probability(logits, tokens.float(), answer)
+    with pytest.raises(TypeError, match=r"answer must be boolean, found torch.int64"):
+        kl_to_reference(logits, logits, answer.long())
+    with pytest.raises(ValueError, match=r"one shape \(batch,\), found \(2,\) and \(3,\)"):
+        answer_mask(torch.ones(2), torch.ones(3), 4)
+    with pytest.raises(TypeError, match="chosen must be a tensor, found float"):
+        reward_loss(1.0, rows(0.0))
+
+
+def test_a_word_that_nobody_believes_in_adds_nothing_to_the_kl():
+    logits, _, answer = example()
+    reference = torch.randn_like(logits)
+    want = kl_to_reference(logits[..., :4], reference[..., :4], answer)
+    never = logits.detach().clone()
+    never[..., 4] = reference[..., 4] = -torch.inf
+    never.requires_grad_()
+    found = kl_to_reference(never, reference, answer)
+    torch.testing.assert_close(found, want)
+    assert torch.autograd.grad(found, never)[0].isfinite().all()

@@ -70,6 +70,26 @@ def test_groups_and_a_resume(kind):
         torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("kind", [AdamW, RAdam])
+@pytest.mark.parametrize("choices", CHOICES)
+def test_complex_weights_take_the_steps_of_torch(kind, choices):
+    """Both parts have a mean square of their own; also after a resume."""
+    noise = torch.Generator().manual_seed(0)
+    start = torch.randn(4, 3, generator=noise, dtype=torch.complex128)
+    mine, other = nn.Parameter(start.clone()), nn.Parameter(start.clone())
+    ours, peer = kind([mine], **choices), theirs(kind, [other], **choices)
+    for step in range(20):
+        if step == 9:
+            saved = copy.deepcopy(ours.state_dict())
+            ours = kind([mine], **choices)
+            ours.load_state_dict(saved)
+        mine.grad = torch.randn(4, 3, generator=noise, dtype=torch.complex128) * 10 ** (step % 3)
+        other.grad = mine.grad.clone()
+        ours.step()
+        peer.step()
+        torch.testing.assert_close(mine, other, rtol=1e-12, atol=1e-12)
+
+
 def test_radam_does_not_divide_at_first():
     small, large = nn.Parameter(torch.zeros(1)), nn.Parameter(torch.zeros(1))
     adam, radam = AdamW([small], lr=1.0, weight_decay=0.0), RAdam([large], lr=1.0)
@@ -107,6 +127,9 @@ def test_a_closure_is_called_with_gradients():
         ({"lr": -1.0}, "lr must be 0 or more, found -1.0"),
         ({"eps": -1.0}, "eps must be 0 or more"),
         ({"weight_decay": -0.1}, "weight_decay must be 0 or more"),
+        ({"lr": float("nan")}, "lr must be 0 or more, found nan"),
+        ({"betas": (float("nan"), 0.9)}, "betas must be at least 0 and below 1"),
+        ({"betas": (0.9,)}, "betas must be at least 0 and below 1"),
         ({"betas": (0.9, 1.0)}, r"betas must be at least 0 and below 1, found \(0.9, 1.0\)"),
     ],
 )

@@ -21,7 +21,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import check_ids, check_positive
+from coursekit._check import check_ids, check_least, check_share, check_whole, readable
 from coursekit.blocks import Stack
 from coursekit.models.conversion import (
     Reshaped,
@@ -34,6 +34,7 @@ from coursekit.models.conversion import (
     load_strictly,
 )
 from coursekit.models.encoder_decoder import EncoderDecoder
+from coursekit.models.words import WordEmbedding
 from coursekit.positions import LearnedPosition
 
 FIRST_PLACE = 2  # of a real token in the table of positions
@@ -61,7 +62,7 @@ class BartConfig:
     end: int = 2
 
     def __post_init__(self) -> None:
-        check_positive(
+        check_whole(
             vocabulary=self.vocabulary,
             width=self.width,
             depth=self.depth,
@@ -70,6 +71,12 @@ class BartConfig:
             hidden=self.hidden,
             positions=self.positions,
         )
+        check_share(
+            dropout=self.dropout,
+            attention_dropout=self.attention_dropout,
+            hidden_dropout=self.hidden_dropout,
+        )
+        check_least(eps=self.eps)
         check_ids(self.vocabulary, pad=self.pad, start=self.start, end=self.end)
         if self.start == self.pad:
             raise ValueError(f"start and pad must be different ids, found {self.pad} for both")
@@ -92,8 +99,16 @@ class BartConfig:
     @classmethod
     def from_huggingface(cls, config: Mapping[str, Any]) -> Self:
         """Read the `config.json` of a BART; positions are counted as Hugging Face does."""
-        if config.get("activation_function", "gelu") != "gelu":
-            raise ValueError(f"BART has GELU, found {config['activation_function']!r}")
+        usual = {
+            "model_type": "bart",
+            "activation_function": "gelu",
+            "tie_word_embeddings": True,
+            "encoder_layerdrop": 0.0,
+            "decoder_layerdrop": 0.0,
+        }
+        for name, value in usual.items():
+            if config.get(name, value) != value:
+                raise ValueError(f"{name} of a BART must be {value!r}, found {config[name]!r}")
         for size in ("attention_heads", "ffn_dim"):
             encoder, decoder = config.get(f"encoder_{size}"), config.get(f"decoder_{size}")
             if encoder != decoder:
@@ -114,7 +129,10 @@ class BartConfig:
             "pad": "pad_token_id",
             "end": "eos_token_id",
         }
-        found = {our: config[their] for our, their in names.items() if their in config}
+        missing = [their for their in names.values() if config.get(their) is None]
+        if missing:
+            raise ValueError(f"the configuration lacks {', '.join(missing)}")
+        found = {our: config[their] for our, their in names.items()}
         return cls(**found, count_padding=True)
 
 
@@ -125,7 +143,7 @@ class Bart(EncoderDecoder):
         super().__init__()
         self.config = config
         self.longest, width = config.positions, config.width
-        self.embedding = nn.Embedding(config.vocabulary, width, padding_idx=config.pad)
+        self.embedding = WordEmbedding(config.vocabulary, width, padding_idx=config.pad)
         self.source_positions = LearnedPosition(size=config.positions + FIRST_PLACE, width=width)
         self.target_positions = LearnedPosition(size=config.positions + FIRST_PLACE, width=width)
         self.source_norm = nn.LayerNorm(width, eps=config.eps)
@@ -166,14 +184,14 @@ class Bart(EncoderDecoder):
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Hidden (..., D) -> logits (..., V)."""
-        return F.linear(hidden, self.embedding.weight, self.final_logits_bias)
+        return self.embedding(hidden, self.final_logits_bias, scores=True)
 
     def first(self, keep: Tensor | None, past: int = 0) -> int | Tensor:
         """Return the place of column 0; to Hugging Face, padding on the left is a place, too."""
         return past if self.config.count_padding else super().first(keep, past)
 
     def _embed(self, tokens: Tensor, positions: LearnedPosition, first: int | Tensor) -> Tensor:
-        last = first if isinstance(first, int) else int(first.max())
+        last = first if isinstance(first, int) else int(first.max()) if readable(first) else 0
         if (length := last + tokens.shape[1]) > self.config.positions:
             raise ValueError(
                 f"a sequence of {length} tokens is longer than the {self.config.positions} "

@@ -11,19 +11,30 @@ Shapes: B batch, T length, D width, H heads, V vocabulary, M masked positions of
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import check_keep, check_positive, check_tokens
+from coursekit._check import (
+    check_ids,
+    check_keep,
+    check_least,
+    check_share,
+    check_tensor,
+    check_tokens,
+    check_whole,
+    readable,
+)
 from coursekit.blocks import Stack
 from coursekit.models import bert_weights
-from coursekit.models.conversion import Rule, export_state, import_state, load_strictly
+from coursekit.models.bert_weights import HuggingFace
+from coursekit.models.conversion import Rule
+from coursekit.models.words import WordEmbedding
 
 ACTIVATIONS = {
     "gelu": F.gelu,
@@ -49,25 +60,29 @@ class BertConfig:
     eps: float = 1e-12
     pad: int = 0
     skip_padding: bool = False  # RoBERTa: padding is not counted, the first word has place pad + 1
+    head_dropout: float | None = None  # before the layer of a task (`bert_heads`); None: dropout
 
     def __post_init__(self) -> None:
-        check_positive(
+        check_whole(
             vocabulary=self.vocabulary,
             width=self.width,
             depth=self.depth,
             heads=self.heads,
             hidden=self.hidden,
             segments=self.segments,
-            longest=self.longest,
+            positions=self.positions,
         )
+        check_share(
+            dropout=self.dropout,
+            attention_dropout=self.attention_dropout,
+            head_dropout=self.dropout_of_head,
+        )
+        check_least(eps=self.eps)
+        check_ids(self.vocabulary, pad=self.pad)
+        check_whole(longest=self.longest)
         if self.activation not in ACTIVATIONS:
             raise ValueError(
                 f"activation must be one of {', '.join(ACTIVATIONS)}, found {self.activation!r}"
-            )
-        if not 0 <= self.pad < self.vocabulary:
-            raise ValueError(
-                f"pad must be an id of the vocabulary (0 to {self.vocabulary - 1}), "
-                f"found {self.pad}"
             )
 
     @classmethod
@@ -106,6 +121,11 @@ class BertConfig:
         """How many tokens a sequence may have."""
         return self.positions - self.pad - 1 if self.skip_padding else self.positions
 
+    @property
+    def dropout_of_head(self) -> float:
+        """What a head drops of the vectors that it reads."""
+        return self.dropout if self.head_dropout is None else self.head_dropout
+
 
 class BertEmbeddings(nn.Module):
     """The sum of token, position and segment vectors, normalised."""
@@ -114,7 +134,7 @@ class BertEmbeddings(nn.Module):
         super().__init__()
         # What is read at `padding_idx` gets no gradient: padding teaches nothing.
         places_pad = config.pad if config.skip_padding else None
-        self.tokens = nn.Embedding(config.vocabulary, config.width, padding_idx=config.pad)
+        self.tokens = WordEmbedding(config.vocabulary, config.width, padding_idx=config.pad)
         self.positions = nn.Embedding(config.positions, config.width, padding_idx=places_pad)
         self.segments = nn.Embedding(config.segments, config.width)
         self.norm = nn.LayerNorm(config.width, eps=config.eps)
@@ -124,7 +144,7 @@ class BertEmbeddings(nn.Module):
     def forward(self, tokens: Tensor, segments: Tensor | None = None) -> Tensor:
         """tokens, segments (B, T) -> (B, T, D); without `segments` all belong to sentence 0."""
         x = self.tokens(tokens) + self.positions(self.places(tokens))  # (B, T, D)
-        x = x + (self.segments.weight[0] if segments is None else self.segments(segments))
+        x = x + self.segments(tokens.new_zeros(()) if segments is None else segments)
         return self.dropout(self.norm(x))
 
     def places(self, tokens: Tensor) -> Tensor:
@@ -133,24 +153,6 @@ class BertEmbeddings(nn.Module):
             return torch.arange(tokens.shape[1], device=tokens.device)  # (T,)
         real = tokens != self.config.pad  # (B, T)
         return real.cumsum(dim=1) * real + self.config.pad  # (B, T): padding keeps place `pad`
-
-
-class HuggingFace(nn.Module):
-    """What the models here share: one table, `rules`, reads and writes the weights of others."""
-
-    def rules(self) -> list[Rule]:
-        """Say which parameter stands for which of theirs."""
-        raise NotImplementedError
-
-    def load_huggingface(self, theirs: Mapping[str, Tensor]) -> Self:
-        """Copy the weights of the `transformers` model in; a name left over is an error."""
-        state = import_state(self.rules(), theirs)
-        load_strictly(self, state)
-        return self
-
-    def to_huggingface(self) -> dict[str, Tensor]:
-        """Return the weights under the names of `transformers`."""
-        return export_state(self.rules(), self.state_dict())
 
 
 class Bert(HuggingFace):
@@ -252,6 +254,8 @@ class Bert(HuggingFace):
                     f"found {tuple(segments.shape)}"
                 )
         expected = (config.depth, config.heads)
+        if head_mask is not None:
+            check_tensor(head_mask, "head_mask")
         if head_mask is not None and tuple(head_mask.shape) != expected:
             raise ValueError(
                 f"head_mask must have shape (depth, heads) = {expected}, "
@@ -274,8 +278,10 @@ class MaskedLMHead(nn.Module):
         self.bias = nn.Parameter(torch.zeros(config.vocabulary))
         initialise(self)
 
-    def forward(self, hidden: Tensor, embedding: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Hidden (B, T, D), the embedding matrix (V, D) -> logits (B, T, V), or those asked for.
+    def forward(
+        self, hidden: Tensor, scores: Callable[..., Tensor], positions: Tensor | None = None
+    ) -> Tensor:
+        """Hidden (B, T, D), the embedding that `scores` -> logits (B, T, V), or those asked for.
 
         `positions` is boolean (B, T) -> (how many are True, V), row by row, or holds indices
         (B, M) -> (B, M, V). With 15% of the words hidden this saves most of the work here.
@@ -283,19 +289,24 @@ class MaskedLMHead(nn.Module):
         if positions is not None:
             hidden = chosen(hidden, positions)  # (…, D)
         hidden = self.norm(self.activation(self.transform(hidden)))  # (…, D)
-        return F.linear(hidden, embedding, self.bias)  # (…, V)
+        return scores(hidden, self.bias)  # (…, V)
 
 
 def chosen(hidden: Tensor, positions: Tensor) -> Tensor:
     """Hidden (B, T, D) and boolean (B, T) -> (N, D), or indices (B, M) -> (B, M, D)."""
     B, T, D = hidden.shape
+    check_tensor(positions, "positions")
     if positions.dtype == torch.bool and positions.shape == (B, T):
         return hidden[positions]  # (N, D)
-    if positions.dtype != torch.int64 or positions.ndim != 2 or len(positions) != B:
+    if positions.dtype != torch.int64 or positions.ndim != 2 or positions.shape[0] != B:
         raise ValueError(
             f"positions must be boolean {(B, T)} or int64 indices ({B}, M), "
             f"found {positions.dtype} {tuple(positions.shape)}"
         )
+    if readable(positions) and positions.numel():
+        for place in positions.aminmax():
+            if not 0 <= place < T:
+                raise ValueError(f"positions must be from 0 to {T - 1}, found {int(place)}")
     return hidden.gather(1, positions[..., None].expand(-1, -1, D))  # (B, M, D)
 
 
@@ -339,7 +350,8 @@ class BertForPreTraining(HuggingFace):
         hidden = self.bert(tokens, segments, keep, head_mask=head_mask)  # (B, T, D)
         words = following = None
         if self.masked_lm is not None:
-            words = self.masked_lm(hidden, self.bert.embeddings.tokens.weight, positions)
+            scores = partial(self.bert.embeddings.tokens, scores=True)
+            words = self.masked_lm(hidden, scores, positions)
         if self.next_sentence is not None:
             following = self.next_sentence(self.bert.pool(hidden))  # (B, 2)
         return PreTraining(words, following)

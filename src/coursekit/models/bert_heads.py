@@ -17,9 +17,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import check_positive
+from coursekit._check import check_whole
 from coursekit.models import bert_weights
-from coursekit.models.bert import Bert, BertConfig, HuggingFace, initialise
+from coursekit.models.bert import Bert, BertConfig, initialise
+from coursekit.models.bert_weights import HuggingFace
 from coursekit.models.conversion import Rule
 
 
@@ -35,7 +36,7 @@ class BertClassifier(HuggingFace):
         if bert.pooler is None:
             raise ValueError("BertClassifier reads the pooled [CLS]: make the Bert with its pooler")
         self.bert = bert
-        self.dropout = nn.Dropout(bert.config.dropout)
+        self.dropout = nn.Dropout(bert.config.dropout_of_head)
         self.classifier = nn.Linear(bert.config.width, classes)
         initialise(self.classifier)
 
@@ -75,7 +76,7 @@ class RobertaClassifier(HuggingFace):
         if bert.pooler is not None:
             raise ValueError("RobertaClassifier has a layer of its own: make the Bert pooler=False")
         self.bert = bert
-        self.dropout = nn.Dropout(bert.config.dropout)
+        self.dropout = nn.Dropout(bert.config.dropout_of_head)
         self.dense = nn.Linear(bert.config.width, bert.config.width)
         self.classifier = nn.Linear(bert.config.width, classes)
         initialise(self.dense)
@@ -118,7 +119,7 @@ class BertTagger(HuggingFace):
         super().__init__()
         _check_head(bert, classes)
         self.bert = bert
-        self.dropout = nn.Dropout(bert.config.dropout)
+        self.dropout = nn.Dropout(bert.config.dropout_of_head)
         self.classifier = nn.Linear(bert.config.width, classes)
         initialise(self.classifier)
 
@@ -161,6 +162,7 @@ class BertSpan(HuggingFace):
 
     def __init__(self, bert: Bert) -> None:
         super().__init__()
+        _check_head(bert, classes=2)
         self.bert = bert
         self.span = nn.Linear(bert.config.width, 2)  # rows: S, E
         initialise(self.span)
@@ -212,7 +214,7 @@ def best_span(
         )
     T = start.shape[1]
     longest = T if longest is None else min(longest, T)
-    check_positive(longest=longest)
+    check_whole(longest=longest)
     if allowed is not None:
         if allowed.shape != start.shape or allowed.dtype != torch.bool:
             raise ValueError(
@@ -286,7 +288,7 @@ class BertFeatures(nn.Module):
 def _check_head(bert: Bert, classes: int) -> None:
     if not isinstance(bert, Bert):
         raise TypeError(f"a head stands on a Bert, found {type(bert).__name__}")
-    check_positive(classes=classes)
+    check_whole(classes=classes)
 
 
 def _rows(theirs: Mapping[str, Tensor], name: str) -> int:

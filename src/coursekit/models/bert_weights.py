@@ -8,9 +8,20 @@ differ in every name.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from coursekit.models.conversion import Ignored, Rule, Same, Stacked, Tied
+from torch import Tensor, nn
+
+from coursekit.models.conversion import (
+    Ignored,
+    Rule,
+    Same,
+    Stacked,
+    Tied,
+    export_state,
+    import_state,
+    load_strictly,
+)
 
 if TYPE_CHECKING:
     from coursekit.models.bert import BertConfig
@@ -37,6 +48,24 @@ ACTIVATIONS = {
 ROBERTAS = ("roberta", "xlm-roberta", "camembert")  # one architecture, three vocabularies
 
 
+class HuggingFace(nn.Module):
+    """What the models here share: one table, `rules`, reads and writes the weights of others."""
+
+    def rules(self) -> list[Rule]:
+        """Say which parameter stands for which of theirs."""
+        raise NotImplementedError
+
+    def load_huggingface(self, theirs: Mapping[str, Tensor]) -> Self:
+        """Copy the weights of the `transformers` model in; a name left over is an error."""
+        state = import_state(self.rules(), theirs)
+        load_strictly(self, state)
+        return self
+
+    def to_huggingface(self) -> dict[str, Tensor]:
+        """Return the weights under the names of `transformers`."""
+        return export_state(self.rules(), self.state_dict())
+
+
 def read_config(theirs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of `BertConfig`; what our model would compute otherwise is refused."""
     family, activation = theirs.get("model_type", "bert"), theirs.get("hidden_act", "gelu")
@@ -56,6 +85,7 @@ def read_config(theirs: Mapping[str, Any]) -> dict[str, Any]:
     if missing:
         raise ValueError(f"the configuration lacks {', '.join(missing)}")
     sizes = {ours: theirs[name] for ours, name in SIZES.items()}
+    sizes["head_dropout"] = theirs.get("classifier_dropout")
     return {**sizes, "activation": ACTIVATIONS[activation], "skip_padding": roberta}
 
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, Self
 import torch
 from torch import Tensor, nn
 
-from coursekit._check import check_positive
+from coursekit._check import check_whole
 from coursekit.models.conversion import Rule, Same
 from coursekit.models.patches import PatchEmbedding
 from coursekit.models.vit import ViT, ViTConfig
@@ -33,7 +33,7 @@ class DeiTConfig(ViTConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_positive(classes=self.classes)
+        check_whole(classes=self.classes)
         if self.pool != "class" or self.representation:
             raise ValueError(
                 "the heads of a DeiT read the two tokens directly: pool must be 'class' and "

@@ -23,7 +23,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import check_images, check_positive
+from coursekit._check import (
+    check_images,
+    check_least,
+    check_share,
+    check_tensor,
+    check_whole,
+    readable,
+)
 from coursekit.blocks import AttentionWeights, Stack
 from coursekit.box_ops import Objects
 from coursekit.models.conversion import export_state, import_state, load_strictly
@@ -57,11 +64,17 @@ class DETRConfig:
     eps: float = 1e-5
 
     def __post_init__(self) -> None:
-        check_positive(
+        check_whole(
             classes=self.classes, queries=self.queries, channels=self.channels, width=self.width,
             heads=self.heads, hidden=self.hidden, encoder_depth=self.encoder_depth,
             decoder_depth=self.decoder_depth,
         )  # fmt: skip
+        check_share(
+            dropout=self.dropout,
+            attention_dropout=self.attention_dropout,
+            hidden_dropout=self.hidden_dropout,
+        )
+        check_least(eps=self.eps)
         if self.norm not in ("post", "pre"):
             raise ValueError(f"norm must be one of post, pre, found {self.norm!r}")
         if self.width % 4 or self.width % self.heads:
@@ -99,6 +112,16 @@ class DETRConfig:
 
         It does not say how many channels the feature map has: pass `channels` if not 2048.
         """
+        usual = {
+            "model_type": "detr",
+            "encoder_layerdrop": 0.0,
+            "decoder_layerdrop": 0.0,
+            "auxiliary_loss": False,  # there it norms what each layer hands to the next
+            "dilation": False,  # it belongs to the backbone: ResNetConfig(dilation=True)
+        }
+        for name, value in usual.items():
+            if theirs.get(name, value) != value:
+                raise ValueError(f"{name} of a DETR must be {value!r}, found {theirs[name]!r}")
         for name in ("attention_heads", "ffn_dim"):
             pair = theirs[f"encoder_{name}"], theirs[f"decoder_{name}"]
             if pair[0] != pair[1]:
@@ -148,6 +171,10 @@ class Detections:
             Objects(labels=labels[b], boxes=self.boxes[b], scores=scores[b]).in_pixels(*size)
             for b, size in enumerate(sizes)
         ]
+
+
+# For torch.export and its kin: what a DETR returns is made of tensors that they can find.
+torch.export.register_dataclass(Detections)
 
 
 class DETR(nn.Module):
@@ -204,7 +231,7 @@ class DETR(nn.Module):
         )
         memory, looked = encoded if return_weights else (encoded, None)  # (B, S, D)
 
-        nothing = memory.new_zeros(len(memory), *self.queries.shape)  # (B, Q, D)
+        nothing = memory.new_zeros(memory.shape[0], *self.queries.shape)  # (B, Q, D)
         _, hidden, *asked = self.decoder(
             nothing,
             memory,
@@ -232,22 +259,29 @@ class DETR(nn.Module):
 
         A place of the map is real if the pixel at its corner is.
         """
+        check_tensor(images, "images")
         if images.ndim != 4 or 0 in images.shape:
             raise ValueError(
                 "images must have shape (batch, channels, height, width), none of them 0, "
                 f"found {tuple(images.shape)}"
             )
         maps = self.backbone(images)  # (B, channels, h, w)
-        check_images(maps, self.config.channels, "the backbone's feature maps")
+        check_images(
+            maps,
+            self.config.channels,
+            "the backbone's feature maps",
+            weight=self.project.weight,
+        )
         if keep is None:
             return self.project(maps), None
-        if keep.dtype != torch.bool or keep.shape != (len(images), *images.shape[2:]):
+        check_tensor(keep, "keep")
+        if keep.dtype != torch.bool or keep.shape != (images.shape[0], *images.shape[2:]):
             raise ValueError(
                 f"keep must be boolean with shape (batch, height, width) "
                 f"{(len(images), *images.shape[2:])}, found {keep.dtype} {tuple(keep.shape)}"
             )
         keep = F.interpolate(keep[None].float(), size=maps.shape[2:])[0].bool()  # nearest pixel
-        if not keep.any(dim=(1, 2)).all():
+        if readable(keep) and not keep.any(dim=(1, 2)).all():
             image = int((~keep.any(dim=(1, 2))).nonzero()[0])
             raise ValueError(f"every image needs a real pixel, but image {image} is only padding")
         return self.project(maps), keep

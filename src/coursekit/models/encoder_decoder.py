@@ -13,7 +13,7 @@ from __future__ import annotations
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import check_keep, check_tokens
+from coursekit._check import check_keep, check_tokens, readable
 from coursekit.blocks import AttentionWeights, Stack, StackCache
 from coursekit.decoding import State
 from coursekit.quick import QuickStack
@@ -50,7 +50,7 @@ class EncoderDecoder(nn.Module):
 
     def first(self, keep: Tensor | None, past: int = 0) -> int | Tensor:
         """Return the place of column 0, one or (B,): a row's first real token is at place 0."""
-        if keep is None or keep[:, 0].all():
+        if keep is None or (readable(keep) and keep[:, 0].all()):
             return past
         return past - keep.int().argmax(dim=1)  # (B,)
 
@@ -98,12 +98,12 @@ class EncoderDecoder(nn.Module):
         padding: choose first, then `model.logits(hidden[target_out != pad])`.
         """
         check_tokens(target_in, self.config.vocabulary, "target_in")
-        if len(source) != len(target_in):
+        memory, memory_mask, *read = self.encode(source, source_keep, return_weights)
+        if source.shape[0] != target_in.shape[0]:
             raise ValueError(
                 "source and target_in must have one batch size, "
                 f"found {tuple(source.shape)} and {tuple(target_in.shape)}"
             )
-        memory, memory_mask, *read = self.encode(source, source_keep, return_weights)
         keep = target_keep
         if keep is None and self.config.start != self.config.pad:
             keep = target_in != self.config.pad
@@ -170,7 +170,7 @@ class EncoderDecoder(nn.Module):
         """
         check_tokens(tokens, self.config.vocabulary)
         past, T = state.length, tokens.shape[1]
-        keep = state.keep_with(T)  # (B, past + T)
+        keep = state.keep_with(tokens)  # (B, past + T)
         x = self.embed_target(tokens, self.first(keep, past))  # (B, T, D)
         shared = {
             "cache": state.cache,
@@ -179,7 +179,7 @@ class EncoderDecoder(nn.Module):
             "bias": self.target_bias(T, past),
         }
         if state.quick is not None and past and T == 1:
-            x = state.quick(x, **shared)  # (B, 1, D)
+            x = state.quick(x, memory=state.memory, **shared)  # (B, 1, D)
         else:
             x = self.decoder(x, state.memory, causal=True, **shared)  # (B, T, D)
         return self.logits(self.finish(x[:, -1]))  # (B, V)
@@ -203,7 +203,7 @@ def real_tokens(keep: Tensor | None, tokens: Tensor, name: str) -> Tensor | None
     if keep is None:
         return None
     check_keep(keep, tokens, name)
-    return None if keep.all() else keep
+    return None if readable(keep) and keep.all() else keep
 
 
 def padding_mask(keep: Tensor | None, causal: bool = False) -> Tensor | None:
@@ -212,6 +212,8 @@ def padding_mask(keep: Tensor | None, causal: bool = False) -> Tensor | None:
     Under a `causal` mask nobody real sees the padding behind the last token, so that only padding
     in front of a real token needs a mask.
     """
-    if keep is None or (causal and not (keep[:, 1:] & ~keep[:, :-1]).any()):
+    if keep is None:
+        return None
+    if causal and readable(keep) and not (keep[:, 1:] & ~keep[:, :-1]).any():
         return None
     return keep[:, None, None, :]  # (B, 1, 1, S)

@@ -17,7 +17,7 @@ from typing import Any, Literal, get_args
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import check_positive, check_tokens
+from coursekit._check import check_keep, check_least, check_share, check_tokens, check_whole
 from coursekit.blocks import Stack, StackCache
 from coursekit.decoding import State
 from coursekit.models.conversion import (
@@ -30,6 +30,7 @@ from coursekit.models.conversion import (
     import_state,
     load_strictly,
 )
+from coursekit.models.words import WordEmbedding
 from coursekit.positions import LearnedPosition
 from coursekit.quick import QuickStack
 
@@ -59,14 +60,20 @@ class GPTConfig:
     eps: float = 1e-5
 
     def __post_init__(self) -> None:
-        check_positive(
+        check_whole(
             vocabulary=self.vocabulary,
             width=self.width,
             depth=self.depth,
             heads=self.heads,
-            hidden=self.hidden or 4 * self.width,
+            hidden=1 if self.hidden is None else self.hidden,
             positions=self.positions,
         )
+        check_share(
+            dropout=self.dropout,
+            attention_dropout=self.attention_dropout,
+            embedding_dropout=self.embedding_dropout,
+        )
+        check_least(eps=self.eps)
         if self.norm not in ("pre", "post"):
             raise ValueError(f"norm must be pre or post, found {self.norm!r}")
         if self.activation not in get_args(Activation):
@@ -139,7 +146,7 @@ class GPT(nn.Module):
     def __init__(self, config: GPTConfig) -> None:
         super().__init__()
         self.config = config
-        self.tokens = nn.Embedding(config.vocabulary, config.width)
+        self.tokens = WordEmbedding(config.vocabulary, config.width)
         self.positions = LearnedPosition(size=config.positions, width=config.width)
         self.dropout = nn.Dropout(config.embedding_dropout)
         self.stack = Stack(
@@ -176,10 +183,6 @@ class GPT(nn.Module):
         `keep` (B, T) is False at padding, wherever it stands. `return_hidden` and `return_weights`
         add what `Stack` adds.
         """
-        if keep is not None and keep.shape != tokens.shape:
-            raise ValueError(
-                f"keep must have the tokens' shape {tuple(tokens.shape)}, found {tuple(keep.shape)}"
-            )
         x = self.hidden(tokens, keep, **asked)
         return (self.read_out(x[0]), *x[1:]) if any(asked.values()) else self.read_out(x)
 
@@ -199,6 +202,8 @@ class GPT(nn.Module):
         the stack.
         """
         check_tokens(tokens, self.config.vocabulary)
+        if keep is not None and cache is None:
+            check_keep(keep, tokens)
         first = cache.length if cache is not None else 0
         mask = None
         if keep is not None:
@@ -211,7 +216,7 @@ class GPT(nn.Module):
 
     def read_out(self, x: Tensor) -> Tensor:
         """x (..., D) -> logits (..., V): how well each token's own vector agrees with x."""
-        return F.linear(x, self.tokens.weight)
+        return self.tokens(x, scores=True)
 
     def start(self, keep: Tensor | None = None, *, capacity: int = 0) -> State:
         """Return the state before anything is read; `keep` (B, S) is False at left padding.
@@ -226,7 +231,6 @@ class GPT(nn.Module):
                 )
             if not keep[:, -1].all() or (keep[:, :-1] & ~keep[:, 1:]).any():
                 raise ValueError("the padding of a prompt must stand on the left, before its text")
-            keep = None if keep.all() else keep
         return State(
             cache=StackCache(self.config.depth, capacity),
             keep=keep,
@@ -236,7 +240,7 @@ class GPT(nn.Module):
 
     def decode(self, tokens: Tensor, state: State) -> Tensor:
         """Read tokens (B, T) after what `state` holds -> logits (B, V) of what follows them."""
-        keep = state.keep_with(tokens.shape[1])  # (B, S)
+        keep = state.keep_with(tokens)  # (B, S)
         x = self.hidden(tokens, keep, cache=state.cache, quick=state.quick)  # (B, T, D)
         return self.read_out(x[:, -1])
 

@@ -25,7 +25,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor, nn
 
-from coursekit._check import check_positive
+from coursekit._check import check_share, check_tensor, check_whole, readable
 from coursekit.models.conversion import Rule, Same, export_state, import_state, load_strictly
 from coursekit.models.gpt import GPT, GPTConfig, rules
 
@@ -42,6 +42,7 @@ class Marks:
     pad: int
 
     def __post_init__(self) -> None:
+        check_whole(least=0, **dataclasses.asdict(self))
         if self.extract in (self.start, self.delimiter, self.pad):
             raise ValueError(f"the extract token must differ from the other three, found {self}")
 
@@ -90,7 +91,7 @@ def collate(examples: Sequence[Ids] | Sequence[Sequence[Ids]], marks: Marks) -> 
 
 def add_tokens(gpt: GPT, count: int) -> GPT:
     """Return the model with `count` more tokens at the end of its vocabulary, drawn anew."""
-    check_positive(count=count)
+    check_whole(count=count)
     config = dataclasses.replace(gpt.config, vocabulary=gpt.config.vocabulary + count)
     weight = gpt.tokens.weight
     grown = GPT(config).to(device=weight.device, dtype=weight.dtype)
@@ -110,8 +111,10 @@ class Head(nn.Module):
         self, gpt: GPT, *, extract: int, outputs: int, bias: bool = True, dropout: float = 0.1
     ) -> None:
         super().__init__()
-        check_positive(outputs=outputs)
-        if not 0 <= extract < gpt.config.vocabulary:
+        check_whole(outputs=outputs)
+        check_share(dropout=dropout)
+        check_whole(least=0, extract=extract)
+        if extract >= gpt.config.vocabulary:
             raise ValueError(
                 f"the extract token must lie within the vocabulary of {gpt.config.vocabulary}, "
                 f"found {extract}: `add_tokens` makes room"
@@ -127,13 +130,15 @@ class Head(nn.Module):
         """tokens (B, T) -> the vectors everywhere (B, T, D) and at the extract token (B, D)."""
         x = self.gpt.hidden(tokens)  # (B, T, D)
         here = tokens == self.extract  # (B, T)
-        if (here.sum(dim=1) != 1).any():
+        if readable(here) and (here.sum(dim=1) != 1).any():
             counts = here.sum(dim=1).tolist()
             raise ValueError(
                 f"every sequence needs the extract token {self.extract} once, found it {counts} "
                 "times"
             )
-        return x, self.dropout(x[here])  # (B, T, D), (B, D): one True in each row, in order
+        row = torch.arange(x.shape[0], device=x.device)  # (B,)
+        last = x[row, here.int().argmax(dim=1)]  # (B, D): there is one True in each row
+        return x, self.dropout(last)  # (B, T, D), (B, D)
 
     def with_text(self, scores: Tensor, x: Tensor, wanted: bool) -> Tensor | tuple[Tensor, Tensor]:
         """Add the logits (..., T, V) for the auxiliary objective where they are wanted."""
@@ -205,5 +210,6 @@ def _double_heads(config: GPTConfig) -> list[Rule]:
 
 
 def _check_axes(tokens: Tensor, shape: str, axes: int, second: int | None = None) -> None:
+    check_tensor(tokens, "tokens")
     if tokens.ndim != axes or (second is not None and tokens.shape[1] != second):
         raise ValueError(f"tokens must have shape {shape}, found {tuple(tokens.shape)}")

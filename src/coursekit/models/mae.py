@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, Self
 import torch
 from torch import Tensor, nn
 
+from coursekit._check import check_share, check_tensor, check_whole
 from coursekit.blocks import Stack
 from coursekit.models.conversion import Rule, Same, export_state, import_state, load_strictly
 from coursekit.models.patches import Grid, GridPositions, grid_of, patchify, unpatchify
@@ -40,7 +41,16 @@ class MAEConfig:
 
     def __post_init__(self) -> None:
         encoder = self.encoder
-        if not 0 <= self.mask_ratio < 1:
+        if not isinstance(encoder, ViTConfig):
+            raise TypeError(f"encoder must be a ViTConfig, found {type(encoder).__name__}")
+        check_whole(
+            decoder_width=self.decoder_width,
+            decoder_depth=self.decoder_depth,
+            decoder_heads=self.decoder_heads,
+            decoder_hidden=self.decoder_hidden,
+        )
+        check_share(mask_ratio=self.mask_ratio)
+        if self.mask_ratio == 1:
             raise ValueError(f"mask_ratio must lie in [0, 1), found {self.mask_ratio}")
         if encoder.classes or not encoder.class_token or encoder.backbone_channels:
             raise ValueError(
@@ -126,6 +136,8 @@ class MAE(nn.Module):
             hidden=config.decoder_hidden,
             norm="pre",
             activation=ACTIVATIONS[encoder.activation],
+            dropout=encoder.dropout,
+            attention_dropout=encoder.attention_dropout,
             eps=encoder.eps,
         )
         self.predict = nn.Linear(width, encoder.patch**2 * encoder.channels)
@@ -158,21 +170,20 @@ class MAE(nn.Module):
         `return_weights` the first result is the tuple that `Stack` returns.
         """
         grid = self.encoder.check_grid(images, interpolate)
-        patches = patchify(images, self.config.encoder.patch)  # (B, N, P·P·C)
-        B, N, _ = patches.shape
+        B, N = images.shape[0], grid[0] * grid[1]
         if noise is None:
             noise = torch.rand(B, N, device=images.device)
-        elif noise.shape != (B, N):
-            raise ValueError(f"noise must have shape {(B, N)}, found {tuple(noise.shape)}")
+        check_tensor(noise, "noise")
+        if noise.shape != (B, N) or not noise.is_floating_point():
+            raise ValueError(
+                f"noise must be floating point with shape {(B, N)}, "
+                f"found {noise.dtype} {tuple(noise.shape)}"
+            )
         hidden = random_masking(noise, self.config.mask_ratio)
-        row = torch.arange(B, device=images.device)[:, None]  # (B, 1)
-        visible = self.encoder.embedding.project(patches[row, hidden.keep])  # (B, K, D)
-        positions = self.encoder.positions(grid)  # (1, 1 + N, D)
-        if positions is not None:
-            first = positions[:, :1].expand(B, -1, -1)  # (B, 1, D)
-            positions = torch.cat([first, positions[0, 1:][hidden.keep]], dim=1)  # (B, 1 + K, D)
-        x = self.encoder.with_prefix(visible, positions)  # (B, 1 + K, D)
-        return self.encoder.stack(x, **returns), hidden
+        latent = self.encoder(
+            images, pooled=False, visible=hidden.keep, interpolate=interpolate, **returns
+        )  # (B, 1 + K, D)
+        return latent, hidden
 
     def decode(self, latent: Tensor, hidden: Masking, grid: Grid | None = None) -> Tensor:
         """latent (B, 1 + K, D) -> pixels (B, N, P·P·C) of every patch."""

@@ -14,8 +14,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import check_images, check_positive
-from coursekit.positions import WindowBias, sine_2d
+from coursekit._check import check_images, check_tensor, check_whole
+from coursekit.positions import WindowBias, sine_2d, window_bias
 
 Grid = tuple[int, int]  # rows and columns of patches
 Kind = Literal["1d", "2d", "sine", "none"]
@@ -23,7 +23,7 @@ Kind = Literal["1d", "2d", "sine", "none"]
 
 def grid_of(height: int, columns: int, patch: int) -> Grid:
     """Return how many patches an image of `height` × `columns` pixels has in each direction."""
-    check_positive(patch=patch)
+    check_whole(patch=patch)
     if height % patch or columns % patch:
         raise ValueError(f"patches of {patch} must divide the image, found {height}×{columns}")
     return height // patch, columns // patch
@@ -34,6 +34,7 @@ def patchify(images: Tensor, patch: int) -> Tensor:
 
     The patches follow row by row; within one, its pixels row by row, each with its channels.
     """
+    check_tensor(images, "images")
     check_images(images, images.shape[1] if images.ndim > 1 else 0)
     rows, columns = grid_of(*images.shape[2:], patch)
     x = images.unflatten(3, (columns, patch)).unflatten(2, (rows, patch))  # (B, C, h, P, w, P)
@@ -43,6 +44,7 @@ def patchify(images: Tensor, patch: int) -> Tensor:
 def unpatchify(patches: Tensor, patch: int, size: tuple[int, int]) -> Tensor:
     """patches (B, N, P·P·C) -> images (B, C, *size): the inverse of `patchify`."""
     rows, columns = grid_of(*size, patch)
+    check_tensor(patches, "patches")
     if patches.ndim != 3 or patches.shape[1] != rows * columns or patches.shape[2] % patch**2:
         raise ValueError(
             f"an image of {size[0]}×{size[1]} has patches of shape "
@@ -62,21 +64,25 @@ class PatchEmbedding(nn.Module):
 
     def __init__(self, *, patch: int, channels: int, width: int) -> None:
         super().__init__()
-        check_positive(patch=patch, channels=channels, width=width)
+        check_whole(patch=patch, channels=channels, width=width)
         self.patch, self.channels = patch, channels
         self.weight = nn.Parameter(torch.empty(width, channels, patch, patch))  # (D, C, P, P)
         self.bias = nn.Parameter(torch.zeros(width))
         nn.init.xavier_uniform_(self.weight.data.flatten(1))
 
-    def forward(self, images: Tensor) -> Tensor:
-        """images (B, C, H, W) -> (B, N, D)."""
-        check_images(images, self.channels)
-        return self.project(patchify(images, self.patch))
-
-    def project(self, patches: Tensor) -> Tensor:
-        """patches (B, N, P·P·C) -> (B, N, D): any of them, as MAE embeds only the visible ones."""
+    def forward(self, images: Tensor, visible: Tensor | None = None) -> Tensor:
+        """images (B, C, H, W) -> (B, N, D), or (B, K, D) of the `visible` patches (B, K) alone."""
+        check_images(images, self.channels, weight=self.weight)
+        patches = patchify(images, self.patch)  # (B, N, P·P·C)
+        if visible is not None:
+            patches = patches[_rows(visible), visible]
         matrix = self.weight.permute(0, 2, 3, 1).flatten(1)  # (D, P·P·C), pixels as in `patchify`
         return F.linear(patches, matrix, self.bias)  # (B, N, D)
+
+
+def _rows(index: Tensor) -> Tensor:
+    """index (B, K) -> (B, 1): the number of each row, to pick by rows and `index`."""
+    return torch.arange(index.shape[0], device=index.device)[:, None]
 
 
 def sine_positions(grid: Grid, width: int) -> Tensor:
@@ -168,27 +174,34 @@ class RelativePositions(nn.Module):
     def __init__(self, *, grid: Grid, heads: int, prefix: int = 0) -> None:
         super().__init__()
         self.grid, self.heads, self.prefix = grid, heads, prefix
-        self.window = WindowBias(heads=heads, height=grid[0], columns=grid[1])
+        self.window = GridBias(heads=heads, height=grid[0], columns=grid[1])
 
     def forward(self, grid: Grid | None = None) -> Tensor:
         """-> bias (H, prefix + N, prefix + N), for another `grid` by interpolation."""
-        if grid in (None, self.grid):
-            bias = self.window()  # (H, N, N)
-        else:
-            new = WindowBias(heads=self.heads, height=grid[0], columns=grid[1])
-            bias = torch.func.functional_call(new, {"weight": self._stretched(grid)})
+        bias = self.window(self.grid if grid is None else grid)  # (H, N, N)
         return F.pad(bias, (self.prefix, 0, self.prefix, 0))  # (H, prefix + N, prefix + N)
-
-    def _stretched(self, grid: Grid) -> Tensor:
-        """((2h − 1)(2w − 1), H): the numbers for all offsets of another grid."""
-        old, new = ([2 * side - 1 for side in sides] for sides in (self.grid, grid))
-        return stretch(self.window.weight.unflatten(0, old), tuple(new)).flatten(0, 1)
 
     def resized(self, grid: Grid) -> RelativePositions:
         """Return positions of their own for another grid, which start as the interpolated ones."""
         new = RelativePositions(grid=grid, heads=self.heads, prefix=self.prefix)
-        new.window.weight.data = self._stretched(grid).detach().clone()
+        new.window.weight.data = self.window.stretched(grid).detach().flatten(0, 1).clone()
         return new
+
+
+class GridBias(WindowBias):
+    """A window as large as the grid, whose table of offsets can be stretched over another grid."""
+
+    def forward(self, grid: Grid) -> Tensor:
+        """-> bias (H, N, N) for the cells of a grid."""
+        return window_bias(self.stretched(grid))
+
+    def stretched(self, grid: Grid) -> Tensor:
+        """(2h − 1, 2w − 1, H): the numbers for all offsets of a grid."""
+        old, new = (
+            (2 * rows - 1, 2 * columns - 1)
+            for rows, columns in ((self.height, self.columns), grid)
+        )
+        return stretch(self.weight.unflatten(0, old), new)
 
 
 class ConvolutionalStem(nn.Module):
@@ -200,6 +213,7 @@ class ConvolutionalStem(nn.Module):
 
     def __init__(self, *, channels: int, width: int, stride: int) -> None:
         super().__init__()
+        check_whole(channels=channels, width=width, stride=stride)
         steps = int(math.log2(stride)) if stride > 1 else 0
         if steps == 0 or 2**steps != stride or width % 2 ** (steps - 1):
             raise ValueError(
@@ -216,5 +230,5 @@ class ConvolutionalStem(nn.Module):
 
     def forward(self, images: Tensor) -> Tensor:
         """images (B, C, H, W) -> map (B, width, H / stride, W / stride)."""
-        check_images(images, self.channels)
+        check_images(images, self.channels, weight=self.layers[0].weight)
         return self.layers(images)

@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import check_images, check_positive
+from coursekit._check import check_images, check_stages, check_whole
 from coursekit.models import resnet_weights
 from coursekit.models.conversion import Rule, export_state, import_state, load_strictly
 from coursekit.models.frozen_norm import FrozenBatchNorm2d
@@ -43,9 +43,9 @@ class ResNetConfig:
     def __post_init__(self) -> None:
         if self.block not in get_args(Kind):
             raise ValueError(f"block must be one of {get_args(Kind)}, found {self.block!r}")
-        check_positive(channels=self.channels, width=self.width, stages=len(self.depths))
-        for stage, depth in enumerate(self.depths):
-            check_positive(**{f"depths[{stage}]": depth})
+        check_stages(depths=self.depths)
+        check_whole(channels=self.channels, width=self.width, stages=len(self.depths))
+        check_whole(least=0, classes=self.classes)
         if self.dilation and self.block == "basic":
             raise ValueError("dilation is for bottleneck blocks (ResNet-50 and deeper)")
 
@@ -185,7 +185,7 @@ class ResNet(nn.Module):
         Their sides are 1/4, 1/8, 1/16 and 1/32 of the image's, fractions rounded up; with
         `dilation` the last is 1/16 too.
         """
-        check_images(images, self.config.channels)
+        check_images(images, self.config.channels, weight=self.stem.convolution.weight)
         x = F.relu(self.stem(images))  # (B, D, height / 2, width / 2)
         x = F.max_pool2d(x, 3, stride=2, padding=1)  # (B, D, height / 4, width / 4)
         maps = []

@@ -24,9 +24,9 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from coursekit import masks
-from coursekit._check import check_positive, check_tokens
+from coursekit._check import check_share, check_tokens, check_whole, readable
 from coursekit.attention import attention
-from coursekit.kernels import Additive, General, dot
+from coursekit.kernels import Additive, General
 
 Kernel = Literal["additive", "general", "none"]
 
@@ -48,7 +48,7 @@ class RNNSearchConfig:
     end: int = 2
 
     def __post_init__(self) -> None:
-        check_positive(
+        check_whole(
             source_vocabulary=self.source_vocabulary,
             target_vocabulary=self.target_vocabulary,
             embedding=self.embedding,
@@ -56,6 +56,8 @@ class RNNSearchConfig:
             alignment=self.alignment,
             readout=self.readout,
         )
+        check_share(dropout=self.dropout)
+        check_whole(least=-torch.inf, pad=self.pad, start=self.start, end=self.end)
         if self.kernel not in get_args(Kernel):
             expected = ", ".join(get_args(Kernel))
             raise ValueError(f"kernel must be one of {expected}, found {self.kernel!r}")
@@ -139,14 +141,17 @@ class RNNSearch(nn.Module):
         return self._encode(source)
 
     def _encode(self, source: Tensor) -> tuple[Encoded, Tensor]:
-        lengths = self._source_lengths(source)
         words = self.dropout(self.source_embedding(source))  # (B, S, E)
-        # Packing ends each row at its own last word, so padding never enters a state.
-        packed = pack_padded_sequence(words, lengths, batch_first=True, enforce_sorted=False)
-        annotations, last = self.encoder(packed)  # last (2, B, H)
-        annotations, _ = pad_packed_sequence(
-            annotations, batch_first=True, total_length=source.shape[1]
-        )  # (B, S, 2H)
+        if source.is_meta:  # shapes without numbers: nobody knows where the padding begins
+            annotations, last = self.encoder(words)  # (B, S, 2H), (2, B, H)
+        else:
+            # Packing ends each row at its own last word, so padding never enters a state.
+            lengths = self._source_lengths(source)  # (B,)
+            packed = pack_padded_sequence(words, lengths, batch_first=True, enforce_sorted=False)
+            annotations, last = self.encoder(packed)  # last (2, B, H)
+            annotations, _ = pad_packed_sequence(
+                annotations, batch_first=True, total_length=source.shape[1]
+            )  # (B, S, 2H)
         encoded = Encoded(
             annotations=annotations,
             keys=self._project_keys(annotations),
@@ -176,7 +181,7 @@ class RNNSearch(nn.Module):
         A row is finished after the end symbol, which is kept, and holds padding from there on.
         `return_weights` adds the attention weights (B, T, S). Call `eval()` first if dropout is on.
         """
-        check_positive(longest=longest)
+        check_whole(longest=longest)
         encoded, state = self.encode(source)
         symbol = torch.full_like(source[:, 0], self.config.start)  # (B,)
         finished = torch.zeros_like(symbol, dtype=torch.bool)  # (B,)
@@ -216,20 +221,18 @@ class RNNSearch(nn.Module):
         state = self.decoder(torch.cat([word, context], dim=-1), state)  # (B, H)
         return state, context, weights
 
-    # The two halves of kernel(state, annotations). The annotations do not change while the decoder
-    # writes, so their half is computed once, as in the paper (A.1.2); a test holds both together
-    # equal to the kernel.
+    # The two halves of the additive kernel(state, annotations). The annotations do not change while
+    # the decoder writes, so their half is computed once, as in the paper (A.1.2); a test holds both
+    # together equal to the kernel. The bilinear form has one matrix, and the state takes it.
 
     def _project_keys(self, annotations: Tensor) -> Tensor:
         if self.config.kernel == "additive":
             return self.kernel.key(annotations)  # (B, S, A)
-        if self.config.kernel == "general":
-            return annotations @ self.kernel.weight.mT  # (B, S, H)
         return annotations
 
     def _compare(self, q: Tensor, keys: Tensor) -> Tensor:
         if self.config.kernel == "general":
-            return dot(q, keys)  # (B, 1, S)
+            return self.kernel(q, keys)  # (B, 1, S)
         pairs = self.kernel.query(q)[..., :, None, :] + keys[..., None, :, :]  # (B, 1, S, A)
         return self.kernel.score(pairs.tanh())[..., 0]  # (B, 1, S)
 
@@ -242,6 +245,8 @@ class RNNSearch(nn.Module):
         """Return how many words each row has (B,), on the CPU, where packing wants it."""
         words = (source != self.config.pad).cpu()  # (B, S)
         lengths = words.sum(dim=1)  # (B,)
+        if not readable(source):
+            return lengths
         if (lengths == 0).any():
             row = int((lengths == 0).nonzero()[0])
             raise ValueError(f"every source needs at least one word, but row {row} is only padding")

@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.parametrizations import spectral_norm as normalise_spectrally
 
-from coursekit._check import check_images, check_positive
+from coursekit._check import check_images, check_whole
 from coursekit.attention import attention, fused_attention
 from coursekit.kernels import dot
 
@@ -40,7 +40,7 @@ class SelfAttention2d(nn.Module):
     ) -> None:
         super().__init__()
         value_reduction = reduction if value_reduction is None else value_reduction
-        check_positive(channels=channels, reduction=reduction, value_reduction=value_reduction)
+        check_whole(channels=channels, reduction=reduction, value_reduction=value_reduction)
         if channels % reduction or channels % value_reduction:
             raise ValueError(
                 "reduction and value_reduction must divide the channels, "
@@ -60,7 +60,7 @@ class SelfAttention2d(nn.Module):
 
     def forward(self, x: Tensor, *, return_weights: bool = False) -> Tensor | tuple[Tensor, Tensor]:
         """x (B, C, height, width) -> the same shape, and weights (B, N, S) on request."""
-        check_images(x, self.channels, "x")
+        check_images(x, self.channels, "x", weight=self.gamma)
         q, k, v = self.query(x), self.key(x), self.value(x)  # (B, channels of each, height, width)
         if self.pool:
             k, v = F.max_pool2d(k, 2), F.max_pool2d(v, 2)  # half the side, a quarter of the places

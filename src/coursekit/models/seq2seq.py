@@ -22,7 +22,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import check_ids, check_positive
+from coursekit._check import check_ids, check_least, check_share, check_whole
 from coursekit.blocks import Norm, Stack
 from coursekit.models.conversion import (
     Reshaped,
@@ -35,6 +35,7 @@ from coursekit.models.conversion import (
     load_strictly,
 )
 from coursekit.models.encoder_decoder import EncoderDecoder
+from coursekit.models.words import WordEmbedding
 from coursekit.positions import LearnedPosition, SinusoidalPosition
 
 Share = Literal["all", "target", "none"]
@@ -70,7 +71,7 @@ class Seq2SeqConfig:
     end: int = 2
 
     def __post_init__(self) -> None:
-        check_positive(
+        check_whole(
             vocabulary=self.vocabulary,
             source_vocabulary=self.vocabulary_of_source,
             width=self.width,
@@ -78,6 +79,18 @@ class Seq2SeqConfig:
             heads=self.heads,
             hidden=self.hidden,
         )
+        for name in ("head_width", "value_width", "positions"):
+            if getattr(self, name) is not None:
+                check_whole(**{name: getattr(self, name)})
+        check_share(
+            dropout=self.dropout,
+            attention_dropout=self.attention_dropout,
+            hidden_dropout=self.hidden_dropout,
+        )
+        check_least(eps=self.eps)
+        if self.norm not in get_args(Norm):
+            expected = ", ".join(get_args(Norm))
+            raise ValueError(f"norm must be one of {expected}, found {self.norm!r}")
         if self.share not in get_args(Share):
             expected = ", ".join(get_args(Share))
             raise ValueError(f"share must be one of {expected}, found {self.share!r}")
@@ -158,7 +171,7 @@ class Seq2SeqTransformer(EncoderDecoder):
         self.config = config
         self.longest = config.positions
         width, share = config.width, config.share
-        self.embedding = nn.Embedding(config.vocabulary, width)  # the shared one
+        self.embedding = WordEmbedding(config.vocabulary, width)  # the shared one
         self.source_embedding = (
             None if share == "all" else nn.Embedding(config.vocabulary_of_source, width)
         )
@@ -213,8 +226,10 @@ class Seq2SeqTransformer(EncoderDecoder):
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Hidden (..., D) -> logits (..., V): how well each word's vector agrees with it."""
-        table = self.embedding if self.output is None else self.output
-        return F.linear(hidden, table.weight, self.output_bias)
+        if self.output is None:
+            return self.embedding(hidden, self.output_bias, scores=True)
+        logits = self.output(hidden)
+        return logits if self.output_bias is None else logits + self.output_bias
 
     def _embed(
         self, tokens: Tensor, table: nn.Embedding, positions: nn.Module, first: int | Tensor

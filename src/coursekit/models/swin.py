@@ -27,7 +27,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import check_images, check_positive
+from coursekit._check import (
+    check_images,
+    check_least,
+    check_positive,
+    check_share,
+    check_stages,
+    check_whole,
+    readable,
+)
 from coursekit.blocks import FeedForward, Residual
 from coursekit.heads import MultiHeadAttention
 from coursekit.models import swin_weights
@@ -57,21 +65,33 @@ class SwinConfig:
     classes: int = 1000  # 0 leaves the head out
 
     def __post_init__(self) -> None:
-        check_positive(
+        check_whole(
             patch=self.patch, channels=self.channels, width=self.width, window=self.window
         )
+        check_whole(least=0, classes=self.classes)
+        check_positive(mlp_ratio=self.mlp_ratio)
+        check_share(
+            dropout=self.dropout, attention_dropout=self.attention_dropout, drop_path=self.drop_path
+        )
+        check_least(eps=self.eps)
+        check_stages(depths=self.depths, heads=self.heads)
         if len(self.depths) != len(self.heads) or not self.depths:
             raise ValueError(
                 "depths and heads must have one number for each stage, "
                 f"found {self.depths} and {self.heads}"
             )
-        for stage, (depth, heads) in enumerate(zip(self.depths, self.heads)):
-            check_positive(**{f"depths[{stage}]": depth, f"heads[{stage}]": heads})
+        height, columns = self.size
+        check_whole(height=height, columns=columns)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Height and width of the image in pixels."""
+        return tuple(self.image) if isinstance(self.image, tuple | list) else (self.image,) * 2
 
     @property
     def map_sizes(self) -> tuple[tuple[int, int], ...]:
         """Rows and columns of each stage's map, for an image of the size it is made for."""
-        height, width = (self.image, self.image) if isinstance(self.image, int) else self.image
+        height, width = self.size
         sides = [self.patch * 2**stage for stage in range(len(self.depths))]  # of a cell, in pixels
         return tuple((-(-height // side), -(-width // side)) for side in sides)
 
@@ -125,7 +145,7 @@ def window_reverse(windows: Tensor, window: int, rows: int, columns: int) -> Ten
 def fill(x: Tensor, side: int) -> Tensor:
     """x (B, R, C, D) -> (B, R', C', D): zeros below and on the right, up to multiples of `side`."""
     rows, columns = x.shape[1:3]
-    if rows % side == 0 and columns % side == 0:
+    if readable(x) and rows % side == 0 and columns % side == 0:
         return x
     return F.pad(x, (0, 0, 0, -columns % side, 0, -rows % side))
 
@@ -178,7 +198,9 @@ class WindowAttention(nn.Module):
         bias = self.bias(window, window)  # (H, M², M²): B in the paper's equation 4
         if shift:
             x = x.roll((-shift, -shift), dims=(1, 2))  # Figure 4: windows stay, the map moves
-            allowed = shift_mask(*padded, window, shift, x.device)  # (W, 1, M², M²)
+            # While a graph is recorded a size may be any size, and nothing may be kept from it.
+            make = shift_mask if readable(x) else shift_mask.__wrapped__
+            allowed = make(*padded, window, shift, x.device)  # (W, 1, M², M²)
             bias = bias.masked_fill(~allowed, -torch.inf)  # (W, H, M², M²)
             bias = bias.repeat(batch, 1, 1, 1)  # (B·W, H, M², M²)
         windows = window_partition(x, window)  # (B·W, M², D)
@@ -186,7 +208,7 @@ class WindowAttention(nn.Module):
         x = window_reverse(windows, window, *padded)  # (B, R', C', D)
         if shift:
             x = x.roll((shift, shift), dims=(1, 2))
-        return x if padded == (rows, columns) else x[:, :rows, :columns]  # (B, R, C, D)
+        return x[:, :rows, :columns]  # (B, R, C, D)
 
 
 class SwinBlock(nn.Module):
@@ -223,8 +245,9 @@ class SwinBlock(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """x (B, R, C, D) -> (B, R, C, D)."""
-        x = self.attention_residual(x, self.attention)
-        cells = self.feed_residual(x.flatten(1, 2), self.feed_forward)  # (B, R·C, D)
+        # Functions and no modules: Accelerate moves the modules among a module's arguments.
+        x = self.attention_residual(x, lambda x: self.attention(x))
+        cells = self.feed_residual(x.flatten(1, 2), lambda x: self.feed_forward(x))  # (B, R·C, D)
         return cells.unflatten(1, x.shape[1:3])
 
 
@@ -318,7 +341,7 @@ class Swin(nn.Module):
 
     def maps(self, images: Tensor) -> list[Tensor]:
         """images (B, channels, height, width) -> every stage's map (B, R, C, D), fine to coarse."""
-        check_images(images, self.config.channels)
+        check_images(images, self.config.channels, weight=self.embedding.project.weight)
         x = self.embedding(images)  # (B, R, C, D)
         if self.positions is not None:
             expected = self.config.map_sizes[0]

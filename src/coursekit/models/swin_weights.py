@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor
 
 from coursekit.models.conversion import Ignored, Reshaped, Rule, Same, Stacked
+from coursekit.models.vit_weights import square
 
 if TYPE_CHECKING:
     from coursekit.models.swin import SwinConfig
@@ -114,6 +115,8 @@ def same(ours: str, theirs: str) -> list[Rule]:
 
 def read_config(theirs: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a `config.json` of transformers says, under our names."""
+    if theirs.get("model_type", "swin") != "swin":
+        raise ValueError(f"model_type must be swin, found {theirs['model_type']!r}")
     if theirs["hidden_act"] != "gelu" or theirs["layer_norm_eps"] != 1e-5:
         raise ValueError(
             "hidden_act must be 'gelu' and layer_norm_eps 1e-5 (transformers has 1e-5 in some "
@@ -124,7 +127,7 @@ def read_config(theirs: Mapping[str, Any]) -> dict[str, Any]:
     image = theirs["image_size"]
     return {
         "image": image if isinstance(image, int) else tuple(image),
-        "patch": theirs["patch_size"],
+        "patch": square(theirs["patch_size"]),
         "channels": theirs["num_channels"],
         "width": theirs["embed_dim"],
         "depths": tuple(theirs["depths"]),

@@ -21,7 +21,7 @@ from typing import Any, Self
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import check_ids, check_positive
+from coursekit._check import check_ids, check_least, check_share, check_whole
 from coursekit.blocks import Stack
 from coursekit.models.conversion import (
     Ignored,
@@ -34,6 +34,7 @@ from coursekit.models.conversion import (
     load_strictly,
 )
 from coursekit.models.encoder_decoder import EncoderDecoder
+from coursekit.models.words import WordEmbedding
 from coursekit.positions import RelativeBias
 
 
@@ -52,12 +53,13 @@ class T5Config:
     max_distance: int = 128  # from here on all distances share a bucket
     dropout: float = 0.1  # everywhere: embeddings, weights, hidden layers, sublayers, output
     eps: float = 1e-6
+    scale_output: bool = True  # by 1/√D before it meets the embeddings
     pad: int = 0
     start: int = 0
     end: int = 1
 
     def __post_init__(self) -> None:
-        check_positive(
+        check_whole(
             vocabulary=self.vocabulary,
             width=self.width,
             depth=self.depth,
@@ -65,7 +67,11 @@ class T5Config:
             heads=self.heads,
             head_width=self.head_width,
             hidden=self.hidden,
+            buckets=self.buckets,
+            max_distance=self.max_distance,
         )
+        check_share(dropout=self.dropout)
+        check_least(eps=self.eps)
         check_ids(self.vocabulary, pad=self.pad, start=self.start, end=self.end)
 
     @property
@@ -86,11 +92,18 @@ class T5Config:
     @classmethod
     def from_huggingface(cls, config: Mapping[str, Any]) -> Self:
         """Read the `config.json` of a T5."""
-        if config.get("feed_forward_proj", "relu") != "relu":
-            raise ValueError(
-                "only the first T5 with its ReLU is covered, "
-                f"found feed_forward_proj={config['feed_forward_proj']!r}"
-            )
+        usual = {
+            "model_type": "t5",
+            "feed_forward_proj": "relu",
+            "dense_act_fn": "relu",
+            "is_gated_act": False,
+        }
+        for name, value in usual.items():
+            if config.get(name, value) != value:
+                raise ValueError(
+                    f"only the first T5 with its ReLU is covered: {name} must be {value!r}, "
+                    f"found {config[name]!r}"
+                )
         names = {
             "vocabulary": "vocab_size",
             "width": "d_model",
@@ -107,7 +120,11 @@ class T5Config:
             "start": "decoder_start_token_id",
             "end": "eos_token_id",
         }
-        return cls(**{our: config[their] for our, their in names.items() if their in config})
+        found = {our: config.get(their) for our, their in names.items()}
+        # Since transformers 5 the two are one, and a file that says "not tied" says "not scaled".
+        tied = config.get("tie_word_embeddings") is not False
+        found["scale_output"] = config.get("scale_decoder_outputs", tied)
+        return cls(**{name: value for name, value in found.items() if value is not None})
 
 
 class T5(EncoderDecoder):
@@ -116,7 +133,7 @@ class T5(EncoderDecoder):
     def __init__(self, config: T5Config) -> None:
         super().__init__()
         self.config = config
-        self.embedding = nn.Embedding(config.vocabulary, config.width)
+        self.embedding = WordEmbedding(config.vocabulary, config.width)
         self.dropout = nn.Dropout(config.dropout)
         distances = {
             "heads": config.heads,
@@ -179,7 +196,9 @@ class T5(EncoderDecoder):
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Hidden (..., D) -> logits (..., V); 1/√D, as the embeddings have a variance of 1."""
-        return F.linear(hidden * self.config.width**-0.5, self.embedding.weight)
+        if self.config.scale_output:
+            hidden = hidden * self.config.width**-0.5
+        return self.embedding(hidden, scores=True)
 
     @classmethod
     def from_huggingface(cls, state: Mapping[str, Tensor], config: T5Config) -> Self:

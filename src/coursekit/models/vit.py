@@ -21,7 +21,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import check_images, check_positive
+from coursekit._check import check_images, check_least, check_share, check_whole
 from coursekit.blocks import FeedForward, Stack
 from coursekit.models.conversion import Rule, export_state, import_state, load_strictly
 from coursekit.models.patches import (
@@ -32,7 +32,7 @@ from coursekit.models.patches import (
     RelativePositions,
     grid_of,
 )
-from coursekit.models.vit_weights import current_names, encoder_rules, same
+from coursekit.models.vit_weights import current_names, encoder_rules, same, square
 
 Positions = Literal["1d", "2d", "relative", "sine", "none"]
 Pool = Literal["class", "mean"]
@@ -64,10 +64,19 @@ class ViTConfig:
     eps: float = 1e-6
 
     def __post_init__(self) -> None:
-        check_positive(
+        check_whole(
             patch=self.patch, channels=self.channels, width=self.width, depth=self.depth,
             heads=self.heads, hidden=self.hidden, backbone_stride=self.backbone_stride,
+            height=self.size[0], columns=self.size[1],
         )  # fmt: skip
+        check_whole(
+            least=0, classes=self.classes, representation=self.representation,
+            backbone_channels=self.backbone_channels,
+        )  # fmt: skip
+        check_share(
+            dropout=self.dropout, attention_dropout=self.attention_dropout, drop_path=self.drop_path
+        )
+        check_least(eps=self.eps)
         for name, choices in (("positions", get_args(Positions)), ("pool", get_args(Pool)),
                               ("activation", tuple(ACTIVATIONS))):  # fmt: skip
             if getattr(self, name) not in choices:
@@ -80,7 +89,7 @@ class ViTConfig:
     @property
     def size(self) -> tuple[int, int]:
         """Height and width of the image in pixels."""
-        return (self.image, self.image) if isinstance(self.image, int) else tuple(self.image)
+        return tuple(self.image) if isinstance(self.image, tuple | list) else (self.image,) * 2
 
     @property
     def grid(self) -> Grid:
@@ -114,6 +123,9 @@ class ViTConfig:
 
         A model without a classifier has a pooler, which is our `representation`.
         """
+        family = theirs.get("model_type", "vit")
+        if family not in ("vit", "deit", "vit_mae"):
+            raise ValueError(f"model_type must be vit, deit or vit_mae, found {family!r}")
         named = {"gelu": "gelu", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh"}
         if theirs["hidden_act"] not in named or not theirs.get("qkv_bias", True):
             raise ValueError(
@@ -121,13 +133,15 @@ class ViTConfig:
                 f"found {theirs['hidden_act']!r} and {theirs.get('qkv_bias')}"
             )
         bare = any(name.endswith("Model") for name in theirs.get("architectures") or ())
+        if bare and theirs.get("pooler_act", "tanh") != "tanh":
+            raise ValueError(f"pooler_act must be tanh, found {theirs['pooler_act']!r}")
         image = theirs["image_size"]
         found = {
             "image": image if isinstance(image, int) else tuple(image),
-            "patch": theirs["patch_size"],
+            "patch": square(theirs["patch_size"]),
             "channels": theirs["num_channels"],
             "classes": 0 if bare else len(theirs.get("id2label") or (0, 1)),
-            "representation": theirs.get("pooler_output_size", theirs["hidden_size"]) * bare,
+            "representation": (theirs.get("pooler_output_size") or theirs["hidden_size"]) * bare,
             "width": theirs["hidden_size"],
             "depth": theirs["num_hidden_layers"],
             "heads": theirs["num_attention_heads"],
@@ -212,20 +226,25 @@ class ViT(nn.Module):
         self,
         images: Tensor,
         *,
+        pooled: bool = True,
+        visible: Tensor | None = None,
         interpolate: bool = False,
         return_hidden: bool = False,
         return_weights: bool = False,
     ) -> Tensor | tuple[Tensor, ...]:
         """images (B, C, height, width) -> logits (B, classes), or (B, D) without a head.
 
-        The rest as in `features`.
+        With `pooled=False` it is what `features` returns; the rest is explained there.
         """
         out = self.features(
             images,
+            visible=visible,
             interpolate=interpolate,
             return_hidden=return_hidden,
             return_weights=return_weights,
         )
+        if not pooled:
+            return out
         x, *asked = out if isinstance(out, tuple) else (out,)
         x = self.pool(x)  # (B, D)
         x = x if self.head is None else self.head(x)  # (B, classes)
@@ -235,13 +254,15 @@ class ViT(nn.Module):
         self,
         images: Tensor,
         *,
+        visible: Tensor | None = None,
         interpolate: bool = False,
         return_hidden: bool = False,
         return_weights: bool = False,
     ) -> Tensor | tuple[Tensor, ...]:
         """images (B, C, height, width) -> (B, P + N, D): every token after the final norm.
 
-        With `interpolate` the image may have another size than the config's, and the positions are
+        With `visible` (B, K) the patches of these numbers only are read (MAE). With `interpolate`
+        the image may have another size than the config's, and the positions are
         stretched over it. `return_hidden` adds a list of the depth + 1 states (B, P + N, D) before
         the final norm, `return_weights` a list of each block's `AttentionWeights`, in `own`
         (B, H, P + N, P + N).
@@ -249,8 +270,12 @@ class ViT(nn.Module):
         grid = self.check_grid(images, interpolate)
         if self.backbone is not None:
             images = self.backbone(images)  # a map (B, channels, height / stride, width / stride)
-        x = self.embedding(images)  # (B, N, D)
-        x = self.with_prefix(x, self.positions(grid))  # (B, P + N, D)
+        x = self.embedding(images, visible)  # (B, N, D)
+        positions = self.positions(grid)  # (1, P + N, D)
+        if visible is not None and positions is not None:
+            first, table = positions[:, : self.config.prefix], positions[0, self.config.prefix :]
+            positions = torch.cat([first.expand(x.shape[0], -1, -1), table[visible]], dim=1)
+        x = self.with_prefix(x, positions)  # (B, P + N, D)
         bias = None if self.relative is None else self.relative(grid)  # (H, P + N, P + N)
         return self.stack(x, bias=bias, return_hidden=return_hidden, return_weights=return_weights)
 
@@ -258,7 +283,7 @@ class ViT(nn.Module):
         """patches (B, N, D), positions (B or 1, P + N, D) -> the encoder's input (B, P + N, D)."""
         prefix = self.prefix()
         if prefix is not None:
-            patches = torch.cat([prefix.expand(len(patches), -1, -1), patches], dim=1)
+            patches = torch.cat([prefix.expand(patches.shape[0], -1, -1), patches], dim=1)
         return self.dropout(patches if positions is None else patches + positions)
 
     def prefix(self) -> Tensor | None:
@@ -282,7 +307,7 @@ class ViT(nn.Module):
 
     def check_grid(self, images: Tensor, interpolate: bool) -> Grid:
         """Return the grid of patches; raise where it is not the config's and may not differ."""
-        check_images(images, self.config.channels)
+        check_images(images, self.config.channels, weight=self.embedding.weight)
         grid = grid_of(*images.shape[2:], self.config.patch * self.config.backbone_stride)
         if grid != self.config.grid and not interpolate and self.config.positions != "none":
             (height, width), (rows, columns) = self.config.size, self.config.grid

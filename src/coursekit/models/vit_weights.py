@@ -5,7 +5,7 @@ The rules are those of `conversion.py`; each model adds its heads and tokens in 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from torch import Tensor
@@ -50,6 +50,14 @@ def block_rules(ours: str, theirs: str, depth: int) -> Iterable[Rule]:
 def same(ours: str, theirs: str) -> list[Rule]:
     """Return the rules for a weight and a bias."""
     return [Same(f"{ours}.{kind}", f"{theirs}.{kind}") for kind in ("weight", "bias")]
+
+
+def square(side: int | Sequence[int]) -> int:
+    """Return the side of a square that may be described by two equal numbers."""
+    sides = set(side) if isinstance(side, list | tuple) else {side}
+    if len(sides) != 1:
+        raise ValueError(f"patches must be square, found {side}")
+    return sides.pop()
 
 
 IN_FILES = (  # names in the files on the hub, and in a model in memory since transformers 5

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from coursekit._check import check_positive
+from coursekit._check import check_number, check_positive, check_tensor, check_whole
 from coursekit.objectives.rows import pad_rows
 from coursekit.objectives.special_tokens import SpecialTokens
 
@@ -29,6 +29,7 @@ def token_masking(
     tokens: Tensor, *, mask: int, share: float = 0.15, generator: torch.Generator | None = None
 ) -> Tensor:
     """Replace `share` of the tokens (T,) by `mask`, each on its own: (T,)."""
+    check_whole(0, mask=mask)
     chosen = _choose(tokens, share, generator)  # (T,)
     return tokens.masked_fill(chosen, mask)
 
@@ -55,6 +56,7 @@ def text_infilling(
     many tokens are missing, if any; a sentinel of T5 always stands for at least one.
     """
     _check_row(tokens)
+    check_whole(0, mask=mask)
     check_positive(mean_span=mean_span)
     hidden = _count(tokens, share)
     spans = _poisson_lengths(hidden, mean_span, generator)  # (n,), sum = hidden
@@ -160,6 +162,7 @@ def _choose(tokens: Tensor, share: float, generator: torch.Generator | None) -> 
 
 
 def _count(tokens: Tensor, share: float) -> int:
+    check_number(share=share)
     if not 0 <= share <= 1:
         raise ValueError(f"share must lie between 0 and 1, found {share}")
     return round(len(tokens) * share)
@@ -184,5 +187,8 @@ def _home(tokens: Tensor, generator: torch.Generator | None) -> torch.device:
 
 
 def _check_row(tokens: Tensor) -> None:
+    check_tensor(tokens, "a document")
+    if tokens.dtype not in (torch.int64, torch.int32):
+        raise TypeError(f"a document must hold token ids, found {tokens.dtype}")
     if tokens.ndim != 1:
         raise ValueError(f"a document must have one axis (length), found {tuple(tokens.shape)}")

@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._check import check_positive
+from coursekit._check import check_least, check_positive
 from coursekit.box_ops import Objects, generalized_iou, to_corners
 from coursekit.objectives.matcher import HungarianMatcher, stack_targets
 
@@ -47,6 +47,9 @@ class DetectionLoss:
 
     def __post_init__(self) -> None:
         check_positive(no_object=self.no_object)
+        check_least(
+            class_weight=self.class_weight, l1_weight=self.l1_weight, giou_weight=self.giou_weight
+        )
 
     def __call__(
         self, predicted: Predicted, targets: Sequence[Objects], *, count: float | None = None

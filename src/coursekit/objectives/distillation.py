@@ -12,7 +12,7 @@ from typing import Literal
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._check import check_positive
+from coursekit._check import check_labels, check_number, check_positive, check_tensor
 
 
 def hard_distillation(student: Tensor, teacher: Tensor) -> Tensor:
@@ -31,8 +31,9 @@ def soft_distillation(student: Tensor, teacher: Tensor, *, temperature: float = 
     check_positive(temperature=temperature)
     student, teacher = student / temperature, teacher.detach() / temperature
     log_student, log_teacher = student.log_softmax(dim=-1), teacher.log_softmax(dim=-1)  # (B, K)
-    divergence = F.kl_div(log_student, log_teacher, reduction="batchmean", log_target=True)
-    return temperature**2 * divergence
+    gap = log_teacher - log_student  # (B, K)
+    gap = gap.masked_fill(log_teacher.isneginf(), 0.0)  # 0 · log 0 = 0: a class nobody believes in
+    return temperature**2 * (log_teacher.exp() * gap).sum() / len(student)
 
 
 def distillation(
@@ -55,8 +56,15 @@ def distillation(
         raise ValueError(f'kind must be "hard" or "soft", found {kind!r}')
     if weight is None:
         weight = 0.5 if kind == "hard" else 0.1
+    check_number(weight=weight)
     if not 0 <= weight <= 1:
         raise ValueError(f"weight must lie between 0 and 1, found {weight}")
+    _check(label_logits, teacher)
+    check_labels(labels, label_logits.shape[-1], "labels")
+    if labels.shape != label_logits.shape[:1]:
+        raise ValueError(
+            f"labels must have shape ({len(label_logits)},), found {tuple(labels.shape)}"
+        )
     truth = F.cross_entropy(label_logits, labels)
     if kind == "hard":
         taught = hard_distillation(teacher_logits, teacher)
@@ -66,6 +74,8 @@ def distillation(
 
 
 def _check(student: Tensor, teacher: Tensor) -> None:
+    check_tensor(student, "student")
+    check_tensor(teacher, "teacher")
     if student.ndim != 2 or student.shape != teacher.shape or 0 in student.shape:
         raise ValueError(
             "student and teacher must have one shape (batch, classes), not empty, "

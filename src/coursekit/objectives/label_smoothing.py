@@ -6,7 +6,8 @@ Vaswani et al. (2017) use ε = 0.1 and note that it "hurts perplexity, as the mo
 unsure, but improves accuracy and BLEU score".
 
 As in torch, the share ε/V goes to every token, the right one and the padding token included.
-Padding positions have no target and no loss; the mean is over the real tokens.
+Padding positions have no target and no loss; the mean is over the real tokens. A target of −100,
+torch's own mark of a position without a target, counts as padding too.
 Shapes: B batch, T target length, D width, V vocabulary.
 """
 
@@ -15,14 +16,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor
+
+from coursekit._check import check_labels, check_number, check_tensor, check_whole, readable
+
+IGNORED = -100
 
 
 def smoothed_targets(targets: Tensor, vocabulary: int, smoothing: float) -> Tensor:
     """Targets (...) -> the distribution (..., V) that the model should predict."""
     _check_smoothing(smoothing)
+    check_whole(vocabulary=vocabulary)
+    check_labels(targets, vocabulary)
     certain = F.one_hot(targets, vocabulary)  # (..., V)
     return (1 - smoothing) * certain + smoothing / vocabulary  # (..., V): each row sums to 1
 
@@ -35,13 +41,14 @@ def smoothed_cross_entropy(
     With q = `smoothed_targets` the sum has two parts: the usual loss of the right token, and the
     mean of the losses of all tokens. It equals KL(q ‖ p) up to a constant, `lowest_loss`.
     """
-    _check(logits, targets, smoothing)
-    if pad is not None:
-        real = _real(targets, pad)  # (...)
-        logits, targets = logits[real], targets[real]  # (N, V), (N,)
-    log_p = logits.log_softmax(dim=-1)  # (..., V)
-    right = -log_p.gather(-1, targets[..., None])[..., 0]  # (...)
-    every = -log_p.mean(dim=-1)  # (...)
+    _check(logits, targets, smoothing, pad)
+    real = _real(targets, pad)  # (...)
+    logits, targets = logits[real], targets[real]  # (N, V), (N,)
+    log_p = logits.log_softmax(dim=-1)  # (N, V)
+    right = -log_p.gather(-1, targets[:, None])[:, 0]  # (N,)
+    if not smoothing:
+        return right.mean()  # 0 · ∞ would be NaN where a word is impossible
+    every = -log_p.mean(dim=-1)  # (N,)
     return ((1 - smoothing) * right + smoothing * every).mean()
 
 
@@ -49,13 +56,14 @@ def fused_cross_entropy(
     logits: Tensor, targets: Tensor, *, smoothing: float = 0.1, pad: int | None = None
 ) -> Tensor:
     """Return what `smoothed_cross_entropy` returns, in torch's single fused call."""
-    _check(logits, targets, smoothing)
+    _check(logits, targets, smoothing, pad)
+    real = _real(targets, pad)  # (...)
     if pad is not None:
-        _real(targets, pad)
+        targets = targets.masked_fill(~real, IGNORED)
     return F.cross_entropy(
         logits.flatten(0, -2),  # (N, V)
         targets.flatten(),  # (N,)
-        ignore_index=-100 if pad is None else pad,
+        ignore_index=IGNORED,
         label_smoothing=smoothing,
     )
 
@@ -73,6 +81,9 @@ def loss_on_tokens(
     The head's matrix D × V is often the largest of a model. Choosing the real positions before it
     saves the product, the softmax and the memory (N, V) of every padding position.
     """
+    check_tensor(hidden, "hidden")
+    check_tensor(targets, "targets")
+    check_whole(-(2**63), pad=pad)
     if hidden.shape[:-1] != targets.shape:
         raise ValueError(
             f"hidden states {tuple(hidden.shape)} need targets of shape "
@@ -88,29 +99,42 @@ def lowest_loss(vocabulary: int, smoothing: float) -> float:
     It is 0 without smoothing. With ε = 0.1 and 37,000 tokens no model gets below 1.38.
     """
     _check_smoothing(smoothing)
+    check_whole(vocabulary=vocabulary)
     rest = smoothing / vocabulary
     right = 1 - smoothing + rest
     return -right * math.log(right) - (vocabulary - 1) * (rest and rest * math.log(rest))
 
 
-def _real(targets: Tensor, pad: int) -> Tensor:
-    real = targets != pad  # (...)
-    if not real.any():
-        raise ValueError(f"a mean over no tokens: every target is padding ({pad})")
+def _real(targets: Tensor, pad: int | None) -> Tensor:
+    real = targets != IGNORED  # (...)
+    if pad is not None:
+        real &= targets != pad
+    if readable(real) and not real.any():
+        raise ValueError(
+            f"a mean over no tokens: every target is padding ({IGNORED if pad is None else pad})"
+        )
     return real
 
 
 def _check_smoothing(smoothing: float) -> None:
+    check_number(smoothing=smoothing)
     if not 0 <= smoothing < 1:
         raise ValueError(f"smoothing must lie in [0, 1), found {smoothing}")
 
 
-def _check(logits: Tensor, targets: Tensor, smoothing: float) -> None:
+def _check(logits: Tensor, targets: Tensor, smoothing: float, pad: int | None) -> None:
     _check_smoothing(smoothing)
-    if logits.shape[:-1] != targets.shape:
+    if pad is not None:
+        check_whole(-(2**63), pad=pad)
+    check_tensor(logits, "logits")
+    check_tensor(targets, "targets")
+    if logits.ndim < 1 or logits.shape[:-1] != targets.shape:
         raise ValueError(
             f"logits {tuple(logits.shape)} need targets of shape {tuple(logits.shape[:-1])}, "
             f"found {tuple(targets.shape)}"
         )
-    if targets.dtype != torch.int64:
-        raise TypeError(f"targets must be token ids (int64), found {targets.dtype}")
+    if not logits.is_floating_point():
+        raise TypeError(f"logits must be floating point, found {logits.dtype}")
+    # Padding may be any number, also one that is no word.
+    known = targets if pad is None else targets.masked_fill(targets == pad, IGNORED)
+    check_labels(known, logits.shape[-1], ignored=IGNORED)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from coursekit._check import check_number, check_tensor
 from coursekit.box_ops import Objects, check_centres, generalized_iou, to_corners
 
 
@@ -32,8 +33,9 @@ class HungarianMatcher:
     giou_cost: float = 2.0
 
     def __post_init__(self) -> None:
+        check_number(class_cost=self.class_cost, l1_cost=self.l1_cost, giou_cost=self.giou_cost)
         weights = (self.class_cost, self.l1_cost, self.giou_cost)
-        if min(weights) < 0 or max(weights) == 0:
+        if not all(weight >= 0 for weight in weights) or max(weights) == 0:
             raise ValueError(
                 f"the costs' weights must be 0 or more, and not all 0, found {weights}"
             )
@@ -75,6 +77,7 @@ def assign(cost: Tensor) -> Tensor:
     """
     from scipy.optimize import linear_sum_assignment  # here, for SciPy is slow to load
 
+    check_tensor(cost, "the cost")
     if cost.ndim != 2 or cost.shape[0] > cost.shape[1]:
         raise ValueError(f"each row needs a column of its own, found a cost of {tuple(cost.shape)}")
     _, columns = linear_sum_assignment(cost.double().numpy())  # the rows come back as 0 … n − 1
@@ -92,6 +95,8 @@ def stack_targets(targets: Sequence[Objects]) -> tuple[Tensor, Tensor, Tensor]:
 
 def check_targets(logits: Tensor, boxes: Tensor, targets: Sequence[Objects]) -> None:
     """Raise unless predictions and targets fit: sizes, class ids, boxes, and queries enough."""
+    check_tensor(logits, "logits")
+    check_tensor(boxes, "boxes")
     if logits.ndim != 3 or boxes.shape != (*logits.shape[:2], 4) or 0 in logits.shape:
         raise ValueError(
             "logits must have shape (batch, queries, classes + 1) and boxes (batch, queries, 4), "

@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._check import check_positive
+from coursekit._check import check_labels, check_tensor, check_whole
 from coursekit.objectives.rows import pad_rows
 from coursekit.objectives.special_tokens import SpecialTokens
 
@@ -67,7 +67,7 @@ def nsp_pairs(
     sentence left alone: nothing follows it, and to pair it with a random B would tip the 50/50.
     """
     if room is not None:
-        check_positive(room=room)
+        check_whole(room=room)
     _check_documents(documents)
     elsewhere = _Elsewhere(documents)
     pairs = []
@@ -126,10 +126,15 @@ def pad_pairs(inputs: Sequence[PairInput], pad: int) -> PairBatch:
 
 def next_sentence_loss(logits: Tensor, is_next: Tensor) -> Tensor:
     """logits (B, 2), is_next (B,) -> mean cross-entropy; class 0 is "is next", as in BERT."""
+    check_tensor(logits, "logits")
+    check_tensor(is_next, "is_next")
     if logits.shape != (*is_next.shape, 2):
         raise ValueError(
             f"logits must have shape {(*is_next.shape, 2)}, found {tuple(logits.shape)}"
         )
+    if is_next.is_floating_point():
+        raise TypeError(f"is_next must be boolean, found {is_next.dtype}")
+    check_labels(is_next.long(), 2, "is_next")
     return F.cross_entropy(logits, (~is_next.bool()).long())
 
 

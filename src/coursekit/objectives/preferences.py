@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._check import check_positive
+from coursekit._check import check_labels, check_number, check_positive, check_tensor, check_whole
 
 
 def answer_mask(prompt_lengths: Tensor, lengths: Tensor, size: int) -> Tensor:
@@ -24,6 +24,14 @@ def answer_mask(prompt_lengths: Tensor, lengths: Tensor, size: int) -> Tensor:
 
     `lengths` count prompt and answer together; what follows is padding on the right.
     """
+    check_tensor(prompt_lengths, "prompt_lengths")
+    check_tensor(lengths, "lengths")
+    check_whole(0, size=size)
+    if prompt_lengths.ndim != 1 or prompt_lengths.shape != lengths.shape:
+        raise ValueError(
+            "prompt_lengths and lengths must have one shape (batch,), "
+            f"found {tuple(prompt_lengths.shape)} and {tuple(lengths.shape)}"
+        )
     places = torch.arange(size, device=lengths.device)  # (T,)
     return (places >= prompt_lengths[:, None]) & (places < lengths[:, None])  # (B, T)
 
@@ -37,6 +45,8 @@ def sequence_log_probability(
     `answer`, so neither prompt nor padding counts. The first token has no prediction and cannot be
     part of the answer. With `mean` the sum is divided by the number of the answer's tokens.
     """
+    for name, tensor in (("logits", logits), ("tokens", tokens), ("answer", answer)):
+        check_tensor(tensor, name)
     if logits.shape[:-1] != tokens.shape or answer.shape != tokens.shape:
         raise ValueError(
             f"logits {tuple(logits.shape)} need tokens and answer of shape "
@@ -50,6 +60,9 @@ def sequence_log_probability(
     if not answer.any(dim=1).all():
         row = int((~answer.any(dim=1)).nonzero()[0])
         raise ValueError(f"every row needs an answer of at least one token, row {row} has none")
+    if tokens.is_floating_point():
+        raise TypeError(f"tokens must be token ids, found {tokens.dtype}")
+    check_labels(tokens[:, 1:][answer].long(), logits.shape[-1], "the answer's tokens")
     # The loss of a token is −log π(token | before it); −100 marks the tokens that do not count.
     targets = tokens[:, 1:].long().masked_fill(~answer, -100)  # (B, T − 1)
     losses = F.cross_entropy(logits[:, :-1].mT, targets, reduction="none")  # (B, T − 1)
@@ -87,6 +100,7 @@ def dpo_loss(
     DPO", Mitchell, 2023); then the best margin is finite.
     """
     check_positive(beta=beta)
+    check_number(smoothing=smoothing)
     if not 0 <= smoothing < 0.5:
         raise ValueError(f"smoothing must lie in [0, 0.5), found {smoothing}")
     _check_rows(
@@ -108,6 +122,7 @@ def reward_loss(chosen: Tensor, rejected: Tensor, *, margin: float = 0.0) -> Ten
     Only differences count, so a reward model's zero is arbitrary. `margin` asks for a lead
     (Touvron et al., 2023).
     """
+    check_number(margin=margin)
     _check_rows(chosen=chosen, rejected=rejected)
     return -F.logsigmoid(chosen - rejected - margin).mean()
 
@@ -119,17 +134,22 @@ def kl_to_reference(policy: Tensor, reference: Tensor, answer: Tensor) -> Tensor
     log π − log π_ref, as an estimate. The marked logits predict the token after their place, so
     `answer` is shifted by one here as in `sequence_log_probability`.
     """
+    for name, tensor in (("policy", policy), ("reference", reference), ("answer", answer)):
+        check_tensor(tensor, name)
     if policy.shape != reference.shape or policy.shape[:-1] != answer.shape:
         raise ValueError(
             "policy, reference (B, T, V) and answer (B, T) must agree, found "
             f"{tuple(policy.shape)}, {tuple(reference.shape)} and {tuple(answer.shape)}"
         )
+    if answer.dtype != torch.bool:
+        raise TypeError(f"answer must be boolean, found {answer.dtype}")
     predicts = answer[:, 1:]  # (B, T − 1)
     if not predicts.any():
         raise ValueError("a mean over no tokens: no answer is marked")
     log_p = policy[:, :-1][predicts].log_softmax(dim=-1)  # (N, V)
     log_q = reference[:, :-1][predicts].detach().log_softmax(dim=-1)  # (N, V)
-    return (log_p.exp() * (log_p - log_q)).sum(dim=-1).mean()
+    gap = (log_p - log_q).masked_fill(log_p.isneginf(), 0.0)  # 0 · log 0 = 0
+    return (log_p.exp() * gap).sum(dim=-1).mean()
 
 
 def rlhf_reward(reward: Tensor, policy: Tensor, reference: Tensor, *, beta: float) -> Tensor:
@@ -144,6 +164,8 @@ def rlhf_reward(reward: Tensor, policy: Tensor, reference: Tensor, *, beta: floa
 
 def _check_rows(**rows: Tensor) -> None:
     """Raise unless all have one and the same axis, the batch."""
+    for name, row in rows.items():
+        check_tensor(row, name)
     shapes = {name: tuple(row.shape) for name, row in rows.items()}
     sizes = set(shapes.values())
     if len(sizes) > 1 or any(len(size) != 1 or size[0] == 0 for size in sizes):

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from coursekit._check import check_positive
+from coursekit._check import check_whole
 
 
 def pad_rows(rows: Sequence[Sequence[int] | Tensor], pad: int) -> Tensor:
@@ -26,7 +26,7 @@ def batches_of_tokens(lengths: Sequence[int], limit: int) -> list[list[int]]:
     larger batches (RoBERTa does so for SENTENCE-PAIR and DOC-SENTENCES). A row that is longer than
     `limit` is a batch of its own.
     """
-    check_positive(limit=limit)
+    check_whole(limit=limit)
     batches: list[list[int]] = []
     held = 0
     for index, length in enumerate(lengths):

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from coursekit._check import check_positive
+from coursekit._check import check_number, check_positive, check_tensor, check_whole
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,12 @@ class SpanCorruption:
     shared_sentinels: bool = False  # sentinels are ordinary ids too, so a text may hold them
 
     def __post_init__(self) -> None:
-        check_positive(mean_span=self.mean_span, sentinels=self.sentinels)
+        check_positive(mean_span=self.mean_span)
+        check_whole(sentinels=self.sentinels)
+        check_whole(0, first_sentinel=self.first_sentinel)
+        if self.end is not None:
+            check_whole(0, end=self.end)
+        check_number(density=self.density)
         if not 0 < self.density < 1:
             raise ValueError(f"density must lie between 0 and 1, found {self.density}")
         if self.first_sentinel < self.sentinels - 1:
@@ -60,6 +65,7 @@ class SpanCorruption:
 
         At least one token is hidden and one is left, and text stands between any two spans.
         """
+        check_whole(-(2**63), length=length)
         if length < 2:
             raise ValueError(f"a text needs at least 2 tokens to hide one, found {length}")
         hidden = min(max(round(length * self.density), 1), length - 1)
@@ -100,6 +106,9 @@ def corrupt_spans(
     tokens: Tensor, setting: SpanCorruption, *, generator: torch.Generator | None = None
 ) -> Corrupted:
     """Hide random spans of texts of one length: tokens (B, T) -> `Corrupted`."""
+    check_tensor(tokens, "tokens")
+    if tokens.dtype not in (torch.int64, torch.int32):
+        raise TypeError(f"tokens must hold token ids (int64 or int32), found {tokens.dtype}")
     if tokens.ndim != 2 or not len(tokens):
         raise ValueError(
             f"tokens must have shape (batch, length), not empty, found {tuple(tokens.shape)}"

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from coursekit._check import check_whole
+
 
 @dataclass(frozen=True, kw_only=True)
 class SpecialTokens:
@@ -22,6 +24,7 @@ class SpecialTokens:
     others: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
+        check_whole(-(2**63), pad=self.pad, cls=self.cls, sep=self.sep, mask=self.mask)
         if len(set(self.ids)) < len(self.ids) or min(self.ids) < 0:
             raise ValueError(f"special tokens need different ids from 0 up, found {self.ids}")
 

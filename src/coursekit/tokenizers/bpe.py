@@ -7,13 +7,14 @@ say where spaces were. How merges are learned and applied stands in `merges.py`.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 from coursekit.tokenizers.base import Piece, Tokenizer, check_size, split_at_special
-from coursekit.tokenizers.merges import apply_merges, first_tokens, learn_merges, ranked
+from coursekit.tokenizers.merges import Beginnings, apply_merges, first_tokens, learn_merges, ranked
 from coursekit.tokenizers.unicode_classes import WHITE_SPACE
 
 
@@ -67,6 +68,20 @@ class BPE(Tokenizer):
         pairs = learn_merges(letters, tokens, vocabulary_size)
         merges = [(tokens[ord(left)], tokens[ord(right)]) for left, right in pairs]
         return cls(tokens, merges, special=special, unknown=unknown, end_of_word=end_of_word)
+
+    @functools.cached_property
+    def _beginnings(self) -> Beginnings:
+        return Beginnings(self._ranked)
+
+    def _begun(self, word: str) -> tuple[list[int], int]:
+        numbers = [self._ordinary.get(character) for character in word]
+        if None in numbers and self.unknown is None:
+            return [], 0
+        unknown = self.special.get(self.unknown)
+        letters = "".join(chr(unknown if n is None else n) for n in numbers)
+        found = self._beginnings(letters)
+        found = found[:-1] if found and found[-1][1] == len(word) else found
+        return [ord(token) for token, _ in found], found[-1][1] if found else 0
 
     def _pieces(self, word: str) -> list[Piece]:
         unknown = None if self.unknown is None else self.special[self.unknown]

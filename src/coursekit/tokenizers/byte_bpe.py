@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from coursekit.tokenizers.base import Piece, Tokenizer, check_size, split_at_special
-from coursekit.tokenizers.merges import Ties, apply_merges, learn_merges, ranked
+from coursekit.tokenizers.merges import Beginnings, Ties, apply_merges, learn_merges, ranked
 from coursekit.tokenizers.unicode_classes import ASTRAL, WHITE_SPACE, unicode_class
 
 
@@ -155,6 +155,21 @@ class ByteBPE(Tokenizer):
 
     def _word_ids(self, word: str) -> list[int]:
         return list(map(ord, apply_merges(spell(word, self._letters), self._ranked)))
+
+    @functools.cached_property
+    def _beginnings(self) -> Beginnings:
+        return Beginnings(self._ranked)
+
+    def _begun(self, word: str) -> tuple[list[int], int]:
+        ends, size = {}, 0  # after how many bytes a character ends
+        for number, character in enumerate(word, start=1):
+            size += len(character.encode())
+            ends[size] = number
+        found = self._beginnings(spell(word, self._letters))
+        # The rest begins with a whole character, and the pattern must not take it for 's or 'll.
+        while found and word[ends.get(found[-1][1], len(word)) :][:1] in ("", "'"):
+            found.pop()
+        return [ord(token) for token, _ in found], ends[found[-1][1]] if found else 0
 
     def _pieces(self, word: str) -> list[Piece]:
         # the character that each byte belongs to

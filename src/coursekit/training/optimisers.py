@@ -16,6 +16,8 @@ import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
+from coursekit._check import check_number
+
 
 class AdamW(Optimizer):
     """Adam with decay that is not divided (Kingma and Ba, 2015; Loshchilov and Hutter, 2019).
@@ -25,7 +27,7 @@ class AdamW(Optimizer):
     w ← w − η λ w − η m̂ / (√v̂ + ε)   m̂ and v̂ are m and v over 1 − βᵗ, for both begin at 0
 
     Had the decay λ w been added to the gradient, it would be divided by √v̂ too, and weights with
-    large gradients would hardly decay at all.
+    large gradients would hardly decay at all. A complex weight counts as two, as torch has it.
     """
 
     def __init__(
@@ -37,9 +39,10 @@ class AdamW(Optimizer):
         weight_decay: float = 0.01,
     ) -> None:
         for name, value in (("lr", lr), ("eps", eps), ("weight_decay", weight_decay)):
-            if value < 0:
+            check_number(**{name: value})
+            if not value >= 0:  # NaN is not
                 raise ValueError(f"{name} must be 0 or more, found {value}")
-        if not all(0 <= beta < 1 for beta in betas):
+        if len(betas) != 2 or not all(0 <= beta < 1 for beta in betas):
             raise ValueError(f"betas must be at least 0 and below 1, found {betas}")
         defaults = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
         super().__init__(parameters, defaults)
@@ -64,6 +67,8 @@ class AdamW(Optimizer):
             raise TypeError(
                 "the gradient of a weight is sparse; make the embedding with a full one"
             )
+        if weight.is_complex():
+            weight, gradient = torch.view_as_real(weight), torch.view_as_real(gradient)
         if not state:
             state["step"] = 0
             state["mean"], state["square"] = torch.zeros_like(weight), torch.zeros_like(weight)

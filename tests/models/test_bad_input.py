@@ -1,0 +1,101 @@
+"""What no model can read gets one sentence, from every model alike; so do impossible sizes."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import math
+import typing
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from coursekit import models as m
+
+CONFIGS = {
+    "GPTConfig": {}, "BertConfig": {}, "T5Config": {}, "BartConfig": {}, "Seq2SeqConfig": {},
+    "RNNSearchConfig": {"source_vocabulary": 17, "target_vocabulary": 17}, "ViTConfig": {},
+    "DeiTConfig": {}, "MAEConfig": {}, "SwinConfig": {}, "ResNetConfig": {}, "DETRConfig": {},
+}  # fmt: skip
+
+
+def changes() -> list[tuple[str, str, Any]]:
+    """Return every size and share of every configuration with values that it cannot have."""
+    found = []
+    for name in CONFIGS:
+        config = getattr(m, name)
+        kinds = typing.get_type_hints(config)
+        for field in dataclasses.fields(config):
+            kind = str(kinds[field.name])
+            if "bool" in kind or "Literal" in kind or "str" in kind or "ViT" in kind:
+                continue
+            if "tuple" in kind:
+                wrong = [12.5, math.nan, (4, 2.5), True, "4"]
+            elif "int" in kind:
+                wrong = [12.0, 2.5, True, -1, "4"]
+            else:
+                wrong = [-1.0, math.nan, True, "0.1"]
+                wrong += [1.5] if "drop" in field.name else []
+            found += [(name, field.name, value) for value in wrong]
+    return found
+
+
+@pytest.mark.parametrize(("name", "field", "value"), changes())
+def test_a_size_that_cannot_be_is_refused_in_a_sentence(name, field, value):
+    with pytest.raises((ValueError, TypeError)) as refused:
+        getattr(m, name)(**{**CONFIGS[name], field: value})
+    assert raised_here(refused)
+    assert isinstance(value, tuple) or str(value) in str(refused.value)
+
+
+def raised_here(refused: pytest.ExceptionInfo) -> bool:
+    """Whether our code raised it, with a sentence, and not torch far below."""
+    last = refused.traceback[-1]
+    return "coursekit" in str(last.path) and str(last.statement).lstrip().startswith("raise")
+
+
+def broken(given: dict[str, Tensor]) -> dict[str, dict[str, Any]]:
+    """Return inputs that no model can read, by what is wrong with them."""
+    found = {}
+    for key, tensor in given.items():
+        wrong = {
+            "a list": tensor.tolist(), "an empty batch": tensor[:0], "one axis": tensor.flatten(),
+            "an axis more": tensor[None], "complex": tensor.to(torch.complex64),
+            "an empty axis": tensor[..., :0], "seven rows": torch.cat([tensor[:1]] * 7),
+        }  # fmt: skip
+        if not tensor.is_floating_point():
+            wrong["floats"] = tensor.float()
+            wrong["NaN"] = torch.full(tensor.shape, torch.nan)
+        if tensor.dtype == torch.int64:
+            wrong["too high"], wrong["below zero"] = tensor + 100, tensor - 100
+        if tensor.is_floating_point():
+            wrong |= {"other precision": tensor.double(), "whole numbers": tensor.long()}
+        if tensor.ndim == 4:
+            wrong["a channel more"] = torch.cat([tensor, tensor[:, :1]], dim=1)
+        if tensor.dtype == torch.bool:
+            wrong |= {"0 and 1": tensor.long(), "shorter": tensor[:, 1:]}
+        found |= {f"{key}: {what}": {**given, key: value} for what, value in wrong.items()}
+    return found
+
+
+def test_input_that_cannot_be_read_is_refused_in_a_sentence(case):
+    torch.manual_seed(0)
+    net = case.make().eval()
+    silent = []
+    for what, given in broken(case.inputs(2, 16)).items():
+        alone = len(case.inputs(2, 16)) == 1 and what.endswith("seven rows")
+        if alone or what.startswith("noise: other"):
+            continue  # a larger batch is no mistake, and noise of any precision can be sorted
+        try:
+            net(**given)
+        except (ValueError, TypeError) as error:
+            last = inspect.getinnerframes(error.__traceback__)[-1]
+            if "coursekit" not in last.filename or len(str(error)) < 20:
+                silent.append((what, repr(error)))
+        except Exception as error:
+            silent.append((what, repr(error)[:200]))
+        else:
+            silent.append((what, "went through"))
+    assert silent == []

@@ -1,0 +1,38 @@
+"""Distillation at the edges; the formulas are tested with DeiT, in `models/test_deit.py`."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from coursekit.objectives.distillation import distillation, hard_distillation, soft_distillation
+
+
+def test_a_class_that_the_teacher_excludes_adds_nothing():
+    torch.manual_seed(0)
+    student, teacher = torch.randn(3, 5, requires_grad=True), torch.randn(3, 5)
+    want = F.kl_div(
+        (student / 3).log_softmax(-1), (teacher / 3).log_softmax(-1),
+        reduction="batchmean", log_target=True,
+    )  # fmt: skip
+    torch.testing.assert_close(soft_distillation(student, teacher), 9 * want)
+    teacher[:, 2] = -torch.inf
+    found = soft_distillation(student, teacher)
+    assert found.isfinite() and torch.autograd.grad(found, student)[0].isfinite().all()
+    nearly = soft_distillation(student, teacher.masked_fill(teacher.isneginf(), -1e6))
+    torch.testing.assert_close(found, nearly)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda x, y: distillation(x, x, x, y + 9), ValueError, "ids from 0 to 4, found"),
+        (lambda x, y: distillation(x, x, x, y - 9), ValueError, "labels must be ids from 0 to 4"),
+        (lambda x, y: distillation(x, x, x, y.float()), TypeError, "found torch.float32"),
+        (lambda x, y: distillation(x, x, x, y[1:]), ValueError, r"labels .* \(3,\), found \(2,\)"),
+        (lambda x, y: distillation(x, x, x, y, weight=float("nan")), ValueError, "found nan"),
+        (lambda x, y: hard_distillation(x, x.tolist()), TypeError, "teacher must be a tensor"),
+    ],
+)
+def test_bad_input_gets_a_sentence(call, error, words):
+    with pytest.raises(error, match=words):
+        call(torch.zeros(3, 5), torch.tensor([0, 4, 2]))
