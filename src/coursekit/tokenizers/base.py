@@ -139,12 +139,13 @@ class Tokenizer(ABC):
             check_text(chunk)
             rest += chunk
             # A special token that starts before `limit` is complete, whatever the next chunk says.
-            cut = self._safe_cut(rest, len(rest) - longest + 1, special)
+            limit = len(rest) - longest + 1
+            cut = self._safe_cut(rest, limit, special)
             if cut:
                 yield from self.encode(rest[:cut], allowed_special=allowed_special)
                 rest, patience = rest[cut:], PATIENCE
             elif len(rest) > patience:
-                ids, cut = self._certain(rest, len(rest) - longest + 1, allowed_special)
+                ids, cut = self._certain(rest, limit, allowed_special)
                 yield from ids
                 rest = rest[cut:]
                 patience = max(PATIENCE, 2 * len(rest))  # in vain: not again at every chunk
