@@ -41,6 +41,27 @@ def test_the_rows_of_table_3_are_those_of_the_model():
     assert names == set(TABLE3)
 
 
+def cells(path):
+    notebook = json.loads((ROOT / "notebooks" / path).read_text(encoding="utf-8"))
+    return {cell["id"]: "".join(cell["source"]) for cell in notebook["cells"]}
+
+
+def test_the_race_of_positions_has_the_reader_that_its_chapter_explains():
+    chapter, training = cells("positions.ipynb"), cells("training/race.ipynb")
+    for name in ("race-model", "race-forward", "race-task", "race-look"):
+        assert chapter[name] == training[name]
+
+
+def test_the_race_of_positions_has_converged():
+    """A race of 250 steps once led the page to an explanation of what was under-training."""
+    result = json.loads((ROOT / "results" / "race" / "cpu.json").read_text(encoding="utf-8"))
+    assert result["settings"]["seeds"] >= 3 and result["settings"]["steps"] >= 4000
+    for reader in ("learned", "binary", "sinusoidal", "rotary", "ALiBi", "T5"):
+        short, middle, long = (point["16"] for point in result["curves"][reader])
+        assert long > 0.8 and long - middle < 0.07, (reader, short, middle, long)
+    assert result["curves"]["ALiBi"][0]["16"] < 0.5  # what was believed
+
+
 @pytest.mark.parametrize("path", sorted((ROOT / "results").glob("*/*.json")), ids=str)
 def test_a_committed_result_says_how_it_was_made(path):
     result = json.loads(path.read_text(encoding="utf-8"))
