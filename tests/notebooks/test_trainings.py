@@ -41,6 +41,16 @@ def test_the_rows_of_table_3_are_those_of_the_model():
     assert names == set(TABLE3)
 
 
+@pytest.mark.parametrize("sweep", ["table3", "suspects"])
+def test_a_committed_sweep_has_every_run_of_its_file(sweep):
+    path = ROOT / "results" / "ablations" / f"cpu-{sweep}.json"
+    result = json.loads(path.read_text(encoding="utf-8"))
+    runs = plan(ROOT / "notebooks" / "training" / f"{sweep}.toml", find(ROOT, "ablations").known)
+    assert result["sweep"] == sweep and not result["failed"]
+    planned = [(run.name, run.values) for run in runs]
+    assert [(run["name"], run["set"]) for run in result["runs"]] == planned
+
+
 def cells(path):
     notebook = json.loads((ROOT / "notebooks" / path).read_text(encoding="utf-8"))
     return {cell["id"]: "".join(cell["source"]) for cell in notebook["cells"]}
