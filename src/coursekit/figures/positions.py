@@ -179,9 +179,12 @@ def race(
     panels = list(axes.flat)
     for axis, (name, by_steps) in zip(panels, points.items()):
         steps = list(by_steps)
-        values = 100 * torch.stack([by_steps[count] for count in steps])  # (steps, seeds, lengths)
-        for (mark, colour), column, length in zip(MARKS, values.unbind(-1), lengths):
-            low, mean, high = column.amin(1), column.mean(1), column.amax(1)
+        found = [100 * by_steps[count] for count in steps]  # each (seeds, lengths)
+        lows, means, highs = (
+            torch.stack([of(values) for values in found]).T  # (lengths, steps)
+            for of in (lambda x: x.amin(0), lambda x: x.mean(0), lambda x: x.amax(0))
+        )
+        for (mark, colour), low, mean, high, length in zip(MARKS, lows, means, highs, lengths):
             axis.vlines(steps, low, high, color=colour, linewidth=4, alpha=0.5)
             label = f"tested at length {length}"
             axis.plot(steps, mean, mark + "-", color=colour, linewidth=1.6, label=label)
@@ -195,6 +198,7 @@ def race(
     panels[0].set_xlim(ticks[0] / 1.6, ticks[-1] * 1.6)
     for axis in panels[len(points) :]:
         axis.set_axis_off()
+    panels[len(points) - 3].tick_params(labelbottom=True)  # nothing stands below it
     panels[len(points)].legend(
         *panels[0].get_legend_handles_labels(), loc="center", frameon=False, fontsize=9
     )
