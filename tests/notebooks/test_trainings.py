@@ -41,6 +41,41 @@ def test_the_rows_of_table_3_are_those_of_the_model():
     assert names == set(TABLE3)
 
 
+@pytest.mark.parametrize("sweep", ["table3", "suspects"])
+def test_a_committed_sweep_has_every_run_of_its_file(sweep):
+    path = ROOT / "results" / "ablations" / f"cpu-{sweep}.json"
+    result = json.loads(path.read_text(encoding="utf-8"))
+    runs = plan(ROOT / "notebooks" / "training" / f"{sweep}.toml", find(ROOT, "ablations").known)
+    assert result["sweep"] == sweep and not result["failed"]
+    planned = [(run.name, run.values) for run in runs]
+    assert [(run["name"], run["set"]) for run in result["runs"]] == planned
+
+
+def cells(path):
+    notebook = json.loads((ROOT / "notebooks" / path).read_text(encoding="utf-8"))
+    return {cell["id"]: "".join(cell["source"]) for cell in notebook["cells"]}
+
+
+def test_the_race_of_positions_has_the_reader_that_its_chapter_explains():
+    chapter, training = cells("positions.ipynb"), cells("training/race.ipynb")
+    for name in ("race-model", "race-forward", "race-task", "race-look"):
+        assert chapter[name] == training[name]
+
+
+def test_the_race_of_positions_has_converged():
+    """A race of 250 steps once led the page to an explanation of what was under-training."""
+    result = json.loads((ROOT / "results" / "race" / "cpu.json").read_text(encoding="utf-8"))
+    assert result["settings"]["seeds"] >= 3 and result["settings"]["steps"] >= 4000
+    steps = result["settings"]["steps"]
+    for reader in ("sinusoidal", "rotary", "ALiBi", "T5"):
+        middle, long = result["curves"][reader][-2:]
+        assert (middle["step"], long["step"]) == (steps // 4, steps)
+        assert long["16"] > 0.8 and long["16"] - middle["16"] < 0.07, reader
+    for reader in ("learned", "binary"):
+        assert result["curves"][reader][-1]["16"] > 0.99, reader
+    assert result["curves"]["ALiBi"][0]["16"] < 0.5  # what was believed
+
+
 @pytest.mark.parametrize("path", sorted((ROOT / "results").glob("*/*.json")), ids=str)
 def test_a_committed_result_says_how_it_was_made(path):
     result = json.loads(path.read_text(encoding="utf-8"))

@@ -181,28 +181,43 @@ def grid_similarity(encoding: Tensor, cells: Sequence[tuple[int, int]]) -> Figur
     return figure
 
 
-def race(accuracy: Mapping[str, Tensor], lengths: Sequence[int], floor: float) -> Figure:
-    """Draw accuracies (seeds, lengths) in [0, 1]: a row for each scheme, a mark for each length."""
-    names = list(accuracy)
-    figure, axis = new_figure(height=0.42 * len(names) + 1.5)
-    for (mark, colour), column, length in zip(MARKS, range(len(lengths)), lengths):
-        for row, name in enumerate(names):
-            values = 100 * accuracy[name][:, column]
-            y = row + 0.18 * (column - 1)
-            axis.plot([values.min(), values.max()], [y, y], color=colour, linewidth=3)
-            label = f"length {length}" if row == 0 else None
-            axis.plot(
-                values.mean(), y, mark, color=colour, markersize=8, label=label, clip_on=False
-            )
-    axis.axvline(
-        100 * floor, color=COLOURS["grey"], linestyle=":", label="best guess without order"
+def race(
+    points: Mapping[str, Mapping[int, Tensor]], lengths: Sequence[int], floor: float
+) -> Figure:
+    """Draw accuracy against steps of training: a panel for each scheme, a line for each length.
+
+    `points[scheme][steps]` holds shares in [0, 1], (seeds, lengths); bars span the seeds.
+    """
+    rows = math.ceil((len(points) + 1) / 3)  # the legend has a place of its own
+    figure, axes = new_figure(rows, 3, height=1.9 * rows, sharex=True, sharey=True, squeeze=False)
+    panels = list(axes.flat)
+    for axis, (name, by_steps) in zip(panels, points.items()):
+        steps = list(by_steps)
+        found = [100 * by_steps[count] for count in steps]  # each (seeds, lengths)
+        lows, means, highs = (
+            torch.stack([of(values) for values in found]).T  # (lengths, steps)
+            for of in (lambda x: x.amin(0), lambda x: x.mean(0), lambda x: x.amax(0))
+        )
+        for (mark, colour), low, mean, high, length in zip(MARKS, lows, means, highs, lengths):
+            axis.vlines(steps, low, high, color=colour, linewidth=4, alpha=0.5)
+            label = f"tested at length {length}"
+            axis.plot(steps, mean, mark + "-", color=colour, linewidth=1.6, label=label)
+        axis.axhline(
+            100 * floor, color=COLOURS["grey"], linestyle=":", label="best guess without order"
+        )
+        axis.set(title=name, xscale="log", ylim=(0, 104), yticks=[0, 50, 100])
+    ticks = sorted({count for by_steps in points.values() for count in by_steps})
+    panels[0].set_xticks(ticks, [f"{count:,}" for count in ticks], minor=False)
+    panels[0].set_xticks([], minor=True)
+    panels[0].set_xlim(ticks[0] / 1.6, ticks[-1] * 1.6)
+    for axis in panels[len(points) :]:
+        axis.set_axis_off()
+    panels[len(points) - 3].tick_params(labelbottom=True)  # nothing stands below it
+    panels[len(points)].legend(
+        *panels[0].get_legend_handles_labels(), loc="center", frameon=False, fontsize=9
     )
-    axis.set_yticks(range(len(names)), names)
-    axis.set_ylim(len(names) - 0.5, -0.5)
-    axis.set_xlim(0, 100)
-    axis.set_xlabel("tokens named correctly (%)")
-    axis.grid(False)
-    figure.legend(loc="outside lower center", ncols=2, frameon=False)
+    figure.supxlabel("steps of the training", fontsize=11)
+    figure.supylabel("tokens named correctly (%)", fontsize=11)
     return figure
 
 
