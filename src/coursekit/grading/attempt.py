@@ -122,6 +122,17 @@ class Attempt:
             self._on_cells += self._process.spent
         return self._process
 
+    def carry(self, carried: Carried) -> None:
+        """Put some answers of ours into the process, and into those to come."""
+        self.carried = carried
+        if self._process is not None and not self._process.ended:
+            with contextlib.suppress(Stopped):
+                self._put_ours_in(self._process)
+
+    def _put_ours_in(self, process: StudentProcess) -> None:
+        if self.carried is not None:
+            process.ask({"op": "carry", "kinds": self.carried.kinds}, [], process.until(10))
+
     def again(self, carried: Carried) -> Attempt:
         """Return the same submission, to be run once more with some of our answers in it."""
         return Attempt(self._warm, self._cells, self._wanted, carried)
@@ -154,8 +165,7 @@ class Attempt:
         self.defined = {
             name: clean(str(found[name]))[:100] for name in self._wanted if name in found
         }
-        if self.carried is not None:
-            process.ask({"op": "carry", "kinds": self.carried.kinds}, [], process.until(10))
+        self._put_ours_in(process)
 
     def _run(self, process: StudentProcess, cell: Cell, definitions: bool) -> None:
         """Run one cell; what is seen the first time is what counts."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import re
+from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -84,6 +85,7 @@ class Judge:
         self.watched = sorted({name for q in assignment.questions for name in q.forbidden})
         self.names = names
         self._memory = Memory()
+        self._ours: OrderedDict[bytes, Letter] = OrderedDict()  # what ours was asked, and answered
         self._numbers = itertools.count()  # every dialogue has its own
         for known in self._known.values():
             for number, case in enumerate(known.cases):
@@ -97,7 +99,6 @@ class Judge:
         """
         looks = self._looks(self.names, attempt, answers)
         verdicts = {look.question.name: look.verdict or self._verdict(look) for look in looks}
-        attempt.restart()  # one process at a time
         return [self._carried(look, verdicts, attempt, answers) for look in looks]
 
     def _looks(
@@ -364,13 +365,9 @@ class Judge:
         called = [q.name for q in wrong if re.search(rf"\b{q.name}\b", look.answer or "")]
         if verdict.status == "OK" or not called or question.name not in attempt.defined:
             return verdict
-        again = attempt.again(Carried(wrong, attempt.limits))
-        try:
-            (second,) = self._looks([question.name], again, answers)
-        finally:
-            again.restart()
-            attempt.peak = max(attempt.peak, again.peak)
-        better = second.verdict or self._verdict(second)
+        better = self._with_ours(
+            question, Carried(wrong, attempt.limits, self._ours), attempt, answers
+        )
         which, pass_ = " and ".join(called), "does" if len(called) == 1 else "do"
         if better.points > verdict.points:
             said = (
@@ -384,6 +381,27 @@ class Judge:
             "again."
         )
         return replace(verdict, hint=f"{cause} {verdict.hint}".strip())
+
+    def _with_ours(
+        self, question: Question, carried: Carried, attempt: Attempt, answers: dict[str, str]
+    ) -> QuestionVerdict:
+        """Judge one question with some answers of ours in its notebook.
+
+        First in the process that is there. It has seen hidden cases, so nothing that it says may be
+        passed on; that all is right may. For any other end the notebook runs afresh.
+        """
+        attempt.carry(carried)
+        (look,) = self._looks([question.name], attempt, answers)
+        if look.verdict is None and all(seen.passed for seen in look.seen):
+            return self._verdict(look)
+        attempt.restart()
+        again = attempt.again(carried)
+        try:
+            (look,) = self._looks([question.name], again, answers)
+        finally:
+            again.restart()
+            attempt.peak = max(attempt.peak, again.peak)
+        return look.verdict or self._verdict(look)
 
     def _below(self, question: Question) -> list[Question]:
         """Return the earlier questions whose answers this one may reach, in order."""
