@@ -54,9 +54,9 @@ def count_runs(engine, monkeypatch) -> list:
 
 def test_with_memory_and_without_everything_is_the_same(engine, tools):
     submissions = [tools.submission(answer) for answer in ANSWERS.values()]
-    engine._judge._memory = Forgetful()
+    engine._judge.asking.memory = Forgetful()
     fresh = [tools.seen(engine.grade(data)) for data in submissions]
-    engine._judge._memory = Memory()
+    engine._judge.asking.memory = Memory()
     for _ in range(3):
         assert [tools.seen(engine.grade(data)) for data in submissions] == fresh
     found = {name: entry["questions"][0] for name, entry in zip(ANSWERS, fresh)}
@@ -68,7 +68,7 @@ def test_with_memory_and_without_everything_is_the_same(engine, tools):
 
 
 def test_what_is_known_is_not_run_again(engine, tools, monkeypatch):
-    engine._judge._memory = Memory()
+    engine._judge.asking.memory = Memory()
     asked = count_runs(engine, monkeypatch)
     one, other = tools.submission(ANSWERS["right"]), tools.submission(ANSWERS["one mistake"])
     counts = []
@@ -80,13 +80,13 @@ def test_what_is_known_is_not_run_again(engine, tools, monkeypatch):
 
 
 def test_it_holds_no_more_than_it_may(engine, tools, monkeypatch):
-    engine._judge._memory = memory = Memory(room=8000)
+    engine._judge.asking.memory = memory = Memory(room=8000)
     data = [tools.submission(f"def square(x):\n    return x * {n}.5") for n in range(8)]
     fresh = [tools.seen(engine.grade(one)) for one in data]
     assert 0 <= memory._room < 8000
     assert sum(map(_weight, memory._steps.values())) + memory._room == 8000
     assert [tools.seen(engine.grade(one)) for one in data] == fresh
-    engine._judge._memory = memory = Memory()
+    engine._judge.asking.memory = memory = Memory()
     engine.grade(tools.submission("def square(x):\n    return torch.zeros(1 << 20)"))
     assert not _ends(memory)
 
