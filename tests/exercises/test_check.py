@@ -168,6 +168,19 @@ def test_forbidden_calls_are_named_and_cost_nothing():
     assert answer.right and "it uses .softmax(), which this question asks you to do without" in (
         repr(answer)
     )
+    assert "will not be there" not in repr(answer)
+
+
+def test_of_what_is_not_there_when_graded_it_is_said():
+    def ready(scores):
+        from coursekit.attention import masked_softmax
+
+        return masked_softmax(scores)
+
+    answer = check("shares", ready)
+    said = " ".join(repr(answer).split())
+    assert answer.right and "it uses coursekit" in said
+    assert "It will not be there when this is graded." in said
 
 
 def test_inputs_changed_in_place_are_told():

@@ -108,7 +108,7 @@ def _look(
     result.headline = f"{result.passed} of {total} cases pass"
     if first is None:
         result.headline = f"all {total} cases pass"
-    result.notes += _notes(question, answer, printed)
+    result.notes += _notes(assignment, question, answer, printed)
     if first is None:
         return result
     outcome = outcomes[first]
@@ -157,15 +157,19 @@ def _run(
     return outcomes, calls, printed, None
 
 
-def _notes(question: Question, answer: Any, printed: Printed) -> list[str]:
+def _notes(assignment: Assignment, question: Question, answer: Any, printed: Printed) -> list[str]:
     notes = []
+    roots = {name.split(".")[0] for one in assignment.questions for name in one.forbidden}
+    absent = roots.difference(forbidden.THERE)
     try:
         source = textwrap.dedent(inspect.getsource(answer))
     except (OSError, TypeError):
         source = ""
-    if calls := forbidden.used(source, question.forbidden):
+    if calls := forbidden.used(source, dict.fromkeys((*question.forbidden, *sorted(absent)))):
         spelled = ", ".join(map(forbidden.spelled, calls))
-        notes.append(f"it uses {spelled}, which this question asks you to do without.")
+        gone = any(call.split(".")[0] in absent for call in calls)
+        more = " It will not be there when this is graded." if gone else ""
+        notes.append(f"it uses {spelled}, which this question asks you to do without.{more}")
     if printed.lines:
         lines = f"{printed.lines} line{'' if printed.lines == 1 else 's'}"
         start = printed.start.strip().split("\n")[0][:60]

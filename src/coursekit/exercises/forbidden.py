@@ -28,6 +28,7 @@ SOFTMAX = (
 )
 
 ALWAYS = ("coursekit.exercises.check", "coursekit.exercises.submit_check")  # may be called
+THERE = ("torch", "numpy", "math")  # when graded; of others nothing is (`grading.hiding`)
 METHOD = "torch.Tensor."
 USUAL = {"F": "torch.nn.functional", "nn": "torch.nn", "np": "numpy"}  # where no import is seen
 

@@ -50,7 +50,7 @@ class Question:
     reference: Any
     cases: tuple[Case, ...]
     misconceptions: tuple[Misconception, ...]
-    forbidden: tuple[str, ...] = ()  # dotted names whose use is shown to a human
+    forbidden: tuple[str, ...] = ()  # dotted names: of torch, shown to a human; else not there
     needs: tuple[str, ...] = ()  # earlier questions whose answers this one may call
 
 
