@@ -16,6 +16,7 @@ from coursekit.exercises.probe import after, gradients
 from coursekit.exercises.question import Assignment, Case, Question
 from coursekit.grading.engine import Engine
 from coursekit.grading.judge import Judge
+from coursekit.grading.limits import Limits
 from coursekit.grading.master import Master
 
 SHARED = torch.tensor([1.0, -2.0, 4.0])  # as no case should have it
@@ -117,7 +118,8 @@ def kernels(tools):
 
     place = SimpleNamespace(name=folder.name, source=folder)
     maker = Maker(place, folder.name, random.Random(0))
-    with Engine(Master.read(folder)) as engine:
+    limits = Limits(cell_seconds=2.0, question_seconds=4.0, notebook_seconds=4.0)
+    with Engine(Master.read(folder), limits) as engine:
 
         def grade(**instead: str) -> dict:
             notebook = maker.release | {"cells": [dict(cell) for cell in maker.release["cells"]]}
@@ -157,8 +159,9 @@ def test_zeros_earn_nothing_and_cost_the_others_nothing(kernels):
 
 
 def test_a_slow_answer_takes_no_time_from_others(kernels):
+    """It sleeps for longer than the whole notebook has, and keeps its own points, too."""
     slow = kernels(
-        shares="import time\ndef shares(scores):\n    time.sleep(3)\n"
+        shares="import time\ndef shares(scores):\n    time.sleep(0.3)\n"
         "    return torch.softmax(scores, -1)"
     )
     assert points(slow) == ALL
