@@ -157,7 +157,8 @@ CASES = {
         lambda: seq2seq(positions=64, attention_bias=True, output_bias=True),
         pair("source", "target_in")),
     "Seq2SeqTransformer, three matrices": Case(
-        lambda: seq2seq(share="none", norm="dlcl"), pair("source", "target_in")),
+        lambda: seq2seq(share="none", norm="dlcl", output_bias=True),
+        pair("source", "target_in")),
     "T5": Case(lambda: m.T5(m.T5Config(
         vocabulary=17, width=16, depth=2, heads=2, head_width=8, hidden=32)),
         pair("source", "target_in")),

@@ -16,6 +16,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from coursekit.blocks import Stack
+
 DYNAMIC = torch.export.Dim.DYNAMIC
 # The second axis that may have any size, by the name of an input; what is not here is fixed.
 LENGTH = {"tokens": -1, "keep": 1, "segments": 1, "source": 1, "target_in": 1, "x": 2, "images": 2}
@@ -46,6 +48,9 @@ def name(request) -> str:
 def model(case) -> nn.Module:
     torch.manual_seed(0)
     net = case.make().eval()
+    for part in net.modules():  # one block shows what several of a kind would, and records faster
+        if isinstance(part, Stack):
+            part.blocks = part.blocks[:1]
     for parameter in net.parameters():
         if parameter.requires_grad:
             nn.init.normal_(parameter, std=0.3)
@@ -112,7 +117,7 @@ def test_detections_are_a_tree_of_tensors(model, sizes):
     found = model(**sizes[0])
     leaves, tree = torch.utils._pytree.tree_flatten(found)
     close(torch.utils._pytree.tree_unflatten(leaves, tree), found)
-    assert sum(isinstance(leaf, Tensor) for leaf in leaves) == 6  # of two decoder layers
+    assert sum(isinstance(leaf, Tensor) for leaf in leaves) == 4  # of one decoder layer
 
 
 def refused(call: Callable[[], object]) -> None:

@@ -198,8 +198,7 @@ class GridBias(WindowBias):
     def stretched(self, grid: Grid) -> Tensor:
         """(2h − 1, 2w − 1, H): the numbers for all offsets of a grid."""
         old, new = (
-            (2 * rows - 1, 2 * columns - 1)
-            for rows, columns in ((self.height, self.columns), grid)
+            (2 * rows - 1, 2 * columns - 1) for rows, columns in ((self.height, self.columns), grid)
         )
         return stretch(self.weight.unflatten(0, old), new)
 

@@ -231,41 +231,15 @@ class ViT(nn.Module):
         interpolate: bool = False,
         return_hidden: bool = False,
         return_weights: bool = False,
+        **answer: bool,
     ) -> Tensor | tuple[Tensor, ...]:
         """images (B, C, height, width) -> logits (B, classes), or (B, D) without a head.
 
-        With `pooled=False` it is what `features` returns; the rest is explained there.
-        """
-        out = self.features(
-            images,
-            visible=visible,
-            interpolate=interpolate,
-            return_hidden=return_hidden,
-            return_weights=return_weights,
-        )
-        if not pooled:
-            return out
-        x, *asked = out if isinstance(out, tuple) else (out,)
-        x = self.pool(x)  # (B, D)
-        x = x if self.head is None else self.head(x)  # (B, classes)
-        return (x, *asked) if asked else x
-
-    def features(
-        self,
-        images: Tensor,
-        *,
-        visible: Tensor | None = None,
-        interpolate: bool = False,
-        return_hidden: bool = False,
-        return_weights: bool = False,
-    ) -> Tensor | tuple[Tensor, ...]:
-        """images (B, C, height, width) -> (B, P + N, D): every token after the final norm.
-
-        With `visible` (B, K) the patches of these numbers only are read (MAE). With `interpolate`
-        the image may have another size than the config's, and the positions are
-        stretched over it. `return_hidden` adds a list of the depth + 1 states (B, P + N, D) before
-        the final norm, `return_weights` a list of each block's `AttentionWeights`, in `own`
-        (B, H, P + N, P + N).
+        With `pooled=False` every token after the final norm, (B, P + N, D). With `visible` (B, K)
+        the patches of these numbers only are read (MAE). With `interpolate` the image may have
+        another size than the config's, and the positions are stretched over it. `return_hidden`
+        adds a list of the depth + 1 states (B, P + N, D) before the final norm, `return_weights` a
+        list of each block's `AttentionWeights`, in `own` (B, H, P + N, P + N).
         """
         grid = self.check_grid(images, interpolate)
         if self.backbone is not None:
@@ -277,7 +251,25 @@ class ViT(nn.Module):
             positions = torch.cat([first.expand(x.shape[0], -1, -1), table[visible]], dim=1)
         x = self.with_prefix(x, positions)  # (B, P + N, D)
         bias = None if self.relative is None else self.relative(grid)  # (H, P + N, P + N)
-        return self.stack(x, bias=bias, return_hidden=return_hidden, return_weights=return_weights)
+        out = self.stack(x, bias=bias, return_hidden=return_hidden, return_weights=return_weights)
+        if not pooled:
+            return out
+        x, *asked = out if isinstance(out, tuple) else (out,)
+        x = self.read_out(x, **answer)
+        return (x, *asked) if asked else x
+
+    def features(self, images: Tensor, **asked: Any) -> Tensor | tuple[Tensor, ...]:
+        """images (B, C, height, width) -> (B, P + N, D): every token after the final norm.
+
+        It is a call of the model: what keeps weights elsewhere brings them then. `asked` is what
+        `forward` can be asked for.
+        """
+        return self(images, pooled=False, **asked)
+
+    def read_out(self, x: Tensor) -> Tensor:
+        """x (B, P + N, D) -> logits (B, classes), or (B, D) without a head."""
+        x = self.pool(x)  # (B, D)
+        return x if self.head is None else self.head(x)  # (B, classes)
 
     def with_prefix(self, patches: Tensor, positions: Tensor | None) -> Tensor:
         """patches (B, N, D), positions (B or 1, P + N, D) -> the encoder's input (B, P + N, D)."""
