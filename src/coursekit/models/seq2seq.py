@@ -22,7 +22,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import check_ids, check_least, check_share, check_whole
+from coursekit._check import check_choice, check_ids, check_least, check_share, check_whole
 from coursekit.blocks import Norm, Stack
 from coursekit.models.conversion import (
     Reshaped,
@@ -88,20 +88,14 @@ class Seq2SeqConfig:
             hidden_dropout=self.hidden_dropout,
         )
         check_least(eps=self.eps)
-        if self.norm not in get_args(Norm):
-            expected = ", ".join(get_args(Norm))
-            raise ValueError(f"norm must be one of {expected}, found {self.norm!r}")
-        if self.share not in get_args(Share):
-            expected = ", ".join(get_args(Share))
-            raise ValueError(f"share must be one of {expected}, found {self.share!r}")
+        check_choice(get_args(Norm), norm=self.norm)
+        check_choice(get_args(Share), share=self.share)
+        check_choice(ACTIVATIONS, activation=self.activation)
         if self.share == "all" and self.vocabulary_of_source != self.vocabulary:
             raise ValueError(
                 "one matrix for source and target needs one vocabulary, found "
                 f"{self.source_vocabulary} and {self.vocabulary}; share='target' has two matrices"
             )
-        if self.activation not in ACTIVATIONS:
-            expected = ", ".join(ACTIVATIONS)
-            raise ValueError(f"activation must be one of {expected}, found {self.activation!r}")
         check_ids(self.vocabulary, pad=self.pad, start=self.start, end=self.end)
 
     @property
@@ -122,8 +116,7 @@ class Seq2SeqConfig:
     @classmethod
     def table3(cls, row: str, **changes: object) -> Self:
         """Return the model of one row of the paper's Table 3; the rows are named in `TABLE3`."""
-        if row not in TABLE3:
-            raise ValueError(f"row must be one of {', '.join(TABLE3)}, found {row!r}")
+        check_choice(TABLE3, row=row)
         return replace(cls(**TABLE3[row].changes), **changes)
 
 

@@ -21,7 +21,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import check_images, check_least, check_share, check_whole
+from coursekit._check import check_choice, check_images, check_least, check_share, check_whole
 from coursekit.blocks import FeedForward, Stack
 from coursekit.models.conversion import Rule, export_state, import_state, load_strictly
 from coursekit.models.patches import (
@@ -77,11 +77,9 @@ class ViTConfig:
             dropout=self.dropout, attention_dropout=self.attention_dropout, drop_path=self.drop_path
         )
         check_least(eps=self.eps)
-        for name, choices in (("positions", get_args(Positions)), ("pool", get_args(Pool)),
-                              ("activation", tuple(ACTIVATIONS))):  # fmt: skip
-            if getattr(self, name) not in choices:
-                expected = ", ".join(choices)
-                raise ValueError(f"{name} must be one of {expected}, found {getattr(self, name)!r}")
+        check_choice(get_args(Positions), positions=self.positions)
+        check_choice(get_args(Pool), pool=self.pool)
+        check_choice(ACTIVATIONS, activation=self.activation)
         if self.pool == "class" and not self.class_token:
             raise ValueError("pool='class' reads the class token, but class_token is False")
         grid_of(*self.size, self.patch * self.backbone_stride)
