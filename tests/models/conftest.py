@@ -108,7 +108,7 @@ def noisy(batch: int, height: int) -> dict[str, Tensor]:
 
 def swin() -> m.Swin:
     return m.Swin(m.SwinConfig(
-        image=32, patch=2, width=8, depths=(2, 2), heads=(1, 2), window=4, classes=5
+        image=32, patch=2, width=8, depths=(2, 1), heads=(1, 2), window=4, classes=5
     ))  # fmt: skip
 
 
