@@ -82,6 +82,12 @@ def test_imports_point_upwards():
     assert violations(SOURCE) == []
 
 
+def test_the_guide_names_the_parts():
+    guide = (SOURCE.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    line = next(line for line in guide.splitlines() if line.startswith("1. parts:"))
+    assert sorted(line.split("`")[1::2]) == sorted(LAYERS[1])
+
+
 @pytest.mark.parametrize(
     ("name", "line", "said"),
     [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 
 import torch
@@ -235,6 +235,14 @@ def check_stages(**numbers: Sequence[int]) -> None:
         if not isinstance(stages, Sequence):
             raise TypeError(f"{name} must have one number for each stage, found {stages!r}")
         check_whole(**{f"{name}[{stage}]": number for stage, number in enumerate(stages)})
+
+
+def check_choice(choices: Iterable[str], **named: str) -> None:
+    """Raise unless everything given by name is one of the `choices`."""
+    choices = tuple(choices)
+    for name, found in named.items():
+        if found not in choices:
+            raise ValueError(f"{name} must be one of {', '.join(choices)}, found {found!r}")
 
 
 def check_width(x: Tensor, width: int, what: str) -> None:

@@ -13,7 +13,14 @@ from typing import Literal, NamedTuple, get_args
 import torch
 from torch import Tensor, nn
 
-from coursekit._check import check_dtype, check_least, check_share, check_whole, check_width
+from coursekit._check import (
+    check_choice,
+    check_dtype,
+    check_least,
+    check_share,
+    check_whole,
+    check_width,
+)
 from coursekit.activations import relu
 from coursekit.heads import KeyValueCache, MultiHeadAttention
 from coursekit.positions import Rotary
@@ -83,7 +90,7 @@ class Residual(nn.Module):
         drop_path: float = 0.0,
     ) -> None:
         super().__init__()
-        _check_norm(norm)
+        check_choice(get_args(Norm), norm=norm)
         check_whole(width=width)
         check_share(dropout=dropout, drop_path=drop_path)
         check_least(eps=eps)
@@ -107,11 +114,6 @@ class Residual(nn.Module):
             # As with dropout, the mean stays the same.
             change = change * chosen / stays if stays else change * 0
         return x + change if self.keep else change
-
-
-def _check_norm(norm: Norm) -> None:
-    if norm not in get_args(Norm):
-        raise ValueError(f"norm must be one of {', '.join(get_args(Norm))}, found {norm!r}")
 
 
 class Block(nn.Module):
@@ -151,7 +153,7 @@ class Block(nn.Module):
         rotary: Rotary | None = None,
     ) -> None:
         super().__init__()
-        _check_norm(norm)
+        check_choice(get_args(Norm), norm=norm)
         check_whole(width=width)
         self.width = width
         attend = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import math
+import re
 import typing
 from typing import Any
 
@@ -48,6 +49,23 @@ def test_a_size_that_cannot_be_is_refused_in_a_sentence(name, field, value):
         getattr(m, name)(**{**CONFIGS[name], field: value})
     assert raised_here(refused)
     assert isinstance(value, tuple) or str(value) in str(refused.value)
+
+
+def choices() -> list[tuple[str, str]]:
+    """Return every field of every configuration that is one of a few words."""
+    found = []
+    for name in CONFIGS:
+        for field, kind in typing.get_type_hints(getattr(m, name)).items():
+            if typing.get_origin(kind) is typing.Literal or kind is str:
+                found.append((name, field))
+    return found
+
+
+@pytest.mark.parametrize(("name", "field"), choices())
+@pytest.mark.parametrize("value", ["no such word", ["pre"], None])
+def test_a_word_that_is_no_choice_is_refused_in_a_sentence(name, field, value):
+    with pytest.raises(ValueError, match=f"{field} must be .*, found {re.escape(repr(value))}"):
+        getattr(m, name)(**{**CONFIGS[name], field: value})
 
 
 def raised_here(refused: pytest.ExceptionInfo) -> bool:

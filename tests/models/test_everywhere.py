@@ -61,9 +61,13 @@ def test_weights_may_wait_on_a_disk(case, model, tmp_path):
     same(model, lazy, case.inputs(2, 16))
 
 
-@pytest.mark.parametrize("case", ["GPT", "T5", "Bart", "Seq2SeqTransformer"], indirect=True)
+WRITERS = ["GPT", "T5", "Bart", "Marian", "Seq2SeqTransformer, three matrices"]
+
+
+@pytest.mark.parametrize("case", WRITERS, indirect=True)
 def test_a_text_is_written_while_the_weights_wait(case, model):
-    lazy = accelerate.cpu_offload(copy.deepcopy(model), torch.device("cpu"))
+    lazy = copy.deepcopy(model)
+    accelerate.cpu_offload(lazy, torch.device("cpu"), offload_buffers=True)
     tokens, *more = case.inputs(2, 5).values()
     texts = []
     for net in (model, lazy):
@@ -71,6 +75,14 @@ def test_a_text_is_written_while_the_weights_wait(case, model):
         prompt = tokens if hasattr(net, "stack") else more[0]
         texts.append(generate(net, prompt, net.start(*start), longest=4))
     assert torch.equal(*texts)
+
+
+@pytest.mark.parametrize("case", ["ViT", "DeiT"], indirect=True)
+def test_features_are_found_while_the_weights_wait(case, model):
+    lazy = accelerate.cpu_offload(copy.deepcopy(model), torch.device("cpu"))
+    images = case.inputs(2, 16)["images"]
+    with torch.no_grad():
+        assert torch.equal(lazy.features(images), model.features(images))
 
 
 def test_made_without_memory_and_filled_it_is_the_same(case, model):

@@ -143,7 +143,9 @@ class Bart(EncoderDecoder):
         super().__init__()
         self.config = config
         self.longest, width = config.positions, config.width
-        self.embedding = WordEmbedding(config.vocabulary, width, padding_idx=config.pad)
+        # Not trained, but some published weights hold one that is not zero: it is saved with them.
+        bias = nn.Buffer(torch.zeros(config.vocabulary))
+        self.embedding = WordEmbedding(config.vocabulary, width, padding_idx=config.pad, bias=bias)
         self.source_positions = LearnedPosition(size=config.positions + FIRST_PLACE, width=width)
         self.target_positions = LearnedPosition(size=config.positions + FIRST_PLACE, width=width)
         self.source_norm = nn.LayerNorm(width, eps=config.eps)
@@ -162,8 +164,6 @@ class Bart(EncoderDecoder):
         }
         self.encoder = Stack(depth=config.depth, **block)
         self.decoder = Stack(depth=config.depth_of_decoder, **block, cross_attention=True)
-        # Not trained, but some published weights hold one that is not zero: it is saved with them.
-        self.register_buffer("final_logits_bias", torch.zeros(config.vocabulary))
         self._initialise()
 
     def _initialise(self) -> None:
@@ -184,7 +184,7 @@ class Bart(EncoderDecoder):
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Hidden (..., D) -> logits (..., V)."""
-        return self.embedding(hidden, self.final_logits_bias, scores=True)
+        return self.embedding(hidden, scores=True)
 
     def first(self, keep: Tensor | None, past: int = 0) -> int | Tensor:
         """Return the place of column 0; to Hugging Face, padding on the left is a place, too."""
@@ -208,7 +208,7 @@ class Bart(EncoderDecoder):
         model = cls(config)
         if "shared.weight" in state:  # a BartModel: no prefix, no head
             state = {f"model.{name}": tensor for name, tensor in state.items()}
-            state["final_logits_bias"] = model.final_logits_bias[None]
+            state["final_logits_bias"] = model.embedding.bias[None]
         load_strictly(model, import_state(rules(config), state))
         return model
 
@@ -225,7 +225,7 @@ def rules(config: BartConfig) -> list[Rule]:
         Tied("model.encoder.embed_tokens.weight", words),
         Tied("model.decoder.embed_tokens.weight", words),
         Tied("lm_head.weight", words),
-        Reshaped("final_logits_bias", "final_logits_bias", (vocabulary,), (1, vocabulary)),
+        Reshaped("embedding.bias", "final_logits_bias", (vocabulary,), (1, vocabulary)),
     ]
     stacks = {"encoder": ("source", config.depth), "decoder": ("target", config.depth_of_decoder)}
     for side, (our, depth) in stacks.items():

@@ -21,6 +21,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from coursekit._check import (
+    check_choice,
     check_ids,
     check_keep,
     check_least,
@@ -80,10 +81,7 @@ class BertConfig:
         check_least(eps=self.eps)
         check_ids(self.vocabulary, pad=self.pad)
         check_whole(longest=self.longest)
-        if self.activation not in ACTIVATIONS:
-            raise ValueError(
-                f"activation must be one of {', '.join(ACTIVATIONS)}, found {self.activation!r}"
-            )
+        check_choice(ACTIVATIONS, activation=self.activation)
 
     @classmethod
     def base(cls) -> BertConfig:

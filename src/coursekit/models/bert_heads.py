@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import check_whole
+from coursekit._check import check_choice, check_whole
 from coursekit.models import bert_weights
 from coursekit.models.bert import Bert, BertConfig, initialise
 from coursekit.models.bert_weights import HuggingFace
@@ -254,8 +254,7 @@ class BertFeatures(nn.Module):
 
     def __init__(self, config: BertConfig, layers: Layers) -> None:
         super().__init__()
-        if layers not in get_args(Layers):
-            raise ValueError(f"layers must be one of {', '.join(get_args(Layers))}, not {layers!r}")
+        check_choice(get_args(Layers), layers=layers)
         if "four" in layers and config.depth < 4:
             raise ValueError(f"{layers} needs four blocks, found a Bert of {config.depth}")
         self.layers, self.depth = layers, config.depth

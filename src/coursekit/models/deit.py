@@ -93,29 +93,19 @@ class DeiT(ViT):
         return torch.cat([self.class_token, self.distillation_token], dim=1)
 
     def forward(
-        self,
-        images: Tensor,
-        *,
-        interpolate: bool = False,
-        return_both: bool = False,
-        return_hidden: bool = False,
-        return_weights: bool = False,
+        self, images: Tensor, *, return_both: bool = False, **asked: Any
     ) -> Tensor | DeiTLogits | tuple[Any, ...]:
         """images (B, C, height, width) -> logits (B, classes), the mean of the two heads.
 
-        `return_both` gives the heads' `DeiTLogits` instead, for training. The rest as in
-        `ViT.features`.
+        `return_both` gives the heads' `DeiTLogits` instead, for training. What else can be `asked`
+        is that of `ViT`.
         """
-        out = self.features(
-            images,
-            interpolate=interpolate,
-            return_hidden=return_hidden,
-            return_weights=return_weights,
-        )
-        x, *asked = out if isinstance(out, tuple) else (out,)  # (B, 2 + N, D)
+        return super().forward(images, return_both=return_both, **asked)
+
+    def read_out(self, x: Tensor, *, return_both: bool) -> Tensor | DeiTLogits:
+        """x (B, 2 + N, D) -> logits (B, classes), or those of both heads."""
         both = DeiTLogits(self.head(x[:, 0]), self.distillation_head(x[:, 1]))  # 2 × (B, classes)
-        logits = both if return_both else both.mean()
-        return (logits, *asked) if asked else logits
+        return both if return_both else both.mean()
 
     @classmethod
     def from_huggingface(cls, theirs: Mapping[str, Tensor], config: DeiTConfig) -> Self:

@@ -24,6 +24,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from coursekit._check import (
+    check_choice,
     check_images,
     check_least,
     check_share,
@@ -75,8 +76,7 @@ class DETRConfig:
             hidden_dropout=self.hidden_dropout,
         )
         check_least(eps=self.eps)
-        if self.norm not in ("post", "pre"):
-            raise ValueError(f"norm must be one of post, pre, found {self.norm!r}")
+        check_choice(("post", "pre"), norm=self.norm)
         if self.width % 4 or self.width % self.heads:
             raise ValueError(
                 "4 (sine and cosine of rows and columns) and the number of heads must divide the "

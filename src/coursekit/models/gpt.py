@@ -17,7 +17,14 @@ from typing import Any, Literal, get_args
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import check_keep, check_least, check_share, check_tokens, check_whole
+from coursekit._check import (
+    check_choice,
+    check_keep,
+    check_least,
+    check_share,
+    check_tokens,
+    check_whole,
+)
 from coursekit.blocks import Stack, StackCache
 from coursekit.decoding import State
 from coursekit.models.conversion import (
@@ -76,9 +83,7 @@ class GPTConfig:
         check_least(eps=self.eps)
         if self.norm not in ("pre", "post"):
             raise ValueError(f"norm must be pre or post, found {self.norm!r}")
-        if self.activation not in get_args(Activation):
-            expected = ", ".join(get_args(Activation))
-            raise ValueError(f"activation must be one of {expected}, found {self.activation!r}")
+        check_choice(get_args(Activation), activation=self.activation)
 
     @classmethod
     def gpt1(cls) -> GPTConfig:

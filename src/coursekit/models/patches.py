@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import check_images, check_tensor, check_whole
+from coursekit._check import check_choice, check_images, check_tensor, check_whole
 from coursekit.positions import WindowBias, sine_2d, window_bias
 
 Grid = tuple[int, int]  # rows and columns of patches
@@ -117,8 +117,7 @@ class GridPositions(nn.Module):
 
     def __init__(self, *, kind: Kind, grid: Grid, width: int, prefix: int = 0) -> None:
         super().__init__()
-        if kind not in get_args(Kind):
-            raise ValueError(f"kind must be one of {', '.join(get_args(Kind))}, found {kind!r}")
+        check_choice(get_args(Kind), kind=kind)
         if kind == "2d" and width % 2:
             raise ValueError(f"2d positions halve the width, which is odd: {width}")
         self.kind, self.grid, self.width, self.prefix = kind, grid, width, prefix
@@ -198,8 +197,7 @@ class GridBias(WindowBias):
     def stretched(self, grid: Grid) -> Tensor:
         """(2h − 1, 2w − 1, H): the numbers for all offsets of a grid."""
         old, new = (
-            (2 * rows - 1, 2 * columns - 1)
-            for rows, columns in ((self.height, self.columns), grid)
+            (2 * rows - 1, 2 * columns - 1) for rows, columns in ((self.height, self.columns), grid)
         )
         return stretch(self.weight.unflatten(0, old), new)
 

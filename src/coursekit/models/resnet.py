@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import check_images, check_stages, check_whole
+from coursekit._check import check_choice, check_images, check_stages, check_whole
 from coursekit.models import resnet_weights
 from coursekit.models.conversion import Rule, export_state, import_state, load_strictly
 from coursekit.models.frozen_norm import FrozenBatchNorm2d
@@ -41,8 +41,7 @@ class ResNetConfig:
     classes: int = 1000  # 0 leaves the head out, and the model returns its last map
 
     def __post_init__(self) -> None:
-        if self.block not in get_args(Kind):
-            raise ValueError(f"block must be one of {get_args(Kind)}, found {self.block!r}")
+        check_choice(get_args(Kind), block=self.block)
         check_stages(depths=self.depths)
         check_whole(channels=self.channels, width=self.width, stages=len(self.depths))
         check_whole(least=0, classes=self.classes)

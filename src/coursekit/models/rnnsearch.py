@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from coursekit import masks
-from coursekit._check import check_share, check_tokens, check_whole, readable
+from coursekit._check import check_choice, check_share, check_tokens, check_whole, readable
 from coursekit.attention import attention
 from coursekit.kernels import Additive, General
 
@@ -58,9 +58,7 @@ class RNNSearchConfig:
         )
         check_share(dropout=self.dropout)
         check_whole(least=-torch.inf, pad=self.pad, start=self.start, end=self.end)
-        if self.kernel not in get_args(Kernel):
-            expected = ", ".join(get_args(Kernel))
-            raise ValueError(f"kernel must be one of {expected}, found {self.kernel!r}")
+        check_choice(get_args(Kernel), kernel=self.kernel)
         special = (self.pad, self.start, self.end)
         smallest = min(self.source_vocabulary, self.target_vocabulary)
         if len(set(special)) < 3 or min(special) < 0 or max(special) >= smallest:

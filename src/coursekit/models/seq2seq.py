@@ -22,7 +22,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import check_ids, check_least, check_share, check_whole
+from coursekit._check import check_choice, check_ids, check_least, check_share, check_whole
 from coursekit.blocks import Norm, Stack
 from coursekit.models.conversion import (
     Reshaped,
@@ -88,20 +88,14 @@ class Seq2SeqConfig:
             hidden_dropout=self.hidden_dropout,
         )
         check_least(eps=self.eps)
-        if self.norm not in get_args(Norm):
-            expected = ", ".join(get_args(Norm))
-            raise ValueError(f"norm must be one of {expected}, found {self.norm!r}")
-        if self.share not in get_args(Share):
-            expected = ", ".join(get_args(Share))
-            raise ValueError(f"share must be one of {expected}, found {self.share!r}")
+        check_choice(get_args(Norm), norm=self.norm)
+        check_choice(get_args(Share), share=self.share)
+        check_choice(ACTIVATIONS, activation=self.activation)
         if self.share == "all" and self.vocabulary_of_source != self.vocabulary:
             raise ValueError(
                 "one matrix for source and target needs one vocabulary, found "
                 f"{self.source_vocabulary} and {self.vocabulary}; share='target' has two matrices"
             )
-        if self.activation not in ACTIVATIONS:
-            expected = ", ".join(ACTIVATIONS)
-            raise ValueError(f"activation must be one of {expected}, found {self.activation!r}")
         check_ids(self.vocabulary, pad=self.pad, start=self.start, end=self.end)
 
     @property
@@ -122,8 +116,7 @@ class Seq2SeqConfig:
     @classmethod
     def table3(cls, row: str, **changes: object) -> Self:
         """Return the model of one row of the paper's Table 3; the rows are named in `TABLE3`."""
-        if row not in TABLE3:
-            raise ValueError(f"row must be one of {', '.join(TABLE3)}, found {row!r}")
+        check_choice(TABLE3, row=row)
         return replace(cls(**TABLE3[row].changes), **changes)
 
 
@@ -171,13 +164,15 @@ class Seq2SeqTransformer(EncoderDecoder):
         self.config = config
         self.longest = config.positions
         width, share = config.width, config.share
-        self.embedding = WordEmbedding(config.vocabulary, width)  # the shared one
+        shares, bias = share != "none", None  # the bias belongs to the matrix that scores words
+        if shares and config.output_bias:
+            bias = nn.Parameter(torch.zeros(config.vocabulary))
+        self.embedding = WordEmbedding(config.vocabulary, width, bias=bias)  # the shared one
         self.source_embedding = (
             None if share == "all" else nn.Embedding(config.vocabulary_of_source, width)
         )
-        self.output = nn.Linear(width, config.vocabulary, bias=False) if share == "none" else None
-        self.output_bias = (
-            nn.Parameter(torch.zeros(config.vocabulary)) if config.output_bias else None
+        self.output = (
+            None if shares else nn.Linear(width, config.vocabulary, bias=config.output_bias)
         )
         if config.positions is None:
             self.source_positions = SinusoidalPosition(width=width)
@@ -210,6 +205,8 @@ class Seq2SeqTransformer(EncoderDecoder):
         for module in self.modules():
             if isinstance(module, nn.Embedding):
                 nn.init.normal_(module.weight, std=self.config.width**-0.5)
+        if self.output is not None and self.output.bias is not None:
+            nn.init.zeros_(self.output.bias)
         for block in (*self.encoder.blocks, *self.decoder.blocks):  # attention starts so by itself
             for linear in (block.feed_forward.expand, block.feed_forward.contract):
                 nn.init.xavier_uniform_(linear.weight)
@@ -226,10 +223,7 @@ class Seq2SeqTransformer(EncoderDecoder):
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Hidden (..., D) -> logits (..., V): how well each word's vector agrees with it."""
-        if self.output is None:
-            return self.embedding(hidden, self.output_bias, scores=True)
-        logits = self.output(hidden)
-        return logits if self.output_bias is None else logits + self.output_bias
+        return self.embedding(hidden, scores=True) if self.output is None else self.output(hidden)
 
     def _embed(
         self, tokens: Tensor, table: nn.Embedding, positions: nn.Module, first: int | Tensor
@@ -269,13 +263,13 @@ def marian(config: Seq2SeqConfig) -> list[Rule]:
             f"Marian is a Seq2SeqTransformer with {expected} and learned positions, "
             f"found {found} and positions={config.positions}"
         )
-    words = "model.shared.weight"
+    words, vocabulary = "model.shared.weight", config.vocabulary
     rules: list[Rule] = [
         Same("embedding.weight", words),
         Tied("model.encoder.embed_tokens.weight", words),
         Tied("model.decoder.embed_tokens.weight", words),
         Tied("lm_head.weight", words),
-        Reshaped("output_bias", "final_logits_bias", (config.vocabulary,), (1, config.vocabulary)),
+        Reshaped("embedding.bias", "final_logits_bias", (vocabulary,), (1, vocabulary)),
         Same("source_positions.weight", "model.encoder.embed_positions.weight"),
         Same("target_positions.weight", "model.decoder.embed_positions.weight"),
     ]

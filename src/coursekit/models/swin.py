@@ -65,9 +65,7 @@ class SwinConfig:
     classes: int = 1000  # 0 leaves the head out
 
     def __post_init__(self) -> None:
-        check_whole(
-            patch=self.patch, channels=self.channels, width=self.width, window=self.window
-        )
+        check_whole(patch=self.patch, channels=self.channels, width=self.width, window=self.window)
         check_whole(least=0, classes=self.classes)
         check_positive(mlp_ratio=self.mlp_ratio)
         check_share(

@@ -21,7 +21,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import check_images, check_least, check_share, check_whole
+from coursekit._check import check_choice, check_images, check_least, check_share, check_whole
 from coursekit.blocks import FeedForward, Stack
 from coursekit.models.conversion import Rule, export_state, import_state, load_strictly
 from coursekit.models.patches import (
@@ -77,11 +77,9 @@ class ViTConfig:
             dropout=self.dropout, attention_dropout=self.attention_dropout, drop_path=self.drop_path
         )
         check_least(eps=self.eps)
-        for name, choices in (("positions", get_args(Positions)), ("pool", get_args(Pool)),
-                              ("activation", tuple(ACTIVATIONS))):  # fmt: skip
-            if getattr(self, name) not in choices:
-                expected = ", ".join(choices)
-                raise ValueError(f"{name} must be one of {expected}, found {getattr(self, name)!r}")
+        check_choice(get_args(Positions), positions=self.positions)
+        check_choice(get_args(Pool), pool=self.pool)
+        check_choice(ACTIVATIONS, activation=self.activation)
         if self.pool == "class" and not self.class_token:
             raise ValueError("pool='class' reads the class token, but class_token is False")
         grid_of(*self.size, self.patch * self.backbone_stride)
@@ -231,41 +229,15 @@ class ViT(nn.Module):
         interpolate: bool = False,
         return_hidden: bool = False,
         return_weights: bool = False,
+        **answer: bool,
     ) -> Tensor | tuple[Tensor, ...]:
         """images (B, C, height, width) -> logits (B, classes), or (B, D) without a head.
 
-        With `pooled=False` it is what `features` returns; the rest is explained there.
-        """
-        out = self.features(
-            images,
-            visible=visible,
-            interpolate=interpolate,
-            return_hidden=return_hidden,
-            return_weights=return_weights,
-        )
-        if not pooled:
-            return out
-        x, *asked = out if isinstance(out, tuple) else (out,)
-        x = self.pool(x)  # (B, D)
-        x = x if self.head is None else self.head(x)  # (B, classes)
-        return (x, *asked) if asked else x
-
-    def features(
-        self,
-        images: Tensor,
-        *,
-        visible: Tensor | None = None,
-        interpolate: bool = False,
-        return_hidden: bool = False,
-        return_weights: bool = False,
-    ) -> Tensor | tuple[Tensor, ...]:
-        """images (B, C, height, width) -> (B, P + N, D): every token after the final norm.
-
-        With `visible` (B, K) the patches of these numbers only are read (MAE). With `interpolate`
-        the image may have another size than the config's, and the positions are
-        stretched over it. `return_hidden` adds a list of the depth + 1 states (B, P + N, D) before
-        the final norm, `return_weights` a list of each block's `AttentionWeights`, in `own`
-        (B, H, P + N, P + N).
+        With `pooled=False` every token after the final norm, (B, P + N, D). With `visible` (B, K)
+        the patches of these numbers only are read (MAE). With `interpolate` the image may have
+        another size than the config's, and the positions are stretched over it. `return_hidden`
+        adds a list of the depth + 1 states (B, P + N, D) before the final norm, `return_weights` a
+        list of each block's `AttentionWeights`, in `own` (B, H, P + N, P + N).
         """
         grid = self.check_grid(images, interpolate)
         if self.backbone is not None:
@@ -277,7 +249,25 @@ class ViT(nn.Module):
             positions = torch.cat([first.expand(x.shape[0], -1, -1), table[visible]], dim=1)
         x = self.with_prefix(x, positions)  # (B, P + N, D)
         bias = None if self.relative is None else self.relative(grid)  # (H, P + N, P + N)
-        return self.stack(x, bias=bias, return_hidden=return_hidden, return_weights=return_weights)
+        out = self.stack(x, bias=bias, return_hidden=return_hidden, return_weights=return_weights)
+        if not pooled:
+            return out
+        x, *asked = out if isinstance(out, tuple) else (out,)
+        x = self.read_out(x, **answer)
+        return (x, *asked) if asked else x
+
+    def features(self, images: Tensor, **asked: Any) -> Tensor | tuple[Tensor, ...]:
+        """images (B, C, height, width) -> (B, P + N, D): every token after the final norm.
+
+        It is a call of the model: what keeps weights elsewhere brings them then. `asked` is what
+        `forward` can be asked for.
+        """
+        return self(images, pooled=False, **asked)
+
+    def read_out(self, x: Tensor) -> Tensor:
+        """x (B, P + N, D) -> logits (B, classes), or (B, D) without a head."""
+        x = self.pool(x)  # (B, D)
+        return x if self.head is None else self.head(x)  # (B, classes)
 
     def with_prefix(self, patches: Tensor, positions: Tensor | None) -> Tensor:
         """patches (B, N, D), positions (B or 1, P + N, D) -> the encoder's input (B, P + N, D)."""
