@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,7 +20,6 @@ def names() -> list[str]:
     return sorted(name for name in found if FILE.fullmatch(name))
 
 
-@lru_cache
 def load(name: str) -> Assignment:
     """Return the public half of the assignment called `name`."""
     if name not in names():
