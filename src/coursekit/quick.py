@@ -196,7 +196,13 @@ class _Watch:
         self.hooks = [getattr(module, hooks) for module in modules for hooks in HOOKS]
         self.inside = [vars(module) for module in modules]
         self.sizes = list(map(len, self.inside))
-        seen = [(own, name) for own in self.inside for name in own.keys() & CHOICES]
+        # In a module with no other choice it makes no difference whether it is in training.
+        seen = [
+            (own, name)
+            for own in self.inside
+            if len(own.keys() & CHOICES) > 1
+            for name in own.keys() & CHOICES
+        ]
         for module in modules:
             for own in (module._modules, module._parameters):
                 seen += zip(repeat(own), own)
