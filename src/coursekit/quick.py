@@ -14,10 +14,13 @@ Shapes: B batch, S positions with the past, M length of the memory, D width, H h
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import repeat
 from math import gcd
+from operator import getitem, is_not
 from typing import NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.modules.module import _has_any_global_hook
 
@@ -38,6 +41,7 @@ USUAL = vars(nn.Module()).keys()  # what every module has of its own
 # What decides in a module, beside its weights, about the result.
 CHOICES = {"training", "p", "dropout", "drop_path", "scale", "heads", "rotary", "placement", "keep"}
 CHOICES |= {"activation", "eps"}
+PLAIN = {nn.Parameter, Tensor, type(None)}  # what may stand among a module's weights
 HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
@@ -102,7 +106,7 @@ class QuickStack:
         for layer, own, memory in zip(self.layers, cache.own, cache.memory, strict=True):
             q, k, v = layer.qkv(x if post else layer.norm(x))  # 3 × (B, H, 1, Dh)
             k, v = own.append(k, v)  # (B, H, S, Dh)
-            y = fused_attention(q, k, v, mask, bias=bias, scale=layer.scale)  # (B, H, 1, Dh)
+            y = _attend(q, k, v, mask, bias, scale=layer.scale)  # (B, H, 1, Dh)
             x = x + layer.out(y.transpose(1, 2).flatten(1))  # (B, D)
             if post:
                 x = layer.norm(x)
@@ -110,7 +114,7 @@ class QuickStack:
                 q = layer.cross_query(x if post else layer.cross_norm(x))  # (B, H·Dh)
                 k, v = memory.keys, memory.values  # (B, H, M, Dh): computed with the prompt
                 q = q.view(*k.shape[:2], 1, -1)  # (B, H, 1, Dh)
-                y = fused_attention(q, k, v, memory_mask, scale=layer.scale)  # (B, H, 1, Dh)
+                y = _attend(q, k, v, memory_mask, scale=layer.scale)  # (B, H, 1, Dh)
                 x = x + layer.cross_out(y.transpose(1, 2).flatten(1))  # (B, D)
                 if post:
                     x = layer.cross_norm(x)
@@ -138,7 +142,7 @@ def _is_plain(stack: Stack) -> bool:
             return False
         if any(callable(getattr(kind, name, None)) for name in vars(module).keys() - USUAL):
             return False  # a method of its own stands before that of its class
-        if any(type(w) not in (nn.Parameter, Tensor) for w in module.parameters(recurse=False)):
+        if not {type(weight) for weight in module._parameters.values()} <= PLAIN:
             return False  # tensors with a mind of their own: quantized, distributed
         if module.training and _chance(module):
             return False
@@ -182,27 +186,37 @@ def _chance(module: nn.Module) -> float:
 
 
 class _Watch:
-    """Notices, in a hundredth of a step's time, that a stack is not what it was."""
+    """Notices, in a hundredth of a step's time, that a stack is not what it was.
+
+    It looks at some hundred places in each step; `map` walks through them without Python's loop.
+    """
 
     def __init__(self, stack: Stack) -> None:
         modules = list(stack.modules())
         self.hooks = [getattr(module, hooks) for module in modules for hooks in HOOKS]
         self.inside = [vars(module) for module in modules]
         self.sizes = list(map(len, self.inside))
-        names = [(own, name) for own in self.inside for name in CHOICES & own.keys()]
+        # In a module with no other choice it makes no difference whether it is in training.
+        seen = [
+            (own, name)
+            for own in self.inside
+            if len(own.keys() & CHOICES) > 1
+            for name in own.keys() & CHOICES
+        ]
         for module in modules:
             for own in (module._modules, module._parameters):
-                names += [(own, name) for name in own]
-        self.seen = [(own, name, own[name]) for own, name in names]
-        self.weights = list(stack.parameters())
-        self.places = [weight.data_ptr() for weight in self.weights]
+                seen += zip(repeat(own), own)
+        self.owners, self.names = [own for own, _ in seen], [name for _, name in seen]
+        self.values = list(map(getitem, self.owners, self.names))
+        self.weights = [value for value in self.values if isinstance(value, Tensor)]
+        self.places = list(map(Tensor.data_ptr, self.weights))
 
     def changed(self) -> bool:
         """Whether there is a hook now, or another attribute, module or weight."""
         return (
             any(self.hooks)
             or self.sizes != list(map(len, self.inside))
-            or any(own.get(name) is not value for own, name, value in self.seen)
+            or any(map(is_not, map(dict.get, self.owners, self.names), self.values))
             or self.places != list(map(Tensor.data_ptr, self.weights))
             or self.everywhere()
         )
@@ -213,6 +227,21 @@ class _Watch:
         return _has_any_global_hook() or any(
             kind.forward is not forward for kind, forward in FORWARD.items()
         )
+
+
+def _attend(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Tensor | None = None,
+    bias: Tensor | None = None,
+    *,
+    scale: float,
+) -> Tensor:
+    """`fused_attention`, whose checks cost: those of shapes that we made are left out."""
+    if mask is None and bias is None:
+        return F.scaled_dot_product_attention(q, k, v, scale=scale)
+    return fused_attention(q, k, v, mask, bias=bias, scale=scale)
 
 
 def _layer(block: Block) -> Layer:
