@@ -6,6 +6,8 @@ marks and comments. Everything that the student wrote goes through `coursekit.gr
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from coursekit.grading import pages
 from coursekit.grading.feedback_advice import advice, not_right, read_again, untried, what_next
 from coursekit.grading.outline import Outline, Part
@@ -168,11 +170,15 @@ def _question(
         )
     if mark is not None and mark.comment:
         body.append(f'<div class="tip"><strong>Comment</strong>{prose(mark.comment)}</div>')
+    if question.carried:
+        body.append(
+            f"<p>This calls your {_named(question.carried)}, not yet right. So it was tried with "
+            "ours in that place: a mistake costs its own question only.</p>"
+        )
     if question.status != "OK":
-        if needs and status != "MISSING":
+        if needs and status != "MISSING" and not question.carried:
             body.append(
-                f"<p>This answer is tried together with your "
-                f"{' and '.join(f'<code>{text(one)}</code>' for one in needs)}, not yet right: "
+                f"<p>This answer is tried together with your {_named(needs)}, not yet right: "
                 "mend that first, and this may come right by itself.</p>"
             )
         body.append(_failure(question))
@@ -186,6 +192,10 @@ def _question(
         body.append(_cases(question))
         body.append(_work(part, verdict, opened=status != "OK"))
     return f'<section class="card" id="q{position}">{"".join(body)}</section>'
+
+
+def _named(names: Sequence[str]) -> str:
+    return " and ".join(f"<code>{text(name)}</code>" for name in names)
 
 
 def _head(
@@ -213,6 +223,11 @@ def _failure(question: QuestionVerdict) -> str:
         sentence, _, table = case.detail.strip().partition("\n")
         said = f" {text(sentence[:1].upper() + sentence[1:])}</p>"
         said += verbatim(table, "out", 4000, 60) if table else ""
+    if not question.points and any(case.status == "OK" for case in question.cases):
+        said += (
+            "<p>What passes would pass with zeros, or with the input returned as it is, too. "
+            "That alone brings no points.</p>"
+        )
     return f'<div class="wrong">{which}{said}</div>'
 
 

@@ -179,7 +179,7 @@ class Judge:
             said = (
                 f"With ours in the place of your {which}, which {pass_} not pass: {better.reason}"
             )
-            return replace(better, reason=said, flags=verdict.flags)
+            return replace(better, reason=said, flags=verdict.flags, carried=called)
         if verdict.misconception:
             return verdict
         cause = (

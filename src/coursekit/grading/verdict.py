@@ -49,6 +49,7 @@ class QuestionVerdict:
     misconception: str = ""
     hint: str = ""  # for the student
     flags: list[str] = field(default_factory=list)  # for a human: "calls nn.MultiheadAttention"
+    carried: list[str] = field(default_factory=list)  # wrong answers in whose place ours stood
     cases: list[CaseVerdict] = field(default_factory=list)
     seconds: float = 0.0
 

@@ -240,6 +240,29 @@ def test_what_others_call_comes_first(classroom, monkeypatch) -> None:
     assert "tried together with your cube, not yet right" in seen
 
 
+def test_a_mistake_that_costs_its_own_question_only_is_said_to(classroom) -> None:
+    import dataclasses
+
+    verdict = classroom.partial()
+    square, cube = verdict.questions
+    right = dataclasses.replace(square, status="OK", carried=["cube"])
+    classroom.hand_in("ada", dataclasses.replace(verdict, questions=[right, cube]))
+    seen = read(page_of(classroom, "ada")).text
+    said = "This calls your cube, not yet right. So it was tried with ours in that place"
+    assert said in seen and "tried together with" not in seen
+
+
+def test_what_zeros_would_pass_too_is_said_to_bring_nothing(classroom) -> None:
+    import dataclasses
+
+    verdict = classroom.partial()
+    square, cube = verdict.questions
+    cases = [dataclasses.replace(case, status="OK") for case in cube.cases[:1]]
+    cube = dataclasses.replace(cube, points=0.0, status="FAIL", cases=[*cases, *cube.cases[1:]])
+    classroom.hand_in("ada", dataclasses.replace(verdict, questions=[square, cube]))
+    assert "would pass with zeros" in read(page_of(classroom, "ada")).text
+
+
 def test_marks_and_comments_of_a_human_are_shown(classroom) -> None:
     classroom.hand_in("ada", classroom.partial(), comment="Well **put**.", manual=3.0)
     page = page_of(classroom, "ada")
