@@ -253,7 +253,7 @@ def test_bad_images_get_a_sentence(images, error, sentence):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"block": "dense"}, r"'basic', 'bottleneck'\), found 'dense'"),
+        ({"block": "dense"}, "must be one of basic, bottleneck, found 'dense'"),
         ({"depths": (2, 0)}, r"depths\[1\] must be above 0, found 0"),
         ({"depths": ()}, "stages must be above 0, found 0"),
         ({"block": "basic", "dilation": True}, "dilation is for bottleneck blocks"),
