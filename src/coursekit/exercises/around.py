@@ -11,6 +11,8 @@ import ast
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from coursekit.exercises.forbidden import dotted_name, imported
+
 MODULES = {
     *("_ctypes", "_thread", "bdb", "builtins", "cProfile", "cffi", "cloudpickle", "codeop"),
     *("copyreg", "ctypes", "dill", "doctest", "gc", "imp", "importlib.import_module", "inspect"),
@@ -101,7 +103,7 @@ def _found(tree: ast.AST, aliases: dict[str, str]) -> Iterator[str]:
         elif isinstance(node, ast.Attribute):
             if node.attr in ATTRIBUTES or re.match("_[A-Z]", node.attr):
                 yield node.attr
-            yield from _listed(_dotted(node, aliases))
+            yield from _listed(dotted_name(node, aliases))
         elif isinstance(node, ast.Name):
             if node.id in COMPUTED:
                 yield from _by_name(node.id, called.get(id(node)), aliases)
@@ -120,7 +122,7 @@ def _by_name(name: str, call: ast.Call | None, aliases: dict[str, str]) -> Itera
     if call is None or len(call.args) < 2 or not isinstance(call.args[1], ast.Constant):
         yield f"{name} with a computed name"
     else:
-        yield from _listed(f"{_dotted(call.args[0], aliases)}.{call.args[1].value}")
+        yield from _listed(f"{dotted_name(call.args[0], aliases)}.{call.args[1].value}")
 
 
 def _listed(dotted: str) -> Iterator[str]:
@@ -142,25 +144,8 @@ def _line(match: re.Match[str]) -> str:
 
 def _imported(tree: ast.AST) -> dict[str, str]:
     """Return the names that imports and plain assignments bind, and the dotted name behind each."""
-    names = {}
+    names = imported(tree)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                target = alias.name if alias.asname else alias.name.split(".")[0]
-                names[alias.asname or target] = alias.name if alias.asname else target
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            for alias in node.names:
-                names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-        elif isinstance(node, ast.Assign) and (dotted := _dotted(node.value, names)):
+        if isinstance(node, ast.Assign) and (dotted := dotted_name(node.value, names)):
             names.update({one.id: dotted for one in node.targets if isinstance(one, ast.Name)})
     return names
-
-
-def _dotted(node: ast.expr, aliases: dict[str, str]) -> str:
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.insert(0, node.attr)
-        node = node.value
-    if not isinstance(node, ast.Name):
-        return ""
-    return ".".join([aliases.get(node.id, node.id), *parts])

@@ -46,15 +46,15 @@ def used(source: str, forbidden: Iterable[str], imports: str = "") -> list[str]:
         return []
     names = dict(USUAL)
     for tree in trees:
-        names.update(_imported(tree))
+        names.update(imported(tree))
     found: set[str] = set()
     for node in ast.walk(answer):
         if isinstance(node, (ast.Attribute, ast.Name)):
-            found.update(_matches(_dotted(node, names), forbidden))
+            found.update(_matches(dotted_name(node, names), forbidden))
             if isinstance(node, ast.Attribute) and not _is_module(node.value, names):
                 found.update({METHOD + node.attr} & set(forbidden))
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            for dotted in _imported(node).values():
+            for dotted in imported(node).values():
                 found.update(_matches(dotted, forbidden))
     return [name for name in forbidden if name in found]
 
@@ -74,7 +74,7 @@ def _parse(source: str) -> ast.Module | None:
         return None
 
 
-def _imported(tree: ast.AST) -> dict[str, str]:
+def imported(tree: ast.AST) -> dict[str, str]:
     """Return the names that imports bind, and the dotted name behind each."""
     names = {}
     for node in ast.walk(tree):
@@ -88,7 +88,8 @@ def _imported(tree: ast.AST) -> dict[str, str]:
     return names
 
 
-def _dotted(node: ast.expr, names: dict[str, str]) -> str:
+def dotted_name(node: ast.expr, names: dict[str, str]) -> str:
+    """Return the dotted name that an expression spells, "" for none; `names` are of imports."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.insert(0, node.attr)
@@ -106,4 +107,4 @@ def _matches(dotted: str, forbidden: tuple[str, ...]) -> list[str]:
 
 def _is_module(node: ast.expr, names: dict[str, str]) -> bool:
     """Say whether a dot after `node` asks a module for a name, as in `torch.softmax`."""
-    return _dotted(node, names).split(".")[0] in {"torch", "numpy", "math", "coursekit"}
+    return dotted_name(node, names).split(".")[0] in {"torch", "numpy", "math", "coursekit"}

@@ -163,7 +163,8 @@ class Asking:
             left = attempt.limits.question_seconds - look.spent - (attempt.spent - before)
             if left <= 0:
                 raise Stopped("TIMEOUT", "the time for this question was used up")
-            until = process.until(min(seconds, left))
+            seconds = min(seconds, left)
+            until = process.until(seconds)
 
             def ask(link: Link, letter: Letter) -> None:
                 fresh = not link.heard

@@ -21,6 +21,7 @@ from coursekit.exercises.question import Question
 from coursekit.grading import wire
 from coursekit.grading.alarm import Overtime, alarm
 from coursekit.grading.limits import Limits
+from coursekit.grading.ours import tensors_in
 
 LONGEST = 64 << 10  # bytes of a letter and its answer that are kept
 MOST = 1000  # of them
@@ -29,7 +30,8 @@ MOST = 1000  # of them
 class Carried:
     """Our answers to some questions, to be asked from elsewhere.
 
-    The same letter has the same answer; `known` keeps them, for all who ask.
+    The same letter has the same answer; `known` keeps them, for all who ask. What went wrong is not
+    kept: it may be the want of memory or time of one moment.
     """
 
     def __init__(
@@ -53,22 +55,19 @@ class Carried:
     def __call__(self, letter: wire.Letter) -> wire.Letter:
         """Answer one letter; whatever goes wrong is the answer, too."""
         name = letter.digest()
-        if name not in self._known:
-            answer = self._try(letter)
-            if len(letter.body) + len(answer.body) > LONGEST:
-                return answer
-            self._known[name] = answer
-            if len(self._known) > MOST:
-                self._known.popitem(last=False)
-        return self._known[name]
-
-    def _try(self, letter: wire.Letter) -> wire.Letter:
+        if name in self._known:
+            return self._known[name]
         try:
             with alarm(self._limits.cell_seconds), _bounded(self._limits.memory), same_chance():
-                return self._answer(letter)
+                answer = self._answer(letter)
         except (Exception, Overtime) as error:
             said = " ".join(str(error).split())[:200]
             return wire.seal({"error": f"ours raises {type(error).__name__}: {said}"}, [])
+        if len(letter.body) + len(answer.body) <= LONGEST:
+            self._known[name] = answer
+            if len(self._known) > MOST:
+                self._known.popitem(last=False)
+        return answer
 
     def _answer(self, letter: wire.Letter) -> wire.Letter:
         message, buffers = wire.unseal(letter)
@@ -100,16 +99,8 @@ class Carried:
 
 
 def _gradients(value: Any, leaves: list[Tensor], grads: list[Tensor]) -> list[Tensor | None]:
-    outputs = [tensor for tensor in _tensors(value) if tensor.requires_grad]
+    outputs = [tensor for tensor in tensors_in(value) if tensor.requires_grad]
     return list(torch.autograd.grad(outputs, leaves, grads, allow_unused=True))
-
-
-def _tensors(value: Any) -> Iterator[Tensor]:
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, (list, tuple, dict)):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _tensors(item)
 
 
 @contextlib.contextmanager

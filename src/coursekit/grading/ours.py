@@ -68,7 +68,7 @@ def _asked(ask: Ask, message: dict[str, Any], values: Any) -> Any:
     message = message | {"values": encoder.encode(values)}
     value = _answer(ask, message, encoder.buffers)
     wanted = [a for a in encoder.arrays if isinstance(a, Tensor) and a.requires_grad]
-    outputs = [tensor for tensor in _tensors(value) if tensor.requires_grad]
+    outputs = [tensor for tensor in tensors_in(value) if tensor.requires_grad]
     if not (wanted and outputs and torch.is_grad_enabled()):
         return _put(value, iter([tensor.detach() for tensor in outputs]))
     backwards = (ask, message, encoder.buffers, [tensor.detach() for tensor in outputs])
@@ -100,12 +100,13 @@ class _Elsewhere(torch.autograd.Function):
         return (None, *_answer(ask, message, encoder.buffers))
 
 
-def _tensors(value: Any) -> Iterator[Tensor]:
+def tensors_in(value: Any) -> Iterator[Tensor]:
+    """Yield the tensors of a value, in their order."""
     if isinstance(value, Tensor):
         yield value
     elif isinstance(value, (list, tuple, dict)):
         for item in value.values() if isinstance(value, dict) else value:
-            yield from _tensors(item)
+            yield from tensors_in(item)
 
 
 def _put(value: Any, outputs: Iterator[Tensor]) -> Any:

@@ -123,3 +123,19 @@ def test_whatever_a_stranger_asks_has_an_end_and_is_an_answer():
     carried = Carried([SimpleNamespace(name="greedy", reference=greedy)], Limits())
     for message in ({}, {"values": 1}, {"do": "call", "name": "other", "values": {"list": []}}):
         assert "error" in wire.unseal(carried(wire.seal(message, [])))[0]
+
+
+def test_an_answer_is_kept_and_a_failure_of_the_moment_is_not():
+    asked = []
+
+    def moody(x):
+        asked.append(1)
+        if len(asked) == 1:
+            raise MemoryError("just now")
+        return x + 1
+
+    names = stand_ins({"moody": moody})
+    with pytest.raises(RuntimeError, match="just now"):
+        names.moody(1)
+    assert [names.moody(1), names.moody(1), names.moody(2)] == [2, 2, 3]
+    assert len(asked) == 3
