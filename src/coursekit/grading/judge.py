@@ -175,18 +175,11 @@ class Judge:
             question, Carried(wrong, attempt.limits, self._ours), attempt, answers
         )
         which, pass_ = " and ".join(called), "does" if len(called) == 1 else "do"
-        if better.points > verdict.points:
-            said = (
-                f"With ours in the place of your {which}, which {pass_} not pass: {better.reason}"
-            )
-            return replace(better, reason=said, flags=verdict.flags, carried=called)
-        if verdict.misconception:
+        if better.points < verdict.points:
             return verdict
-        cause = (
-            f"It calls your {which}, which {pass_} not pass yet: mend that first, then look here "
-            "again."
-        )
-        return replace(verdict, hint=f"{cause} {verdict.hint}".strip())
+        # Equal is better, too: what is wrong now is wrong here, and its hint is the right one.
+        said = f"With ours in the place of your {which}, which {pass_} not pass: {better.reason}"
+        return replace(better, reason=said, flags=verdict.flags, carried=called)
 
     def _with_ours(
         self, question: Question, carried: Carried, attempt: Attempt, answers: dict[str, str]

@@ -76,9 +76,10 @@ def test_an_earlier_answer_that_is_wrong_costs_its_own_points_only(desk):
     assert (cube.status, cube.points, cube.hint) == ("OK", 3, "")
     said = "With ours in the place of your square, which does not pass: All 3 cases pass."
     assert cube.reason == said
-    too = desk.grade(wrong, "def cube(x):\n    return square(x) * (x + 1)").questions[1]
-    assert too.points == 0
-    assert too.hint.startswith("It calls your square, which does not pass yet")
+    too = desk.grade(wrong, "def cube(x):\n    return square(x) * 3 / x").questions[1]
+    assert (too.points, too.carried) == (0, ["square"])
+    assert too.reason.startswith("With ours in the place of your square, which does not pass: 0 of")
+    assert (too.misconception, too.hint) == ("times", "3 times is not to the 3")  # its own mistake
     assert desk.grade(SQUARE_NUMBER, "def cube(x):\n    return square(x) * x").status == "OK"
     alone = desk.grade(wrong, "def cube(x):\n    return x + 5")
     assert alone.questions[1].hint == "the cube needs 3 factors"
