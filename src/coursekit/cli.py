@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 from coursekit import __version__
 from coursekit.errors import CourseError
 from coursekit.grading.commands import add as add_grader
-from coursekit.notebooks.commands import add as add_trainings
+from coursekit.trainings.commands import add as add_trainings
 
 Command = Callable[[argparse.Namespace], int]
 
@@ -133,7 +133,7 @@ def doctor(arguments: argparse.Namespace) -> int:
 
 def lint_notebooks(arguments: argparse.Namespace) -> int:
     """Print every problem with the form of the notebooks."""
-    from coursekit.notebooks import relative
+    from coursekit.course import relative
     from coursekit.notebooks.lint import all_notebooks, fix, lint
 
     paths = _notebooks(arguments.paths)
@@ -158,7 +158,7 @@ def lint_notebooks(arguments: argparse.Namespace) -> int:
 
 def run_notebooks(arguments: argparse.Namespace) -> int:
     """Execute notebooks and print where the results are."""
-    from coursekit.notebooks import relative
+    from coursekit.course import relative
     from coursekit.notebooks.run import TIMEOUT, lecture_notebooks
     from coursekit.notebooks.run import run_notebooks as run
     from coursekit.progress import track
@@ -220,7 +220,7 @@ def _everywhere(command: argparse.ArgumentParser, first: bool = False) -> None:
 
 def _root(arguments: argparse.Namespace, paths: Sequence[Path] = ()) -> Path:
     """Return the course that is named, or else that of the notebooks, or else that around here."""
-    from coursekit.notebooks import course_root
+    from coursekit.course import course_root
 
     start = arguments.root
     if start is None:

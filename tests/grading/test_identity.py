@@ -149,9 +149,7 @@ def deliver(lay: str, *uploads: tuple[str, str, str, str]) -> list:
     from pathlib import PurePosixPath
 
     now = datetime(2026, 10, 1, tzinfo=UTC)
-    files = [
-        File(PurePosixPath(PLACES[lay].format(*one)), now, lambda _: b"") for one in uploads
-    ]
+    files = [File(PurePosixPath(PLACES[lay].format(*one)), now, lambda _: b"") for one in uploads]
     return sort_out(files, "ps1")
 
 

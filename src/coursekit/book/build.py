@@ -19,8 +19,8 @@ from importlib import metadata
 from pathlib import Path
 
 from coursekit.book import assets
+from coursekit.course import write_whole
 from coursekit.errors import CourseError
-from coursekit.notebooks import write_whole
 from coursekit.notebooks.imports import source_folder
 from coursekit.notebooks.run import executed_folder, lecture_notebooks, run_notebooks, stale
 from coursekit.progress import track
@@ -28,7 +28,7 @@ from coursekit.progress import track
 NO_LOCAL_SCRIPTS = "COURSEKIT_CDN"  # tells the extension that npm was tried already
 TOOLS = ("jupyter-book", "Sphinx", "myst-nb", "sphinx-book-theme", "pydata-sphinx-theme")
 JUPYTER_BOOK = """\
-from coursekit.notebooks import quick_imports
+from coursekit.course import quick_imports
 with quick_imports():
     from jupyter_book.cli.main import main
 main()

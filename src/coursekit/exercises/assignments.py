@@ -14,8 +14,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from coursekit.course import course_root, quick_imports, relative, write_whole
 from coursekit.errors import CourseError
-from coursekit.notebooks import course_root, quick_imports, relative, write_whole
 
 # nbconvert's ClearOutput takes these away with the outputs.
 NOISE = ("collapsed", "scrolled")

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from coursekit.course import course_root
 from coursekit.errors import CourseError
 from coursekit.exercises import catalogue, private
 from coursekit.exercises.assignments import read, release, release_text, released, source, sources
@@ -25,7 +26,6 @@ from coursekit.exercises.idle import idle
 from coursekit.exercises.leaks import leaks
 from coursekit.exercises.outcome import Known, Outcome, differ, observe
 from coursekit.exercises.question import Assignment, Case, Question
-from coursekit.notebooks import course_root
 
 FEWEST = {"visible cases": 3, "hidden cases": 4, "misconceptions": 4}
 SLOWEST = 1.0  # seconds for check

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from coursekit.notebooks import relative
+from coursekit.course import relative
 
 SHORTEST = 24  # characters; shorter lines are in every program
 LONG = 40  # a line that nobody writes twice by chance

@@ -17,7 +17,7 @@ from coursekit.grading.folders import read_plain
 from coursekit.grading.pool import Outcome, Task, internal
 from coursekit.grading.verdict import Verdict
 from coursekit.grading.worker import Judges, digest
-from coursekit.notebooks.cluster import connect
+from coursekit.jobs.cluster import connect
 
 CONNECT_SECONDS = 15.0
 

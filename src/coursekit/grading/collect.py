@@ -15,13 +15,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from coursekit.course import write_whole
 from coursekit.grading.folders import Folders, read_plain
 from coursekit.grading.identify import ASIDE, Known, Names
 from coursekit.grading.layouts import Candidate, Refused
 from coursekit.grading.ledger import Ledger
 from coursekit.grading.roster import ClassList, Person
 from coursekit.grading.times import HandIn
-from coursekit.notebooks import write_whole
 
 STAMP = "%Y-%m-%dT%H-%M-%SZ"
 Note = Callable[[str], None]

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from coursekit.course import quick_imports
 from coursekit.errors import CourseError
 from coursekit.grading.folders import Folders
-from coursekit.notebooks import quick_imports
 
 WAIT = 60.0  # seconds for somebody else's lock on the database
 

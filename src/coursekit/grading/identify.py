@@ -244,4 +244,3 @@ def _near(name: str) -> str:
     """Return what stays of a name when spreadsheets and keyboards have been at it."""
     split = unicodedata.normalize("NFKD", name.casefold())
     return "".join(character for character in split if character.isalnum()).lstrip("0")
-

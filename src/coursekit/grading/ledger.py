@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from coursekit.course import write_whole
 from coursekit.grading.folders import Folders
-from coursekit.notebooks import write_whole
 
 
 @dataclass

@@ -7,12 +7,12 @@ import os
 from datetime import datetime
 from pathlib import Path
 
+from coursekit.course import write_whole
 from coursekit.errors import CourseError
 from coursekit.grading.folders import Folders, read_plain
 from coursekit.grading.journal import Place
 from coursekit.grading.verdict import Verdict
 from coursekit.grading.worker import digest
-from coursekit.notebooks import write_whole
 from coursekit.progress import Progress
 
 NOTHING, NO_PLAIN_FILE = "nothing", "no plain file"  # in the place of a file's hash

@@ -104,9 +104,7 @@ def summarise(
     if missing:
         counts["MISSING"] += len(missing)
     judged = [
-        places
-        for who, places in by_student.items()
-        if statuses[who] not in ("INTERNAL", "MISSING")
+        places for who, places in by_student.items() if statuses[who] not in ("INTERNAL", "MISSING")
     ]
     due = {"due", "late"} & set(folders.settings)
     points = sum(place.points for places in judged for place in places)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from coursekit.errors import CourseError
-from coursekit.notebooks import course_root
+from coursekit.course import course_root
 
 KEYED_VERSIONS = ("torch", "numpy", "matplotlib")
 RECORDS = ("coursekit", "training", "records")

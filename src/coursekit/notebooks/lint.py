@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from coursekit.errors import CourseError
-from coursekit.notebooks import course_root, quick_imports, relative, write_whole
+from coursekit.course import course_root, quick_imports, relative, write_whole
 from coursekit.notebooks.imports import (
     imports_of_cells,
     names_a_reader,

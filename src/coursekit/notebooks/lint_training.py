@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from coursekit.notebooks import relative
+from coursekit.course import relative
 from coursekit.notebooks.imports import parse_cell
 from coursekit.notebooks.parameters import parameter_cells, parameters
 

@@ -20,14 +20,14 @@ from pathlib import Path
 from typing import Any
 
 from coursekit.errors import CourseError
-from coursekit.notebooks import course_root, relative
-from coursekit.notebooks.hands import finished
+from coursekit.course import course_root, relative
+from coursekit.jobs.hands import finished
 from coursekit.notebooks.imports import cache_key
 from coursekit.progress import Progress
 
 TIMEOUT = 300.0  # seconds for a whole notebook
 WORKER = """\
-from coursekit.notebooks import quick_imports
+from coursekit.course import quick_imports
 with quick_imports():
     from coursekit.notebooks.worker import main
 main()

@@ -30,7 +30,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 
 from coursekit.errors import CourseError
-from coursekit.notebooks import write_whole
+from coursekit.course import write_whole
 from coursekit.notebooks.imports import (
     cache_key,
     installed_version,

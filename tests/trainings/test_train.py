@@ -16,10 +16,11 @@ import pytest
 
 from coursekit import cli
 from coursekit.errors import CourseError
-from coursekit.notebooks import hands, live, train
-from coursekit.notebooks.live import Live
+from coursekit.jobs import hands
 from coursekit.notebooks.parameters import parameters, parse_settings
-from coursekit.notebooks.train import PROGRAM, find
+from coursekit.trainings import live, train
+from coursekit.trainings.live import Live
+from coursekit.trainings.train import PROGRAM, find
 
 from .conftest import CHOOSE, PARAMETERS, RECORD
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.notebooks.sweep_plan import plan
-from coursekit.notebooks.train import find, train
+from coursekit.trainings.sweep_plan import plan
+from coursekit.trainings.train import find, train
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = sorted(path.stem for path in (ROOT / "notebooks" / "training").glob("*.ipynb"))

@@ -20,18 +20,18 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from coursekit.course import relative, write_whole
 from coursekit.errors import CourseError
-from coursekit.notebooks import relative, write_whole
-from coursekit.notebooks.hands import finished
+from coursekit.jobs.hands import finished
 from coursekit.notebooks.imports import cache_key, read_notebook, source_folder
 from coursekit.notebooks.parameters import check_names, parameter_cells, parameters, short_hash
-from coursekit.notebooks.results import as_text
 from coursekit.training.hardware import cores
+from coursekit.trainings.results import as_text
 
 PROGRAM = """\
-from coursekit.notebooks import quick_imports
+from coursekit.course import quick_imports
 with quick_imports():
-    from coursekit.notebooks.execution import main
+    from coursekit.trainings.worker import main
 main()
 """
 

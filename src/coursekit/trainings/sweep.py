@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from coursekit.notebooks import write_whole
-from coursekit.notebooks.hands import finished
-from coursekit.notebooks.results import as_text
-from coursekit.notebooks.sweep_plan import Planned, plan
-from coursekit.notebooks.train import GRACE, PROGRAM, Training, failure, only_one
+from coursekit.course import write_whole
+from coursekit.jobs.hands import finished
 from coursekit.progress import track
 from coursekit.training.hardware import cores
+from coursekit.trainings.results import as_text
+from coursekit.trainings.sweep_plan import Planned, plan
+from coursekit.trainings.train import GRACE, PROGRAM, Training, failure, only_one
 
 WORKERS = 2
 Answers = Iterator[tuple[dict[str, Any], dict[str, Any]]]
@@ -110,7 +110,7 @@ def _done(
 
 def _answers(jobs: list[dict[str, Any]], count: int, cluster: str | None) -> Answers:
     if cluster and jobs:
-        from coursekit.notebooks.cluster import on_cluster
+        from coursekit.trainings.cluster import on_cluster
 
         return on_cluster(jobs, cluster, PROGRAM)
     return finished(jobs, count, PROGRAM, grace=GRACE)

@@ -52,11 +52,11 @@ def add(
 
 def train(arguments: argparse.Namespace) -> int:
     """Run a training or a sweep; print the metrics and where everything is."""
-    from coursekit.notebooks import relative
+    from coursekit.course import relative
     from coursekit.notebooks.parameters import parse_settings
-    from coursekit.notebooks.train import find
-    from coursekit.notebooks.train import train as run
     from coursekit.training.records import in_short
+    from coursekit.trainings.train import find
+    from coursekit.trainings.train import train as run
 
     if arguments.sweep is not None:
         return _sweep(arguments)
@@ -84,10 +84,10 @@ def train(arguments: argparse.Namespace) -> int:
 
 
 def _sweep(arguments: argparse.Namespace) -> int:
-    from coursekit.notebooks import relative
-    from coursekit.notebooks.results import as_rows
-    from coursekit.notebooks.sweep import sweep
-    from coursekit.notebooks.train import find
+    from coursekit.course import relative
+    from coursekit.trainings.results import as_rows
+    from coursekit.trainings.sweep import sweep
+    from coursekit.trainings.train import find
 
     if arguments.changes:
         raise CourseError("--set does not go with --sweep; put the values into its table [fixed]")
@@ -121,7 +121,7 @@ def results(arguments: argparse.Namespace) -> int:
     """Print the table of results, or two of them side by side."""
     import json
 
-    from coursekit.notebooks.results import comparison, read, side_by_side, table, thin
+    from coursekit.trainings.results import comparison, read, side_by_side, table, thin
 
     if arguments.compare:
         compared = comparison(arguments.root, *arguments.compare)

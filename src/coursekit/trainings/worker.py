@@ -36,7 +36,6 @@ from papermill.exceptions import PapermillExecutionError
 
 from coursekit.errors import CourseError
 from coursekit.notebooks.imports import cache_key, source_folder
-from coursekit.notebooks.live import ANSI, Live
 from coursekit.notebooks.worker import (
     KERNEL_ENVIRONMENT,
     LONGEST_SOCKET_FOLDER,
@@ -44,6 +43,7 @@ from coursekit.notebooks.worker import (
     last_words,
 )
 from coursekit.training.records import RESULT, SETTINGS
+from coursekit.trainings.live import ANSI, Live
 
 PATIENCE = 15.0  # seconds for an interrupted training to save itself
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")

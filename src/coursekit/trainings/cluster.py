@@ -11,31 +11,18 @@ from contextlib import closing
 from typing import Any
 
 from coursekit.errors import CourseError
+from coursekit.jobs.cluster import CONNECT_SECONDS, connect
 
-CONNECT_SECONDS = 15.0
 TRIES = 3  # after the first
-NEEDS = 'a cluster needs Dask: pip install "coursekit[cluster]" here and on every machine of it'
-
-
-def connect(address: str, seconds: float) -> Any:
-    """Return a client of the scheduler at `address`."""
-    try:
-        from distributed import Client
-    except ModuleNotFoundError as error:
-        raise CourseError(NEEDS) from error
-    try:
-        return Client(address, timeout=seconds, set_as_default=False)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise CourseError(f"no Dask scheduler answers at {address}") from error
 
 
 def execute(job: dict[str, Any], program: str) -> dict[str, Any]:
     """Execute one job below a worker of the cluster; return the answer of its process."""
     from distributed import get_worker
 
-    from coursekit.notebooks.hands import finished
-    from coursekit.notebooks.train import GRACE
+    from coursekit.jobs.hands import finished
     from coursekit.training.hardware import cores
+    from coursekit.trainings.train import GRACE
 
     worker = get_worker()
     key = worker.get_current_task()

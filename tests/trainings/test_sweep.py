@@ -13,10 +13,11 @@ import pytest
 
 from coursekit import cli
 from coursekit.errors import CourseError
-from coursekit.notebooks import cluster, sweep
-from coursekit.notebooks.sweep_plan import plan
-from coursekit.notebooks.train import PROGRAM, find
+from coursekit.jobs.cluster import connect
 from coursekit.progress import Progress
+from coursekit.trainings import cluster, sweep
+from coursekit.trainings.sweep_plan import plan
+from coursekit.trainings.train import PROGRAM, find
 
 from .conftest import RECORD
 
@@ -242,7 +243,7 @@ def test_a_worker_of_the_cluster_killed_in_mid_run(lab, dask, monkeypatch, until
     # What nobody waits for ends on the worker that is left, with its kernel.
     long = lab.training("long", "import time\ntime.sleep(600)\n" + RECORD)
     job = {**find(lab.root, "long").job({}), "folder": None, "source": None}
-    client = cluster.connect(address, 15)
+    client = connect(address, 15)
     (left,) = (worker for worker in workers if worker.poll() is None)
     future = client.submit(cluster.execute, job, PROGRAM, pure=False)
 

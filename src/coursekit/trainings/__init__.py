@@ -1,0 +1,1 @@
+"""`coursekit train`: training notebooks with a profile, sweeps of them, and what they found."""
