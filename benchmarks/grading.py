@@ -30,10 +30,10 @@ from typing import Any
 
 from harness import RESULTS, arguments, resident, write
 
+from coursekit.assignments.rebuild import release_of
 from coursekit.grading.demo import make_course
 from coursekit.grading.feedback import write_feedback
 from coursekit.grading.invented import make_class
-from coursekit.grading.rebuild import release_of
 from coursekit.grading.run import Options, grade_class
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from coursekit.assignments.release import sources, write_release
 from coursekit.errors import CourseError
 from coursekit.exercises import audit, catalogue
-from coursekit.exercises.assignments import sources, write_release
 from coursekit.exercises.mistakes import as_cell
 from coursekit.exercises.question import Case
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from coursekit.assignments.limits import Limits
+from coursekit.assignments.release import released, source
 from coursekit.exercises import handin, whereabouts
-from coursekit.exercises.assignments import released, source
-from coursekit.grading.limits import Limits
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "a01_kernels"

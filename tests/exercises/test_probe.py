@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from coursekit.exercises.forbidden import LIBRARY, SOFTMAX, used
+from coursekit.assignments.forbidden import LIBRARY, SOFTMAX, used
 from coursekit.exercises.mistakes import a01_kernels as wrong
 from coursekit.exercises.probe import after, gradients, module_gradients, randn
 

@@ -76,7 +76,7 @@ class Classroom:
     @staticmethod
     def release() -> dict:
         """Return what students get, a copy to write into."""
-        from coursekit.grading.rebuild import release_of
+        from coursekit.assignments.rebuild import release_of
 
         return copy.deepcopy(release_of(Ps1()))
 

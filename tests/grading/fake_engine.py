@@ -9,9 +9,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from coursekit.assignments.intake import Malformed
+from coursekit.assignments.rebuild import rebuild
 from coursekit.errors import CourseError
-from coursekit.grading.intake import Malformed
-from coursekit.grading.rebuild import rebuild
 from coursekit.grading.verdict import CaseVerdict, QuestionVerdict, Verdict
 
 POINTS = {"square": 2.0, "cube": 3.0}

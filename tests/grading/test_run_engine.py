@@ -87,7 +87,7 @@ def test_a_question_of_the_course(classroom):
     source = Path(__file__).resolve().parents[2] / "solutions" / "a01_kernels"
     shutil.copytree(source, classroom.root / "solutions" / "a01_kernels")
     master = json.loads((source / "a01_kernels.ipynb").read_text())
-    from coursekit.grading.regions import release_source
+    from coursekit.assignments.regions import release_source
 
     for student in ("blank", "right"):
         folder = classroom.root / "autograder" / "submitted" / student / "a01_kernels"

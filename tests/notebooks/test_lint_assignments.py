@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.exercises.assignments import released, source, sources
+from coursekit.assignments.release import released, source, sources
 from coursekit.notebooks.lint import all_notebooks, fix, lint
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,8 +9,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from coursekit.assignments.forbidden import LIBRARY, SOFTMAX
 from coursekit.attention import attention, masked_softmax, nadaraya_watson
-from coursekit.exercises.forbidden import LIBRARY, SOFTMAX
 from coursekit.exercises.mistakes import a01_kernels as wrong
 from coursekit.exercises.probe import gradients, randn
 from coursekit.exercises.question import Assignment, Case, Misconception, Question, Written

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from coursekit import masks
+from coursekit.assignments.forbidden import LIBRARY
 from coursekit.attention import masked_softmax
-from coursekit.exercises.forbidden import LIBRARY
 from coursekit.exercises.mistakes import a03_masking as wrong
 from coursekit.exercises.probe import gradients, randn
 from coursekit.exercises.question import Assignment, Case, Misconception, Question, Written

@@ -11,8 +11,8 @@ import math
 import torch
 from torch import Tensor, nn
 
+from coursekit.assignments.forbidden import LIBRARY
 from coursekit.attention import attention
-from coursekit.exercises.forbidden import LIBRARY
 from coursekit.exercises.mistakes import a05_positions as wrong
 from coursekit.exercises.probe import randn
 from coursekit.exercises.question import Assignment, Case, Misconception, Question, Written

@@ -16,14 +16,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from coursekit.assignments.leaks import leaks
+from coursekit.assignments.release import read, release, release_text, released, source, sources
 from coursekit.course import course_root
 from coursekit.errors import CourseError
 from coursekit.exercises import catalogue, private
-from coursekit.exercises.assignments import read, release, release_text, released, source, sources
 from coursekit.exercises.checking import check
 from coursekit.exercises.clock import silence
 from coursekit.exercises.idle import idle
-from coursekit.exercises.leaks import leaks
 from coursekit.exercises.outcome import Known, Outcome, differ, observe
 from coursekit.exercises.question import Assignment, Case, Question
 
@@ -238,7 +238,7 @@ def _unsteady(known: Known, first: Sequence[Outcome]) -> bool:
 
 def _namespace(notebook: dict[str, Any]) -> SimpleNamespace:
     """Execute what the notebook defines, without its checks, and return its names."""
-    from coursekit.grading import regions
+    from coursekit.assignments import regions
     from coursekit.notebooks.imports import python_of
 
     names: dict[str, Any] = {"__name__": "__main__"}
@@ -262,7 +262,7 @@ def _form(
     assignment: Assignment, notebook: dict[str, Any], hidden: dict[str, list[Case]]
 ) -> list[str]:
     """Say where notebook, questions and hidden cases do not fit together."""
-    from coursekit.grading import regions
+    from coursekit.assignments import regions
 
     found = []
     cells = {regions.grade_id(cell): cell for cell in notebook["cells"] if regions.grade_id(cell)}

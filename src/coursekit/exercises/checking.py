@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from coursekit.exercises import forbidden
+from coursekit.assignments import forbidden
 from coursekit.exercises.answer import Answer
 from coursekit.exercises.catalogue import find, load, names, references
 from coursekit.exercises.clock import Printed, TooLong, limit, silence

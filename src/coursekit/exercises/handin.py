@@ -17,13 +17,12 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from coursekit.assignments import forbidden, intake, regions
+from coursekit.assignments.limits import Limits
 from coursekit.errors import CourseError
-from coursekit.exercises import forbidden
 from coursekit.exercises.catalogue import load, names
 from coursekit.exercises.question import Assignment
 from coursekit.exercises.rehearsal import Ran, rehearse
-from coursekit.grading import intake, regions
-from coursekit.grading.limits import Limits
 from coursekit.notebooks.imports import parse_cell
 
 ASK = (

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from coursekit.grading.limits import Limits
+from coursekit.assignments.limits import Limits
 
 START = 60.0  # seconds for Python and torch to be there
 

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from coursekit.assignments.limits import Limits
 from coursekit.grading.carried import Carried
 from coursekit.grading.forks import Warm
-from coursekit.grading.limits import Limits
 from coursekit.grading.process import Stopped, StudentProcess
 from coursekit.grading.proxy import StudentError, student_error
 from coursekit.grading.text import clean

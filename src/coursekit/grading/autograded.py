@@ -11,11 +11,11 @@ import json
 import re
 from typing import Any
 
-from coursekit.grading import regions
-from coursekit.grading.intake import Malformed
-from coursekit.grading.limits import Limits
+from coursekit.assignments import regions
+from coursekit.assignments.intake import Malformed
+from coursekit.assignments.limits import Limits
+from coursekit.assignments.rebuild import Rebuilt, ids_of, rebuild, release_of
 from coursekit.grading.pages import harmless_markdown
-from coursekit.grading.rebuild import Rebuilt, ids_of, rebuild, release_of
 from coursekit.grading.verdict import QuestionVerdict, Verdict
 
 SAFE = ("text/plain", "image/png")

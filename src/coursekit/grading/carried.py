@@ -16,11 +16,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from coursekit.assignments.limits import Limits
 from coursekit.exercises.fresh import same_chance
 from coursekit.exercises.question import Question
 from coursekit.grading import wire
 from coursekit.grading.alarm import Overtime, alarm
-from coursekit.grading.limits import Limits
 from coursekit.grading.ours import tensors_in
 
 LONGEST = 64 << 10  # bytes of a letter and its answer that are kept

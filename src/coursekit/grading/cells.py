@@ -22,8 +22,8 @@ from collections.abc import Collection
 from functools import lru_cache
 from typing import Any
 
+from coursekit.assignments.limits import Limits
 from coursekit.grading import stand_ins
-from coursekit.grading.limits import Limits
 
 TEXT = 10_000  # characters of a shown value
 SENTENCE = 600  # of an error's message

@@ -16,16 +16,16 @@ import time
 from typing import Any, Self
 
 from coursekit import __version__
+from coursekit.assignments.intake import Malformed
+from coursekit.assignments.limits import Limits
+from coursekit.assignments.rebuild import Rebuilt, rebuild, release_of
 from coursekit.errors import CourseError
 from coursekit.grading import hidden, plain, sandbox
 from coursekit.grading.attempt import Attempt, Cell
 from coursekit.grading.forks import Warm
-from coursekit.grading.intake import Malformed
 from coursekit.grading.judge import Judge
-from coursekit.grading.limits import Limits
 from coursekit.grading.master import Master
 from coursekit.grading.process import WarmDied
-from coursekit.grading.rebuild import Rebuilt, rebuild, release_of
 from coursekit.grading.text import clean, one_line
 from coursekit.grading.verdict import QuestionVerdict, Status, Verdict
 

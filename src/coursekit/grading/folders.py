@@ -17,8 +17,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from coursekit.assignments.limits import Limits
 from coursekit.errors import CourseError
-from coursekit.grading.limits import Limits
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from coursekit.assignments.rebuild import release_of
+from coursekit.assignments.regions import grade_id, is_solution
 from coursekit.grading.folders import Folders
 from coursekit.grading.invented_kinds import BROKEN, HOSTILE, Notebook, code
 from coursekit.grading.outline import find_assignment
-from coursekit.grading.rebuild import release_of
-from coursekit.grading.regions import grade_id, is_solution
 
 NAMES = [
     "Amina|Diallo", "Łukasz|Wiśniewski", "雷|李", "Sofía|Muñoz Peña", "محمد|الخوارزمي",

@@ -12,8 +12,8 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import replace
 
+from coursekit.assignments.forbidden import spelled
 from coursekit.errors import CourseError
-from coursekit.exercises.forbidden import spelled
 from coursekit.exercises.outcome import Known, Outcome
 from coursekit.exercises.question import Assignment, Case, Question
 from coursekit.grading.asking import Asking, Looking, seen

@@ -10,9 +10,9 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any
 
+from coursekit.assignments.regions import is_blank, release_source
 from coursekit.errors import CourseError
 from coursekit.grading.folders import Folders
-from coursekit.grading.regions import is_blank, release_source
 
 LEVELS = {1: "easy", 2: "medium", 3: "hard"}
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from coursekit.grading import regions
+from coursekit.assignments import regions
 from coursekit.grading.attempt import Attempt, Cell, Ran
 from coursekit.grading.forks import Warm
 from coursekit.grading.process import Stopped

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from coursekit.grading import regions
+from coursekit.assignments import regions
 from coursekit.grading.pages import harmless_markdown
 from coursekit.grading.structure import GradedCell, NotebookRows, Structure
 from coursekit.grading.verdict import QuestionVerdict, Verdict

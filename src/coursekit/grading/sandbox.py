@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from coursekit.assignments.limits import MB, Limits
 from coursekit.grading import hiding, landlock, namespaces, seccomp, syscalls
 from coursekit.grading.cgroup import Cgroup
-from coursekit.grading.limits import MB, Limits
 from coursekit.grading.processes import (
     kill_all_of,
     kill_descendants,

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from coursekit.assignments.forbidden import used
 from coursekit.exercises.compare import Difference, kind
-from coursekit.exercises.forbidden import used
 from coursekit.exercises.outcome import Outcome
 from coursekit.exercises.question import Case, Question
 from coursekit.grading.proxy import StudentError, contains_remote

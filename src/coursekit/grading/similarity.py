@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from coursekit.assignments.regions import grade_id, is_solution, release_source
 from coursekit.errors import CourseError
 from coursekit.grading import pages
 from coursekit.grading.fingerprints import Prints, fingerprints
@@ -24,7 +25,6 @@ from coursekit.grading.folders import Folders
 from coursekit.grading.journal import Journal
 from coursekit.grading.outline import outlines
 from coursekit.grading.pages import counted, document, name, text, write
-from coursekit.grading.regions import grade_id, is_solution, release_source
 from coursekit.grading.results import Handed, handed_in, read_gradebook, verdicts_of
 from coursekit.progress import Progress, track
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from coursekit.assignments import intake, regions
+from coursekit.assignments.limits import Limits
+from coursekit.assignments.regions import Cell
 from coursekit.errors import CourseError
-from coursekit.grading import intake, regions
 from coursekit.grading.folders import Folders
-from coursekit.grading.limits import Limits
-from coursekit.grading.regions import Cell
 
 if TYPE_CHECKING:
     from coursekit.grading.gradebook import Writer

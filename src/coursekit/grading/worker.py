@@ -19,10 +19,10 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from coursekit.assignments.limits import Limits
 from coursekit.errors import CourseError
 from coursekit.grading.autograded import as_file, autograded
 from coursekit.grading.folders import read_plain
-from coursekit.grading.limits import Limits
 from coursekit.grading.verdict import Verdict
 
 ENGINE = "coursekit.grading.engine:Engine"

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from coursekit.assignments.limits import MB, Limits
 from coursekit.exercises.question import Assignment, Case, Misconception, Question
 from coursekit.grading.engine import Engine
-from coursekit.grading.limits import MB, Limits
 from coursekit.grading.master import Master
 from coursekit.grading.verdict import Verdict
 

@@ -15,9 +15,9 @@ import sys
 import time
 from pathlib import Path
 
+from coursekit.assignments.limits import Limits
 from coursekit.grading import namespaces, sandbox, seccomp
 from coursekit.grading.engine import Engine
-from coursekit.grading.limits import Limits
 
 UID = 54_321
 here = Path(__file__).parent

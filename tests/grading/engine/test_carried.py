@@ -8,13 +8,13 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from coursekit.assignments.limits import MB, Limits
+from coursekit.assignments.release import read
 from coursekit.exercises import catalogue, private
-from coursekit.exercises.assignments import read
 from coursekit.exercises.audit import _namespace
 from coursekit.exercises.outcome import Known, differ, observe
 from coursekit.grading import ours, wire
 from coursekit.grading.carried import Carried
-from coursekit.grading.limits import MB, Limits
 
 ROOT = Path(__file__).parents[3]
 CALLERS = [

@@ -13,12 +13,12 @@ import time
 import pytest
 import torch
 
+from coursekit.assignments.limits import Limits
 from coursekit.errors import CourseError
 from coursekit.exercises.probe import after, gradients, module_gradients
 from coursekit.exercises.question import Assignment, Case, Question
 from coursekit.grading.attempt import Attempt, Cell
 from coursekit.grading.engine import Engine, key
-from coursekit.grading.limits import Limits
 from coursekit.grading.proxy import Link, Student, StudentError
 from coursekit.grading.verdict import Verdict
 

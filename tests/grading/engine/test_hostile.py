@@ -19,10 +19,10 @@ from pathlib import Path
 import bs4
 import pytest
 
+from coursekit.assignments.limits import Limits
 from coursekit.grading.feedback import write_feedback
 from coursekit.grading.folders import Folders
 from coursekit.grading.journal import Journal
-from coursekit.grading.limits import Limits
 from coursekit.grading.run import Options, grade_class
 
 SPIN = "def square(x):\n    while True: pass"

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 import torch
 
+from coursekit.assignments.limits import Limits
 from coursekit.exercises.outcome import Known
 from coursekit.exercises.probe import after, gradients
 from coursekit.exercises.question import Assignment, Case, Question
 from coursekit.grading.engine import Engine
 from coursekit.grading.judge import Judge
-from coursekit.grading.limits import Limits
 from coursekit.grading.master import Master
 
 SHARED = torch.tensor([1.0, -2.0, 4.0])  # as no case should have it

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from coursekit.assignments.limits import Limits
 from coursekit.errors import CourseError
 from coursekit.grading import landlock, sandbox, seccomp
 from coursekit.grading.engine import Engine
-from coursekit.grading.limits import Limits
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="these layers are Linux's")
 root = pytest.mark.skipif(

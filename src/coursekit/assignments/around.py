@@ -11,7 +11,7 @@ import ast
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from coursekit.exercises.forbidden import dotted_name, imported
+from coursekit.assignments.forbidden import dotted_name, imported
 
 MODULES = {
     *("_ctypes", "_thread", "bdb", "builtins", "cProfile", "cffi", "cloudpickle", "codeop"),

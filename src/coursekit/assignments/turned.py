@@ -11,8 +11,8 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
-from coursekit.grading import regions
-from coursekit.grading.regions import Cell
+from coursekit.assignments import regions
+from coursekit.assignments.regions import Cell
 
 FENCED = re.compile(r"\s*(```+|~~~+)[^\n]*\n(?P<code>.*?)\n?\1\s*", re.DOTALL)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from coursekit.grading.limits import Limits
+from coursekit.assignments.limits import Limits
 
 CELLS = 5_000  # in a notebook
 BRACKETS = 2_000_000  # lists and objects in the JSON: each takes memory, even when empty

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from coursekit.assignments.release import read, release, source, sources
 from coursekit.course import relative
 
 SHORTEST = 24  # characters; shorter lines are in every program
@@ -44,8 +45,6 @@ def leaks(root: Path, folder: Path) -> list[str]:
 
 def private_lines(root: Path) -> tuple[set[str], set[str]]:
     """Return the telling lines of all solutions, and those of all hidden cases and hidden tests."""
-    from coursekit.exercises.assignments import read, release, source, sources
-
     solutions, hidden = set(), set()
     given = set()
     for name in sources(root):

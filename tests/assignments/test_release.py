@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from coursekit.assignments import public, release
+from coursekit.assignments.leaks import leaks
 from coursekit.errors import CourseError
-from coursekit.exercises import assignments
-from coursekit.exercises.leaks import leaks
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = assignments.sources(ROOT)
+NAMES = release.sources(ROOT)
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def small(tmp_path):
 
 def command(action, root, **more):
     arguments = {"names": [], "all": False, "quiet": True, "folder": None, **more}
-    return assignments.run(argparse.Namespace(action=action, root=root, **arguments))
+    return public.run(argparse.Namespace(action=action, root=root, **arguments))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -43,12 +43,12 @@ def test_our_release_is_that_of_nbgraders_preprocessors(name):
     from nbgrader.converters import GenerateAssignment
     from nbgrader.preprocessors import SaveCells
 
-    theirs = nbformat.read(assignments.source(ROOT, name), as_version=4)
+    theirs = nbformat.read(release.source(ROOT, name), as_version=4)
     resources = {"metadata": {}, "unique_key": name}
     for step in GenerateAssignment.preprocessors.default():
         if step is not SaveCells:  # the one that writes to the database and not to the notebook
             theirs, resources = step().preprocess(theirs, resources)
-    assert json.loads(assignments.release_text(ROOT, name)) == json.loads(nbformat.writes(theirs))
+    assert json.loads(release.release_text(ROOT, name)) == json.loads(nbformat.writes(theirs))
 
 
 def test_our_release_is_that_of_nbgraders_command(tmp_path, monkeypatch):
@@ -69,7 +69,7 @@ def test_our_release_is_that_of_nbgraders_command(tmp_path, monkeypatch):
     result = NbGraderAPI(config=config).generate_assignment(name)
     assert result["success"], result
     theirs = json.loads((tmp_path / "release" / name / f"{name}.ipynb").read_text())
-    assert json.loads(assignments.release_text(ROOT, name)) == theirs
+    assert json.loads(release.release_text(ROOT, name)) == theirs
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -78,7 +78,7 @@ def test_checksums_are_nbgraders(name):
     import nbformat
     from nbgrader.utils import compute_checksum
 
-    notebook = nbformat.read(assignments.released(ROOT, name), as_version=4)
+    notebook = nbformat.read(release.released(ROOT, name), as_version=4)
     graded = [cell for cell in notebook.cells if "nbgrader" in cell.metadata]
     assert graded
     assert [cell.metadata.nbgrader.checksum for cell in graded] == [*map(compute_checksum, graded)]
@@ -90,14 +90,14 @@ def test_nbgrader_validate_runs_a_source(tmp_path):
     from nbgrader.validator import Validator
 
     path = tmp_path / f"{NAMES[0]}.ipynb"
-    shutil.copy(assignments.source(ROOT, NAMES[0]), path)
+    shutil.copy(release.source(ROOT, NAMES[0]), path)
     assert Validator().validate(str(path)) == {}
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_committed_release_is_in_step(name):
-    text = assignments.released(ROOT, name).read_text(encoding="utf-8")
-    assert text == assignments.release_text(ROOT, name)
+    text = release.released(ROOT, name).read_text(encoding="utf-8")
+    assert text == release.release_text(ROOT, name)
 
 
 def test_releasing_twice_changes_nothing(small, capsys):
@@ -112,7 +112,7 @@ def test_releasing_twice_changes_nothing(small, capsys):
 
 
 def test_release_refuses_what_nobody_would_restore(small):
-    path = assignments.source(small, NAMES[0])
+    path = release.source(small, NAMES[0])
     notebook = json.loads(path.read_text())
     for cell in notebook["cells"]:
         cell["metadata"].pop("nbgrader", None)
@@ -166,9 +166,9 @@ def test_the_public_tree_refuses_a_stale_release_and_a_leak(small, tmp_path):
 def test_a_solution_in_a_released_notebook_is_seen(small):
     name = NAMES[0]
     command("release", small, all=True)
-    path = assignments.released(small, name)
+    path = release.released(small, name)
     assert leaks(small, path.parent) == []
-    notebook = json.loads(assignments.source(small, name).read_text())
+    notebook = json.loads(release.source(small, name).read_text())
     solved = {cell["id"]: cell for cell in notebook["cells"]}["shares"]
     shown = json.loads(path.read_text())
     for cell in shown["cells"]:
@@ -181,7 +181,7 @@ def test_a_solution_in_a_released_notebook_is_seen(small):
 
 def test_a_real_public_tree_of_the_course(tmp_path):
     """The course as it is: no solution, no hidden case, no test that shows one."""
-    count = assignments.public(ROOT, tmp_path / "public")
+    count = public.public(ROOT, tmp_path / "public")
     there = {path.relative_to(tmp_path / "public").parts[0] for path in tmp_path.glob("public/*")}
     assert count > 100 and {"src", "notebooks", "book"} <= there
     assert not there & {"solutions", "autograder", ".git"}

@@ -19,11 +19,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Protocol
 
-from coursekit.exercises import around
-from coursekit.grading import intake, regions
-from coursekit.grading.limits import Limits
-from coursekit.grading.regions import Cell
-from coursekit.grading.turned import turned_back
+from coursekit.assignments import around, intake, regions
+from coursekit.assignments.limits import Limits
+from coursekit.assignments.regions import Cell
+from coursekit.assignments.turned import turned_back
 
 STOPS_EXECUTION = {"skip-execution", "raises-exception"}  # tags that Jupyter's tools act upon
 BY_PLACE = "some cells had lost their names and were matched by their order and content"

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from coursekit.grading.intake import Malformed
-from coursekit.grading.rebuild import BY_PLACE, rebuild, release_of
+from coursekit.assignments.intake import Malformed
+from coursekit.assignments.rebuild import BY_PLACE, rebuild, release_of
 
 
 def run(notebook: dict, names: str = "square cube") -> dict:
