@@ -41,7 +41,7 @@ def test_the_audit_finds_nothing_wrong(name):
 @pytest.mark.parametrize(("assignment", "question"), QUESTIONS)
 def test_a_misconception_as_a_cell_is_the_same_misconception(assignment, question):
     """What the demo and the tests of the grader put into notebooks behaves like the original."""
-    from coursekit.exercises.checking import check
+    from coursekit.exercises.checking.check import check
 
     for mistake in question.misconceptions:
         names = {}

@@ -8,10 +8,10 @@ import torch
 
 from coursekit.errors import CourseError
 from coursekit.exercises import catalogue, private
-from coursekit.exercises.checking import check
+from coursekit.exercises.checking.check import check
+from coursekit.exercises.comparing.idle import idle
+from coursekit.exercises.comparing.outcome import Known
 from coursekit.exercises.fresh import copied, refuse_shared, same_chance, seal
-from coursekit.exercises.idle import idle
-from coursekit.exercises.outcome import Known
 from coursekit.exercises.question import Case
 
 HIDDEN = """

@@ -7,8 +7,8 @@
 from coursekit._lazy import lazily
 
 HOMES = {  # which module holds a name; no module has the name of what it holds
-    "check": "checking",
-    "submit_check": "handin",
+    "check": "checking.check",
+    "submit_check": "submitting.handin",
     "hidden": "private",
     "load": "catalogue",
     "names": "catalogue",

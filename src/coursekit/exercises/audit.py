@@ -21,10 +21,10 @@ from coursekit.assignments.release import read, release, release_text, released,
 from coursekit.course import course_root
 from coursekit.errors import CourseError
 from coursekit.exercises import catalogue, private
-from coursekit.exercises.checking import check
-from coursekit.exercises.clock import silence
-from coursekit.exercises.idle import idle
-from coursekit.exercises.outcome import Known, Outcome, differ, observe
+from coursekit.exercises.checking.check import check
+from coursekit.exercises.checking.clock import silence
+from coursekit.exercises.comparing.idle import idle
+from coursekit.exercises.comparing.outcome import Known, Outcome, differ, observe
 from coursekit.exercises.question import Assignment, Case, Question
 
 FEWEST = {"visible cases": 3, "hidden cases": 4, "misconceptions": 4}

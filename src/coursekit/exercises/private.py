@@ -13,8 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Any
 
+from coursekit.errors import CourseError
 from coursekit.exercises.fresh import refuse_shared
 from coursekit.exercises.question import Case
 
@@ -51,3 +53,18 @@ def read(source: str, name: str = "hidden.py") -> dict[str, list[Case]]:
         _collected.reset(token)
     refuse_shared(name, names, (case for found in cases.values() for case in found))
     return cases
+
+
+def load(source: Path | str) -> dict[str, list[Case]]:
+    """Return the cases by question, of a file or of its text; "" has none.
+
+    Only the judge's process ever does.
+    """
+    text = source.read_text(encoding="utf-8") if isinstance(source, Path) else source
+    if not text.strip():
+        return {}
+    try:
+        return read(text)
+    except Exception as error:
+        said = " ".join(str(error).split())
+        raise CourseError(f"hidden.py cannot be read: {type(error).__name__}: {said}") from error

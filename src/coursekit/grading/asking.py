@@ -14,9 +14,9 @@ from typing import Any
 
 import torch
 
-from coursekit.exercises.excerpt import excerpt
+from coursekit.exercises.comparing.excerpt import excerpt
+from coursekit.exercises.comparing.outcome import Known, Outcome, differ
 from coursekit.exercises.fresh import same_chance
-from coursekit.exercises.outcome import Known, Outcome, differ
 from coursekit.exercises.question import Case, Question
 from coursekit.grading.alarm import Overtime, alarm
 from coursekit.grading.attempt import Attempt

@@ -114,7 +114,7 @@ def _exercises(commands: Any, adder: Adder, inside: Callable[..., Command]) -> N
     option("name", nargs="?", metavar="NAME", help="one assignment (default: all)")
 
     def submit_check(arguments: argparse.Namespace) -> int:
-        return import_module("coursekit.exercises.handin").run(arguments)
+        return import_module("coursekit.exercises.submitting.handin").run(arguments)
 
     text = "look at a notebook as the grader will"
     option = adder(commands, submit_check, "submit-check", text)

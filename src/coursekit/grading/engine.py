@@ -20,7 +20,8 @@ from coursekit.assignments.intake import Malformed
 from coursekit.assignments.limits import Limits
 from coursekit.assignments.rebuild import Rebuilt, rebuild, release_of
 from coursekit.errors import CourseError
-from coursekit.grading import hidden, plain, sandbox
+from coursekit.exercises import private
+from coursekit.grading import plain, sandbox
 from coursekit.grading.attempt import Attempt, Cell
 from coursekit.grading.forks import Warm
 from coursekit.grading.judge import Judge
@@ -69,7 +70,7 @@ class Engine:
     ) -> None:
         self.master, self.limits, self.require = master, limits or Limits(), frozenset(require)
         assignment = assignment or _assignment(master.name)
-        self._judge = Judge(assignment, hidden.load(master.hidden)) if assignment else None
+        self._judge = Judge(assignment, private.load(master.hidden)) if assignment else None
         self._tests = plain.tests(master.notebook)
         self._warm: Warm | None = None
         self.rebuilt: Rebuilt | None = None  # the submission that was graded last

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from coursekit.assignments.forbidden import spelled
 from coursekit.errors import CourseError
-from coursekit.exercises.outcome import Known, Outcome
+from coursekit.exercises.comparing.outcome import Known, Outcome
 from coursekit.exercises.question import Assignment, Case, Question
 from coursekit.grading.asking import Asking, Looking, seen
 from coursekit.grading.attempt import Attempt

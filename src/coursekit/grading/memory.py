@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from coursekit.exercises.outcome import Outcome
+from coursekit.exercises.comparing.outcome import Outcome
 from coursekit.grading.proxy import Link, StudentError, contains_remote
 from coursekit.grading.wire import Letter
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from coursekit.assignments.forbidden import used
-from coursekit.exercises.compare import Difference, kind
-from coursekit.exercises.outcome import Outcome
+from coursekit.exercises.comparing.compare import Difference, kind
+from coursekit.exercises.comparing.outcome import Outcome
 from coursekit.exercises.question import Case, Question
 from coursekit.grading.proxy import StudentError, contains_remote
 from coursekit.grading.text import one_line

@@ -12,7 +12,7 @@ from coursekit.assignments.limits import MB, Limits
 from coursekit.assignments.release import read
 from coursekit.exercises import catalogue, private
 from coursekit.exercises.audit import _namespace
-from coursekit.exercises.outcome import Known, differ, observe
+from coursekit.exercises.comparing.outcome import Known, differ, observe
 from coursekit.grading import ours, wire
 from coursekit.grading.carried import Carried
 

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from coursekit.assignments.limits import Limits
-from coursekit.exercises.outcome import Known
+from coursekit.exercises.comparing.outcome import Known
 from coursekit.exercises.probe import after, gradients
 from coursekit.exercises.question import Assignment, Case, Question
 from coursekit.grading.engine import Engine

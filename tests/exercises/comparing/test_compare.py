@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from coursekit.exercises.compare import same
-from coursekit.exercises.excerpt import excerpt
+from coursekit.exercises.comparing.compare import same
+from coursekit.exercises.comparing.excerpt import excerpt
 
 
 class Liar:

@@ -1,7 +1,7 @@
 """Running a notebook from top to bottom in a fresh process, as a grader would.
 
 This is a rehearsal on the learner's own machine, with no sandbox: it runs what the learner wrote,
-for a limited time. `python -m coursekit.exercises.rehearsal` is the other end of it.
+for a limited time. `python -m coursekit.exercises.submitting.rehearsal` is the other end of it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,12 @@ def rehearse(
     The second value is "" where the notebook came to its end.
     """
     process = subprocess.Popen(
-        [sys.executable, "-m", "coursekit.exercises.rehearsal", f"{limits.notebook_seconds:g}"],
+        [
+            sys.executable,
+            "-m",
+            "coursekit.exercises.submitting.rehearsal",
+            f"{limits.notebook_seconds:g}",
+        ],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -148,7 +153,7 @@ def _cells(sources: list[str]) -> Iterator[dict[str, Any]]:
     from IPython.core.interactiveshell import InteractiveShell
 
     import coursekit.exercises
-    from coursekit.exercises.answer import Answer
+    from coursekit.exercises.checking.answer import Answer
 
     coursekit.exercises.submit_check = lambda *_, **__: None  # no rehearsal in a rehearsal
     if any("torch" in source or "coursekit" in source for source in sources):

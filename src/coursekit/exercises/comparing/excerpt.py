@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from coursekit.exercises.compare import TENSORS, Difference
+from coursekit.exercises.comparing.compare import TENSORS, Difference
 
 ROWS, COLUMNS = 4, 5
 

@@ -6,7 +6,7 @@ import textwrap
 from dataclasses import dataclass, field
 from html import escape
 
-from coursekit.exercises.excerpt import Excerpt
+from coursekit.exercises.comparing.excerpt import Excerpt
 
 BOOK = "https://attention-course.github.io/attention-course/book/"
 WIDTH = 88

@@ -14,9 +14,11 @@ import pytest
 import torch
 from torch import nn
 
-from coursekit.exercises import catalogue, check, checking
+from coursekit.exercises import catalogue
+from coursekit.exercises.checking import check as checking
+from coursekit.exercises.checking.check import check
+from coursekit.exercises.comparing.outcome import Known
 from coursekit.exercises.mistakes import a01_kernels as wrong
-from coursekit.exercises.outcome import Known
 from coursekit.exercises.question import Case
 
 QUESTIONS = [

@@ -22,7 +22,7 @@ from coursekit.assignments.limits import Limits
 from coursekit.errors import CourseError
 from coursekit.exercises.catalogue import load, names
 from coursekit.exercises.question import Assignment
-from coursekit.exercises.rehearsal import Ran, rehearse
+from coursekit.exercises.submitting.rehearsal import Ran, rehearse
 from coursekit.notebooks.imports import parse_cell
 
 ASK = (
@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def submit_check(notebook: str | Path | None = None) -> Report | None:
     """Say what a grader will find in this notebook; `notebook` is its file, if it must be told."""
-    from coursekit.exercises.whereabouts import this_notebook, unsaved
+    from coursekit.exercises.submitting.whereabouts import this_notebook, unsaved
 
     globals_ = sys._getframe(1).f_globals
     try:

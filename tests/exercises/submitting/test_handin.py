@@ -16,9 +16,9 @@ import pytest
 
 from coursekit.assignments.limits import Limits
 from coursekit.assignments.release import released, source
-from coursekit.exercises import handin, whereabouts
+from coursekit.exercises.submitting import handin, whereabouts
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 NAME = "a01_kernels"
 ANSWERED = source(ROOT, NAME)
 
@@ -183,7 +183,7 @@ def test_a_run_that_does_not_end_is_ended(tmp_path, cell, cell_seconds, said):
 @pytest.mark.skipif(os.name != "posix", reason="there are no alarms on this system")
 def test_an_orphan_ends_by_itself():
     """Killed with nobody left to end it: `submit_check` in a notebook whose kernel is restarted."""
-    program = "from coursekit.exercises import rehearsal; rehearsal.START = 0; rehearsal.main()"
+    program = "from coursekit.exercises.submitting import rehearsal; rehearsal.START = 0; rehearsal.main()"
     process = subprocess.Popen(
         [sys.executable, "-c", program, "-3"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
     )

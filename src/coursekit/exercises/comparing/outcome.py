@@ -8,9 +8,9 @@ from typing import Any
 
 from coursekit.errors import CourseError
 from coursekit.exercises.catalogue import references
-from coursekit.exercises.compare import Difference, same
+from coursekit.exercises.comparing.compare import Difference, same
+from coursekit.exercises.comparing.idle import idle
 from coursekit.exercises.fresh import copied, same_chance, seal, usual_numbers
-from coursekit.exercises.idle import idle
 from coursekit.exercises.question import Assignment, Case, Misconception, Question
 
 

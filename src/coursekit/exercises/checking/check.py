@@ -18,11 +18,11 @@ import torch
 from torch import Tensor, nn
 
 from coursekit.assignments import forbidden
-from coursekit.exercises.answer import Answer
 from coursekit.exercises.catalogue import find, load, names, references
-from coursekit.exercises.clock import Printed, TooLong, limit, silence
-from coursekit.exercises.excerpt import excerpt
-from coursekit.exercises.outcome import Known, Outcome, differ, observe
+from coursekit.exercises.checking.answer import Answer
+from coursekit.exercises.checking.clock import Printed, TooLong, limit, silence
+from coursekit.exercises.comparing.excerpt import excerpt
+from coursekit.exercises.comparing.outcome import Known, Outcome, differ, observe
 from coursekit.exercises.question import Assignment, Question
 
 SECONDS = 5.0  # for all cases of a question

@@ -1,0 +1,1 @@
+"""`check`: what a learner hears in the notebook, at once."""

@@ -1,0 +1,1 @@
+"""`submit_check`: what a grader will find, said before the upload."""
