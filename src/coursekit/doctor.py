@@ -167,7 +167,8 @@ def _requirements(root: Path | None) -> dict[str, list[str]]:
 
 def _sandbox() -> Check:
     """Which layers of the grader's sandbox hold here; a throwaway process tries them."""
-    from coursekit.grading.sandbox import HELD, available
+    from coursekit.grading.forks import available
+    from coursekit.grading.plan import HELD
 
     try:
         layers = available()

@@ -15,7 +15,7 @@ from coursekit.assignments import regions
 from coursekit.assignments.intake import Malformed
 from coursekit.assignments.limits import Limits
 from coursekit.assignments.rebuild import Rebuilt, ids_of, rebuild, release_of
-from coursekit.grading.pages import harmless_markdown
+from coursekit.grading.text import harmless_markdown
 from coursekit.grading.verdict import QuestionVerdict, Verdict
 
 SAFE = ("text/plain", "image/png")

@@ -21,18 +21,27 @@ WAIT = 60.0  # seconds for somebody else's lock on the database
 
 
 class Database:
-    """A connection to the gradebook of a course; `engine` reads, `writing` takes the write lock."""
+    """A connection to the gradebook of a course; `engine` reads, `writing` takes the write lock.
+
+    `written_table` is the one table of ours: which line of the journal each row was made of.
+    """
 
     def __init__(
         self, folders: Folders, note: Callable[[str], None] = lambda text: None, wait: float = WAIT
     ) -> None:
         load_nbgrader()
+        from sqlalchemy import Column, MetaData, String, Table
+
         self.folders, self.note, self.wait = folders, note, wait
         self.url = folders.database
         with _venv_on_path():
             self._create()
         self.engine = self._connect()
         self.writing = self.engine.execution_options(writes=True)
+        names = ("assignment", "student", "notebook")
+        keys = [Column(name, String(128), primary_key=True) for name in names]
+        facts = [Column(name, String(64)) for name in ("submission", "mark")]
+        self.written_table = Table("coursekit_written", MetaData(), *keys, *facts)
 
     def close(self) -> None:
         """Let go of the database."""

@@ -21,7 +21,7 @@ from coursekit.assignments.limits import Limits
 from coursekit.assignments.rebuild import Rebuilt, rebuild, release_of
 from coursekit.errors import CourseError
 from coursekit.exercises import private
-from coursekit.grading import plain, sandbox
+from coursekit.grading import forks, plain, plan
 from coursekit.grading.attempt import Attempt, Cell
 from coursekit.grading.forks import Warm
 from coursekit.grading.judge import Judge
@@ -76,7 +76,7 @@ class Engine:
         self.rebuilt: Rebuilt | None = None  # the submission that was graded last
         self.layers: dict[str, str] = {}
         if self.require:
-            self._check(sandbox.available())  # before anything slow
+            self._check(forks.available())  # before anything slow
         self._begin()
 
     def grade(self, submission: bytes) -> Verdict:
@@ -126,8 +126,8 @@ class Engine:
             cells = plain.shown_cells(release_of(self.master)["cells"])
             shared = [(cell.number, cell.source) for cell in cells if not cell.graded]
             count = len(self._judge.names) if self._judge else len(self._tests)
-            plan = sandbox.plan(self.limits, questions=count, watched=watched, cells=shared)
-            warm = Warm(plan)
+            wanted = plan.plan(self.limits, questions=count, watched=watched, cells=shared)
+            warm = Warm(wanted)
             try:
                 child = warm.fork()
                 self.layers = child.layers
@@ -140,7 +140,7 @@ class Engine:
         return self._warm
 
     def _check(self, layers: dict[str, str]) -> None:
-        missing = sandbox.missing(layers, self.require)
+        missing = plan.missing(layers, self.require)
         if missing:
             raise CourseError(f"the sandbox lacks what --require asks for: {'; '.join(missing)}")
 
@@ -191,7 +191,7 @@ class Engine:
                 for cell in cells
                 if cell.number in attempt.ran and attempt.ran[cell.number].outputs
             },
-            layers=[name for name, said in attempt.layers.items() if said == sandbox.HELD],
+            layers=[name for name, said in attempt.layers.items() if said == plan.HELD],
             guarantee="judged elsewhere" if self._judge else "in the student's process",
             peak_bytes=attempt.peak,
         )

@@ -11,9 +11,10 @@ import sys
 import time
 from typing import Any, Self
 
+from coursekit.assignments.limits import Limits
 from coursekit.errors import CourseError
+from coursekit.grading.plan import Plan, plan
 from coursekit.grading.process import StudentProcess, WarmDied
-from coursekit.grading.sandbox import Plan
 
 START = 120.0  # seconds for the warm process to load torch, on a busy machine
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp/work", "LANG": "C.UTF-8"}
@@ -134,3 +135,13 @@ class Warm:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def available() -> dict[str, str]:
+    """Return each layer with "held", or why it cannot be had here; asks a throwaway child."""
+    with Warm(plan(Limits(), torch=False)) as warm:
+        child = warm.fork()
+        try:
+            return child.layers
+        finally:
+            child.end()

@@ -9,26 +9,12 @@ entered (points, comments, extra credit) is never touched.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from coursekit.grading.database import WAIT, Database
 from coursekit.grading.folders import Folders
+from coursekit.grading.rows import BatchOfRows, Row
 from coursekit.grading.structure import Structure, synchronise
-from coursekit.grading.verdict import Verdict
-
-
-@dataclass(frozen=True)
-class Row:
-    """One submission to be written."""
-
-    student: str
-    notebook: str
-    submission: str  # hash of the file
-    mark: str  # of the journal's line, and of the time of handing in
-    timestamp: datetime | None
-    verdict: Verdict
 
 
 class Writer(Database):
@@ -41,13 +27,7 @@ class Writer(Database):
         note: Callable[[str], None] = lambda text: None,
         wait: float = WAIT,
     ) -> None:
-        from sqlalchemy import Column, MetaData, String, Table
-
         super().__init__(folders, note, wait)
-        names = ("assignment", "student", "notebook")
-        keys = [Column(name, String(128), primary_key=True) for name in names]
-        facts = [Column(name, String(64)) for name in ("submission", "mark")]
-        self.written_table = Table("coursekit_written", MetaData(), *keys, *facts)
         self.patiently(self._begin)
         self.structure: Structure = synchronise(folders, masters, self)
         self._late_plugin: Any = None
@@ -93,8 +73,6 @@ class Writer(Database):
             self.patiently(lambda: self._write(rows))
 
     def _write(self, rows: Sequence[Row]) -> None:
-        from coursekit.grading.rows import BatchOfRows
-
         with self.writing.begin() as connection:
             BatchOfRows(connection, self.structure, self.written_table, self.penalty).write(rows)
 

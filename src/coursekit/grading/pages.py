@@ -16,23 +16,13 @@ import struct
 from pathlib import Path
 from typing import Any
 
+from coursekit.grading.text import plain
+
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; sandbox"
 MOST_SOURCE = 20_000  # characters of one cell that are shown
 MOST_LINES = 400
 MOST_PICTURE = 1 << 20  # bytes of one picture
 PNG = b"\x89PNG\r\n\x1a\n"
-
-# Characters that turn the direction of text around can make code read as what it is not.
-_TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")
-_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
-
-
-def plain(value: str) -> str:
-    """Return text without terminal colours and without characters that no page may hold."""
-    value = _ANSI.sub("", value)
-    value = _TURNS.sub(lambda found: f"\\u{ord(found[0]):04x}", value)
-    return _CONTROLS.sub("\ufffd", value.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def text(value: object) -> str:
@@ -116,18 +106,6 @@ def prose(source: str) -> str:
     except RecursionError:
         made = f"<p>{text(shown)}</p>"
     return f'<div class="prose" dir="auto">{made}</div>'
-
-
-def harmless_markdown(source: str) -> str:
-    """Return Markdown that stays dead in programs that let HTML inside it live, as formgrader does.
-
-    A space behind `<` makes text of every tag; links may lead to the web, mail and places of the
-    page only; pictures become links; a formula cannot hold a link. Nothing is taken away.
-    """
-    source = re.sub(r"<(?=[A-Za-z/!?])", "< ", plain(source))
-    source = source.replace("![", "! [")
-    source = re.sub(r"\](?=[(:])(?![(:]\s*(?:https?://|mailto:|#))", "] ", source)
-    return re.sub(r"\\(?=(?:href|class|style|cssId|require|unicode)\b)", r"\\ ", source)
 
 
 def picture(data: object, alt: str) -> str:

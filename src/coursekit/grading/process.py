@@ -19,12 +19,12 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from coursekit.grading.verdict import Status
 
 if TYPE_CHECKING:
-    from coursekit.grading.forks import Warm
+    from coursekit.assignments.limits import Limits
     from coursekit.grading.wire import Letter
 
 PIECE = 1 << 16  # bytes taken in at once; for more than this Python asks the system for memory
@@ -48,6 +48,20 @@ class WarmDied(BaseException):
 
     No `except Exception` may make it a student's.
     """
+
+
+class Keeper(Protocol):
+    """Who has forked a student's process, and can end it: the grader's side of the warm process."""
+
+    limits: Limits
+
+    def fileno(self) -> int: ...  # readable when it has something to say
+
+    def end_child(self) -> None: ...
+
+    def has_ended(self, child: int) -> bool: ...
+
+    def ended(self, child: int) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True)
@@ -79,8 +93,11 @@ class Printed:
 class StudentProcess:
     """One submission's process: requests go in, answers and printed text come out."""
 
-    def __init__(self, warm: Warm, child: int, channel: socket.socket, out: int, err: int) -> None:
-        self.limits, self._warm, self._child, self._channel = warm.limits, warm, child, channel
+    def __init__(
+        self, keeper: Keeper, child: int, channel: socket.socket, out: int, err: int
+    ) -> None:
+        self.limits, self._child, self._channel = keeper.limits, child, channel
+        self._keeper = keeper
         self.layers: dict[str, str] = {}
         self.peak = 0
         self.worked = 0.0  # seconds of processor time, as they were when somebody last looked
@@ -98,7 +115,7 @@ class StudentProcess:
         channel.setblocking(False)
         self._selector = selectors.DefaultSelector()
         self._selector.register(channel, selectors.EVENT_READ)
-        self._selector.register(warm.fileno(), selectors.EVENT_READ)
+        self._selector.register(keeper.fileno(), selectors.EVENT_READ)
         for pipe in self._pipes:
             os.set_blocking(pipe, False)
             self._selector.register(pipe, selectors.EVENT_READ)
@@ -224,7 +241,7 @@ class StudentProcess:
         if self.ended:
             return
         self.look()
-        self._warm.end_child()
+        self._keeper.end_child()
         self._over()
 
     def _greet(self) -> None:
@@ -288,8 +305,8 @@ class StudentProcess:
         for key, events in ready:
             if key.fd in self._pipes:
                 self._read_pipe(key.fd)
-            elif key.fd == self._warm.fileno():
-                died = self._warm.has_ended(self._child)
+            elif key.fd == self._keeper.fileno():
+                died = self._keeper.has_ended(self._child)
             elif events & selectors.EVENT_READ or not writing:
                 self._read_channel()
         if died:
@@ -337,7 +354,7 @@ class StudentProcess:
         """The process is gone, or has closed its channel, which is the same."""
         with contextlib.suppress(Stopped):
             self._drain()
-        self._warm.end_child()
+        self._keeper.end_child()
         status = self._over()
         if self.greedy:
             raise Stopped("MEM", "its processes asked for more memory than a submission may use")
@@ -347,7 +364,7 @@ class StudentProcess:
 
     def _stop(self, status: Status, sentence: str) -> NoReturn:
         self.look()
-        self._warm.end_child()
+        self._keeper.end_child()
         self._over()
         raise Stopped(status, sentence)
 
@@ -358,7 +375,7 @@ class StudentProcess:
         self._channel.close()
         for pipe in self._pipes:
             os.close(pipe)
-        said = self._warm.ended(self._child)
+        said = self._keeper.ended(self._child)
         self.peak, self.greedy = int(said["peak"]), said["greedy"] is True
         return int(said["exit"])
 

@@ -7,7 +7,6 @@ one of ten; marks (a few numbers and comments a student) are read from nbgrader'
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -230,19 +229,6 @@ def _marks(db: Any, assignment: str, marks: dict[str, dict[str, Mark]], api: Any
                 mark.extra, mark.waits = values[2] or 0.0, bool(values[3])
             else:
                 mark.comment = values[1] or ""  # the grader's own is in the verdict
-
-
-WORST = ("INTERNAL", "BLOCKED", "CRASH", "MEM", "OUTPUT", "TIMEOUT", "MALFORMED", "FAIL")
-
-
-def status_of(statuses: Iterable[str]) -> str:
-    """Return one verdict for a student who may have handed in several notebooks."""
-    found = set(statuses)
-    if len(found) == 1:
-        return found.pop()
-    if "INTERNAL" not in found and found & {"OK", "PARTIAL"}:
-        return "PARTIAL"
-    return next((status for status in WORST if status in found), "MISSING")
 
 
 @dataclass(frozen=True)

@@ -8,18 +8,29 @@ ask for another look only when the submission has changed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 from uuid import uuid4
 
 from coursekit.assignments import regions
-from coursekit.grading.pages import harmless_markdown
 from coursekit.grading.structure import GradedCell, NotebookRows, Structure
+from coursekit.grading.text import harmless_markdown
 from coursekit.grading.verdict import QuestionVerdict, Verdict
 
-if TYPE_CHECKING:
-    from coursekit.grading.gradebook import Row
-
 Penalty = Callable[[str, float, float], float | None]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One submission to be written."""
+
+    student: str
+    notebook: str
+    submission: str  # hash of the file
+    mark: str  # of the journal's line, and of the time of handing in
+    timestamp: datetime | None
+    verdict: Verdict
 
 
 class BatchOfRows:

@@ -19,10 +19,11 @@ from coursekit.errors import CourseError
 from coursekit.grading.autograded import as_file, autograded
 from coursekit.grading.database import WAIT
 from coursekit.grading.folders import Folders
-from coursekit.grading.gradebook import Row, Writer
+from coursekit.grading.gradebook import Writer
 from coursekit.grading.journal import Entry, Journal, Place
 from coursekit.grading.keys import key_of, masters_of
 from coursekit.grading.pool import Outcome, Pool, Task
+from coursekit.grading.rows import Row
 from coursekit.grading.submission import (
     NO_FILE,
     NOTHING,

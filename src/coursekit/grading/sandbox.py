@@ -2,27 +2,24 @@
 
 The warm process prepares `Ground` once; every child that it forks calls `confine` before it does
 anything else. A layer that cannot be put on is no error here: the report says why, and `--require`
-decides. `available()` asks a throwaway child.
+decides.
 """
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import os
 import resource
 import shutil
 import signal
-import sys
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from coursekit.assignments.limits import MB, Limits
 from coursekit.grading import hiding, landlock, namespaces, seccomp, syscalls
 from coursekit.grading.cgroup import Cgroup
+from coursekit.grading.plan import HELD, LAYERS, Plan
 from coursekit.grading.processes import (
     kill_all_of,
     kill_descendants,
@@ -31,70 +28,10 @@ from coursekit.grading.processes import (
 )
 
 SHARED = 256 * MB  # of what all have from the warm process
-LAYERS = ("rlimits", "uid", "no_new_privs", "landlock", "namespaces", "seccomp", "cgroup")
-HELD = "held"
 
-SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin")
-DETAILS = ("/etc/ld.so.cache", "/etc/localtime", "/etc/fonts", "/sys/devices/system/cpu")
-PRIVATE = ("solutions", "autograder", "gradebook.db", "nbgrader_config.py", ".git")
 OWN_PROC = ("/proc/self", "/proc/cpuinfo", "/proc/meminfo")
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
 RANDOM = ("/dev/random", "/dev/urandom")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Plan:
-    """What the sandbox of one warm process is to be: plain data, sent to it at its start."""
-
-    limits: Limits
-    read: list[str]  # all that a student's code may read
-    hide: list[str]  # but for these folders
-    path: list[str]  # sys.path
-    uid: int  # for the students' code, where the grader is root
-    questions: int = 0  # each of which may take its own time
-    show: list[str] = dataclasses.field(default_factory=list)  # to be read in what is hidden
-    modules: list[str] = dataclasses.field(default_factory=list)  # of ours; all, if none is named
-    torch: bool = True  # False for a probe that starts at once
-    watched: list[str] = dataclasses.field(default_factory=list)  # what questions forbid
-    cells: list[tuple[int, str]] = dataclasses.field(default_factory=list)  # of the release
-
-    def as_json(self) -> dict[str, Any]:
-        """Return plain data."""
-        return dataclasses.asdict(self)
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Plan:
-        """Read what `as_json` wrote."""
-        return cls(**{**data, "limits": Limits(**data["limits"])})
-
-
-def plan(
-    limits: Limits,
-    watched: Sequence[str] = (),
-    cells: Sequence[tuple[int, str]] = (),
-    questions: int = 0,
-    torch: bool = True,
-) -> Plan:
-    """Return the plan for a warm process with the Python that runs now."""
-    package = Path(__file__).resolve().parents[1]
-    folders = [p for p in dict.fromkeys(sys.path) if _is_library(p) and p != str(package.parent)]
-    read = [*SYSTEM, *DETAILS, *_prefixes(), *folders, str(package)]
-    mapped = max((first + count for first, count in _mapped_uids()), default=1 << 16)
-    hide, show, modules = hiding.hidden(package, folders, watched, cells)
-    first = 100_000_000 if mapped > 200_000_000 else 20_000
-    return Plan(
-        limits=limits,
-        read=list(dict.fromkeys(read)),
-        hide=hide,
-        show=show,
-        modules=modules,
-        path=[*folders, str(package.parent)],
-        uid=first + os.getpid() % (40_000 if first == 20_000 else 1 << 22),
-        questions=questions,
-        torch=torch,
-        watched=list(watched),
-        cells=list(cells),
-    )
 
 
 class Ground:
@@ -237,18 +174,6 @@ class Ground:
             landlock.restrict(read=read, write=write, enter=self.plan.path)
 
 
-def available() -> dict[str, str]:
-    """Return each layer with "held", or why it cannot be had here; asks a throwaway child."""
-    from coursekit.grading.forks import Warm
-
-    with Warm(plan(Limits(), torch=False)) as warm:
-        child = warm.fork()
-        try:
-            return child.layers
-        finally:
-            child.end()
-
-
 def _limit(limits: Limits, size: int, uid: int, questions: int) -> str:
     """Set the resource limits of this process; return "held", or which could not be set."""
     cpu = int(limits.notebook_seconds + questions * limits.question_seconds) + 5
@@ -279,38 +204,6 @@ def _own_size() -> int:
         return 8 << 30
 
 
-def _prefixes() -> list[str]:
-    """Return the folders in which this Python is installed."""
-    found = (Path(p) for p in dict.fromkeys((sys.prefix, sys.base_prefix, sys.base_exec_prefix)))
-    around = (Path("/"), Path.home(), Path.cwd(), *Path.cwd().parents)
-    return [str(path) for path in found if path not in around or path == Path("/usr")]
-
-
-def _is_library(folder: str) -> bool:
-    """Say whether a folder of sys.path may be shown: one of Python's own, or of PYTHONPATH.
-
-    The first entry of sys.path is often the folder of a script, or of a course.
-    """
-    path = Path(folder)
-    if not path.is_absolute() or not path.exists():
-        return False
-    if any((path / name).exists() for name in PRIVATE):
-        return False
-    if path.name in ("site-packages", "dist-packages"):
-        return True
-    if any(path.is_relative_to(prefix) for prefix in _prefixes()):
-        return True
-    return folder in os.environ.get("PYTHONPATH", "").split(os.pathsep)
-
-
-def _mapped_uids() -> list[tuple[int, int]]:
-    try:
-        lines = Path("/proc/self/uid_map").read_text().splitlines()
-        return [(int(line.split()[0]), int(line.split()[2])) for line in lines]
-    except OSError:
-        return []
-
-
 def _try(action: Any, *arguments: Any) -> str:
     try:
         action(*arguments)
@@ -321,12 +214,3 @@ def _try(action: Any, *arguments: Any) -> str:
 
 def _why(error: BaseException) -> str:
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
-
-
-def missing(report: dict[str, str], require: Sequence[str] | frozenset[str]) -> list[str]:
-    """Return one sentence for each layer of `require` that is not held."""
-    return [
-        f"{name}: {report.get(name, 'there is no such layer')}"
-        for name in sorted(require)
-        if report.get(name) != HELD
-    ]

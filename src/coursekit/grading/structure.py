@@ -10,16 +10,14 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from coursekit.assignments import intake, regions
 from coursekit.assignments.limits import Limits
 from coursekit.assignments.regions import Cell
 from coursekit.errors import CourseError
+from coursekit.grading.database import Database
 from coursekit.grading.folders import Folders
-
-if TYPE_CHECKING:
-    from coursekit.grading.gradebook import Writer
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,7 @@ class Structure:
     notebooks: dict[str, NotebookRows] = field(default_factory=dict)
 
 
-def synchronise(folders: Folders, masters: dict[str, Any], writer: Writer) -> Structure:
+def synchronise(folders: Folders, masters: dict[str, Any], database: Database) -> Structure:
     """Bring nbgrader's tables in step with the instructor's notebooks and return their names."""
     from sqlalchemy import delete, insert, select
 
@@ -62,17 +60,17 @@ def synchronise(folders: Folders, masters: dict[str, Any], writer: Writer) -> St
     due = _due(folders)
     text = json.dumps([[cells[name] for name in sorted(cells)], str(due), 1], sort_keys=True)
     state = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
-    table = writer.written_table
+    table = database.written_table
     ours = (table.c.assignment == folders.name, table.c.student == "", table.c.notebook == "")
-    with writer.engine.connect() as connection:
+    with database.engine.connect() as connection:
         same = connection.scalar(select(table.c.mark).where(*ours)) == state
-    if not same or not _known(writer, folders.name):
-        writer.patiently(lambda: _save(folders, cells, due))
+    if not same or not _known(database, folders.name):
+        database.patiently(lambda: _save(folders, cells, due))
         row = {"assignment": folders.name, "student": "", "notebook": "", "mark": state}
-        with writer.writing.begin() as connection:
+        with database.writing.begin() as connection:
             connection.execute(delete(table).where(*ours))
             connection.execute(insert(table).values(submission="", **row))
-    return _load(writer, folders.name, cells)
+    return _load(database, folders.name, cells)
 
 
 def _cells(text: str) -> list[Cell]:
@@ -99,12 +97,12 @@ def _due(folders: Folders) -> datetime | None:
     return due.astimezone(UTC).replace(tzinfo=None)
 
 
-def _known(writer: Writer, name: str) -> bool:
+def _known(database: Database, name: str) -> bool:
     from nbgrader import api
     from sqlalchemy import select
 
     table = api.Assignment.__table__
-    with writer.engine.connect() as connection:
+    with database.engine.connect() as connection:
         return (
             connection.execute(select(table.c.id).where(table.c.name == name)).first() is not None
         )
@@ -169,13 +167,13 @@ def _drop_gone(book: Any, notebook: Any, names: set[str]) -> None:
     book.db.commit()
 
 
-def _load(writer: Writer, name: str, cells: dict[str, list[Cell]]) -> Structure:
+def _load(database: Database, name: str, cells: dict[str, list[Cell]]) -> Structure:
     from nbgrader import api
     from sqlalchemy import select
 
     assignment, notebook = api.Assignment.__table__, api.Notebook.__table__
     base = api.BaseCell.__table__
-    with writer.engine.connect() as connection:
+    with database.engine.connect() as connection:
         row = connection.execute(
             select(assignment.c.id, assignment.c.duedate).where(assignment.c.name == name)
         ).one()

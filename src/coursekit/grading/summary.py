@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from coursekit.grading.folders import Folders
 from coursekit.grading.ledger import Ledger
-from coursekit.grading.results import status_of
-from coursekit.grading.verdict import Status
+from coursekit.grading.verdict import Status, status_of
 
 if TYPE_CHECKING:
     from coursekit.grading.gradebook import Writer

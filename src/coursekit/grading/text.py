@@ -13,6 +13,10 @@ from pathlib import Path
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff]")
 JOINERS = "\u200c\u200d"
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+# Characters that turn the direction of text around can make code read as what it is not.
+TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")
+UNSHOWABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 
 
 def clean(text: str) -> str:
@@ -48,3 +52,22 @@ def one_line(text: str, length: int = 300) -> str:
     """Return text for the middle of a sentence."""
     text = " ".join(clean(text).split())
     return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def plain(value: str) -> str:
+    """Return text without terminal colours and without characters that no page may hold."""
+    value = TERMINAL.sub("", value)
+    value = TURNS.sub(lambda found: f"\\u{ord(found[0]):04x}", value)
+    return UNSHOWABLE.sub("\ufffd", value.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def harmless_markdown(source: str) -> str:
+    """Return Markdown that stays dead in programs that let HTML inside it live, as formgrader does.
+
+    A space behind `<` makes text of every tag; links may lead to the web, mail and places of the
+    page only; pictures become links; a formula cannot hold a link. Nothing is taken away.
+    """
+    source = re.sub(r"<(?=[A-Za-z/!?])", "< ", plain(source))
+    source = source.replace("![", "! [")
+    source = re.sub(r"\](?=[(:])(?![(:]\s*(?:https?://|mailto:|#))", "] ", source)
+    return re.sub(r"\\(?=(?:href|class|style|cssId|require|unicode)\b)", r"\\ ", source)

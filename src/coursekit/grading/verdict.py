@@ -6,6 +6,7 @@ it: the gradebook's rows, the autograded notebook, the feedback, the report.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
@@ -22,6 +23,8 @@ Status = Literal[
     "MISSING",  # nothing was handed in, or the question's cell is not there
     "INTERNAL",  # the grader's own fault: no grade, to be run again
 ]
+
+WORST = ("INTERNAL", "BLOCKED", "CRASH", "MEM", "OUTPUT", "TIMEOUT", "MALFORMED", "FAIL")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,3 +92,13 @@ class Verdict:
             for entry in data["questions"]
         ]
         return cls(**{**data, "questions": questions})
+
+
+def status_of(statuses: Iterable[str]) -> str:
+    """Return one verdict for a student who may have handed in several notebooks."""
+    found = set(statuses)
+    if len(found) == 1:
+        return found.pop()
+    if "INTERNAL" not in found and found & {"OK", "PARTIAL"}:
+        return "PARTIAL"
+    return next((status for status in WORST if status in found), "MISSING")

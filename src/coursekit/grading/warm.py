@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from coursekit.grading import syscalls
-from coursekit.grading.sandbox import Ground, Plan
+from coursekit.grading.plan import Plan
+from coursekit.grading.sandbox import Ground
 
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 LOOK = 0.1  # seconds between two looks at how much memory is used
@@ -36,7 +37,7 @@ def main(descriptor: int) -> None:
         lines = control.makefile("r", encoding="utf-8")
         plan = Plan.from_json(json.loads(lines.readline()))
         sys.path[:] = plan.path
-        probe = Path(__file__).parents[1].joinpath("exercises", "probe.py").read_text()
+        probe = Path(__file__).parents[2].joinpath("exercises", "probe.py").read_text()
         ground = Ground(plan)  # from here on the folder of exercises is out of sight
         try:
             student = _load(plan, probe) if plan.torch else None

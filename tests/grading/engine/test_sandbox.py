@@ -27,14 +27,14 @@ def held(report: dict[str, str]) -> set[str]:
 
 
 def test_every_layer_is_reported_held_or_with_a_reason():
-    report = sandbox.available()
+    report = forks.available()
     assert tuple(report) == sandbox.LAYERS
     assert all(said and said != "not tried" for said in report.values())
     assert "rlimits" in held(report)
 
 
 def test_a_layer_that_is_required_and_missing_refuses_to_grade(tools):
-    lacking = [name for name in sandbox.LAYERS if name not in held(sandbox.available())]
+    lacking = [name for name in sandbox.LAYERS if name not in held(forks.available())]
     for name in [*lacking[:1], "wishes"]:
         with pytest.raises(CourseError, match=name):
             Engine(tools.MASTER, tools.LIMITS, frozenset({name}), assignment=tools.ASSIGNMENT)
