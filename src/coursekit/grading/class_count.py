@@ -24,12 +24,11 @@ from coursekit.grading.results import (
     handed_in,
     late_rule,
     read_gradebook,
-    status_of,
     verdicts_of,
     waits_for_human,
 )
 from coursekit.grading.summary import nobody
-from coursekit.grading.verdict import Verdict
+from coursekit.grading.verdict import Verdict, status_of
 from coursekit.progress import Progress
 
 SLOWEST = 10  # submissions that are named

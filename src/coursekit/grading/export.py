@@ -30,8 +30,8 @@ from coursekit.grading.results import (
     handed_in,
     late_rule,
     read_gradebook,
-    status_of,
 )
+from coursekit.grading.verdict import status_of
 
 Cell = str | float | None
 

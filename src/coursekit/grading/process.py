@@ -55,13 +55,17 @@ class Keeper(Protocol):
 
     limits: Limits
 
-    def fileno(self) -> int: ...  # readable when it has something to say
+    def fileno(self) -> int:
+        """Return what is readable when it has something to say."""
 
-    def end_child(self) -> None: ...
+    def end_child(self) -> None:
+        """Have the present child killed, if it is still there."""
 
-    def has_ended(self, child: int) -> bool: ...
+    def has_ended(self, child: int) -> bool:
+        """Say, when there is something to be heard, whether it is the end of this child."""
 
-    def ended(self, child: int) -> dict[str, Any]: ...
+    def ended(self, child: int) -> dict[str, Any]:
+        """Wait until a child has ended and return how."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ import time
 from pathlib import Path
 
 from coursekit.assignments.limits import Limits
-from coursekit.grading import namespaces, sandbox, seccomp
+from coursekit.grading import namespaces, seccomp
+from coursekit.grading import plan as plans
 from coursekit.grading.engine import Engine
 
 UID = 54_321
@@ -41,7 +42,7 @@ def processes() -> list[str]:
 
 
 def grade(kind: str, tools) -> None:
-    plan = sandbox.plan(Limits())
+    plan = plans.plan(Limits())
     namespaces.enter([*plan.read, str(here)], [])
     os.chmod("/tmp", 0o1777)
     Path("/tmp/secret").write_text("hidden-secret-49")

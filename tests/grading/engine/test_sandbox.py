@@ -12,7 +12,8 @@ import pytest
 
 from coursekit.assignments.limits import Limits
 from coursekit.errors import CourseError
-from coursekit.grading import landlock, sandbox, seccomp
+from coursekit.grading import forks, landlock, seccomp
+from coursekit.grading import plan as plans
 from coursekit.grading.engine import Engine
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="these layers are Linux's")
@@ -23,18 +24,18 @@ BASIC = {"rlimits", "no_new_privs", "landlock", "seccomp"}
 
 
 def held(report: dict[str, str]) -> set[str]:
-    return {name for name, said in report.items() if said == sandbox.HELD}
+    return {name for name, said in report.items() if said == plans.HELD}
 
 
 def test_every_layer_is_reported_held_or_with_a_reason():
     report = forks.available()
-    assert tuple(report) == sandbox.LAYERS
+    assert tuple(report) == plans.LAYERS
     assert all(said and said != "not tried" for said in report.values())
     assert "rlimits" in held(report)
 
 
 def test_a_layer_that_is_required_and_missing_refuses_to_grade(tools):
-    lacking = [name for name in sandbox.LAYERS if name not in held(forks.available())]
+    lacking = [name for name in plans.LAYERS if name not in held(forks.available())]
     for name in [*lacking[:1], "wishes"]:
         with pytest.raises(CourseError, match=name):
             Engine(tools.MASTER, tools.LIMITS, frozenset({name}), assignment=tools.ASSIGNMENT)
@@ -77,7 +78,7 @@ def test_the_folder_of_a_script_and_a_course_are_no_libraries(tmp_path, monkeypa
     library.mkdir()
     monkeypatch.setattr(sys, "path", [str(tmp_path), str(library), "", *sys.path])
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{library}")
-    plan = sandbox.plan(Limits())
+    plan = plans.plan(Limits())
     assert str(library) in plan.read
     assert str(tmp_path) not in plan.read
     assert str(Path.cwd()) not in plan.read
