@@ -168,7 +168,7 @@ def _requirements(root: Path | None) -> dict[str, list[str]]:
 def _sandbox() -> Check:
     """Which layers of the grader's sandbox hold here; a throwaway process tries them."""
     from coursekit.grading.forks import available
-    from coursekit.grading.plan import HELD
+    from coursekit.grading.sandbox.plan import HELD
 
     try:
         layers = available()

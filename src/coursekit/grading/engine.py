@@ -21,12 +21,13 @@ from coursekit.assignments.limits import Limits
 from coursekit.assignments.rebuild import Rebuilt, rebuild, release_of
 from coursekit.errors import CourseError
 from coursekit.exercises import private
-from coursekit.grading import forks, plain, plan
+from coursekit.grading import forks, plain
 from coursekit.grading.attempt import Attempt, Cell
 from coursekit.grading.forks import Warm
 from coursekit.grading.judge import Judge
 from coursekit.grading.master import Master
 from coursekit.grading.process import WarmDied
+from coursekit.grading.sandbox import plan
 from coursekit.grading.text import clean, one_line
 from coursekit.grading.verdict import QuestionVerdict, Status, Verdict
 

@@ -22,9 +22,9 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from coursekit.grading import syscalls
-from coursekit.grading.plan import Plan
-from coursekit.grading.sandbox import Ground
+from coursekit.grading.sandbox import syscalls
+from coursekit.grading.sandbox.ground import Ground
+from coursekit.grading.sandbox.plan import Plan
 
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 LOOK = 0.1  # seconds between two looks at how much memory is used

@@ -16,9 +16,9 @@ import time
 from pathlib import Path
 
 from coursekit.assignments.limits import Limits
-from coursekit.grading import namespaces, seccomp
-from coursekit.grading import plan as plans
 from coursekit.grading.engine import Engine
+from coursekit.grading.sandbox import namespaces, seccomp
+from coursekit.grading.sandbox import plan as plans
 
 UID = 54_321
 here = Path(__file__).parent

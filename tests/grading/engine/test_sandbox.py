@@ -12,9 +12,10 @@ import pytest
 
 from coursekit.assignments.limits import Limits
 from coursekit.errors import CourseError
-from coursekit.grading import forks, landlock, seccomp
-from coursekit.grading import plan as plans
+from coursekit.grading import forks
 from coursekit.grading.engine import Engine
+from coursekit.grading.sandbox import landlock, seccomp
+from coursekit.grading.sandbox import plan as plans
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="these layers are Linux's")
 root = pytest.mark.skipif(

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from coursekit.assignments.limits import Limits
-from coursekit.grading import hiding
+from coursekit.grading.sandbox import hiding
 
 LAYERS = ("rlimits", "uid", "no_new_privs", "landlock", "namespaces", "seccomp", "cgroup")
 HELD = "held"

@@ -14,8 +14,17 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
-from coursekit.grading import syscalls
-from coursekit.grading.syscalls import BIND, DETACH, NODEV, NOEXEC, NOSUID, PRIVATE, REC, REMOUNT
+from coursekit.grading.sandbox import syscalls
+from coursekit.grading.sandbox.syscalls import (
+    BIND,
+    DETACH,
+    NODEV,
+    NOEXEC,
+    NOSUID,
+    PRIVATE,
+    REC,
+    REMOUNT,
+)
 
 WORK = "/tmp/work"  # where a student's code starts
 OLD = "/.old"

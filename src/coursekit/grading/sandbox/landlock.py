@@ -12,7 +12,7 @@ import os
 import stat
 from collections.abc import Iterable
 
-from coursekit.grading.syscalls import LINUX, NO_NEW_PRIVS, prctl, syscall
+from coursekit.grading.sandbox.syscalls import LINUX, NO_NEW_PRIVS, prctl, syscall
 
 CREATE, ADD_RULE, RESTRICT = 444, 445, 446
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8

@@ -17,7 +17,7 @@ import errno
 import struct
 from functools import lru_cache
 
-from coursekit.grading.syscalls import MACHINE, NO_NEW_PRIVS, SECCOMP, prctl
+from coursekit.grading.sandbox.syscalls import MACHINE, NO_NEW_PRIVS, SECCOMP, prctl
 
 # name: number on x86_64, on aarch64
 FORBIDDEN = {

@@ -17,15 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from coursekit.assignments.limits import MB, Limits
-from coursekit.grading import hiding, landlock, namespaces, seccomp, syscalls
-from coursekit.grading.cgroup import Cgroup
-from coursekit.grading.plan import HELD, LAYERS, Plan
-from coursekit.grading.processes import (
+from coursekit.grading.sandbox import hiding, landlock, namespaces, seccomp, syscalls
+from coursekit.grading.sandbox.cgroup import Cgroup
+from coursekit.grading.sandbox.descendants import (
     kill_all_of,
     kill_descendants,
     memory_of,
     threads_of,
 )
+from coursekit.grading.sandbox.plan import HELD, LAYERS, Plan
 
 SHARED = 256 * MB  # of what all have from the warm process
 
