@@ -24,8 +24,8 @@ from coursekit.grading.memory import End, Memory
 from coursekit.grading.process import Stopped, StudentProcess, Until
 from coursekit.grading.proxy import Link, Strayed, Student, StudentError, Wants
 from coursekit.grading.sentences import Seen, raised, said
+from coursekit.grading.student.wire import Letter, Unsendable
 from coursekit.grading.verdict import QuestionVerdict
-from coursekit.grading.wire import Letter, Unsendable
 
 LEASH = 10  # after a case of a question was endless, the others get a tenth of the time
 GRACE = 5.0  # seconds of work for the judge's own part of a case

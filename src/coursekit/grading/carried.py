@@ -19,9 +19,9 @@ from torch import Tensor, nn
 from coursekit.assignments.limits import Limits
 from coursekit.exercises.fresh import same_chance
 from coursekit.exercises.question import Question
-from coursekit.grading import wire
 from coursekit.grading.alarm import Overtime, alarm
-from coursekit.grading.ours import tensors_in
+from coursekit.grading.student import wire
+from coursekit.grading.student.ours import tensors_in
 
 LONGEST = 64 << 10  # bytes of a letter and its answer that are kept
 MOST = 1000  # of them

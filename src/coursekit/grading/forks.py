@@ -21,7 +21,7 @@ ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp/work", "LAN
 PROGRAM = """
 import sys
 sys.path[:] = {path!r}
-from coursekit.grading.warm import main
+from coursekit.grading.student.warm import main
 main({descriptor})
 """
 

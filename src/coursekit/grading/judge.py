@@ -21,9 +21,9 @@ from coursekit.grading.attempt import Attempt
 from coursekit.grading.carried import Carried
 from coursekit.grading.process import Stopped
 from coursekit.grading.sentences import leaf, named, overall, reason
+from coursekit.grading.student.wire import Letter
 from coursekit.grading.text import clean, one_line
 from coursekit.grading.verdict import CaseVerdict, QuestionVerdict, Status
-from coursekit.grading.wire import Letter
 
 FREE = "Zeros or the unchanged input would pass as many: they earn nothing alone."
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from coursekit.exercises.comparing.outcome import Outcome
 from coursekit.grading.proxy import Link, StudentError, contains_remote
-from coursekit.grading.wire import Letter
+from coursekit.grading.student.wire import Letter
 
 BYTES = 64 << 20  # kept of all dialogues together
 LONGEST = 1 << 20  # bytes of one that is kept

@@ -25,7 +25,7 @@ from coursekit.grading.verdict import Status
 
 if TYPE_CHECKING:
     from coursekit.assignments.limits import Limits
-    from coursekit.grading.wire import Letter
+    from coursekit.grading.student.wire import Letter
 
 PIECE = 1 << 16  # bytes taken in at once; for more than this Python asks the system for memory
 STALE = 1000  # answers out of turn that are passed over
@@ -166,7 +166,7 @@ class StudentProcess:
         self, message: dict[str, Any], buffers: list[Any], until: Until
     ) -> tuple[dict[str, Any], list[memoryview]]:
         """Send a request and return its answer, or raise `Stopped`; keep what was printed."""
-        from coursekit.grading import wire
+        from coursekit.grading.student import wire
 
         _, replies = self.exchange([wire.seal(message, buffers)], {}, until)
         self._drain()
@@ -198,7 +198,7 @@ class StudentProcess:
         until: Until,
         ours: Callable[[Letter], Letter] | None,
     ) -> tuple[dict[str, Any], list[Letter]]:
-        from coursekit.grading import wire
+        from coursekit.grading.student import wire
 
         self._number += 1
         token = secrets.token_hex(8)
@@ -229,7 +229,7 @@ class StudentProcess:
 
     def unseal(self, reply: Letter) -> tuple[dict[str, Any], list[memoryview]]:
         """Open a letter of this process; if it is none, the process is ended."""
-        from coursekit.grading import wire
+        from coursekit.grading.student import wire
 
         try:
             return wire.unseal(reply)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coursekit.exercises.comparing.compare import same
-from coursekit.grading import wire
+from coursekit.grading.student import wire
 
 
 class Thing:

@@ -4,7 +4,7 @@ It is started with an empty environment, confines itself first (`sandbox.Ground`
 notebooks import, computes nothing, and waits for requests. It never sees a test, a solution, a
 reference or a grade, so there is nothing of that kind in the memory that its children inherit.
 
-    python -c "from coursekit.grading.warm import main; main(FD)"
+    python -c "from coursekit.grading.student.warm import main; main(FD)"
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _load(plan: Plan, probe: str) -> Any:
         torch.set_num_interop_threads(1)
     for name in THREADS:
         del os.environ[name]
-    from coursekit.grading.student import Student, make_probe
+    from coursekit.grading.student.serve import Student, make_probe
 
     del matplotlib, numpy
     student = Student(plan.limits, make_probe(probe), plan.watched, plan.modules)

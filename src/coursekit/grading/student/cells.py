@@ -23,7 +23,7 @@ from functools import lru_cache
 from typing import Any
 
 from coursekit.assignments.limits import Limits
-from coursekit.grading import stand_ins
+from coursekit.grading.student import stand_ins
 
 TEXT = 10_000  # characters of a shown value
 SENTENCE = 600  # of an error's message

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from coursekit.grading import wire
+from coursekit.grading.student import wire
 
 Ask = Callable[[dict[str, Any], list[Any]], tuple[dict[str, Any], list[memoryview]]]
 
