@@ -167,7 +167,7 @@ def _requirements(root: Path | None) -> dict[str, list[str]]:
 
 def _sandbox() -> Check:
     """Which layers of the grader's sandbox hold here; a throwaway process tries them."""
-    from coursekit.grading.forks import available
+    from coursekit.grading.judging.keeper import available
     from coursekit.grading.sandbox.plan import HELD
 
     try:

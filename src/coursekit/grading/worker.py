@@ -25,8 +25,8 @@ from coursekit.grading.autograded import as_file, autograded
 from coursekit.grading.folders import read_plain
 from coursekit.grading.verdict import Verdict
 
-ENGINE = "coursekit.grading.engine:Engine"
-MASTER = "coursekit.grading.master:Master"
+ENGINE = "coursekit.grading.judging.engine:Engine"
+MASTER = "coursekit.grading.judging.master:Master"
 
 
 def digest(data: bytes) -> str:

@@ -14,8 +14,8 @@ import torch
 
 from coursekit.assignments.limits import MB, Limits
 from coursekit.exercises.question import Assignment, Case, Misconception, Question
-from coursekit.grading.engine import Engine
-from coursekit.grading.master import Master
+from coursekit.grading.judging.engine import Engine
+from coursekit.grading.judging.master import Master
 from coursekit.grading.verdict import Verdict
 
 SECRET = "hidden-secret-49"

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 from coursekit.assignments.limits import Limits
-from coursekit.grading.engine import Engine
+from coursekit.grading.judging.engine import Engine
 from coursekit.grading.sandbox import namespaces, seccomp
 from coursekit.grading.sandbox import plan as plans
 

@@ -13,7 +13,7 @@ from coursekit.assignments.release import read
 from coursekit.exercises import catalogue, private
 from coursekit.exercises.audit import _namespace
 from coursekit.exercises.comparing.outcome import Known, differ, observe
-from coursekit.grading.carried import Carried
+from coursekit.grading.judging.carried import Carried
 from coursekit.grading.student import ours, wire
 
 ROOT = Path(__file__).parents[3]

@@ -17,9 +17,9 @@ from coursekit.assignments.limits import Limits
 from coursekit.errors import CourseError
 from coursekit.exercises.probe import after, gradients, module_gradients
 from coursekit.exercises.question import Assignment, Case, Question
-from coursekit.grading.attempt import Attempt, Cell
-from coursekit.grading.engine import Engine, key
-from coursekit.grading.proxy import Link, Student, StudentError
+from coursekit.grading.judging.attempt import Attempt, Cell
+from coursekit.grading.judging.engine import Engine, key
+from coursekit.grading.judging.proxy import Link, Student, StudentError
 from coursekit.grading.verdict import Verdict
 
 SQUARE_NUMBER = "def square(x):\n    return x * x"
@@ -472,7 +472,7 @@ def test_when_the_grader_is_killed_nothing_goes_on(tools, tmp_path):
         "import importlib.util, sys\n"
         f"spec = importlib.util.spec_from_file_location('tools', {tools.__file__!r})\n"
         "tools = importlib.util.module_from_spec(spec); spec.loader.exec_module(tools)\n"
-        "from coursekit.grading.engine import Engine\n"
+        "from coursekit.grading.judging.engine import Engine\n"
         "import dataclasses\n"
         "limits = dataclasses.replace(tools.LIMITS, cell_seconds=60, notebook_seconds=60)\n"
         "engine = Engine(tools.MASTER, limits, assignment=tools.ASSIGNMENT)\n"

@@ -92,7 +92,7 @@ SEARCHES = {
     "a pickle": "import pickle\nfound = pickle.loads(b'ccoursekit.attention\\nattention\\n.')",
     "the questions": "import coursekit.exercises.a01_kernels as found",
     "the questions' file": "found = open({exercises!r}).read()",
-    "the judge": "import coursekit.grading.judge as found",
+    "the judge": "import coursekit.grading.judging.judge as found",
     "the memory of this process": (
         "found, maps, mem = False, open('/proc/self/maps'), open('/proc/self/mem', 'rb')\nif 1:\n"
         "    for line in maps:\n        if '[heap]' in line:\n"

@@ -15,9 +15,9 @@ from coursekit.assignments.limits import Limits
 from coursekit.exercises.comparing.outcome import Known
 from coursekit.exercises.probe import after, gradients
 from coursekit.exercises.question import Assignment, Case, Question
-from coursekit.grading.engine import Engine
-from coursekit.grading.judge import Judge
-from coursekit.grading.master import Master
+from coursekit.grading.judging.engine import Engine
+from coursekit.grading.judging.judge import Judge
+from coursekit.grading.judging.master import Master
 
 SHARED = torch.tensor([1.0, -2.0, 4.0])  # as no case should have it
 NAMES = ["b", "a"]

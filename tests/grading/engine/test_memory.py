@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from coursekit.exercises.question import Assignment, Case, Misconception, Question
-from coursekit.grading.engine import Engine
-from coursekit.grading.memory import Memory
-from coursekit.grading.proxy import Link
+from coursekit.grading.judging.dialogues import Memory
+from coursekit.grading.judging.engine import Engine
+from coursekit.grading.judging.proxy import Link
 
 ANSWERS = {
     "right": "def square(x):\n    return x * x",
@@ -83,8 +83,8 @@ def test_it_holds_no_more_than_it_may(engine, tools, monkeypatch):
     engine._judge.asking.memory = memory = Memory(room=8000)
     data = [tools.submission(f"def square(x):\n    return x * {n}.5") for n in range(8)]
     fresh = [tools.seen(engine.grade(one)) for one in data]
-    assert 0 <= memory._room < 8000
-    assert sum(map(_weight, memory._steps.values())) + memory._room == 8000
+    assert 0 <= dialogues._room < 8000
+    assert sum(map(_weight, dialogues._steps.values())) + dialogues._room == 8000
     assert [tools.seen(engine.grade(one)) for one in data] == fresh
     engine._judge.asking.memory = memory = Memory()
     engine.grade(tools.submission("def square(x):\n    return torch.zeros(1 << 20)"))
@@ -92,15 +92,15 @@ def test_it_holds_no_more_than_it_may(engine, tools, monkeypatch):
 
 
 def _weight(step) -> int:
-    from coursekit.grading import memory
+    from coursekit.grading.judging import dialogues
 
-    return memory._size(step)
+    return dialogues._size(step)
 
 
 def _ends(memory) -> list:
-    from coursekit.grading.memory import End
+    from coursekit.grading.judging.dialogues import End
 
-    kept = [step for step in memory._steps.values() if isinstance(step, End)]
+    kept = [step for step in dialogues._steps.values() if isinstance(step, End)]
     return [end for end in kept if end.size > 1 << 20]
 
 
@@ -130,7 +130,7 @@ def test_a_case_that_asks_in_several_steps_is_led_along(tools):
         tools.cell("square", tools.wanted("square"), solution=True),
         tools.cell("test_square", "check(square)", grade=True, locked=True, points=2),
     )
-    from coursekit.grading.master import Master
+    from coursekit.grading.judging.master import Master
 
     with Engine(Master.of("powers", source, ""), tools.LIMITS, assignment=assignment) as engine:
 

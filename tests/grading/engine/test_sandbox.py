@@ -12,8 +12,8 @@ import pytest
 
 from coursekit.assignments.limits import Limits
 from coursekit.errors import CourseError
-from coursekit.grading import forks
-from coursekit.grading.engine import Engine
+from coursekit.grading.judging import keeper
+from coursekit.grading.judging.engine import Engine
 from coursekit.grading.sandbox import landlock, seccomp
 from coursekit.grading.sandbox import plan as plans
 
@@ -29,14 +29,14 @@ def held(report: dict[str, str]) -> set[str]:
 
 
 def test_every_layer_is_reported_held_or_with_a_reason():
-    report = forks.available()
+    report = keeper.available()
     assert tuple(report) == plans.LAYERS
     assert all(said and said != "not tried" for said in report.values())
     assert "rlimits" in held(report)
 
 
 def test_a_layer_that_is_required_and_missing_refuses_to_grade(tools):
-    lacking = [name for name in plans.LAYERS if name not in held(forks.available())]
+    lacking = [name for name in plans.LAYERS if name not in held(keeper.available())]
     for name in [*lacking[:1], "wishes"]:
         with pytest.raises(CourseError, match=name):
             Engine(tools.MASTER, tools.LIMITS, frozenset({name}), assignment=tools.ASSIGNMENT)

@@ -12,7 +12,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 
 from coursekit.exercises.comparing.outcome import Outcome
-from coursekit.grading.proxy import Link, StudentError, contains_remote
+from coursekit.grading.judging.proxy import Link, StudentError, contains_remote
 from coursekit.grading.student.wire import Letter
 
 BYTES = 64 << 20  # kept of all dialogues together

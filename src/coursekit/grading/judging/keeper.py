@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from coursekit.assignments.limits import Limits
 from coursekit.errors import CourseError
-from coursekit.grading.process import StudentProcess, WarmDied
+from coursekit.grading.judging.process import StudentProcess, WarmDied
 from coursekit.grading.sandbox.plan import Plan, plan
 
 START = 120.0  # seconds for the warm process to load torch, on a busy machine

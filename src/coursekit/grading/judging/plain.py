@@ -14,9 +14,9 @@ import json
 from typing import Any
 
 from coursekit.assignments import regions
-from coursekit.grading.attempt import Attempt, Cell, Ran
-from coursekit.grading.forks import Warm
-from coursekit.grading.process import Stopped
+from coursekit.grading.judging.attempt import Attempt, Cell, Ran
+from coursekit.grading.judging.keeper import Warm
+from coursekit.grading.judging.process import Stopped
 from coursekit.grading.text import one_line
 from coursekit.grading.verdict import QuestionVerdict, Status
 

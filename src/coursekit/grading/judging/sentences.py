@@ -12,7 +12,7 @@ from coursekit.assignments.forbidden import used
 from coursekit.exercises.comparing.compare import Difference, kind
 from coursekit.exercises.comparing.outcome import Outcome
 from coursekit.exercises.question import Case, Question
-from coursekit.grading.proxy import StudentError, contains_remote
+from coursekit.grading.judging.proxy import StudentError, contains_remote
 from coursekit.grading.text import one_line
 from coursekit.grading.verdict import Status
 

@@ -18,12 +18,12 @@ from coursekit.exercises.comparing.excerpt import excerpt
 from coursekit.exercises.comparing.outcome import Known, Outcome, differ
 from coursekit.exercises.fresh import same_chance
 from coursekit.exercises.question import Case, Question
-from coursekit.grading.alarm import Overtime, alarm
-from coursekit.grading.attempt import Attempt
-from coursekit.grading.memory import End, Memory
-from coursekit.grading.process import Stopped, StudentProcess, Until
-from coursekit.grading.proxy import Link, Strayed, Student, StudentError, Wants
-from coursekit.grading.sentences import Seen, raised, said
+from coursekit.grading.judging.alarm import Overtime, alarm
+from coursekit.grading.judging.attempt import Attempt
+from coursekit.grading.judging.dialogues import End, Memory
+from coursekit.grading.judging.process import Stopped, StudentProcess, Until
+from coursekit.grading.judging.proxy import Link, Strayed, Student, StudentError, Wants
+from coursekit.grading.judging.sentences import Seen, raised, said
 from coursekit.grading.student.wire import Letter, Unsendable
 from coursekit.grading.verdict import QuestionVerdict
 

@@ -17,10 +17,10 @@ from functools import cached_property
 from typing import Any
 
 from coursekit.assignments.limits import Limits
-from coursekit.grading.carried import Carried
-from coursekit.grading.forks import Warm
-from coursekit.grading.process import Stopped, StudentProcess
-from coursekit.grading.proxy import StudentError, student_error
+from coursekit.grading.judging.carried import Carried
+from coursekit.grading.judging.keeper import Warm
+from coursekit.grading.judging.process import Stopped, StudentProcess
+from coursekit.grading.judging.proxy import StudentError, student_error
 from coursekit.grading.text import clean
 from coursekit.grading.verdict import Status
 

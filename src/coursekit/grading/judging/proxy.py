@@ -15,7 +15,7 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Any, NoReturn
 
-from coursekit.grading.process import Stopped
+from coursekit.grading.judging.process import Stopped
 from coursekit.grading.student import wire
 from coursekit.grading.text import clean
 from coursekit.grading.verdict import Status

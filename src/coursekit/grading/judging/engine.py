@@ -21,12 +21,12 @@ from coursekit.assignments.limits import Limits
 from coursekit.assignments.rebuild import Rebuilt, rebuild, release_of
 from coursekit.errors import CourseError
 from coursekit.exercises import private
-from coursekit.grading import forks, plain
-from coursekit.grading.attempt import Attempt, Cell
-from coursekit.grading.forks import Warm
-from coursekit.grading.judge import Judge
-from coursekit.grading.master import Master
-from coursekit.grading.process import WarmDied
+from coursekit.grading.judging import keeper, plain
+from coursekit.grading.judging.attempt import Attempt, Cell
+from coursekit.grading.judging.judge import Judge
+from coursekit.grading.judging.keeper import Warm
+from coursekit.grading.judging.master import Master
+from coursekit.grading.judging.process import WarmDied
 from coursekit.grading.sandbox import plan
 from coursekit.grading.text import clean, one_line
 from coursekit.grading.verdict import QuestionVerdict, Status, Verdict
@@ -77,7 +77,7 @@ class Engine:
         self.rebuilt: Rebuilt | None = None  # the submission that was graded last
         self.layers: dict[str, str] = {}
         if self.require:
-            self._check(forks.available())  # before anything slow
+            self._check(keeper.available())  # before anything slow
         self._begin()
 
     def grade(self, submission: bytes) -> Verdict:

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from coursekit.assignments.limits import Limits
 from coursekit.exercises.fresh import same_chance
 from coursekit.exercises.question import Question
-from coursekit.grading.alarm import Overtime, alarm
+from coursekit.grading.judging.alarm import Overtime, alarm
 from coursekit.grading.student import wire
 from coursekit.grading.student.ours import tensors_in
 

@@ -16,11 +16,11 @@ from coursekit.assignments.forbidden import spelled
 from coursekit.errors import CourseError
 from coursekit.exercises.comparing.outcome import Known, Outcome
 from coursekit.exercises.question import Assignment, Case, Question
-from coursekit.grading.asking import Asking, Looking, seen
-from coursekit.grading.attempt import Attempt
-from coursekit.grading.carried import Carried
-from coursekit.grading.process import Stopped
-from coursekit.grading.sentences import leaf, named, overall, reason
+from coursekit.grading.judging.asking import Asking, Looking, seen
+from coursekit.grading.judging.attempt import Attempt
+from coursekit.grading.judging.carried import Carried
+from coursekit.grading.judging.process import Stopped
+from coursekit.grading.judging.sentences import leaf, named, overall, reason
 from coursekit.grading.student.wire import Letter
 from coursekit.grading.text import clean, one_line
 from coursekit.grading.verdict import CaseVerdict, QuestionVerdict, Status
