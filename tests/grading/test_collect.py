@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from coursekit.errors import CourseError
-from coursekit.grading.collect import attempts_of, collect
+from coursekit.grading.collecting.collect import attempts_of, collect
+from coursekit.grading.collecting.origins import from_exchange, from_folder, from_zip
+from coursekit.grading.collecting.roster import Person, read_csv
 from coursekit.grading.folders import Folders
-from coursekit.grading.origins import from_exchange, from_folder, from_zip
-from coursekit.grading.roster import Person, read_csv
 
 NOTEBOOK = json.dumps({"cells": [], "nbformat": 4})
 
@@ -143,11 +143,11 @@ def test_zips_that_are_none(folders, tmp_path, monkeypatch):
     with pytest.raises(CourseError, match="not a zip"):
         collect(folders, from_zip(path, "ps1"))
     many = archive(tmp_path / "many.zip", {f"s{n}.ipynb": "x" for n in range(30)})
-    monkeypatch.setattr("coursekit.grading.origins.MEMBERS", 29)
+    monkeypatch.setattr("coursekit.grading.collecting.origins.MEMBERS", 29)
     with pytest.raises(CourseError, match="holds 30 files"):
         collect(folders, from_zip(many, "ps1"))
-    monkeypatch.setattr("coursekit.grading.origins.MEMBERS", 99)
-    monkeypatch.setattr("coursekit.grading.origins.TOTAL", 29)
+    monkeypatch.setattr("coursekit.grading.collecting.origins.MEMBERS", 99)
+    monkeypatch.setattr("coursekit.grading.collecting.origins.TOTAL", 29)
     with pytest.raises(CourseError, match="larger inside"):
         collect(folders, from_zip(many, "ps1"))
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from coursekit.errors import CourseError
+from coursekit.grading.collecting.roster import Person, class_list, save
 from coursekit.grading.database import Database
 from coursekit.grading.folders import Folders
-from coursekit.grading.roster import Person, class_list, save
 from coursekit.grading.rows import decide, remarks_of
 from coursekit.grading.run import Options, grade_class
 from coursekit.grading.structure import GradedCell, NotebookRows

@@ -12,11 +12,11 @@ import pytest
 
 from coursekit.cli import main
 from coursekit.errors import CourseError
-from coursekit.grading.collect import collect
+from coursekit.grading.collecting.collect import collect
+from coursekit.grading.collecting.origins import from_exchange, from_folder, from_zip
+from coursekit.grading.collecting.roster import Person
+from coursekit.grading.collecting.times import read_times
 from coursekit.grading.folders import Folders
-from coursekit.grading.origins import from_exchange, from_folder, from_zip
-from coursekit.grading.roster import Person
-from coursekit.grading.times import read_times
 
 EARLY = "2026-01-01 00:00:00 UTC"
 HERE = timezone(timedelta(hours=2))

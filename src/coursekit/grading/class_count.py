@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from coursekit.errors import CourseError
+from coursekit.grading.collecting.ledger import Ledger
 from coursekit.grading.folders import Folders
 from coursekit.grading.journal import Journal
-from coursekit.grading.ledger import Ledger
 from coursekit.grading.outline import Outline, Part, outlines
 from coursekit.grading.results import (
     Student,

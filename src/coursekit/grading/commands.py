@@ -133,8 +133,8 @@ def collect(arguments: argparse.Namespace) -> int:
     """Take in a class list, submissions, times, or all of them; print how many of each."""
     import json
 
-    from coursekit.grading import origins, roster, times
-    from coursekit.grading.collect import collect as take_in
+    from coursekit.grading.collecting import origins, roster, times
+    from coursekit.grading.collecting.collect import collect as take_in
     from coursekit.grading.database import Database
     from coursekit.grading.folders import Folders
 

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from coursekit.errors import CourseError
-from coursekit.grading import tables
-from coursekit.grading.collect import numbers_of
+from coursekit.grading.collecting import tables
+from coursekit.grading.collecting.collect import numbers_of
+from coursekit.grading.collecting.identify import Names
+from coursekit.grading.collecting.roster import ClassList, Person
+from coursekit.grading.collecting.times import HandIn, number_in
 from coursekit.grading.folders import Folders
-from coursekit.grading.identify import Names
-from coursekit.grading.roster import ClassList, Person
-from coursekit.grading.times import HandIn, number_in
 
 Ready = Callable[[Any], Any]  # makes a cell harmless for spreadsheets
 TITLED = re.compile(r"(?P<title>.*?)\s*\((?P<id>\d+)\)\s*", re.DOTALL)

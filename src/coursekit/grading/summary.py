@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, get_args
 
+from coursekit.grading.collecting.ledger import Ledger
 from coursekit.grading.folders import Folders
-from coursekit.grading.ledger import Ledger
 from coursekit.grading.verdict import Status, status_of
 
 if TYPE_CHECKING:

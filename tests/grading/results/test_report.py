@@ -72,7 +72,7 @@ def test_weaker_guarantee_is_said(classroom, read_page) -> None:
 
 
 def test_what_was_not_taken_and_what_nobody_says(classroom, read_page) -> None:
-    from coursekit.grading.ledger import Ledger
+    from coursekit.grading.collecting.ledger import Ledger
 
     classroom.hand_in("ada", classroom.partial())
     classroom.student("never")

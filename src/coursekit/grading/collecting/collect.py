@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from coursekit.course import write_whole
+from coursekit.grading.collecting.identify import ASIDE, Known, Names
+from coursekit.grading.collecting.layouts import Candidate, Refused
+from coursekit.grading.collecting.ledger import Ledger
+from coursekit.grading.collecting.roster import ClassList, Person
+from coursekit.grading.collecting.times import HandIn
 from coursekit.grading.folders import Folders, read_plain
-from coursekit.grading.identify import ASIDE, Known, Names
-from coursekit.grading.layouts import Candidate, Refused
-from coursekit.grading.ledger import Ledger
-from coursekit.grading.roster import ClassList, Person
-from coursekit.grading.times import HandIn
 
 STAMP = "%Y-%m-%dT%H-%M-%SZ"
 Note = Callable[[str], None]

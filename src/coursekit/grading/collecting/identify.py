@@ -13,11 +13,11 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from coursekit.grading.collecting.layouts import Candidate, Refused, plain_name
+from coursekit.grading.collecting.roster import ClassList, bad_id
+from coursekit.grading.collecting.times import HandIn
 from coursekit.grading.folders import Folders
-from coursekit.grading.layouts import Candidate, Refused, plain_name
-from coursekit.grading.roster import ClassList, bad_id
 from coursekit.grading.text import has_unseen, one_line
-from coursekit.grading.times import HandIn
 
 ASIDE = "is set aside: "  # how the reason begins where somebody is not on the class list
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from coursekit.errors import CourseError
-from coursekit.grading import tables
+from coursekit.grading.collecting import tables
+from coursekit.grading.collecting.layouts import plain_name
 from coursekit.grading.folders import Folders
-from coursekit.grading.layouts import plain_name
 
 COLUMNS = {  # what a header may be called -> what it means
     "id": "id student_id studentid student sis_user_id sis_login_id login login_id username user "

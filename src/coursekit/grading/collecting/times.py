@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from coursekit.errors import CourseError
-from coursekit.grading import tables
-from coursekit.grading.roster import MEANING
+from coursekit.grading.collecting import tables
+from coursekit.grading.collecting.roster import MEANING
 
 TIME = re.compile(
     "time|timestamp|submitted(_at|_on)?|submission_(time|date)|hand(ed)?_in(_time)?|"

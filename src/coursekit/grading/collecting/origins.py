@@ -15,8 +15,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
 
 from coursekit.errors import CourseError
+from coursekit.grading.collecting.layouts import Candidate, File, Refused, ignored, shown, sort_out
 from coursekit.grading.folders import read_plain
-from coursekit.grading.layouts import Candidate, File, Refused, ignored, shown, sort_out
 from coursekit.grading.text import has_unseen
 
 MEMBERS = 50_000  # in a zip
