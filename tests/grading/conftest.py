@@ -10,7 +10,7 @@ import pytest
 @pytest.fixture(scope="session")
 def empty_gradebook(tmp_path_factory) -> Path:
     """Return the file of a gradebook as nbgrader makes it; to make one takes a second."""
-    from coursekit.grading.database import _venv_on_path
+    from coursekit.grading.gradebook.database import _venv_on_path
 
     path = tmp_path_factory.mktemp("gradebook") / "gradebook.db"
     with _venv_on_path():
@@ -25,7 +25,7 @@ def quick_gradebook(empty_gradebook, monkeypatch) -> None:
     """Let the writer copy that file, where it would make one."""
     import shutil
 
-    from coursekit.grading.database import Database
+    from coursekit.grading.gradebook.database import Database
 
     original = Database._create_tables
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bs4
 import pytest
 
-from coursekit.grading.autograded import _safe
+from coursekit.grading.gradebook.autograded import _safe
 from coursekit.grading.pages import harmless_markdown
 
 

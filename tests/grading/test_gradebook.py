@@ -16,11 +16,11 @@ import pytest
 
 from coursekit.errors import CourseError
 from coursekit.grading.collecting.roster import Person, class_list, save
-from coursekit.grading.database import Database
 from coursekit.grading.folders import Folders
-from coursekit.grading.rows import decide, remarks_of
+from coursekit.grading.gradebook.database import Database
+from coursekit.grading.gradebook.rows import decide, remarks_of
+from coursekit.grading.gradebook.structure import GradedCell, NotebookRows
 from coursekit.grading.run import Options, grade_class
-from coursekit.grading.structure import GradedCell, NotebookRows
 from coursekit.grading.verdict import QuestionVerdict, Verdict
 
 FAKE = str(Path(__file__).with_name("fake_engine.py"))

@@ -135,8 +135,8 @@ def collect(arguments: argparse.Namespace) -> int:
 
     from coursekit.grading.collecting import origins, roster, times
     from coursekit.grading.collecting.collect import collect as take_in
-    from coursekit.grading.database import Database
     from coursekit.grading.folders import Folders
+    from coursekit.grading.gradebook.database import Database
 
     folders = Folders(arguments.root, arguments.name)
     notebooks = folders.notebooks()  # what does not exist is known before anything is written

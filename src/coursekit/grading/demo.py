@@ -109,7 +109,7 @@ def run(arguments: argparse.Namespace) -> int:
 def enrol(root: Path, name: str) -> None:
     """Put the invented class on the gradebook's list, as `coursekit collect --roster` does."""
     from coursekit.grading.collecting import roster
-    from coursekit.grading.database import Database
+    from coursekit.grading.gradebook.database import Database
 
     folders = Folders(root, name)
     database = Database(folders)

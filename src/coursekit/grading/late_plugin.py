@@ -11,7 +11,7 @@ from pathlib import Path
 from nbgrader.plugins import LateSubmissionPlugin
 from traitlets import Float, Unicode
 
-from coursekit.grading.late import LateRule, rule_of
+from coursekit.grading.gradebook.late import LateRule, rule_of
 
 
 class DailyPenalty(LateSubmissionPlugin):

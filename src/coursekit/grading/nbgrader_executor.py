@@ -18,8 +18,8 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Unicode
 
 from coursekit.assignments.rebuild import rebuild
-from coursekit.grading.autograded import autograded
 from coursekit.grading.folders import Folders
+from coursekit.grading.gradebook.autograded import autograded
 from coursekit.grading.keys import masters_of
 from coursekit.grading.worker import ENGINE, MASTER, named
 

@@ -17,8 +17,8 @@ from coursekit.grading.outline import Outline, Part, safe_name
 
 if TYPE_CHECKING:
     from coursekit.grading.folders import Folders
+    from coursekit.grading.gradebook.late import LateRule
     from coursekit.grading.journal import Journal, Place
-    from coursekit.grading.late import LateRule
     from coursekit.grading.verdict import Verdict
 
 
@@ -118,7 +118,7 @@ def late_rule(folders: Folders) -> LateRule | None:
     """Return the assignment's own rule for late work; without one, nbgrader's numbers count."""
     if "late" not in folders.settings:
         return None
-    from coursekit.grading.late import rule_of
+    from coursekit.grading.gradebook.late import rule_of
 
     return rule_of(folders.source)
 
@@ -141,7 +141,7 @@ def read_gradebook(url: str, name: str) -> Book:
     """Read the class list and the marks of one assignment; an empty book where there is none."""
     if url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).is_file():
         return Book()
-    from coursekit.grading.database import load_nbgrader
+    from coursekit.grading.gradebook.database import load_nbgrader
 
     load_nbgrader()
     from nbgrader import api

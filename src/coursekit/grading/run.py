@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from coursekit.errors import CourseError
-from coursekit.grading.autograded import as_file, autograded
-from coursekit.grading.database import WAIT
 from coursekit.grading.folders import Folders
-from coursekit.grading.gradebook import Writer
+from coursekit.grading.gradebook.autograded import as_file, autograded
+from coursekit.grading.gradebook.database import WAIT
+from coursekit.grading.gradebook.rows import Row
+from coursekit.grading.gradebook.writer import Writer
 from coursekit.grading.journal import Entry, Journal, Place
 from coursekit.grading.keys import key_of, masters_of
 from coursekit.grading.pool import Outcome, Pool, Task
-from coursekit.grading.rows import Row
 from coursekit.grading.submission import (
     NO_FILE,
     NOTHING,

@@ -11,7 +11,7 @@ from coursekit.grading.folders import Folders
 from coursekit.grading.verdict import Status, status_of
 
 if TYPE_CHECKING:
-    from coursekit.grading.gradebook import Writer
+    from coursekit.grading.gradebook.writer import Writer
     from coursekit.grading.journal import Place
 
 ORDER = get_args(Status)

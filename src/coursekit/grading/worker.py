@@ -21,8 +21,8 @@ from typing import Any
 
 from coursekit.assignments.limits import Limits
 from coursekit.errors import CourseError
-from coursekit.grading.autograded import as_file, autograded
 from coursekit.grading.folders import read_plain
+from coursekit.grading.gradebook.autograded import as_file, autograded
 from coursekit.grading.verdict import Verdict
 
 ENGINE = "coursekit.grading.judging.engine:Engine"

@@ -193,7 +193,7 @@ class Classroom:
 @pytest.fixture(scope="session")
 def empty_gradebook(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A gradebook that knows the assignment and nobody; made once, copied for each test."""
-    from coursekit.grading.database import Database
+    from coursekit.grading.gradebook.database import Database
 
     root = tmp_path_factory.mktemp("gradebook")
     (root / "autograder").mkdir()

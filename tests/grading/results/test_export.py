@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from coursekit.errors import CourseError
 from coursekit.grading.export import as_text, defuse, export, read_table, remarks
-from coursekit.grading.late import LateRule, rule_of
+from coursekit.grading.gradebook.late import LateRule, rule_of
 
 NAMES = {
     "comma": ("Ann, the", "O'Neil"),

@@ -146,7 +146,7 @@ def class_list(folders: Folders) -> ClassList:
     Grading enters whoever has handed in as well, so those do not make a list: it is closed where a
     list was imported, here or by nbgrader, which gives people names or addresses.
     """
-    from coursekit.grading.database import Database
+    from coursekit.grading.gradebook.database import Database
 
     file = folders.database.removeprefix("sqlite:///")
     if folders.database.startswith("sqlite:///") and not Path(file).is_file():

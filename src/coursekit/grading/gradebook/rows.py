@@ -14,7 +14,7 @@ from typing import Any
 from uuid import uuid4
 
 from coursekit.assignments import regions
-from coursekit.grading.structure import GradedCell, NotebookRows, Structure
+from coursekit.grading.gradebook.structure import GradedCell, NotebookRows, Structure
 from coursekit.grading.text import harmless_markdown
 from coursekit.grading.verdict import QuestionVerdict, Verdict
 

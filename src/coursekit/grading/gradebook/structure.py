@@ -16,8 +16,8 @@ from coursekit.assignments import intake, regions
 from coursekit.assignments.limits import Limits
 from coursekit.assignments.regions import Cell
 from coursekit.errors import CourseError
-from coursekit.grading.database import Database
 from coursekit.grading.folders import Folders
+from coursekit.grading.gradebook.database import Database
 
 
 @dataclass(frozen=True)

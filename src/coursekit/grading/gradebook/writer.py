@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from coursekit.grading.database import WAIT, Database
 from coursekit.grading.folders import Folders
-from coursekit.grading.rows import BatchOfRows, Row
-from coursekit.grading.structure import Structure, synchronise
+from coursekit.grading.gradebook.database import WAIT, Database
+from coursekit.grading.gradebook.rows import BatchOfRows, Row
+from coursekit.grading.gradebook.structure import Structure, synchronise
 
 
 class Writer(Database):

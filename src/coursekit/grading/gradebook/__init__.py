@@ -1,0 +1,1 @@
+"""nbgrader's tables and the graded notebook, as formgrader reads them."""
