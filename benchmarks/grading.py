@@ -34,7 +34,7 @@ from coursekit.assignments.rebuild import release_of
 from coursekit.grading.demo import make_course
 from coursekit.grading.feedback import write_feedback
 from coursekit.grading.invented import make_class
-from coursekit.grading.run import Options, grade_class
+from coursekit.grading.running.run import Options, grade_class
 
 ROOT = Path(__file__).resolve().parents[1]
 NAME, OWN = "tensors", "a01_kernels"

@@ -312,7 +312,7 @@ def test_a_file_that_is_too_large_is_told_as_that(
 ):
     """To its student too, who would read "no notebook" otherwise; a smaller one mends it."""
     from coursekit.grading.feedback import write_feedback
-    from coursekit.grading.run import Options, grade_class
+    from coursekit.grading.running.run import Options, grade_class
 
     fake = Path(__file__).with_name("fake_engine.py")
     options = Options(workers=1, engine=f"{fake}:Fake", master=f"{fake}:Master")
@@ -340,7 +340,7 @@ def test_a_file_that_is_too_large_is_told_as_that(
 
 
 def test_an_empty_class_has_a_hint(classroom, folders, quick_gradebook):
-    from coursekit.grading.run import Options, grade_class
+    from coursekit.grading.running.run import Options, grade_class
 
     fake = Path(__file__).with_name("fake_engine.py")
     options = Options(workers=1, engine=f"{fake}:Fake", master=f"{fake}:Master")
@@ -359,7 +359,7 @@ def test_a_source_in_which_nobody_hands_in_says_so(classroom, tmp_path, capsys):
 
 def test_means_and_counts_are_of_students(classroom, folders, quick_gradebook):
     """Two notebooks of one student are one student with both points, not two with half."""
-    from coursekit.grading.run import Options, grade_class
+    from coursekit.grading.running.run import Options, grade_class
 
     fake = Path(__file__).with_name("fake_engine.py")
     options = Options(workers=1, engine=f"{fake}:Fake", master=f"{fake}:Master")

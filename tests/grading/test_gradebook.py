@@ -20,7 +20,7 @@ from coursekit.grading.folders import Folders
 from coursekit.grading.gradebook.database import Database
 from coursekit.grading.gradebook.rows import decide, remarks_of
 from coursekit.grading.gradebook.structure import GradedCell, NotebookRows
-from coursekit.grading.run import Options, grade_class
+from coursekit.grading.running.run import Options, grade_class
 from coursekit.grading.verdict import QuestionVerdict, Verdict
 
 FAKE = str(Path(__file__).with_name("fake_engine.py"))

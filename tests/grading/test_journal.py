@@ -8,7 +8,7 @@ import random
 import pytest
 
 from coursekit.errors import CourseError
-from coursekit.grading.journal import Entry, Journal
+from coursekit.grading.running.journal import Entry, Journal
 from coursekit.grading.verdict import CaseVerdict, QuestionVerdict, Verdict
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import bs4
 import pytest
 
-from coursekit.grading.run import Options, grade_class
+from coursekit.grading.running.run import Options, grade_class
 
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
 

@@ -15,8 +15,8 @@ import pytest
 
 from coursekit.errors import CourseError
 from coursekit.grading.folders import Folders
-from coursekit.grading.journal import Journal
-from coursekit.grading.run import Options, grade_class
+from coursekit.grading.running.journal import Journal
+from coursekit.grading.running.run import Options, grade_class
 from coursekit.progress import Progress
 
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
@@ -223,7 +223,7 @@ def test_a_worker_that_dies(classroom, tmp_path, workers):
 
 
 def test_a_worker_that_hangs(classroom, monkeypatch):
-    from coursekit.grading import pool
+    from coursekit.grading.running import pool
 
     classroom.hand_in("ada")
     classroom.hand_in("bob", classroom.answered(square="0  # sleep 60"))
@@ -397,7 +397,7 @@ def in_gradebook(classroom) -> int:
 
 def test_killed_at_any_moment(classroom, monkeypatch):
     """20 kills, spread over the length of a run; after each resumption the table is the same."""
-    monkeypatch.setattr("coursekit.grading.run.BATCH", 7)
+    monkeypatch.setattr("coursekit.grading.running.run.BATCH", 7)
     many(classroom, 60)
     start = time.monotonic()
     os.waitpid(begin(classroom), 0)
@@ -440,7 +440,7 @@ def test_interrupted(classroom):
     assert not [
         line
         for line in left.splitlines()
-        if line.split()[0] == "1" and "coursekit.grading.worker" in line
+        if line.split()[0] == "1" and "coursekit.grading.running.worker" in line
     ]
 
 

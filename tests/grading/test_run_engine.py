@@ -11,8 +11,8 @@ import time
 import pytest
 
 from coursekit.grading.folders import Folders
-from coursekit.grading.journal import Journal
-from coursekit.grading.run import Options, grade_class
+from coursekit.grading.running.journal import Journal
+from coursekit.grading.running.run import Options, grade_class
 
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
 

@@ -43,7 +43,7 @@ def penalties(root: Path) -> dict[str, float | None]:
     """Grade with the fake engine; return what each lost for being late."""
     import sqlite3
 
-    from coursekit.grading.run import Options, grade_class
+    from coursekit.grading.running.run import Options, grade_class
 
     fake = Path(__file__).with_name("fake_engine.py")
     grade_class(root, "ps1", Options(workers=1, engine=f"{fake}:Fake", master=f"{fake}:Master"))

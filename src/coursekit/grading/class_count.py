@@ -16,7 +16,6 @@ from pathlib import Path
 from coursekit.errors import CourseError
 from coursekit.grading.collecting.ledger import Ledger
 from coursekit.grading.folders import Folders
-from coursekit.grading.journal import Journal
 from coursekit.grading.outline import Outline, Part, outlines
 from coursekit.grading.results import (
     Student,
@@ -27,7 +26,8 @@ from coursekit.grading.results import (
     verdicts_of,
     waits_for_human,
 )
-from coursekit.grading.summary import nobody
+from coursekit.grading.running.journal import Journal
+from coursekit.grading.running.summary import nobody
 from coursekit.grading.verdict import Verdict, status_of
 from coursekit.progress import Progress
 

@@ -200,7 +200,7 @@ def grade(arguments: argparse.Namespace) -> int:
     """Grade, and print the summary."""
     import json
 
-    from coursekit.grading.run import Options, grade_class
+    from coursekit.grading.running.run import Options, grade_class
     from coursekit.progress import track
 
     asked = (arguments.require or "").replace(",", " ").split()

@@ -67,7 +67,7 @@ def make_course(root: Path, output: Path, name: str) -> Path:
 
 def run(arguments: argparse.Namespace) -> int:
     """The command: `students`, `output`, `name`, `workers`, `root`, `quiet`."""
-    from coursekit.grading.run import Options, grade_class
+    from coursekit.grading.running.run import Options, grade_class
 
     start = time.perf_counter()
     name = getattr(arguments, "name", None) or NAME

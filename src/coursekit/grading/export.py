@@ -20,7 +20,6 @@ from pathlib import Path
 from coursekit.errors import CourseError
 from coursekit.grading.fill import TITLED, Filling, fill_canvas, fill_worksheet
 from coursekit.grading.folders import Folders
-from coursekit.grading.journal import Journal
 from coursekit.grading.outline import Outline, outlines
 from coursekit.grading.pages import counted, number, write
 from coursekit.grading.results import (
@@ -31,6 +30,7 @@ from coursekit.grading.results import (
     late_rule,
     read_gradebook,
 )
+from coursekit.grading.running.journal import Journal
 from coursekit.grading.verdict import status_of
 
 Cell = str | float | None

@@ -22,7 +22,6 @@ from coursekit.errors import CourseError
 from coursekit.grading import pages
 from coursekit.grading.feedback_page import feedback_page
 from coursekit.grading.folders import Folders
-from coursekit.grading.journal import Journal
 from coursekit.grading.outline import Outline, outlines, safe_name
 from coursekit.grading.results import (
     Handed,
@@ -33,6 +32,7 @@ from coursekit.grading.results import (
     read_gradebook,
     verdicts_of,
 )
+from coursekit.grading.running.journal import Journal
 from coursekit.progress import Progress, track
 
 CHUNK = 25  # students that a worker gets at a time

@@ -20,8 +20,8 @@ from traitlets import Unicode
 from coursekit.assignments.rebuild import rebuild
 from coursekit.grading.folders import Folders
 from coursekit.grading.gradebook.autograded import autograded
-from coursekit.grading.keys import masters_of
-from coursekit.grading.worker import ENGINE, MASTER, named
+from coursekit.grading.running.keys import masters_of
+from coursekit.grading.running.worker import ENGINE, MASTER, named
 
 _engines: dict[str, Any] = {}
 

@@ -18,7 +18,7 @@ from coursekit.grading.outline import Outline, Part, safe_name
 if TYPE_CHECKING:
     from coursekit.grading.folders import Folders
     from coursekit.grading.gradebook.late import LateRule
-    from coursekit.grading.journal import Journal, Place
+    from coursekit.grading.running.journal import Journal, Place
     from coursekit.grading.verdict import Verdict
 
 

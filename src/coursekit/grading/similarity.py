@@ -22,10 +22,10 @@ from coursekit.errors import CourseError
 from coursekit.grading import pages
 from coursekit.grading.fingerprints import Prints, fingerprints
 from coursekit.grading.folders import Folders
-from coursekit.grading.journal import Journal
 from coursekit.grading.outline import outlines
 from coursekit.grading.pages import counted, document, name, text, write
 from coursekit.grading.results import Handed, handed_in, read_gradebook, verdicts_of
+from coursekit.grading.running.journal import Journal
 from coursekit.progress import Progress, track
 
 PAIRS = 50  # on the page

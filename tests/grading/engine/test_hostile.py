@@ -22,8 +22,8 @@ import pytest
 from coursekit.assignments.limits import Limits
 from coursekit.grading.feedback import write_feedback
 from coursekit.grading.folders import Folders
-from coursekit.grading.journal import Journal
-from coursekit.grading.run import Options, grade_class
+from coursekit.grading.running.journal import Journal
+from coursekit.grading.running.run import Options, grade_class
 
 SPIN = "def square(x):\n    while True: pass"
 

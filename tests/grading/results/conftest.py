@@ -15,7 +15,7 @@ import pytest
 
 from coursekit.exercises.question import Assignment, Question, Written
 from coursekit.grading.folders import Folders
-from coursekit.grading.journal import Entry, Journal
+from coursekit.grading.running.journal import Entry, Journal
 from coursekit.grading.verdict import CaseVerdict, QuestionVerdict, Verdict
 
 SECRET = "hidden-secret-49"

@@ -40,7 +40,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Folders:
     """A class of three: all right, a known mistake, and scripts wherever they can be put."""
     import random
 
-    from coursekit.grading.run import Options, grade_class
+    from coursekit.grading.running.run import Options, grade_class
 
     course = make_course(ROOT, tmp_path_factory.mktemp("formgrader") / "course", NAME)
     folders = Folders(course, NAME)

@@ -101,7 +101,7 @@ def test_numbers_are_of_students_and_not_of_notebooks(classroom, read_page) -> N
     import dataclasses
     import json
 
-    from coursekit.grading.journal import Entry
+    from coursekit.grading.running.journal import Entry
 
     source = classroom.folders.source
     (source / "powers.ipynb").rename(source / "one.ipynb")

@@ -21,10 +21,10 @@ from coursekit.grading.gradebook.autograded import as_file, autograded
 from coursekit.grading.gradebook.database import WAIT
 from coursekit.grading.gradebook.rows import Row
 from coursekit.grading.gradebook.writer import Writer
-from coursekit.grading.journal import Entry, Journal, Place
-from coursekit.grading.keys import key_of, masters_of
-from coursekit.grading.pool import Outcome, Pool, Task
-from coursekit.grading.submission import (
+from coursekit.grading.running.journal import Entry, Journal, Place
+from coursekit.grading.running.keys import key_of, masters_of
+from coursekit.grading.running.pool import Outcome, Pool, Task
+from coursekit.grading.running.submitted import (
     NO_FILE,
     NOTHING,
     mark_of,
@@ -36,9 +36,9 @@ from coursekit.grading.submission import (
     time_of,
     write_if_new,
 )
-from coursekit.grading.summary import Summary, summarise
+from coursekit.grading.running.summary import Summary, summarise
+from coursekit.grading.running.worker import ENGINE, MASTER, digest
 from coursekit.grading.verdict import Verdict
-from coursekit.grading.worker import ENGINE, MASTER, digest
 from coursekit.progress import Progress
 
 BATCH = 50  # rows in one transaction
@@ -218,7 +218,7 @@ class _Run:
             "require": sorted(options.require),
         }
         if options.cluster:
-            from coursekit.grading.cluster import Cluster
+            from coursekit.grading.running.cluster import Cluster
 
             return Cluster(start, options.cluster).run(tasks)
         workers = workers or options.workers or min(os.cpu_count() or 1, 16)

@@ -64,7 +64,7 @@ class _Worker:
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by end()
         with theirs:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "coursekit.grading.worker", str(theirs.fileno())],
+                [sys.executable, "-m", "coursekit.grading.running.worker", str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=self.errors,
                 stderr=self.errors,

@@ -10,9 +10,9 @@ from pathlib import Path
 from coursekit.course import write_whole
 from coursekit.errors import CourseError
 from coursekit.grading.folders import Folders, read_plain
-from coursekit.grading.journal import Place
+from coursekit.grading.running.journal import Place
+from coursekit.grading.running.worker import digest
 from coursekit.grading.verdict import Verdict
-from coursekit.grading.worker import digest
 from coursekit.progress import Progress
 
 NOTHING, NO_PLAIN_FILE = "nothing", "no plain file"  # in the place of a file's hash

@@ -12,7 +12,7 @@ from coursekit.grading.verdict import Status, status_of
 
 if TYPE_CHECKING:
     from coursekit.grading.gradebook.writer import Writer
-    from coursekit.grading.journal import Place
+    from coursekit.grading.running.journal import Place
 
 ORDER = get_args(Status)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from coursekit import __version__
 from coursekit.grading.folders import Folders
-from coursekit.grading.worker import MASTER, named
+from coursekit.grading.running.worker import MASTER, named
 from coursekit.notebooks.imports import closure
 
 

@@ -14,9 +14,9 @@ from typing import Any
 
 from coursekit.errors import CourseError
 from coursekit.grading.folders import read_plain
-from coursekit.grading.pool import Outcome, Task, internal
+from coursekit.grading.running.pool import Outcome, Task, internal
+from coursekit.grading.running.worker import Judges, digest
 from coursekit.grading.verdict import Verdict
-from coursekit.grading.worker import Judges, digest
 from coursekit.jobs.cluster import connect
 
 CONNECT_SECONDS = 15.0
