@@ -32,8 +32,8 @@ from harness import RESULTS, arguments, resident, write
 
 from coursekit.assignments.rebuild import release_of
 from coursekit.grading.demo import make_course
-from coursekit.grading.feedback import write_feedback
 from coursekit.grading.invented import make_class
+from coursekit.grading.results.feedback import write_feedback
 from coursekit.grading.running.run import Options, grade_class
 
 ROOT = Path(__file__).resolve().parents[1]

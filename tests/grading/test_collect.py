@@ -311,7 +311,7 @@ def test_a_file_that_is_too_large_is_told_as_that(
     classroom, folders, tmp_path, quick_gradebook, form
 ):
     """To its student too, who would read "no notebook" otherwise; a smaller one mends it."""
-    from coursekit.grading.feedback import write_feedback
+    from coursekit.grading.results.feedback import write_feedback
     from coursekit.grading.running.run import Options, grade_class
 
     fake = Path(__file__).with_name("fake_engine.py")

@@ -63,16 +63,20 @@ def add(commands: Any, adder: Adder, root: Root, count: Callable[[str], int]) ->
     option("--json", action="store_true", help="print the summary as JSON")
 
     option = adder(
-        commands, inside("grading.feedback"), "feedback", "write a page for each student"
+        commands, inside("grading.results.feedback"), "feedback", "write a page for each student"
     )
     option("name", metavar="NAME", help="the assignment")
     option("--student", metavar="ID", help="only this one")
     option("--workers", type=count, metavar="N", help="processes (2, or 1 on one core)")
 
-    option = adder(commands, inside("grading.report"), "report", "write the instructor's page")
+    option = adder(
+        commands, inside("grading.results.report"), "report", "write the instructor's page"
+    )
     option("name", metavar="NAME", help="the assignment")
 
-    option = adder(commands, inside("grading.export"), "export", "write the scores as a table")
+    option = adder(
+        commands, inside("grading.results.export"), "export", "write the scores as a table"
+    )
     option("name", metavar="NAME", help="the assignment")
     formats = ("csv", "json", "canvas", "moodle", "worksheet")
     text = (
@@ -86,7 +90,7 @@ def add(commands: Any, adder: Adder, root: Root, count: Callable[[str], int]) ->
     option("--title", metavar="TEXT", help="the assignment's name in Canvas or Moodle")
 
     text = "show whose solutions are alike, for a human to read"
-    option = adder(commands, inside("grading.similarity"), "similarity", text)
+    option = adder(commands, inside("grading.results.similarity"), "similarity", text)
     option("name", metavar="NAME", help="the assignment")
 
     option = adder(commands, inside("grading.demo"), "demo", "grade a class of invented students")

@@ -14,12 +14,12 @@ import time
 from pathlib import Path
 
 from coursekit.errors import CourseError
-from coursekit.grading.export import export
-from coursekit.grading.feedback import write_feedback
 from coursekit.grading.folders import Folders
 from coursekit.grading.invented import Invented, make_class
-from coursekit.grading.report import write_report
-from coursekit.grading.similarity import write_similarity
+from coursekit.grading.results.export import export
+from coursekit.grading.results.feedback import write_feedback
+from coursekit.grading.results.report import write_report
+from coursekit.grading.results.similarity import write_similarity
 from coursekit.progress import track
 
 __all__ = ["Invented", "make_class", "make_course", "run"]

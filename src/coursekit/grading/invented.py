@@ -22,7 +22,7 @@ from coursekit.assignments.rebuild import release_of
 from coursekit.assignments.regions import grade_id, is_solution
 from coursekit.grading.folders import Folders
 from coursekit.grading.invented_kinds import BROKEN, HOSTILE, Notebook, code
-from coursekit.grading.outline import find_assignment
+from coursekit.grading.results.outline import find_assignment
 
 NAMES = [
     "Amina|Diallo", "Łukasz|Wiśniewski", "雷|李", "Sofía|Muñoz Peña", "محمد|الخوارزمي",

@@ -20,8 +20,8 @@ import bs4
 import pytest
 
 from coursekit.assignments.limits import Limits
-from coursekit.grading.feedback import write_feedback
 from coursekit.grading.folders import Folders
+from coursekit.grading.results.feedback import write_feedback
 from coursekit.grading.running.journal import Journal
 from coursekit.grading.running.run import Options, grade_class
 

@@ -218,7 +218,9 @@ def empty_gradebook(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def classroom(tmp_path: Path, empty_gradebook: Path, monkeypatch: pytest.MonkeyPatch) -> Classroom:
-    monkeypatch.setattr("coursekit.grading.outline.find_assignment", lambda name: ASSIGNMENT)
+    monkeypatch.setattr(
+        "coursekit.grading.results.outline.find_assignment", lambda name: ASSIGNMENT
+    )
     return Classroom(tmp_path / "course", empty_gradebook)
 
 

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coursekit.errors import CourseError
-from coursekit.grading.export import as_text, defuse, export, read_table, remarks
 from coursekit.grading.gradebook.late import LateRule, rule_of
+from coursekit.grading.results.export import as_text, defuse, export, read_table, remarks
 
 NAMES = {
     "comma": ("Ann, the", "O'Neil"),

@@ -12,9 +12,9 @@ from html.parser import HTMLParser
 import pytest
 
 from coursekit.errors import CourseError
-from coursekit.grading import pages
-from coursekit.grading.feedback import book_address, write_feedback
-from coursekit.grading.results import handed_in
+from coursekit.grading.results import pages
+from coursekit.grading.results.feedback import book_address, write_feedback
+from coursekit.grading.results.scores import handed_in
 from coursekit.progress import Progress
 
 SECRET = "hidden-secret-49"
@@ -232,7 +232,7 @@ def test_what_others_call_comes_first(classroom, monkeypatch) -> None:
     needed = dataclasses.replace(
         assignment, questions=(dataclasses.replace(square, needs=("cube",)), cube)
     )
-    monkeypatch.setattr("coursekit.grading.outline.find_assignment", lambda name: needed)
+    monkeypatch.setattr("coursekit.grading.results.outline.find_assignment", lambda name: needed)
     classroom.hand_in("ada", classroom.partial())
     seen = read(page_of(classroom, "ada")).text
     following = seen[seen.index("What to do next") : seen.index("Question by question")]

@@ -22,9 +22,9 @@ import pytest
 
 from coursekit.doctor import find_chromium
 from coursekit.grading.demo import make_course
-from coursekit.grading.export import export
 from coursekit.grading.folders import Folders
 from coursekit.grading.invented import Maker
+from coursekit.grading.results.export import export
 
 ROOT = Path(__file__).resolve().parents[3]
 NAME = "a01_kernels"

@@ -9,8 +9,8 @@ from datetime import datetime
 import pytest
 
 from coursekit.errors import CourseError
-from coursekit.grading.class_count import count_class, histogram
-from coursekit.grading.report import write_report
+from coursekit.grading.results.class_count import count_class, histogram
+from coursekit.grading.results.report import write_report
 
 DUE = datetime(2026, 11, 20, 12, 0)
 

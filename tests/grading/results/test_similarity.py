@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from coursekit.grading.fingerprints import fingerprints
-from coursekit.grading.similarity import find_similar, similar_pairs, write_similarity
+from coursekit.grading.results.fingerprints import fingerprints
+from coursekit.grading.results.similarity import find_similar, similar_pairs, write_similarity
 
 COPIED = '''
 def square(number):

@@ -18,11 +18,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from coursekit.errors import CourseError
-from coursekit.grading.fill import TITLED, Filling, fill_canvas, fill_worksheet
 from coursekit.grading.folders import Folders
-from coursekit.grading.outline import Outline, outlines
-from coursekit.grading.pages import counted, number, write
-from coursekit.grading.results import (
+from coursekit.grading.results.fill import TITLED, Filling, fill_canvas, fill_worksheet
+from coursekit.grading.results.outline import Outline, outlines
+from coursekit.grading.results.pages import counted, number, write
+from coursekit.grading.results.scores import (
     Score,
     Student,
     add_up,

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coursekit.errors import CourseError
-from coursekit.grading import pages
-from coursekit.grading.feedback_page import feedback_page
 from coursekit.grading.folders import Folders
-from coursekit.grading.outline import Outline, outlines, safe_name
-from coursekit.grading.results import (
+from coursekit.grading.results import pages
+from coursekit.grading.results.feedback_page import feedback_page
+from coursekit.grading.results.outline import Outline, outlines, safe_name
+from coursekit.grading.results.scores import (
     Handed,
     Student,
     add_up,

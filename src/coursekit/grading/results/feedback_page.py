@@ -1,18 +1,33 @@
 """The page that one student reads: first what they got, then what to do next, then each question.
 
 It is made of the verdict, which says nothing of a hidden check but its name, and of the gradebook's
-marks and comments. Everything that the student wrote goes through `coursekit.grading.pages`.
+marks and comments. Everything that the student wrote goes through `coursekit.grading.results.pages`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from coursekit.grading import pages
-from coursekit.grading.feedback_advice import advice, not_right, read_again, untried, what_next
-from coursekit.grading.outline import Outline, Part
-from coursekit.grading.pages import code, document, name, number, outputs, prose, text, verbatim
-from coursekit.grading.results import Mark, Score, Student, waits_for_human
+from coursekit.grading.results import pages
+from coursekit.grading.results.feedback_advice import (
+    advice,
+    not_right,
+    read_again,
+    untried,
+    what_next,
+)
+from coursekit.grading.results.outline import Outline, Part
+from coursekit.grading.results.pages import (
+    code,
+    document,
+    name,
+    number,
+    outputs,
+    prose,
+    text,
+    verbatim,
+)
+from coursekit.grading.results.scores import Mark, Score, Student, waits_for_human
 from coursekit.grading.verdict import CaseVerdict, QuestionVerdict, Verdict
 
 STATUS = {  # what a student reads in place of a status, and its colour

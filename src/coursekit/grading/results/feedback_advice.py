@@ -6,9 +6,9 @@ worth most.
 
 from __future__ import annotations
 
-from coursekit.grading.outline import Outline, Part
-from coursekit.grading.pages import number, text
-from coursekit.grading.results import Mark
+from coursekit.grading.results.outline import Outline, Part
+from coursekit.grading.results.pages import number, text
+from coursekit.grading.results.scores import Mark
 from coursekit.grading.verdict import QuestionVerdict
 
 ADVICE = {  # where the way the code ended says more than the question's hint

@@ -19,12 +19,12 @@ from pathlib import Path
 
 from coursekit.assignments.regions import grade_id, is_solution, release_source
 from coursekit.errors import CourseError
-from coursekit.grading import pages
-from coursekit.grading.fingerprints import Prints, fingerprints
 from coursekit.grading.folders import Folders
-from coursekit.grading.outline import outlines
-from coursekit.grading.pages import counted, document, name, text, write
-from coursekit.grading.results import Handed, handed_in, read_gradebook, verdicts_of
+from coursekit.grading.results import pages
+from coursekit.grading.results.fingerprints import Prints, fingerprints
+from coursekit.grading.results.outline import outlines
+from coursekit.grading.results.pages import counted, document, name, text, write
+from coursekit.grading.results.scores import Handed, handed_in, read_gradebook, verdicts_of
 from coursekit.grading.running.journal import Journal
 from coursekit.progress import Progress, track
 

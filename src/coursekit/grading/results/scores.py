@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coursekit.errors import CourseError
-from coursekit.grading.outline import Outline, Part, safe_name
+from coursekit.grading.results.outline import Outline, Part, safe_name
 
 if TYPE_CHECKING:
     from coursekit.grading.folders import Folders

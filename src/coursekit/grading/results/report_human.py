@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from coursekit.grading.class_count import ClassCount, Concern
-from coursekit.grading.outline import safe_name
-from coursekit.grading.pages import counted, name, text
+from coursekit.grading.results.class_count import ClassCount, Concern
+from coursekit.grading.results.outline import safe_name
+from coursekit.grading.results.pages import counted, name, text
 
 MOST_ROWS = 1000  # of one list; all of it is in the journal
 GROUPS = {

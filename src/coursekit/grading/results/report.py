@@ -10,10 +10,10 @@ import argparse
 import statistics
 from pathlib import Path
 
-from coursekit.grading.class_count import ClassCount, PartCount, count_class, histogram
 from coursekit.grading.folders import Folders
-from coursekit.grading.pages import counted, document, number, text, write
-from coursekit.grading.report_human import needs_a_human, student_link
+from coursekit.grading.results.class_count import ClassCount, PartCount, count_class, histogram
+from coursekit.grading.results.pages import counted, document, number, text, write
+from coursekit.grading.results.report_human import needs_a_human, student_link
 from coursekit.grading.running.journal import Journal
 from coursekit.progress import Progress, track
 

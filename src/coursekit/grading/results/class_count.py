@@ -16,8 +16,8 @@ from pathlib import Path
 from coursekit.errors import CourseError
 from coursekit.grading.collecting.ledger import Ledger
 from coursekit.grading.folders import Folders
-from coursekit.grading.outline import Outline, Part, outlines
-from coursekit.grading.results import (
+from coursekit.grading.results.outline import Outline, Part, outlines
+from coursekit.grading.results.scores import (
     Student,
     add_up,
     handed_in,

@@ -1,0 +1,1 @@
+"""What people read: feedback, the report, tables of scores, answers that are alike."""
