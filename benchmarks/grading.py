@@ -31,8 +31,8 @@ from typing import Any
 from harness import RESULTS, arguments, resident, write
 
 from coursekit.assignments.rebuild import release_of
-from coursekit.grading.demo import make_course
-from coursekit.grading.invented import make_class
+from coursekit.grading.demo.demo import make_course
+from coursekit.grading.demo.invented import make_class
 from coursekit.grading.results.feedback import write_feedback
 from coursekit.grading.running.run import Options, grade_class
 

@@ -114,7 +114,7 @@ def kernels(tools):
     folder = Path(__file__).parents[3] / "solutions" / "a01_kernels"
     from types import SimpleNamespace
 
-    from coursekit.grading.invented import Maker
+    from coursekit.grading.demo.invented import Maker
 
     place = SimpleNamespace(name=folder.name, source=folder)
     maker = Maker(place, folder.name, random.Random(0))

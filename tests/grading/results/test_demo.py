@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from coursekit.errors import CourseError
-from coursekit.grading.demo import make_class, make_course, run
-from coursekit.grading.invented_kinds import BROKEN, HOSTILE
+from coursekit.grading.demo.demo import make_class, make_course, run
+from coursekit.grading.demo.hostile import BROKEN, HOSTILE
 
 ROOT = Path(__file__).resolve().parents[3]
 NAME = "a01_kernels"

@@ -21,9 +21,9 @@ from types import SimpleNamespace
 import pytest
 
 from coursekit.doctor import find_chromium
-from coursekit.grading.demo import make_course
+from coursekit.grading.demo.demo import make_course
+from coursekit.grading.demo.invented import Maker
 from coursekit.grading.folders import Folders
-from coursekit.grading.invented import Maker
 from coursekit.grading.results.export import export
 
 ROOT = Path(__file__).resolve().parents[3]

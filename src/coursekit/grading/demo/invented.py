@@ -20,8 +20,8 @@ from typing import Any
 
 from coursekit.assignments.rebuild import release_of
 from coursekit.assignments.regions import grade_id, is_solution
+from coursekit.grading.demo.hostile import BROKEN, HOSTILE, Notebook, code
 from coursekit.grading.folders import Folders
-from coursekit.grading.invented_kinds import BROKEN, HOSTILE, Notebook, code
 from coursekit.grading.results.outline import find_assignment
 
 NAMES = [

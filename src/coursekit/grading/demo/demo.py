@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 
 from coursekit.errors import CourseError
+from coursekit.grading.demo.invented import Invented, make_class
 from coursekit.grading.folders import Folders
-from coursekit.grading.invented import Invented, make_class
 from coursekit.grading.results.export import export
 from coursekit.grading.results.feedback import write_feedback
 from coursekit.grading.results.report import write_report

@@ -1,0 +1,1 @@
+"""An invented class, graded before your eyes."""
