@@ -38,7 +38,8 @@ def key_of(master: Any, submission: str, folders: Folders) -> str:
 def engine_version(name: str) -> str:
     """Return a hash of every file that decides what a submission is worth."""
     package = Path(__file__).resolve().parents[2]
-    starts = [package / "grading" / f"{part}.py" for part in ("engine", "warm", "student")]
+    parts = ("judging/engine", "student/warm", "student/serve")
+    starts = [package / "grading" / f"{part}.py" for part in parts]
     starts.append(package / "exercises" / f"{name}.py")
     found = closure([path for path in starts if path.is_file()], package.parents[0])
     state = hashlib.blake2b(__version__.encode(), digest_size=16)

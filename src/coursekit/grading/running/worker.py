@@ -1,8 +1,8 @@
 """A worker process of `coursekit grade`: reads one submission after the other and judges it.
 
-It is started afresh (`python -m coursekit.grading.running.worker`), talks with the driver in JSON over one
-socket, and holds the `Engine`, whose own processes run the students' code. It ends when the driver
-does, however that ends.
+It is started afresh (`python -m coursekit.grading.running.worker`), talks with the driver in JSON
+over one socket, and holds the `Engine`, whose own processes run the students' code. It ends when
+the driver does, however that ends.
 """
 
 from __future__ import annotations

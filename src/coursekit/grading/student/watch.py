@@ -1,10 +1,10 @@
 """Notices, in the student's process, that an answer uses what its question forbids of torch.
 
-Whatever else is forbidden is not there to be found (`sandbox.plan`). torch has to be there, and one
-question's forbidden function is another's tool, so each is replaced, once and before any code of a
-student is loaded, by one that takes a note where the question at hand forbids it. The notes are
-shown to a human and change no points. They lie in no object that has a name. Who gets at them all
-the same, or at torch below the names that Python sees, had to say how: `exercises.forbidden.around`
+Whatever else is forbidden is not there to be found (`sandbox.hiding`). torch has to be there, and
+one question's forbidden function is another's tool, so each is replaced, once and before any code
+of a student is loaded, by one that takes a note where the question at hand forbids it. The notes
+are shown to a human and change no points. They lie in no object that has a name. Who gets at them
+all the same, or at torch below the names that Python sees, had to say how: `assignments.around`
 finds that in the source, in the judge's process.
 """
 

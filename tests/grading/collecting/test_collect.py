@@ -314,7 +314,7 @@ def test_a_file_that_is_too_large_is_told_as_that(
     from coursekit.grading.results.feedback import write_feedback
     from coursekit.grading.running.run import Options, grade_class
 
-    fake = Path(__file__).with_name("fake_engine.py")
+    fake = Path(__file__).parents[1] / "fake_engine.py"
     options = Options(workers=1, engine=f"{fake}:Fake", master=f"{fake}:Master")
     (folders.source / "assignment.toml").write_text("[limits]\nsubmission_bytes = 1048576\n")
     good = json.dumps(classroom.answered())
@@ -342,7 +342,7 @@ def test_a_file_that_is_too_large_is_told_as_that(
 def test_an_empty_class_has_a_hint(classroom, folders, quick_gradebook):
     from coursekit.grading.running.run import Options, grade_class
 
-    fake = Path(__file__).with_name("fake_engine.py")
+    fake = Path(__file__).parents[1] / "fake_engine.py"
     options = Options(workers=1, engine=f"{fake}:Fake", master=f"{fake}:Master")
     said = grade_class(classroom.root, "ps1", options).as_table()
     assert "nobody has handed anything in yet" in said
@@ -361,7 +361,7 @@ def test_means_and_counts_are_of_students(classroom, folders, quick_gradebook):
     """Two notebooks of one student are one student with both points, not two with half."""
     from coursekit.grading.running.run import Options, grade_class
 
-    fake = Path(__file__).with_name("fake_engine.py")
+    fake = Path(__file__).parents[1] / "fake_engine.py"
     options = Options(workers=1, engine=f"{fake}:Fake", master=f"{fake}:Master")
     (folders.source / "ps1.ipynb").rename(folders.source / "one.ipynb")
     (folders.source / "two.ipynb").write_text((folders.source / "one.ipynb").read_text())

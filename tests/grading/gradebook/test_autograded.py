@@ -6,7 +6,7 @@ import bs4
 import pytest
 
 from coursekit.grading.gradebook.autograded import _safe
-from coursekit.grading.results.pages import harmless_markdown
+from coursekit.grading.text import harmless_markdown
 
 
 @pytest.mark.parametrize(

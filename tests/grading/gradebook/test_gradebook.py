@@ -23,7 +23,7 @@ from coursekit.grading.gradebook.structure import GradedCell, NotebookRows
 from coursekit.grading.running.run import Options, grade_class
 from coursekit.grading.verdict import QuestionVerdict, Verdict
 
-FAKE = str(Path(__file__).with_name("fake_engine.py"))
+FAKE = str(Path(__file__).parents[1] / "fake_engine.py")
 OPTIONS = Options(workers=1, engine=f"{FAKE}:Fake", master=f"{FAKE}:Master")
 
 

@@ -84,7 +84,7 @@ def test_a_question_of_the_course(classroom):
     import shutil
     from pathlib import Path
 
-    source = Path(__file__).resolve().parents[2] / "solutions" / "a01_kernels"
+    source = Path(__file__).resolve().parents[3] / "solutions" / "a01_kernels"
     shutil.copytree(source, classroom.root / "solutions" / "a01_kernels")
     master = json.loads((source / "a01_kernels.ipynb").read_text())
     from coursekit.assignments.regions import release_source

@@ -45,7 +45,7 @@ def penalties(root: Path) -> dict[str, float | None]:
 
     from coursekit.grading.running.run import Options, grade_class
 
-    fake = Path(__file__).with_name("fake_engine.py")
+    fake = Path(__file__).parents[1] / "fake_engine.py"
     grade_class(root, "ps1", Options(workers=1, engine=f"{fake}:Fake", master=f"{fake}:Master"))
     with sqlite3.connect(root / "autograder" / "gradebook.db") as base:
         return dict(

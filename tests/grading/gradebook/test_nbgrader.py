@@ -17,8 +17,8 @@ from coursekit.grading.running.run import Options, grade_class
 
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
 
-ROOT = Path(__file__).resolve().parents[2]
-FAKE = str(Path(__file__).with_name("fake_engine.py"))
+ROOT = Path(__file__).resolve().parents[3]
+FAKE = str(Path(__file__).parents[1] / "fake_engine.py")
 LOCAL = f"""
 for name in ("Rebuild", "ExecuteByEngine"):
     c[name].engine = {FAKE + ":Fake"!r}

@@ -21,7 +21,7 @@ from coursekit.progress import Progress
 
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
 
-FAKE = str(Path(__file__).with_name("fake_engine.py"))
+FAKE = str(Path(__file__).parents[1] / "fake_engine.py")
 
 
 def options(**further) -> Options:

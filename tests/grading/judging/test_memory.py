@@ -83,8 +83,8 @@ def test_it_holds_no_more_than_it_may(engine, tools, monkeypatch):
     engine._judge.asking.memory = memory = Memory(room=8000)
     data = [tools.submission(f"def square(x):\n    return x * {n}.5") for n in range(8)]
     fresh = [tools.seen(engine.grade(one)) for one in data]
-    assert 0 <= dialogues._room < 8000
-    assert sum(map(_weight, dialogues._steps.values())) + dialogues._room == 8000
+    assert 0 <= memory._room < 8000
+    assert sum(map(_weight, memory._steps.values())) + memory._room == 8000
     assert [tools.seen(engine.grade(one)) for one in data] == fresh
     engine._judge.asking.memory = memory = Memory()
     engine.grade(tools.submission("def square(x):\n    return torch.zeros(1 << 20)"))
@@ -100,7 +100,7 @@ def _weight(step) -> int:
 def _ends(memory) -> list:
     from coursekit.grading.judging.dialogues import End
 
-    kept = [step for step in dialogues._steps.values() if isinstance(step, End)]
+    kept = [step for step in memory._steps.values() if isinstance(step, End)]
     return [end for end in kept if end.size > 1 << 20]
 
 

@@ -14,7 +14,7 @@ from coursekit.grading.running.run import Options, grade_class
 pytest.importorskip("distributed", reason="a cluster needs Dask (distributed)")
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
 
-FAKE = str(Path(__file__).with_name("fake_engine.py"))
+FAKE = str(Path(__file__).parents[1] / "fake_engine.py")
 
 
 def options(address: str) -> Options:
