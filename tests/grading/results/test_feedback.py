@@ -12,6 +12,7 @@ from html.parser import HTMLParser
 import pytest
 
 from coursekit.errors import CourseError
+from coursekit.grading import text
 from coursekit.grading.results import pages
 from coursekit.grading.results.feedback import book_address, write_feedback
 from coursekit.grading.results.scores import handed_in
@@ -384,7 +385,7 @@ def test_markdown_that_nbgrader_renders_is_dead(attack: str) -> None:
     """formgrader renders Markdown with nbconvert, which lets HTML live."""
     from nbconvert.filters.markdown_mistune import markdown2html_mistune
 
-    made = markdown2html_mistune(pages.harmless_markdown(attack))
+    made = markdown2html_mistune(text.harmless_markdown(attack))
     live = read(made)
     live.found = [one for one in live.found if one not in ("<sup>", "<del>")]
     assert live.found == []
@@ -393,4 +394,4 @@ def test_markdown_that_nbgrader_renders_is_dead(attack: str) -> None:
 
 def test_ordinary_markdown_is_not_spoiled() -> None:
     source = "**a** < b, `x[0]`, [page](https://a.example/x), [top](#top)\n\n1. one\n2. $x^2$"
-    assert pages.harmless_markdown(source) == source
+    assert text.harmless_markdown(source) == source
