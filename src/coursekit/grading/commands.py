@@ -56,8 +56,6 @@ def add(commands: Any, adder: Adder, root: Root, count: Callable[[str], int]) ->
     option("--workers", type=count, metavar="N", help="processes (one a core)")
     option("--cluster", metavar="ADDRESS", help="a Dask scheduler, in place of processes here")
     option("--require", metavar="LAYERS", help="of the sandbox, without which nothing is graded")
-    again = "go on where a run was cut off, which is what happens without it too"
-    option("--resume", action="store_true", help=again)
     option("--force", action="store_true", help="grade again what has not changed")
     option("--dry-run", action="store_true", help="say what would be graded, and touch nothing")
     option("--json", action="store_true", help="print the summary as JSON")
