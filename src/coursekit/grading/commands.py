@@ -76,12 +76,12 @@ def add(commands: Any, adder: Adder, root: Root, count: Callable[[str], int]) ->
         commands, inside("grading.results.export"), "export", "write the scores as a table"
     )
     option("name", metavar="NAME", help="the assignment")
-    formats = ("csv", "json", "canvas", "moodle", "worksheet")
     text = (
-        "whose table (csv); worksheet is Moodle's for grading offline; json has assignment, title, "
-        "max_score, parts, and students with their points, null where something is not known"
+        "csv (as it is), json, canvas, moodle or worksheet, which is Moodle's for grading offline; "
+        "json has assignment, title, max_score, parts, and students with their points, null where "
+        "something is not known"
     )
-    option("--format", choices=formats, default="csv", help=text)
+    option("--format", default="csv", help=text)
     text = "the table downloaded from Canvas or Moodle, to be filled in"
     option("--into", type=Path, metavar="FILE", help=text)
     option("--output", type=Path, metavar="FILE", help="where (autograder/export/)")

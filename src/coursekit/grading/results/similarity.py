@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from coursekit.assignments import intake
 from coursekit.assignments.regions import grade_id, is_solution, release_source
 from coursekit.errors import CourseError
 from coursekit.grading.folders import Folders
@@ -227,15 +228,11 @@ def _answers(journal: Journal, handed: Handed, cells: dict[str, list[str]]) -> d
 
 def _release(folders: Folders) -> tuple[dict[str, list[str]], frozenset[int]]:
     """Return the code cells that students fill in, and the fingerprints of what they are given."""
-    import json
-
     cells: dict[str, list[str]] = {}
     given: set[int] = set()
     for notebook in outlines(folders):
         source = (folders.source / f"{notebook}.ipynb").read_text(encoding="utf-8")
-        for cell in json.loads(source)["cells"]:
-            joined = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
-            cell = cell | {"source": joined}
+        for cell in intake.master(source)["cells"]:
             if cell["cell_type"] != "code" or not grade_id(cell) or not is_solution(cell):
                 continue
             cells.setdefault(notebook, []).append(grade_id(cell))
