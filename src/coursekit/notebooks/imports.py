@@ -247,14 +247,23 @@ def _files(name: tuple[str, ...], folders: Iterable[Path]) -> list[Path]:
                 break
             elif not place.is_dir():
                 if found and (home := _homes(found[-1]).get(part)):
-                    found.append(found[-1].with_name(f"{home}.py"))
+                    found += _at_home(found[-1], home)
                 break
         else:
             if found:
-                found += [found[-1].with_name(f"{home}.py") for home in _homes(found[-1]).values()]
+                package = found[-1]
+                for home in _homes(package).values():
+                    found += _at_home(package, home)
         if found:
             return found
     return []
+
+
+def _at_home(package: Path, home: str) -> list[Path]:
+    """Return the file that a package's `HOMES` names, and those of the packages on the way."""
+    *rooms, module = home.split(".")
+    inside = [package.parent.joinpath(*rooms[:n], "__init__.py") for n in range(1, len(rooms) + 1)]
+    return [*inside, package.parent.joinpath(*rooms, f"{module}.py")]
 
 
 def _homes(package: Path) -> dict[str, str]:
