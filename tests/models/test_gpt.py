@@ -17,8 +17,8 @@ from transformers import (
 
 from coursekit import decoding
 from coursekit.decoding import beam_search, generate, left_pad, power_penalty
-from coursekit.models.conversion import export_state
-from coursekit.models.gpt import GPT, GPTConfig, rules
+from coursekit.models.gpt import GPT, GPTConfig
+from coursekit.models.weights.rules import export_state
 
 SMALL = {"n_embd": 24, "n_layer": 2, "n_head": 3, "n_positions": 20, "vocab_size": 17}
 KINDS = {
@@ -131,7 +131,7 @@ def test_forward_and_gradients_equal_the_reference(kind, padding, dtype):
     (expected[real] * asked).mean().backward()
     (found[real] * asked).mean().backward()
     gradients = {name: parameter.grad for name, parameter in ours.named_parameters()}
-    gradients = export_state(rules(ours.config), gradients)
+    gradients = export_state(ours.rules(), gradients)
     for name, parameter in theirs.named_parameters():
         torch.testing.assert_close(gradients[name], parameter.grad, **close, msg=name)
 
@@ -451,7 +451,7 @@ def test_the_last_position_can_be_used():
     ("changes", "sentence"),
     [
         ({"norm": "none"}, "norm must be pre or post, found 'none'"),
-        ({"activation": "swish"}, "gelu tanh, gelu, relu, found 'swish'"),
+        ({"activation": "swish"}, "gelu, gelu_tanh, relu, found 'swish'"),
         ({"depth": 0}, "depth must be above 0, found 0"),
         ({"heads": 5}, "heads must divide the width"),
     ],
