@@ -10,6 +10,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "RNNSearchConfig": "rnnsearch",
     "Seq2SeqTransformer": "seq2seq",
     "Seq2SeqConfig": "seq2seq",
+    "EncoderDecoder": "encoder_decoder",
     "shift_right": "encoder_decoder",
     "Bert": "bert",
     "BertConfig": "bert",
