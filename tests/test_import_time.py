@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = ["attention", "kernels", "heads", "local", "masks", "positions", "activations", "blocks"]
-PARTS = [name for name in [*PARTS, "cost"] if (ROOT / "src/coursekit" / f"{name}.py").is_file()]
+PARTS = [name for name in [*PARTS, "cache", "cost"] if (ROOT / "src/coursekit" / f"{name}.py").is_file()]
 
 HEAVY = {"torch", "numpy", "matplotlib", "nbformat", "nbclient", "sphinx", "tqdm", "yaml"}
 

@@ -16,6 +16,7 @@ LAYERS = {
         "attention",
         "kernels",
         "choosing",
+        "cache",
         "heads",
         "local",
         "masks",

@@ -14,7 +14,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from coursekit._check import check_keep, check_tokens, readable
-from coursekit.blocks import AttentionWeights, Stack, StackCache
+from coursekit.blocks import AttentionWeights, Stack
+from coursekit.cache import StackCache
 from coursekit.decoding import State
 from coursekit.models.weights.rules import HuggingFace
 from coursekit.quick import QuickStack

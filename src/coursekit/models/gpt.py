@@ -24,7 +24,8 @@ from coursekit._check import (
     check_whole,
 )
 from coursekit.activations import ACTIVATIONS
-from coursekit.blocks import Stack, StackCache
+from coursekit.blocks import Stack
+from coursekit.cache import StackCache
 from coursekit.decoding import State
 from coursekit.models.weights import gpt as table
 from coursekit.models.weights.rules import HuggingFace, Rule, export_state
