@@ -406,6 +406,13 @@ def test_dropout_is_where_the_paper_has_it_and_off_in_eval():
     assert net.stack.blocks[0].feed_forward.dropout.p == 0.0  # behind the sublayer, not inside it
 
 
+def test_the_plain_path_knows_neither_cache_nor_quick_form():
+    """What a reader meets first is the model; writing stands apart and is held equal elsewhere."""
+    for path in (GPT.forward, GPT.hidden):
+        names = {*path.__code__.co_varnames, *path.__code__.co_names}
+        assert not names & {"cache", "quick", "state", "past"}
+
+
 # Bad input
 
 

@@ -126,6 +126,40 @@ class GPT(HuggingFace):
         )
         self._initialise()
 
+    def forward(
+        self, tokens: Tensor, keep: Tensor | None = None, **asked: bool
+    ) -> Tensor | tuple[Tensor, ...]:
+        """tokens (B, T) -> logits (B, T, V): at t, the scores of the token that follows t.
+
+        `keep` (B, T) is False at padding, wherever it stands. `return_hidden` and `return_weights`
+        add what `Stack` adds.
+        """
+        x = self.hidden(tokens, keep, **asked)  # (B, T, D)
+        return (self.read_out(x[0]), *x[1:]) if any(asked.values()) else self.read_out(x)
+
+    def hidden(
+        self, tokens: Tensor, keep: Tensor | None = None, **asked: bool
+    ) -> Tensor | tuple[Tensor, ...]:
+        """tokens (B, T) -> the top vectors (B, T, D), from which logits and all heads are read."""
+        check_tokens(tokens, self.config.vocabulary)
+        if keep is not None:
+            check_keep(keep, tokens)
+        x = self.embed(tokens, keep)  # (B, T, D)
+        return self.stack(x, mask=_padding(keep), causal=True, **asked)  # (B, T, D)
+
+    def embed(self, tokens: Tensor, keep: Tensor | None = None, past: int = 0) -> Tensor:
+        """tokens (B, T) -> (B, T, D): each token's vector plus that of its place.
+
+        `past` tokens stand before these. A row counts its places from the first token that `keep`
+        (B, past + T) keeps, so left padding stands before 0.
+        """
+        first = past if keep is None else past - keep.int().argmax(dim=1)  # one, or (B,)
+        return self.dropout(self.positions(self.tokens(tokens), first))  # (B, T, D)
+
+    def read_out(self, x: Tensor) -> Tensor:
+        """x (..., D) -> logits (..., V): how well each token's own vector agrees with x."""
+        return self.tokens(x, scores=True)
+
     def _initialise(self) -> None:
         """N(0, 0.02²) for every matrix, zero for every bias; GPT-2 shrinks what adds up."""
         for module in self.modules():
@@ -138,48 +172,7 @@ class GPT(HuggingFace):
                 for last in (block.self_attention.out, block.feed_forward.contract):
                     nn.init.normal_(last.weight, std=0.02 / (2 * self.config.depth) ** 0.5)
 
-    def forward(
-        self, tokens: Tensor, keep: Tensor | None = None, **asked: bool
-    ) -> Tensor | tuple[Tensor, ...]:
-        """tokens (B, T) -> logits (B, T, V): at t, the scores of the token that follows t.
-
-        `keep` (B, T) is False at padding, wherever it stands. `return_hidden` and `return_weights`
-        add what `Stack` adds.
-        """
-        x = self.hidden(tokens, keep, **asked)
-        return (self.read_out(x[0]), *x[1:]) if any(asked.values()) else self.read_out(x)
-
-    def hidden(
-        self,
-        tokens: Tensor,
-        keep: Tensor | None = None,
-        *,
-        cache: StackCache | None = None,
-        quick: QuickStack | None = None,
-        **asked: bool,
-    ) -> Tensor | tuple[Tensor, ...]:
-        """tokens (B, T) -> the top vectors (B, T, D), from which logits and all heads are read.
-
-        With a `cache` the tokens follow those that it holds, and `keep` (B, S) is about both. A row
-        starts to count its positions at the first token that it keeps. `quick` takes the place of
-        the stack.
-        """
-        check_tokens(tokens, self.config.vocabulary)
-        if keep is not None and cache is None:
-            check_keep(keep, tokens)
-        first = cache.length if cache is not None else 0
-        mask = None
-        if keep is not None:
-            mask = keep[:, None, None, :]  # (B, 1, 1, S)
-            first = first - keep.int().argmax(dim=1)  # (B,): the left padding stands before 0
-        x = self.dropout(self.positions(self.tokens(tokens), first))  # (B, T, D)
-        if quick is not None and tokens.shape[1] == 1:
-            return quick(x, cache, mask=mask)
-        return self.stack(x, mask=mask, causal=True, cache=cache, **asked)
-
-    def read_out(self, x: Tensor) -> Tensor:
-        """x (..., D) -> logits (..., V): how well each token's own vector agrees with x."""
-        return self.tokens(x, scores=True)
+    # Writing: one token after the other, each past position computed once (`decoding`).
 
     def start(self, keep: Tensor | None = None, *, capacity: int = 0) -> State:
         """Return the state before anything is read; `keep` (B, S) is False at left padding.
@@ -202,10 +195,20 @@ class GPT(HuggingFace):
         )
 
     def decode(self, tokens: Tensor, state: State) -> Tensor:
-        """Read tokens (B, T) after what `state` holds -> logits (B, V) of what follows them."""
-        keep = state.keep_with(tokens)  # (B, S)
-        x = self.hidden(tokens, keep, cache=state.cache, quick=state.quick)  # (B, T, D)
+        """Read tokens (B, T) after what `state` holds -> logits (B, V) of what follows them.
+
+        It is `forward` on all tokens so far, of which the cache holds those that were read.
+        """
+        check_tokens(tokens, self.config.vocabulary)
+        keep = state.keep_with(tokens)  # (B, past + T), or None
+        x = self.embed(tokens, keep, past=state.length)  # (B, T, D)
+        if state.quick is not None and tokens.shape[1] == 1:
+            x = state.quick(x, state.cache, mask=_padding(keep))  # (B, 1, D)
+        else:
+            x = self.stack(x, mask=_padding(keep), causal=True, cache=state.cache)  # (B, T, D)
         return self.read_out(x[:, -1])
+
+    # Weights from elsewhere: whose is which stands in `weights/gpt.py`.
 
     def load_huggingface(self, theirs: Mapping[str, Tensor]) -> Self:
         """Copy in the weights of `GPT2LMHeadModel`, `GPT2Model` or their GPT-1 kin."""
@@ -222,3 +225,8 @@ class GPT(HuggingFace):
         return table.rules(
             config.depth, post=config.norm == "post", theirs="transformer." if head else ""
         )
+
+
+def _padding(keep: Tensor | None) -> Tensor | None:
+    """Keep (B, S) -> the mask (B, 1, 1, S): nobody looks at padding."""
+    return None if keep is None else keep[:, None, None, :]
