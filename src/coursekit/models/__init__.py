@@ -53,6 +53,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "ResNetConfig": "resnet",
     "DETR": "detr",
     "DETRConfig": "detr",
+    "PlainDETR": "detr_plain",
 }
 
 __getattr__, __dir__ = lazily(__name__, HOMES)
