@@ -23,7 +23,8 @@ def lazily(
                 value = getattr(value, name)
             super().__setattr__(name, value)
 
-    sys.modules[package].__class__ = Package
+    if any(name == home for name, home in homes.items()):
+        sys.modules[package].__class__ = Package
 
     def load(name: str) -> object:
         if name not in homes:
