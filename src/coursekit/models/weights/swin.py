@@ -1,23 +1,29 @@
 """Which of Swin's weights are which in the authors' code and in transformers.
 
-Ours are the keys of the two tables below, theirs the values; `coursekit.models.conversion` reads
-the rules that come of it in both directions.
+Ours are the keys of the tables below, theirs the values. A `Shape` says which parts there are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
-from torch import Tensor
-
-from coursekit.models.conversion import Ignored, Reshaped, Rule, Same, Stacked
-from coursekit.models.vit_weights import square
-
-if TYPE_CHECKING:
-    from coursekit.models.swin import SwinConfig
+from coursekit.models.weights.rules import Ignored, Reshaped, Rule, Same, Stacked, same
+from coursekit.models.weights.vit import square
 
 Names = dict[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shape:
+    """What decides which weights a Swin has."""
+
+    depths: tuple[int, ...]
+    classes: bool
+    qkv_bias: bool
+    positions: tuple[int, int] | None  # how many absolute ones, and how wide
+
 
 ORIGINAL_MODEL = {
     "embedding.project": "patch_embed.proj",
@@ -52,49 +58,57 @@ HUGGINGFACE_BLOCK = {
     "feed_forward.contract": "mlp.fc2",
 }
 
+OLD_NAMES = {  # in files on the hub -> in a model in memory
+    r"\.attention\.self\.query\.": ".attention.q_proj.",
+    r"\.attention\.self\.key\.": ".attention.k_proj.",
+    r"\.attention\.self\.value\.": ".attention.v_proj.",
+    r"\.attention\.self\.(relative_position_bias)_table": r".attention.\1.\1_table",
+    r"\.attention\.output\.dense\.": ".attention.o_proj.",
+    r"\.intermediate\.dense\.": ".mlp.fc1.",
+    r"\.output\.dense\.": ".mlp.fc2.",
+}
 
-def original_rules(config: SwinConfig) -> Iterator[Rule]:
+
+def original_rules(shape: Shape) -> Iterator[Rule]:
     """Yield the rules for the authors' `SwinTransformer`; its packed q, k, v are ours."""
-    yield from model_rules(config, ORIGINAL_MODEL)
-    for ours, theirs in blocks(config, ORIGINAL_MODEL["stages"]):
+    yield from model_rules(shape, ORIGINAL_MODEL)
+    for ours, theirs in blocks(shape, ORIGINAL_MODEL["stages"]):
         yield from block_rules(ours, theirs, ORIGINAL_BLOCK)
-        for kind in ("weight", "bias")[: 1 + config.qkv_bias]:
+        for kind in ("weight", "bias")[: 1 + shape.qkv_bias]:
             yield Same(f"{ours}.attention.multi_head.qkv.{kind}", f"{theirs}.attn.qkv.{kind}")
         yield Ignored(f"{theirs}.attn.relative_position_index")
         yield Ignored(f"{theirs}.attn_mask")
 
 
-def huggingface_rules(config: SwinConfig) -> Iterator[Rule]:
+def huggingface_rules(shape: Shape) -> Iterator[Rule]:
     """Yield the rules for `SwinForImageClassification`, without classes those for `SwinModel`."""
-    prefix = "swin." if config.classes else ""
-    yield from model_rules(config, HUGGINGFACE_MODEL, prefix)
-    for ours, theirs in blocks(config, prefix + HUGGINGFACE_MODEL["stages"]):
+    prefix = "swin." if shape.classes else ""
+    yield from model_rules(shape, HUGGINGFACE_MODEL, prefix)
+    for ours, theirs in blocks(shape, prefix + HUGGINGFACE_MODEL["stages"]):
         yield from block_rules(ours, theirs, HUGGINGFACE_BLOCK)
-        for kind in ("weight", "bias")[: 1 + config.qkv_bias]:
+        for kind in ("weight", "bias")[: 1 + shape.qkv_bias]:
             parts = tuple(f"{theirs}.attention.{part}_proj.{kind}" for part in "qkv")
             yield Stacked(f"{ours}.attention.multi_head.qkv.{kind}", parts)
         yield Ignored(f"{theirs}.attention.self.relative_position_index")
 
 
-def model_rules(config: SwinConfig, names: Names, prefix: str = "") -> Iterator[Rule]:
+def model_rules(shape: Shape, names: Names, prefix: str = "") -> Iterator[Rule]:
     """Yield the rules for all but the blocks; merging ends a stage there and begins one here."""
     for part in ("embedding.project", "embedding.norm", "norm"):
         yield from same(part, prefix + names[part])
-    if config.classes:
+    if shape.classes:
         yield from same("head", names["head"])
-    if config.absolute_positions:
-        rows, columns = config.map_sizes[0]
-        shape = (rows * columns, config.width)
-        yield Reshaped("positions.weight", prefix + names["positions"], shape, (1, *shape))
-    for stage in range(1, len(config.depths)):
+    if (table := shape.positions) is not None:
+        yield Reshaped("positions.weight", prefix + names["positions"], table, (1, *table))
+    for stage in range(1, len(shape.depths)):
         ours, theirs = f"stages.{stage}.merge", f"{prefix}{names['stages']}.{stage - 1}.downsample"
         yield from same(f"{ours}.norm", f"{theirs}.norm")
         yield Same(f"{ours}.reduce.weight", f"{theirs}.reduction.weight")
 
 
-def blocks(config: SwinConfig, theirs: str) -> Iterator[tuple[str, str]]:
+def blocks(shape: Shape, theirs: str) -> Iterator[tuple[str, str]]:
     """Yield our name and theirs for every block."""
-    for stage, depth in enumerate(config.depths):
+    for stage, depth in enumerate(shape.depths):
         for i in range(depth):
             yield f"stages.{stage}.blocks.{i}", f"{theirs}.{stage}.blocks.{i}"
 
@@ -106,11 +120,6 @@ def block_rules(ours: str, theirs: str, names: Names) -> Iterator[Rule]:
             yield Same(f"{ours}.{our}.weight", f"{theirs}.{their}")
         else:
             yield from same(f"{ours}.{our}", f"{theirs}.{their}")
-
-
-def same(ours: str, theirs: str) -> list[Rule]:
-    """Return the rules for a weight and a bias."""
-    return [Same(f"{ours}.{kind}", f"{theirs}.{kind}") for kind in ("weight", "bias")]
 
 
 def read_config(theirs: Mapping[str, Any]) -> dict[str, Any]:
@@ -141,27 +150,3 @@ def read_config(theirs: Mapping[str, Any]) -> dict[str, Any]:
         "drop_path": theirs["drop_path_rate"],
         "classes": 0 if bare else len(theirs.get("id2label") or (0, 1)),
     }
-
-
-IN_FILES = (  # names in the files on the hub, and in a model in memory since transformers 5
-    (".attention.self.query.", ".attention.q_proj."),
-    (".attention.self.key.", ".attention.k_proj."),
-    (".attention.self.value.", ".attention.v_proj."),
-    (
-        ".attention.self.relative_position_bias_table",
-        ".attention.relative_position_bias.relative_position_bias_table",
-    ),
-    (".attention.output.dense.", ".attention.o_proj."),
-    (".intermediate.dense.", ".mlp.fc1."),
-    (".output.dense.", ".mlp.fc2."),
-)
-
-
-def current_names(theirs: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return `theirs` under the names that transformers gives them in memory."""
-    renamed = {}
-    for name, tensor in theirs.items():
-        for old, new in IN_FILES:
-            name = name.replace(old, new)
-        renamed[name] = tensor
-    return renamed

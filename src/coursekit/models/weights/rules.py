@@ -2,18 +2,23 @@
 
 A rule says which of our parameters stands for which of theirs, by name. `import_state` and
 `export_state` walk the table; a name that is missing or left over, on either side, is an error, so
-a model can never load half of its weights and stay silent.
+a model can never load half of its weights and stay silent. The tables stand in the files beside
+this one, a model asks for its own in a method `rules`, and `HuggingFace` does the rest.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+
+# What transformers calls the forms of GELU, and what `coursekit.activations` does.
+GELUS = {"gelu": "gelu", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh"}
 
 
 @dataclass(frozen=True)
@@ -122,28 +127,59 @@ def export_state(rules: Iterable[Rule], ours: Mapping[str, Tensor]) -> dict[str,
     return theirs
 
 
-def fairseq_block(ours: str, theirs: str, cross_attention: bool) -> list[Rule]:
-    """Return the rules of one `Block` under the names that fairseq gave and BART and Marian kept.
+def same(ours: str, theirs: str) -> list[Rule]:
+    """Return the rules for the weight and the bias of a linear layer or of a norm."""
+    return [Same(f"{ours}.{kind}", f"{theirs}.{kind}") for kind in ("weight", "bias")]
 
-    `ours` and `theirs` are the block's own names, such as "encoder.blocks.0" and
-    "model.encoder.layers.0".
-    """
-    pairs = [
-        ("feed_forward.expand", "fc1"),
-        ("feed_forward.contract", "fc2"),
-        ("feed_residual.norm", "final_layer_norm"),
+
+def stacked(ours: str, theirs: Iterable[str]) -> list[Rule]:
+    """Return the rules for weights and biases that stand below one another in one of ours."""
+    theirs = tuple(theirs)
+    return [
+        Stacked(f"{ours}.{kind}", tuple(f"{name}.{kind}" for name in theirs))
+        for kind in ("weight", "bias")
     ]
-    attentions = [("self", "self_attn"), ("cross", "encoder_attn")][: 1 + cross_attention]
-    for our, their in attentions:
-        pairs.append((f"{our}_attention.out", f"{their}.out_proj"))
-        pairs.append((f"{our}_residual.norm", f"{their}_layer_norm"))
-    rules: list[Rule] = []
-    for kind in ("weight", "bias"):
-        rules += [Same(f"{ours}.{our}.{kind}", f"{theirs}.{their}.{kind}") for our, their in pairs]
-        for our, their in attentions:
-            parts = tuple(f"{theirs}.{their}.{part}_proj.{kind}" for part in "qkv")
-            rules.append(Stacked(f"{ours}.{our}_attention.qkv.{kind}", parts))
-    return rules
+
+
+def renamed(theirs: Mapping[str, Tensor], names: Mapping[str, str]) -> dict[str, Tensor]:
+    """Return `theirs` with every pattern (`re`) of `names` in a name replaced by what it maps to.
+
+    Files on the hub keep old names; a model in memory has had newer ones since transformers 5.
+    """
+    found = {}
+    for name, tensor in theirs.items():
+        for old, new in names.items():
+            name = re.sub(old, new, name)
+        found[name] = tensor
+    return found
+
+
+class HuggingFace(nn.Module):
+    """What all models here share: one table, `rules`, reads and writes the weights of others."""
+
+    old_names: ClassVar[Mapping[str, str]] = {}  # in files on the hub -> in memory, see `renamed`
+
+    def rules(self) -> Iterable[Rule]:
+        """Say which parameter stands for which of theirs."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_huggingface(cls, theirs: Mapping[str, Tensor], config: Any) -> Self:
+        """Build from the state dict of the `transformers` model that `rules` names."""
+        return cls(config).load_huggingface(theirs)
+
+    def load_huggingface(self, theirs: Mapping[str, Tensor]) -> Self:
+        """Copy the weights of the `transformers` model in; a name left over is an error."""
+        return self.load(self.rules(), renamed(theirs, self.old_names))
+
+    def load(self, rules: Iterable[Rule], theirs: Mapping[str, Tensor]) -> Self:
+        """Copy the weights in that `rules` name."""
+        load_strictly(self, import_state(rules, theirs))
+        return self
+
+    def to_huggingface(self) -> dict[str, Tensor]:
+        """Return the weights under the names of `transformers`."""
+        return export_state(self.rules(), self.state_dict())
 
 
 def load_strictly(model: torch.nn.Module, state: Mapping[str, Tensor]) -> None:
@@ -170,6 +206,25 @@ def load_strictly(model: torch.nn.Module, state: Mapping[str, Tensor]) -> None:
             model.to(tensor.dtype)  # or float64 weights would be rounded without a word
             break
     model.load_state_dict(dict(state))
+
+
+def check_usual(theirs: Mapping[str, Any], usual: Mapping[str, Any], said: str = "{name}") -> None:
+    """Raise if a `config.json` has another value where our model knows the usual one only.
+
+    `said` is what the sentence calls the entry `name`.
+    """
+    for name, value in usual.items():
+        if theirs.get(name, value) != value:
+            found = theirs[name]
+            raise ValueError(f"{said.format(name=name)} must be {value!r}, found {found!r}")
+
+
+def read_sizes(theirs: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Return our name -> value of a `config.json`; `names` is our name -> theirs, all needed."""
+    missing = [their for their in names.values() if theirs.get(their) is None]
+    if missing:
+        raise ValueError(f"the configuration lacks {', '.join(missing)}")
+    return {our: theirs[their] for our, their in names.items()}
 
 
 def read_safetensors(path: str | Path) -> dict[str, Tensor]:
