@@ -246,13 +246,13 @@ def _files(name: tuple[str, ...], folders: Iterable[Path]) -> list[Path]:
                 found.append(module)
                 break
             elif not place.is_dir():
-                if found and (home := _homes(found[-1]).get(part)):
+                if found and (home := homes(found[-1]).get(part)):
                     found += _at_home(found[-1], home)
                 break
         else:
             if found:
                 package = found[-1]
-                for home in _homes(package).values():
+                for home in homes(package).values():
                     found += _at_home(package, home)
         if found:
             return found
@@ -266,11 +266,14 @@ def _at_home(package: Path, home: str) -> list[Path]:
     return [*inside, package.parent.joinpath(*rooms, f"{module}.py")]
 
 
-def _homes(package: Path) -> dict[str, str]:
+def homes(package: Path) -> dict[str, str]:
     """Return the `HOMES` of an `__init__.py`: which module holds a name that it hands out."""
     source = package.read_text(encoding="utf-8") if package.name == "__init__.py" else ""
-    if "HOMES" not in source:
-        return {}
+    return _homes_in(source) if "HOMES" in source else {}
+
+
+@functools.lru_cache(maxsize=64)
+def _homes_in(source: str) -> dict[str, str]:
     for node in ast.parse(source).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "HOMES":
             return ast.literal_eval(node.value)
