@@ -173,7 +173,7 @@ def _templates() -> Any:
     made.filters |= {
         "number": number,
         "counted": counted,
-        "percent": lambda share: f"{100 * share:.0f} %",
+        "percent": lambda share: f"{100 * share:.0f}\u00a0%",
         "code": code,
         "verbatim": verbatim,
         "prose": prose,
