@@ -1,4 +1,6 @@
-"""Runs a student's cells, in the student's process: compile and exec, nothing of IPython between.
+"""Runs a notebook's cells, in a process of their own: compile and exec, nothing of IPython between.
+
+The grader runs what was handed in with this, and `submit_check` what will be.
 
 What a cell printed is read from its pipes by the judge; here are its figures, the value of its last
 expression, and its error with the line of the student's own code.
@@ -22,8 +24,8 @@ from collections.abc import Collection
 from functools import lru_cache
 from typing import Any
 
+from coursekit.assignments import stand_ins
 from coursekit.assignments.limits import Limits
-from coursekit.grading.student import stand_ins
 
 TEXT = 10_000  # characters of a shown value
 SENTENCE = 600  # of an error's message
@@ -44,13 +46,15 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, 
 class Notebook:
     """One student's notebook: a namespace that its cells share."""
 
-    def __init__(self, limits: Limits, modules: Collection[str] = ()) -> None:
+    def __init__(
+        self, limits: Limits, modules: Collection[str] = (), *, graded: bool = True
+    ) -> None:
         self._module = types.ModuleType("__main__")
         self.names: dict[str, Any] = self._module.__dict__
         self.names["__builtins__"] = builtins
         self._limits, self._figures, self._figure_bytes = limits, 0, 0
         self._pending: list[bytes] = []
-        stand_ins.put_in_place(self.names, lambda *_, **__: self._draw(), modules)
+        stand_ins.put_in_place(self.names, lambda *_, **__: self._draw(), modules, graded=graded)
         sys.modules["__main__"] = self._module
 
     def forget(self, kept: dict[str, Any]) -> None:

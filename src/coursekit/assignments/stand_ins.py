@@ -21,24 +21,29 @@ HARMLESS = {  # magics that change nothing about an answer
 RUNS_ITS_CELL = {"time", "capture", "prun"}
 
 
-def put_in_place(names: dict[str, Any], show: Any, modules: Collection[str] = ()) -> None:
+def put_in_place(
+    names: dict[str, Any], show: Any, modules: Collection[str] = (), *, graded: bool = True
+) -> None:
     """Give the notebook's namespace `names`, and this process, their stand-ins.
 
-    Of our own package there are `modules`; all, if none is named.
+    Of our own package there are `modules`; all, if none is named. Where a notebook is not `graded`,
+    but its author rehearses, the package stays as it is, and `check` speaks.
     """
     shell = Shell(names)
     names.update(get_ipython=lambda: shell, display=display)
     builtins.input = no_input
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is not None:
+        pyplot.show = show  # type: ignore[attr-defined]
+    sys.meta_path.insert(0, _NotHere(modules))
+    if not graded:
+        return
     for name in [n for n in sys.modules if n == "coursekit" or n.startswith("coursekit.")]:
         del sys.modules[name]  # ours; an import finds fresh ones, which know nothing
     exercises = types.ModuleType("coursekit.exercises", "Quiet while a notebook is graded.")
     exercises.__path__ = []
     exercises.check = exercises.submit_check = quiet  # type: ignore[attr-defined]
     sys.modules["coursekit.exercises"] = exercises
-    sys.meta_path.insert(0, _NotHere(modules))
-    pyplot = sys.modules.get("matplotlib.pyplot")
-    if pyplot is not None:
-        pyplot.show = show  # type: ignore[attr-defined]
 
 
 def no_input(prompt: object = "") -> NoReturn:
