@@ -13,8 +13,8 @@ import pytest
 from coursekit.assignments.release import sources, write_release
 from coursekit.errors import CourseError
 from coursekit.exercises import audit, catalogue
-from coursekit.exercises.edits import as_cell
-from coursekit.exercises.question import Case
+from coursekit.exercises.edits import Edit, as_cell
+from coursekit.exercises.question import Case, Misconception
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "a01_kernels"
@@ -142,6 +142,15 @@ def test_a_stale_release_and_a_missing_page_are_said(copy):
                 )
             },
             "is told the hint of",
+        ),
+        (
+            lambda q: {
+                "misconceptions": (
+                    Misconception("typed wrongly", Edit(q.reference, "scores.amax", "sores"), "x"),
+                    *q.misconceptions[1:],
+                )
+            },
+            "'typed wrongly' is no Python of ours: name 'sores' is not defined",
         ),
         (
             lambda q: {
