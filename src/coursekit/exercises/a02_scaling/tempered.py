@@ -49,6 +49,11 @@ def temperature_0_and_a_tie(student):
     return student.tempered(torch.tensor([[1.0, 4.0, 4.0], [2.0, 2.0, 2.0]]), 0.0)
 
 
+@QUESTION.visible(says="temperature 0 and scores that are nearly equal")
+def temperature_0_and_scores_nearly_equal(student):
+    return student.tempered(torch.tensor([[1.0, 1.0 + 2**-22, 0.0]]), 0)
+
+
 QUESTION.mistake(
     "multiplied by the temperature",
     old=("> 0:\n        return (scores / temperature)"),
@@ -93,4 +98,12 @@ QUESTION.mistake(
     new="best",
     hint="In a tie you give each of the best keys a weight of 1. Weights sum to 1: divide by "
     "how many there are.",
+)
+
+QUESTION.mistake(
+    "a tiny temperature for 0",
+    old="if temperature > 0:",
+    new="temperature = max(temperature, 1e-6)\n    if temperature > 0:",
+    hint="A tiny temperature is not 0: two scores that differ by less than it share the weight as "
+    "if they were equal. Treat 0 by itself, and compare the scores with the largest one.",
 )

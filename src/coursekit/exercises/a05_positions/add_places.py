@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from coursekit.exercises.probe import randn
+from coursekit.exercises.probe import after, randn
 from coursekit.exercises.question import Question
 
 
@@ -43,6 +43,11 @@ def three_sentences_that_start_at_place(student):
 @QUESTION.visible(says="as many sentences as words")
 def as_many_sentences_as_words(student):
     return student.add_places(randn(3, 3, 2), randn(6, 2, seed=1), 1)
+
+
+@QUESTION.visible(says="what was given stays as it was")
+def what_was_given_stays(student):
+    return after(student.add_places, randn(1, 2, 3), randn(4, 3, seed=1), 1)
 
 
 QUESTION.mistake(
@@ -93,4 +98,12 @@ QUESTION.mistake(
     old="x + table[first : first + x.shape[1]]",
     new="table[first : first + x.shape[1]].expand_as(x).clone()",
     hint="You return the places alone. The words in x are still needed: add.",
+)
+
+QUESTION.mistake(
+    "x changed in place",
+    old="return x + table[first : first + x.shape[1]]",
+    new="x += table[first : first + x.shape[1]]\n    return x",
+    hint="The numbers are right, but x itself is changed: += writes into the tensor that you were "
+    "given, and whoever gave it has lost the words. x + ... makes a new one.",
 )

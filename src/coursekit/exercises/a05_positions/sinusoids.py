@@ -45,6 +45,11 @@ def places_with_a_batch_axis_between(student):
     return student.sinusoids(5 * randn(2, 3), 6, 50.0)
 
 
+@QUESTION.visible(says="places in double precision")
+def places_in_double_precision(student):
+    return student.sinusoids(torch.tensor([0.5, 3.0], dtype=torch.float64), 4)
+
+
 QUESTION.mistake(
     "all sines, then all cosines",
     old="torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)",
@@ -104,4 +109,12 @@ QUESTION.mistake(
     new="10_000.0 **",
     hint="The case with the usual base passes, the others do not: you use 10,000 whatever "
     "`base` says.",
+)
+
+QUESTION.mistake(
+    "always single precision",
+    old="speeds = base",
+    new="places = places.float()\n    speeds = base",
+    hint="Your result is float32 whatever the places are. Let the speeds have the dtype of the "
+    "places, and the result has it too.",
 )
