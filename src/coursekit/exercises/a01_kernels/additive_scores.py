@@ -28,8 +28,8 @@ QUESTION = Question(
     difficulty=3,
     minutes=30,
     page="kernels.html#sec-kernels-bahdanau",
-    hint="self.query(q) is (..., T, hidden) and self.key(k) is (..., S, hidden). Give each an axis "
-    "of length 1 so that their sum is (..., T, S, hidden); then tanh, then self.score, whose last "
+    hint="The queries become (..., T, hidden), the keys (..., S, hidden). Give each an axis of "
+    "length 1 so that their sum is (..., T, S, hidden); then tanh, then the last layer, whose "
     "axis of length 1 goes.",
     reference=AdditiveScores,
     forbidden=("coursekit",),

@@ -21,8 +21,8 @@ QUESTION = Question(
     difficulty=1,
     minutes=15,
     page="kernels.html#sec-kernels-six",
-    hint="Give q and k an axis of length 1 each, so that their difference has all pairs: "
-    "q[..., :, None, :] - k[..., None, :, :] is (..., T, S, D). Square, and sum over D.",
+    hint="Give q and k an axis of length 1 each, at different places, so that their difference has "
+    "all pairs, (..., T, S, D). Square, and sum over D.",
     reference=gaussian_scores,
     forbidden=("coursekit",),
 )

@@ -24,8 +24,9 @@ QUESTION = Question(
     minutes=20,
     page="kernels.html#sec-kernels-regression",
     hint="The places you ask about are queries, the places you have seen are keys, what you saw "
-    "there are values, all of width 1: query[:, None] is (T, 1). shares and gaussian_scores do "
-    "the rest, and shares does not mind a tiny bandwidth.",
+    "there are values. Queries and keys are vectors of width 1, and an axis of that length is "
+    "easily added. shares and gaussian_scores do the rest, and shares does not mind a tiny "
+    "bandwidth.",
     reference=predict,
     forbidden=LIBRARY,
     needs=("shares", "gaussian_scores"),

@@ -26,8 +26,9 @@ QUESTION = Question(
     difficulty=2,
     minutes=20,
     page="kernels.html#sec-kernels-self",
-    hint="First the three projections, q = x @ wq and so on. The scores are q times k with its "
-    "last two axes swapped, divided by the root of the width of q; shares makes weights of them.",
+    hint="First the three projections of x. Then a score for each pair of words: for that the keys "
+    "want their last two axes swapped. Divide by the root of the width of q; shares makes "
+    "weights of them.",
     reference=self_attention,
     forbidden=LIBRARY,
     needs=("shares",),

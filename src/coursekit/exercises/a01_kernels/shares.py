@@ -23,7 +23,8 @@ QUESTION = Question(
     minutes=15,
     page="kernels.html#sec-kernels-regression",
     hint="Three steps, each along the last axis: subtract the largest score, take exp, divide by "
-    "the sum. keepdim=True keeps the rows where they are.",
+    "the sum. The largest score and the sum have to stay rows of length 1, so that each meets "
+    "its own row.",
     reference=shares,
     forbidden=SOFTMAX,
 )

@@ -22,8 +22,9 @@ QUESTION = Question(
     difficulty=2,
     minutes=15,
     page="scaling.html#sec-scaling-saturation",
-    hint="-(w · log2 w), summed over the last axis. A weight of 0 has log2 = -inf, and 0 · -inf is "
-    "nan: use torch.where or clamp_min inside the logarithm, or torch.special.xlogy.",
+    hint="A weight of 0 has the logarithm -inf, and 0 · -inf is nan. Take the logarithm of "
+    "something harmless there: the weight of 0 wipes it out. Then sum along the keys, and "
+    "mind the sign and the base.",
     reference=entropy_bits,
     forbidden=("torch.distributions", "torch.special.entr", "torch.Tensor.entropy", "scipy"),
 )

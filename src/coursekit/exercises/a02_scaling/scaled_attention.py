@@ -25,8 +25,9 @@ QUESTION = Question(
     difficulty=1,
     minutes=15,
     page="scaling.html#sec-scaling-variance",
-    hint="scores = q @ k.transpose(-2, -1), then the factor, then softmax(dim=-1), then @ v. The "
-    "width is the last axis of q. Return both, the output first.",
+    hint="Four steps: the scores of all pairs in one product, for which the last two axes of k are "
+    "swapped; the factor; a softmax, along which axis? the values, weighted. The width is the "
+    "last axis of q. Return both, the output first.",
     reference=scaled_attention,
     forbidden=LIBRARY,
 )

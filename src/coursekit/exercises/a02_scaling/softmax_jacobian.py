@@ -21,8 +21,9 @@ QUESTION = Question(
     difficulty=2,
     minutes=20,
     page="scaling.html#sec-scaling-gradient",
-    hint="torch.diag_embed puts the last axis on a diagonal, for any axes in front. The product "
-    "p pᵀ is p[..., :, None] * p[..., None, :].",
+    hint="Two matrices for each row: one with p on its diagonal (torch.diag_embed bears any axes "
+    "in front), and one with all products of two weights, which needs p once as a column and "
+    "once as a row.",
     reference=softmax_jacobian,
     forbidden=AUTOGRAD,
 )

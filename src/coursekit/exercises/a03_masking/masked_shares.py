@@ -42,8 +42,8 @@ QUESTION = Question(
     minutes=25,
     page="masking.html#sec-masking-empty",
     hint="Scores become -inf where the mask is False, and then the softmax takes the last axis. "
-    "That leaves the rows that are False all over: find them first, mask.any(dim=-1, "
-    "keepdim=True), let them compute on harmless numbers, and erase their result.",
+    "That leaves the rows that are False all over: find them first, let them compute on "
+    "harmless numbers, and erase their result.",
     reference=masked_shares,
     forbidden=LIBRARY,
 )

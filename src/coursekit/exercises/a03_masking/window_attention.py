@@ -31,9 +31,9 @@ QUESTION = Question(
     minutes=40,
     page="masking.html#sec-masking-cost",
     hint="Which keys does query t see? Write their places as (T, 2·radius + 1), a column of "
-    "queries plus a row of steps from -radius to radius. k[..., places, :] fetches them, once "
-    "the places are brought back into the sequence by clamp; those that lay outside it are what "
-    "masked_shares must hide.",
+    "queries plus a row of steps from -radius to radius. A tensor of places as an index "
+    "fetches them all, once the places are brought back into the sequence by clamp; those "
+    "that lay outside it are what masked_shares must hide.",
     reference=window_attention,
     forbidden=LIBRARY,
     needs=("masked_shares",),

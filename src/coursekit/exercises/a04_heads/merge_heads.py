@@ -21,7 +21,8 @@ QUESTION = Question(
     minutes=10,
     page="heads.html#sec-heads-split",
     hint="The way back, in reverse order: first swap heads and places, (B, T, H, Dh), then make "
-    "one axis of the last two. flatten(-2) and reshape do that; view wants .contiguous() first.",
+    "one axis of the last two. flatten and reshape do that; view refuses what lies apart in "
+    "memory.",
     reference=merge_heads,
     forbidden=("coursekit",),
 )

@@ -22,9 +22,10 @@ QUESTION = Question(
     difficulty=2,
     minutes=20,
     page="positions.html#sec-positions-relative",
-    hint="place = torch.arange(length) with a new axis in front and behind gives the distances of "
-    "all pairs, (T, T). Clamp them to -K … K, add K, and they are row numbers. table[rows] is "
-    "(T, T, H); the heads still have to come to the front.",
+    hint="Number the places, once as a row and once as a column: their difference has the "
+    "distances of all pairs, (T, T). Clamp them to -K … K, add K, and they are row numbers. A "
+    "tensor of row numbers as an index of the table gives (T, T, H); the heads still have to "
+    "come to the front.",
     reference=relative_bias,
     forbidden=("coursekit",),
 )

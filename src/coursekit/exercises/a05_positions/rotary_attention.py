@@ -37,8 +37,8 @@ QUESTION = Question(
     difficulty=3,
     minutes=30,
     page="positions.html#sec-positions-relative",
-    hint="Project first, then turn: q = turn(self.query(x), places, base), k likewise, v as it is. "
-    "The rest is scaled dot-product attention, with the root of the width.",
+    hint="Only queries and keys meet in a product, and the turn belongs after the matrix that "
+    "makes them. The rest is scaled dot-product attention, with the root of the width.",
     reference=RotaryAttention,
     forbidden=LIBRARY,
     needs=("turn",),

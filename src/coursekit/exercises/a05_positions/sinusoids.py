@@ -22,9 +22,10 @@ QUESTION = Question(
     difficulty=1,
     minutes=20,
     page="positions.html#sec-positions-sinusoidal",
-    hint="Make the width/2 speeds first: torch.arange(0, width, 2) holds the exponents 2i. Then "
-    "all angles at once, places[..., None] * speeds, (..., width/2). Sine and cosine alternate: "
-    "stack the two on a new last axis and flatten it, or write into [..., 0::2] and [..., 1::2].",
+    hint="Make the width/2 speeds first; the exponents 2i are every other whole number below "
+    "width. Then the angles of all places and all speeds at once, (..., width/2), which asks "
+    "for one more axis. Sine and cosine alternate in the result: stack the two on a new last "
+    "axis and flatten it, or write into every other column.",
     reference=sinusoids,
     forbidden=("coursekit",),
 )

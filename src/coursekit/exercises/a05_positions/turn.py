@@ -26,9 +26,10 @@ QUESTION = Question(
     difficulty=2,
     minutes=25,
     page="positions.html#sec-positions-relative",
-    hint="The angles are (T, D/2): places[:, None] * speeds. a = x[..., 0::2] and b = x[..., 1::2] "
-    "are (..., T, D/2) and meet them by broadcasting. The new pair is (a cos - b sin, "
-    "a sin + b cos); stack on a new last axis and flatten.",
+    hint="Each row has its place and each pair its speed, so the angles are (T, D/2). The first "
+    "numbers of all pairs are every other column of x, the second ones the columns between; "
+    "both meet the angles by broadcasting. Put the two new numbers of a pair side by side "
+    "again.",
     reference=turn,
     forbidden=("coursekit",),
 )

@@ -21,9 +21,8 @@ QUESTION = Question(
     difficulty=1,
     minutes=15,
     page="blocks.html#sec-blocks-collapse",
-    hint="x.mean(dim=-2, keepdim=True) is the mean token, (..., 1, D). Subtract it, square, sum "
-    "over the last two axes, take the root; divide by the same of x. "
-    ".norm(dim=(-2, -1)) is root, sum and squares in one.",
+    hint="The mean token is a mean over the places, and stays a row, (..., 1, D). Subtract it, "
+    "square, sum over the last two axes, take the root; divide by the same of x.",
     reference=apart,
     forbidden=("coursekit",),
 )

@@ -32,8 +32,8 @@ QUESTION = Question(
     minutes=20,
     page="blocks.html#sec-blocks-placement",
     hint="nn.ModuleList of `depth` blocks, each made anew, and a loop in forward in which x is "
-    "replaced by what the block makes of it. self.final is nn.LayerNorm (or your TokenNorm) for "
-    '"pre" and nn.Identity() for "post".',
+    "replaced by what the block makes of it. Whether self.final is a norm or does nothing is "
+    "decided in __init__.",
     reference=Stack,
     forbidden=READY_BLOCK,
     needs=("Block", "TokenNorm"),

@@ -41,9 +41,9 @@ QUESTION = Question(
     difficulty=2,
     minutes=25,
     page="blocks.html#sec-blocks-residual",
-    hint="Mean and variance along the last axis, with keepdim=True. The variance divides by the "
-    "width: x.var(..., correction=0), or the mean of the squares of x - mean. eps is added to the "
-    "variance, before the root. The two nn.Parameter, self.weight and self.bias, come last.",
+    hint="Mean and variance run along the last axis, which has to stay as an axis of length 1. The "
+    "variance divides by the width; torch's own divides by one less unless it is told "
+    "otherwise. eps is added to the variance, before the root. Gain and bias come last.",
     reference=TokenNorm,
     forbidden=READY_NORM,
 )

@@ -29,10 +29,10 @@ QUESTION = Question(
     difficulty=2,
     minutes=25,
     page="tokenization.html#sec-tokenization-bytes",
-    hint="Make a dict from byte to symbol once: the 188 that print are chr(byte); walk through "
-    "the other 68 in order and give them chr(256), chr(257), … write looks each byte of "
-    "text.encode() up; read looks back, puts all bytes together, and decodes them at once with "
-    'errors="replace".',
+    hint="Make a dict from byte to symbol once: the 188 that print keep their number; walk through "
+    "the other 68 in order and count up from 256. write looks each byte up; read looks back, "
+    "puts all bytes together, and decodes them at once, so that a character may be in several "
+    "of them.",
     reference=ByteAlphabet,
     forbidden=READY,
 )

@@ -30,8 +30,8 @@ QUESTION = Question(
     minutes=40,
     page="tokenization.html#sec-tokenization-bpe",
     hint="Keep each word as a list of symbols, at first its letters. In each step: count all "
-    "pairs, zip(symbols, symbols[1:]), each with the count of its word; take the pair that is "
-    "smallest by (-count, pair); merge it in every word; count again.",
+    "neighbours, each with the count of its word; take the most frequent pair, and of equals "
+    "the smallest; merge it in every word; count again.",
     reference=learn_bpe,
     forbidden=READY,
     needs=("merge_pair",),

@@ -24,9 +24,10 @@ QUESTION = Question(
     difficulty=3,
     minutes=40,
     page="tokenization.html#sec-tokenization-unigram",
-    hint="Let best[end] be the best way to write word[:end]: its score, and its pieces (or where "
-    "its last piece begins). best[0] is 0 and no pieces. For each end, try all starts before it: "
-    "best[start] plus the score of word[start:end]. A place that no way leads to stays None.",
+    hint="For each end, let the best way to write the word up to there be known: its sum, and its "
+    "pieces (or where its last piece begins). The empty beginning has a sum of 0 and no "
+    "pieces. For each end try all starts before it: the best way to there, plus the score of "
+    "the piece between. A place that no way leads to stays None.",
     reference=likeliest,
     forbidden=READY,
 )

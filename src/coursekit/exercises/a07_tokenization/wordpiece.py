@@ -26,9 +26,9 @@ QUESTION = Question(
     difficulty=2,
     minutes=20,
     page="tokenization.html#sec-tokenization-wordpiece",
-    hint="At each start, try the ends from the end of the word back. What you look up is the "
-    "piece with ## before it, except at start 0, and that is also what you append. If no end "
-    "fits, return [unknown] and forget the pieces.",
+    hint="At each start, try the ends from the end of the word back. What you look up is the piece "
+    "with ## before it, except at the start of the word, and that is also what you append. If "
+    "no end fits, forget the pieces.",
     reference=wordpiece,
     forbidden=READY,
 )

@@ -24,9 +24,9 @@ QUESTION = Question(
     difficulty=1,
     minutes=15,
     page="translation.html#sec-translation-averaging",
-    hint="For each name of the first checkpoint: the sum of that tensor over all of them, made "
-    ".double() first, divided by how many there are, and back .to(the dtype that it had). Where "
-    "is_floating_point() is False, the first one's tensor as it is. Make new tensors.",
+    hint="For each name of the first checkpoint: a sum over all of them in double precision, "
+    "divided by how many there are, and back to the dtype that it had. Tensors of whole "
+    "numbers are the same in all. Make new tensors.",
     reference=average_weights,
     forbidden=("coursekit", "torch.optim.swa_utils"),
 )

@@ -29,10 +29,9 @@ QUESTION = Question(
     difficulty=3,
     minutes=45,
     page="translation.html#sec-translation-decoding",
-    hint="Keep two lists of pairs (text, sum of logs), `running` and `complete`; at first running "
-    "is [([], 0.0)]. In each step make all pairs ([*text, word], total + log p), sort them, and "
-    "fill both lists anew from the sorted one. Rate the texts when the loop is over. "
-    "logs = table.log_softmax(dim=-1).tolist() gives plain numbers.",
+    hint="Keep two lists of pairs, a text and its sum of logs: what is running, at first the empty "
+    "text alone, and what is complete. In each step make all continuations, sort them "
+    "together, and fill both lists from the sorted one. Rate the texts when the loop is over.",
     reference=beam_search,
     forbidden=("coursekit",),
 )

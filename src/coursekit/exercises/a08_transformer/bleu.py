@@ -46,10 +46,9 @@ QUESTION = Question(
     difficulty=2,
     minutes=35,
     page="translation.html#sec-translation-bleu",
-    hint="For one sentence and one n: Counter(tuple(words[i : i + n]) for i in "
-    "range(len(words) - n + 1)) counts its n-grams, and Counter & Counter takes the smaller "
-    "count of each. Add up over all sentences, separately for n = 1 … 4; divide only then. "
-    "Everything after that is one line.",
+    hint="For one sentence and one n: count the n-grams as tuples; a Counter does, and & of two "
+    "Counters takes the smaller count of each. Add up over all sentences, separately for n = "
+    "1 … 4; divide only then. Everything after that is one line.",
     reference=bleu,
     forbidden=READY_BLEU,
 )

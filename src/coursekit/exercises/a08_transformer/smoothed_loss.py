@@ -35,9 +35,9 @@ QUESTION = Question(
     difficulty=2,
     minutes=30,
     page="translation.html#sec-translation-loss",
-    hint="log_p = logits.log_softmax(dim=-1), (B, T, V). For each place: the loss of the right "
-    "word, -log_p.gather(-1, labels[..., None])[..., 0], and the mean of the losses of all words, "
-    "-log_p.mean(dim=-1). Mix them with 1 - ε and ε, choose the places where labels != pad, and "
+    hint="Take logarithms of probabilities once, (B, T, V), in a way that bears large logits. For "
+    "each place there are two losses: that of the right word, which gather picks out, and the "
+    "mean of the losses of all words. Mix them with 1 - ε and ε, choose the real places, and "
     "only then take the mean.",
     reference=smoothed_loss,
     forbidden=READY_LOSS,

@@ -20,9 +20,9 @@ QUESTION = Question(
     difficulty=1,
     minutes=15,
     page="translation.html#sec-translation-teacher-forcing",
-    hint="Three tensors of the shape of target. What is read: a column of `start`, then all "
-    "columns of target but the last (torch.cat along dim=1). What should be said: the target as "
-    "it is. Where it counts: where the label is not `pad`.",
+    hint="Three tensors of the shape of target. What is read: a column of `start`, then the target "
+    "without its last column. What should be said: the target as it is. Where it counts: "
+    "where the label is not `pad`.",
     reference=teacher_forcing,
     forbidden=("coursekit",),
 )

@@ -32,9 +32,9 @@ QUESTION = Question(
     difficulty=1,
     minutes=20,
     page="translation.html#sec-translation-model",
-    hint="self.weight = nn.Parameter(torch.randn(vocabulary, width) / √width). A row of it is "
-    "self.weight[tokens], with any axes; times √width. The scores are a product with the matrix "
-    "transposed, and nothing else.",
+    hint="Random normal numbers have standard deviation 1; what makes it 1/√width? A row of the "
+    "matrix is found by indexing, with any axes, and grows on its way in. The scores are a "
+    "product with the matrix transposed, and nothing else.",
     reference=TiedEmbedding,
     forbidden=("coursekit",),
 )

@@ -27,10 +27,10 @@ QUESTION = Question(
     difficulty=3,
     minutes=35,
     page="training.html#sec-training-batches",
-    hint="Count the real tokens of all batches first. Then for each batch the sum of its losses "
-    '(F.cross_entropy with ignore_index=pad and reduction="sum"), divided by that one count, and '
-    ".backward(): gradients add up by themselves. Work on a copy, "
-    "weight.detach().clone().requires_grad_().",
+    hint="Count the real tokens of all batches first. Then for each batch the sum of its losses, "
+    "not the mean (F.cross_entropy has an argument for it, and one for padding), divided by "
+    "that one count, and backward: gradients add up by themselves. Work on a copy that asks "
+    "for a gradient of its own.",
     reference=accumulate,
     forbidden=("coursekit",),
 )

@@ -25,9 +25,9 @@ QUESTION = Question(
     difficulty=2,
     minutes=30,
     page="training.html#sec-training-adam",
-    hint="First the new m and v, which you also return. Then, for this step alone, the corrected "
-    "ones: m / (1 - β₁ᵗ) and v / (1 - β₂ᵗ) with t = step. Last the weights: shrink w by the factor "
-    "1 - lr · decay, and subtract lr times the quotient.",
+    hint="First the new means, which you also return. Then, for this step alone, the corrected "
+    "ones. Last the weights: the decay takes a share of the old w, and the quotient is "
+    "subtracted. Do not write into what you were given.",
     reference=adamw_step,
     forbidden=READY_ADAM,
 )

@@ -19,8 +19,8 @@ QUESTION = Question(
     difficulty=1,
     minutes=10,
     page="training.html#sec-training-warmup",
-    hint="Two curves, step^-0.5 and step · warmup^-1.5. Take the lower one, and multiply it by "
-    "width^-0.5. ** is the power, and min takes two numbers.",
+    hint="Two curves, one rising and one falling. Take the lower one, and multiply it by what the "
+    "width says. ** is the power, and min takes two numbers.",
     reference=paper_rate,
     forbidden=READY_RATE,
 )
