@@ -225,7 +225,47 @@ def test_an_answer_may_use_earlier_answers_of_the_notebook(monkeypatch):
         scores = gaussian_scores(query[:, None], x[:, None], bandwidth)  # noqa: F821
         return shares(scores) @ y
 
-    assert check(predict).misconception == "bandwidth not squared in a prediction"
+    answer = check(predict)
+    assert answer.hint.startswith(
+        "With ours in place of your gaussian_scores this is right. Mend gaussian_scores. You divide"
+    )
+    assert not answer.right and answer.misconception == ""
+    assert globals()["gaussian_scores"] is wrong("gaussian_scores", "bandwidth not squared")
+
+
+def test_a_mistake_here_is_told_although_an_earlier_answer_is_wrong_as_well(monkeypatch):
+    monkeypatch.setitem(globals(), "gaussian_scores", wrong("gaussian_scores", "plus for minus"))
+
+    def predict(query, x, y, bandwidth):
+        scores = gaussian_scores(query[:, None], x[:, None], bandwidth)  # noqa: F821
+        return scores.softmax(dim=0) @ y
+
+    answer = check(predict)
+    assert answer.misconception == "shares over the places" and "With ours" not in answer.hint
+
+
+def test_an_earlier_answer_that_is_wrong_and_not_called_is_not_blamed(monkeypatch):
+    monkeypatch.setitem(globals(), "gaussian_scores", wrong("gaussian_scores", "plus for minus"))
+    answer = check("predict", wrong("predict", "the nearest sample"))
+    assert answer.misconception == "the nearest sample" and "ours" not in answer.hint
+
+
+def test_the_cause_of_a_module_is_named(monkeypatch):
+    def gelu(x):
+        return x.relu()
+
+    monkeypatch.setitem(globals(), "gelu", gelu)
+
+    class FeedForward(nn.Module):
+        def __init__(self, *, width, hidden):
+            super().__init__()
+            self.expand, self.contract = nn.Linear(width, hidden), nn.Linear(hidden, width)
+
+        def forward(self, x):
+            return self.contract(globals()["gelu"](self.expand(x)))
+
+    assert "in place of your gelu this is right. Mend gelu." in check(FeedForward).hint
+    assert globals()["gelu"] is gelu
 
 
 TAGS = {"div", "strong", "em", "code", "br", "p", "ul", "li", "span", "a", "pre"}
