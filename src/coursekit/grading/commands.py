@@ -102,14 +102,20 @@ def add(commands: Any, adder: Adder, root: Root, count: Callable[[str], int]) ->
 
 def _exercises(commands: Any, adder: Adder, inside: Callable[..., Command]) -> None:
     """Add what belongs to the assignments themselves."""
-    below = commands.add_parser("assignment", help="release assignments, or publish the course")
-    below.description = "Makes what students get."
+    text = "begin or release assignments, or publish the course"
+    below = commands.add_parser("assignment", help=text)
+    below.description = "Begins an assignment, and makes what students get."
     assignment = below.add_subparsers(title="commands", metavar="COMMAND", required=True)
     run = inside("assignments.public")
     option = adder(assignment, run, "release", "make the students' notebooks from the sources")
     option("names", nargs="*", metavar="NAME", help="assignments")
     option("--all", action="store_true", help="every one")
     option.__self__.set_defaults(action="release")
+    text = "begin an assignment: its questions, hidden cases and notebook, to be filled in"
+    option = adder(assignment, run, "new", text)
+    option("name", metavar="NAME", help="such as a10_mixing")
+    option("questions", nargs="*", metavar="QUESTION", help="what is to be written (first)")
+    option.__self__.set_defaults(action="new")
     option = adder(assignment, run, "public", "copy the course without anything private")
     option("folder", type=Path, metavar="DIR", help="an empty folder, or a new one")
     option.__self__.set_defaults(action="public")

@@ -94,7 +94,7 @@ SEARCHES = {
         "os.close(w)\nfound = os.read(r, 9)"
     ),
     "a pickle": "import pickle\nfound = pickle.loads(b'ccoursekit.attention\\nattention\\n.')",
-    "the questions": "import coursekit.exercises.a01_kernels as found",
+    "the questions": "import coursekit.exercises.a01_kernels.shares as found",
     "the questions' file": "found = open({exercises!r}).read()",
     "the judge": "import coursekit.grading.judging.judge as found",
     "the memory of this process": (
@@ -119,7 +119,7 @@ def is_text(thing):
 
 def test_the_references_are_not_there_to_be_found(desk):
     import coursekit.attention as reference
-    import coursekit.exercises.a01_kernels as questions
+    import coursekit.exercises.a01_kernels.shares as questions
 
     cell = [IS_IT]
     for number, (name, search) in enumerate(SEARCHES.items()):
