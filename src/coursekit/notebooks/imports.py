@@ -24,7 +24,7 @@ from coursekit.course import course_root
 
 KEYED_VERSIONS = ("torch", "numpy", "matplotlib")
 RECORDS = ("coursekit", "training", "records")
-READERS = ("result", "sweep_result")  # what that module has for notebooks that read
+READERS = ("result", "sweep_result", "trained")  # what that module has for notebooks that read
 
 # `!command`, `%magic`, `?name`, `name?`, `files = !command`, `seconds = %magic`
 MAGIC = re.compile(r"^\s*(?:[!%?]|[\w., ]+=\s*[!%](?!=)|[\w.]+\?{1,2}\s*$)")
@@ -74,7 +74,9 @@ def cache_key(notebook: Path, root: Path | None = None) -> str:
     for part in (_content(notebook), platform.python_version(), *keyed_versions().items()):
         digest.update(json.dumps(part, sort_keys=True).encode() + b"\n")
     files = sorted(closure(notebook, root))
-    results = sorted((root / "results").glob("*/*.json"))
+    results = sorted(
+        path for end in ("json", "safetensors") for path in root.glob(f"results/*/*.{end}")
+    )
     if results and _reads_results(notebook, files, root):
         files += results
     for path in files:
