@@ -39,15 +39,27 @@ def closure(sources: Path | Iterable[Path], root: Path) -> set[Path]:
     `__init__.py` of `a` and of `a.b`. Installed packages from elsewhere are not followed.
     """
     folder = source_folder(root)
-    found: set[Path] = set()
     waiting: list[Path] = []
+    found: set[Path] = set()
     for path in [sources] if isinstance(sources, (str, Path)) else sources:
         path = Path(path).resolve()
-        if path.suffix != ".ipynb":
+        if path.suffix == ".ipynb":
+            found |= closure_of_cells(read_notebook(path)["cells"], path.parent, root)
+        else:
             waiting += [path, *_files(_dotted(path, folder), (folder,))]
-            continue
-        for name in imports_of_cells(read_notebook(path)["cells"]):
-            waiting += _files(name, (path.parent, folder))
+    return found | _followed(waiting, folder)
+
+
+def closure_of_cells(cells: Iterable[Mapping[str, Any]], place: Path, root: Path) -> set[Path]:
+    """Return what the cells of a notebook in the folder `place` import, directly or not."""
+    folder = source_folder(root)
+    names = imports_of_cells(cells)
+    return _followed([p for name in names for p in _files(name, (place, folder))], folder)
+
+
+def _followed(waiting: list[Path], folder: Path) -> set[Path]:
+    """Return these files and all that they import."""
+    found: set[Path] = set()
     while waiting:
         path = waiting.pop()
         if path in found:
@@ -249,11 +261,12 @@ def _files(name: tuple[str, ...], folders: Iterable[Path]) -> list[Path]:
                 break
             elif not place.is_dir():
                 if found and (home := _homes(found[-1]).get(part)):
-                    found.append(found[-1].with_name(f"{home}.py"))
+                    found += _home_files(found[-1], home)
                 break
         else:
             if found:
-                found += [found[-1].with_name(f"{home}.py") for home in _homes(found[-1]).values()]
+                homes = _homes(found[-1]).values()
+                found += [path for home in homes for path in _home_files(found[-1], home)]
         if found:
             return found
     return []
@@ -268,6 +281,15 @@ def _homes(package: Path) -> dict[str, str]:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "HOMES":
             return ast.literal_eval(node.value)
     return {}
+
+
+def _home_files(package: Path, home: str) -> list[Path]:
+    """Return the files behind an entry of `HOMES`: `compare`, or `checking.check` in a room."""
+    *rooms, module = home.split(".")
+    places = [package.parent.joinpath(*rooms[: n + 1], "__init__.py") for n in range(len(rooms))]
+    return [path for path in places if path.is_file()] + [
+        package.parent.joinpath(*rooms, f"{module}.py")
+    ]
 
 
 def _packages(folder: Path) -> set[str]:
