@@ -330,8 +330,8 @@ def test_killed_with_9_and_resumed(lab, capsys, family, alive, until):
     below = family(run.pid)
     assert len(below) >= 3  # worker, kernel, the kernel's child
     run.kill()
-    run.communicate(timeout=30)
-    until(lambda: not alive(below), "the end of all that it started", 20)
+    run.communicate(timeout=300)
+    until(lambda: not alive(below), "the end of all that it started")
     (file,) = state()
     reached = int(file.read_text())
     assert 0 < reached < 2000
@@ -375,14 +375,14 @@ def test_ctrl_c_lets_the_training_save_itself(lab, family, alive, until):
     lab.training(
         "toy",
         "import time\nfrom pathlib import Path\nstate = Path(checkpoints) / 'state'\n"
-        "state.write_text('begun')\n"
-        "try:\n    time.sleep(600)\nfinally:\n    state.write_text('saved')",
+        "try:\n    state.write_text('begun')\n    time.sleep(600)\n"
+        "finally:\n    state.write_text('saved')",
     )
     run = lab.start("train", "toy")
     until(lambda: [*lab.root.glob("_build/**/state")] or run.poll() is not None, "the training")
     below = family(run.pid)
     os.killpg(run.pid, signal.SIGINT)  # as a terminal does
-    out, err = run.communicate(timeout=30)
+    out, err = run.communicate(timeout=300)
     assert (run.returncode, out) == (130, "")
     assert err.splitlines()[-1] == (
         "coursekit: toy cpu was interrupted; the same command with --resume goes on"

@@ -7,7 +7,6 @@ import os
 import random
 import signal
 import sqlite3
-import subprocess
 import time
 from pathlib import Path
 
@@ -226,16 +225,15 @@ def test_a_worker_that_hangs(classroom, monkeypatch):
     from coursekit.grading.running import pool
 
     classroom.hand_in("ada")
-    classroom.hand_in("bob", classroom.answered(square="0  # sleep 60"))
+    classroom.hand_in("bob", classroom.answered(square="0  # sleep 600"))
     original = pool.Pool.__init__
 
     def impatient(self, start, workers, longest):
         original(self, start, workers, 1.0)
 
     monkeypatch.setattr(pool.Pool, "__init__", impatient)
-    start = time.monotonic()
     summary = grade_class(classroom.root, "ps1", options())
-    assert summary.internal == ["bob"] and time.monotonic() - start < 20
+    assert summary.internal == ["bob"]
     assert scores(classroom.root)["ada"]["test_cube"] == 3
 
 
@@ -422,26 +420,20 @@ def test_killed_at_any_moment(classroom, monkeypatch):
     assert any(0 < count < 61 for count in found)
 
 
-def test_interrupted(classroom):
+def test_interrupted(classroom, processes):
     """Ctrl-C: what is finished is in the gradebook at once, and no process is left."""
     many(classroom, 200)
     process = begin(classroom)
-    deadline = time.monotonic() + 30
-    while in_journal(classroom) < 20 and time.monotonic() < deadline:
-        time.sleep(0.05)
+    processes.wait_for(lambda: in_journal(classroom) >= 20, "twenty verdicts")
+    started = processes.below(process)
     os.kill(process, signal.SIGINT)
     _, status = os.waitpid(process, 0)
     assert os.waitstatus_to_exitcode(status) == 130
     finished = in_journal(classroom)
     assert 20 <= finished < 201
     assert finished - 1 <= in_gradebook(classroom) <= finished
-    time.sleep(0.2)
-    left = subprocess.run(["ps", "-eo", "ppid,args"], capture_output=True, text=True).stdout
-    assert not [
-        line
-        for line in left.splitlines()
-        if line.split()[0] == "1" and "coursekit.grading.running.worker" in line
-    ]
+    assert len(started) >= 2
+    processes.wait_for(lambda: not processes.living(started), "the end of the workers")
 
 
 def test_what_ran_out_of_time_is_judged_once_more_alone(classroom, tmp_path):
