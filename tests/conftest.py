@@ -31,6 +31,15 @@ os.environ["MKL_NUM_THREADS"] = "1"
 settings.register_profile("course", deadline=None, database=None)
 settings.load_profile("course")
 
+# The tests of a file share what they have made, so a process gets files, and the long ones first.
+TESTS = Path(__file__).parent
+LONGEST = {TESTS / name: n for n, name in enumerate((TESTS / "longest.txt").read_text().split())}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: LONGEST.get(item.path, len(LONGEST)))
+
+
 REPOSITORY = "somebody/some-course"
 CONFIG = f"title: A small course\nrepository:\n  url: https://github.com/{REPOSITORY}\n"
 

@@ -57,7 +57,7 @@ def locked() -> dict[str, str]:
 
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.name)
 def test_every_make_command_is_a_target(guide):
-    used = set(re.findall(r"`make (\w+)`", guide.read_text(encoding="utf-8")))
+    used = set(re.findall(r"`make ([\w-]+)`", guide.read_text(encoding="utf-8")))
     targets = set(re.findall(r"^([a-z][\w-]*):", text("Makefile"), flags=re.MULTILINE))
     assert used, f"{guide.name} names no make command"
     assert used <= targets
