@@ -247,11 +247,12 @@ def _files(name: tuple[str, ...], folders: Iterable[Path]) -> list[Path]:
                 break
             elif not place.is_dir():
                 if found and (home := _homes(found[-1]).get(part)):
-                    found.append(found[-1].with_name(f"{home}.py"))
+                    found += _home_files(found[-1], home)
                 break
         else:
             if found:
-                found += [found[-1].with_name(f"{home}.py") for home in _homes(found[-1]).values()]
+                homes = _homes(found[-1]).values()
+                found += [path for home in homes for path in _home_files(found[-1], home)]
         if found:
             return found
     return []
@@ -266,6 +267,15 @@ def _homes(package: Path) -> dict[str, str]:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "HOMES":
             return ast.literal_eval(node.value)
     return {}
+
+
+def _home_files(package: Path, home: str) -> list[Path]:
+    """Return the files behind an entry of `HOMES`: `compare`, or `checking.check` in a room."""
+    *rooms, module = home.split(".")
+    places = [package.parent.joinpath(*rooms[: n + 1], "__init__.py") for n in range(len(rooms))]
+    return [path for path in places if path.is_file()] + [
+        package.parent.joinpath(*rooms, f"{module}.py")
+    ]
 
 
 def _packages(folder: Path) -> set[str]:
