@@ -1,4 +1,8 @@
-"""Imports point upwards: parts know nothing of models, models nothing of the course around them."""
+"""Imports point upwards: parts know nothing of models, models nothing of the course around them.
+
+In the fourth layer stand the rooms of `ROOMS`, each above those that it may be imported by. And no
+files import each other in a circle, in whichever layer, not even for types.
+"""
 
 from __future__ import annotations
 
@@ -28,19 +32,51 @@ LAYERS = {
     ],
     2: ["models", "tokenizers", "decoding", "objectives", "box_ops", "average_precision"],
     3: ["data", "training", "analysis", "figures"],
-    4: ["notebooks", "book", "exercises", "grading", "doctor", "cli"],
 }
-LAYER_OF = {name: layer for layer, names in LAYERS.items() for name in names}
+# The rooms of the course around them, from the top; a file that is named stands for itself.
+ROOMS = [
+    "course",
+    "jobs",
+    "notebooks",
+    "trainings",
+    "book",
+    "assignments",
+    "exercises",
+    "exercises.comparing",
+    "exercises.checking",
+    "exercises.submitting",
+    "exercises.audit",
+    "grading",
+    "grading.sandbox",
+    "grading.student",
+    "grading.judging",
+    "grading.gradebook",
+    "grading.collecting",
+    "grading.running",
+    "grading.results",
+    "grading.demo",
+    "grading.late_plugin",
+    "grading.nbgrader_executor",
+    "grading.commands",
+    "doctor",
+    "cli",
+]
+PLACES = {name: (layer, 0) for layer, names in LAYERS.items() for name in names}
+PLACES |= {name: (4, number) for number, name in enumerate(ROOMS)}
 
 
-def parts_of(path: Path, source: Path) -> list[str]:
-    """Return the dotted name of a file, `__init__` for the package's own."""
-    parts = list(path.relative_to(source).with_suffix("").parts)
-    return parts[:-1] if parts[-1] == "__init__" and len(parts) > 2 else parts
+def modules(source: Path) -> dict[str, Path]:
+    """Return the name below coursekit of each file, `__init__` for the package's own."""
+    found = {}
+    for path in sorted((source / "coursekit").rglob("*.py")):
+        parts = path.relative_to(source / "coursekit").with_suffix("").parts
+        parts = parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts
+        found[".".join(parts)] = path
+    return found
 
 
-def imported(path: Path, source: Path) -> set[str]:
-    """Return the first name below coursekit of everything that a file imports, typed or not."""
+def imported(path: Path, source: Path, known: dict[str, Path]) -> set[str]:
+    """Return the modules below coursekit that a file imports, typed or not."""
     package = list(path.parent.relative_to(source).parts)
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -52,34 +88,69 @@ def imported(path: Path, source: Path) -> set[str]:
             dotted = [[*base, alias.name] for alias in node.names]
         else:
             continue
-        for name in dotted:
-            if name[0] == "coursekit":
+        for first, *below in dotted:
+            if first == "coursekit":
                 # `from coursekit import __version__` is a name of the package's own file
-                below = name[1] if len(name) > 1 else "__init__"
-                exists = (source / "coursekit" / below).is_dir() or (
-                    source / "coursekit" / f"{below}.py"
-                ).is_file()
-                found.add(below if exists else "__init__")
+                names = (".".join(below[:n]) for n in range(len(below), 0, -1))
+                found.add(next((name for name in names if name in known), "__init__"))
     return found
+
+
+def place(name: str) -> tuple[str, tuple[int, int]] | None:
+    """Return the room that a module is in, the innermost, and where that stands."""
+    parts = name.split(".")
+    rooms = (".".join(parts[:n]) for n in range(len(parts), 0, -1))
+    return next(((room, PLACES[room]) for room in rooms if room in PLACES), None)
 
 
 def violations(source: Path) -> list[str]:
     """Return every file of no layer, and every import that points downwards."""
-    found = []
-    for path in sorted((source / "coursekit").rglob("*.py")):
-        name = parts_of(path, source)[1]
-        where = path.relative_to(source).as_posix()
-        if name not in LAYER_OF:
+    known, found = modules(source), []
+    for name, path in known.items():
+        where, home = path.relative_to(source).as_posix(), place(name)
+        if home is None:
             found.append(f"{where} belongs to no layer")
             continue
-        for other in sorted(imported(path, source)):
-            if LAYER_OF.get(other, -1) > LAYER_OF[name]:
-                found.append(f"{where} imports {other}, which is below it")
+        for other in sorted(imported(path, source, known)):
+            there = place(other)
+            if there is not None and there[1] > home[1]:
+                found.append(f"{where} imports {there[0]}, which is below it")
     return found
+
+
+def circles(source: Path) -> list[list[str]]:
+    """Return the sets of files that reach each other by imports."""
+    known = modules(source)
+    graph = {name: imported(path, source, known) - {name} for name, path in known.items()}
+
+    def reached(name: str) -> set[str]:
+        seen: set[str] = set()
+        waiting = [name]
+        while waiting:
+            fresh = graph[waiting.pop()] - seen
+            seen |= fresh
+            waiting += fresh
+        return seen
+
+    reach = {name: reached(name) for name in graph}
+    rings = {frozenset(b for b in reach[a] if a in reach[b]) for a in graph if a in reach[a]}
+    return sorted(map(sorted, rings))
 
 
 def test_imports_point_upwards():
     assert violations(SOURCE) == []
+
+
+def test_no_files_import_each_other_in_a_circle():
+    assert circles(SOURCE) == []
+
+
+def test_a_circle_is_seen(course):
+    course.module("coursekit/masks", "from coursekit import heads")
+    course.module("coursekit/heads", "def f():\n    from coursekit.blocks import x")
+    course.module("coursekit/blocks", "import coursekit.masks")
+    course.module("coursekit/cost", "import coursekit.masks")
+    assert circles(course.root / "src") == [["blocks", "heads", "masks"]]
 
 
 def test_the_guide_names_the_parts():
@@ -94,6 +165,17 @@ def test_the_guide_names_the_parts():
         ("masks", "from coursekit.figures import show", "coursekit/masks.py imports figures"),
         ("masks", "import coursekit.cli", "coursekit/masks.py imports cli"),
         ("masks", "from coursekit import notebooks", "coursekit/masks.py imports notebooks"),
+        (
+            "exercises/question",
+            "from coursekit.grading.text import one_line",
+            "coursekit/exercises/question.py imports grading,",
+        ),
+        (
+            "grading/judging/judge",
+            "from coursekit.grading.results import pages",
+            "coursekit/grading/judging/judge.py imports grading.results,",
+        ),
+        ("grading/results/pages", "from coursekit.grading.judging import judge", None),
         ("masks", "from . import notebooks", "coursekit/masks.py imports notebooks"),
         ("masks", "def f():\n    from .cli import main", "coursekit/masks.py imports cli"),
         ("figures/masks", "from ..cli import main", "coursekit/figures/masks.py imports cli"),
@@ -105,7 +187,8 @@ def test_the_guide_names_the_parts():
     ],
 )
 def test_a_violation_is_seen(course, name, line, said):
-    for module in ("masks", "cli", "errors", "notebooks/run", "figures/masks", "blocks"):
+    rooms = ("grading/text", "grading/results/pages", "grading/judging/judge")
+    for module in ("masks", "cli", "errors", "notebooks/run", "figures/masks", "blocks", *rooms):
         course.module(f"coursekit/{module}", "")
     course.module(f"coursekit/{name}", line)
     found = violations(course.root / "src")
