@@ -69,7 +69,7 @@ def test_readme_names_the_two_commands_and_only_targets_that_exist():
     assert "`make test`" in readme
     further = re.search(r"Further targets of `make`: (.+?)\.", readme).group(1)
     targets = set(re.findall(r"^([a-z][\w-]*):", text("Makefile"), flags=re.MULTILINE))
-    assert set(re.findall(r"`(\w+)`", further)) <= targets
+    assert set(re.findall(r"`([\w-]+)`", further)) <= targets
 
 
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.name)

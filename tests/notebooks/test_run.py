@@ -130,8 +130,12 @@ def test_failures_are_named_together_and_the_others_finish(course):
         "cruel", "import os\nos.kill(os.getppid(), 9)\nimport time; time.sleep(9)"
     )
     paths = [wrong, dead, slow, fine] + ([cruel] if sys.platform != "win32" else [])
-    with pytest.raises(NotebookError) as caught:
-        run_notebooks(paths, timeout=12)
+    for limit in (12, 60, 300):  # what a kernel needs to start is for the machine to say
+        with pytest.raises(NotebookError) as caught:
+            run_notebooks(paths, timeout=limit)
+        late = [part for part in str(caught.value).split("; ") if "stopped at the limit" in part]
+        if len(late) == 1 and "slow.ipynb, cell step-2" in late[0]:
+            break
     assert "\n" not in str(caught.value)
     said = str(caught.value).split("; ")
     folder = executed_folder(course.root)
@@ -145,7 +149,8 @@ def test_failures_are_named_together_and_the_others_finish(course):
     assert not (folder / "wrong.ipynb").exists() and not (folder / "wrong.json").exists()
 
     assert any("dead.ipynb, cell step-1: the kernel died" in part for part in said)
-    assert any("slow.ipynb, cell step-2: stopped at the limit of 12 s" in part for part in said)
+    stopped = f"slow.ipynb, cell step-2: stopped at the limit of {limit} s"
+    assert any(stopped in part for part in said)
     assert text(folder / "slow.failed.ipynb", "step-1") == "begun\n"
     if cruel in paths:
         assert any("cruel.ipynb: its worker process ended with code -9" in part for part in said)

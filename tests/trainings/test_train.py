@@ -223,7 +223,7 @@ def test_each_way_to_fail_has_its_sentence(lab):
         ),
         "slow": (
             ["import time\ntime.sleep(600)"],
-            "stopped at the limit of 2 s; --timeout allows more",
+            "stopped at the limit of {:g} s; --timeout allows more",
             "step-3",
         ),
         "nan": (
@@ -248,14 +248,17 @@ def test_each_way_to_fail_has_its_sentence(lab):
     for name, (cells, _, _) in cases.items():
         lab.training(name, *cells)
         changes = {"profile": "smoke", **({"lr": "fast"} if name == "kind" else {})}
-        limit = 2.0 if name == "slow" else 60.0
-        jobs.append(find(lab.root, name).job(changes, timeout=limit))
+        jobs.append(find(lab.root, name).job(changes, timeout=2.0 if name == "slow" else 600.0))
         if name == "other":  # as on another machine
             jobs[-1] |= {"folder": None, "source": None, "key": "made by other code"}
     with closing(hands.finished(jobs, 1, PROGRAM)) as found:
         for job, answer in found:
             _, error, cell = cases[job["name"]]
-            assert answer.get("error") == error, job["name"]
+            while job["name"] == "slow" and answer["cell"] != cell and job["timeout"] < 600:
+                job["timeout"] *= 5  # on a busy machine two seconds are not enough to begin
+                with closing(hands.finished([job], 1, PROGRAM)) as more:
+                    ((_, answer),) = more
+            assert answer.get("error") == (error and error.format(job["timeout"])), job["name"]
             assert answer.get("cell") == cell, job["name"]
             assert job["name"] == "other" or json.loads(answer["notebook"])["cells"]
             assert answer["ok"] == (job["name"] == "fine")
