@@ -6,6 +6,7 @@ import contextlib
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
 from dataclasses import replace
@@ -59,7 +60,7 @@ def postgres(processes):
         yield address
     finally:
         if process is not None:
-            process.terminate()
+            process.send_signal(signal.SIGINT)  # ends at once, whoever is still connected
             process.wait(300)
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -68,7 +69,8 @@ def answers(address: str) -> bool:
     import sqlalchemy
 
     with contextlib.suppress(sqlalchemy.exc.OperationalError):
-        sqlalchemy.create_engine(address).connect().close()
+        engine = sqlalchemy.create_engine(address, poolclass=sqlalchemy.pool.NullPool)
+        engine.connect().close()
         return True
     return False
 
