@@ -102,11 +102,17 @@ def formgrader(
                 return json.loads(file.read_text())["port"]
         return None
 
+    def answers() -> bool:
+        with contextlib.suppress(OSError):  # it says which before it listens there
+            address = f"http://127.0.0.1:{port() or 0}/api?token={token}"
+            urllib.request.urlopen(address, timeout=300).close()
+            return True
+        return server.poll() is not None
+
     try:
-        processes.wait_for(lambda: port() or server.poll() is not None, "the start of formgrader")
+        processes.wait_for(answers, "the start of formgrader")
         assert server.poll() is None, (home / "log").read_text()[-2000:]
         address = f"http://127.0.0.1:{port()}"
-        urllib.request.urlopen(f"{address}/api?token={token}", timeout=300).close()
         yield SimpleNamespace(address=address, token=token, log=home / "log")
     finally:
         log.close()
