@@ -120,8 +120,8 @@ def test_the_whole_notebook_has_an_end_too(desk, tools, monkeypatch):
     def napping(times: int) -> bytes:
         data = json.loads(tools.submission())
         for number in range(times):
-            nap = tools.cell(f"nap{number}", "import time\ntime.sleep(0.35)")  # two fit into a second
-            data["cells"].insert(1, nap)
+            nap = "import time\ntime.sleep(0.35)"  # two fit into the second that one may sleep
+            data["cells"].insert(1, tools.cell(f"nap{number}", nap))
         return json.dumps(data).encode()
 
     few = desk.grade_bytes(napping(4))
