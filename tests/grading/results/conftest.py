@@ -189,17 +189,19 @@ class Classroom:
 
 
 @pytest.fixture(scope="session")
-def empty_gradebook(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def empty_gradebook(once) -> Path:
     """A gradebook that knows the assignment and nobody; made once, copied for each test."""
-    from coursekit.grading.gradebook.database import Database
+    return once("gradebook-of-powers", make_gradebook) / "autograder" / "gradebook.db"
 
-    root = tmp_path_factory.mktemp("gradebook")
-    (root / "autograder").mkdir()
-    Database(Folders(root, "powers")).close()
-    path = root / "autograder" / "gradebook.db"
+
+def make_gradebook(root: Path) -> None:
     from nbgrader.api import Gradebook
 
-    with Gradebook(f"sqlite:///{path}") as book:
+    from coursekit.grading.gradebook.database import Database
+
+    (root / "autograder").mkdir()
+    Database(Folders(root, "powers")).close()
+    with Gradebook(f"sqlite:///{root / 'autograder' / 'gradebook.db'}") as book:
         book.add_assignment("powers", duedate=DUE)
         book.add_notebook("powers", "powers")
         for one in POWERS["cells"]:
@@ -211,7 +213,6 @@ def empty_gradebook(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 book.add_grade_cell(
                     name, "powers", "powers", max_score=3, cell_type=one["cell_type"]
                 )
-    return path
 
 
 @pytest.fixture
