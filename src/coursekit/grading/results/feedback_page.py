@@ -200,6 +200,10 @@ def _question(
         hint = advice(question, part)
         if question.status != "INTERNAL" and hint:
             label = "We know this one." if question.misconception else "Hint."
+            if question.misconception and question.carried:  # it failed with ours there as well
+                label = f"We know this one, and it is in {_named([part.name])} itself."
+            elif question.misconception and needs:
+                label = f"We know this one, unless it comes from your {_named(needs)}."
             body.append(f'<div class="tip"><p><strong>{label}</strong> {text(hint)}</p></div>')
         if (again := read_again(part, book)) and question.status != "INTERNAL":
             body.append(f"<p>{again.strip()}</p>")
