@@ -105,22 +105,17 @@ QUESTION.mistake(
     "in the branch and nothing touches the main path: x + f(norm(x)).",
 )
 
-QUESTION.mistake(
+
+@QUESTION.mistake(
     "residual missing",
-    old=(
-        'if self.placement == "post":\n'
-        "            x = self.norm1(x + self.attend(x))\n"
-        "            return self.norm2(x + self.feed_forward(x))\n"
-        "        x = x + self.attend(self.norm1(x))\n"
-        "        return x + self.feed_forward(self.norm2(x))"
-    ),
-    new=(
-        'if self.placement == "post":\n'
-        "            return self.norm2(self.feed_forward(self.norm1(self.attend(x))))\n"
-        "        return self.feed_forward(self.norm2(self.attend(self.norm1(x))))"
-    ),
     hint="What was there is gone: you pass on f(x) and not x + f(x). Twice, once for each half.",
 )
+class NoResidual(Block):
+    def forward(self, x):
+        if self.placement == "post":
+            return self.norm2(self.feed_forward(self.norm1(self.attend(x))))
+        return self.feed_forward(self.norm2(self.attend(self.norm1(x))))
+
 
 QUESTION.mistake(
     "residual around attention only",
@@ -185,20 +180,14 @@ QUESTION.mistake(
     "batch_first=True.",
 )
 
-QUESTION.mistake(
+
+@QUESTION.mistake(
     "both halves side by side",
-    old=(
-        'if self.placement == "post":\n'
-        "            x = self.norm1(x + self.attend(x))\n"
-        "            return self.norm2(x + self.feed_forward(x))\n"
-        "        x = x + self.attend(self.norm1(x))\n"
-        "        return x + self.feed_forward(self.norm2(x))"
-    ),
-    new=(
-        'if self.placement == "post":\n'
-        "            return self.norm2(self.norm1(x + self.attend(x)) + self.feed_forward(x))\n"
-        "        return x + self.attend(self.norm1(x)) + self.feed_forward(self.norm2(x))"
-    ),
     hint="Your feed-forward network reads x as it was before attention. It comes second and "
     "works on what the token has just heard.",
 )
+class SideBySide(Block):
+    def forward(self, x):
+        if self.placement == "post":
+            return self.norm2(self.norm1(x + self.attend(x)) + self.feed_forward(x))
+        return x + self.attend(self.norm1(x)) + self.feed_forward(self.norm2(x))
