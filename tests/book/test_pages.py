@@ -17,6 +17,8 @@ import pytest
 from coursekit.book import assets
 from coursekit.book.build import build_book, pages
 from coursekit.doctor import find_chromium
+from coursekit.notebooks.first_cells import repository
+from coursekit.notebooks.run import run_notebooks, stale
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = pages(ROOT)
@@ -119,9 +121,15 @@ def local_scripts() -> None:
 
 
 @pytest.fixture(scope="module")
-def site(browser, serve, local_scripts) -> str:
-    """Return the address of the book, which is built only once for all tests."""
-    return serve(build_book(ROOT, quiet=True).parent)
+def book() -> Path:
+    """Return the folder of the book, which is built only once for all tests."""
+    run_notebooks(stale(ROOT), timeout=1700)  # what is enough for each on a quiet machine is not
+    return build_book(ROOT, quiet=True).parent
+
+
+@pytest.fixture(scope="module")
+def site(browser, serve, local_scripts, book) -> str:
+    return serve(book)
 
 
 @pytest.fixture(scope="module")
@@ -176,14 +184,14 @@ def axe() -> str | None:
         return None  # our own computation sees most of what axe does
 
 
-def test_every_page_of_the_contents_is_there():
-    html = build_book(ROOT, quiet=True).parent
+def test_every_page_of_the_contents_is_there(book):
+    html = book
     assert (html / "index.html").is_file()
     assert [page for page in PAGES if not (html / f"{page}.html").is_file()] == []
 
 
-def test_no_role_is_left_as_text():
-    html = build_book(ROOT, quiet=True).parent
+def test_no_role_is_left_as_text(book):
+    html = book
     left = {page: ROLE.findall((html / f"{page}.html").read_text("utf-8")) for page in PAGES}
     assert {page: roles for page, roles in left.items() if roles} == {}
 
@@ -223,8 +231,8 @@ def test_a_page_is_whole_and_readable(visit, site, axe, name):
     assert seen.faults == []
 
 
-def test_every_link_inside_the_book_leads_somewhere():
-    html = build_book(ROOT, quiet=True).parent
+def test_every_link_inside_the_book_leads_somewhere(book):
+    html = book
     texts = {p: p.read_text("utf-8") for p in html.rglob("*.html") if "_static" not in p.parts}
     names = {page: set(ID.findall(text)) for page, text in texts.items()}
     dead = []
@@ -269,9 +277,8 @@ def test_there_is_one_bar_one_search_and_one_switch(visit, site):
     assert page.evaluate("() => document.documentElement.dataset.mode") != before
 
 
-def test_every_notebook_opens_in_colab_once_the_course_has_an_address():
-    html = build_book(ROOT, quiet=True).parent
-    ours = repository(ROOT)[0]
+def test_every_notebook_opens_in_colab_once_the_course_has_an_address(book):
+    html, ours = book, repository(ROOT)[0]
     address = f"https://colab.research.google.com/github/{ours}/blob/main"
     for name in PAGES:
         button = f'<a href="{address}/{name}.ipynb"'
