@@ -15,6 +15,7 @@ import pytest
 from coursekit.book import assets
 from coursekit.book.build import build_book, pages
 from coursekit.doctor import find_chromium
+from coursekit.notebooks.first_cells import repository
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = pages(ROOT)
