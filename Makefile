@@ -2,10 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup book test lint mutants bench bench-smoke demo clean
+.PHONY: setup book test test-quick lint mutants bench bench-smoke demo clean
 setup: .venv/ready
 book: .venv/ready ; @$(BIN)/coursekit book
-test: .venv/ready ; $(BIN)/python -m pytest -n 2
+# One process more than there are cores: many tests wait, for a browser or for what they have killed.
+test: .venv/ready ; $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
+test-quick: .venv/ready ; @$(BIN)/python tests/nearest.py
 lint: .venv/ready ; $(BIN)/ruff check && $(BIN)/coursekit notebooks lint
 mutants: .venv/ready ; @$(BIN)/python tests/mutants/run.py
 bench: .venv/ready ; @$(BIN)/python benchmarks/all.py --install-peers

@@ -2,7 +2,7 @@
 
     python benchmarks/all.py [--smoke] [--install-peers]
 
-`--smoke` calls each contestant twice, writes nothing and takes less than two minutes;
+`--smoke` calls each contestant once, on little, writes nothing and takes less than a minute;
 `--install-peers` first installs the packages of `benchmarks/peers.txt`, which only serve as peers.
 """
 

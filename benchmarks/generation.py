@@ -20,7 +20,7 @@ from coursekit.decoding import beam_search, generate, power_penalty
 from coursekit.models.gpt import GPT, GPTConfig
 
 VOCABULARY, PROMPT = 512, 32
-NEW, NEW_BEAM = (8, 4) if "--smoke" in sys.argv else (128, 32)
+NEW, NEW_BEAM, MANY = (8, 4, 2) if "--smoke" in sys.argv else (128, 32, 64)
 
 
 def prompts(batch: int) -> Tensor:
@@ -87,8 +87,8 @@ CONTESTS = {
     "greedy, 1 prompt": {"ours": lambda: ours(1), "transformers": lambda: transformers(1)},
     "greedy, 16 prompts": {"ours": lambda: ours(16), "transformers": lambda: transformers(16)},
     "4 beams, 64 prompts": {
-        "ours": lambda: ours_beam(64),
-        "transformers": lambda: transformers(64, beams=4, new=NEW_BEAM),
+        "ours": lambda: ours_beam(MANY),
+        "transformers": lambda: transformers(MANY, beams=4, new=NEW_BEAM),
     },
 }
 

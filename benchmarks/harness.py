@@ -36,7 +36,7 @@ def arguments(script: str, **extra: dict) -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
     parser.add_argument("--only", default="", help="contests whose name contains this")
-    parser.add_argument("--smoke", action="store_true", help="one small round, nothing written")
+    parser.add_argument("--smoke", action="store_true", help="each once and small; nothing written")
     parser.add_argument("--memory-of", nargs=2, help=argparse.SUPPRESS)
     for name, options in extra.items():
         parser.add_argument(f"--{name}", **options)
@@ -85,14 +85,17 @@ def compete(
             print(f"{contest:24} {name:24} left out: {missing}", flush=True)
     if "ours" not in calls:
         return []
-    results = {name: call() for name, call in calls.items()}  # also warms each of them up
+    results, times = {}, {}
+    for name, call in calls.items():  # also warms each of them up
+        start = time.perf_counter()
+        results[name] = call()
+        times[name] = [time.perf_counter() - start] if args.smoke else []
     if agree is not None:
         for name, result in results.items():
             error = (result - results["ours"]).abs().max().item()
             assert error < agree, f"{contest}: {name} computes something else, off by {error}"
-    times: dict[str, list[float]] = {name: [] for name in calls}
     order = list(calls)
-    for _ in range(1 if args.smoke else args.rounds):
+    for _ in range(0 if args.smoke else args.rounds):
         for name in order:
             start = time.perf_counter()
             calls[name]()

@@ -29,8 +29,8 @@ from coursekit.tokenizers.byte_bpe import ByteBPE, show
 from coursekit.tokenizers.wordpiece import WordPiece
 
 SMOKE = "--smoke" in sys.argv
-SIZE = 300_000 if SMOKE else 5_000_000
-VOCABULARY = 1_000 if SMOKE else 5_000
+SIZE = 30_000 if SMOKE else 5_000_000
+VOCABULARY = 400 if SMOKE else 5_000
 
 
 @functools.cache

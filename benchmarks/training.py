@@ -28,6 +28,13 @@ from coursekit.models.seq2seq import Seq2SeqConfig, Seq2SeqTransformer
 from coursekit.models.swin import Swin, SwinConfig
 from coursekit.models.vit import ViT, ViTConfig
 
+SMOKE = "--smoke" in sys.argv
+
+
+def few(count: int) -> int:
+    """Return `count`, or 1 where only that it runs is asked."""
+    return 1 if SMOKE else count
+
 
 def step(model: nn.Module, loss: Call) -> Call:
     """Return a call that does one training step."""
@@ -76,7 +83,7 @@ def vit_pytorch() -> types.ModuleType:
 
 def gpt_batch() -> tuple[Tensor, Tensor]:
     torch.manual_seed(0)
-    tokens = torch.randint(512, (8, 257))
+    tokens = torch.randint(512, (few(8), 257))
     return tokens[:, :-1].contiguous(), tokens[:, 1:].contiguous()
 
 
@@ -138,8 +145,8 @@ def gpt_x_transformers() -> Call:
 
 def bert_batch() -> tuple[Tensor, Tensor, Tensor]:
     torch.manual_seed(0)
-    tokens = torch.randint(8000, (16, 128))
-    hidden = torch.rand(16, 128) < 0.15
+    tokens = torch.randint(8000, (few(16), 128))
+    hidden = torch.rand(few(16), 128) < 0.15
     return tokens, hidden, tokens[hidden]
 
 
@@ -194,8 +201,9 @@ def bert_torch() -> Call:
 
 def seq2seq_batch() -> tuple[Tensor, Tensor, Tensor, Tensor]:
     torch.manual_seed(0)
-    source, target = torch.randint(3, 8000, (64, 32)), torch.randint(3, 8000, (64, 33))
-    ends = torch.randint(16, 33, (64, 2))
+    rows = few(64)
+    source, target = torch.randint(3, 8000, (rows, 32)), torch.randint(3, 8000, (rows, 33))
+    ends = torch.randint(16, 33, (rows, 2))
     place = torch.arange(32)
     source = source.masked_fill(place >= ends[:, :1], 0)
     entered = target[:, :-1].masked_fill(place >= ends[:, 1:], 0)
@@ -279,7 +287,7 @@ def seq2seq_x_transformers() -> Call:
 
 def image_batch(count: int, size: int) -> tuple[Tensor, Tensor]:
     torch.manual_seed(0)
-    return torch.randn(count, 3, size, size), torch.randint(10, (count,))
+    return torch.randn(few(count), 3, size, size), torch.randint(10, (few(count),))
 
 
 VIT = {"image": 32, "patch": 4, "width": 192, "depth": 6, "heads": 3, "hidden": 768}
@@ -384,7 +392,8 @@ def swin_transformers() -> Call:
 
 def detr_batch() -> tuple[Tensor, Tensor, Tensor]:
     torch.manual_seed(0)
-    return torch.randn(8, 128, 16, 16), torch.randint(10, (8, 20)), torch.rand(8, 20, 4)
+    rows = few(8)
+    return torch.randn(rows, 128, 16, 16), torch.randint(10, (rows, 20)), torch.rand(rows, 20, 4)
 
 
 def detr_loss(logits: Tensor, boxes: Tensor, classes: Tensor, wanted: Tensor) -> Tensor:
@@ -439,9 +448,9 @@ def detr_by_hand(encode: Call, decode: Call, parts: list[nn.Module]) -> Call:
     model = nn.ModuleList([*parts, project, queries, class_head, box_head])
 
     def loss() -> Tensor:
-        place = sine_2d(16, 16, 128).flatten(0, 1)[None].expand(8, -1, -1)
+        place = sine_2d(16, 16, 128).flatten(0, 1)[None].expand(few(8), -1, -1)
         memory = encode(project(maps).flatten(2).mT, place)
-        query = queries.weight[None].expand(8, -1, -1)
+        query = queries.weight[None].expand(few(8), -1, -1)
         hidden = decode(torch.zeros_like(query), query, memory, place)
         return detr_loss(class_head(hidden), box_head(hidden), classes, wanted)
 
@@ -468,7 +477,8 @@ def attention_call(path: str) -> Call:
     from coursekit.attention import attention, fused_attention
 
     torch.manual_seed(0)
-    q, k, v = (torch.randn(1, 8, 4096, 64, requires_grad=True) for _ in range(3))
+    length = 256 if SMOKE else 4096
+    q, k, v = (torch.randn(1, 8, length, 64, requires_grad=True) for _ in range(3))
     look = fused_attention if path == "fused" else attention
     weights = {"return_weights": True} if path == "weights" else {}
 
@@ -483,7 +493,7 @@ def stack_with(**options: object) -> Call:
     """A stack of 4 blocks, 256 wide, T 512, B 4, forward and backward."""
     torch.manual_seed(0)
     stack = Stack(depth=4, width=256, heads=4)
-    x = torch.randn(4, 512, 256)
+    x = torch.randn(few(4), 512, 256)
 
     def once() -> None:
         out = stack(x, causal=True, **options)

@@ -6,17 +6,22 @@ and one answer in words (5 points, by hand).
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
+import psutil
 import pytest
+from filelock import FileLock
 from hypothesis import settings
 
 os.environ["OMP_NUM_THREADS"] = "1"  # before anybody imports torch
@@ -26,8 +31,49 @@ os.environ["MKL_NUM_THREADS"] = "1"
 settings.register_profile("course", deadline=None, database=None)
 settings.load_profile("course")
 
+# The tests of a file share what they have made, so a process gets files, and the long ones first.
+TESTS = Path(__file__).parent
+LONGEST = {TESTS / name: n for n, name in enumerate((TESTS / "longest.txt").read_text().split())}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: LONGEST.get(item.path, len(LONGEST)))
+
+
 REPOSITORY = "somebody/some-course"
 CONFIG = f"title: A small course\nrepository:\n  url: https://github.com/{REPOSITORY}\n"
+
+
+def living(processes: Iterable[psutil.Process]) -> list[psutil.Process]:
+    """Return those that still run. One may end while it is asked, and is then none of them."""
+    found = []
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+    return found
+
+
+def below(pid: int) -> list[psutil.Process]:
+    """Return what a process started, and what that started; nothing if it has ended itself."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return psutil.Process(pid).children(recursive=True)
+    return []
+
+
+def end(processes: Iterable[psutil.Process]) -> None:
+    """Kill what still runs."""
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
+
+
+def wait_for(condition: Callable[[], object], what: str, seconds: float = 300) -> None:
+    """Wait for a condition; for long, since a busy machine is slow and the wait ends early."""
+    last = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < last, f"{what} did not happen within {seconds} s"
+        time.sleep(0.02)
 
 
 class Course:
@@ -120,8 +166,7 @@ def dask(tmp_path_factory) -> Iterator[tuple[str, list[subprocess.Popen]]]:
         )
     ]
     try:
-        while not file.exists():
-            time.sleep(0.05)
+        wait_for(file.exists, "the scheduler")
         workers = []
         for number in range(2):
             own = ["--local-directory", str(folder / str(number)), "--no-dashboard", "--no-nanny"]
@@ -129,7 +174,7 @@ def dask(tmp_path_factory) -> Iterator[tuple[str, list[subprocess.Popen]]]:
             workers.append(_dask("dask_worker", *local, *options))
         processes += workers
         client = distributed.Client(scheduler_file=str(file), set_as_default=False)
-        client.wait_for_workers(2, timeout=60)
+        client.wait_for_workers(2, timeout=300)
         yield client.scheduler.address, workers
         client.close()
     finally:
@@ -250,3 +295,31 @@ def classroom(tmp_path: Path) -> Classroom:
 def make_cell():
     """Return the function that makes a cell, for tests that write their own notebooks."""
     return cell
+
+
+@pytest.fixture(scope="session")
+def once(tmp_path_factory) -> Callable[[str, Callable[[Path], object]], Path]:
+    """Return a function that makes a folder once for all processes of this run.
+
+    `once("name", make)` calls `make` with an empty folder, if nobody did so yet.
+    """
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+    def made(name: str, make: Callable[[Path], object]) -> Path:
+        folder, done = shared / f"once-{name}", shared / f"once-{name}.done"
+        with FileLock(shared / f"once-{name}.lock"):
+            if not done.exists():
+                shutil.rmtree(folder, ignore_errors=True)  # of somebody who did not finish
+                folder.mkdir()
+                make(folder)
+                done.touch()
+        return folder
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def processes() -> SimpleNamespace:
+    """Hand out what tests ask about processes that may end at any moment."""
+    return SimpleNamespace(living=living, below=below, end=end, wait_for=wait_for)

@@ -20,6 +20,7 @@ LAYERS = {
         "attention",
         "kernels",
         "choosing",
+        "cache",
         "heads",
         "local",
         "masks",

@@ -57,7 +57,7 @@ def locked() -> dict[str, str]:
 
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.name)
 def test_every_make_command_is_a_target(guide):
-    used = set(re.findall(r"`make (\w+)`", guide.read_text(encoding="utf-8")))
+    used = set(re.findall(r"`make ([\w-]+)`", guide.read_text(encoding="utf-8")))
     targets = set(re.findall(r"^([a-z][\w-]*):", text("Makefile"), flags=re.MULTILINE))
     assert used, f"{guide.name} names no make command"
     assert used <= targets
@@ -69,7 +69,7 @@ def test_readme_names_the_two_commands_and_only_targets_that_exist():
     assert "`make test`" in readme
     further = re.search(r"Further targets of `make`: (.+?)\.", readme).group(1)
     targets = set(re.findall(r"^([a-z][\w-]*):", text("Makefile"), flags=re.MULTILINE))
-    assert set(re.findall(r"`(\w+)`", further)) <= targets
+    assert set(re.findall(r"`([\w-]+)`", further)) <= targets
 
 
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.name)

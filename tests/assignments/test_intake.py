@@ -110,10 +110,10 @@ def test_format_3_is_upgraded():
 
 
 def test_many_equal_ids_are_quick():
-    start = time.perf_counter()
+    start = time.process_time()
     cells = read(notebook(*[CODE] * 5000))["cells"]
     assert len({cell["id"] for cell in cells}) == 5000
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 JSON = st.recursive(

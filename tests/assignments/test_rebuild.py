@@ -273,9 +273,9 @@ def test_an_answer_of_megabytes_takes_no_time(classroom, ps1):
     notebook = classroom.answered()
     notebook["cells"][3]["source"] = "x = 1\n" * 1_000_000
     notebook["cells"] += [copy.deepcopy(notebook["cells"][5]) for _ in range(2000)]
-    start = time.perf_counter()
+    start = time.process_time()
     rebuilt = rebuild(ps1, notebook)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
     assert len(rebuilt.answers["square"]) == 6_000_000
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -138,11 +139,11 @@ def make_course(root: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def executed_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def executed_course(once: Callable) -> Path:
     """A course in miniature of which the notebooks were run; tests only copy it."""
-    root = make_course(tmp_path_factory.mktemp("miniature") / "course")
-    run_notebooks(lecture_notebooks(root))
-    return root
+    return once(
+        "miniature", lambda root: run_notebooks(lecture_notebooks(make_course(root / "course")))
+    ) / "course"  # fmt: skip
 
 
 @pytest.fixture

@@ -1,15 +1,19 @@
 """The build of a course in miniature: what it refuses, what it does again, what it leaves alone.
 
-Each build takes seconds, so a test that changes the course goes through one story.
+A build takes ten seconds, and one after a change a third of that. So the book is built once, and
+each test gets it as it then was, in the same place: Sphinx reads everything anew in another.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+from contextlib import redirect_stderr
 from pathlib import Path
 
 import pytest
@@ -24,6 +28,26 @@ def no_npm(monkeypatch, tmp_path_factory):
     """These builds need no scripts; with none they are quicker."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
     monkeypatch.setattr(assets.shutil, "which", lambda name: None)
+
+
+@pytest.fixture(scope="module")
+def first_build(executed_course, tmp_path_factory) -> tuple[Path, Path, str]:
+    """Return where the book was built, a copy of it all, and what was said meanwhile."""
+    folder = tmp_path_factory.mktemp("build")
+    course = shutil.copytree(executed_course, folder / "course")
+    with pytest.MonkeyPatch.context() as patch, redirect_stderr(io.StringIO()) as said:
+        patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        patch.setattr(assets.shutil, "which", lambda name: None)
+        assert build_book(course) == course / "_build" / "html" / "index.html"
+    return course, shutil.copytree(course, folder / "copy"), said.getvalue()
+
+
+@pytest.fixture
+def built(first_build) -> Path:
+    """Return the course with its book, both as they were after the first build."""
+    place, copy, _ = first_build
+    shutil.rmtree(place)
+    return shutil.copytree(copy, place)  # with all dates
 
 
 def html(course: Path, page: str) -> str:
@@ -47,13 +71,11 @@ def edit(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
-def test_a_book_comes_out_and_changes_arrive(course, capfd):
-    index = build_book(course)
-    said = capfd.readouterr().err
+def test_a_book_comes_out_and_changes_arrive(built, first_build):
+    course, said = built, first_build[2]
     sentence = "npm was not found, so the pages load MathJax and the widget scripts from a CDN"
     assert said.count(sentence) == 1
-    assert index == course / "_build" / "html" / "index.html"
-    assert 'url=book/index.html"' in index.read_text()
+    assert 'url=book/index.html"' in (course / "_build" / "html" / "index.html").read_text()
     assert "cdn.jsdelivr.net/npm/mathjax" in html(course, "book/waves")
 
     page = html(course, "book/waves")
@@ -98,18 +120,14 @@ def test_a_book_comes_out_and_changes_arrive(course, capfd):
     assert pages_now["number"] != pages_written["number"]
     assert pages_now["index"] != pages_written["index"]
 
-    # The table changes: its page is written again, and no notebook runs.
+    # The table and a benchmark change: the page of each is written again, and no notebook runs.
     edit(course / "book" / "lecture_map.csv", "L1,what a beach is", "L0,what a cliff is")
+    edit(course / "results" / "benchmarks.json", "3000.0", "4000.0")
     build_book(course, quiet=True)
     assert "1 of 3 rows are built." in html(course, "book/index")
     assert "what a cliff is" in html(course, "book/index")
-    assert written(course)["waves"] == pages_now["waves"]
-    assert finished(course) == now
-
-    # A benchmark was run again: its page is written again.
-    edit(course / "results" / "benchmarks.json", "3000.0", "4000.0")
-    build_book(course, quiet=True)
     assert "4,000.0" in html(course, "book/other")
+    assert written(course)["waves"] == pages_now["waves"]
     assert finished(course) == now
 
     # A page that was lost comes back.
@@ -123,7 +141,10 @@ def test_a_book_comes_out_and_changes_arrive(course, capfd):
         build_book(course, quiet=True)
 
 
-def test_plain_jupyter_book_gives_the_same_pages(course):
+def test_plain_jupyter_book_gives_the_same_pages(built):
+    course, ours = built, {page: html(built, page) for page in pages(built)}
+    for folder in ("html", ".doctrees"):
+        shutil.rmtree(course / "_build" / folder)
     environment = {**os.environ, "PATH": str(course)}
     plain = subprocess.run(
         [sys.executable, "-c", "from jupyter_book.cli.main import main; main()", "build", "."],
@@ -131,12 +152,12 @@ def test_plain_jupyter_book_gives_the_same_pages(course):
     )  # fmt: skip
     assert plain.returncode == 0, plain.stderr
     assert "npm was not found, so the pages load MathJax" in plain.stdout
-    before = {page: html(course, page) for page in pages(course)}
-    build_book(course, quiet=True, force=False)
-    assert {page: html(course, page) for page in pages(course)} == before
+    assert {page: html(course, page) for page in pages(course)} == ours
 
 
-def test_a_broken_notebook_stops_the_build_until_it_is_mended(course, capfd):
+def test_a_broken_notebook_stops_the_build_until_it_is_mended(built, capfd):
+    course = built
+    shutil.rmtree(course / "_build" / "html")
     whole = (course / "notebooks" / "other.ipynb").read_text()
     edit(course / "notebooks" / "other.ipynb", "print(6 * 7)", "print(6 / 0)")
     sentence = r"notebooks/other\.ipynb, cell cell-1: ZeroDivisionError: division by zero"
@@ -162,7 +183,8 @@ def test_the_command_answers_with_a_sentence_and_a_code(course):
     assert done.stdout == ""
 
 
-def test_faults_of_pages_stop_the_build_until_they_are_mended(course, capfd):
+def test_faults_of_pages_stop_the_build_until_they_are_mended(built, capfd):
+    course = built
     faults = {
         "SEE {ref}`nowhere`.": "undefined label: 'nowhere'",
         "{glue:text}`../notebooks/waves.ipynb::mass:.1f`": "Glue reference 'mass' not found",
@@ -199,8 +221,8 @@ def test_faults_of_pages_stop_the_build_until_they_are_mended(course, capfd):
     build_book(course, quiet=True)
 
 
-def test_a_build_that_was_killed_is_not_trusted(course):
-    build_book(course, quiet=True)
+def test_a_build_that_was_killed_is_not_trusted(built):
+    course = built
     # As after a kill between reading the changed page and writing it.
     (course / "_build" / "book.json").unlink()
     (course / "_build" / ".doctrees" / "unfinished").touch()

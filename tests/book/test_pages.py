@@ -7,8 +7,10 @@ import http.server
 import re
 import threading
 from collections.abc import Callable, Iterator
+from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import unquote
 
 import pytest
 
@@ -63,6 +65,9 @@ RAW_FORMULAS = """() => {
   return copy.textContent.match(/\\\\[(\\[].{0,40}|\\$\\$.{0,40}/g) || [];
 }"""
 
+RULES = "['color-contrast', 'image-alt', 'document-title', 'html-has-lang']"
+KINDS = "['violations']"  # the long lists of what is right are not wanted
+LINK, ID = re.compile(r'<a [^>]*href="([^"]+)"'), re.compile(r'\bid="([^"]+)"')
 ROLE = re.compile(r"\{(?:glue:text|ref|numref|doc|cite:[pt])\}")
 
 
@@ -120,16 +125,25 @@ def site(browser, serve, local_scripts) -> str:
     return serve(build_book(ROOT, quiet=True).parent)
 
 
+@pytest.fixture(scope="module")
+def context(browser) -> Iterator:
+    """What the tabs share; above all the scripts, which are read from the disk once."""
+    shared = browser.new_context(viewport={"width": 1280, "height": 900})
+    shared.add_init_script("localStorage.mode = localStorage.theme = 'light'")
+    yield shared
+    shared.close()
+
+
 @pytest.fixture
-def visit(browser) -> Iterator[Callable]:
+def visit(context) -> Iterator[Callable]:
     """Return a function that opens a page and gathers what goes wrong on it, in `faults`."""
-    contexts = []
+    tabs = []
 
     def go(address: str, *, width: int = 1280) -> SimpleNamespace:
-        context = browser.new_context(viewport={"width": width, "height": 900})
-        contexts.append(context)
-        context.add_init_script("localStorage.mode = localStorage.theme = 'light'")
         page, faults = context.new_page(), []
+        tabs.append(page)
+        page.set_default_timeout(120_000)  # of ten busy processes each gets little
+        page.set_viewport_size({"width": width, "height": 900})
         host = "/".join(address.split("/")[:3]) + "/"
 
         def note(request) -> None:
@@ -151,8 +165,16 @@ def visit(browser) -> Iterator[Callable]:
         return SimpleNamespace(page=page, faults=faults)
 
     yield go
-    for context in contexts:
-        context.close()
+    for tab in tabs:
+        tab.close()
+
+
+@pytest.fixture(scope="module")
+def axe() -> str | None:
+    try:
+        return (assets.ensure(assets.CHECKS) / "axe.min.js").read_text(encoding="utf-8")
+    except assets.AssetsMissing:
+        return None  # our own computation sees most of what axe does
 
 
 def test_every_page_of_the_contents_is_there():
@@ -168,8 +190,9 @@ def test_no_role_is_left_as_text():
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_is_whole_on_a_telephone(visit, site, name):
-    seen = visit(f"{site}/{name}.html", width=390)
+def test_a_page_is_whole_and_readable(visit, site, axe, name):
+    """One visit: everything is there, both themes can be read, and all fits on a telephone."""
+    seen = visit(f"{site}/{name}.html")
     page = seen.page
     assert page.title()
     formulas = page.locator("article .math").count()
@@ -177,37 +200,44 @@ def test_a_page_is_whole_on_a_telephone(visit, site, name):
     assert page.locator("article mjx-container").count() >= formulas
     assert page.locator("mjx-merror, [data-mjx-error]").count() == 0
     assert page.evaluate(RAW_FORMULAS) == []
-    bare = "() => [...document.images].filter(i => !i.alt?.trim()).map(i => i.src.slice(0, 80))"
-    assert page.evaluate(bare) == []
-    broken = "() => [...document.images].filter(i => i.complete && !i.naturalWidth).map(i => i.src)"
-    assert page.evaluate(broken) == []
-    assert page.evaluate("() => document.scrollingElement.scrollWidth") <= 390
-    assert seen.faults == []
 
-
-@pytest.mark.parametrize("name", PAGES)
-def test_both_themes_are_readable(visit, site, name):
-    try:
-        axe = assets.ensure(assets.CHECKS) / "axe.min.js"
-    except assets.AssetsMissing:
-        axe = None  # our own computation sees most of what axe does
-    seen = visit(f"{site}/{name}.html")
-    page = seen.page
     page.add_style_tag(content="* { transition: none !important }")
-    if axe is not None:
-        page.add_script_tag(path=axe)
     colours = set()
     for theme in ("light", "dark"):
         page.evaluate(f"() => document.documentElement.dataset.theme = '{theme}'")
         colours.add(page.evaluate("() => getComputedStyle(document.body).backgroundColor"))
         assert page.evaluate(FAINT_TEXT) == []
         if axe is not None:
-            rules = "['color-contrast', 'image-alt', 'document-title', 'html-has-lang']"
-            found = page.evaluate(f"() => axe.run({{runOnly: {rules}}})")
+            if not page.evaluate("() => 'axe' in window"):
+                page.add_script_tag(content=axe)
+            found = page.evaluate(f"() => axe.run({{runOnly: {RULES}, resultTypes: {KINDS}}})")
             wrong = [(v["id"], n["html"][:200]) for v in found["violations"] for n in v["nodes"]]
             assert wrong == []
     assert len(colours) == 2
+
+    page.set_viewport_size({"width": 390, "height": 900})
+    assert page.evaluate("() => document.scrollingElement.scrollWidth") <= 390
+    bare = "() => [...document.images].filter(i => !i.alt?.trim()).map(i => i.src.slice(0, 80))"
+    assert page.evaluate(bare) == []
+    broken = "() => [...document.images].filter(i => i.complete && !i.naturalWidth).map(i => i.src)"
+    assert page.evaluate(broken) == []
     assert seen.faults == []
+
+
+def test_every_link_inside_the_book_leads_somewhere():
+    html = build_book(ROOT, quiet=True).parent
+    texts = {p: p.read_text("utf-8") for p in html.rglob("*.html") if "_static" not in p.parts}
+    names = {page: set(ID.findall(text)) for page, text in texts.items()}
+    dead = []
+    for page, text in texts.items():
+        for link in {unescape(found) for found in LINK.findall(text)}:
+            if re.match(r"[a-z]+:|//", link):
+                continue  # another host's, or a file that stands in the page
+            path, _, anchor = unquote(link).partition("#")
+            target = (page.parent / path.partition("?")[0]).resolve() if path else page
+            if not target.exists() or (anchor and anchor not in names.get(target, {anchor})):
+                dead.append(f"{page.relative_to(html)}: {link}")
+    assert dead == []
 
 
 def test_search_finds_a_word(visit, site):
@@ -216,9 +246,9 @@ def test_search_finds_a_word(visit, site):
     page.keyboard.press("Control+k")
     page.keyboard.type("softmax")
     page.keyboard.press("Enter")
-    page.wait_for_url("**/search.html?q=softmax*")
+    page.wait_for_url("**/search.html?q=softmax*", timeout=120_000)
     result = page.locator("ul.search li a").first
-    result.wait_for(timeout=20_000)
+    result.wait_for(timeout=120_000)
     page.wait_for_load_state("networkidle")  # each result fetches its page for the summary
     result.click()
     page.wait_for_load_state("networkidle")
@@ -260,6 +290,7 @@ def test_a_flipbook_turns_without_a_kernel(visit, serve, course, local_scripts):
     handle.wait_for()
     assert page.locator("mjx-container").count() == 1  # both at once: they must not quarrel
     for label in ("1", "2", "3"):
+        page.locator(".flipbook .widget-readout", has_text=label).wait_for(timeout=60_000)
         shown.wait_for()
         assert shown.count() == 1
         assert shown.get_attribute("alt") == f"A line (height: {label})"
@@ -267,6 +298,5 @@ def test_a_flipbook_turns_without_a_kernel(visit, serve, course, local_scripts):
         assert shown.evaluate("image => image.naturalWidth") > 100
         handle.focus()
         page.keyboard.press("ArrowRight")
-        page.wait_for_timeout(200)
     assert page.evaluate("() => document.scrollingElement.scrollWidth") <= 390
     assert seen.faults == []

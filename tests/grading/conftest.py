@@ -8,16 +8,17 @@ import pytest
 
 
 @pytest.fixture(scope="session")
-def empty_gradebook(tmp_path_factory) -> Path:
+def empty_gradebook(once) -> Path:
     """Return the file of a gradebook as nbgrader makes it; to make one takes a second."""
     from coursekit.grading.gradebook.database import _venv_on_path
 
-    path = tmp_path_factory.mktemp("gradebook") / "gradebook.db"
-    with _venv_on_path():
-        from nbgrader.api import Gradebook
+    def make(folder: Path) -> None:
+        with _venv_on_path():
+            from nbgrader.api import Gradebook
 
-        Gradebook(f"sqlite:///{path}").close()
-    return path
+            Gradebook(f"sqlite:///{folder / 'gradebook.db'}").close()
+
+    return once("gradebook", make) / "gradebook.db"
 
 
 @pytest.fixture

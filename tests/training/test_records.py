@@ -6,6 +6,7 @@ import copy
 import json
 import math
 import pickle
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,7 +15,6 @@ import pytest
 import torch
 
 from coursekit.errors import CourseError
-from coursekit.training import hardware as machine
 from coursekit.training import records
 from coursekit.training.records import (
     RESULT,
@@ -28,6 +28,7 @@ from coursekit.training.records import (
     sweep_result,
 )
 
+machine = import_module("coursekit.training.hardware")
 SMOKE = {"minutes": 1, "steps": 2, "lr": 0.5, "norm": "post", "tied": True, "sizes": [1], "x": None}
 CPU = {**SMOKE, "minutes": 25, "steps": 200}
 GPU = {**SMOKE, "minutes": 20, "steps": 9000}

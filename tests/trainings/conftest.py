@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -77,39 +76,26 @@ def lab(course, monkeypatch) -> Iterator[Lab]:
 
 
 @pytest.fixture
-def until() -> Callable[..., None]:
+def until(processes) -> Callable[..., None]:
     """Return a function that waits for a condition."""
 
-    def wait(condition: Callable[[], object], what: str, seconds: float = 60) -> None:
-        end = time.monotonic() + seconds
-        while not condition():
-            assert time.monotonic() < end, f"{what} did not happen within {seconds} s"
-            time.sleep(0.05)
-
-    return wait
+    return processes.wait_for
 
 
 @pytest.fixture
-def family() -> Iterator[Callable[[int], list[psutil.Process]]]:
+def family(processes) -> Iterator[Callable[[int], list[psutil.Process]]]:
     """Return a function that lists what a process started; what is left of it is killed."""
     seen: list[psutil.Process] = []
 
     def below(pid: int) -> list[psutil.Process]:
-        found = psutil.Process(pid).children(recursive=True)
-        seen.extend([psutil.Process(pid), *found])
-        return found
+        seen.extend([psutil.Process(pid), *processes.below(pid)])
+        return [process for process in seen if process.pid != pid]
 
     yield below
-    for process in seen:
-        if process.is_running():
-            process.kill()
+    processes.end(seen)
 
 
 @pytest.fixture
-def alive() -> Callable[[list[psutil.Process]], list[psutil.Process]]:
+def alive(processes) -> Callable[[list[psutil.Process]], list[psutil.Process]]:
     """Return a function that keeps those of some processes that still run."""
-
-    def running(processes: list[psutil.Process]) -> list[psutil.Process]:
-        return [p for p in processes if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
-
-    return running
+    return processes.living

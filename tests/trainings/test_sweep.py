@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import sys
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from types import SimpleNamespace
 
 import psutil
@@ -199,8 +199,8 @@ def test_killed_with_9_a_sweep_loses_the_unfinished_run_only(lab, family, alive,
     below = family(run.pid)
     assert below
     run.kill()
-    run.communicate(timeout=30)
-    until(lambda: not alive(below), "the end of all that it started", 20)
+    run.communicate(timeout=300)
+    until(lambda: not alive(below), "the end of all that it started")
     before = first.stat().st_mtime_ns
     (lab.root / "notebooks/training/slow").unlink()
     assert cli.main(["train", "toy", "--sweep", str(toml)]) == 0
@@ -214,7 +214,7 @@ def test_killed_with_9_a_sweep_loses_the_unfinished_run_only(lab, family, alive,
 # -- On a cluster ------------------------------------------------------------------------------
 
 
-def test_a_worker_of_the_cluster_killed_in_mid_run(lab, dask, monkeypatch, until):
+def test_a_worker_of_the_cluster_killed_in_mid_run(lab, dask, monkeypatch, processes, until):
     address, workers = dask
     lab.training("toy", "import time\ntime.sleep(0.5)\n" + RECORD)
     toml = file(lab, "[grid]\nlr = [1, 2, 3, 4]\n")
@@ -224,7 +224,7 @@ def test_a_worker_of_the_cluster_killed_in_mid_run(lab, dask, monkeypatch, until
         def advance(self, text):
             done.append(text)
             if len(done) == 1:
-                busy = [w for w in workers if psutil.Process(w.pid).children(recursive=True)]
+                busy = [w for w in workers if processes.below(w.pid)]
                 busy[0].send_signal(signal.SIGKILL)
                 until(lambda: busy[0].poll() is not None, "the end of the worker")
 
@@ -248,12 +248,15 @@ def test_a_worker_of_the_cluster_killed_in_mid_run(lab, dask, monkeypatch, until
     future = client.submit(cluster.execute, job, PROGRAM, pure=False)
 
     def kernels():
-        below = psutil.Process(left.pid).children(recursive=True)
-        return [process for process in below if "ipykernel_launcher" in process.cmdline()]
+        found = []
+        for process in processes.below(left.pid):
+            with suppress(psutil.NoSuchProcess):
+                found += [process] * ("ipykernel_launcher" in process.cmdline())
+        return found
 
     until(kernels, "the kernel")
     future.cancel(force=True)
-    until(lambda: not psutil.Process(left.pid).children(recursive=True), "its end")
+    until(lambda: not processes.below(left.pid), "its end")
     client.close()
     assert long.is_file()
 

@@ -223,7 +223,7 @@ def test_each_way_to_fail_has_its_sentence(lab):
         ),
         "slow": (
             ["import time\ntime.sleep(600)"],
-            "stopped at the limit of 2 s; --timeout allows more",
+            "stopped at the limit of {:g} s; --timeout allows more",
             "step-3",
         ),
         "nan": (
@@ -248,14 +248,17 @@ def test_each_way_to_fail_has_its_sentence(lab):
     for name, (cells, _, _) in cases.items():
         lab.training(name, *cells)
         changes = {"profile": "smoke", **({"lr": "fast"} if name == "kind" else {})}
-        limit = 2.0 if name == "slow" else 60.0
-        jobs.append(find(lab.root, name).job(changes, timeout=limit))
+        jobs.append(find(lab.root, name).job(changes, timeout=2.0 if name == "slow" else 600.0))
         if name == "other":  # as on another machine
             jobs[-1] |= {"folder": None, "source": None, "key": "made by other code"}
     with closing(hands.finished(jobs, 1, PROGRAM)) as found:
         for job, answer in found:
             _, error, cell = cases[job["name"]]
-            assert answer.get("error") == error, job["name"]
+            while job["name"] == "slow" and answer["cell"] != cell and job["timeout"] < 600:
+                job["timeout"] *= 5  # on a busy machine two seconds are not enough to begin
+                with closing(hands.finished([job], 1, PROGRAM)) as more:
+                    ((_, answer),) = more
+            assert answer.get("error") == (error and error.format(job["timeout"])), job["name"]
             assert answer.get("cell") == cell, job["name"]
             assert job["name"] == "other" or json.loads(answer["notebook"])["cells"]
             assert answer["ok"] == (job["name"] == "fine")
@@ -330,8 +333,8 @@ def test_killed_with_9_and_resumed(lab, capsys, family, alive, until):
     below = family(run.pid)
     assert len(below) >= 3  # worker, kernel, the kernel's child
     run.kill()
-    run.communicate(timeout=30)
-    until(lambda: not alive(below), "the end of all that it started", 20)
+    run.communicate(timeout=300)
+    until(lambda: not alive(below), "the end of all that it started")
     (file,) = state()
     reached = int(file.read_text())
     assert 0 < reached < 2000
@@ -375,14 +378,14 @@ def test_ctrl_c_lets_the_training_save_itself(lab, family, alive, until):
     lab.training(
         "toy",
         "import time\nfrom pathlib import Path\nstate = Path(checkpoints) / 'state'\n"
-        "state.write_text('begun')\n"
-        "try:\n    time.sleep(600)\nfinally:\n    state.write_text('saved')",
+        "try:\n    state.write_text('begun')\n    time.sleep(600)\n"
+        "finally:\n    state.write_text('saved')",
     )
     run = lab.start("train", "toy")
     until(lambda: [*lab.root.glob("_build/**/state")] or run.poll() is not None, "the training")
     below = family(run.pid)
     os.killpg(run.pid, signal.SIGINT)  # as a terminal does
-    out, err = run.communicate(timeout=30)
+    out, err = run.communicate(timeout=300)
     assert (run.returncode, out) == (130, "")
     assert err.splitlines()[-1] == (
         "coursekit: toy cpu was interrupted; the same command with --resume goes on"

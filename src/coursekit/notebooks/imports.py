@@ -260,36 +260,38 @@ def _files(name: tuple[str, ...], folders: Iterable[Path]) -> list[Path]:
                 found.append(module)
                 break
             elif not place.is_dir():
-                if found and (home := _homes(found[-1]).get(part)):
-                    found += _home_files(found[-1], home)
+                if found and (home := homes(found[-1]).get(part)):
+                    found += _at_home(found[-1], home)
                 break
         else:
             if found:
-                homes = _homes(found[-1]).values()
-                found += [path for home in homes for path in _home_files(found[-1], home)]
+                package = found[-1]
+                for home in homes(package).values():
+                    found += _at_home(package, home)
         if found:
             return found
     return []
 
 
-def _homes(package: Path) -> dict[str, str]:
+def _at_home(package: Path, home: str) -> list[Path]:
+    """Return the file that a package's `HOMES` names, and those of the packages on the way."""
+    *rooms, module = home.split(".")
+    inside = [package.parent.joinpath(*rooms[:n], "__init__.py") for n in range(1, len(rooms) + 1)]
+    return [*inside, package.parent.joinpath(*rooms, f"{module}.py")]
+
+
+def homes(package: Path) -> dict[str, str]:
     """Return the `HOMES` of an `__init__.py`: which module holds a name that it hands out."""
     source = package.read_text(encoding="utf-8") if package.name == "__init__.py" else ""
-    if "HOMES" not in source:
-        return {}
+    return _homes_in(source) if "HOMES" in source else {}
+
+
+@functools.lru_cache(maxsize=64)
+def _homes_in(source: str) -> dict[str, str]:
     for node in ast.parse(source).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "HOMES":
             return ast.literal_eval(node.value)
     return {}
-
-
-def _home_files(package: Path, home: str) -> list[Path]:
-    """Return the files behind an entry of `HOMES`: `compare`, or `checking.check` in a room."""
-    *rooms, module = home.split(".")
-    places = [package.parent.joinpath(*rooms[: n + 1], "__init__.py") for n in range(len(rooms))]
-    return [path for path in places if path.is_file()] + [
-        package.parent.joinpath(*rooms, f"{module}.py")
-    ]
 
 
 def _packages(folder: Path) -> set[str]:

@@ -12,7 +12,6 @@ import importlib.util
 import json
 import os
 import sys
-import time
 from pathlib import Path
 
 from coursekit.assignments.limits import Limits
@@ -54,7 +53,7 @@ def grade(kind: str, tools) -> None:
         os.setresuid(UID, UID, UID)
     if kind in ("no-namespaces", "neither"):
         seccomp.restrict()  # unshare and mount are refused from here on, as in many containers
-    good = tools.GOOD
+    good, nap = tools.GOOD, f"318.{os.getpid()}"  # which no other process has in its command
     first = {
         "good": "",
         "reads": "open('/tmp/secret').read()",
@@ -74,20 +73,20 @@ def grade(kind: str, tools) -> None:
         "endless": "while True: pass",
         "bomb": "import os\nwhile True: os.fork()",
         "memory": "x = []\nwhile True: x.append(bytearray(1 << 20))",
-        "daemon": "import subprocess\nsubprocess.Popen(['sleep', '318'], start_new_session=True)",
+        "daemon": (
+            f"import subprocess\nsubprocess.Popen(['sleep', '{nap}'], start_new_session=True)"
+        ),
         "large file": "open('f', 'wb').write(b'0' * (1 << 24))",
     }
     found = {}
     with Engine(tools.MASTER, tools.LIMITS, assignment=tools.ASSIGNMENT) as engine:
         for name, source in first.items():
-            started = time.monotonic()
             verdict = engine.grade(tools.submission(f"{source}\n{good}" if source else good))
             found[name] = {
                 "statuses": tools.statuses(verdict),
                 "reason": verdict.questions[0].reason if verdict.questions else verdict.flags,
-                "seconds": time.monotonic() - started,
             }
-        left = [line for line in processes() if "318" in line]
+        left = [line for line in processes() if nap in line.split()]
         scratch = [str(path) for path in Path("/tmp").glob("coursekit-student-*")]
         layers = engine.layers
     result = {"layers": layers, "found": found, "left": left, "scratch": scratch}

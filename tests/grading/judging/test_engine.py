@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import resource
 import subprocess
 import sys
-import time
 
 import pytest
 import torch
@@ -467,7 +465,7 @@ def test_a_notebook_runs_without_its_tests_only_where_it_says_something(
     assert "rlimits" in verdict.layers
 
 
-def test_when_the_grader_is_killed_nothing_goes_on(tools, tmp_path):
+def test_when_the_grader_is_killed_nothing_goes_on(tools, processes):
     script = (
         "import importlib.util, sys\n"
         f"spec = importlib.util.spec_from_file_location('tools', {tools.__file__!r})\n"
@@ -481,15 +479,13 @@ def test_when_the_grader_is_killed_nothing_goes_on(tools, tmp_path):
     )
     grader = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
     grader.stdout.readline()
-    time.sleep(0.5)
-    below = tools.descendants(grader.pid)
-    assert len(below) >= 2
+    idle = len(processes.below(grader.pid))
+    assert idle >= 1
+    processes.wait_for(lambda: len(processes.below(grader.pid)) > idle, "the submission's process")
+    below = processes.below(grader.pid)
     grader.kill()
     grader.communicate()
-    deadline = time.monotonic() + 5
-    while any(os.path.exists(f"/proc/{pid}") for pid in below):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    processes.wait_for(lambda: not any(process.is_running() for process in below), "their end")
 
 
 def test_memory_of_the_judge_stays_where_it_is(desk, tools):

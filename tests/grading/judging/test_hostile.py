@@ -13,7 +13,6 @@ import os
 import socket
 import sqlite3
 import threading
-import time
 from pathlib import Path
 
 import bs4
@@ -121,8 +120,8 @@ def test_the_whole_notebook_has_an_end_too(desk, tools, monkeypatch):
     def napping(times: int) -> bytes:
         data = json.loads(tools.submission())
         for number in range(times):
-            nap = tools.cell(f"nap{number}", "import time\ntime.sleep(0.3)")
-            data["cells"].insert(1, nap)
+            nap = "import time\ntime.sleep(0.35)"  # two fit into the second that one may sleep
+            data["cells"].insert(1, tools.cell(f"nap{number}", nap))
         return json.dumps(data).encode()
 
     few = desk.grade_bytes(napping(4))
@@ -230,8 +229,9 @@ def test_there_is_nothing_worth_finding_in_the_memory(desk, tools, monkeypatch):
     assert verdict.points == 5
 
 
+NAP = f"317.{os.getpid()}"  # seconds; no other process has these in its command
 LEFT = {
-    "a daemon": "import subprocess\nsubprocess.Popen(['sleep', '317'], start_new_session=True)",
+    "a daemon": f"import subprocess\nsubprocess.Popen(['sleep', '{NAP}'], start_new_session=True)",
     "a double fork": (
         "import os, time\nif os.fork() == 0:\n    os.setsid()\n"
         "    if os.fork() == 0: time.sleep(317)\n    os._exit(0)"
@@ -248,7 +248,7 @@ def test_nothing_is_left_behind(desk, tools, name):
     assert tools.statuses(verdict)[1] in ("OK", "CRASH", "TIMEOUT")
     for status in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
-            assert b"317" not in status.read_bytes()
+            assert NAP.encode() not in status.read_bytes().split(b"\0")
 
 
 # answers that are none, and what the questions are then worth
@@ -424,13 +424,6 @@ def test_a_forged_figure_is_no_figure(desk, tools):
     assert "svg" not in str(verdict.outputs)
 
 
-def test_the_sandbox_is_quick_to_end(desk, tools):
-    started = time.monotonic()
-    desk.grade("import os\nwhile True: os.fork()")
-    assert time.monotonic() - started < 5
-    assert os.getloadavg()[0] < 200
-
-
 def broken_files(tools) -> dict[str, tuple[bytes, str, float]]:
     """Return name -> a file, its verdict and its points: what real classes hand in (HOSTILE.md)."""
     good = json.loads(tools.submission())
@@ -463,12 +456,22 @@ def broken_files(tools) -> dict[str, tuple[bytes, str, float]]:
 
 @pytest.mark.parametrize("workers", [1, 4])
 def test_a_class_of_them_is_graded_to_the_last_row(tools, tmp_path, workers, quick_gradebook):
-    """All of them in one class, a good one behind each, through `coursekit grade` and feedback."""
+    """All of them in one class, a good one behind each, through `coursekit grade` and feedback.
+
+    Several workers get them all, one worker gets one of each kind: what differs between the two
+    is who is asked next and what is left to him, and not which cell it was.
+    """
     limits = dataclasses.replace(tools.LIMITS, cell_seconds=2.0)
     root, submitted = _course(tools, tmp_path, limits)
     wanted = {}  # student -> the verdicts that may be, the fewest and the most points
+    kinds = set()
 
-    def hand_in(name: str, data: bytes, verdicts: set[str], least: float, most: float) -> None:
+    def hand_in(
+        kind: str, name: str, data: bytes, verdicts: set[str], least: float, most: float
+    ) -> None:
+        if workers == 1 and kind in kinds:
+            return
+        kinds.add(kind)
         for student, what in (
             (f"s{len(wanted):03}-{name.replace(' ', '-')}", data),
             (f"s{len(wanted):03}-then-a-good-one", tools.submission()),
@@ -479,9 +482,9 @@ def test_a_class_of_them_is_graded_to_the_last_row(tools, tmp_path, workers, qui
             wanted[student] = ({"OK"}, 5, 5) if what is not data else (verdicts, least, most)
 
     for name, (data, status, points) in broken_files(tools).items():
-        hand_in(name, data, {status}, points, points)
-    for name, (source, _, _) in EXHAUSTION.items():
-        hand_in(name, tools.submission(source), {"PARTIAL"}, 3, 3)
+        hand_in(f"broken, {status}", name, data, {status}, points, points)
+    for name, (source, status, _) in EXHAUSTION.items():
+        hand_in(f"exhaustion, {status}", name, tools.submission(source), {"PARTIAL"}, 3, 3)
     for name, source in ESCAPES.items():
         source = source.format(
             course=str(root / "solutions" / "powers" / "hidden.py"),
@@ -493,29 +496,33 @@ def test_a_class_of_them_is_graded_to_the_last_row(tools, tmp_path, workers, qui
             pid=os.getpid(),
         )
         source = f"import ctypes\n{source}\n{tools.GOOD}"
-        hand_in(name, tools.submission(source), {"PARTIAL"}, 3, 3)
+        hand_in("escape", name, tools.submission(source), {"PARTIAL"}, 3, 3)
     for name, first in LEFT.items():
-        hand_in(name, tools.submission(first=first), {"OK", "PARTIAL", "FAIL", "TIMEOUT"}, 0, 5)
+        may = {"OK", "PARTIAL", "FAIL", "TIMEOUT"}
+        hand_in("left behind", name, tools.submission(first=first), may, 0, 5)
     for name, (source, _) in CHEATS.items():
-        hand_in(name, tools.submission(source), {"PARTIAL"}, 3, 3)
+        hand_in("cheat", name, tools.submission(source), {"PARTIAL"}, 3, 3)
     for name, forgery in FORGERIES.items():
         source = inside(forgery).replace("return x * x", "return 0")
-        hand_in(name, tools.submission(source), {"PARTIAL", "FAIL", "CRASH", "TIMEOUT"}, 0, 3)
+        may = {"PARTIAL", "FAIL", "CRASH", "TIMEOUT"}
+        hand_in("forgery", name, tools.submission(source), may, 0, 3)
+    everything = (EXHAUSTION, ESCAPES, LEFT, CHEATS, FORGERIES, broken_files(tools))
+    assert len(kinds) == 15
+    assert len(wanted) == 2 * (len(kinds) if workers == 1 else sum(map(len, everything)))
 
     before = _hashes(root / "autograder" / "submitted", root / "solutions")
-    standing = tools.descendants(os.getpid())  # engines of other tests
+    standing, folders = tools.descendants(os.getpid()), tools.scratch()  # those of other tests
     options = Options(workers=workers, engine=f"{tools.__file__}:Powers")
     summary = grade_class(root, "powers", options)
     assert _hashes(root / "autograder" / "submitted", root / "solutions") == before
     assert summary.exit_code == 0
     assert tools.descendants(os.getpid()) == standing
-    assert not list(Path("/tmp").glob("coursekit-student-*"))
+    assert tools.gone(folders)
     journal = Journal(Folders(root, "powers").journal)
+    places = {student: place for (student, _), place in journal.index().items()}
     good = None
     for student, (verdicts, least, most) in wanted.items():
-        entry = journal.find(student)
-        assert entry is not None, student
-        verdict = entry.verdict
+        verdict = journal.read(places[student]).verdict
         assert verdict.status in verdicts, (student, verdict)
         assert least <= verdict.points <= most, (student, verdict)
         assert verdict.reason and 0 < verdict.seconds <= limits.longest

@@ -125,16 +125,14 @@ class Classroom:
         points = sum(one.points for one in questions)
         whole = "OK" if points == 6 else "PARTIAL"
         return Verdict(
-            assignment="powers", key="k", status=whole, reason="", points=points, max_points=6,
+            assignment="powers", status=whole, reason="", points=points, max_points=6,
             questions=questions, answers=given | (answers or {}), outputs=outputs or {},
             layers=["rlimits", "landlock"], seconds=seconds,
         )  # fmt: skip
 
     @staticmethod
     def empty(status: str, reason: str) -> Verdict:
-        return Verdict(
-            assignment="powers", key="k", status=status, reason=reason, points=0, max_points=6
-        )
+        return Verdict(assignment="powers", status=status, reason=reason, points=0, max_points=6)
 
     def student(self, student: str, first: str = "", last: str = "", email: str = "") -> None:
         with self.gradebook() as book:
@@ -191,17 +189,19 @@ class Classroom:
 
 
 @pytest.fixture(scope="session")
-def empty_gradebook(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def empty_gradebook(once) -> Path:
     """A gradebook that knows the assignment and nobody; made once, copied for each test."""
-    from coursekit.grading.gradebook.database import Database
+    return once("gradebook-of-powers", make_gradebook) / "autograder" / "gradebook.db"
 
-    root = tmp_path_factory.mktemp("gradebook")
-    (root / "autograder").mkdir()
-    Database(Folders(root, "powers")).close()
-    path = root / "autograder" / "gradebook.db"
+
+def make_gradebook(root: Path) -> None:
     from nbgrader.api import Gradebook
 
-    with Gradebook(f"sqlite:///{path}") as book:
+    from coursekit.grading.gradebook.database import Database
+
+    (root / "autograder").mkdir()
+    Database(Folders(root, "powers")).close()
+    with Gradebook(f"sqlite:///{root / 'autograder' / 'gradebook.db'}") as book:
         book.add_assignment("powers", duedate=DUE)
         book.add_notebook("powers", "powers")
         for one in POWERS["cells"]:
@@ -213,7 +213,6 @@ def empty_gradebook(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 book.add_grade_cell(
                     name, "powers", "powers", max_score=3, cell_type=one["cell_type"]
                 )
-    return path
 
 
 @pytest.fixture

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import json
 import os
 import re
 import secrets
 import shlex
 import signal
-import socket
 import subprocess
 import sys
-import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -69,13 +68,12 @@ def guides_command() -> str:
 
 
 @pytest.fixture(scope="module")
-def formgrader(graded: Folders, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def formgrader(
+    graded: Folders, tmp_path_factory: pytest.TempPathFactory, processes: SimpleNamespace
+) -> Iterator[str]:
     """The address of a formgrader that runs on the class, with its token."""
     assert (graded.class_folder / "nbgrader_config.py").is_file()
     home = tmp_path_factory.mktemp("home")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     token = secrets.token_hex(16)
     environment = {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
@@ -88,34 +86,40 @@ def formgrader(graded: Folders, tmp_path_factory: pytest.TempPathFactory) -> Ite
         "LANG": "C.UTF-8",
     }
     command = [
-        *shlex.split(guides_command()), "--no-browser", "--ip=127.0.0.1", f"--port={port}",
-        "--ServerApp.port_retries=0", "--allow-root",
+        *shlex.split(guides_command()), "--no-browser", "--ip=127.0.0.1",
+        "--ServerApp.port_retries=50", "--allow-root",
     ]  # fmt: skip
     log = (home / "log").open("w")
     server = subprocess.Popen(
         command, cwd=graded.class_folder, env=environment, stdout=log, stderr=subprocess.STDOUT,
         start_new_session=True,
     )  # fmt: skip
-    address = f"http://127.0.0.1:{port}"
+
+    def port() -> int | None:
+        """Return its port, once it has taken one that was free and said which."""
+        for file in (home / "runtime").glob("jpserver-*.json"):
+            with contextlib.suppress(ValueError):  # half written
+                return json.loads(file.read_text())["port"]
+        return None
+
+    def answers() -> bool:
+        with contextlib.suppress(OSError):  # it says which before it listens there
+            address = f"http://127.0.0.1:{port() or 0}/api?token={token}"
+            urllib.request.urlopen(address, timeout=300).close()
+            return True
+        return server.poll() is not None
+
     try:
-        for _ in range(300):
-            try:
-                urllib.request.urlopen(f"{address}/api?token={token}", timeout=2).close()
-                break
-            except (urllib.error.URLError, OSError):
-                if server.poll() is not None:
-                    break
-                time.sleep(0.2)
-        else:
-            pytest.fail(f"formgrader did not start: {(home / 'log').read_text()[-2000:]}")
+        processes.wait_for(answers, "the start of formgrader")
         assert server.poll() is None, (home / "log").read_text()[-2000:]
+        address = f"http://127.0.0.1:{port()}"
         yield SimpleNamespace(address=address, token=token, log=home / "log")
     finally:
         log.close()
         if server.poll() is None:
             os.killpg(server.pid, signal.SIGTERM)
             try:
-                server.wait(10)
+                server.wait(60)
             except subprocess.TimeoutExpired:
                 os.killpg(server.pid, signal.SIGKILL)
                 server.wait()

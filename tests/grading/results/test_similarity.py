@@ -133,9 +133,9 @@ def test_time_grows_with_the_class_and_not_with_its_square() -> None:
         prints[f"s{position:04}"] = own | set(dice.sample(common, 25))
     for position in range(10):
         prints[f"s{position * 2:04}"] = set(prints[f"s{position * 2 + 1:04}"])
-    start = time.perf_counter()
+    start = time.process_time()
     pairs = similar_pairs(prints)
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
     assert {(pair.one, pair.other) for pair in pairs} == {
         (f"s{2 * p:04}", f"s{2 * p + 1:04}") for p in range(10)
     }

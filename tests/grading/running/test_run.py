@@ -7,7 +7,6 @@ import os
 import random
 import signal
 import sqlite3
-import subprocess
 import time
 from pathlib import Path
 
@@ -213,8 +212,9 @@ def test_a_worker_that_dies(classroom, tmp_path, workers):
     found = scores(classroom.root)
     assert found["bob"] == found["ada"]
     assert found["cain"] == found["dan"] == {"test_square": None, "test_cube": None, "why": None}
-    entry = Journal(Folders(classroom.root, "ps1").journal).find("dan")
-    assert entry is not None and "the engine has a fault" in entry.verdict.flags[0]
+    journal = Journal(Folders(classroom.root, "ps1").journal)
+    entry = journal.read(journal.index()["dan", "ps1"])
+    assert "the engine has a fault" in entry.verdict.flags[0]
     # the next run tries them again, and only them
     classroom.hand_in("cain")
     again = grade_class(classroom.root, "ps1", options(workers=workers))
@@ -226,16 +226,15 @@ def test_a_worker_that_hangs(classroom, monkeypatch):
     from coursekit.grading.running import pool
 
     classroom.hand_in("ada")
-    classroom.hand_in("bob", classroom.answered(square="0  # sleep 60"))
+    classroom.hand_in("bob", classroom.answered(square="0  # sleep 600"))
     original = pool.Pool.__init__
 
     def impatient(self, start, workers, longest):
         original(self, start, workers, 1.0)
 
     monkeypatch.setattr(pool.Pool, "__init__", impatient)
-    start = time.monotonic()
     summary = grade_class(classroom.root, "ps1", options())
-    assert summary.internal == ["bob"] and time.monotonic() - start < 20
+    assert summary.internal == ["bob"]
     assert scores(classroom.root)["ada"]["test_cube"] == 3
 
 
@@ -395,53 +394,54 @@ def in_gradebook(classroom) -> int:
     return len(scores(classroom.root)) if in_journal(classroom) else 0
 
 
-def test_killed_at_any_moment(classroom, monkeypatch):
-    """20 kills, spread over the length of a run; after each resumption the table is the same."""
-    monkeypatch.setattr("coursekit.grading.running.run.BATCH", 7)
-    many(classroom, 60)
+def test_killed_at_any_moment(classroom, monkeypatch, processes):
+    """20 kills, spread over the length of a run; after each resumption the table is the same.
+
+    Half of them by the clock, half by what the journal holds: a run is longer on a busy machine.
+    """
+    monkeypatch.setattr("coursekit.grading.running.run.BATCH", 4)
+    many(classroom, 30)
     start = time.monotonic()
     os.waitpid(begin(classroom), 0)
     length = time.monotonic() - start
     expected = table(classroom.root)
-    assert len({row[0] for row in expected}) == 61
+    assert len({row[0] for row in expected}) == 31
     spread = random.Random(4)
     found = []
     for attempt in range(20):
         if attempt % 2 == 0:
             forget(classroom)
         process = begin(classroom)
-        time.sleep(spread.uniform(0.3, 1.1) * length)
+        if attempt % 4 < 2:
+            time.sleep(spread.uniform(0.3, 1.1) * length)
+        else:
+            reached = spread.randint(1, 30)
+            processes.wait_for(lambda least=reached: in_journal(classroom) >= least, "a verdict")
         os.kill(process, signal.SIGKILL)
         os.waitpid(process, 0)
         found.append(in_journal(classroom))
         if attempt % 2:
             summary = grade_class(classroom.root, "ps1", options())
             assert table(classroom.root) == expected
-            assert summary.counts == {"OK": 20, "PARTIAL": 40, "MALFORMED": 1}
+            assert summary.counts == {"OK": 10, "PARTIAL": 20, "MALFORMED": 1}
     # Some kills were in the middle; a run that was always finished, or never begun, shows nothing.
-    assert any(0 < count < 61 for count in found)
+    assert any(0 < count < 31 for count in found)
 
 
-def test_interrupted(classroom):
+def test_interrupted(classroom, processes):
     """Ctrl-C: what is finished is in the gradebook at once, and no process is left."""
     many(classroom, 200)
     process = begin(classroom)
-    deadline = time.monotonic() + 30
-    while in_journal(classroom) < 20 and time.monotonic() < deadline:
-        time.sleep(0.05)
+    processes.wait_for(lambda: in_journal(classroom) >= 20, "twenty verdicts")
+    started = processes.below(process)
     os.kill(process, signal.SIGINT)
     _, status = os.waitpid(process, 0)
     assert os.waitstatus_to_exitcode(status) == 130
     finished = in_journal(classroom)
     assert 20 <= finished < 201
     assert finished - 1 <= in_gradebook(classroom) <= finished
-    time.sleep(0.2)
-    left = subprocess.run(["ps", "-eo", "ppid,args"], capture_output=True, text=True).stdout
-    assert not [
-        line
-        for line in left.splitlines()
-        if line.split()[0] == "1" and "coursekit.grading.running.worker" in line
-    ]
+    assert len(started) >= 2
+    processes.wait_for(lambda: not processes.living(started), "the end of the workers")
 
 
 def test_what_ran_out_of_time_is_judged_once_more_alone(classroom, tmp_path):
