@@ -112,6 +112,7 @@ def test_the_command_tells_with_its_exit_code(checkout, capsys):
 
 def test_outside_a_checkout_the_package_comes_from_its_repository(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(doctor.address, "HOME", "https://github.com/somebody/attention")
     monkeypatch.setattr(doctor.metadata, "requires", lambda name: ["gone-1; extra == 'book'"])
     book = by_name(examine(None))["group book"]
     assert book.found == "lacks gone-1"

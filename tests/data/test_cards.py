@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
+from coursekit import packages
 from coursekit.data import cards
 from coursekit.data.cards import FILES, Card, checked
 from coursekit.errors import CourseError
-from coursekit.tokenizers import pretrained
 
 MODULES = ("fashion", "digits", "verses", "speeches", "reviews", "scenes")
 PACKAGES = {
@@ -54,7 +54,7 @@ def test_every_embedded_file_has_its_notice():
 
 @pytest.mark.parametrize("name", PACKAGES)
 def test_a_missing_package_gets_one_sentence_with_the_command(name, monkeypatch):
-    monkeypatch.setattr(pretrained, "find_spec", lambda _: None)
+    monkeypatch.setattr(packages, "find_spec", lambda _: None)
     forget(name)
     with pytest.raises(CourseError) as caught:
         getattr(module(name), name)("train")

@@ -176,6 +176,18 @@ def reading(path: Path) -> list[str]:
     return [first, "\n".join(imports), *calls, *last]
 
 
+def test_without_an_address_the_first_cell_says_what_to_do(bare, tmp_path):
+    python, variables = bare
+    path = ROOT / "notebooks" / "kernels.ipynb"
+    job = {"name": "x", "cells": code_cells(path)[:1], "folder": str(tmp_path / "x")}
+    done = subprocess.run(
+        [python, Path(__file__).with_name("door.py")],
+        input=json.dumps([job]), capture_output=True, text=True, env=variables, check=True,
+    )  # fmt: skip
+    said = json.loads(done.stdout)["error"]
+    assert "no address to install it from: run `pip install .` in the folder of the course" in said
+
+
 def test_a_notebook_alone_installs_what_it_needs_also_after_a_restart(home, bare, tmp_path):
     course, _ = home
     python, variables = bare
@@ -183,7 +195,6 @@ def test_a_notebook_alone_installs_what_it_needs_also_after_a_restart(home, bare
     assert len(lectures) == len(lecture_notebooks(ROOT)) > 10
     jobs = {path.stem: reading(path) for path in lectures}
     assert any("result(" in cell for cell in jobs["training"]) and "gpt2" not in str(jobs)
-    assert sum("trained(" in cell for cells in jobs.values() for cell in cells) >= 0
     # Its last cell, submit_check(), looks for the file itself.
     a01 = course / "notebooks/assignments/a01_kernels/a01_kernels.ipynb"
     jobs["a01"] = code_cells(a01)[:-1]
@@ -219,18 +230,3 @@ def test_a_notebook_alone_installs_what_it_needs_also_after_a_restart(home, bare
     assert any(
         "scikit" in str(packages(read_notebook(p)["cells"], p.parent, course)) for p in lectures
     )
-
-
-def test_without_an_address_the_first_cell_says_what_to_do(bare, tmp_path):
-    python, variables = bare
-    path = ROOT / "notebooks" / "kernels.ipynb"
-    job = {"name": "x", "cells": code_cells(path)[:1], "folder": str(tmp_path / "x")}
-    script = "import importlib.util as u; assert u.find_spec('coursekit') is None"
-    if subprocess.run([python, "-c", script], env=variables, check=False).returncode:
-        pytest.skip("the environment has the package already")
-    done = subprocess.run(
-        [python, Path(__file__).with_name("door.py")],
-        input=json.dumps([job]), capture_output=True, text=True, env=variables, check=True,
-    )  # fmt: skip
-    said = json.loads(done.stdout)["error"]
-    assert "no address to install it from: run `pip install .` in the folder of the course" in said

