@@ -7,8 +7,8 @@ from torch import nn
 
 from coursekit import masks
 from coursekit.activations import gelu, relu
-from coursekit.blocks import Block, FeedForward, Residual, Stack, StackCache
-from coursekit.heads import KeyValueCache
+from coursekit.blocks import Block, FeedForward, Residual, Stack
+from coursekit.cache import KeyValueCache, StackCache
 from coursekit.positions import Rotary
 
 NAN = float("nan")

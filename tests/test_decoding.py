@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from coursekit.blocks import StackCache
+from coursekit.cache import StackCache
 from coursekit.decoding import (
     State,
     _stay,

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from torch import nn
 
 from coursekit import masks
-from coursekit.heads import KeyValueCache, MultiHeadAttention, Projections, merge_heads, split_heads
+from coursekit.cache import KeyValueCache
+from coursekit.heads import MultiHeadAttention, Projections, merge_heads, split_heads
 from coursekit.positions import Rotary
 
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-12}
@@ -291,32 +292,6 @@ x = torch.zeros(2, 5, 16)
 def test_bad_input_gets_a_sentence(do, error, words):
     with pytest.raises(error, match=words):
         do()
-
-
-def test_cache_refuses_another_batch():
-    cache = KeyValueCache()
-    cache.append(torch.zeros(2, 4, 1, 4), torch.zeros(2, 4, 1, 4))
-    with pytest.raises(ValueError, match=r"\(2, 4\), found new keys for \(3, 4\)"):
-        cache.append(torch.zeros(3, 4, 1, 4), torch.zeros(3, 4, 1, 4))
-
-
-@pytest.mark.parametrize("capacity", [0, 3, 50])
-@pytest.mark.parametrize("gradients", [False, True])
-def test_cache_holds_what_was_appended_whatever_its_room(capacity, gradients):
-    torch.manual_seed(0)
-    cache, pieces = KeyValueCache(capacity), []
-    for T in (4, 1, 1, 3, 1):
-        pieces.append(torch.randn(2, 3, T, 8, requires_grad=gradients))
-        keys, values = cache.append(pieces[-1], 2 * pieces[-1])
-        assert torch.equal(keys, torch.cat(pieces, dim=-2)) and torch.equal(values, 2 * keys)
-    assert cache.length == 10 and cache.keys.shape == (2, 3, 10, 8)
-    if gradients:
-        keys.sum().backward()
-        assert all(torch.equal(piece.grad, torch.ones_like(piece)) for piece in pieces)
-    cache.reorder(torch.tensor([1, 1, 0]))
-    assert torch.equal(cache.keys, keys[[1, 1, 0]])
-    keys, _ = cache.append(torch.ones(3, 3, 1, 8), torch.ones(3, 3, 1, 8))
-    assert keys.shape == (3, 3, 11, 8) and bool((keys[:, :, -1] == 1).all())
 
 
 def test_causal_needs_no_mask_with_and_without_a_cache():

@@ -15,11 +15,12 @@ SOURCE = Path(__file__).resolve().parents[1] / "src"
 
 # The first part of a module's name below coursekit -> its layer; 0 may be imported by all.
 LAYERS = {
-    0: ["__init__", "errors", "progress", "_check", "_lazy"],
+    0: ["__init__", "errors", "progress", "_check", "_lazy", "address", "packages"],
     1: [
         "attention",
         "kernels",
         "choosing",
+        "cache",
         "heads",
         "local",
         "masks",

@@ -12,7 +12,8 @@ from torch import nn
 from torch.nn.utils import parametrize, prune
 from torch.nn.utils.parametrizations import weight_norm
 
-from coursekit.blocks import FeedForward, Stack, StackCache
+from coursekit.blocks import FeedForward, Stack
+from coursekit.cache import StackCache
 from coursekit.positions import RelativeBias, Rotary
 from coursekit.quick import QuickStack
 

@@ -229,3 +229,10 @@ def rotary_gradients(student):
 @hidden("RotaryAttention", says="large scores")
 def rotary_large(student):
     return build(student, 4, scale=5.0)(randn(1, 3, 4), torch.tensor([0.0, 2.0, 5.0]))
+
+
+@hidden("RotaryAttention", says="the base unless told otherwise")
+def rotary_default(student):
+    module = student.RotaryAttention(width=4)
+    module.load_state_dict(build(student, 4).state_dict())
+    return module(randn(2, 3, 4), torch.tensor([0.0, 40.0, 90.0]))

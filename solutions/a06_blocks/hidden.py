@@ -143,6 +143,11 @@ def norm_quiet(student):
     return norm(student, 6)(0.003 * randn(2, 4, 6))
 
 
+@hidden("TokenNorm", says="the eps unless told otherwise")
+def norm_default(student):
+    return student.TokenNorm(width=6)(0.003 * randn(2, 4, 6))
+
+
 @hidden("TokenNorm", says="a token of equal numbers")
 def norm_constant(student):
     return norm(student, 4)(torch.full((2, 4), 3.0))

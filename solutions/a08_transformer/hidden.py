@@ -74,6 +74,13 @@ def tied_fresh(student):
     return abs(float(weight.std()) * 20 - 1) < 0.03
 
 
+@hidden("TiedEmbedding", says="the numbers of a fresh one are normal")
+def tied_normal(student):
+    weight = student.TiedEmbedding(vocabulary=300, width=400).state_dict()["weight"]
+    far = (weight.abs() * 20 > 2).float().mean()  # 4.6% of normal numbers lie beyond two sigmas
+    return 0.03 < float(far) < 0.06
+
+
 @hidden("TiedEmbedding", says="width one")
 def tied_narrow(student):
     module = tied(student, 5, 1)

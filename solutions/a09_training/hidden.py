@@ -135,6 +135,12 @@ def adam_defaults(student):
     return student.adamw_step(*amid(5, seed=90), 2, 1.0)
 
 
+@hidden("adamw_step", says="the eps unless told otherwise, and gradients as small as it")
+def adam_default_eps(student):
+    w, m, v = randn(4, seed=97), torch.zeros(4), torch.zeros(4)
+    return student.adamw_step(w, 1e-8 * randn(4, seed=98), m, v, 1, 1.0)
+
+
 @hidden("adamw_step", says="no memory at all: both betas zero")
 def adam_forgets(student):
     return student.adamw_step(*amid(4, seed=95), 9, 0.1, betas=(0.0, 0.0), eps=0.25)

@@ -7,9 +7,18 @@ compares them in "Blocks".
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
+
+ACTIVATIONS = {  # what a model's configuration calls them -> torch's fused calls
+    "relu": F.relu,
+    "gelu": F.gelu,
+    "gelu_tanh": partial(F.gelu, approximate="tanh"),
+    "silu": F.silu,
+}
 
 
 def relu(x: Tensor) -> Tensor:

@@ -22,7 +22,8 @@ from coursekit._check import (
     check_width,
 )
 from coursekit.activations import relu
-from coursekit.heads import KeyValueCache, MultiHeadAttention
+from coursekit.cache import KeyValueCache, StackCache
+from coursekit.heads import MultiHeadAttention
 from coursekit.positions import Rotary
 
 Norm = Literal["post", "pre", "normformer", "dlcl", "none"]
@@ -271,24 +272,6 @@ class AttentionWeights(NamedTuple):
 
     own: Tensor | None  # (B, H, T, T)
     cross: Tensor | None  # (B, H, T, S)
-
-
-class StackCache:
-    """What each block keeps while decoding: its own past, and its view of the memory."""
-
-    def __init__(self, depth: int, capacity: int = 0) -> None:
-        self.own = [KeyValueCache(capacity) for _ in range(depth)]
-        self.memory = [KeyValueCache() for _ in range(depth)]
-
-    @property
-    def length(self) -> int:
-        """How many positions were seen."""
-        return self.own[0].length
-
-    def reorder(self, index: Tensor) -> None:
-        """Keep the batch rows in `index` (B',)."""
-        for cache in (*self.own, *self.memory):
-            cache.reorder(index)
 
 
 class Stack(nn.Module):

@@ -91,6 +91,11 @@ def parser() -> argparse.ArgumentParser:
     add("--workers", type=_count, metavar="N", help="notebooks at a time (2, or 1 on one core)")
     add("--force", action="store_true", help="execute and build everything again")
 
+    add = _adder(commands, address, "address", "say where the course is at home, or move it there")
+    add("url", nargs="?", metavar="URL", help="https://github.com/OWNER/REPOSITORY")
+    text = "fail unless this is the address: a repository publishes nobody else's course"
+    add("--is", dest="expected", metavar="URL", help=text)
+
     below = commands.add_parser("notebooks", help="check or execute notebooks")
     below.description = "Checks the form of notebooks, or executes them."
     _everywhere(below)
@@ -129,6 +134,33 @@ def doctor(arguments: argparse.Namespace) -> int:
     elif not arguments.quiet or not healthy(checks):
         print(as_table(checks))
     return 0 if healthy(checks) else 1
+
+
+def address(arguments: argparse.Namespace) -> int:
+    """Print the address of the course, compare it, or write it everywhere."""
+    from coursekit import address as known
+    from coursekit.notebooks.moving import home, move
+
+    root = _root(arguments)
+    if arguments.url is not None and arguments.expected is not None:
+        raise UsageError("coursekit address takes URL or --is URL, found both")
+    if arguments.url is not None:
+        changed = move(root, arguments.url)
+        if not arguments.quiet:
+            print("".join(f"{name}: changed\n" for name in changed), end="")
+    found = home(root)
+    if arguments.expected is not None:
+        wanted = known.parse(arguments.expected)
+        if found.lower() != wanted.lower() or not known.is_set(found):
+            raise CourseError(
+                f"the address of this course is {found}, and {wanted} is expected; "
+                f"`coursekit address {wanted}` sets it"
+            )
+    print(found)
+    if not known.is_set(found) and not arguments.quiet:
+        hint = "coursekit address https://github.com/OWNER/REPOSITORY"
+        print(f"this stands for none, and nobody can register it; `{hint}` sets one")
+    return 0
 
 
 def lint_notebooks(arguments: argparse.Namespace) -> int:

@@ -19,7 +19,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from coursekit._check import check_ids, check_least, check_positive, check_whole
-from coursekit.blocks import StackCache
+from coursekit.cache import StackCache
 from coursekit.choosing import check_scores, greedy, keep_top_k, keep_top_p, sample  # noqa: F401
 from coursekit.quick import QuickStack
 

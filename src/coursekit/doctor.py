@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 
-from coursekit import __version__
+from coursekit import __version__, address
 from coursekit.errors import CourseError
 
 OLDEST_PYTHON = (3, 11)
@@ -229,16 +229,9 @@ def _install(root: Path | None, group: str) -> str:
     if root is not None and (root / "pyproject.toml").is_file():
         place = "." if root == Path.cwd() else str(root)
         return f'{shown} -m pip install -e "{place}{extra}"'
-    return f'{shown} -m pip install "coursekit{extra} @ git+{_repository()}"'
-
-
-def _repository() -> str:
-    try:
-        lines = metadata.metadata("coursekit").get_all("Project-URL") or []
-    except metadata.PackageNotFoundError:
-        lines = []
-    urls = dict(line.split(", ", 1) for line in lines)
-    return urls.get("Repository", "https://github.com/attention-course/attention-course")
+    if address.is_set(address.HOME):
+        return f'{shown} -m pip install "coursekit{extra} @ git+{address.HOME}"'
+    return f'in the folder of the course: {shown} -m pip install ".{extra}"'
 
 
 def _system_package(name: str) -> str:

@@ -25,7 +25,8 @@ from torch import Tensor, nn
 from torch.nn.modules.module import _has_any_global_hook
 
 from coursekit.attention import fused_attention
-from coursekit.blocks import Block, FeedForward, Residual, Stack, StackCache
+from coursekit.blocks import Block, FeedForward, Residual, Stack
+from coursekit.cache import StackCache
 from coursekit.heads import MultiHeadAttention, Projections
 
 Map = Callable[[Tensor], Tensor]

@@ -117,7 +117,9 @@ def make_course(root: Path) -> Path:
     (root / "book" / "_static").mkdir(parents=True)
     (root / "notebooks").mkdir()
     (root / "results").mkdir()
-    shutil.copy(ROOT / "_config.yml", root)
+    config = (ROOT / "_config.yml").read_text(encoding="utf-8")
+    home = "https://github.com/somebody/attention"  # the course itself may have none
+    (root / "_config.yml").write_text(re.sub(r"(?m)^  url: .*$", f"  url: {home}", config))
     shutil.copytree(ROOT / "book" / "_static", root / "book" / "_static", dirs_exist_ok=True)
     (root / "book" / "references.bib").write_text("")
     for name, text in {

@@ -86,7 +86,7 @@ def test_a_book_comes_out_and_changes_arrive(built, first_build):
     own = html(course, "notebooks/waves")
     assert 'alt="A wave that rises, then falls."' in own
     assert "cdn.jsdelivr.net/npm/@jupyter-widgets/html-manager@" in own
-    assert "colab.research.google.com/github/attention-course/attention-course/blob/main/" in own
+    assert "colab.research.google.com/github/somebody/attention/blob/main/" in own
 
     other = html(course, "book/other")
     for text in ("<em>small</em>", "1,234.6", "3,000.0", "2.00", "One wave. Medians over 5 rounds"):

@@ -13,8 +13,8 @@ import pytest
 from coursekit.assignments.release import sources, write_release
 from coursekit.errors import CourseError
 from coursekit.exercises import audit, catalogue
-from coursekit.exercises.mistakes import as_cell
-from coursekit.exercises.question import Case
+from coursekit.exercises.edits import Edit, as_cell
+from coursekit.exercises.question import Case, Misconception
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "a01_kernels"
@@ -43,11 +43,12 @@ def test_a_misconception_as_a_cell_is_the_same_misconception(assignment, questio
     """What the demo and the tests of the grader put into notebooks behaves like the original."""
     from coursekit.exercises.checking.check import check
 
+    right = catalogue.references(assignment)
     for mistake in question.misconceptions:
-        names = {}
+        names = {name: getattr(right, name) for name in question.needs}
         start = "import math\nimport torch\nfrom torch import Tensor, nn\nfrom torch.nn import *\n"
         start += "import torch.nn.functional as F\n"
-        exec(start + as_cell(mistake.answer, question.name), names)
+        exec(start + as_cell(mistake.wrong, question.name), names)
         assert check(question.name, names[question.name]).misconception == mistake.name
 
 
@@ -126,7 +127,7 @@ def test_a_stale_release_and_a_missing_page_are_said(copy):
         (
             lambda q: {
                 "misconceptions": (
-                    dataclasses.replace(q.misconceptions[0], answer=q.reference),
+                    dataclasses.replace(q.misconceptions[0], wrong=q.reference),
                     *q.misconceptions[1:],
                 )
             },
@@ -136,11 +137,20 @@ def test_a_stale_release_and_a_missing_page_are_said(copy):
             lambda q: {
                 "misconceptions": (
                     q.misconceptions[0],
-                    dataclasses.replace(q.misconceptions[1], answer=q.misconceptions[0].answer),
+                    dataclasses.replace(q.misconceptions[1], wrong=q.misconceptions[0].wrong),
                     *q.misconceptions[2:],
                 )
             },
             "is told the hint of",
+        ),
+        (
+            lambda q: {
+                "misconceptions": (
+                    Misconception("typed wrongly", Edit(q.reference, "scores.amax", "sores"), "x"),
+                    *q.misconceptions[1:],
+                )
+            },
+            "'typed wrongly' is no Python of ours: name 'sores' is not defined",
         ),
         (
             lambda q: {

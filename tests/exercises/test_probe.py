@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from coursekit.assignments.forbidden import LIBRARY, SOFTMAX, used
-from coursekit.exercises.mistakes import a01_kernels as wrong
+from coursekit.exercises.a01_kernels.additive_scores import AdditiveScores
 from coursekit.exercises.probe import after, gradients, module_gradients, randn
 
 
@@ -27,7 +27,7 @@ def test_a_softmax_has_a_gradient_and_what_is_not_used_has_none():
 
 
 def test_parameters_have_gradients_by_name():
-    module = wrong.Layers(query_width=2, key_width=3, hidden=4)
+    module = AdditiveScores(query_width=2, key_width=3, hidden=4)
     _, at_inputs, named = module_gradients(module, randn(5, 2), randn(6, 3))
     assert [grad.shape for grad in at_inputs] == [(5, 2), (6, 3)]
     assert set(named) == {"query.weight", "key.weight", "score.weight"}
@@ -92,4 +92,4 @@ def test_imports_of_other_cells_and_whole_packages_count():
     assert used("from coursekit.attention import attention", LIBRARY) == ["coursekit"]
     check_only = "from coursekit.exercises import check"
     assert used("check(f)", LIBRARY, check_only) == used(check_only, LIBRARY) == []
-    assert used("from coursekit.exercises.a01_kernels import SHARES", LIBRARY) == ["coursekit"]
+    assert used("from coursekit.exercises.a01_kernels import shares", LIBRARY) == ["coursekit"]

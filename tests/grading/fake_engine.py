@@ -82,7 +82,6 @@ class Fake:
     def verdict(self, status, reason, questions, flags, answers):
         return Verdict(
             assignment=self.master.name,
-            key="",
             status=status,
             reason=reason,
             points=sum(question.points for question in questions),

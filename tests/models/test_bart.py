@@ -11,9 +11,8 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 from transformers.models.bart import configuration_bart, modeling_bart
 
 from coursekit.decoding import beam_search, generate, power_penalty
-from coursekit.models import bart as bart_file
 from coursekit.models.bart import Bart, BartConfig
-from coursekit.models.conversion import export_state, read_safetensors, write_safetensors
+from coursekit.models.weights.rules import export_state, read_safetensors, write_safetensors
 
 SIZES = {
     "vocab_size": 19,
@@ -110,7 +109,7 @@ def test_logits_and_gradients_are_those_of_transformers(name, dtype, tolerance):
     mixed(expected).backward()
     gradients = {name: p.grad for name, p in model.named_parameters()}
     gradients["embedding.bias"] = torch.zeros(19)
-    exported = export_state(bart_file.rules(model.config), gradients)
+    exported = export_state(model.rules(), gradients)
     for name, parameter in hf.named_parameters():
         torch.testing.assert_close(
             exported[name], parameter.grad, atol=tolerance, rtol=tolerance,

@@ -13,7 +13,7 @@ from transformers.models.roberta import configuration_roberta, modeling_roberta
 
 from coursekit.models import bert as bert_file
 from coursekit.models.bert import Bert, BertConfig, BertForPreTraining, MaskedLMHead, chosen
-from coursekit.models.conversion import export_state, read_safetensors, write_safetensors
+from coursekit.models.weights.rules import export_state, read_safetensors, write_safetensors
 
 SIZES = {
     "vocab_size": 23,

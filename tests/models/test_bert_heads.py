@@ -21,7 +21,7 @@ from coursekit.models.bert_heads import (
     RobertaClassifier,
     best_span,
 )
-from coursekit.models.conversion import export_state, read_safetensors, write_safetensors
+from coursekit.models.weights.rules import export_state, read_safetensors, write_safetensors
 
 BERT = (configuration_bert.BertConfig, modeling_bert)
 ROBERTA = (configuration_roberta.RobertaConfig, modeling_roberta)

@@ -8,9 +8,9 @@ import torch.nn.functional as F
 import transformers
 from torch import nn
 
-from coursekit.models.conversion import export_state
 from coursekit.models.deit import DeiT, DeiTConfig
 from coursekit.models.vit import ViT, ViTConfig
+from coursekit.models.weights.rules import export_state
 from coursekit.objectives.distillation import distillation, hard_distillation, soft_distillation
 
 
@@ -73,7 +73,7 @@ def test_equal_to_transformers_forward_and_backward(changes, dtype, atol):
     )
     expected.logits.sin().sum().backward()
     found.sin().sum().backward()
-    exported = export_state(ours._rules(), {n: p.grad for n, p in ours.named_parameters()})
+    exported = export_state(ours.rules(), {n: p.grad for n, p in ours.named_parameters()})
     for name, parameter in theirs.named_parameters():
         torch.testing.assert_close(
             exported.pop(name), parameter.grad, atol=10 * atol, rtol=10 * atol, msg=name

@@ -11,10 +11,9 @@ from torch import nn
 
 from coursekit.average_precision import average_precision
 from coursekit.box_ops import Objects, to_centres
-from coursekit.models.conversion import import_state, read_safetensors
 from coursekit.models.detr import DETR, DETRConfig, pad_images
-from coursekit.models.detr_weights import huggingface_rules, original_rules
 from coursekit.models.resnet import ResNet, ResNetConfig
+from coursekit.models.weights.rules import import_state, read_safetensors
 from coursekit.objectives.detection import DetectionLoss
 from coursekit.positions import padded_sine_2d
 
@@ -133,8 +132,7 @@ def test_equal_to_transformers_forward_and_backward(padded, changes, dtype, atol
     close(inputs[1].grad, inputs[0].grad, atol)
     gradients = {name: torch.zeros_like(tensor) for name, tensor in its.state_dict().items()}
     gradients |= {name: parameter.grad for name, parameter in its.named_parameters()}
-    rules = huggingface_rules(ours.config, ours.backbone, "huggingface")
-    gradients = import_state(rules, gradients)
+    gradients = import_state(ours.rules(), gradients)
     for name, parameter in ours.named_parameters():
         close(parameter.grad, gradients[name], atol, name)
 
@@ -297,7 +295,7 @@ def test_equal_to_the_paper_written_out_and_there_and_back(norm):
     config = DETRConfig(**(TINY | {"norm": norm}))
     paper = randomised(Paper(config)).double()
     ours = DETR.from_original(paper.state_dict(), config, stem()).double().eval()
-    ours.load_state_dict(import_state(original_rules(config, stem()), paper.state_dict()))
+    ours.load_state_dict(import_state(ours.original_rules(), paper.state_dict()))
     back = ours.to_original()
     assert back.keys() == paper.state_dict().keys()
     assert all(torch.equal(back[name], tensor) for name, tensor in paper.state_dict().items())
@@ -311,7 +309,7 @@ def test_equal_to_the_paper_written_out_and_there_and_back(norm):
     together(*[t for pair in expected for t in pair]).backward()
     together(*[t for said in found for t in (said.logits, said.boxes)]).backward()
     gradients = {name: p.grad for name, p in paper.named_parameters()}
-    gradients = import_state(original_rules(config, stem()), gradients)
+    gradients = import_state(ours.original_rules(), gradients)
     for name, parameter in ours.named_parameters():
         close(parameter.grad, gradients[name], 1e-10, name)
     deep = DETR(ours.config, ResNet(dataclasses.replace(RESNET, width=3))).to_original()

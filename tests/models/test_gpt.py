@@ -17,8 +17,8 @@ from transformers import (
 
 from coursekit import decoding
 from coursekit.decoding import beam_search, generate, left_pad, power_penalty
-from coursekit.models.conversion import export_state
-from coursekit.models.gpt import GPT, GPTConfig, rules
+from coursekit.models.gpt import GPT, GPTConfig
+from coursekit.models.weights.rules import export_state
 
 SMALL = {"n_embd": 24, "n_layer": 2, "n_head": 3, "n_positions": 20, "vocab_size": 17}
 KINDS = {
@@ -131,7 +131,7 @@ def test_forward_and_gradients_equal_the_reference(kind, padding, dtype):
     (expected[real] * asked).mean().backward()
     (found[real] * asked).mean().backward()
     gradients = {name: parameter.grad for name, parameter in ours.named_parameters()}
-    gradients = export_state(rules(ours.config), gradients)
+    gradients = export_state(ours.rules(), gradients)
     for name, parameter in theirs.named_parameters():
         torch.testing.assert_close(gradients[name], parameter.grad, **close, msg=name)
 
@@ -406,6 +406,13 @@ def test_dropout_is_where_the_paper_has_it_and_off_in_eval():
     assert net.stack.blocks[0].feed_forward.dropout.p == 0.0  # behind the sublayer, not inside it
 
 
+def test_the_plain_path_knows_neither_cache_nor_quick_form():
+    """What a reader meets first is the model; writing stands apart and is held equal elsewhere."""
+    for path in (GPT.forward, GPT.hidden):
+        names = {*path.__code__.co_varnames, *path.__code__.co_names}
+        assert not names & {"cache", "quick", "state", "past"}
+
+
 # Bad input
 
 
@@ -451,7 +458,7 @@ def test_the_last_position_can_be_used():
     ("changes", "sentence"),
     [
         ({"norm": "none"}, "norm must be pre or post, found 'none'"),
-        ({"activation": "swish"}, "gelu tanh, gelu, relu, found 'swish'"),
+        ({"activation": "swish"}, "gelu, gelu_tanh, relu, found 'swish'"),
         ({"depth": 0}, "depth must be above 0, found 0"),
         ({"heads": 5}, "heads must divide the width"),
     ],

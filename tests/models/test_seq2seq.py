@@ -12,15 +12,14 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 from transformers.models.marian import configuration_marian, modeling_marian
 
 from coursekit.decoding import beam_search, generate, power_penalty
-from coursekit.models import seq2seq as seq2seq_file
-from coursekit.models.conversion import (
+from coursekit.models.encoder_decoder import shift_right
+from coursekit.models.seq2seq import TABLE3, Seq2SeqConfig, Seq2SeqTransformer
+from coursekit.models.weights.rules import (
     Same,
     export_state,
     read_safetensors,
     write_safetensors,
 )
-from coursekit.models.encoder_decoder import shift_right
-from coursekit.models.seq2seq import TABLE3, Seq2SeqConfig, Seq2SeqTransformer
 from coursekit.positions import sinusoidal
 
 V, D = 19, 12
@@ -241,7 +240,7 @@ def test_logits_and_gradients_are_those_of_marian(name, dtype, tolerance):
     mixed(found).backward()
     mixed(expected).backward()
     gradients = {n: p.grad for n, p in net.named_parameters()}
-    exported = export_state(seq2seq_file.marian(net.config), gradients)
+    exported = export_state(net.rules(), gradients)
     for name, parameter in hf.named_parameters():
         if parameter.requires_grad:
             torch.testing.assert_close(

@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from coursekit.heads import MultiHeadAttention
-from coursekit.models.conversion import export_state
 from coursekit.models.swin import (
     PatchMerging,
     Swin,
@@ -25,7 +24,7 @@ from coursekit.models.swin import (
     window_partition,
     window_reverse,
 )
-from coursekit.models.swin_weights import huggingface_rules
+from coursekit.models.weights.rules import export_state
 
 
 def randomised(model: nn.Module, std: float = 0.2) -> nn.Module:
@@ -253,7 +252,7 @@ def test_it_equals_transformers(case, dtype):
     (expected.logits * target).sum().backward()
     (logits * target).sum().backward()
     gradients = {name: parameter.grad for name, parameter in net.named_parameters()}
-    gradients = export_state(huggingface_rules(config), gradients)
+    gradients = export_state(net.rules(), gradients)
     for name, parameter in reference.named_parameters():
         scale = 1 + float(parameter.grad.abs().max())
         torch.testing.assert_close(

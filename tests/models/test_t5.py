@@ -11,9 +11,8 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 from transformers.models.t5 import configuration_t5, modeling_t5
 
 from coursekit.decoding import beam_search, generate, power_penalty
-from coursekit.models import t5 as t5_file
-from coursekit.models.conversion import export_state, read_safetensors, write_safetensors
 from coursekit.models.t5 import T5, T5Config
+from coursekit.models.weights.rules import export_state, read_safetensors, write_safetensors
 
 SIZES = {
     "vocab_size": 19,
@@ -122,7 +121,7 @@ def test_logits_and_gradients_are_those_of_transformers(name, dtype, tolerance):
     mixed(found).backward()
     mixed(expected).backward()
     gradients = {name: p.grad for name, p in model.named_parameters()}
-    exported = export_state(t5_file.rules(model.config), gradients)
+    exported = export_state(model.rules(), gradients)
     for name, parameter in hf.named_parameters():
         torch.testing.assert_close(
             exported[name], parameter.grad, atol=tolerance, rtol=tolerance,

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from coursekit.models.conversion import export_state
 from coursekit.models.patches import (
     ConvolutionalStem,
     GridPositions,
@@ -22,6 +21,7 @@ from coursekit.models.patches import (
     unpatchify,
 )
 from coursekit.models.vit import ViT, ViTConfig
+from coursekit.models.weights.rules import export_state
 
 KINDS = ("1d", "2d", "relative", "sine", "none")
 
@@ -84,7 +84,7 @@ def test_equal_to_transformers_forward_and_backward(head, changes, dtype, atol):
     (result.sin().sum()).backward()
     (found.sin().sum()).backward()
     torch.testing.assert_close(inputs[1].grad, inputs[0].grad, atol=10 * atol, rtol=10 * atol)
-    exported = export_state(ours._rules(), {n: p.grad for n, p in ours.named_parameters()})
+    exported = export_state(ours.rules(), {n: p.grad for n, p in ours.named_parameters()})
     for name, parameter in theirs.named_parameters():
         torch.testing.assert_close(
             exported.pop(name), parameter.grad, atol=10 * atol, rtol=10 * atol, msg=name

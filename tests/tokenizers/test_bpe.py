@@ -2,11 +2,60 @@
 
 from __future__ import annotations
 
+import doctest
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coursekit.tokenizers import bpe
 from coursekit.tokenizers.bpe import BPE, whitespace_split
+from coursekit.tokenizers.merges import apply_merges, learn_merges, ranked
+
+# The idea on plain numbers, and what `merges.py` makes of it.
+
+NUMBERS = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=10), min_size=1, max_size=8)
+
+
+def test_the_examples_in_the_file():
+    assert doctest.testmod(bpe) == doctest.TestResults(failed=0, attempted=4)
+
+
+@given(NUMBERS, st.integers(0, 12), st.lists(st.integers(0, 3), max_size=12))
+def test_the_fast_merges_are_the_plain_ones(words, count, word):
+    merges = bpe.learn(words, first=4, count=count)
+    letters = Counter("".join(map(chr, word)) for word in words)
+    tokens = [(number,) for number in range(4)]  # a token is spelled by the numbers in it
+    fast = learn_merges(letters, tokens, 4 + count)
+    assert [(ord(left), ord(right)) for left, right in fast] == list(merges)
+    assert list(merges.values()) == list(range(4, 4 + len(merges)))
+
+    found = bpe.encode(word, merges)
+    table = ranked((*pair, new) for pair, new in merges.items())
+    assert "".join(map(chr, found)) == apply_merges("".join(map(chr, word)), table)
+    assert bpe.decode(found, merges) == word
+    assert [part for token in found for part in (tokens[token])] == word
+
+
+def test_the_tokenizer_learns_and_writes_as_the_plain_functions_do(corpus):
+    lines = corpus[:120]
+    ours = BPE.train(lines, vocabulary_size=220)
+    first = len(ours) - len(ours.merges)
+    words = [
+        [ours.token_to_id(symbol) for symbol in bpe.symbols(word, "</w>")]
+        for line in lines
+        for word in line.split()
+    ]
+    merges = bpe.learn(words, first=first, count=len(ours.merges))
+    shown = [tuple(map(ours.id_to_token, pair)) for pair in merges]
+    assert shown == ours.merges
+    assert [bpe.encode(word, merges) for word in words] == [
+        ours.encode(word) for line in lines for word in line.split()
+    ]
+
+
+# The tokenizer, and the reference.
 
 
 def train_reference(ours, lines):

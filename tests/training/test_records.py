@@ -6,6 +6,8 @@ import copy
 import json
 import math
 import pickle
+from importlib import import_module
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,7 +15,6 @@ import pytest
 import torch
 
 from coursekit.errors import CourseError
-from coursekit.training import hardware as machine
 from coursekit.training import records
 from coursekit.training.records import (
     RESULT,
@@ -27,6 +28,7 @@ from coursekit.training.records import (
     sweep_result,
 )
 
+machine = import_module("coursekit.training.hardware")
 SMOKE = {"minutes": 1, "steps": 2, "lr": 0.5, "norm": "post", "tied": True, "sizes": [1], "x": None}
 CPU = {**SMOKE, "minutes": 25, "steps": 200}
 GPU = {**SMOKE, "minutes": 20, "steps": 9000}
@@ -245,6 +247,20 @@ def test_the_best_result_is_that_of_the_gpu(course):
         result("toy")
 
 
-def test_outside_a_course_there_are_no_results(tmp_path):
-    with pytest.raises(CourseError, match="is not inside one"):
+def test_outside_a_course_the_results_are_those_of_the_package(tmp_path, monkeypatch):
+    ours = Path(records.__file__).parents[3] / "results"
+    assert result("translation", tmp_path) == json.loads(
+        (ours / "translation/cpu.json").read_text()
+    )
+    installed = (
+        tmp_path / "site-packages" / "coursekit"
+    )  # as pip leaves it, folders of a course or not
+    (installed / "results" / "toy").mkdir(parents=True)
+    (installed / "results" / "toy" / "cpu.json").write_text('{"profile": "came along"}')
+    monkeypatch.setattr(records, "__file__", str(installed / "training" / "records.py"))
+    assert result("toy", tmp_path) == {"profile": "came along"}
+    (tmp_path / "_config.yml").touch()  # somebody's own site is no course
+    assert result("toy", tmp_path) == {"profile": "came along"}
+    (tmp_path / "notebooks").mkdir()
+    with pytest.raises(CourseError, match="there is no results/toy"):
         result("toy", tmp_path)

@@ -1,1 +1,31 @@
-"""What a trained or fresh model does inside: gradients by depth, ranks, distances, heads."""
+"""What a trained or fresh model does inside: gradients by depth, ranks, distances, heads.
+
+`from coursekit.analysis import prune` works for every name below and loads that one file only.
+"""
+
+from coursekit._lazy import lazily
+
+HOMES = {  # which module holds a name; the cache keys of the notebooks read this table too
+    "distance_to_equal_rows": "depth",
+    "distance_to_rank_one": "depth",
+    "distances_by_depth": "depth",
+    "gradient_norms": "depth",
+    "local_exponents": "depth",
+    "head_importance": "heads",
+    "prune": "heads",
+    "greedy_order": "heads",
+    "score_matrices": "heads",
+    "captured_energy": "heads",
+    "effective_rank": "heads",
+    "Size": "parameters",
+    "count": "parameters",
+    "detr": "parameters",
+    "length_dependence": "positions",
+    "closest_pair": "positions",
+    "growth": "positions",
+    "shift_residual": "positions",
+    "shift_dependence": "positions",
+    "falls_until": "positions",
+}
+
+__getattr__, __dir__ = lazily(__name__, HOMES)

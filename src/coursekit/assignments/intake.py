@@ -8,9 +8,11 @@ executed, and the caps hold before memory is used.
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import Any
 
 from coursekit.assignments.limits import Limits
+from coursekit.errors import CourseError
 
 CELLS = 5_000  # in a notebook
 BRACKETS = 2_000_000  # lists and objects in the JSON: each takes memory, even when empty
@@ -43,6 +45,15 @@ def read(data: bytes, limits: Limits | None = None) -> dict[str, Any]:
     if not isinstance(notebook, dict):
         raise Malformed("the file is JSON, but no notebook", f"{DOWNLOAD} in Jupyter or Colab")
     return _version_4(notebook)
+
+
+@lru_cache(maxsize=8)
+def master(text: str) -> dict[str, Any]:
+    """Return an instructor's notebook, which may be of any size; shared, never changed."""
+    try:
+        return read(text.encode(), Limits(submission_bytes=1 << 30))
+    except Malformed as error:
+        raise CourseError(f"the instructor's notebook cannot be read: {error}") from error
 
 
 def _parse(data: bytes) -> Any:

@@ -1,4 +1,4 @@
-"""`coursekit assignment`: release some, or write the tree that students may see."""
+"""`coursekit assignment`: begin one, release some, or write the tree that students may see."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 from coursekit.assignments.leaks import leaks
+from coursekit.assignments.new import new
 from coursekit.assignments.release import release_text, released, sources, write_release
 from coursekit.course import course_root, relative
 from coursekit.errors import CourseError
@@ -17,12 +18,19 @@ PRIVATE = ("solutions", "autograder", "_build", ".git", ".venv")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the command `assignment`: release some, or write the tree that students may see."""
+    """Run the command `assignment`."""
     root = course_root(arguments.root or Path.cwd())
     if arguments.action == "public":
         count = public(root, arguments.folder)
         if not arguments.quiet:
             print(f"{count} files in {arguments.folder}, none of them private")
+        return 0
+    if arguments.action == "new":
+        written = new(root, arguments.name, arguments.questions or ["first"])
+        write_release(root, arguments.name)
+        if not arguments.quiet:
+            print("\n".join(relative(path, root) for path in written))
+            print(f"Fill them in; coursekit audit {arguments.name} says what is missing.")
         return 0
     names = sources(root) if arguments.all else list(arguments.names)
     if not names:

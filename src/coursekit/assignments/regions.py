@@ -57,6 +57,11 @@ def saved_source(cell: Cell) -> str:
     return source
 
 
+def is_by_hand(cell: Cell) -> bool:
+    """Say whether a human gives the points of a cell: for an answer in words, or a task."""
+    return is_task(cell) or (is_grade(cell) and is_solution(cell))
+
+
 def meta(cell: Cell) -> dict[str, Any]:
     """Return nbgrader's entry in the metadata of a cell, empty where there is none."""
     found = cell.get("metadata", {}).get("nbgrader")

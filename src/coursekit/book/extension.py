@@ -28,6 +28,7 @@ from sphinx.errors import ExtensionError
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
+from coursekit import address
 from coursekit.book import assets, lecture_map, shown, tables
 from coursekit.book.build import NO_LOCAL_SCRIPTS, cdn_sentence
 from coursekit.errors import CourseError
@@ -46,6 +47,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the extension; Sphinx calls this."""
     app.connect("config-inited", distrust_unfinished)
     app.connect("config-inited", use_local_scripts)
+    app.connect("config-inited", lead_nowhere_without_address)
     app.connect("builder-inited", execute_notebooks)
     app.connect("env-get-outdated", shown.outdated_pages)
     app.connect("env-purge-doc", shown.forget_inputs)
@@ -108,6 +110,16 @@ def use_local_scripts(app: Sphinx, config: Config) -> None:
     config.mathjax_path = "mathjax/tex-mml-chtml.js"
     scripts = "widget_math.js", "widget_paths.js", "widgets/require.js", "widgets/embed-amd.js"
     config.nb_ipywidgets_js = {name: {} for name in scripts}
+
+
+def lead_nowhere_without_address(app: Sphinx, config: Config) -> None:
+    """Show no button to Colab or to the repository while the course has no address."""
+    options = config.html_theme_options
+    if options.get("repository_url") == address.UNSET:
+        buttons = dict.fromkeys(name for name in options if name.startswith("use_"))
+        config.html_theme_options = {
+            **options, **buttons, "repository_url": "", "launch_buttons": {}
+        }  # fmt: skip
 
 
 # --- Notebooks ---

@@ -10,7 +10,7 @@ import torch
 from coursekit.data.cards import Card, checked
 from coursekit.data.images import Images
 from coursekit.data.splits import check_split, split_of
-from coursekit.tokenizers.pretrained import package_folder
+from coursekit.packages import package_folder
 
 REQUIREMENT = "scikit-learn==1.9.1"
 

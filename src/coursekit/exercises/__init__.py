@@ -1,7 +1,8 @@
 """Assignments: their questions, `check` for learners, release and audit for instructors.
 
-`from coursekit.exercises import check` is all that a notebook needs. Each assignment is one file
-(`a01_kernels.py`); its hidden cases stay in `solutions/`. This file loads nothing.
+`from coursekit.exercises import check` is all that a notebook needs. Each assignment is one folder
+(`a01_kernels`), each question one file in it (`shares.py`); the hidden cases stay in `solutions/`.
+This file loads nothing.
 """
 
 from coursekit._lazy import lazily

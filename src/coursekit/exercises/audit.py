@@ -201,6 +201,8 @@ def _question(
 
 def _mistake(known: Known, outcomes: list[Outcome], visible: int, name: str) -> list[str]:
     """Say what is wrong with how one misconception is judged."""
+    if all(isinstance(outcome.error, NameError) for outcome in outcomes):
+        return [f"the misconception {name!r} is no Python of ours: {outcomes[0].error}"]
     earned = share(known, outcomes)
     if earned >= 1:
         return [f"the misconception {name!r} earns everything"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,13 +12,13 @@ from typing import Any
 from coursekit.errors import CourseError
 from coursekit.exercises.question import Assignment, Question
 
-FILE = re.compile(r"a\d\d_\w+")  # a01_kernels
+FOLDER = re.compile(r"a\d\d_\w+")  # a01_kernels
 
 
 def names() -> list[str]:
     """Return the names of all assignments, in the order of the course."""
-    found = (path.stem for path in Path(__file__).parent.glob("a*.py"))
-    return sorted(name for name in found if FILE.fullmatch(name))
+    found = (path.parent.name for path in Path(__file__).parent.glob("a*/__init__.py"))
+    return sorted(name for name in found if FOLDER.fullmatch(name))
 
 
 def load(name: str) -> Assignment:
@@ -27,8 +28,10 @@ def load(name: str) -> Assignment:
     from coursekit.exercises.fresh import refuse_shared  # which needs torch, and names does not
 
     module = import_module(f"coursekit.exercises.{name}")
-    cases = (case for question in module.ASSIGNMENT.questions for case in question.cases)
-    refuse_shared(module.__name__, vars(module), cases)
+    cases = [case for question in module.ASSIGNMENT.questions for case in question.cases]
+    for file in [one for one in sys.modules if one.startswith(f"{module.__name__}.")]:
+        own = [case for case in cases if case.run.__module__ == file]
+        refuse_shared(file, vars(sys.modules[file]), own)
     return module.ASSIGNMENT
 
 

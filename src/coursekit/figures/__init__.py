@@ -2,6 +2,9 @@
 
 `show` displays a figure and names it, `show_table` a table, `glue` records a number without
 displaying it. The pages of the book pick them up by name: no figure is pasted, no number typed.
+
+The drawings of each chapter stand in a file of their own; `from coursekit.figures import mask_grid`
+loads that one file only. Where two chapters have a drawing of one name, the file says which.
 """
 
 from __future__ import annotations
@@ -10,6 +13,8 @@ import base64
 import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+from coursekit._lazy import lazily
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -119,3 +124,79 @@ def glue(name: str, value: float | int | str) -> None:
         metadata={"scrapbook": {"name": name, "mime_prefix": prefix}},
         raw=True,
     )
+
+
+HOMES = {  # which module holds a name; the cache keys of the notebooks read this table too
+    "influence": "blocks",
+    "work": "blocks",
+    "gelu": "blocks",
+    "gelu_errors": "blocks",
+    "coins": "blocks",
+    "placements": "blocks",
+    "gradients": "blocks",
+    "collapse": "blocks",
+    "one_layer": "blocks",
+    "digits": "blocks",
+    "collapse_in_training": "blocks",
+    "smooth": "blocks",
+    "flipbook": "flipbook",
+    "weights_of_one_query": "heads",
+    "accuracy_by_heads": "heads",
+    "split_attend_join": "heads",
+    "self_and_cross": "heads",
+    "head_roles": "heads",
+    "loss_by_heads_left": "heads",
+    "energy_by_directions": "heads",
+    "cache_cost": "heads",
+    "cost_by_length": "heads",
+    "lookup": "kernels",
+    "regression": "kernels",
+    "planes": "kernels",
+    "alignments": "kernels",
+    "accuracy_by_length": "kernels",
+    "matrices": "kernels",
+    "hull": "kernels",
+    "mask_grid": "masking",
+    "losses": "masking",
+    "reach": "masking",
+    "cost": "masking",
+    "word_vectors": "positions",
+    "bits_and_waves": "positions",
+    "heat_map": "positions",
+    "clock_hands": "positions",
+    "similarity_maps": "positions",
+    "similarity_decay": "positions",
+    "score_biases": "positions",
+    "buckets": "positions",
+    "window_bias": "positions",
+    "grid_similarity": "positions",
+    "where_right": "positions",
+    "echoes": "positions",
+    "valley": "practice",
+    "lines": "practice",
+    "trust": "practice",
+    "ridges": "practice",
+    "with_marks": "practice",
+    "histograms": "scaling",
+    "saturation": "scaling",
+    "gradient": "scaling",
+    "temperature": "scaling",
+    "pieces": "tokenization",
+    "merge_step": "tokenization",
+    "foreign": "tokenization",
+    "scripts": "tokenization",
+    "two_costs": "tokenization",
+    "best_sizes": "tokenization",
+    "loss_curve": "training",
+    "machine": "translation",
+    "learning": "translation",
+    "attention_maps": "translation",
+    "all_heads": "translation",
+    "right_by_length": "translation",
+    "smoothing": "translation",
+    "by_verse_length": "translation",
+    "beams": "translation",
+    "changes": "translation",
+}
+
+__getattr__, __dir__ = lazily(__name__, HOMES)

@@ -56,8 +56,6 @@ def add(commands: Any, adder: Adder, root: Root, count: Callable[[str], int]) ->
     option("--workers", type=count, metavar="N", help="processes (one a core)")
     option("--cluster", metavar="ADDRESS", help="a Dask scheduler, in place of processes here")
     option("--require", metavar="LAYERS", help="of the sandbox, without which nothing is graded")
-    again = "go on where a run was cut off, which is what happens without it too"
-    option("--resume", action="store_true", help=again)
     option("--force", action="store_true", help="grade again what has not changed")
     option("--dry-run", action="store_true", help="say what would be graded, and touch nothing")
     option("--json", action="store_true", help="print the summary as JSON")
@@ -78,12 +76,12 @@ def add(commands: Any, adder: Adder, root: Root, count: Callable[[str], int]) ->
         commands, inside("grading.results.export"), "export", "write the scores as a table"
     )
     option("name", metavar="NAME", help="the assignment")
-    formats = ("csv", "json", "canvas", "moodle", "worksheet")
     text = (
-        "whose table (csv); worksheet is Moodle's for grading offline; json has assignment, title, "
-        "max_score, parts, and students with their points, null where something is not known"
+        "csv (as it is), json, canvas, moodle or worksheet, which is Moodle's for grading offline; "
+        "json has assignment, title, max_score, parts, and students with their points, null where "
+        "something is not known"
     )
-    option("--format", choices=formats, default="csv", help=text)
+    option("--format", default="csv", help=text)
     text = "the table downloaded from Canvas or Moodle, to be filled in"
     option("--into", type=Path, metavar="FILE", help=text)
     option("--output", type=Path, metavar="FILE", help="where (autograder/export/)")
@@ -104,14 +102,20 @@ def add(commands: Any, adder: Adder, root: Root, count: Callable[[str], int]) ->
 
 def _exercises(commands: Any, adder: Adder, inside: Callable[..., Command]) -> None:
     """Add what belongs to the assignments themselves."""
-    below = commands.add_parser("assignment", help="release assignments, or publish the course")
-    below.description = "Makes what students get."
+    text = "begin or release assignments, or publish the course"
+    below = commands.add_parser("assignment", help=text)
+    below.description = "Begins an assignment, and makes what students get."
     assignment = below.add_subparsers(title="commands", metavar="COMMAND", required=True)
     run = inside("assignments.public")
     option = adder(assignment, run, "release", "make the students' notebooks from the sources")
     option("names", nargs="*", metavar="NAME", help="assignments")
     option("--all", action="store_true", help="every one")
     option.__self__.set_defaults(action="release")
+    text = "begin an assignment: its questions, hidden cases and notebook, to be filled in"
+    option = adder(assignment, run, "new", text)
+    option("name", metavar="NAME", help="such as a10_mixing")
+    option("questions", nargs="*", metavar="QUESTION", help="what is to be written (first)")
+    option.__self__.set_defaults(action="new")
     option = adder(assignment, run, "public", "copy the course without anything private")
     option("folder", type=Path, metavar="DIR", help="an empty folder, or a new one")
     option.__self__.set_defaults(action="public")

@@ -101,13 +101,7 @@ class Folders:
     @cached_property
     def settings(self) -> dict[str, Any]:
         """What `assignment.toml` says, empty where there is no such file."""
-        path = self.source / "assignment.toml"
-        try:
-            return tomllib.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return {}
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise CourseError(f"{path} cannot be read: {error}") from error
+        return settings_of(self.source)
 
     @cached_property
     def limits(self) -> Limits:
@@ -141,6 +135,17 @@ class Folders:
     def course_id(self) -> str:
         """nbgrader's name of the course."""
         return self.config.get("CourseDirectory", {}).get("course_id") or "default_course"
+
+
+def settings_of(folder: Path) -> dict[str, Any]:
+    """Return what the `assignment.toml` in an assignment's folder says; {} where there is none."""
+    path = Path(folder) / "assignment.toml"
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise CourseError(f"{path} cannot be read: {error}") from error
 
 
 def _folders_in(folder: Path) -> list[os.DirEntry[str]]:

@@ -62,7 +62,6 @@ class Verdict:
     """What became of one submission. `key` names what it was computed from, and by what."""
 
     assignment: str
-    key: str
     status: Status
     reason: str
     points: float
@@ -86,12 +85,13 @@ class Verdict:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:
-        """Read what `as_json` wrote."""
+        """Read what `as_json` wrote, an earlier version's too."""
         questions = [
             QuestionVerdict(**{**entry, "cases": [CaseVerdict(**case) for case in entry["cases"]]})
             for entry in data["questions"]
         ]
-        return cls(**{**data, "questions": questions})
+        known = {name: data[name] for name in cls.__dataclass_fields__ if name in data}
+        return cls(**{**known, "questions": questions})
 
 
 def status_of(statuses: Iterable[str]) -> str:

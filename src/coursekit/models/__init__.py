@@ -10,6 +10,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "RNNSearchConfig": "rnnsearch",
     "Seq2SeqTransformer": "seq2seq",
     "Seq2SeqConfig": "seq2seq",
+    "EncoderDecoder": "encoder_decoder",
     "shift_right": "encoder_decoder",
     "Bert": "bert",
     "BertConfig": "bert",
@@ -52,6 +53,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "ResNetConfig": "resnet",
     "DETR": "detr",
     "DETRConfig": "detr",
+    "PlainDETR": "detr_plain",
 }
 
 __getattr__, __dir__ = lazily(__name__, HOMES)

@@ -23,17 +23,9 @@ from torch import Tensor, nn
 
 from coursekit._check import check_ids, check_least, check_share, check_whole, readable
 from coursekit.blocks import Stack
-from coursekit.models.conversion import (
-    Reshaped,
-    Rule,
-    Same,
-    Tied,
-    export_state,
-    fairseq_block,
-    import_state,
-    load_strictly,
-)
 from coursekit.models.encoder_decoder import EncoderDecoder
+from coursekit.models.weights import bart as table
+from coursekit.models.weights.rules import Rule
 from coursekit.models.words import WordEmbedding
 from coursekit.positions import LearnedPosition
 
@@ -99,41 +91,7 @@ class BartConfig:
     @classmethod
     def from_huggingface(cls, config: Mapping[str, Any]) -> Self:
         """Read the `config.json` of a BART; positions are counted as Hugging Face does."""
-        usual = {
-            "model_type": "bart",
-            "activation_function": "gelu",
-            "tie_word_embeddings": True,
-            "encoder_layerdrop": 0.0,
-            "decoder_layerdrop": 0.0,
-        }
-        for name, value in usual.items():
-            if config.get(name, value) != value:
-                raise ValueError(f"{name} of a BART must be {value!r}, found {config[name]!r}")
-        for size in ("attention_heads", "ffn_dim"):
-            encoder, decoder = config.get(f"encoder_{size}"), config.get(f"decoder_{size}")
-            if encoder != decoder:
-                raise ValueError(f"{size} must agree, found {encoder} (encoder), {decoder}")
-        names = {
-            "vocabulary": "vocab_size",
-            "width": "d_model",
-            "depth": "encoder_layers",
-            "decoder_depth": "decoder_layers",
-            "heads": "encoder_attention_heads",
-            "hidden": "encoder_ffn_dim",
-            "positions": "max_position_embeddings",
-            "scale_embedding": "scale_embedding",
-            "dropout": "dropout",
-            "attention_dropout": "attention_dropout",
-            "hidden_dropout": "activation_dropout",
-            "start": "decoder_start_token_id",
-            "pad": "pad_token_id",
-            "end": "eos_token_id",
-        }
-        missing = [their for their in names.values() if config.get(their) is None]
-        if missing:
-            raise ValueError(f"the configuration lacks {', '.join(missing)}")
-        found = {our: config[their] for our, their in names.items()}
-        return cls(**found, count_padding=True)
+        return cls(**table.read_config(config))
 
 
 class Bart(EncoderDecoder):
@@ -202,38 +160,18 @@ class Bart(EncoderDecoder):
             x = x * self.config.width**0.5
         return positions(x, first + FIRST_PLACE)  # (B, T, D)
 
-    @classmethod
-    def from_huggingface(cls, state: Mapping[str, Tensor], config: BartConfig) -> Self:
-        """Make a model of the weights of a `BartForConditionalGeneration` or `BartModel`."""
-        model = cls(config)
-        if "shared.weight" in state:  # a BartModel: no prefix, no head
-            state = {f"model.{name}": tensor for name, tensor in state.items()}
-            state["final_logits_bias"] = model.embedding.bias[None]
-        load_strictly(model, import_state(rules(config), state))
-        return model
+    def load_huggingface(self, theirs: Mapping[str, Tensor]) -> Self:
+        """Copy in the weights of a `BartForConditionalGeneration` or a `BartModel`."""
+        if "shared.weight" in theirs:  # a BartModel: no prefix, no head
+            theirs = {f"model.{name}": tensor for name, tensor in theirs.items()}
+            theirs["final_logits_bias"] = self.embedding.bias[None]
+        return super().load_huggingface(theirs)
 
-    def to_huggingface(self) -> dict[str, Tensor]:
-        """Return the weights under the names of `BartForConditionalGeneration`."""
-        return export_state(rules(self.config), self.state_dict())
-
-
-def rules(config: BartConfig) -> list[Rule]:
-    """Return where each weight of a Hugging Face BART belongs."""
-    words, vocabulary = "model.shared.weight", config.vocabulary
-    rules: list[Rule] = [
-        Same("embedding.weight", words),
-        Tied("model.encoder.embed_tokens.weight", words),
-        Tied("model.decoder.embed_tokens.weight", words),
-        Tied("lm_head.weight", words),
-        Reshaped("embedding.bias", "final_logits_bias", (vocabulary,), (1, vocabulary)),
-    ]
-    stacks = {"encoder": ("source", config.depth), "decoder": ("target", config.depth_of_decoder)}
-    for side, (our, depth) in stacks.items():
-        theirs = f"model.{side}"
-        rules.append(Same(f"{our}_positions.weight", f"{theirs}.embed_positions.weight"))
-        for kind in ("weight", "bias"):
-            rules.append(Same(f"{our}_norm.{kind}", f"{theirs}.layernorm_embedding.{kind}"))
-        for layer in range(depth):
-            names = f"{side}.blocks.{layer}", f"{theirs}.layers.{layer}"
-            rules += fairseq_block(*names, cross_attention=side == "decoder")
-    return rules
+    def rules(self) -> list[Rule]:
+        """Return the names of `BartForConditionalGeneration`."""
+        config = self.config
+        return table.rules(
+            vocabulary=config.vocabulary,
+            depth=config.depth,
+            decoder_depth=config.depth_of_decoder,
+        )

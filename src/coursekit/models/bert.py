@@ -5,7 +5,7 @@ Transformer blocks follow. Pre-training asks two questions: which words were hid
 is the second sentence the one that followed the first (next sentence). RoBERTa (Liu et al., 2019)
 is the same network, trained longer and without the second question; see `BertConfig.roberta_base`.
 The heads for fine-tuning are in `bert_heads`, the names of other people's weights in
-`bert_weights`. The book explains all of it in "BERT".
+`weights.bert`. The book explains all of it in "BERT".
 Shapes: B batch, T length, D width, H heads, V vocabulary, M masked positions of a row.
 """
 
@@ -14,10 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from coursekit._check import (
@@ -31,17 +30,13 @@ from coursekit._check import (
     check_whole,
     readable,
 )
+from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import Stack
-from coursekit.models import bert_weights
-from coursekit.models.bert_weights import HuggingFace
-from coursekit.models.conversion import Rule
+from coursekit.models.weights import bert as table
+from coursekit.models.weights.rules import HuggingFace, Rule, same
 from coursekit.models.words import WordEmbedding
 
-ACTIVATIONS = {
-    "gelu": F.gelu,
-    "gelu_tanh": partial(F.gelu, approximate="tanh"),
-    "relu": F.relu,
-}
+Activation = Literal["gelu", "gelu_tanh", "relu"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +52,7 @@ class BertConfig:
     segments: int = 2  # sentence A, sentence B
     dropout: float = 0.1  # on the embeddings and behind every sublayer
     attention_dropout: float = 0.1
-    activation: str = "gelu"
+    activation: Activation = "gelu"
     eps: float = 1e-12
     pad: int = 0
     skip_padding: bool = False  # RoBERTa: padding is not counted, the first word has place pad + 1
@@ -81,7 +76,7 @@ class BertConfig:
         check_least(eps=self.eps)
         check_ids(self.vocabulary, pad=self.pad)
         check_whole(longest=self.longest)
-        check_choice(ACTIVATIONS, activation=self.activation)
+        check_choice(get_args(Activation), activation=self.activation)
 
     @classmethod
     def base(cls) -> BertConfig:
@@ -112,7 +107,12 @@ class BertConfig:
     @classmethod
     def from_huggingface(cls, config: Mapping[str, Any]) -> BertConfig:
         """Read the `config.json` of a BERT or RoBERTa, or `config.to_dict()`."""
-        return cls(**bert_weights.read_config(config))
+        return cls(**table.read_config(config))
+
+    @property
+    def family(self) -> table.Family:
+        """What others call this network: RoBERTa does not count padding."""
+        return "roberta" if self.skip_padding else "bert"
 
     @property
     def longest(self) -> int:
@@ -228,7 +228,7 @@ class Bert(HuggingFace):
 
     def rules(self) -> list[Rule]:
         """Return the names of `BertModel`, which are those of `RobertaModel` too."""
-        return bert_weights.encoder(self.config, pooler=self.pooler is not None)
+        return table.encoder(self.config.depth, pooler=self.pooler is not None)
 
     def _check(
         self,
@@ -374,11 +374,12 @@ class BertForPreTraining(HuggingFace):
         """Return the names of the class of `transformers` with the same heads."""
         if self.config.skip_padding and self.next_sentence is not None:
             raise ValueError("transformers has no RoBERTa with a next-sentence head")
-        rules = bert_weights.encoder(self.config, "bert.", pooler=self.next_sentence is not None)
+        family, pooler = self.config.family, self.next_sentence is not None
+        rules = table.encoder(self.config.depth, family=family, pooler=pooler)
         if self.masked_lm is not None:
-            rules += bert_weights.masked_lm(self.config)
+            rules += table.masked_lm(family)
         if self.next_sentence is not None:
-            rules += bert_weights.linear("next_sentence", "cls.seq_relationship")
+            rules += same("next_sentence", "cls.seq_relationship")
         return rules
 
 

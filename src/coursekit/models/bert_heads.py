@@ -18,10 +18,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from coursekit._check import check_choice, check_whole
-from coursekit.models import bert_weights
 from coursekit.models.bert import Bert, BertConfig, initialise
-from coursekit.models.bert_weights import HuggingFace
-from coursekit.models.conversion import Rule
+from coursekit.models.weights import bert as table
+from coursekit.models.weights.rules import HuggingFace, Rule, same
 
 
 class BertClassifier(HuggingFace):
@@ -105,7 +104,7 @@ class RobertaClassifier(HuggingFace):
 
     def rules(self) -> list[Rule]:
         """Return the names of `RobertaForSequenceClassification`."""
-        dense = bert_weights.linear("dense", "classifier.dense")
+        dense = same("dense", "classifier.dense")
         return _rules(self, "classifier", "classifier.out_proj") + dense
 
 
@@ -301,5 +300,6 @@ def _rules(
     model: nn.Module, head: str, theirs: str | None = None, *, pooler: bool = False
 ) -> list[Rule]:
     """Name the encoder and the last layer, `head`."""
-    encoder = bert_weights.encoder(model.bert.config, "bert.", pooler=pooler)
-    return encoder + bert_weights.linear(head, theirs or head)
+    config = model.bert.config
+    encoder = table.encoder(config.depth, family=config.family, pooler=pooler)
+    return encoder + same(head, theirs or head)

@@ -13,7 +13,6 @@ Shapes: B batch, C channels, N patches, D width.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
@@ -21,10 +20,10 @@ import torch
 from torch import Tensor, nn
 
 from coursekit._check import check_whole
-from coursekit.models.conversion import Rule, Same
 from coursekit.models.patches import PatchEmbedding
-from coursekit.models.vit import ViT, ViTConfig
-from coursekit.models.vit_weights import encoder_rules, same
+from coursekit.models.vit import ViT, ViTConfig, check_exported
+from coursekit.models.weights import vit as table
+from coursekit.models.weights.rules import Rule
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,13 +106,7 @@ class DeiT(ViT):
         both = DeiTLogits(self.head(x[:, 0]), self.distillation_head(x[:, 1]))  # 2 × (B, classes)
         return both if return_both else both.mean()
 
-    @classmethod
-    def from_huggingface(cls, theirs: Mapping[str, Tensor], config: DeiTConfig) -> Self:
-        """Build from the weights of `DeiTForImageClassificationWithTeacher`."""
-        return super().from_huggingface(theirs, config)
-
-    def _rules(self) -> list[Rule]:
-        rules = encoder_rules(self.config, "deit.")
-        rules.append(Same("distillation_token", "deit.embeddings.distillation_token"))
-        rules += same("head", "cls_classifier")
-        return rules + same("distillation_head", "distillation_classifier")
+    def rules(self) -> list[Rule]:
+        """Return the names of `DeiTForImageClassificationWithTeacher`."""
+        check_exported(self.config)
+        return table.deit(self.config.depth)

@@ -3,7 +3,8 @@
 A backbone makes a feature map of the image, an encoder lets its places look at each other, a
 decoder lets Q learned *object queries* look at the map and at each other, and each query says one
 class (or "no object") and one box. No anchors, no suppression of duplicates: the loss matches
-queries and objects one to one (`coursekit.objectives.detection`). The book explains it in "DETR".
+queries and objects one to one (`coursekit.objectives.detection`). The same on one page, without
+padding, is `detr_plain.py`. The book explains it in "DETR".
 
 What differs from Vaswani et al. (2017): positions are added to queries and keys at *every*
 attention, never to values; the decoder writes all objects at once, so nothing is masked but padding
@@ -15,7 +16,7 @@ Shapes: B batch, C classes, D width, H heads, L decoder layers, Q object queries
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
@@ -34,14 +35,8 @@ from coursekit._check import (
 )
 from coursekit.blocks import AttentionWeights, Stack
 from coursekit.box_ops import Objects
-from coursekit.models.conversion import export_state, import_state, load_strictly
-from coursekit.models.detr_weights import (
-    Layout,
-    current_names,
-    huggingface_rules,
-    layout_of,
-    original_rules,
-)
+from coursekit.models.weights import detr as table
+from coursekit.models.weights.rules import HuggingFace, Rule, Same, export_state, renamed
 from coursekit.positions import padded_sine_2d
 
 
@@ -112,38 +107,7 @@ class DETRConfig:
 
         It does not say how many channels the feature map has: pass `channels` if not 2048.
         """
-        usual = {
-            "model_type": "detr",
-            "encoder_layerdrop": 0.0,
-            "decoder_layerdrop": 0.0,
-            "auxiliary_loss": False,  # there it norms what each layer hands to the next
-            "dilation": False,  # it belongs to the backbone: ResNetConfig(dilation=True)
-        }
-        for name, value in usual.items():
-            if theirs.get(name, value) != value:
-                raise ValueError(f"{name} of a DETR must be {value!r}, found {theirs[name]!r}")
-        for name in ("attention_heads", "ffn_dim"):
-            pair = theirs[f"encoder_{name}"], theirs[f"decoder_{name}"]
-            if pair[0] != pair[1]:
-                raise ValueError(f"encoder and decoder must agree in {name}, found {pair}")
-        if (theirs["activation_function"], theirs["position_embedding_type"]) != ("relu", "sine"):
-            raise ValueError(
-                "activation_function must be relu and position_embedding_type sine, found "
-                f"{theirs['activation_function']!r} and {theirs['position_embedding_type']!r}"
-            )
-        found = {
-            "classes": len(theirs["id2label"]),
-            "queries": theirs["num_queries"],
-            "width": theirs["d_model"],
-            "heads": theirs["encoder_attention_heads"],
-            "hidden": theirs["encoder_ffn_dim"],
-            "encoder_depth": theirs["encoder_layers"],
-            "decoder_depth": theirs["decoder_layers"],
-            "dropout": theirs["dropout"],
-            "attention_dropout": theirs["attention_dropout"],
-            "hidden_dropout": theirs["activation_dropout"],
-        }
-        return cls(**(found | changes))
+        return cls(**(table.read_config(theirs) | changes))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,12 +141,14 @@ class Detections:
 torch.export.register_dataclass(Detections)
 
 
-class DETR(nn.Module):
+class DETR(HuggingFace):
     """Backbone, encoder, decoder, two heads.
 
     `backbone` is any module that turns images into a feature map (B, `channels`, h, w); without one
     the model is given such maps for images.
     """
+
+    old_names = table.OLD_NAMES
 
     def __init__(self, config: DETRConfig, backbone: nn.Module | None = None) -> None:
         super().__init__()
@@ -287,6 +253,26 @@ class DETR(nn.Module):
         return self.project(maps), keep
 
     @classmethod
+    def from_huggingface(
+        cls, theirs: Mapping[str, Tensor], config: DETRConfig, backbone: nn.Module | None = None
+    ) -> Self:
+        """Build from the weights of `DetrForObjectDetection`, out of memory or out of a file.
+
+        `backbone` gets theirs, be it transformers' own ResNet or that of timm, which has the names
+        of torchvision; see `from_original`.
+        """
+        return cls(config, backbone).load_huggingface(theirs)
+
+    def load_huggingface(self, theirs: Mapping[str, Tensor]) -> Self:
+        """Copy in the weights of `DetrForObjectDetection`, whosever names its backbone has."""
+        theirs = renamed(theirs, self.old_names)
+        return self.load(self.rules(table.layout_of(theirs)), theirs)
+
+    def to_huggingface(self, layout: table.Layout = "huggingface") -> dict[str, Tensor]:
+        """Return the weights under the names of transformers; `layout` is that of the backbone."""
+        return export_state(self.rules(layout), self.state_dict())
+
+    @classmethod
     def from_original(
         cls, theirs: Mapping[str, Tensor], config: DETRConfig, backbone: nn.Module | None = None
     ) -> Self:
@@ -296,33 +282,31 @@ class DETR(nn.Module):
         names stand for torchvision's; otherwise the names must be the same.
         """
         model = cls(config, backbone)
-        load_strictly(model, import_state(original_rules(config, model.backbone), theirs))
-        return model
+        return model.load(model.original_rules(), theirs)
 
     def to_original(self) -> dict[str, Tensor]:
         """Return the weights under the names of the authors' code."""
-        return export_state(original_rules(self.config, self.backbone), self.state_dict())
+        return export_state(self.original_rules(), self.state_dict())
 
-    @classmethod
-    def from_huggingface(
-        cls, theirs: Mapping[str, Tensor], config: DETRConfig, backbone: nn.Module | None = None
-    ) -> Self:
-        """Build from the weights of `DetrForObjectDetection`, out of memory or out of a file.
+    def rules(self, layout: table.Layout = "huggingface") -> Iterator[Rule]:
+        """Yield the names of `DetrForObjectDetection`; `layout` is that of the backbone."""
+        config = self.config
+        if config.norm != "post":
+            raise ValueError(f"transformers has DETR with norm='post' only, found {config.norm!r}")
+        backbone = self._backbone_rules(layout)
+        return table.huggingface_rules(backbone, config.encoder_depth, config.decoder_depth)
 
-        `backbone` gets theirs, be it transformers' own ResNet or that of timm, which has the names
-        of torchvision; see `from_original`.
-        """
-        model = cls(config, backbone)
-        theirs = current_names(theirs)
-        rules = huggingface_rules(config, model.backbone, layout=layout_of(theirs))
-        load_strictly(model, import_state(rules, theirs))
-        return model
-
-    def to_huggingface(self, layout: Layout = "huggingface") -> dict[str, Tensor]:
-        """Return the weights under the names of transformers; `layout` is that of the backbone."""
-        return export_state(
-            huggingface_rules(self.config, self.backbone, layout), self.state_dict()
+    def original_rules(self) -> Iterator[Rule]:
+        """Yield the names of the authors' code."""
+        config, backbone = self.config, self._backbone_rules("torchvision")
+        return table.original_rules(
+            backbone, config.encoder_depth, config.decoder_depth, pre=config.norm == "pre"
         )
+
+    def _backbone_rules(self, layout: table.Layout) -> Iterable[Rule]:
+        if hasattr(self.backbone, "rules"):
+            return self.backbone.rules(layout)
+        return [Same(name, name) for name in self.backbone.state_dict()]
 
 
 def pad_images(images: Sequence[Tensor]) -> tuple[Tensor, Tensor]:

@@ -11,15 +11,17 @@ Shapes: B batch, S source length, T target length, D width, H heads, V vocabular
 from __future__ import annotations
 
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from coursekit._check import check_keep, check_tokens, readable
-from coursekit.blocks import AttentionWeights, Stack, StackCache
+from coursekit.blocks import AttentionWeights, Stack
+from coursekit.cache import StackCache
 from coursekit.decoding import State
+from coursekit.models.weights.rules import HuggingFace
 from coursekit.quick import QuickStack
 
 
-class EncoderDecoder(nn.Module):
+class EncoderDecoder(HuggingFace):
     """Reads with `encoder`, writes with `decoder`; `config` has a vocabulary, `pad` and `start`."""
 
     encoder: Stack

@@ -9,12 +9,10 @@ Shapes: B batch, T length, S length with the past, D width, V vocabulary.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from coursekit._check import (
@@ -25,28 +23,17 @@ from coursekit._check import (
     check_tokens,
     check_whole,
 )
-from coursekit.blocks import Stack, StackCache
+from coursekit.activations import ACTIVATIONS
+from coursekit.blocks import Stack
+from coursekit.cache import StackCache
 from coursekit.decoding import State
-from coursekit.models.conversion import (
-    Ignored,
-    Rule,
-    Same,
-    Tied,
-    Transposed,
-    export_state,
-    import_state,
-    load_strictly,
-)
+from coursekit.models.weights import gpt as table
+from coursekit.models.weights.rules import HuggingFace, Rule, export_state
 from coursekit.models.words import WordEmbedding
 from coursekit.positions import LearnedPosition
 from coursekit.quick import QuickStack
 
-Activation = Literal["gelu tanh", "gelu", "relu"]
-ACTIVATIONS: dict[Activation, Callable[[Tensor], Tensor]] = {
-    "gelu tanh": partial(F.gelu, approximate="tanh"),  # 0.5 x (1 + tanh(√(2/π) (x + 0.0447 x³)))
-    "gelu": F.gelu,  # x Φ(x)
-    "relu": F.relu,
-}
+Activation = Literal["gelu", "gelu_tanh", "relu"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +47,7 @@ class GPTConfig:
     hidden: int | None = None  # inside the feed-forward network; None is 4 · width
     positions: int = 1024
     norm: Literal["pre", "post"] = "pre"
-    activation: Activation = "gelu tanh"
+    activation: Activation = "gelu_tanh"
     dropout: float = 0.1  # behind each sublayer
     attention_dropout: float = 0.1  # on the attention weights
     embedding_dropout: float = 0.1
@@ -113,39 +100,10 @@ class GPTConfig:
     @classmethod
     def from_huggingface(cls, config: Mapping[str, Any]) -> GPTConfig:
         """Read the `config.json` of a "gpt2" or an "openai-gpt"."""
-        kind = config.get("model_type")
-        if kind not in ("gpt2", "openai-gpt"):
-            raise ValueError(f"model_type must be gpt2 or openai-gpt, found {kind!r}")
-        unusual = {
-            "scale_attn_weights": True,
-            "scale_attn_by_inverse_layer_idx": False,
-            "add_cross_attention": False,
-            "tie_word_embeddings": True,
-        }
-        for name, usual in unusual.items():
-            if config.get(name, usual) != usual:
-                raise ValueError(f"{name} must be {usual}, found {config[name]!r}")
-        post = kind == "openai-gpt"
-        names = {"gelu_new": "gelu tanh", "gelu_pytorch_tanh": "gelu tanh"}
-        names["gelu"] = "gelu tanh" if post else "gelu"  # theirs is tanh by any name in GPT-1
-        found = config["afn" if post else "activation_function"]
-        return cls(
-            vocabulary=config["vocab_size"],
-            width=config["n_embd"],
-            depth=config["n_layer"],
-            heads=config["n_head"],
-            hidden=config.get("n_inner"),
-            positions=config["n_positions"],
-            norm="post" if post else "pre",
-            activation=names.get(found, found),
-            dropout=config["resid_pdrop"],
-            attention_dropout=config["attn_pdrop"],
-            embedding_dropout=config["embd_pdrop"],
-            eps=config["layer_norm_epsilon"],
-        )
+        return cls(**table.read_config(config))
 
 
-class GPT(nn.Module):
+class GPT(HuggingFace):
     """Token and position vectors, causal blocks, and the token vectors again as output."""
 
     def __init__(self, config: GPTConfig) -> None:
@@ -168,6 +126,40 @@ class GPT(nn.Module):
         )
         self._initialise()
 
+    def forward(
+        self, tokens: Tensor, keep: Tensor | None = None, **asked: bool
+    ) -> Tensor | tuple[Tensor, ...]:
+        """tokens (B, T) -> logits (B, T, V): at t, the scores of the token that follows t.
+
+        `keep` (B, T) is False at padding, wherever it stands. `return_hidden` and `return_weights`
+        add what `Stack` adds.
+        """
+        x = self.hidden(tokens, keep, **asked)  # (B, T, D)
+        return (self.read_out(x[0]), *x[1:]) if any(asked.values()) else self.read_out(x)
+
+    def hidden(
+        self, tokens: Tensor, keep: Tensor | None = None, **asked: bool
+    ) -> Tensor | tuple[Tensor, ...]:
+        """tokens (B, T) -> the top vectors (B, T, D), from which logits and all heads are read."""
+        check_tokens(tokens, self.config.vocabulary)
+        if keep is not None:
+            check_keep(keep, tokens)
+        x = self.embed(tokens, keep)  # (B, T, D)
+        return self.stack(x, mask=_padding(keep), causal=True, **asked)  # (B, T, D)
+
+    def embed(self, tokens: Tensor, keep: Tensor | None = None, past: int = 0) -> Tensor:
+        """tokens (B, T) -> (B, T, D): each token's vector plus that of its place.
+
+        `past` tokens stand before these. A row counts its places from the first token that `keep`
+        (B, past + T) keeps, so left padding stands before 0.
+        """
+        first = past if keep is None else past - keep.int().argmax(dim=1)  # one, or (B,)
+        return self.dropout(self.positions(self.tokens(tokens), first))  # (B, T, D)
+
+    def read_out(self, x: Tensor) -> Tensor:
+        """x (..., D) -> logits (..., V): how well each token's own vector agrees with x."""
+        return self.tokens(x, scores=True)
+
     def _initialise(self) -> None:
         """N(0, 0.02²) for every matrix, zero for every bias; GPT-2 shrinks what adds up."""
         for module in self.modules():
@@ -180,48 +172,7 @@ class GPT(nn.Module):
                 for last in (block.self_attention.out, block.feed_forward.contract):
                     nn.init.normal_(last.weight, std=0.02 / (2 * self.config.depth) ** 0.5)
 
-    def forward(
-        self, tokens: Tensor, keep: Tensor | None = None, **asked: bool
-    ) -> Tensor | tuple[Tensor, ...]:
-        """tokens (B, T) -> logits (B, T, V): at t, the scores of the token that follows t.
-
-        `keep` (B, T) is False at padding, wherever it stands. `return_hidden` and `return_weights`
-        add what `Stack` adds.
-        """
-        x = self.hidden(tokens, keep, **asked)
-        return (self.read_out(x[0]), *x[1:]) if any(asked.values()) else self.read_out(x)
-
-    def hidden(
-        self,
-        tokens: Tensor,
-        keep: Tensor | None = None,
-        *,
-        cache: StackCache | None = None,
-        quick: QuickStack | None = None,
-        **asked: bool,
-    ) -> Tensor | tuple[Tensor, ...]:
-        """tokens (B, T) -> the top vectors (B, T, D), from which logits and all heads are read.
-
-        With a `cache` the tokens follow those that it holds, and `keep` (B, S) is about both. A row
-        starts to count its positions at the first token that it keeps. `quick` takes the place of
-        the stack.
-        """
-        check_tokens(tokens, self.config.vocabulary)
-        if keep is not None and cache is None:
-            check_keep(keep, tokens)
-        first = cache.length if cache is not None else 0
-        mask = None
-        if keep is not None:
-            mask = keep[:, None, None, :]  # (B, 1, 1, S)
-            first = first - keep.int().argmax(dim=1)  # (B,): the left padding stands before 0
-        x = self.dropout(self.positions(self.tokens(tokens), first))  # (B, T, D)
-        if quick is not None and tokens.shape[1] == 1:
-            return quick(x, cache, mask=mask)
-        return self.stack(x, mask=mask, causal=True, cache=cache, **asked)
-
-    def read_out(self, x: Tensor) -> Tensor:
-        """x (..., D) -> logits (..., V): how well each token's own vector agrees with x."""
-        return self.tokens(x, scores=True)
+    # Writing: one token after the other, each past position computed once (`decoding`).
 
     def start(self, keep: Tensor | None = None, *, capacity: int = 0) -> State:
         """Return the state before anything is read; `keep` (B, S) is False at left padding.
@@ -244,60 +195,38 @@ class GPT(nn.Module):
         )
 
     def decode(self, tokens: Tensor, state: State) -> Tensor:
-        """Read tokens (B, T) after what `state` holds -> logits (B, V) of what follows them."""
-        keep = state.keep_with(tokens)  # (B, S)
-        x = self.hidden(tokens, keep, cache=state.cache, quick=state.quick)  # (B, T, D)
+        """Read tokens (B, T) after what `state` holds -> logits (B, V) of what follows them.
+
+        It is `forward` on all tokens so far, of which the cache holds those that were read.
+        """
+        check_tokens(tokens, self.config.vocabulary)
+        keep = state.keep_with(tokens)  # (B, past + T), or None
+        x = self.embed(tokens, keep, past=state.length)  # (B, T, D)
+        if state.quick is not None and tokens.shape[1] == 1:
+            x = state.quick(x, state.cache, mask=_padding(keep))  # (B, 1, D)
+        else:
+            x = self.stack(x, mask=_padding(keep), causal=True, cache=state.cache)  # (B, T, D)
         return self.read_out(x[:, -1])
 
-    @classmethod
-    def from_huggingface(cls, state: Mapping[str, Tensor], config: GPTConfig) -> GPT:
-        """Make a model of the weights of `GPT2LMHeadModel`, `GPT2Model` or their GPT-1 kin.
+    # Weights from elsewhere: whose is which stands in `weights/gpt.py`.
 
-        It computes in the precision in which they are stored.
-        """
-        prefix = "transformer." if any(name.startswith("transformer.") for name in state) else ""
-        weights = import_state(rules(config, theirs=prefix), state)
-        model = cls(config).to(weights["tokens.weight"].dtype)
-        load_strictly(model, weights)
-        return model
+    def load_huggingface(self, theirs: Mapping[str, Tensor]) -> Self:
+        """Copy in the weights of `GPT2LMHeadModel`, `GPT2Model` or their GPT-1 kin."""
+        head = any(name.startswith("transformer.") for name in theirs)
+        return self.load(self.rules(head=head), theirs)
 
     def to_huggingface(self, *, head: bool = True) -> dict[str, Tensor]:
         """Return the weights under their names, for the model with or without the output head."""
-        prefix = "transformer." if head else ""
-        return export_state(rules(self.config, theirs=prefix), self.state_dict())
+        return export_state(self.rules(head=head), self.state_dict())
+
+    def rules(self, *, head: bool = True) -> list[Rule]:
+        """Return the names of `GPT2LMHeadModel`, without its head those of `GPT2Model`."""
+        config = self.config
+        return table.rules(
+            config.depth, post=config.norm == "post", theirs="transformer." if head else ""
+        )
 
 
-def rules(config: GPTConfig, *, ours: str = "", theirs: str = "transformer.") -> list[Rule]:
-    """Which of our weights is which of Hugging Face's; `ours` and `theirs` stand before each name.
-
-    Their `Conv1D` multiplies from the other side, so every matrix is transposed. q, k and v stand
-    in one matrix on both sides.
-    """
-    post = config.norm == "post"
-    tokens = f"{theirs}{'tokens_embed' if post else 'wte'}.weight"
-    table: list[Rule] = [
-        Same(f"{ours}tokens.weight", tokens),
-        Same(f"{ours}positions.weight", f"{theirs}{'positions_embed' if post else 'wpe'}.weight"),
-    ]
-    names = {
-        "self_residual.norm": "ln_1",
-        "self_attention.qkv": "attn.c_attn",
-        "self_attention.out": "attn.c_proj",
-        "feed_residual.norm": "ln_2",
-        "feed_forward.expand": "mlp.c_fc",
-        "feed_forward.contract": "mlp.c_proj",
-    }
-    for layer in range(config.depth):
-        block, h = f"{ours}stack.blocks.{layer}.", f"{theirs}h.{layer}."
-        for our, their in names.items():
-            matrix = Same if our.endswith("norm") else Transposed
-            table.append(matrix(f"{block}{our}.weight", f"{h}{their}.weight"))
-            table.append(Same(f"{block}{our}.bias", f"{h}{their}.bias"))
-        table += [Ignored(f"{h}attn.bias"), Ignored(f"{h}attn.masked_bias")]  # the causal mask
-    if not post:
-        table += [
-            Same(f"{ours}stack.final.{name}", f"{theirs}ln_f.{name}") for name in ("weight", "bias")
-        ]
-    if theirs:
-        table.append(Tied("lm_head.weight", to=tokens))
-    return table
+def _padding(keep: Tensor | None) -> Tensor | None:
+    """Keep (B, S) -> the mask (B, 1, 1, S): nobody looks at padding."""
+    return None if keep is None else keep[:, None, None, :]

@@ -26,8 +26,9 @@ import torch
 from torch import Tensor, nn
 
 from coursekit._check import check_share, check_tensor, check_whole, readable
-from coursekit.models.conversion import Rule, Same, export_state, import_state, load_strictly
-from coursekit.models.gpt import GPT, GPTConfig, rules
+from coursekit.models.gpt import GPT, GPTConfig
+from coursekit.models.weights import gpt as table
+from coursekit.models.weights.rules import HuggingFace, Rule
 
 Ids = Sequence[int]
 
@@ -170,7 +171,7 @@ class GPTSimilarity(Head):
         return self.with_text(self.output(both), x.unflatten(0, (-1, 2)), return_logits)
 
 
-class GPTMultipleChoice(Head):
+class GPTMultipleChoice(Head, HuggingFace):
     """Multiple choice: one score for each answer, to be compared by a softmax over the answers."""
 
     def __init__(self, gpt: GPT, *, extract: int, bias: bool = True, dropout: float = 0.1) -> None:
@@ -188,25 +189,15 @@ class GPTMultipleChoice(Head):
 
     @classmethod
     def from_huggingface(
-        cls, state: Mapping[str, Tensor], config: GPTConfig, *, extract: int
+        cls, theirs: Mapping[str, Tensor], config: GPTConfig, *, extract: int
     ) -> GPTMultipleChoice:
         """Make a model of the weights of `OpenAIGPTDoubleHeadsModel` or its GPT-2 kin."""
-        weights = import_state(_double_heads(config), state)
-        model = cls(GPT(config), extract=extract).to(weights["output.weight"].dtype)
-        load_strictly(model, weights)
-        return model
+        return cls(GPT(config), extract=extract).load_huggingface(theirs)
 
-    def to_huggingface(self) -> dict[str, Tensor]:
-        """Return the weights under the names of `OpenAIGPTDoubleHeadsModel`."""
-        return export_state(_double_heads(self.gpt.config), self.state_dict())
-
-
-def _double_heads(config: GPTConfig) -> list[Rule]:
-    head = [
-        Same(f"output.{name}", f"multiple_choice_head.summary.{name}")
-        for name in ("weight", "bias")
-    ]
-    return [*rules(config, ours="gpt."), *head]
+    def rules(self) -> list[Rule]:
+        """Return the names of `OpenAIGPTDoubleHeadsModel` or its GPT-2 kin."""
+        config = self.gpt.config
+        return table.double_heads(config.depth, post=config.norm == "post")
 
 
 def _check_axes(tokens: Tensor, shape: str, axes: int, second: int | None = None) -> None:

@@ -20,11 +20,12 @@ import torch
 from torch import Tensor, nn
 
 from coursekit._check import check_share, check_tensor, check_whole
+from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import Stack
-from coursekit.models.conversion import Rule, Same, export_state, import_state, load_strictly
 from coursekit.models.patches import Grid, GridPositions, grid_of, patchify, unpatchify
-from coursekit.models.vit import ACTIVATIONS, ViT, ViTConfig, start_feed_forward
-from coursekit.models.vit_weights import block_rules, current_names, encoder_rules, same
+from coursekit.models.vit import ViT, ViTConfig, check_exported, start_feed_forward
+from coursekit.models.weights import vit as table
+from coursekit.models.weights.rules import HuggingFace, Rule
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,15 +81,7 @@ class MAEConfig:
     def from_huggingface(cls, theirs: Mapping[str, Any]) -> Self:
         """Return the configuration that a `config.json` of transformers' ViTMAE describes."""
         encoder = ViTConfig.from_huggingface(theirs, classes=0, representation=0, positions="sine")
-        return cls(
-            encoder=encoder,
-            decoder_width=theirs["decoder_hidden_size"],
-            decoder_depth=theirs["decoder_num_hidden_layers"],
-            decoder_heads=theirs["decoder_num_attention_heads"],
-            decoder_hidden=theirs["decoder_intermediate_size"],
-            mask_ratio=theirs["mask_ratio"],
-            normalise=theirs["norm_pix_loss"],
-        )
+        return cls(encoder=encoder, **table.read_mae_config(theirs))
 
 
 class Masking(NamedTuple):
@@ -118,8 +111,10 @@ def random_masking(noise: Tensor, ratio: float) -> Masking:
     return Masking(keep=shuffle[:, :K], masked=restore >= K, restore=restore)
 
 
-class MAE(nn.Module):
+class MAE(HuggingFace):
     """A ViT on the visible patches, a small decoder on all of them."""
+
+    old_names = table.OLD_NAMES
 
     def __init__(self, config: MAEConfig) -> None:
         super().__init__()
@@ -216,28 +211,10 @@ class MAE(nn.Module):
         patches = painted.where(painting.masked[..., None], true)  # (B, N, P·P·C)
         return unpatchify(patches, self.config.encoder.patch, tuple(images.shape[2:]))
 
-    @classmethod
-    def from_huggingface(cls, theirs: Mapping[str, Tensor], config: MAEConfig) -> Self:
-        """Build from the weights of `ViTMAEForPreTraining`."""
-        model = cls(config)
-        load_strictly(model, import_state(model._rules(), current_names(theirs)))
-        return model
-
-    def to_huggingface(self) -> dict[str, Tensor]:
-        """Return the weights under the names of transformers."""
-        return export_state(self._rules(), self.state_dict())
-
-    def _rules(self) -> list[Rule]:
-        depth = self.config.decoder_depth
-        return [
-            *encoder_rules(self.config.encoder, "vit.", "encoder."),
-            *same("narrow", "decoder.decoder_embed"),
-            Same("mask_token", "decoder.mask_token"),
-            Same("positions.weight", "decoder.decoder_pos_embed"),
-            *block_rules("decoder.blocks", "decoder.decoder_layers", depth),
-            *same("decoder.final", "decoder.decoder_norm"),
-            *same("predict", "decoder.decoder_pred"),
-        ]
+    def rules(self) -> list[Rule]:
+        """Return the names of `ViTMAEForPreTraining`."""
+        check_exported(self.config.encoder)
+        return table.mae(self.config.encoder.depth, self.config.decoder_depth)
 
 
 def masked_patch_loss(predicted: Tensor, target: Tensor, masked: Tensor) -> Tensor:

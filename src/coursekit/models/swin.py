@@ -18,7 +18,7 @@ detector does and their classifier does not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -38,8 +38,8 @@ from coursekit._check import (
 )
 from coursekit.blocks import FeedForward, Residual
 from coursekit.heads import MultiHeadAttention
-from coursekit.models import swin_weights
-from coursekit.models.conversion import export_state, import_state, load_strictly
+from coursekit.models.weights import swin as table
+from coursekit.models.weights.rules import HuggingFace, Rule, export_state
 from coursekit.positions import LearnedPosition, WindowBias
 
 
@@ -122,7 +122,7 @@ class SwinConfig:
     @classmethod
     def from_huggingface(cls, theirs: Mapping[str, Any], **changes: Any) -> SwinConfig:
         """Return the configuration that a `config.json` of transformers describes."""
-        return cls(**(swin_weights.read_config(theirs) | changes))
+        return cls(**(table.read_config(theirs) | changes))
 
 
 def window_partition(x: Tensor, window: int) -> Tensor:
@@ -303,8 +303,10 @@ class Stage(nn.Module):
         return x
 
 
-class Swin(nn.Module):
+class Swin(HuggingFace):
     """Patches, stages of windowed attention on ever coarser maps, the mean, a linear classifier."""
+
+    old_names = table.OLD_NAMES
 
     def __init__(self, config: SwinConfig) -> None:
         super().__init__()
@@ -356,28 +358,25 @@ class Swin(nn.Module):
             maps.append(x)
         return maps
 
-    @classmethod
-    def from_huggingface(cls, theirs: Mapping[str, Tensor], config: SwinConfig) -> Swin:
-        """Build from the weights of `SwinForImageClassification`, without classes of `SwinModel`.
-
-        They may have the names of a file on the hub or those of a model in memory.
-        """
-        model = cls(config)
-        names = swin_weights.current_names(theirs)
-        load_strictly(model, import_state(swin_weights.huggingface_rules(config), names))
-        return model
-
-    def to_huggingface(self) -> dict[str, Tensor]:
-        """Return the weights under the names of transformers."""
-        return export_state(swin_weights.huggingface_rules(self.config), self.state_dict())
+    def rules(self) -> Iterator[Rule]:
+        """Yield the names of `SwinForImageClassification`, without classes of `SwinModel`."""
+        return table.huggingface_rules(self._shape())
 
     @classmethod
     def from_original(cls, theirs: Mapping[str, Tensor], config: SwinConfig) -> Swin:
         """Build from the weights of the authors' `SwinTransformer`, made for `config.image`."""
         model = cls(config)
-        load_strictly(model, import_state(swin_weights.original_rules(config), theirs))
-        return model
+        return model.load(table.original_rules(model._shape()), theirs)
 
     def to_original(self) -> dict[str, Tensor]:
         """Return the weights under the authors' names, without their tables of indices."""
-        return export_state(swin_weights.original_rules(self.config), self.state_dict())
+        return export_state(table.original_rules(self._shape()), self.state_dict())
+
+    def _shape(self) -> table.Shape:
+        config = self.config
+        return table.Shape(
+            depths=config.depths,
+            classes=bool(config.classes),
+            qkv_bias=config.qkv_bias,
+            positions=None if self.positions is None else tuple(self.positions.weight.shape),
+        )

@@ -23,17 +23,9 @@ from torch import Tensor, nn
 
 from coursekit._check import check_ids, check_least, check_share, check_whole
 from coursekit.blocks import Stack
-from coursekit.models.conversion import (
-    Ignored,
-    Rule,
-    Same,
-    Stacked,
-    Tied,
-    export_state,
-    import_state,
-    load_strictly,
-)
 from coursekit.models.encoder_decoder import EncoderDecoder
+from coursekit.models.weights import t5 as table
+from coursekit.models.weights.rules import Rule
 from coursekit.models.words import WordEmbedding
 from coursekit.positions import RelativeBias
 
@@ -92,39 +84,7 @@ class T5Config:
     @classmethod
     def from_huggingface(cls, config: Mapping[str, Any]) -> Self:
         """Read the `config.json` of a T5."""
-        usual = {
-            "model_type": "t5",
-            "feed_forward_proj": "relu",
-            "dense_act_fn": "relu",
-            "is_gated_act": False,
-        }
-        for name, value in usual.items():
-            if config.get(name, value) != value:
-                raise ValueError(
-                    f"only the first T5 with its ReLU is covered: {name} must be {value!r}, "
-                    f"found {config[name]!r}"
-                )
-        names = {
-            "vocabulary": "vocab_size",
-            "width": "d_model",
-            "depth": "num_layers",
-            "decoder_depth": "num_decoder_layers",
-            "heads": "num_heads",
-            "head_width": "d_kv",
-            "hidden": "d_ff",
-            "buckets": "relative_attention_num_buckets",
-            "max_distance": "relative_attention_max_distance",
-            "dropout": "dropout_rate",
-            "eps": "layer_norm_epsilon",
-            "pad": "pad_token_id",
-            "start": "decoder_start_token_id",
-            "end": "eos_token_id",
-        }
-        found = {our: config.get(their) for our, their in names.items()}
-        # Since transformers 5 the two are one, and a file that says "not tied" says "not scaled".
-        tied = config.get("tie_word_embeddings") is not False
-        found["scale_output"] = config.get("scale_decoder_outputs", tied)
-        return cls(**{name: value for name, value in found.items() if value is not None})
+        return cls(**table.read_config(config))
 
 
 class T5(EncoderDecoder):
@@ -200,51 +160,6 @@ class T5(EncoderDecoder):
             hidden = hidden * self.config.width**-0.5
         return self.embedding(hidden, scores=True)
 
-    @classmethod
-    def from_huggingface(cls, state: Mapping[str, Tensor], config: T5Config) -> Self:
-        """Make a model of the weights of a `T5ForConditionalGeneration` or `T5Model`."""
-        model = cls(config)
-        load_strictly(model, import_state(rules(config), state))
-        return model
-
-    def to_huggingface(self) -> dict[str, Tensor]:
-        """Return the weights under the names of `T5ForConditionalGeneration`."""
-        return export_state(rules(self.config), self.state_dict())
-
-
-def rules(config: T5Config) -> list[Rule]:
-    """Return where each weight of a Hugging Face T5 belongs."""
-    rules: list[Rule] = [Same("embedding.weight", "shared.weight")]
-    copies = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "lm_head.weight")
-    rules += [Tied(copy, "shared.weight") for copy in copies]
-    # Files of 2020 hold distances of the cross-attention, which were never used.
-    rules.append(Ignored("decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"))
-    stacks = {"encoder": config.depth, "decoder": config.depth_of_decoder}
-    for side, depth in stacks.items():
-        distances = f"{side}.block.0.layer.0.SelfAttention.relative_attention_bias.weight"
-        rules.append(Same(f"{side}_bias.weight", distances))
-        rules.append(Same(f"{side}.final.weight", f"{side}.final_layer_norm.weight"))
-        parts = [
-            ("self", "SelfAttention"),
-            ("cross", "EncDecAttention"),
-            ("feed", "DenseReluDense"),
-        ]
-        if side == "encoder":
-            del parts[1]
-        for layer in range(depth):
-            ours = f"{side}.blocks.{layer}"
-            for number, (our, their) in enumerate(parts):
-                theirs = f"{side}.block.{layer}.layer.{number}"
-                norm = f"{ours}.{our}_residual.norm.weight"
-                rules.append(Same(norm, f"{theirs}.layer_norm.weight"))
-                theirs = f"{theirs}.{their}"
-                if our == "feed":
-                    rules.append(Same(f"{ours}.feed_forward.expand.weight", f"{theirs}.wi.weight"))
-                    rules.append(
-                        Same(f"{ours}.feed_forward.contract.weight", f"{theirs}.wo.weight")
-                    )
-                    continue
-                qkv = tuple(f"{theirs}.{part}.weight" for part in "qkv")
-                rules.append(Stacked(f"{ours}.{our}_attention.qkv.weight", qkv))
-                rules.append(Same(f"{ours}.{our}_attention.out.weight", f"{theirs}.o.weight"))
-    return rules
+    def rules(self) -> list[Rule]:
+        """Return the names of `T5ForConditionalGeneration`, which are those of `T5Model` too."""
+        return table.rules(self.config.depth, self.config.depth_of_decoder)

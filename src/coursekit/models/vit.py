@@ -14,16 +14,14 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Literal, Self, get_args
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from coursekit._check import check_choice, check_images, check_least, check_share, check_whole
+from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import FeedForward, Stack
-from coursekit.models.conversion import Rule, export_state, import_state, load_strictly
 from coursekit.models.patches import (
     ConvolutionalStem,
     Grid,
@@ -32,11 +30,12 @@ from coursekit.models.patches import (
     RelativePositions,
     grid_of,
 )
-from coursekit.models.vit_weights import current_names, encoder_rules, same, square
+from coursekit.models.weights import vit as table
+from coursekit.models.weights.rules import HuggingFace, Rule
 
 Positions = Literal["1d", "2d", "relative", "sine", "none"]
 Pool = Literal["class", "mean"]
-ACTIVATIONS = {"gelu": F.gelu, "gelu_tanh": partial(F.gelu, approximate="tanh")}
+Activation = Literal["gelu", "gelu_tanh"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +56,7 @@ class ViTConfig:
     representation: int = 0  # width of a tanh layer before the head; 0: none
     backbone_channels: int = 0  # hybrid: channels of the feature map that is cut into patches
     backbone_stride: int = 1  # hybrid: pixels for each of its cells
-    activation: Literal["gelu", "gelu_tanh"] = "gelu"
+    activation: Activation = "gelu"
     dropout: float = 0.0  # behind each dense layer but q, k, v, and behind the positions
     attention_dropout: float = 0.0
     drop_path: float = 0.0
@@ -79,7 +78,7 @@ class ViTConfig:
         check_least(eps=self.eps)
         check_choice(get_args(Positions), positions=self.positions)
         check_choice(get_args(Pool), pool=self.pool)
-        check_choice(ACTIVATIONS, activation=self.activation)
+        check_choice(get_args(Activation), activation=self.activation)
         if self.pool == "class" and not self.class_token:
             raise ValueError("pool='class' reads the class token, but class_token is False")
         grid_of(*self.size, self.patch * self.backbone_stride)
@@ -117,48 +116,19 @@ class ViTConfig:
 
     @classmethod
     def from_huggingface(cls, theirs: Mapping[str, Any], **changes: Any) -> Self:
-        """Return the configuration that a `config.json` of transformers describes.
-
-        A model without a classifier has a pooler, which is our `representation`.
-        """
-        family = theirs.get("model_type", "vit")
-        if family not in ("vit", "deit", "vit_mae"):
-            raise ValueError(f"model_type must be vit, deit or vit_mae, found {family!r}")
-        named = {"gelu": "gelu", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh"}
-        if theirs["hidden_act"] not in named or not theirs.get("qkv_bias", True):
-            raise ValueError(
-                f"hidden_act must be one of {', '.join(named)} and qkv_bias true, "
-                f"found {theirs['hidden_act']!r} and {theirs.get('qkv_bias')}"
-            )
-        bare = any(name.endswith("Model") for name in theirs.get("architectures") or ())
-        if bare and theirs.get("pooler_act", "tanh") != "tanh":
-            raise ValueError(f"pooler_act must be tanh, found {theirs['pooler_act']!r}")
-        image = theirs["image_size"]
-        found = {
-            "image": image if isinstance(image, int) else tuple(image),
-            "patch": square(theirs["patch_size"]),
-            "channels": theirs["num_channels"],
-            "classes": 0 if bare else len(theirs.get("id2label") or (0, 1)),
-            "representation": (theirs.get("pooler_output_size") or theirs["hidden_size"]) * bare,
-            "width": theirs["hidden_size"],
-            "depth": theirs["num_hidden_layers"],
-            "heads": theirs["num_attention_heads"],
-            "hidden": theirs["intermediate_size"],
-            "activation": named[theirs["hidden_act"]],
-            "dropout": theirs["hidden_dropout_prob"],
-            "attention_dropout": theirs["attention_probs_dropout_prob"],
-            "eps": theirs["layer_norm_eps"],
-        }
-        return cls(**(found | changes))
+        """Return the configuration that a `config.json` of transformers describes."""
+        return cls(**(table.read_config(theirs) | changes))
 
 
-class ViT(nn.Module):
+class ViT(HuggingFace):
     """The Vision Transformer.
 
     `backbone` makes a hybrid: a module that turns images into a map (B, `backbone_channels`,
     height / `backbone_stride`, width / `backbone_stride`), whose cells are then the pixels of the
     patches. Without one, `backbone_channels` above 0 builds a small convolutional stem.
     """
+
+    old_names = table.OLD_NAMES
 
     def __init__(self, config: ViTConfig, *, backbone: nn.Module | None = None) -> None:
         super().__init__()
@@ -308,29 +278,28 @@ class ViT(nn.Module):
             )
         return grid
 
-    @classmethod
-    def from_huggingface(cls, theirs: Mapping[str, Tensor], config: ViTConfig) -> Self:
-        """Build from the weights of `ViTForImageClassification`, or of `ViTModel` if classes is 0.
+    def rules(self) -> list[Rule]:
+        """Return the names of `ViTForImageClassification`, or of `ViTModel` if classes is 0.
 
         A `ViTModel` with a pooler needs a `representation`.
         """
-        model = cls(config)
-        load_strictly(model, import_state(model._rules(), current_names(theirs)))
-        return model
-
-    def to_huggingface(self) -> dict[str, Tensor]:
-        """Return the weights under the names of transformers."""
-        return export_state(self._rules(), self.state_dict())
-
-    def _rules(self) -> list[Rule]:
         config = self.config
         if config.classes and config.representation:
             raise ValueError("transformers has no ViT with both a pooler and a classifier")
-        rules = encoder_rules(config, "vit." if config.classes else "")
-        for name, theirs in (("representation", "pooler.dense"), ("head", "classifier")):
-            if getattr(self, name) is not None:
-                rules += same(name, theirs)
-        return rules
+        check_exported(config)
+        return table.vit(
+            config.depth, classes=bool(config.classes), pooler=bool(config.representation)
+        )
+
+
+def check_exported(config: ViTConfig) -> None:
+    """Raise if transformers has no such encoder."""
+    if config.positions not in ("1d", "sine") or config.backbone_channels or config.pool != "class":
+        raise ValueError(
+            "transformers has this model with 1d or sine positions, a class token and no backbone, "
+            f"found {config.positions} positions, pool={config.pool!r}, "
+            f"backbone_channels={config.backbone_channels}"
+        )
 
 
 def start_feed_forward(stack: Stack) -> None:

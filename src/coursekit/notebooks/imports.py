@@ -24,7 +24,7 @@ from coursekit.course import course_root
 
 KEYED_VERSIONS = ("torch", "numpy", "matplotlib")
 RECORDS = ("coursekit", "training", "records")
-READERS = ("result", "sweep_result")  # what that module has for notebooks that read
+READERS = ("result", "sweep_result", "trained")  # what that module has for notebooks that read
 
 # `!command`, `%magic`, `?name`, `name?`, `files = !command`, `seconds = %magic`
 MAGIC = re.compile(r"^\s*(?:[!%?]|[\w., ]+=\s*[!%](?!=)|[\w.]+\?{1,2}\s*$)")
@@ -39,15 +39,27 @@ def closure(sources: Path | Iterable[Path], root: Path) -> set[Path]:
     `__init__.py` of `a` and of `a.b`. Installed packages from elsewhere are not followed.
     """
     folder = source_folder(root)
-    found: set[Path] = set()
     waiting: list[Path] = []
+    found: set[Path] = set()
     for path in [sources] if isinstance(sources, (str, Path)) else sources:
         path = Path(path).resolve()
-        if path.suffix != ".ipynb":
+        if path.suffix == ".ipynb":
+            found |= closure_of_cells(read_notebook(path)["cells"], path.parent, root)
+        else:
             waiting += [path, *_files(_dotted(path, folder), (folder,))]
-            continue
-        for name in imports_of_cells(read_notebook(path)["cells"]):
-            waiting += _files(name, (path.parent, folder))
+    return found | _followed(waiting, folder)
+
+
+def closure_of_cells(cells: Iterable[Mapping[str, Any]], place: Path, root: Path) -> set[Path]:
+    """Return what the cells of a notebook in the folder `place` import, directly or not."""
+    folder = source_folder(root)
+    names = imports_of_cells(cells)
+    return _followed([p for name in names for p in _files(name, (place, folder))], folder)
+
+
+def _followed(waiting: list[Path], folder: Path) -> set[Path]:
+    """Return these files and all that they import."""
+    found: set[Path] = set()
     while waiting:
         path = waiting.pop()
         if path in found:
@@ -74,7 +86,9 @@ def cache_key(notebook: Path, root: Path | None = None) -> str:
     for part in (_content(notebook), platform.python_version(), *keyed_versions().items()):
         digest.update(json.dumps(part, sort_keys=True).encode() + b"\n")
     files = sorted(closure(notebook, root))
-    results = sorted((root / "results").glob("*/*.json"))
+    results = sorted(
+        path for end in ("json", "safetensors") for path in root.glob(f"results/*/*.{end}")
+    )
     if results and _reads_results(notebook, files, root):
         files += results
     for path in files:
@@ -246,36 +260,38 @@ def _files(name: tuple[str, ...], folders: Iterable[Path]) -> list[Path]:
                 found.append(module)
                 break
             elif not place.is_dir():
-                if found and (home := _homes(found[-1]).get(part)):
-                    found += _home_files(found[-1], home)
+                if found and (home := homes(found[-1]).get(part)):
+                    found += _at_home(found[-1], home)
                 break
         else:
             if found:
-                homes = _homes(found[-1]).values()
-                found += [path for home in homes for path in _home_files(found[-1], home)]
+                package = found[-1]
+                for home in homes(package).values():
+                    found += _at_home(package, home)
         if found:
             return found
     return []
 
 
-def _homes(package: Path) -> dict[str, str]:
+def _at_home(package: Path, home: str) -> list[Path]:
+    """Return the file that a package's `HOMES` names, and those of the packages on the way."""
+    *rooms, module = home.split(".")
+    inside = [package.parent.joinpath(*rooms[:n], "__init__.py") for n in range(1, len(rooms) + 1)]
+    return [*inside, package.parent.joinpath(*rooms, f"{module}.py")]
+
+
+def homes(package: Path) -> dict[str, str]:
     """Return the `HOMES` of an `__init__.py`: which module holds a name that it hands out."""
     source = package.read_text(encoding="utf-8") if package.name == "__init__.py" else ""
-    if "HOMES" not in source:
-        return {}
+    return _homes_in(source) if "HOMES" in source else {}
+
+
+@functools.lru_cache(maxsize=64)
+def _homes_in(source: str) -> dict[str, str]:
     for node in ast.parse(source).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "HOMES":
             return ast.literal_eval(node.value)
     return {}
-
-
-def _home_files(package: Path, home: str) -> list[Path]:
-    """Return the files behind an entry of `HOMES`: `compare`, or `checking.check` in a room."""
-    *rooms, module = home.split(".")
-    places = [package.parent.joinpath(*rooms[: n + 1], "__init__.py") for n in range(len(rooms))]
-    return [path for path in places if path.is_file()] + [
-        package.parent.joinpath(*rooms, f"{module}.py")
-    ]
 
 
 def _packages(folder: Path) -> set[str]:

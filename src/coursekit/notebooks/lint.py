@@ -12,32 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from coursekit.errors import CourseError
 from coursekit.course import course_root, quick_imports, relative, write_whole
-from coursekit.notebooks.imports import (
-    imports_of_cells,
-    names_a_reader,
-    parse_cell,
-    read_notebook,
-)
+from coursekit.errors import CourseError
+from coursekit.notebooks.first_cells import cell_name, first_cells, fix_first_cells
+from coursekit.notebooks.imports import parse_cell, read_notebook
 from coursekit.notebooks.lint_training import GPU, is_training, training
 
 LONGEST_CELL = 25
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
-SETUP_ID = "setup-colab"
-SETUP_TAG = "hide-input"
-SETUP = """\
-import importlib.util
-if importlib.util.find_spec("coursekit") is None:  # Colab and other fresh machines
-"""
-PACKAGE = '    %pip install -q "coursekit @ git+https://github.com/{repository}"'
-COURSE = """\
-    !git clone -q --depth 1 https://github.com/{repository} course
-    %cd -q course
-    %pip install -q ."""
-COLAB = "https://colab.research.google.com/github/{repository}/blob/{branch}/{path}"
-COLAB_LINK = re.compile(r"https://colab\.research\.google\.com/github/[^\s)>\"']+")
-
 KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 RANDOM_ID = re.compile(r"(?=.*\d)[0-9a-f]{8}(-[0-9a-f]{4}){0,3}(-[0-9a-f]{12})?|[0-9a-f]{12,}")
 UNIX_PATH = re.compile(
@@ -77,48 +59,6 @@ def all_notebooks(root: Path) -> list[Path]:
     return sorted(path for path in found if ".ipynb_checkpoints" not in path.parts)
 
 
-def repository(root: Path) -> tuple[str, str]:
-    """Return `OWNER/REPO` and the branch, from `repository` in `_config.yml`."""
-    import yaml
-
-    try:
-        config = yaml.safe_load((Path(root) / "_config.yml").read_text(encoding="utf-8"))
-    except yaml.YAMLError as error:
-        raise CourseError(f"_config.yml is not YAML: {' '.join(str(error).split())}") from error
-    about = (config.get("repository") if isinstance(config, dict) else None) or {}
-    found = re.fullmatch(
-        r"https://github\.com/([\w.-]+/[\w.-]+?)(?:\.git)?/?", str(about.get("url"))
-    )
-    if not found:
-        raise CourseError(
-            "_config.yml needs repository: {url: https://github.com/OWNER/REPO}, "
-            f"but its url is {about.get('url')!r}"
-        )
-    return found[1], str(about.get("branch") or "main")
-
-
-def setup_source(root: Path, cells: Iterable[Mapping[str, Any]] = ()) -> str:
-    """Return the cell that installs the package where it is missing.
-
-    Where `cells` read results of trainings it fetches the whole course: these are no part of the
-    package.
-    """
-    reads = names_a_reader(imports_of_cells(cells))
-    return (SETUP + (COURSE if reads else PACKAGE)).format(repository=repository(root)[0])
-
-
-def colab_link(path: Path, root: Path) -> str:
-    """Return the address at which Colab opens the notebook at `path`.
-
-    The source of an assignment has the link of what students get, which is generated from it.
-    """
-    name, branch = repository(root)
-    place = relative(path, root)
-    if place.startswith("solutions/"):
-        place = f"notebooks/assignments/{place.removeprefix('solutions/')}"
-    return COLAB.format(repository=name, branch=branch, path=place)
-
-
 def lint(path: Path) -> list[Problem]:
     """Return everything that is wrong with the form of a notebook; none means fit to commit."""
     path = Path(path)
@@ -130,7 +70,7 @@ def lint(path: Path) -> list[Problem]:
     for cell in notebook["cells"]:
         cell["source"] = _text(cell)
     found: list[tuple[str, str]] = []
-    common = (_format, _outputs, _ids, _kernel, _lengths, _paths, _first_cells, _code)
+    common = (_format, _outputs, _ids, _kernel, _lengths, _paths, first_cells, _code)
     rules = (*common, _assignment, training)
     for rule in rules:
         found += rule(notebook, path.resolve(), root)
@@ -165,7 +105,7 @@ def fix(path: Path) -> bool:
         else:
             cell.pop("outputs", None)
             cell.pop("execution_count", None)
-    _fix_first_cells(notebook["cells"], path, root)
+    fix_first_cells(notebook["cells"], path, root)
     _fix_ids(notebook["cells"])
     try:
         nbformat.validate(notebook)
@@ -195,7 +135,7 @@ def _format(notebook: dict, path: Path, root: Path) -> Found:
     except nbformat.ValidationError as error:
         place = list(error.absolute_path)
         named = len(place) > 1 and place[0] == "cells"
-        cell = _name(notebook["cells"][place[1]], place[1]) if named else ""
+        cell = cell_name(notebook["cells"][place[1]], place[1]) if named else ""
         yield cell, f"is not valid in nbformat 4.5: {_one_line(error.message)}"
 
 
@@ -216,7 +156,7 @@ def _ids(notebook: dict, path: Path, root: Path) -> Found:
     for number, cell in enumerate(notebook["cells"]):
         name = cell.get("id")
         if name is None:
-            yield _name(cell, number), "has no id"
+            yield cell_name(cell, number), "has no id"
         elif not isinstance(name, str) or not KEBAB.fullmatch(name) or len(name) > 64:
             yield str(name), "needs an id in kebab-case, such as softmax-by-hand"
         elif RANDOM_ID.fullmatch(name):
@@ -251,32 +191,6 @@ def _paths(notebook: dict, path: Path, root: Path) -> Found:
                 start = re.match(r"[^\s\"'`()]+", line[found.start() :])
                 yield name, f"names an absolute path, {start[0] if start else found[0]}"
                 break
-
-
-def _first_cells(notebook: dict, path: Path, root: Path) -> Found:
-    cells = notebook["cells"]
-    first = cells[0] if cells else {"cell_type": "", "source": ""}
-    name = _name(first, 0) if cells else ""
-    if first["cell_type"] != "markdown" or not first["source"].startswith("# "):
-        yield name, "should be Markdown that begins with the title, `# Title`"
-    expected = f"[Open in Colab]({colab_link(path, root)})"
-    if expected not in first["source"]:
-        yield name, f"needs the link {expected}"
-    for other in COLAB_LINK.findall(first["source"]):
-        if other != colab_link(path, root):
-            yield name, f"links to Colab at {other}; {colab_link(path, root)} is expected"
-    page = root / "book" / f"{path.stem}.md"
-    link = f"../book/{page.name}"
-    if path.parent == root / "notebooks" and page.is_file() and f"({link})" not in first["source"]:
-        yield name, f"needs a link to its page of the book, {link}"
-    second = cells[1] if len(cells) > 1 else {}
-    if second.get("id") != SETUP_ID or second.get("cell_type") != "code":
-        yield "", f"needs {SETUP_ID}, the cell that installs the package, as its second cell"
-        return
-    if second["source"].rstrip("\n") != setup_source(root, cells):
-        yield SETUP_ID, "differs from the cell that the course expects; --fix writes it"
-    if SETUP_TAG not in second.get("metadata", {}).get("tags", []):
-        yield SETUP_ID, f"needs the tag {SETUP_TAG}"
 
 
 def _code(notebook: dict, path: Path, root: Path) -> Found:
@@ -439,25 +353,6 @@ def _variables(nodes: Iterable[ast.expr]) -> set[str]:
     return {node.id for node in nodes if isinstance(node, ast.Name)}
 
 
-def _fix_first_cells(cells: list[dict[str, Any]], path: Path, root: Path) -> None:
-    link = colab_link(path, root)
-    if cells and cells[0]["cell_type"] == "markdown":
-        text = COLAB_LINK.sub(lambda found: link, cells[0]["source"])
-        if f"[Open in Colab]({link})" not in text:
-            text = text.rstrip("\n") + f"\n\n[Open in Colab]({link})"
-        cells[0]["source"] = text
-    setup = next((cell for cell in cells if cell.get("id") == SETUP_ID), None)
-    if setup is None:
-        setup = {"cell_type": "code", "id": SETUP_ID, "outputs": [], "execution_count": None}
-    else:
-        cells.remove(setup)
-    tags = setup.setdefault("metadata", {}).setdefault("tags", [])
-    if SETUP_TAG not in tags:
-        tags.append(SETUP_TAG)
-    setup["source"] = setup_source(root, cells)
-    cells.insert(1, setup)
-
-
 def _fix_ids(cells: list[dict[str, Any]]) -> None:
     """Give a readable id to each cell that has none: its heading's words, or those before it."""
     good = [cell.get("id") for cell in cells]
@@ -484,11 +379,7 @@ def _fix_ids(cells: list[dict[str, Any]]) -> None:
 def _named(notebook: dict, kind: str | None = None) -> Iterator[tuple[dict[str, Any], str]]:
     for number, cell in enumerate(notebook["cells"]):
         if kind is None or cell["cell_type"] == kind:
-            yield cell, _name(cell, number)
-
-
-def _name(cell: dict[str, Any], number: int) -> str:
-    return str(cell.get("id") or f"number {number + 1}")
+            yield cell, cell_name(cell, number)
 
 
 def _text(cell: dict[str, Any]) -> str:

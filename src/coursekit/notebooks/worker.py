@@ -47,6 +47,7 @@ KERNEL_ENVIRONMENT = {
     "MPLBACKEND": "module://matplotlib_inline.backend_inline",
     "PYTHONHASHSEED": "0",  # the order of a printed set is the same in every run
     "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+    "PIP_NO_INDEX": "1",  # a notebook's first cell installs for readers; here nothing is fetched
 }
 ALSO_RECORDED = ("coursekit", "ipykernel", "nbclient")
 LONGEST_SOCKET_FOLDER = 80  # macOS allows 103 characters for a socket's whole path

@@ -1,1 +1,65 @@
-"""Objectives: what a model is asked to predict, and how far off it was."""
+"""Objectives: what a model is asked to predict, and how far off it was.
+
+`from coursekit.objectives import dpo_loss` works for every name below and loads that one file only.
+"""
+
+from coursekit._lazy import lazily
+
+HOMES = {  # which module holds a name; the cache keys of the notebooks read this table too
+    "average_checkpoints": "checkpoints",
+    "token_masking": "denoising",
+    "token_deletion": "denoising",
+    "text_infilling": "denoising",
+    "sentence_permutation": "denoising",
+    "document_rotation": "denoising",
+    "bart_noise": "denoising",
+    "split_sentences": "denoising",
+    "DenoisingBatch": "denoising",
+    "denoising_batch": "denoising",
+    "DetectionLoss": "detection",
+    "hard_distillation": "distillation",
+    "soft_distillation": "distillation",
+    "distillation": "distillation",
+    "segment_pairs": "input_formats",
+    "sentence_pairs": "input_formats",
+    "full_sentences": "input_formats",
+    "doc_sentences": "input_formats",
+    "smoothed_targets": "label_smoothing",
+    "smoothed_cross_entropy": "label_smoothing",
+    "fused_cross_entropy": "label_smoothing",
+    "loss_on_tokens": "label_smoothing",
+    "lowest_loss": "label_smoothing",
+    "Replacement": "masked_lm",
+    "MaskedTokens": "masked_lm",
+    "mlm_mask": "masked_lm",
+    "masked_lm_loss": "masked_lm",
+    "HungarianMatcher": "matcher",
+    "assign": "matcher",
+    "SentencePair": "next_sentence",
+    "PairInput": "next_sentence",
+    "PairBatch": "next_sentence",
+    "nsp_pairs": "next_sentence",
+    "truncate_pair": "next_sentence",
+    "encode_pair": "next_sentence",
+    "pair_room": "next_sentence",
+    "pad_pairs": "next_sentence",
+    "next_sentence_loss": "next_sentence",
+    "answer_mask": "preferences",
+    "sequence_log_probability": "preferences",
+    "Preference": "preferences",
+    "dpo_loss": "preferences",
+    "reward_loss": "preferences",
+    "kl_to_reference": "preferences",
+    "rlhf_reward": "preferences",
+    "pad_rows": "rows",
+    "batches_of_tokens": "rows",
+    "SpanCorruption": "span_corruption",
+    "Corrupted": "span_corruption",
+    "corrupt_spans": "span_corruption",
+    "random_spans": "span_corruption",
+    "replace_spans": "span_corruption",
+    "restore": "span_corruption",
+    "SpecialTokens": "special_tokens",
+}
+
+__getattr__, __dir__ = lazily(__name__, HOMES)

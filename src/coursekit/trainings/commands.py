@@ -39,6 +39,8 @@ def add(
     text = "one run for each value in a TOML file: [grid], [[run]], [fixed], seeds"
     option("--sweep", type=Path, metavar="FILE", help=text)
     option("--workers", type=count, metavar="N", help="runs of a sweep at a time (2)")
+    text = "keep the models of a sweep's runs too, beside the runs in _build"
+    option("--keep", action="store_true", help=text)
     option("--cluster", metavar="ADDRESS", help="a Dask scheduler that gets a sweep's runs")
     option("--threads", type=count, metavar="N", help="threads of one run (all cores, shared out)")
     option("--timeout", type=seconds, metavar="S", help="seconds for one run (no limit)")
@@ -63,6 +65,8 @@ def train(arguments: argparse.Namespace) -> int:
     for option in ("workers", "cluster"):
         if getattr(arguments, option) is not None:
             raise CourseError(f"--{option} is for the runs of a --sweep")
+    if arguments.keep:
+        raise CourseError("--keep is for the runs of a --sweep; a single training keeps its model")
     trained = run(
         find(arguments.root, arguments.name),
         profile=arguments.profile,
@@ -100,6 +104,7 @@ def _sweep(arguments: argparse.Namespace) -> int:
         cluster=arguments.cluster,
         threads=arguments.threads,
         timeout=arguments.timeout,
+        keep=arguments.keep,
         quiet=arguments.quiet,
     )
     rows = [[run["name"], run["seed"], run["seconds"], run["metrics"]] for run in swept.runs]

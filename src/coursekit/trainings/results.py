@@ -1,14 +1,20 @@
-"""What trainings found, as `results/NAME/PROFILE.json` has it: its text, a table, two compared."""
+"""What trainings found, as `results/NAME/PROFILE.json` has it: its text, a table, two compared.
+
+A model that a training keeps stands beside its result, as `PROFILE.safetensors`.
+"""
 
 from __future__ import annotations
 
+import base64
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from coursekit.course import write_whole
 from coursekit.errors import CourseError
-from coursekit.training.records import in_short
+from coursekit.training.records import in_short, unfinished
 
 METRICS = 4  # of a run, in the table
 
@@ -34,6 +40,29 @@ def _load(path: Path) -> dict[str, Any]:
     if not isinstance(content, dict) or not {"name", "profile", "hardware"} <= set(content):
         raise CourseError(f"{where} is no result of a training")
     return content
+
+
+def write_result(file: Path, result: Mapping[str, Any], weights: str | None) -> None:
+    """Write a result, and the weights that came as base64: both, or, whatever happens, neither.
+
+    Two files cannot take their places at once. So the weights wait under a name that has their
+    checksum, where `trained` finds them too, until the result that names it is there.
+    """
+    for waiting in file.parent.glob(f".{file.stem}.*.safetensors"):  # of a run that was killed
+        if file.is_file() and waiting.suffixes[-2].strip(".") in file.read_text("utf-8"):
+            os.replace(waiting, file.with_suffix(".safetensors"))
+        waiting.unlink(missing_ok=True)
+    if weights is not None:
+        write_whole(_waiting(file, result), base64.b64decode(weights))
+    write_whole(file, as_text(result))
+    if weights is not None:
+        os.replace(_waiting(file, result), file.with_suffix(".safetensors"))
+    else:
+        file.with_suffix(".safetensors").unlink(missing_ok=True)
+
+
+def _waiting(file: Path, result: Mapping[str, Any]) -> Path:
+    return unfinished(file, result.get("model", {}).get("sha256", "none"))
 
 
 def as_text(value: Any, depth: int = 0) -> str:

@@ -2,7 +2,8 @@
 
 Each finished run stands at once in `_build/training/NAME/sweeps/PROFILE-SWEEP/`, and what is there
 with the same key and values is not run again. At the end `results/NAME/PROFILE-SWEEP.json` has a
-row for each run. The runs themselves write nothing; only this process does.
+row for each run. The runs themselves write nothing; only this process does. Their models are kept,
+beside the runs, if that is asked for.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from coursekit.course import write_whole
 from coursekit.jobs.hands import finished
 from coursekit.progress import track
 from coursekit.training.hardware import cores
-from coursekit.trainings.results import as_text
+from coursekit.trainings.results import as_text, write_result
 from coursekit.trainings.sweep_plan import Planned, plan
 from coursekit.trainings.train import GRACE, PROGRAM, Training, failure, only_one
 
@@ -46,6 +47,7 @@ def sweep(
     cluster: str | None = None,
     threads: int | None = None,
     timeout: float | None = None,
+    keep: bool = False,
     quiet: bool = False,
 ) -> Swept:
     """Run what the sweep in `path` plans and is not done, here or on the Dask `cluster`."""
@@ -54,12 +56,15 @@ def sweep(
     profile = values[runs[0].stem]["profile"]
     folder = training.folder / "sweeps" / f"{profile}-{path.stem}"
     with only_one(folder, f"another run of the sweep {path.name} is at work"):
-        done = _done(folder, training, values)
+        done = _done(folder, training, values, keep)
         left = [run for run in runs if run.stem not in done]
         count = max(1, min(len(left), workers or WORKERS))
         share = threads or (None if cluster else max(1, cores() // count))
         jobs = [
-            {**training.job(values[run.stem], threads=share, timeout=timeout), "run": run.stem}
+            {
+                **training.job(values[run.stem], threads=share, timeout=timeout, keep=keep),
+                "run": run.stem,
+            }
             for run in left
         ]
         failed: dict[str, str] = {}
@@ -70,9 +75,11 @@ def sweep(
             with closing(_answers(jobs, count, cluster)) as answers:
                 for number, (job, answer) in enumerate(answers, 1):
                     stem, kept = job["run"], folder / f"{job['run']}.failed.ipynb"
+                    if answer["ok"] and keep and "weights" not in answer:
+                        answer |= {"ok": False, "cell": "", "error": "records no model to keep"}
                     if answer["ok"]:
                         done[stem] = training.result(values[stem], answer)
-                        write_whole(folder / f"{stem}.json", as_text(done[stem]))
+                        write_result(folder / f"{stem}.json", done[stem], answer.get("weights"))
                         kept.unlink(missing_ok=True)
                     else:
                         failed[stem] = failure(training, answer, kept)
@@ -92,7 +99,7 @@ def sweep(
 
 
 def _done(
-    folder: Path, training: Training, values: Mapping[str, Mapping[str, Any]]
+    folder: Path, training: Training, values: Mapping[str, Mapping[str, Any]], keep: bool
 ) -> dict[str, dict[str, Any]]:
     """Return the results that need not be made again, by the stem of their run."""
     found = {}
@@ -101,7 +108,7 @@ def _done(
             result = json.loads((folder / f"{stem}.json").read_text(encoding="utf-8"))
             set_then = {**result["set"], "profile": result["profile"]}
             same = {"processes": 1, **wanted} == {**set_then, "processes": result["processes"]}
-            if result["key"] == training.key and same:
+            if result["key"] == training.key and same and (not keep or "model" in result):
                 found[stem] = result
         except (OSError, ValueError, KeyError, TypeError):
             continue

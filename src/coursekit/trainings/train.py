@@ -1,8 +1,9 @@
 """Run a training notebook with a profile and other values, and keep what it found.
 
 The executed copy and the checkpoints stand in `_build/training/NAME/PROFILE-HASH/`, the hash being
-that of the values that were set; the result of a whole profile stands in `results/NAME/`. A process
-of `hands` executes the notebook; only this one writes, and every file whole or not at all.
+that of the values that were set; the result of a whole profile stands in `results/NAME/`, and the
+model beside it, if the notebook keeps one. A process of `hands` executes the notebook; only this
+one writes, and every file whole or not at all.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from coursekit.jobs.hands import finished
 from coursekit.notebooks.imports import cache_key, read_notebook, source_folder
 from coursekit.notebooks.parameters import check_names, parameter_cells, parameters, short_hash
 from coursekit.training.hardware import cores
-from coursekit.trainings.results import as_text
+from coursekit.trainings.results import as_text, write_result
 
 PROGRAM = """\
 from coursekit.course import quick_imports
@@ -83,6 +84,7 @@ class Training:
     def result(self, values: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
         """Return what is kept of a finished run."""
         said = answer["said"]
+        model = {"model": said["model"]} if "weights" in answer else {}
         changes = {k: v for k, v in values.items() if k not in ("profile", "processes")}
         return {
             "name": self.name,
@@ -90,6 +92,7 @@ class Training:
             "seed": values.get("seed", self.known.get("seed")),
             "settings": answer["settings"],
             **{part: said[part] for part in ("metrics", "curves", "tables", "data")},
+            **model,
             "seconds": answer["seconds"],
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
             "hardware": said["hardware"],
@@ -153,7 +156,8 @@ def train(
         checkpoints = _prepare(folder, training, others, resume, quiet)
         if checkpoints is not None:
             values["checkpoints"] = checkpoints
-        job = training.job(values, threads=threads or cores(), timeout=timeout, aloud=not quiet)
+        options = {"threads": threads or cores(), "timeout": timeout, "aloud": not quiet}
+        job = training.job(values, **options, keep=True)
         with _counted(folder / "begun.json") as before:
             answer = _answer(training, job, profile)
         values.pop("checkpoints", None)
@@ -169,7 +173,7 @@ def train(
         if not changes and profile != "smoke":
             file = training.root / "results" / training.name / f"{profile}.json"
         write_whole(executed, answer["notebook"])
-        write_whole(file, as_text(result))
+        write_result(file, result, answer.get("weights"))
         kept.unlink(missing_ok=True)
     return Trained(result, file, executed)
 

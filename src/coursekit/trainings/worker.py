@@ -1,14 +1,16 @@
 """One training notebook, executed by papermill: a job in, an answer out, nothing else written.
 
 A job is a dict: `text` of the notebook, its `name` and `parameters`, the `folder` to work in, the
-`source` folder of the packages, `threads`, `timeout` in seconds, and whether to be `aloud`. The
-answer has the executed notebook's text and what it said with `choose` and `record`, or the error.
+`source` folder of the packages, `threads`, `timeout` in seconds, whether to be `aloud`, and whether
+to `keep` the model. The answer has the executed notebook's text, what it said with `choose` and
+`record`, and the model's weights as base64 if they are to be kept; or the error.
 This file is the program of the processes in `hands`; when stdin closes, the kernel is interrupted,
 so that a training saves where it is, and after a while killed with everything that it started.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import logging
 import os
@@ -42,7 +44,7 @@ from coursekit.notebooks.worker import (
     ThisInterpreter,
     last_words,
 )
-from coursekit.training.records import RESULT, SETTINGS
+from coursekit.training.records import KEEP, RESULT, SETTINGS
 from coursekit.trainings.live import ANSI, Live
 
 PATIENCE = 15.0  # seconds for an interrupted training to save itself
@@ -56,6 +58,7 @@ class Execution:
         self.job, self.folder = job, folder
         self.live = Live(sys.stderr, silent=not job.get("aloud"))
         self.copy = folder / f"{job['name']}.ipynb"
+        self.weights = folder / "model.safetensors"
         self.cell, self.stopping = "", False
         self.manager: AsyncKernelManager | None = None
         self.ends = time.monotonic() + (job.get("timeout") or 1e9)
@@ -93,6 +96,8 @@ class Execution:
             return self._failure("never calls record(metrics=...), so it has no result")
         seconds = round(time.perf_counter() - began, 2)
         answer = {"ok": True, "seconds": seconds, "said": said[RESULT], "notebook": self._text()}
+        if self.weights.is_file():
+            answer["weights"] = base64.b64encode(self.weights.read_bytes()).decode()
         return {**answer, "settings": said.get(SETTINGS, {})}
 
     def _place(self) -> Path:
@@ -135,6 +140,7 @@ class Execution:
             **os.environ,
             **KERNEL_ENVIRONMENT,
             **dict.fromkeys(THREADS, str(self.job.get("threads") or 1)),
+            KEEP: str(self.weights) if self.job.get("keep") else "",
             "IPYTHONDIR": str(self.folder / "ipython"),
             "PYTHONPATH": os.pathsep.join(part for part in path if part),
         }

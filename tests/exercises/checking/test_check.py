@@ -15,10 +15,10 @@ import torch
 from torch import nn
 
 from coursekit.exercises import catalogue
+from coursekit.exercises.a01_kernels.additive_scores import AdditiveScores as Additive
 from coursekit.exercises.checking import check as checking
 from coursekit.exercises.checking.check import check
 from coursekit.exercises.comparing.outcome import Known
-from coursekit.exercises.mistakes import a01_kernels as wrong
 from coursekit.exercises.question import Case
 
 QUESTIONS = [
@@ -26,6 +26,12 @@ QUESTIONS = [
     for assignment in map(catalogue.load, catalogue.names())
     for question in assignment.questions
 ]
+
+
+def wrong(question, name):
+    """Return the answer of somebody who makes one of the mistakes that we know."""
+    known = catalogue.find(question)[1].misconceptions
+    return next(mistake.answer for mistake in known if mistake.name == name)
 
 
 def shares(scores):
@@ -65,11 +71,11 @@ def test_the_name_of_the_function_finds_the_question():
 
 
 def test_a_failure_shows_the_call_both_sides_and_the_link():
-    text = repr(check("shares", wrong.shares_overflow))
+    text = repr(check("shares", wrong("shares", "largest score not subtracted")))
     assert "\nscores of a thousand:\n  shares(scores: (2, 2))\n  all values are nan" in text
     assert "nan* nan*   0.7311 0.2689" in text
     assert "/book/kernels.html#sec-kernels-regression" in text
-    module = repr(check("AdditiveScores", wrong.NoTanh))
+    module = repr(check("AdditiveScores", wrong("AdditiveScores", "no tanh")))
     assert "AdditiveScores.forward(q: (1, 2), k: (1, 2))" in module
 
 
@@ -95,9 +101,12 @@ def test_an_exception_is_shown_with_the_line_of_the_answer():
         (("no_such_question", shares), "no question asks for 'no_such_question'"),
         (("predict",), "predict is not defined yet"),
         ((torch.zeros(2),), "this is a value; check wants the function or class itself"),
-        ((wrong.NoTanh(query_width=1, key_width=1, hidden=1),), "this is an instance"),
+        (
+            (wrong("AdditiveScores", "no tanh")(query_width=1, key_width=1, hidden=1),),
+            "this is an instance",
+        ),
         (("AdditiveScores", shares), "AdditiveScores should be a class"),
-        (("shares", wrong.NoTanh), "shares should be a function"),
+        (("shares", wrong("AdditiveScores", "no tanh")), "shares should be a function"),
         (("shares", 7), "shares should be a function"),
         ((lambda scores: scores,), "no question asks for '<lambda>'"),
         ((7,), "this has no name"),
@@ -195,7 +204,7 @@ def test_inputs_changed_in_place_are_told():
 
 
 def test_random_numbers_of_the_notebook_are_left_as_they_were():
-    class AdditiveScores(wrong.Layers):
+    class AdditiveScores(Additive):
         def forward(self, q, k):
             torch.manual_seed(3)
             return super().forward(q, k)
@@ -207,13 +216,55 @@ def test_random_numbers_of_the_notebook_are_left_as_they_were():
 
 
 def test_an_answer_may_use_earlier_answers_of_the_notebook(monkeypatch):
-    monkeypatch.setitem(globals(), "gaussian_scores", wrong.gaussian_plain_bandwidth)
+    monkeypatch.setitem(
+        globals(), "gaussian_scores", wrong("gaussian_scores", "bandwidth not squared")
+    )
 
     def predict(query, x, y, bandwidth):
         scores = gaussian_scores(query[:, None], x[:, None], bandwidth)  # noqa: F821
         return shares(scores) @ y
 
-    assert check(predict).misconception == "bandwidth not squared in a prediction"
+    answer = check(predict)
+    assert answer.hint.startswith(
+        "With ours in place of your gaussian_scores this is right. Mend gaussian_scores. You divide"
+    )
+    assert not answer.right and answer.misconception == ""
+    assert globals()["gaussian_scores"] is wrong("gaussian_scores", "bandwidth not squared")
+
+
+def test_a_mistake_here_is_told_although_an_earlier_answer_is_wrong_as_well(monkeypatch):
+    monkeypatch.setitem(globals(), "gaussian_scores", wrong("gaussian_scores", "plus for minus"))
+
+    def predict(query, x, y, bandwidth):
+        scores = gaussian_scores(query[:, None], x[:, None], bandwidth)  # noqa: F821
+        return scores.softmax(dim=0) @ y
+
+    answer = check(predict)
+    assert answer.misconception == "shares over the places" and "With ours" not in answer.hint
+
+
+def test_an_earlier_answer_that_is_wrong_and_not_called_is_not_blamed(monkeypatch):
+    monkeypatch.setitem(globals(), "gaussian_scores", wrong("gaussian_scores", "plus for minus"))
+    answer = check("predict", wrong("predict", "the nearest sample"))
+    assert answer.misconception == "the nearest sample" and "ours" not in answer.hint
+
+
+def test_the_cause_of_a_module_is_named(monkeypatch):
+    def gelu(x):
+        return x.relu()
+
+    monkeypatch.setitem(globals(), "gelu", gelu)
+
+    class FeedForward(nn.Module):
+        def __init__(self, *, width, hidden):
+            super().__init__()
+            self.expand, self.contract = nn.Linear(width, hidden), nn.Linear(hidden, width)
+
+        def forward(self, x):
+            return self.contract(globals()["gelu"](self.expand(x)))
+
+    assert "in place of your gelu this is right. Mend gelu." in check(FeedForward).hint
+    assert globals()["gelu"] is gelu
 
 
 TAGS = {"div", "strong", "em", "code", "br", "p", "ul", "li", "span", "a", "pre"}
@@ -241,7 +292,11 @@ def test_html_is_whole_escaped_and_has_no_script_and_no_fixed_text_colour():
     def sneaky(scores):
         raise ValueError("<script>alert(1)</script>")
 
-    for answer in (check("shares", sneaky), check("shares", wrong.shares_overflow), check(shares)):
+    for answer in (
+        check("shares", sneaky),
+        check("shares", wrong("shares", "largest score not subtracted")),
+        check(shares),
+    ):
         text = answer._repr_html_()
         tags = Tags(text).seen
         assert tags <= TAGS
@@ -257,8 +312,8 @@ def test_the_courses_own_fault_is_a_sentence(monkeypatch):
 
 def test_a_module_that_only_reads_from_a_closed_stdout_still_works(monkeypatch):
     monkeypatch.setattr(sys, "stdout", io.StringIO())
-    assert check("AdditiveScores", wrong.Layers).right
-    assert isinstance(wrong.Layers(query_width=1, key_width=1, hidden=1), nn.Module)
+    assert check("AdditiveScores", Additive).right
+    assert isinstance(Additive(query_width=1, key_width=1, hidden=1), nn.Module)
 
 
 def test_a_case_that_calls_two_names_gets_both_from_the_notebook(monkeypatch):

@@ -121,7 +121,7 @@ def test_the_index_is_that_of_the_largest_difference(rows, columns, data):
     assert found.index == (row, column) and found.largest == 3.0
     shown = excerpt(found, 1e-5)
     assert any("3." in cell for line in shown.yours for cell in line)
-    assert len(shown.text().splitlines()) <= 6
+    assert len(shown.yours) == rows and len(shown.yours[0]) == min(columns, 8)
 
 
 def test_an_excerpt_marks_what_differs_and_says_where_it_is():
@@ -129,6 +129,26 @@ def test_an_excerpt_marks_what_differs_and_says_where_it_is():
     actual = expected.clone()
     actual[1, 4, 7] = math.nan
     text = excerpt(same(actual, expected), 1e-5).text()
-    assert text.startswith("in output[1], rows 2 to 5 of 0 to 5, columns 4 to 8 of 0 to 8")
+    assert text.startswith("in output[1], columns 1 to 8 of 0 to 8")
     assert text.count("*") == 1 and "nan*" in text
     assert excerpt(same(1.0, 2.0), 1e-5) is None
+
+
+def test_an_excerpt_shows_where_most_of_it_differs_and_counts_the_rest():
+    expected = torch.zeros(20, 20)
+    actual = expected.clone()
+    actual[6:12, 10] = 1.0
+    actual[11, 10], actual[0, 0] = 5.0, 1.0
+    shown = excerpt(same(actual, expected), 1e-5)
+    assert (
+        shown.title == "rows 6 to 13 of 0 to 19, columns 6 to 13 of 0 to 19, 1 more differs outside"
+    )
+    assert sum(map(sum, shown.wrong)) == 6
+
+
+def test_a_matrix_of_eight_by_eight_is_shown_whole_and_fits_into_the_page():
+    expected = torch.randn(8, 8, generator=torch.Generator().manual_seed(0))
+    text = excerpt(same(-expected, expected), 1e-5).text()
+    lines = text.splitlines()
+    assert (lines[0], lines[9], len(lines)) == ("yours", "expected", 18)
+    assert max(map(len, lines)) <= 84 and text.count("*") == 64

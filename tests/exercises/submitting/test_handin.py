@@ -255,3 +255,16 @@ def test_colab_is_asked_and_may_fail(monkeypatch, tmp_path):
     found.parent.rmdir()
     colab._message.blocking_request = lambda request, timeout_sec: None  # it did not answer
     assert whereabouts.this_notebook({}) is None
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("name = input('who? ')", "EOFError: input() is not available when graded"),
+        ("import google.colab", "google.colab is there in Colab only, not when graded"),
+        ("get_ipython().kernel", "IPython's shell is not there when graded"),
+    ],
+)
+def test_it_runs_what_the_grader_runs(tmp_path, cell, said):
+    report = handin.look_at(small(tmp_path, cell))
+    assert [one for one in report.mend if said in one], report.mend

@@ -189,7 +189,6 @@ def verdict(status="PARTIAL", points=1.0, flags=(), answers=None, **question) ->
     one = QuestionVerdict(name="f", points=points, max_points=2, **further | question)
     return Verdict(
         assignment="ps1",
-        key="",
         status=status,
         reason="in all",
         points=points,

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import textwrap
+from pathlib import Path
 
 import pytest
+
+import coursekit
+from coursekit.grading.sandbox import hiding
 
 # Ways to the reference `coursekit.attention.attention`. Each leaves in `found` what it has found:
 # a function, a module, or the text of a file; and the cell then says whether it is the reference.
@@ -90,7 +94,7 @@ SEARCHES = {
         "os.close(w)\nfound = os.read(r, 9)"
     ),
     "a pickle": "import pickle\nfound = pickle.loads(b'ccoursekit.attention\\nattention\\n.')",
-    "the questions": "import coursekit.exercises.a01_kernels as found",
+    "the questions": "import coursekit.exercises.a01_kernels.shares as found",
     "the questions' file": "found = open({exercises!r}).read()",
     "the judge": "import coursekit.grading.judging.judge as found",
     "the memory of this process": (
@@ -115,7 +119,7 @@ def is_text(thing):
 
 def test_the_references_are_not_there_to_be_found(desk):
     import coursekit.attention as reference
-    import coursekit.exercises.a01_kernels as questions
+    import coursekit.exercises.a01_kernels.shares as questions
 
     cell = [IS_IT]
     for number, (name, search) in enumerate(SEARCHES.items()):
@@ -215,3 +219,13 @@ def test_an_import_is_remembered_in_every_later_cell_and_length_hides_nothing(de
     ]
     padded = f"def square(x):\n    return torch.ops.aten.pow(x, 2)\n{'#' * 300_000}"
     assert ["too long" in flag for flag in desk.grade(padded).flags] == [True]
+
+
+def test_a_name_of_a_package_shows_the_file_that_holds_it(tmp_path):
+    """A released notebook may say `from coursekit.tokenizers import ByteBPE`."""
+    package = Path(coursekit.__file__).parent
+    cells = [(1, "from coursekit.tokenizers import ByteBPE")]
+    _, shown, modules = hiding.hidden(package, [], ["coursekit"], cells)
+    assert str(package / "tokenizers" / "byte_bpe.py") in shown
+    assert "coursekit.tokenizers.byte_bpe" in modules
+    assert "coursekit.tokenizers.unigram" not in modules

@@ -125,16 +125,14 @@ class Classroom:
         points = sum(one.points for one in questions)
         whole = "OK" if points == 6 else "PARTIAL"
         return Verdict(
-            assignment="powers", key="k", status=whole, reason="", points=points, max_points=6,
+            assignment="powers", status=whole, reason="", points=points, max_points=6,
             questions=questions, answers=given | (answers or {}), outputs=outputs or {},
             layers=["rlimits", "landlock"], seconds=seconds,
         )  # fmt: skip
 
     @staticmethod
     def empty(status: str, reason: str) -> Verdict:
-        return Verdict(
-            assignment="powers", key="k", status=status, reason=reason, points=0, max_points=6
-        )
+        return Verdict(assignment="powers", status=status, reason=reason, points=0, max_points=6)
 
     def student(self, student: str, first: str = "", last: str = "", email: str = "") -> None:
         with self.gradebook() as book:

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from coursekit.errors import CourseError
 from coursekit.grading.gradebook.late import LateRule, rule_of
-from coursekit.grading.results.export import as_text, defuse, export, read_table, remarks
+from coursekit.grading.results.export import export, read_table, remarks
+from coursekit.grading.results.table import as_text, defuse
 
 NAMES = {
     "comma": ("Ann, the", "O'Neil"),
@@ -192,7 +193,7 @@ def test_says_what_is_wrong(classroom) -> None:
     with pytest.raises(CourseError, match="no assignment"):
         export(classroom.root, "cubes")
     classroom.student("ada")
-    with pytest.raises(CourseError, match="csv, canvas, moodle, json, worksheet"):
+    with pytest.raises(CourseError, match="csv, json, canvas, moodle, worksheet"):
         export(classroom.root, classroom.name, "xls")
 
 

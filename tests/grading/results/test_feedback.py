@@ -239,6 +239,12 @@ def test_what_others_call_comes_first(classroom, monkeypatch) -> None:
     following = seen[seen.index("What to do next") : seen.index("Question by question")]
     assert following.index("Cubes") < following.index("Squares")
     assert "tried together with your cube, not yet right" in seen
+    assert "We know this one, unless it comes from your cube." in seen
+    verdict = classroom.partial()
+    square, cube = verdict.questions
+    own = dataclasses.replace(square, carried=["cube"])
+    classroom.hand_in("ada", dataclasses.replace(verdict, questions=[own, cube]))
+    assert "We know this one, and it is in square itself." in read(page_of(classroom, "ada")).text
 
 
 def test_a_mistake_that_costs_its_own_question_only_is_said_to(classroom) -> None:

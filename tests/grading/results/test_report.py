@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from array import array
 from datetime import datetime
@@ -17,7 +18,7 @@ DUE = datetime(2026, 11, 20, 12, 0)
 
 def words(page: str) -> str:
     page = re.sub(r"<style>.*?</style>", "", page, flags=re.S)
-    return " ".join(re.sub(r"<[^>]*>", " ", page).split())
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page)).split())
 
 
 def test_numbers_are_those_of_the_class(classroom, read_page) -> None:

@@ -6,9 +6,9 @@ import textwrap
 from dataclasses import dataclass, field
 from html import escape
 
+from coursekit.address import HOME, is_set, pages
 from coursekit.exercises.comparing.excerpt import Excerpt
 
-BOOK = "https://attention-course.github.io/attention-course/book/"
 WIDTH = 88
 
 # Colours are laid over whatever the page has, so that both themes can be read.
@@ -117,9 +117,12 @@ class Answer:
 
 
 def address(page: str) -> str:
-    """Return where the book has a page: "scaling" or "scaling.html#an-anchor"."""
+    """Return where the book has a page: "scaling" or "scaling.html#an-anchor"; or nothing."""
     name, _, anchor = page.partition("#")
-    return f"{BOOK}{name.removesuffix('.html')}.html" + (f"#{anchor}" if anchor else "")
+    if not is_set(HOME):
+        return ""
+    place = f"{name.removesuffix('.html')}.html" + (f"#{anchor}" if anchor else "")
+    return f"{pages(HOME)}/book/{place}"
 
 
 def _wrapped(text: str, indent: str = "") -> list[str]:

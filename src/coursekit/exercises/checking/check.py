@@ -126,10 +126,59 @@ def _look(
         case = question.cases[first]
         difference = differ(outcome, known.expected(first), case.tolerance)
         result.problem, result.excerpt = str(difference), excerpt(difference, case.tolerance)
-    mistake = known.misconception(outcomes) if stopped is None else None
-    result.misconception = mistake.name if mistake else ""
-    result.hint = mistake.hint if mistake else question.hint
+    if stopped is None:
+        cause, with_ours = _cause(assignment, question, answer)
+        mistake = known.misconception(with_ours or outcomes)
+        result.misconception = mistake.name if mistake else ""
+        result.hint = cause or (mistake.hint if mistake else question.hint)
+    else:
+        result.hint = question.hint
     return result
+
+
+def _cause(
+    assignment: Assignment, question: Question, answer: Any
+) -> tuple[str, list[Outcome | None] | None]:
+    """Look whether an earlier answer is at fault; return a hint if so, and what ours would give.
+
+    Earlier answers that fail are replaced by ours for one run. If all is right then, the hint is
+    that of the earlier question; else what came out in this run speaks of this answer alone.
+    """
+    code = answer.forward if inspect.isclass(answer) and hasattr(answer, "forward") else answer
+    names = getattr(inspect.unwrap(code), "__globals__", {})
+    wrong, first = {}, ""
+    for earlier in assignment.questions:
+        if earlier.name in question.needs and earlier.name in names:
+            known = _known.setdefault(earlier.name, Known(assignment, earlier, earlier.cases))
+            seen = _outcomes(assignment, earlier, names[earlier.name])
+            if not _right(known, seen):
+                mistake = known.misconception(seen)
+                first = first or f"{earlier.name}. {mistake.hint if mistake else earlier.hint}"
+                wrong[earlier.name] = earlier.reference
+    if not wrong:
+        return "", None
+    kept = {name: names[name] for name in wrong}
+    names.update(wrong)
+    try:
+        seen = _outcomes(assignment, question, answer)
+    finally:
+        names.update(kept)
+    if not _right(_known[question.name], seen):
+        return "", seen
+    return f"With ours in place of your {' and '.join(wrong)} this is right. Mend {first}", seen
+
+
+def _outcomes(assignment: Assignment, question: Question, answer: Any) -> list[Outcome | None]:
+    recorder = Recorder(question.name, answer)
+    student = references(assignment, **{question.name: recorder.stand_in()})
+    return _run(question, student, recorder)[0]
+
+
+def _right(known: Known, outcomes: list[Outcome | None]) -> bool:
+    return all(
+        outcome is not None and differ(outcome, known.expected(number), case.tolerance) is None
+        for number, (case, outcome) in enumerate(zip(known.cases, outcomes))
+    )
 
 
 def _run(

@@ -11,7 +11,8 @@ import torch
 
 from coursekit.exercises.comparing.compare import TENSORS, Difference
 
-ROWS, COLUMNS = 4, 5
+ROWS, COLUMNS = 8, 8  # a matrix of this size is shown whole
+WIDTH = 84  # of text; halves that are wider stand one below the other
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,9 @@ class Excerpt:
             for row, marks in zip(self.yours, self.wrong)
         ]
         left, right = _aligned(starred), _aligned(self.expected)
+        if len(left[0]) + len(right[0]) > WIDTH:
+            below = ["yours", *left, "expected", *right]
+            return "\n".join([*([self.title] if self.title else []), *below])
         wide = max(len("yours"), *map(len, left))
         lines = [f"{'yours':{wide}}   expected"]
         lines += [f"{a:{wide}}   {b}".rstrip() for a, b in zip(left, right)]
@@ -49,11 +53,12 @@ def excerpt(difference: Difference, tolerance: float) -> Excerpt | None:
     if a.ndim < 2:
         a, e = np.atleast_1d(a)[None], np.atleast_1d(e)[None]
         index = (0, *(index or (0,)))
-    rows, columns = _window(index[0], a.shape[0], ROWS), _window(index[1], a.shape[1], COLUMNS)
+    wrong = ~_alike(a, e, tolerance)
+    rows = _window(wrong.sum(axis=1), index[0], ROWS)
+    columns = _window(wrong[rows].sum(axis=0), index[1], COLUMNS)
     cut = (rows, columns)
-    wrong = ~_alike(a[cut], e[cut], tolerance)
-    title = _title(path, rows, columns, a.shape)
-    return Excerpt(title, _written(a[cut]), _written(e[cut]), wrong.tolist())
+    title = _title(path, rows, columns, a.shape, int(wrong.sum() - wrong[cut].sum()))
+    return Excerpt(title, _written(a[cut]), _written(e[cut]), wrong[cut].tolist())
 
 
 def _array(value: Any) -> np.ndarray | None:
@@ -65,16 +70,24 @@ def _array(value: Any) -> np.ndarray | None:
     return value if type(value) is np.ndarray and value.dtype.kind in "biufc" else None
 
 
-def _window(middle: int, size: int, wide: int) -> slice:
-    start = max(0, min(middle - wide // 2, size - wide))
-    return slice(start, min(start + wide, size))
+def _window(wrong: np.ndarray, place: int, wide: int) -> slice:
+    """Return the stretch that shows most of what differs, with `place` in it, in its middle if any.
+
+    `wrong` has the number of differences of each row or column.
+    """
+    last = max(len(wrong) - wide, 0)
+    starts = range(min(max(place - wide + 1, 0), last), min(place, last) + 1)
+    start = max(starts, key=lambda n: (wrong[n : n + wide].sum(), -abs(n + wide // 2 - place)))
+    return slice(start, min(start + wide, len(wrong)))
 
 
-def _title(path: str, rows: slice, columns: slice, shape: tuple[int, ...]) -> str:
+def _title(path: str, rows: slice, columns: slice, shape: tuple[int, ...], outside: int) -> str:
     said = [f"in output{path}"] if path else []
     for name, cut, size in (("rows", rows, shape[0]), ("columns", columns, shape[1])):
         if cut.stop - cut.start < size:
             said.append(f"{name} {cut.start} to {cut.stop - 1} of 0 to {size - 1}")
+    if outside:
+        said.append(f"{outside} more differ{'s' if outside == 1 else ''} outside")
     return ", ".join(said)
 
 

@@ -1,7 +1,8 @@
-"""Running a notebook from top to bottom in a fresh process, as a grader would.
+"""Running a notebook from top to bottom in a fresh process, as the grader does.
 
-This is a rehearsal on the learner's own machine, with no sandbox: it runs what the learner wrote,
-for a limited time. `python -m coursekit.exercises.submitting.rehearsal` is the other end of it.
+This is a rehearsal on the learner's own machine, with no sandbox: the same code runs what the
+learner wrote, for a limited time, but `check` is there and says something. `python -m
+coursekit.exercises.submitting.rehearsal` is the other end of it.
 """
 
 from __future__ import annotations
@@ -150,40 +151,29 @@ def main() -> None:
 
 
 def _cells(sources: list[str]) -> Iterator[dict[str, Any]]:
-    from IPython.core.interactiveshell import InteractiveShell
-
     import coursekit.exercises
+    from coursekit.assignments.notebook import Notebook
     from coursekit.exercises.checking.answer import Answer
 
     coursekit.exercises.submit_check = lambda *_, **__: None  # no rehearsal in a rehearsal
     if any("torch" in source or "coursekit" in source for source in sources):
         coursekit.exercises.check  # noqa: B018 -- loads torch before the clock runs
-    shell = InteractiveShell.instance()
-    shell.ask_exit = lambda: None
+    if any("pyplot" in source for source in sources):
+        import matplotlib.pyplot  # noqa: F401
+    notebook = Notebook(Limits(), graded=False)
     yield {}  # ready
-    for source in sources:
-        result = shell.run_cell(source, store_history=True)
-        error = result.error_before_exec or result.error_in_exec
-        if error is not None:
-            said = " ".join(str(error).split())[:300]
-            yield {"error": f"{type(error).__name__}: {said}".rstrip(": "), "line": _line(error)}
-        elif isinstance(result.result, Answer):
-            answer = result.result
+    for number, source in enumerate(sources):
+        notebook.names["_"] = None
+        said = notebook.run(number, source, False)
+        answer = notebook.names["_"]
+        if "error" in said:
+            error = said["error"]
+            short = " ".join(error["message"].split())[:300]
+            yield {"error": f"{error['type']}: {short}".rstrip(": "), "line": error["line"]}
+        elif isinstance(answer, Answer):
             yield {"passed": answer.passed, "cases": len(answer.cases), "hint": answer.hint}
         else:
             yield {}
-
-
-def _line(error: BaseException) -> int:
-    """Return the deepest line of the notebook on the way to the error."""
-    if isinstance(error, SyntaxError):
-        return error.lineno or 0
-    found, trace = 0, error.__traceback__
-    while trace is not None:
-        if "ipython-input" in trace.tb_frame.f_code.co_filename:
-            found = trace.tb_lineno
-        trace = trace.tb_next
-    return found
 
 
 if __name__ == "__main__":

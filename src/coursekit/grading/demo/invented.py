@@ -197,13 +197,13 @@ def _mistakes(name: str, right: dict[str, str]) -> dict[str, tuple[str, str]]:
     assignment = find_assignment(name)
     if assignment is None:
         return {}
-    from coursekit.exercises.mistakes import as_cell
+    from coursekit.exercises.edits import as_cell
 
     found = {}
     for question in assignment.questions:
         for mistake in question.misconceptions:
             if question.name in right:
-                source = _as_student(as_cell(mistake.answer, question.name))
+                source = _as_student(as_cell(mistake.wrong, question.name))
                 found[f"{question.name}: {mistake.name}"] = (question.name, source)
     return found
 

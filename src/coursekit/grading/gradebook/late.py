@@ -7,11 +7,11 @@ nbgrader's own commands it is applied by the plugin in `late_plugin`.
 from __future__ import annotations
 
 import math
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
 from coursekit.errors import CourseError
+from coursekit.grading.folders import settings_of
 
 DAY = 86400.0
 
@@ -44,15 +44,10 @@ class LateRule:
 
 def rule_of(folder: Path) -> LateRule | None:
     """Return the rule in an assignment's `assignment.toml`, or None where it has none."""
-    path = Path(folder) / "assignment.toml"
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8")).get("late")
-    except FileNotFoundError:
-        return None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise CourseError(f"{path} cannot be read ({error})") from error
+    table = settings_of(folder).get("late")
     if table is None:
         return None
+    path = Path(folder) / "assignment.toml"
     unknown = set(table) - {"rate", "grace_hours", "most"} if isinstance(table, dict) else {"late"}
     if unknown:
         raise CourseError(

@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from coursekit.assignments import intake, regions
-from coursekit.assignments.limits import Limits
 from coursekit.assignments.regions import Cell
 from coursekit.errors import CourseError
 from coursekit.grading.folders import Folders
@@ -75,9 +74,8 @@ def synchronise(folders: Folders, masters: dict[str, Any], database: Database) -
 
 def _cells(text: str) -> list[Cell]:
     """Return the cells of the instructor's notebook that nbgrader knows, as it saves them."""
-    notebook = intake.read(text.encode(), Limits(submission_bytes=1 << 30))
     found = []
-    for cell in notebook["cells"]:
+    for cell in intake.master(text)["cells"]:
         known = regions.is_grade(cell) or regions.is_solution(cell) or regions.is_task(cell)
         if regions.grade_id(cell) and (known or regions.is_locked(cell)):
             source = regions.saved_source(cell)
@@ -190,7 +188,7 @@ def _rows(notebook: str, cells: list[Cell], known: dict[tuple[str, str, str], st
     graded, comments, answer = [], {}, ""
     for cell in cells:
         name = regions.grade_id(cell)
-        by_hand = regions.is_task(cell) or (regions.is_grade(cell) and regions.is_solution(cell))
+        by_hand = regions.is_by_hand(cell)
         if regions.is_solution(cell):
             comments[name] = known[notebook, name, "SolutionCell"]
         if regions.is_task(cell):

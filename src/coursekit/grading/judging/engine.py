@@ -10,12 +10,9 @@ another machine. What is the grader's own fault is a verdict `INTERNAL`: no exce
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import json
 import time
 from typing import Any, Self
 
-from coursekit import __version__
 from coursekit.assignments.intake import Malformed
 from coursekit.assignments.limits import Limits
 from coursekit.assignments.rebuild import Rebuilt, rebuild, release_of
@@ -30,28 +27,6 @@ from coursekit.grading.judging.process import WarmDied
 from coursekit.grading.sandbox import plan
 from coursekit.grading.text import clean, one_line
 from coursekit.grading.verdict import QuestionVerdict, Status, Verdict
-
-VERSION = 3  # to be raised when the same submission may get another verdict
-
-
-def key(master: Master, submission: bytes, limits: Limits) -> str:
-    """Return what names a verdict: the submission, what it is judged against, how, and by whom."""
-    parts = (master.key, json.dumps(dataclasses.asdict(limits)), f"{__version__} {VERSION}")
-    digest = hashlib.sha256(submission)
-    for part in parts:
-        digest.update(hashlib.sha256(part.encode()).digest())
-    return digest.hexdigest()[:32]
-
-
-def grade(
-    master: Master,
-    submission: bytes,
-    limits: Limits | None = None,
-    require: frozenset[str] = frozenset(),
-) -> Verdict:
-    """Judge one submission; for many, an `Engine` need not load torch each time."""
-    with Engine(master, limits, require) as engine:
-        return engine.grade(submission)
 
 
 class Engine:
@@ -97,9 +72,7 @@ class Engine:
             self.close()
             verdict = self._internal(error)
         seconds = round(time.perf_counter() - started, 4)
-        return dataclasses.replace(
-            verdict, key=key(self.master, submission, self.limits), seconds=seconds
-        )
+        return dataclasses.replace(verdict, seconds=seconds)
 
     def close(self) -> None:
         """End every process that this has started."""
@@ -179,7 +152,6 @@ class Engine:
                 flags.append(f"cell {cell.number}: {trouble.status}, {one_line(trouble.message)}")
         return Verdict(
             assignment=self.master.name,
-            key="",
             status=status,
             reason=reason,
             points=round(sum(question.points for question in questions), 2),
@@ -229,7 +201,6 @@ class Engine:
     ) -> Verdict:
         return Verdict(
             assignment=self.master.name,
-            key="",
             status=status,
             reason=reason,
             points=0.0,

@@ -46,6 +46,6 @@ class Master:
 def _public_half(name: str) -> list[str]:
     """Return the sources of the questions, and of what compares answers with them."""
     folder = Path(__file__).parents[2] / "exercises"
-    paths = [folder / f"{name}.py", folder / "mistakes" / f"{name}.py"]
+    paths = sorted((folder / name).glob("*.py"))
     paths += [folder / "comparing" / "compare.py", folder / "probe.py"]
     return [path.read_text(encoding="utf-8") for path in paths if path.is_file()]

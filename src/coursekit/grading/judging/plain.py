@@ -10,10 +10,9 @@ thing, the notebook runs a second time, without the tests, for what the student 
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from coursekit.assignments import regions
+from coursekit.assignments import intake, regions
 from coursekit.grading.judging.attempt import Attempt, Cell, Ran
 from coursekit.grading.judging.keeper import Warm
 from coursekit.grading.judging.process import Stopped
@@ -27,11 +26,10 @@ def tests(notebook: str) -> dict[str, tuple[str, float]]:
     Written answers, and code that is read by a human, are not among them.
     """
     found = {}
-    for cell in json.loads(notebook)["cells"]:
+    for cell in intake.master(notebook)["cells"]:
         if cell["cell_type"] == "code" and regions.is_test(cell):
-            source = cell["source"]
-            source = source if isinstance(source, str) else "".join(source)
-            found[regions.grade_id(cell)] = (source, float(regions.meta(cell).get("points") or 0))
+            points = float(regions.meta(cell).get("points") or 0)
+            found[regions.grade_id(cell)] = (cell["source"], points)
     return found
 
 

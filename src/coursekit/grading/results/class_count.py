@@ -53,6 +53,16 @@ class PartCount:
         return statistics.fmean(self.shares) if self.shares else None
 
     @property
+    def full(self) -> float:
+        """The share of students with all points."""
+        return sum(share > 0.999 for share in self.shares) / max(1, len(self.shares))
+
+    @property
+    def nothing(self) -> float:
+        """The share of students with none."""
+        return sum(share < 0.001 for share in self.shares) / max(1, len(self.shares))
+
+    @property
     def discrimination(self) -> float | None:
         """The correlation with the rest of the score; None where it says nothing."""
         if len(self.shares) < ENOUGH:

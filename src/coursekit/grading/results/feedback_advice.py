@@ -6,10 +6,11 @@ worth most.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from coursekit.grading.results.outline import Outline, Part
-from coursekit.grading.results.pages import number, text
 from coursekit.grading.results.scores import Mark
-from coursekit.grading.verdict import QuestionVerdict
+from coursekit.grading.verdict import CaseVerdict, QuestionVerdict
 
 ADVICE = {  # where the way the code ended says more than the question's hint
     "TIMEOUT": "Your code did not come to an end. Look for a loop that never stops, and call your "
@@ -25,11 +26,34 @@ ADVICE = {  # where the way the code ended says more than the question's hint
 STEPS = 3  # things to do next, at most
 
 
-def what_next(
-    outline: Outline, graded: dict[str, QuestionVerdict], marks: dict[str, Mark], book: str
-) -> str:
+@dataclass(frozen=True)
+class Step:
+    """One thing to do next."""
+
+    position: int
+    part: Part
+    question: QuestionVerdict
+    hint: str
+
+
+@dataclass(frozen=True)
+class Next:
+    """Where the points are that are easiest to win back: the first steps, in their order."""
+
+    right: int  # questions that are fully right
+    of: int
+    steps: tuple[Step, ...] = ()
+    open: int = 0  # questions with points to be won
+
+    @property
+    def all_right(self) -> bool:
+        """Whether there is code, and nothing of it is wrong."""
+        return self.right == self.of > 0
+
+
+def what_next(outline: Outline, graded: dict[str, QuestionVerdict], marks: dict[str, Mark]) -> Next:
     """Say where the points are that are easiest to win back."""
-    open_parts = []
+    found = []
     asked = [part for part in outline.parts if not part.written]
     for position, part in enumerate(outline.parts, 1):
         question = graded.get(part.cell)
@@ -42,27 +66,12 @@ def what_next(
         later = bool(not_right(part, outline, graded)) or untried(question)
         callers = sum(part.name in other.needs for other in asked if part.name)
         order = (later, -callers, not question.misconception, -lost, position)
-        open_parts.append((order, position, part, question))
-    if not open_parts:
-        right = [graded[part.cell] for part in asked if part.cell in graded]
-        if right and all(question.status == "OK" for question in right):
-            return '<div class="card"><p>Every check passes: all your code is right.</p></div>'
-        return ""
-    done = sum(1 for part in asked if part.cell in graded and graded[part.cell].status == "OK")
-    said = f"{done} of {len(asked)} questions are fully right." if done else ""
-    steps = []
-    for _, position, part, question in sorted(open_parts, key=lambda one: one[0])[:STEPS]:
         hint = advice(question, part) or question.reason
-        steps.append(
-            f'<li><a href="#q{position}">{text(part.title)}</a>, '
-            f"{number(question.points)} of {number(part.points)} points: {text(hint)}"
-            f"{read_again(part, book)}</li>"
-        )
-    first = "<p>Start here:</p>" if len(open_parts) > 1 else ""
-    return (
-        f"<h2>What to do next</h2>{f'<p>{said}</p>' if said else ''}{first}"
-        f'<ol class="next">{"".join(steps)}</ol>'
-    )
+        found.append((order, Step(position, part, question, hint)))
+    known = [graded[part.cell] for part in asked if part.cell in graded]
+    right = sum(question.status == "OK" for question in known)
+    steps = tuple(step for _, step in sorted(found, key=lambda one: one[0])[:STEPS])
+    return Next(right, len(asked if found else known), steps, len(found))
 
 
 def advice(question: QuestionVerdict, part: Part) -> str:
@@ -87,10 +96,17 @@ def not_right(part: Part, outline: Outline, graded: dict[str, QuestionVerdict]) 
 
 
 def read_again(part: Part, book: str) -> str:
-    """Return a link to the page of the book, "" where there is none."""
+    """Return the address of the page of the book, "" where there is none."""
     if not part.page or not book.startswith(("https://", "http://")):
         return ""
     page, _, anchor = part.page.partition("#")
     page = page if page.endswith(".html") else f"{page}.html"
-    address = f"{book.rstrip('/')}/{page}{f'#{anchor}' if anchor else ''}"
-    return f' <a href="{text(address)}">Read again in the book.</a>'
+    return f"{book.rstrip('/')}/{page}{f'#{anchor}' if anchor else ''}"
+
+
+def failing(question: QuestionVerdict) -> CaseVerdict | None:
+    """Return the first check that fails, a visible one if there is any; None where none ran."""
+    failed = [case for case in question.cases if case.status != "OK"]
+    if not failed or untried(question):
+        return None
+    return next((case for case in failed if not case.hidden), failed[0])

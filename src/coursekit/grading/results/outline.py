@@ -6,11 +6,10 @@ assignment; somebody else's gets its cells' own names. Nothing of it is a soluti
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from typing import Any
 
-from coursekit.assignments.regions import is_blank, release_source
+from coursekit.assignments import intake, regions
 from coursekit.errors import CourseError
 from coursekit.grading.folders import Folders
 
@@ -38,7 +37,8 @@ class Part:
 
     def is_answer(self, source: str) -> bool:
         """Say whether a text is more than what the release has in its place."""
-        return bool(source.strip()) and not (self.stub and is_blank(self.stub, source, "markdown"))
+        blank = bool(self.stub) and regions.is_blank(self.stub, source, "markdown")
+        return bool(source.strip()) and not blank
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,14 +64,13 @@ class Outline:
         """Read an instructor's notebook; `assignment` is what `coursekit.exercises` says of it."""
         parts: list[Part] = []
         pending: list[tuple[str, str]] = []  # solution cells that wait for the cell that grades
-        for cell in notebook.get("cells", []):
-            about = (cell.get("metadata") or {}).get("nbgrader") or {}
-            grade_id = about.get("grade_id")
+        for cell in notebook["cells"]:
+            about, grade_id = regions.meta(cell), regions.grade_id(cell)
             if not grade_id:
                 continue
-            fills = (grade_id, str(cell.get("id", "")))
-            by_hand = bool(about.get("task")) or bool(about.get("grade") and about.get("solution"))
-            if by_hand or about.get("grade"):
+            fills = (grade_id, cell["id"])
+            by_hand = regions.is_by_hand(cell)
+            if by_hand or regions.is_grade(cell):
                 answers = [*pending, fills] if by_hand else pending
                 pending = []
                 parts.append(
@@ -82,22 +81,16 @@ class Outline:
                         written=by_hand,
                         answers=tuple(one for one, _ in answers),
                         ids=tuple(one for _, one in answers),
-                        stub=_stub(cell) if by_hand else "",
+                        stub=regions.release_source(cell) if by_hand else "",
                         test="" if by_hand else fills[1],
                     )
                 )
-            elif about.get("solution"):
+            elif regions.is_solution(cell):
                 pending.append(fills)
         if assignment is None:
             return cls(name=name, title=name, parts=tuple(parts))
         named = tuple(_titled(part, assignment) for part in parts)
         return cls(name=name, title=assignment.title, parts=named, ours=True)
-
-
-def _stub(cell: dict[str, Any]) -> str:
-    source = cell.get("source", "")
-    source = source if isinstance(source, str) else "".join(source)
-    return release_source({**cell, "source": source})
 
 
 def outlines(folders: Folders) -> dict[str, Outline]:
@@ -107,9 +100,9 @@ def outlines(folders: Folders) -> dict[str, Outline]:
     for notebook in folders.notebooks():
         path = folders.source / f"{notebook}.ipynb"
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
+            content = intake.master(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            raise CourseError(f"{path} is not a notebook ({error}); save it again") from error
+            raise CourseError(f"{path} cannot be read ({error}); save it again") from error
         found[notebook] = Outline.of(notebook, content, assignment)
     return found
 

@@ -1,7 +1,8 @@
 """HTML for pages that show what strangers wrote: everything escaped, nothing live, both themes.
 
-No page of the grader has a script; its policy forbids them all the same. Text that students wrote
-comes in by `text`, code by `code`, prose by `prose`, pictures by `picture`, and by nothing else.
+No page of the grader has a script; its policy forbids them all the same. The pages are templates,
+below `templates/`, and whatever text comes into one is made harmless (`text.plain`) and escaped by
+itself. Code comes in by `code`, prose by `prose`, pictures by `picture`: these alone make HTML.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ from __future__ import annotations
 import base64
 import binascii
 import functools
-import html
 import os
 import re
 import struct
 from pathlib import Path
 from typing import Any
+
+from markupsafe import Markup, escape
 
 from coursekit.grading.text import plain
 
@@ -23,16 +25,6 @@ MOST_SOURCE = 20_000  # characters of one cell that are shown
 MOST_LINES = 400
 MOST_PICTURE = 1 << 20  # bytes of one picture
 PNG = b"\x89PNG\r\n\x1a\n"
-
-
-def text(value: object) -> str:
-    """Escape text for any place between tags or in quotes."""
-    return html.escape(plain(str(value)), quote=True)
-
-
-def name(value: object) -> str:
-    """Escape somebody's name; it keeps its own direction without touching its neighbours'."""
-    return f"<bdi>{text(value)}</bdi>"
 
 
 def number(value: float) -> str:
@@ -61,22 +53,25 @@ def _pygments() -> tuple[Any, Any]:
     return PythonLexer(stripnl=False), HtmlFormatter(nowrap=True)
 
 
-def highlighted(source: str) -> str:
+def highlighted(source: str) -> Markup:
     """Return Python as coloured, escaped HTML, line for line."""
     from pygments import highlight
 
-    return highlight(plain(cut(source)), *_pygments()).rstrip("\n")
+    return Markup(highlight(plain(cut(source)), *_pygments()).rstrip("\n"))
 
 
-def code(source: str) -> str:
+def code(source: str) -> Markup:
     """Return Python as a block."""
-    return f'<pre class="code" dir="ltr" tabindex="0"><code>{highlighted(source)}</code></pre>'
+    return _block("code", Markup("<code>{}</code>").format(highlighted(source)))
 
 
-def verbatim(value: str, kind: str = "out", characters: int = 2000, lines: int = 40) -> str:
+def verbatim(value: str, kind: str = "out", characters: int = 2000, lines: int = 40) -> Markup:
     """Return what a program said as a block."""
-    shown = html.escape(plain(cut(value, characters, lines)))
-    return f'<pre class="{kind}" dir="ltr" tabindex="0">{shown}</pre>'
+    return _block(kind, plain(cut(value, characters, lines)))
+
+
+def _block(kind: str, shown: str) -> Markup:
+    return Markup('<pre class="{}" dir="ltr" tabindex="0">{}</pre>').format(kind, shown)
 
 
 @functools.cache
@@ -87,7 +82,7 @@ def _markdown() -> Any:
     made.validateLink = lambda url: bool(re.match(r"(?i)(https?://|mailto:)", url.strip()))
 
     def image(self: Any, tokens: Any, index: int, options: Any, env: Any) -> str:
-        return f"[picture: {text(tokens[index].content or 'without a description')}]"
+        return f"[picture: {escape(tokens[index].content or 'without a description')}]"
 
     def link(self: Any, tokens: Any, index: int, options: Any, env: Any) -> str:
         tokens[index].attrSet("rel", "nofollow noopener noreferrer")
@@ -98,36 +93,37 @@ def _markdown() -> Any:
     return made
 
 
-def prose(source: str) -> str:
+def prose(source: str) -> Markup:
     """Return a student's Markdown as HTML; HTML inside it is shown as text, pictures are named."""
     shown = plain(cut(source))
     try:
         made = _markdown().render(shown)
     except RecursionError:
-        made = f"<p>{text(shown)}</p>"
-    return f'<div class="prose" dir="auto">{made}</div>'
+        made = f"<p>{escape(shown)}</p>"
+    return Markup(f'<div class="prose" dir="auto">{made}</div>')
 
 
-def picture(data: object, alt: str) -> str:
+def picture(data: object, alt: str) -> Markup:
     """Return a PNG given in base64, or nothing if it is no such picture."""
+    nothing = Markup("")
     if isinstance(data, list):
         data = "".join(map(str, data))
     if not isinstance(data, str) or len(data) > MOST_PICTURE * 4 // 3 + 100:
-        return ""
+        return nothing
     try:
         raw = base64.b64decode("".join(data.split()), validate=True)
     except (binascii.Error, ValueError):
-        return ""
+        return nothing
     if not raw.startswith(PNG) or len(raw) < 33 or raw[12:16] != b"IHDR":
-        return ""
+        return nothing
     width, height = struct.unpack(">II", raw[16:24])
     if not 0 < width * height <= 40_000_000:  # decompression bombs are small on disk
-        return ""
+        return nothing
     clean = base64.b64encode(raw).decode("ascii")
-    return f'<img src="data:image/png;base64,{clean}" alt="{text(alt)}">'
+    return Markup('<img src="data:image/png;base64,{}" alt="{}">').format(clean, alt)
 
 
-def outputs(entries: list[dict[str, Any]], most: int = 8) -> str:
+def outputs(entries: list[dict[str, Any]], most: int = 8) -> Markup:
     """Return a cell's outputs: text and PNG only, cut; whatever else was there is left out."""
     made = []
     for entry in entries[:most]:
@@ -146,30 +142,47 @@ def outputs(entries: list[dict[str, Any]], most: int = 8) -> str:
         elif "text/plain" in data:
             made.append(verbatim(_joined(data["text/plain"])))
     if len(entries) > most:
-        made.append(f"<p>… and {counted(len(entries) - most, 'more output')}</p>")
-    return "".join(made)
+        more = counted(len(entries) - most, "more output")
+        made.append(Markup("<p>… and {}</p>").format(more))
+    return Markup("").join(made)
 
 
 def _joined(value: object) -> str:
     return "".join(map(str, value)) if isinstance(value, list) else str(value or "")
 
 
-def document(title: str, body: str, *, wide: bool = False) -> str:
-    """Return a whole page."""
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<meta name="referrer" content="no-referrer"><meta name="robots" content="noindex">'
-        '<meta name="color-scheme" content="light dark">'
-        f"<title>{text(title)}</title><style>{_style()}</style></head>\n"
-        f"<body{' class=wide' if wide else ''}>\n<main>\n{body}\n</main>\n</body></html>\n"
-    )
+def render(template: str, *, wide: bool = False, **about: Any) -> str:
+    """Return a whole page: one of the templates with what it is `about`."""
+    return _templates().get_template(template).render(wide=wide, **about)
 
 
 @functools.cache
-def _style() -> str:
-    return (Path(__file__).parent / "pages.css").read_text(encoding="utf-8")
+def _templates() -> Any:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    here = Path(__file__).parent
+    made = Environment(
+        loader=FileSystemLoader(here / "templates"),
+        autoescape=True,
+        finalize=lambda value: plain(value) if type(value) is str else value,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.filters |= {
+        "number": number,
+        "counted": counted,
+        "percent": lambda share: f"{100 * share:.0f}\u00a0%",
+        "code": code,
+        "verbatim": verbatim,
+        "prose": prose,
+    }
+    made.globals |= {
+        "policy": Markup(POLICY),
+        "style": Markup((here / "pages.css").read_text(encoding="utf-8")),
+    }
+    return made
 
 
 def write(path: Path, content: str) -> bool:

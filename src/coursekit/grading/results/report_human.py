@@ -6,11 +6,13 @@ nobody has said, and who has handed in nothing.
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
+from typing import Self
 from urllib.parse import quote
 
-from coursekit.grading.results.class_count import ClassCount, Concern
+from coursekit.grading.results.class_count import ClassCount, Concern, PartCount
 from coursekit.grading.results.outline import safe_name
-from coursekit.grading.results.pages import counted, name, text
 
 MOST_ROWS = 1000  # of one list; all of it is in the journal
 GROUPS = {
@@ -33,115 +35,72 @@ GROUPS = {
 }
 
 
-def needs_a_human(count: ClassCount) -> str:
-    """Return the part of the page with everything that a human should look at."""
-    made = []
-    waiting = [one for one in count.parts.values() if one.waiting]
-    if waiting:
-        items = "".join(
-            f"<li>{text(one.part.title)}: {counted(one.waiting, 'answer')}</li>" for one in waiting
+@dataclass(frozen=True)
+class Group:
+    """Things of one kind to look at; `shown` are as many as a page may have."""
+
+    title: str
+    advice: str
+    place: str  # what `where` says of each
+    found: list[Concern]
+    kinds: list[tuple[str, int]]  # what they say most often, where there are too many to read
+
+    @property
+    def shown(self) -> list[Concern]:
+        """The first of them, by student."""
+        return sorted(self.found, key=lambda one: (one.student, one.where))[:MOST_ROWS]
+
+    @property
+    def left(self) -> int:
+        """How many are not shown."""
+        return len(self.found) - len(self.shown)
+
+
+@dataclass(frozen=True)
+class Human:
+    """Everything that a human should look at."""
+
+    waiting: list[PartCount]  # questions with answers in words to mark
+    groups: list[Group]
+    times_unknown: int  # where that could cost something
+    said_late: list[str]
+    left: list[tuple[str, str]]  # files that were not taken, and why
+    missing: list[str]
+
+    @property
+    def nothing(self) -> bool:
+        """Whether there is nothing at all."""
+        found = (self.waiting, self.groups, self.times_unknown, self.left, self.missing)
+        return not any(found)
+
+    @classmethod
+    def of(cls, count: ClassCount) -> Self:
+        """Pick it out of what was counted."""
+        groups = []
+        for name, (title, advice) in GROUPS.items():
+            if found := count.concerns.get(name):
+                place = "file" if name == "claims" else "question"
+                kinds = _kinds(found) if name == "flags" and len(found) > 12 else []
+                groups.append(Group(title, advice, place, found, kinds))
+        costly = count.has_deadline or bool(count.said_late)
+        return cls(
+            waiting=[one for one in count.parts.values() if one.waiting],
+            groups=groups,
+            times_unknown=count.time_unknown if costly else 0,
+            said_late=count.said_late[:MOST_ROWS],
+            left=sorted(count.left.items())[:MOST_ROWS],
+            missing=count.missing[:MOST_ROWS],
         )
-        made.append(
-            "<h3>Answers in words to mark</h3><p>Start <code>jupyter lab</code> in "
-            "<code>autograder/</code> and open Formgrader; the export takes the points from there."
-            f"</p><ul>{items}</ul>"
-        )
-    for group, (title, advice) in GROUPS.items():
-        if found := count.concerns.get(group):
-            place = "file" if group == "claims" else "question"
-            folded = group == "flags"
-            made.append(_concerns(count.name, title, advice, found, folded=folded, place=place))
-    made += [_times(count), _left(count), _missing(count)]
-    if not any(made):
-        made.append("<p>Nothing. No flag, no broken file, no answer left to mark.</p>")
-    return f"<h2>What needs a human</h2>{''.join(made)}"
 
 
-def _times(count: ClassCount) -> str:
-    """Say whose time of handing in nobody knows, where that could cost something."""
-    if not count.time_unknown or not (count.has_deadline or count.said_late):
-        return ""
-    command = f"<code>coursekit collect {text(count.name)} --times CSV</code>"
-    late = ""
-    if count.said_late:
-        names = ", ".join(map(name, count.said_late[:MOST_ROWS]))
-        late = f"<p>The platform marks as late, and does not say by how much: {names}.</p>"
-    return (
-        f"<h3>Unknown hand-in times ({count.time_unknown:,})</h3>"
-        f"<p>Nothing was taken off. Give a table of times: {command}, then grade again.</p>{late}"
-    )
+def _kinds(found: list[Concern]) -> list[tuple[str, int]]:
+    kinds = Counter(one.what[:120] for one in found)
+    return sorted(kinds.items(), key=lambda kind: (-kind[1], kind[0]))[:10]
 
 
-def _left(count: ClassCount) -> str:
-    """List the files that were not taken."""
-    if not count.left:
-        return ""
-    rows = "".join(
-        f"<tr><td>{_file(label)}</td><td>{text(why[:500])}</td></tr>"
-        for label, why in sorted(count.left.items())[:MOST_ROWS]
-    )
-    return (
-        f"<h3>Files that were not taken ({len(count.left):,})</h3><p>They count for nobody. Mend "
-        "the name or the class list, and collect again.</p>"
-        '<div class="scroll"><table><thead><tr><th>file</th><th>what</th></tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>"
-    )
-
-
-def _missing(count: ClassCount) -> str:
-    """Name who handed in nothing."""
-    if not count.missing:
-        return ""
-    names = ", ".join(map(name, count.missing[:MOST_ROWS]))
-    more = ", …" if len(count.missing) > MOST_ROWS else ""
-    who = f"<p>{names}{more}</p>"
-    if len(count.missing) > 12:
-        who = f"<details><summary>Who</summary>{who}</details>"
-    return f"<h3>Nothing handed in ({len(count.missing):,})</h3>{who}"
-
-
-def _concerns(
-    assignment: str, title: str, advice: str, found: list[Concern], *, folded: bool, place: str
-) -> str:
-    several = any(concern.where for concern in found)
-    rows = []
-    for one in sorted(found, key=lambda c: (c.student, c.where))[:MOST_ROWS]:
-        where = f"<td>{_file(one.where)}</td>" if several else ""
-        rows.append(f"<tr><td>{student_link(assignment, one.student)}</td>{where}"
-                    f"<td>{text(one.what[:500])}</td></tr>")  # fmt: skip
-    left = len(found) - len(rows)
-    more = f"<p>… and {left:,} more; all are in the journal.</p>" if left else ""
-    second = f"<th>{place}</th>" if several else ""
-    head = f"<th>student</th>{second}<th>what</th>"
-    table = (
-        f'<div class="scroll"><table><thead><tr>{head}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>{more}"
-    )
-    label = f"{title} ({len(found):,})"
-    if folded and len(found) > 12:
-        return (
-            f"<h3>{label}</h3><p>{advice}</p>{_flag_kinds(found)}"
-            f"<details><summary>All of them</summary>{table}</details>"
-        )
-    return f"<h3>{label}</h3><p>{advice}</p>{table}"
-
-
-def _file(label: str) -> str:
-    """Show a file's name from left to right, in whatever script its parts are."""
-    return f'<bdi dir="ltr">{text(label)}</bdi>'
-
-
-def _flag_kinds(found: list[Concern]) -> str:
-    kinds: dict[str, int] = {}
-    for one in found:
-        kinds[one.what[:120]] = kinds.get(one.what[:120], 0) + 1
-    top = sorted(kinds.items(), key=lambda kind: (-kind[1], kind[0]))[:10]
-    return "<ul>" + "".join(f"<li>{n:,} × {text(what)}</li>" for what, n in top) + "</ul>"
-
-
-def student_link(assignment: str, student: str) -> str:
-    """Name a student, with a link to the page that the student reads."""
+def link(assignment: str, student: str) -> str:
+    """Return the address of the page that a student reads, "" where there can be none."""
     if not safe_name(student):
-        return name(student)
+        return ""
     place = "/".join(quote(part) for part in ("feedback", student, assignment))
-    return f'<a href="../{text(place)}/{text(quote(assignment))}.html">{name(student)}</a>'
+    return f"../{place}/{quote(assignment)}.html"

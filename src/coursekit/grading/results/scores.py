@@ -116,8 +116,6 @@ def add_up(
 
 def late_rule(folders: Folders) -> LateRule | None:
     """Return the assignment's own rule for late work; without one, nbgrader's numbers count."""
-    if "late" not in folders.settings:
-        return None
     from coursekit.grading.gradebook.late import rule_of
 
     return rule_of(folders.source)

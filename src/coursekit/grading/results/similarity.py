@@ -13,19 +13,23 @@ import argparse
 import math
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from markupsafe import Markup
+
+from coursekit.assignments import intake
 from coursekit.assignments.regions import grade_id, is_solution, release_source
 from coursekit.errors import CourseError
 from coursekit.grading.folders import Folders
 from coursekit.grading.results import pages
 from coursekit.grading.results.fingerprints import Prints, fingerprints
 from coursekit.grading.results.outline import outlines
-from coursekit.grading.results.pages import counted, document, name, text, write
+from coursekit.grading.results.pages import counted, render, write
 from coursekit.grading.results.scores import Handed, handed_in, read_gradebook, verdicts_of
 from coursekit.grading.running.journal import Journal
+from coursekit.grading.text import plain
 from coursekit.progress import Progress, track
 
 PAIRS = 50  # on the page
@@ -143,7 +147,7 @@ def run(arguments: argparse.Namespace) -> int:
         path, pairs = write_similarity(root, arguments.name, progress)
     if not arguments.quiet:
         for pair in pairs[:10]:
-            print(f"{100 * pair.alike:3.0f} %  {pages.plain(pair.one)}  {pages.plain(pair.other)}")
+            print(f"{100 * pair.alike:3.0f} %  {plain(pair.one)}  {plain(pair.other)}")
         print(f"{counted(len(pairs), 'pair')} to read; being alike is no proof of copying")
     print(path)
     return 0
@@ -153,66 +157,29 @@ def similarity_page(
     assignment: str, pairs: list[Pair], answers: dict[str, dict[str, str]], names: dict[str, str]
 ) -> str:
     """Return the page."""
-    body = [
-        f"<h1>{text(assignment)}: answers that are alike</h1>",
-        "<p>Names, comments, layout and the order of definitions do not count here, nor does what "
-        "the release says or much of the class has. The pairs at the top share most of what is "
-        "rare. Marked lines are where the two agree.</p>"
-        '<div class="wrong"><p><strong>This is no proof.</strong> Short answers to the same '
-        "question come out alike by themselves, friends learn from the same page, and groups may "
-        "have been allowed. Read both sources, then talk to both people.</p></div>",
-    ]
-    if not pairs:
-        body.append("<p>No two answers share more than is usual in this class.</p>")
-    else:
-        rows = "".join(
-            f'<tr><td class="n"><a href="#p{position}">{100 * pair.alike:.0f} %</a></td>'
-            f"<td>{_who(pair.one, names)}</td><td>{_who(pair.other, names)}</td>"
-            f'<td class="n">{len(pair.shared)}</td></tr>'
-            for position, pair in enumerate(pairs, 1)
-        )
-        body.append(
-            '<div class="scroll"><table><thead><tr><th class="n">alike</th><th>student</th>'
-            f'<th>student</th><th class="n">shared</th></tr></thead><tbody>{rows}</tbody>'
-            "</table></div>"
-        )
-    for position, pair in enumerate(pairs, 1):
-        sides = "".join(
-            f"<div><h3>{_who(who, names)}</h3>{_source(answers[who], pair.shared)}</div>"
-            for who in (pair.one, pair.other)
-        )
-        body.append(
-            f'<details class="card" id="p{position}"{" open" if position <= 3 else ""}><summary>'
-            f"{position}. {name(pair.one)} and {name(pair.other)}, {100 * pair.alike:.0f} % alike"
-            f'</summary><div class="pair">{sides}</div></details>'
-        )
-    return document(f"{assignment}: similarity", "\n".join(body), wide=True)
+    return render(
+        "similarity.html",
+        wide=True,
+        title=f"{assignment}: similarity",
+        assignment=assignment,
+        pairs=pairs,
+        names=names,
+        marked=lambda student, shared: list(_marked(answers[student], shared)),
+    )
 
 
-def _who(student: str, names: dict[str, str]) -> str:
-    shown = names.get(student, student)
-    return name(student) if shown == student else f"{name(shown)} ({name(student)})"
-
-
-def _source(answers: dict[str, str], shared: frozenset[int]) -> str:
-    """Show a student's answers with the shared lines marked."""
+def _marked(
+    answers: dict[str, str], shared: frozenset[int]
+) -> Iterator[tuple[str, list[tuple[bool, Markup]]]]:
+    """Yield a student's answers line by line, coloured, and whether each line is a shared one."""
     marked: dict[str, set[int]] = defaultdict(set)
     taken: Prints = fingerprints(answers)
     for mark in shared & taken.hashes:
         cell, first, last = taken.lines[mark]
         marked[cell].update(range(first, last + 1))
-    made = []
     for cell, source in answers.items():
-        lines = pages.highlighted(source).split("\n")
-        shown = "\n".join(
-            f'<span class="same">{line}</span>' if number in marked[cell] and line else line
-            for number, line in enumerate(lines, 1)
-        )
-        made.append(
-            f'<p class="quiet">{text(cell)}</p><pre class="code" dir="ltr" tabindex="0">'
-            f"<code>{shown}</code></pre>"
-        )
-    return "".join(made)
+        lines = str(pages.highlighted(source)).split("\n")
+        yield cell, [(at in marked[cell], Markup(line)) for at, line in enumerate(lines, 1)]
 
 
 def _answers(journal: Journal, handed: Handed, cells: dict[str, list[str]]) -> dict[str, str]:
@@ -227,15 +194,11 @@ def _answers(journal: Journal, handed: Handed, cells: dict[str, list[str]]) -> d
 
 def _release(folders: Folders) -> tuple[dict[str, list[str]], frozenset[int]]:
     """Return the code cells that students fill in, and the fingerprints of what they are given."""
-    import json
-
     cells: dict[str, list[str]] = {}
     given: set[int] = set()
     for notebook in outlines(folders):
         source = (folders.source / f"{notebook}.ipynb").read_text(encoding="utf-8")
-        for cell in json.loads(source)["cells"]:
-            joined = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
-            cell = cell | {"source": joined}
+        for cell in intake.master(source)["cells"]:
             if cell["cell_type"] != "code" or not grade_id(cell) or not is_solution(cell):
                 continue
             cells.setdefault(notebook, []).append(grade_id(cell))

@@ -45,7 +45,6 @@ class Place:
     status: str
     points: float
     seconds: float
-    flagged: bool
 
 
 class Journal:
@@ -107,7 +106,6 @@ class Journal:
                 status=verdict["status"],
                 points=float(verdict["points"]),
                 seconds=float(verdict["seconds"]),
-                flagged=flagged(verdict),
             )
             found[data["student"], data["notebook"]] = place
         return found
@@ -120,18 +118,6 @@ class Journal:
         if data is None or data["check"] != place.check:
             raise CourseError(f"{self.path} changed while it was read; run again")
         return _entry(data)
-
-    def entries(self) -> Iterator[Entry]:
-        """Yield the last good entry of each student, by name; one at a time is in memory."""
-        for _, place in sorted(self.index().items()):
-            yield self.read(place)
-
-    def find(self, student: str, notebook: str | None = None) -> Entry | None:
-        """Return the last entry of one student (of one notebook, if there are several)."""
-        for (name, of), place in self.index().items():
-            if name == student and notebook in (None, of):
-                return self.read(place)
-        return None
 
     def compact(self) -> None:
         """Write the file again without the lines that count no more."""
@@ -187,15 +173,6 @@ class Journal:
             self._file = None
 
 
-def flagged(verdict: dict[str, Any]) -> bool:
-    """Say whether a human should look at a verdict, given as plain data."""
-    return bool(
-        verdict["flags"]
-        or verdict["status"] in ("MALFORMED", "INTERNAL")
-        or any(question["flags"] for question in verdict["questions"])
-    )
-
-
 def _body(entry: Entry) -> bytes:
     data = {
         "student": entry.student,
@@ -234,7 +211,6 @@ def _place(offset: int, length: int, check: str, entry: Entry) -> Place:
         status=verdict.status,
         points=verdict.points,
         seconds=verdict.seconds,
-        flagged=flagged(verdict.as_json()),
     )
 
 

@@ -40,7 +40,7 @@ def engine_version(name: str) -> str:
     package = Path(__file__).resolve().parents[2]
     parts = ("judging/engine", "student/warm", "student/serve")
     starts = [package / "grading" / f"{part}.py" for part in parts]
-    starts.append(package / "exercises" / f"{name}.py")
+    starts += (package / "exercises" / name).glob("*.py")
     found = closure([path for path in starts if path.is_file()], package.parents[0])
     state = hashlib.blake2b(__version__.encode(), digest_size=16)
     for path in sorted(found):

@@ -219,7 +219,6 @@ def internal(lost: list[str]) -> Verdict:
     """Return the verdict that is none: the grader failed, and will try again in the next run."""
     return Verdict(
         assignment="",
-        key="",
         status="INTERNAL",
         reason="the grader itself failed; this is not the student's fault, and no grade",
         points=0.0,

@@ -266,18 +266,19 @@ class _Run:
             self._write()
 
     def _notebook(self, entry: Entry, stamp: str, graded: str) -> bool:
-        """Write the graded notebook; False where the submission is not the graded one any more.
+        """Write the graded notebook; False where it cannot be made any more.
 
-        `graded` is its text, "" where it has to be made.
+        `graded` is its text as the worker made it; "" where that is lost, or nobody made it, and
+        it is made of the file, unless that is another one by now.
         """
         folders, student, notebook = self.folders, entry.student, entry.notebook
-        data = b""
-        if entry.submission not in NO_FILE:
-            path = submitted_file(folders, student, notebook, len(self.masters))
-            data = b"" if path is None else read(path, folders)
-            if entry.submission and digest(data) != entry.submission:
-                return False
         if not graded:
+            data = b""
+            if entry.submission not in NO_FILE:
+                path = submitted_file(folders, student, notebook, len(self.masters))
+                data = b"" if path is None else read(path, folders)
+                if entry.submission and digest(data) != entry.submission:
+                    return False
             master = self.masters[notebook]
             graded = as_file(autograded(master, data, entry.verdict, folders.limits))
         folder = folders.autograded(student)

@@ -66,9 +66,7 @@ def state_of(path: Path, folders: Folders) -> str:
 def no_file(name: str, state: str) -> Verdict:
     """Return the verdict on a folder without a notebook; `state` says what is there."""
     status, reason = NO_FILE[state]
-    return Verdict(
-        assignment=name, key="", status=status, reason=reason, points=0.0, max_points=0.0
-    )
+    return Verdict(assignment=name, status=status, reason=reason, points=0.0, max_points=0.0)
 
 
 def mark_of(place: Place, stamp: str) -> str:

@@ -77,6 +77,8 @@ def _named(source: str) -> Iterator[str]:
 
 def _with_imports(package: Path, names: Iterable[str]) -> Iterator[tuple[str, Path]]:
     """Yield modules and their files, with all that they import of this package."""
+    from coursekit.notebooks.imports import homes
+
     seen, waiting = set(), list(names)
     while waiting:
         name = waiting.pop()
@@ -85,8 +87,12 @@ def _with_imports(package: Path, names: Iterable[str]) -> Iterator[tuple[str, Pa
         seen.add(name)
         place = package.parent.joinpath(*name.split("."))
         path = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
-        if not path.is_file():
-            continue  # not a module, but something in one
+        if not path.is_file():  # not a module, but something in one
+            home, _, inside = name.rpartition(".")
+            shown = package.parent.joinpath(*home.split("."), "__init__.py")
+            if shown.is_file() and (file := homes(shown).get(inside)):
+                waiting.append(f"{home}.{file}")
+            continue
         yield name, path
         waiting.append(name.rpartition(".")[0] or OURS)
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -1,0 +1,105 @@
+"""What `transformers` calls the parts of BERT and RoBERTa.
+
+In each rule the first name is ours, the second theirs. Both of their families call the layers
+alike; a model around the encoder has it under "bert." or "roberta.", and their masked-LM heads
+differ in every name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from coursekit.models.weights.rules import (
+    GELUS,
+    Ignored,
+    Rule,
+    Same,
+    Tied,
+    read_sizes,
+    same,
+    stacked,
+)
+
+Family = Literal["bert", "roberta"]
+
+SIZES = {
+    "vocabulary": "vocab_size",
+    "width": "hidden_size",
+    "depth": "num_hidden_layers",
+    "heads": "num_attention_heads",
+    "hidden": "intermediate_size",
+    "positions": "max_position_embeddings",
+    "segments": "type_vocab_size",
+    "dropout": "hidden_dropout_prob",
+    "attention_dropout": "attention_probs_dropout_prob",
+    "eps": "layer_norm_eps",
+    "pad": "pad_token_id",
+}
+KNOWN = {**GELUS, "relu": "relu"}
+ROBERTAS = ("roberta", "xlm-roberta", "camembert")  # one architecture, three vocabularies
+
+
+def read_config(theirs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of `BertConfig`; what our model would compute otherwise is refused."""
+    family, activation = theirs.get("model_type", "bert"), theirs.get("hidden_act", "gelu")
+    roberta = family in ROBERTAS
+    refused = {
+        "model_type": not roberta and family != "bert",
+        # Their RoBERTa has GELU in its masked-LM head, whatever the blocks have.
+        "hidden_act": activation not in KNOWN or (roberta and activation != "gelu"),
+        "position_embedding_type": theirs.get("position_embedding_type", "absolute") != "absolute",
+        "is_decoder": bool(theirs.get("is_decoder")),
+        "tie_word_embeddings": not theirs.get("tie_word_embeddings", True),
+    }
+    for name, is_refused in refused.items():
+        if is_refused:
+            raise ValueError(f"this Bert cannot be one with {name} = {theirs[name]!r}")
+    return {
+        **read_sizes(theirs, SIZES),
+        "head_dropout": theirs.get("classifier_dropout"),
+        "activation": KNOWN[activation],
+        "skip_padding": roberta,
+    }
+
+
+def encoder(depth: int, *, pooler: bool, family: Family | None = None) -> list[Rule]:
+    """Name the encoder; a `family` says that it stands inside a larger model, and which."""
+    our, their = ("", "") if family is None else ("bert.", f"{family}.")
+    ours, theirs = f"{our}embeddings", f"{their}embeddings"
+    rules = [
+        Same(f"{ours}.tokens.weight", f"{theirs}.word_embeddings.weight"),
+        Same(f"{ours}.positions.weight", f"{theirs}.position_embeddings.weight"),
+        Same(f"{ours}.segments.weight", f"{theirs}.token_type_embeddings.weight"),
+        *same(f"{ours}.norm", f"{theirs}.LayerNorm"),
+        Ignored(f"{theirs}.position_ids"),  # 0, 1, 2, …: older files hold it
+        Ignored(f"{theirs}.token_type_ids"),
+    ]
+    for layer in range(depth):
+        ours, theirs = f"{our}encoder.blocks.{layer}", f"{their}encoder.layer.{layer}"
+        qkv = (f"{theirs}.attention.self.{part}" for part in ("query", "key", "value"))
+        rules += stacked(f"{ours}.self_attention.qkv", qkv)
+        rules += same(f"{ours}.self_attention.out", f"{theirs}.attention.output.dense")
+        rules += same(f"{ours}.self_residual.norm", f"{theirs}.attention.output.LayerNorm")
+        rules += same(f"{ours}.feed_forward.expand", f"{theirs}.intermediate.dense")
+        rules += same(f"{ours}.feed_forward.contract", f"{theirs}.output.dense")
+        rules += same(f"{ours}.feed_residual.norm", f"{theirs}.output.LayerNorm")
+    if pooler:
+        rules += same(f"{our}pooler", f"{their}pooler.dense")
+    return rules
+
+
+def masked_lm(family: Family) -> list[Rule]:
+    """Name the masked-LM head; they store its tied matrix and its bias a second time."""
+    if family == "roberta":
+        head, dense, norm = "lm_head", "lm_head.dense", "lm_head.layer_norm"
+    else:
+        head = "cls.predictions"
+        dense, norm = f"{head}.transform.dense", f"{head}.transform.LayerNorm"
+    return [
+        *same("masked_lm.transform", dense),
+        *same("masked_lm.norm", norm),
+        Same("masked_lm.bias", f"{head}.bias"),
+        Tied(f"{head}.decoder.weight", f"{family}.embeddings.word_embeddings.weight"),
+        Tied(f"{head}.decoder.bias", f"{head}.bias"),
+    ]

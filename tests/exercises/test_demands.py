@@ -1,0 +1,198 @@
+"""Each demand of a text has a case: an answer that heeds all of it but one sentence loses points.
+
+`mistakes` of the questions are what people do; these are answers that only forget a demand. The
+words stand in the question's text, so that whoever changes one finds the other.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from coursekit.assignments.release import read, source
+from coursekit.exercises import catalogue, private
+from coursekit.exercises.comparing.outcome import differ, observe
+from coursekit.exercises.edits import Edit
+
+ROOT = Path(__file__).parents[2]
+
+
+def single(answer):
+    """Compute in single precision and return it, whatever was given."""
+    return lambda *given, **named: answer(*given, **named).float()
+
+
+def rough(answer):
+    """Compute in single precision and return the dtype that is asked for."""
+
+    def call(first, *given, **named):
+        given = [x.float() if torch.is_tensor(x) and x.is_floating_point() else x for x in given]
+        return answer(first.float(), *given, **named).to(first.dtype)
+
+    return call
+
+
+def spoils(answer):
+    """Return what is right, and write into what was given."""
+
+    def call(first, *given, **named):
+        found = answer(first, *given, **named)
+        if torch.is_tensor(first):
+            first.data.zero_()
+        elif isinstance(first, dict):
+            first[next(iter(first))].data.zero_()
+        elif isinstance(first[0], dict):
+            first[0][next(iter(first[0]))].data.zero_()
+        else:
+            first.append("x")
+        return found
+
+    return call
+
+
+def becomes(change):
+    return lambda answer: lambda *given, **named: change(answer(*given, **named))
+
+
+def edit(old, new):
+    return lambda answer: Edit(answer, old, new).made
+
+
+DEMANDS = [
+    ("shares", "of the same shape and dtype", single),
+    ("shares", "of the same shape and dtype", rough),
+    ("score_factor", "a `float`, not a tensor", becomes(torch.tensor)),
+    ("tempered", "in the dtype of the scores", single),
+    ("tempered", "in the dtype of the scores", rough),
+    (
+        "tempered",
+        "the keys with the largest score share all the weight **equally**, the others get 0",
+        edit(
+            "if temperature > 0:", "temperature = max(temperature, 1e-6)\n    if temperature > 0:"
+        ),
+    ),
+    (
+        "entropy_bits",
+        "A weight of 0 adds nothing",
+        lambda _: lambda w: -(w * (w + 1e-9).log2()).sum(-1),
+    ),
+    (
+        "gaussian_scores",
+        "the expanded form",
+        lambda _: (
+            lambda q, k, h: (
+                -(
+                    q.square().sum(-1)[..., :, None]
+                    - 2 * q @ k.transpose(-2, -1)
+                    + k.square().sum(-1)[..., None, :]
+                )
+                / (2 * h**2)
+            )
+        ),
+    ),
+    ("causal_mask", "Return a boolean tensor", becomes(torch.Tensor.int)),
+    ("masked_shares", "in the shape and dtype of the scores", single),
+    ("masked_shares", "in the shape and dtype of the scores", rough),
+    ("cached_attention", "pairs are tuples", becomes(lambda found: (found[0], list(found[1])))),
+    ("cached_attention", "Return a pair", becomes(list)),
+    ("add_places", "leave `x` as it is", spoils),
+    ("add_places", "leave `x` as it is", edit("return x + table", "x += 0\n    return x + table")),
+    ("add_places", "first=0", edit("first=0", "first=1")),
+    ("sinusoids", "in the dtype of `places`", single),
+    ("sinusoids", "in the dtype of `places`", rough),
+    ("sinusoids", "base=10_000.0", edit("base=10_000.0", "base=9_000.0")),
+    ("shift", "in float32", becomes(torch.Tensor.double)),
+    ("shift", "positive, negative or 0", edit("delta *", "abs(delta) *")),
+    (
+        "turn",
+        "they need not be 0, 1, 2",
+        edit("places[:, None]", "torch.arange(len(places))[:, None]"),
+    ),
+    ("turn", "base=10_000.0", edit("base=10_000.0", "base=9_000.0")),
+    ("RotaryAttention", "base=10_000.0", edit("base=10_000.0", "base=9_000.0")),
+    ("gelu", "shape and dtype", single),
+    ("gelu", "shape and dtype", rough),
+    ("TokenNorm", "eps=1e-5", edit("eps=1e-5", "eps=1e-6")),
+    ("TokenNorm", "starts as ones", edit("torch.ones(width)", "torch.full((width,), 0.9)")),
+    ("Block", "without dropout", edit("batch_first=True", "batch_first=True, dropout=0.3")),
+    ("Block", 'placement="pre"', edit('placement="pre"', 'placement="post"')),
+    ("Stack", 'placement="pre"', edit('placement="pre"', 'placement="post"')),
+    ("merge_pair", "`symbols` itself stays as it is", spoils),
+    ("merge_pair", "Return a new list", becomes(tuple)),
+    ("learn_bpe", "each a tuple of two strings", becomes(lambda found: [list(p) for p in found])),
+    ("wordpiece", 'unknown="[UNK]"', edit('unknown="[UNK]"', 'unknown="?"')),
+    ("wordpiece", "The empty word has no pieces", becomes(lambda found: found or [""])),
+    ("likeliest", "the empty list if the word cannot", edit("else []", "else None")),
+    ("teacher_forcing", "Leave `target` as it is", spoils),
+    ("teacher_forcing", "Return a tuple", becomes(list)),
+    ("teacher_forcing", "start=1", edit("start=1", "start=2")),
+    ("teacher_forcing", "pad=0", edit("pad=0", "pad=9")),
+    (
+        "TiedEmbedding",
+        "normal random numbers",
+        edit("torch.randn(vocabulary, width)", "(torch.rand(vocabulary, width) - 0.5) * 12**0.5"),
+    ),
+    (
+        "TiedEmbedding",
+        "nothing else that learns",
+        edit("self.weight = ", "self.more = nn.Parameter(torch.zeros(1))\n        self.weight = "),
+    ),
+    ("smoothed_loss", "a tensor without axes", becomes(torch.Tensor.item)),
+    ("smoothed_loss", "smoothing=0.1", edit("smoothing=0.1", "smoothing=0.2")),
+    (
+        "smoothed_loss",
+        "must bear logits in the thousands",
+        edit("logits.log_softmax(dim=-1)", "logits.softmax(dim=-1).log()"),
+    ),
+    ("beam_search", "Return a tuple", becomes(list)),
+    ("beam_search", "alpha=0.6", edit("alpha=0.6", "alpha=0.7")),
+    ("bleu", "Return a float", becomes(torch.tensor)),
+    ("average_weights", "Leave the checkpoints as they were", spoils),
+    ("average_weights", "add up in float64", edit("double()", "float()")),
+    ("average_weights", "or of booleans", edit("first.clone()", "first.long()")),
+    ("paper_rate", "a plain number", becomes(torch.tensor)),
+    ("paper_rate", "warmup=4000", edit("warmup=4000", "warmup=5000")),
+    ("clip_together", "Leave the tensors that you were given as they are", spoils),
+    ("clip_together", "a plain number", becomes(lambda found: (found[0], torch.tensor(found[1])))),
+    ("clip_together", "is all zeros", edit(" if norm > limit else 1.0", "")),
+    ("adamw_step", "Leave what you were given as it is", spoils),
+    ("adamw_step", "eps=1e-8", edit("eps=1e-8", "eps=1e-6")),
+    ("adamw_step", "betas=(0.9, 0.999)", edit("(0.9, 0.999)", "(0.9, 0.99)")),
+    ("adamw_step", "decay=0.01", edit("decay=0.01", "decay=0.0")),
+    ("trust", "beta2=0.999", edit("beta2=0.999", "beta2=0.99")),
+    ("accumulate", "pad=0", edit("pad=0", "pad=1")),
+    (
+        "accumulate",
+        "`weight` as it is, without a gradient: work on a copy",
+        edit("weight.detach().clone().requires_grad_()", "weight.requires_grad_()"),
+    ),
+    (
+        "early_stop",
+        "its loss is `nan`, which is lower than nothing",
+        edit("loss < losses[kept]", "not loss >= losses[kept]"),
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "heedless"), DEMANDS, ids=[f"{name}: {words}" for name, words, _ in DEMANDS]
+)
+def test_whoever_forgets_a_demand_fails_a_case(name, words, heedless):
+    assignment, question = catalogue.find(name)
+    cells = read(source(ROOT, assignment.name))["cells"]
+    place = next(
+        number
+        for number, cell in enumerate(cells)
+        if cell["metadata"].get("nbgrader", {}).get("grade_id") == name
+    )
+    text = "\n".join(c["source"] for c in cells[:place] if c["cell_type"] == "markdown")
+    assert words in " ".join(text.split())
+    hidden = private.load(ROOT / "solutions" / assignment.name / "hidden.py")[name]
+    student = catalogue.references(assignment, **{name: heedless(question.reference)})
+    right = catalogue.references(assignment)
+    assert any(
+        differ(observe(case, student), observe(case, right), case.tolerance)
+        for case in (*question.cases, *hidden)
+    )

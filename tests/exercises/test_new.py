@@ -1,0 +1,131 @@
+"""An assignment made by following CONTRIBUTING.md and nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from coursekit.assignments.new import new
+from coursekit.errors import CourseError
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "src" / "coursekit"
+NAME = "a10_mixing"
+GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+BLOCK = r"<!-- {kind}: (\S+) -->\n```\w+\n(.*?)\n```"
+
+
+@pytest.fixture
+def clone(tmp_path):
+    """The course with exercises of its own, and of its solutions the first alone."""
+    source = tmp_path / "src" / "coursekit"
+    source.mkdir(parents=True)
+    for path in PACKAGE.iterdir():
+        if path.name not in ("exercises", "__pycache__"):
+            (source / path.name).symlink_to(path)
+    no_cache = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(PACKAGE / "exercises", source / "exercises", ignore=no_cache)
+    shutil.copytree(ROOT / "solutions" / "a01_kernels", tmp_path / "solutions" / "a01_kernels")
+    for path in ("_config.yml", "pyproject.toml"):
+        shutil.copy(ROOT / path, tmp_path)
+    (tmp_path / "book").symlink_to(ROOT / "book")
+    (tmp_path / "notebooks").mkdir()
+    return tmp_path
+
+
+def typed(clone, *words):
+    """Run a command of the guide in the clone; return its exit status and all that it says."""
+    environment = {**os.environ, "PYTHONPATH": str(clone / "src")}
+    run = subprocess.run(
+        [sys.executable, "-m", *words], cwd=clone, env=environment, capture_output=True, text=True
+    )
+    return run.returncode, run.stdout + run.stderr
+
+
+def coursekit(clone, line):
+    return typed(clone, "coursekit.cli", *line.split("#")[0].split()[1:])
+
+
+def fill_in(clone):
+    """Copy the question of the guide into the files of the skeleton."""
+    for place, text in re.findall(BLOCK.format(kind="file"), GUIDE, re.DOTALL):
+        assert (clone / place).is_file()
+        (clone / place).write_text(text + "\n", encoding="utf-8")
+    path = clone / "solutions" / NAME / f"{NAME}.ipynb"
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    cells = {cell["id"]: cell for cell in notebook["cells"]}
+    for place, text in re.findall(BLOCK.format(kind="cell"), GUIDE, re.DOTALL):
+        cells[place]["source"] = text
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+
+
+def formed(clone):
+    """Say what lint and format find in the files of the assignment."""
+    ours = [f"src/coursekit/exercises/{NAME}", f"solutions/{NAME}"]
+    for words in (["ruff", "check", *ours], ["ruff", "format", "--check", *ours]):
+        status, said = typed(clone, *words)
+        assert status == 0, said
+    notebooks = f"notebooks lint notebooks/assignments/{NAME} solutions/{NAME}"
+    status, said = coursekit(clone, f"coursekit {notebooks}")
+    assert status == 0, said
+
+
+def test_whoever_follows_the_guide_has_an_assignment_that_is_sound(clone):
+    commands = re.findall(r"^coursekit (?:assignment|audit) .*a10_mixing.*", GUIDE, re.MULTILINE)
+    begin, look, release, audit = commands
+    assert coursekit(clone, begin)[0] == 0
+    formed(clone)
+    status, said = coursekit(clone, look)
+    lines = [line for line in said.splitlines() if line.startswith(f"{NAME}, mix: ")]
+    assert status == 1 and said.count("100%") == 2 and "1 of 1" in said
+    assert [line.split(": ")[1] for line in lines] == [
+        "has 1 visible cases; 3 are the fewest",
+        "has 1 hidden cases; 4 are the fewest",
+        "has 1 misconceptions; 4 are the fewest",
+    ]
+    fill_in(clone)
+    assert "not in step" in coursekit(clone, audit)[1]
+    assert coursekit(clone, release)[0] == 0
+    status, said = coursekit(clone, audit)
+    assert (status, said.splitlines()[1:]) == (0, [said.splitlines()[-1]])
+    assert "3+4" in said and "4 of 4" in said
+    formed(clone)
+
+
+def test_several_questions_have_a_file_each(clone):
+    written = new(clone, NAME, ["mix", "SoftLookup"])
+    names = [path.name for path in written]
+    assert names[:3] == ["__init__.py", "mix.py", "soft_lookup.py"]
+    status, said = coursekit(clone, f"coursekit assignment release {NAME}")
+    assert status == 0, said
+    formed(clone)
+
+
+@pytest.mark.parametrize(
+    ("name", "questions", "said"),
+    [
+        ("mixing", ["mix"], "an assignment is called like a10_mixing, found 'mixing'"),
+        ("a1_mixing", ["mix"], "found 'a1_mixing'"),
+        (NAME, ["for"], "a question is called like a function of Python, found 'for'"),
+        (NAME, ["../mix"], "found '../mix'"),
+        (NAME, ["SoftLookup", "soft_lookup"], "two questions would be in soft_lookup.py"),
+        ("a01_kernels", ["mix"], "a01_kernels is there already"),
+    ],
+)
+def test_what_cannot_be_begun_is_said_and_nothing_is_written(clone, name, questions, said):
+    before = sorted(clone.rglob("*"))
+    with pytest.raises(CourseError, match=re.escape(said)):
+        new(clone, name, questions)
+    assert sorted(clone.rglob("*")) == before
+
+
+def test_a_folder_that_is_no_clone_is_said(tmp_path):
+    with pytest.raises(CourseError, match="run this in a clone of the course"):
+        new(tmp_path, NAME, ["mix"])

@@ -1,0 +1,160 @@
+"""What an assignment calls right is what the course's own parts and torch compute, on every case.
+
+Our answers are written as a learner would write them, so that a mistake is an edit of them. The
+parts were written elsewhere and for other ends.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from coursekit import activations, heads, kernels, masks
+from coursekit.analysis.depth import distance_to_equal_rows
+from coursekit.attention import attention, masked_softmax, nadaraya_watson
+from coursekit.exercises import catalogue, private
+from coursekit.exercises.comparing.outcome import differ, observe
+from coursekit.local import local_attention
+from coursekit.models.encoder_decoder import shift_right
+from coursekit.objectives.checkpoints import average_checkpoints
+from coursekit.objectives.label_smoothing import smoothed_cross_entropy
+from coursekit.positions import Rotary, shift_matrix, sinusoidal
+from coursekit.tokenizers.byte_bpe import show, unshow
+from coursekit.tokenizers.unigram import best_segmentation
+from coursekit.training.schedules import vaswani
+
+ROOT = Path(__file__).parents[2]
+
+
+def window_attention(q, k, v, radius):
+    shape = (*q.shape[:-1], v.shape[-1])
+    q, k, v = (x.reshape(-1, 1, *x.shape[-2:]) for x in (q, k, v))
+    return local_attention(q, k, v, radius=radius).reshape(shape)
+
+
+class MultiHead(nn.Module):
+    def __init__(self, *, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.query, self.key = nn.Linear(width, width), nn.Linear(width, width)
+        self.value, self.out = nn.Linear(width, width), nn.Linear(width, width)
+
+    def forward(self, x, memory=None, mask=None):
+        memory = x if memory is None else memory
+        projected = (self.query(x), self.key(memory), self.value(memory))
+        q, k, v = (heads.split_heads(y, self.heads) for y in projected)
+        mask = None if mask is None else mask[:, None]
+        return self.out(heads.merge_heads(attention(q, k, v, mask)))
+
+
+def head_contributions(x, weight):
+    return torch.einsum("bhtd,ohd->bhto", x, weight.unflatten(1, (x.shape[1], -1)))
+
+
+def grouped_attention(q, k, v):
+    times = q.shape[1] // k.shape[1]
+    return attention(q, k.repeat_interleave(times, dim=1), v.repeat_interleave(times, dim=1))
+
+
+def cached_attention(q, k, v, past=None):
+    if past is not None:
+        k, v = torch.cat([past[0], k], dim=-2), torch.cat([past[1], v], dim=-2)
+    return attention(q, k, v, causal=True), (k, v)
+
+
+def turn(x, places, base=10_000.0):
+    return Rotary(width=x.shape[-1], base=base)(x, places)
+
+
+class RotaryAttention(nn.Module):
+    def __init__(self, *, width, base=10_000.0):
+        super().__init__()
+        self.query, self.key = (nn.Linear(width, width, bias=False) for _ in range(2))
+        self.value, self.base = nn.Linear(width, width, bias=False), base
+
+    def forward(self, x, places):
+        q, k = (turn(part(x), places, self.base) for part in (self.query, self.key))
+        return attention(q, k, self.value(x))
+
+
+class TokenNorm(nn.LayerNorm):
+    def __init__(self, *, width, eps=1e-5):
+        super().__init__(width, eps=eps)
+
+
+class ByteAlphabet:
+    def write(self, text):
+        return show(text.encode())
+
+    def read(self, symbols):
+        return unshow(symbols).decode(errors="replace")
+
+
+def accumulate(weight, batches, pad=0):
+    """All tokens in one big batch, which is what small ones have to equal."""
+    x = torch.cat([x.flatten(0, 1) for x, _ in batches])
+    labels = torch.cat([labels.flatten() for _, labels in batches])
+    with torch.enable_grad():
+        w = weight.detach().clone().requires_grad_()
+        return torch.autograd.grad(F.cross_entropy(x @ w.T, labels, ignore_index=pad), w)[0]
+
+
+PARTS = {
+    "shares": masked_softmax,
+    "gaussian_scores": kernels.gaussian,
+    "predict": nadaraya_watson,
+    "AdditiveScores": kernels.Additive,
+    "self_attention": lambda x, wq, wk, wv: attention(x @ wq, x @ wk, x @ wv),
+    "scaled_attention": lambda q, k, v: attention(q, k, v, return_weights=True),
+    "causal_mask": masks.causal,
+    "padding_mask": masks.padding,
+    "masked_shares": masked_softmax,
+    "decoder_mask": lambda x, pad: masks.causal(x.shape[-1]) & masks.padding(x, pad),
+    "window_attention": window_attention,
+    "split_heads": heads.split_heads,
+    "merge_heads": heads.merge_heads,
+    "MultiHead": MultiHead,
+    "head_contributions": head_contributions,
+    "grouped_attention": grouped_attention,
+    "cached_attention": cached_attention,
+    "sinusoids": lambda places, width, base=10_000.0: sinusoidal(
+        places, width, base=base, dtype=places.dtype
+    ),
+    "shift": lambda delta, width, base=10_000.0: shift_matrix(delta, width, base=base),
+    "turn": turn,
+    "RotaryAttention": RotaryAttention,
+    "gelu": activations.gelu,
+    "apart": distance_to_equal_rows,
+    "TokenNorm": TokenNorm,
+    "ByteAlphabet": ByteAlphabet,
+    "likeliest": lambda word, scores: best_segmentation(
+        word, scores, max(map(len, scores), default=1)
+    ),
+    "teacher_forcing": lambda target, start=1, pad=0: (
+        shift_right(target, start),
+        target,
+        target != pad,
+    ),
+    "smoothed_loss": lambda logits, labels, pad, smoothing=0.1: smoothed_cross_entropy(
+        logits, labels, smoothing=smoothing, pad=pad
+    ),
+    "average_weights": average_checkpoints,
+    "paper_rate": lambda step, width, warmup=4000: vaswani(width=width, warmup=warmup)(step),
+    "accumulate": accumulate,
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_our_answer_and_the_part_of_the_course_agree_on_every_case(name):
+    assignment, question = catalogue.find(name)
+    hidden = private.load(ROOT / "solutions" / assignment.name / "hidden.py")[name]
+    ours = catalogue.references(assignment)
+    theirs = catalogue.references(assignment, **{name: PARTS[name]})
+    for case in (*question.cases, *hidden):
+        expected = observe(case, theirs)
+        assert expected.error is None, case.says
+        assert differ(observe(case, ours), expected, case.tolerance) is None, case.says

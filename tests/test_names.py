@@ -1,0 +1,118 @@
+"""Public names are where a reader would look for them."""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from coursekit.notebooks.imports import closure, imports_of_cells
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src" / "coursekit"
+PACKAGES = ["models", "tokenizers", "objectives", "training", "data", "figures", "analysis"]
+NAMES = [
+    (package, name) for package in PACKAGES for name in import_module(f"coursekit.{package}").HOMES
+]
+MENTIONED = re.compile(rf"coursekit\.({'|'.join(PACKAGES)})\.(\w+)\.(\w+)")
+
+
+def run(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize(("package", "name"), NAMES, ids=map(".".join, NAMES))
+def test_every_name_can_be_imported_from_its_package(package, name):
+    whole = import_module(f"coursekit.{package}")
+    home = import_module(f"coursekit.{package}.{whole.HOMES[name]}")
+    assert getattr(whole, name) is vars(home)[name]
+    assert getattr(whole, name).__module__ == home.__name__
+    assert name in dir(whole)
+
+
+@pytest.mark.parametrize(
+    ("package", "name"),
+    [
+        ("models", "Bert"),
+        ("tokenizers", "ByteBPE"),
+        ("objectives", "dpo_loss"),
+        ("training", "constant"),
+        ("data", "verses"),
+        ("figures", "mask_grid"),
+        ("analysis", "prune"),
+    ],
+)
+def test_a_name_loads_what_its_own_file_needs_and_no_other(package, name):
+    """Asked of the program, and of the reader of imports behind the keys of the notebooks."""
+    home = import_module(f"coursekit.{package}").HOMES[name]
+    path = SOURCE / package / f"{home}.py"
+    line = f"from coursekit.{package} import {name}"
+    files = {
+        ".".join(found.relative_to(SOURCE).with_suffix("").parts)
+        for found in closure(path, ROOT) | {SOURCE / package / "__init__.py"}
+    }
+    code = f"import sys; {line}; print(*(m[10:] for m in sys.modules if m[:10] == 'coursekit.'))"
+    loaded = {f"{m}.__init__" if (SOURCE / m.replace(".", "/")).is_dir() else m
+              for m in run(code).split()}  # fmt: skip
+    assert f"{package}.{home}" in loaded and loaded <= files | {"_lazy"}
+    siblings = {p.stem for p in (SOURCE / package).glob("*.py")}
+    assert len({m for m in loaded if m.startswith(f"{package}.")}) < len(siblings) / 2
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_notebook_that_uses_the_short_name_depends_on_that_file(package, tmp_path):
+    whole = import_module(f"coursekit.{package}")
+    name, home = next(iter(whole.HOMES.items()))
+    keys = []
+    for line in (f"coursekit.{package} import {name}", f"coursekit.{package}.{home} import {name}"):
+        cell = {"cell_type": "code", "id": "a", "metadata": {}, "source": f"from {line}"}
+        notebook = tmp_path / "n.ipynb"
+        notebook.write_text(json.dumps({"cells": [cell], "nbformat": 4, "metadata": {}}))
+        keys.append(closure(notebook, ROOT))
+    assert keys[0] == keys[1] and SOURCE / package / f"{home}.py" in keys[0]
+
+
+@pytest.mark.parametrize("first", ["verses", "digits"])
+def test_a_function_named_like_its_file_is_the_function_whoever_was_first(first):
+    function = f"from coursekit.data import {first}; print({first}.__class__.__name__)"
+    file = f"import sys, coursekit.data.{first}; print(sys.modules['coursekit.data.{first}'].CARD)"
+    for program in (f"{function}; {file}; {function}", f"{file}; {function}"):
+        assert run(program).split()[-1] == "function"
+
+
+def names_in_the_pages() -> set[tuple[str, str, str]]:
+    """(package, file, name) of all that pages and notebooks take out of a file of a package."""
+    found = set()
+    for page in [*ROOT.glob("*.md"), *(ROOT / "book").rglob("*.md"), ROOT / "book/lecture_map.csv"]:
+        found |= set(MENTIONED.findall(page.read_text(encoding="utf-8")))
+    for path in (ROOT / "notebooks").rglob("*.ipynb"):
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        found |= {name[1:] for name in imports_of_cells(cells) if len(name) == 4}
+    return {found for found in found if found[0] in PACKAGES}
+
+
+def defined(path: Path) -> set[str]:
+    """Return the functions and classes of a file."""
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {node.name for node in tree.body if isinstance(node, kinds)}
+
+
+def test_what_the_pages_name_is_where_a_reader_looks():
+    named = names_in_the_pages()
+    assert ("tokenizers", "byte_bpe", "ByteBPE") in named and len(named) > 50
+    for package, file, name in sorted(named):
+        files = [p for p in (SOURCE / package).glob("*.py") if name in defined(p)]
+        if (SOURCE / package / f"{file}.py") in files and len(files) == 1:
+            assert import_module(f"coursekit.{package}").HOMES.get(name) == file, name
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_an_unknown_name_is_an_import_error(package):
+    with pytest.raises(ImportError, match="Bret"):
+        exec(f"from coursekit.{package} import Bret")
