@@ -17,6 +17,7 @@ import pytest
 from coursekit.book import assets
 from coursekit.book.build import build_book, pages
 from coursekit.doctor import find_chromium
+from coursekit.notebooks.first_cells import repository
 from coursekit.notebooks.run import run_notebooks, stale
 
 ROOT = Path(__file__).resolve().parents[2]
