@@ -12,6 +12,7 @@ import importlib.util
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from coursekit.assignments.limits import Limits
@@ -79,11 +80,14 @@ def grade(kind: str, tools) -> None:
         "large file": "open('f', 'wb').write(b'0' * (1 << 24))",
     }
     found = {}
-    with Engine(tools.MASTER, tools.LIMITS, assignment=tools.ASSIGNMENT) as engine:
+    # A cell that is stopped for its time loses its attempt, and the answer below it still counts.
+    limits = replace(tools.LIMITS, cell_seconds=4.0, notebook_seconds=8.0)
+    with Engine(tools.MASTER, limits, assignment=tools.ASSIGNMENT) as engine:
         for name, source in first.items():
             verdict = engine.grade(tools.submission(f"{source}\n{good}" if source else good))
             found[name] = {
                 "statuses": tools.statuses(verdict),
+                "flags": verdict.flags,
                 "reason": verdict.questions[0].reason if verdict.questions else verdict.flags,
             }
         left = [line for line in processes() if nap in line.split()]
