@@ -7,6 +7,7 @@ import json
 import resource
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -16,8 +17,9 @@ from coursekit.errors import CourseError
 from coursekit.exercises.probe import after, gradients, module_gradients
 from coursekit.exercises.question import Assignment, Case, Question
 from coursekit.grading.judging.attempt import Attempt, Cell
-from coursekit.grading.judging.engine import Engine, key
+from coursekit.grading.judging.engine import Engine
 from coursekit.grading.judging.proxy import Link, Student, StudentError
+from coursekit.grading.running.keys import key_of
 from coursekit.grading.verdict import Verdict
 
 SQUARE_NUMBER = "def square(x):\n    return x * x"
@@ -222,16 +224,15 @@ def test_a_killed_warm_process_is_replaced(tools, desk):
 
 
 def test_the_key_names_everything_that_a_verdict_depends_on(tools):
-    base = key(tools.MASTER, b"x", Limits())
+    def key(master, submission, limits=Limits()):  # noqa: B008
+        return key_of(master, submission, SimpleNamespace(name=master.name, limits=limits))
+
+    base = key(tools.MASTER, "x")
     other = tools.master("check(square)", "check(cube)", tools.HIDDEN + "\n")
-    keys = {
-        base,
-        key(tools.MASTER, b"y", Limits()),
-        key(tools.MASTER, b"x", Limits(figures=1)),
-        key(other, b"x", Limits()),
-    }
+    few = Limits(figures=1)
+    keys = {base, key(tools.MASTER, "y"), key(tools.MASTER, "x", few), key(other, "x")}
     assert len(keys) == 4
-    assert key(tools.MASTER, b"x", Limits()) == base
+    assert key(tools.MASTER, "x") == base
 
 
 def test_hidden_cases_for_a_question_that_is_not_there_are_refused(tools):
