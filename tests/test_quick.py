@@ -6,7 +6,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from accelerate.hooks import ModelHook, add_hook_to_module
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from torch import nn
 from torch.nn.utils import parametrize, prune
@@ -242,6 +242,7 @@ def test_a_stack_that_is_changed_later_is_run_as_it_stands(change, cross):
              max_size=2, unique=True),
     st.booleans(),
 )  # fmt: skip
+@example("pre", True, {}, ["attribute"], False)  # a scale of its own, in one of two attentions
 def test_whatever_the_stack_it_is_quick_and_right_or_not_at_all(norm, cross, more, tampering, late):
     net = stack(norm=norm, cross_attention=cross, **more)
     x, memory = torch.randn(B, 2, D).double(), torch.randn(B, M, D).double() if cross else None

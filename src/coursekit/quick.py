@@ -60,6 +60,7 @@ class Layer(NamedTuple):
     activation: Map
     contract: Map
     scale: float
+    cross_scale: float | None
 
 
 class QuickStack:
@@ -115,7 +116,7 @@ class QuickStack:
                 q = layer.cross_query(x if post else layer.cross_norm(x))  # (B, H·Dh)
                 k, v = memory.keys, memory.values  # (B, H, M, Dh): computed with the prompt
                 q = q.view(*k.shape[:2], 1, -1)  # (B, H, 1, Dh)
-                y = _attend(q, k, v, memory_mask, scale=layer.scale)  # (B, H, 1, Dh)
+                y = _attend(q, k, v, memory_mask, scale=layer.cross_scale)  # (B, H, 1, Dh)
                 x = x + layer.cross_out(y.transpose(1, 2).flatten(1))  # (B, D)
                 if post:
                     x = layer.cross_norm(x)
@@ -247,13 +248,14 @@ def _attend(
 
 def _layer(block: Block) -> Layer:
     own, feed = block.self_attention, block.feed_forward
-    cross = {"cross_norm": None, "cross_query": None, "cross_out": None}
+    cross = dict.fromkeys(("cross_norm", "cross_query", "cross_out", "cross_scale"))
     if hasattr(block, "cross_attention"):
         attention = block.cross_attention
         cross = {
             "cross_norm": _norm(block.cross_residual.norm),
             "cross_query": _linear(*attention.qkv.part(0)),
             "cross_out": _linear(attention.out.weight, attention.out.bias),
+            "cross_scale": attention.scale,
         }
     return Layer(
         norm=_norm(block.self_residual.norm),

@@ -14,6 +14,7 @@ import pytest
 import torch
 from torch import nn
 
+from coursekit.address import HOME, is_set
 from coursekit.exercises import catalogue
 from coursekit.exercises.a01_kernels.additive_scores import AdditiveScores as Additive
 from coursekit.exercises.checking import check as checking
@@ -70,11 +71,15 @@ def test_the_name_of_the_function_finds_the_question():
     assert answer.right and repr(answer).splitlines()[0] == "shares: all 4 cases pass"
 
 
-def test_a_failure_shows_the_call_both_sides_and_the_link():
+def test_a_failure_shows_the_call_both_sides_and_the_link(monkeypatch):
+    home = "https://github.com/somebody/some-course"
+    monkeypatch.setattr("coursekit.exercises.checking.answer.HOME", home)
     text = repr(check("shares", wrong("shares", "largest score not subtracted")))
     assert "\nscores of a thousand:\n  shares(scores: (2, 2))\n  all values are nan" in text
     assert "nan* nan*   0.7311 0.2689" in text
-    assert "/book/kernels.html#sec-kernels-regression" in text
+    assert "https://somebody.github.io/some-course/book/kernels.html#sec-kernels-regr" in text
+    monkeypatch.undo()  # as the course has none here, there is none to be shown
+    assert "Page:" not in repr(check("shares", lambda scores: scores)) or is_set(HOME)
     module = repr(check("AdditiveScores", wrong("AdditiveScores", "no tanh")))
     assert "AdditiveScores.forward(q: (1, 2), k: (1, 2))" in module
 

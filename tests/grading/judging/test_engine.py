@@ -476,12 +476,17 @@ def test_when_the_grader_is_killed_nothing_goes_on(tools, processes):
         "limits = dataclasses.replace(tools.LIMITS, cell_seconds=60, notebook_seconds=60)\n"
         "engine = Engine(tools.MASTER, limits, assignment=tools.ASSIGNMENT)\n"
         "print('ready', flush=True)\n"
+        "input()\n"
         "engine.grade(tools.submission('while True: pass'))\n"
     )
-    grader = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
+    grader = subprocess.Popen(
+        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
     grader.stdout.readline()
     idle = len(processes.below(grader.pid))
     assert idle >= 1
+    grader.stdin.write(b"go on\n")
+    grader.stdin.flush()
     processes.wait_for(lambda: len(processes.below(grader.pid)) > idle, "the submission's process")
     below = processes.below(grader.pid)
     grader.kill()
