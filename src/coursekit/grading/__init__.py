@@ -1,5 +1,7 @@
-"""The grader: from a stranger's file to a verdict, and from verdicts to everything else.
+"""The grader, in rooms: from a stranger's file to a verdict, and from verdicts to everything else.
 
-`engine` runs and judges one submission; the student's code only ever runs in the process that
-`warm` forks and `sandbox` confines. This file loads nothing.
+A submission goes one way: `collecting` takes it in; `running` hands it to a worker; there `judging`,
+the trusted side, asks the student's code, which only ever runs in `student`, confined by `sandbox`;
+the verdict goes into the journal and the `gradebook`; `results` are what people read. This file
+loads nothing.
 """
