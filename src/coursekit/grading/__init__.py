@@ -1,7 +1,7 @@
 """The grader, in rooms: from a stranger's file to a verdict, and from verdicts to everything else.
 
-A submission goes one way. `collecting` takes it in; `running` hands it to a worker. There
-`judging`, the trusted side, asks the student's code, which only runs in `student`,
-confined by `sandbox`. The verdict goes into the journal and the `gradebook`; `results` are what people read.
+A submission goes one way. `collecting` takes it in, and `running` hands it to a worker. There
+`judging`, the trusted side, asks the student's code, which only runs in `student`, confined by
+`sandbox`. The verdict goes into the journal and the `gradebook`; `results` are what people read.
 This file loads nothing.
 """
