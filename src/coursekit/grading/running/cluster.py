@@ -17,9 +17,7 @@ from coursekit.grading.folders import read_plain
 from coursekit.grading.running.pool import Outcome, Task, internal
 from coursekit.grading.running.worker import Judges, digest
 from coursekit.grading.verdict import Verdict
-from coursekit.jobs.cluster import connect
-
-CONNECT_SECONDS = 15.0
+from coursekit.jobs.cluster import CONNECT_SECONDS, connect
 
 _judges: dict[str, Judges] = {}
 _one_at_a_time = threading.Lock()
