@@ -31,7 +31,7 @@ JUPYTER_BOOK = """\
 from coursekit.course import quick_imports
 with quick_imports():
     from jupyter_book.cli.main import main
-main()
+    main()  # which imports the most of it
 """
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 FAULT = re.compile(r"\b(WARNING|ERROR|CRITICAL|SEVERE)\b:?|error:|Error:|Exception")
