@@ -10,9 +10,10 @@ import pytest
 @pytest.fixture(scope="session")
 def empty_gradebook(once) -> Path:
     """Return the file of a gradebook as nbgrader makes it; to make one takes a second."""
-    from coursekit.grading.gradebook.database import _venv_on_path
+    from coursekit.grading.gradebook.database import _venv_on_path, load_nbgrader
 
     def make(folder: Path) -> None:
+        load_nbgrader()
         with _venv_on_path():
             from nbgrader.api import Gradebook
 

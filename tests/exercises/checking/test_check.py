@@ -51,18 +51,12 @@ def patient(monkeypatch):
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_the_reference_passes_in_under_a_second_and_each_misconception_gets_its_hint(question):
+def test_the_reference_passes_in_under_a_second(question):
+    """That each misconception gets its hint is looked at where it is a cell: test_audit.py."""
     start = time.process_time()  # of ours alone
     answer = check(question.name, question.reference)
     assert time.process_time() - start < 1
     assert answer.right and answer.headline.startswith("all") and not answer.hint
-    for mistake in question.misconceptions:
-        start = time.process_time()
-        answer = check(question.name, mistake.answer)
-        assert time.process_time() - start < 1
-        assert (answer.misconception, answer.hint) == (mistake.name, mistake.hint)
-        assert not answer.right and answer.problem
-        assert mistake.hint.split()[0] in repr(answer)
 
 
 def test_the_name_of_the_function_finds_the_question():

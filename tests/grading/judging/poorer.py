@@ -80,10 +80,13 @@ def grade(kind: str, tools) -> None:
         "large file": "open('f', 'wb').write(b'0' * (1 << 24))",
     }
     found = {}
-    # A cell that is stopped for its time loses its attempt, and the answer below it still counts.
-    limits = replace(tools.LIMITS, cell_seconds=4.0, notebook_seconds=8.0)
-    with Engine(tools.MASTER, limits, assignment=tools.ASSIGNMENT) as engine:
+    # A cell that is stopped for its time loses its attempt, and the answer below it still counts:
+    # so there is plenty of it, but for what never ends.
+    plenty = replace(tools.LIMITS, cell_seconds=4.0, notebook_seconds=8.0)
+    with Engine(tools.MASTER, plenty, assignment=tools.ASSIGNMENT) as engine:
         for name, source in first.items():
+            seconds = 0.5 if name == "endless" else plenty.cell_seconds
+            engine._warm.limits = replace(plenty, cell_seconds=seconds)
             verdict = engine.grade(tools.submission(f"{source}\n{good}" if source else good))
             found[name] = {
                 "statuses": tools.statuses(verdict),

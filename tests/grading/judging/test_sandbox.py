@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ from coursekit.assignments.limits import Limits
 from coursekit.errors import CourseError
 from coursekit.grading.judging import keeper
 from coursekit.grading.judging.engine import Engine
-from coursekit.grading.sandbox import landlock, seccomp
+from coursekit.grading.sandbox import descendants, landlock, seccomp
 from coursekit.grading.sandbox import plan as plans
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="these layers are Linux's")
@@ -70,6 +72,22 @@ def test_what_is_left_of_it_still_holds(poorer, kind):
         assert found["reads"] == found["writes home"] == found["signals"] == "BLOCKED"
     assert said["left"] == []
     assert said["scratch"] == []
+
+
+@linux
+def test_what_is_killed_is_waited_for_however_late_it_dies(monkeypatch):
+    """What is not dead yet would count among the processes that the next submission may have."""
+    kill, look, seen = os.kill, descendants._children, []
+    monkeypatch.setattr(
+        descendants.os, "kill", lambda *told: threading.Timer(0.3, kill, told).start()
+    )
+    monkeypatch.setattr(descendants, "_children", lambda: seen.append(look()) or seen[-1])
+    if (copy := os.fork()) == 0:  # this process has other children
+        if (child := os.fork()) == 0:
+            time.sleep(600)
+        descendants.kill_descendants()
+        os._exit(seen != [[child], []])
+    assert os.waitpid(copy, 0)[1] == 0
 
 
 def test_the_folder_of_a_script_and_a_course_are_no_libraries(tmp_path, monkeypatch):

@@ -189,17 +189,22 @@ class Classroom:
 
 
 @pytest.fixture(scope="session")
-def empty_gradebook(once) -> Path:
+def powers_gradebook(once, empty_gradebook: Path) -> Path:
     """A gradebook that knows the assignment and nobody; made once, copied for each test."""
-    return once("gradebook-of-powers", make_gradebook) / "autograder" / "gradebook.db"
+
+    def make(root: Path) -> None:
+        make_gradebook(root, empty_gradebook)
+
+    return once("gradebook-of-powers", make) / "autograder" / "gradebook.db"
 
 
-def make_gradebook(root: Path) -> None:
+def make_gradebook(root: Path, empty: Path) -> None:
     from nbgrader.api import Gradebook
 
     from coursekit.grading.gradebook.database import Database
 
     (root / "autograder").mkdir()
+    shutil.copy(empty, root / "autograder")
     Database(Folders(root, "powers")).close()
     with Gradebook(f"sqlite:///{root / 'autograder' / 'gradebook.db'}") as book:
         book.add_assignment("powers", duedate=DUE)
@@ -216,11 +221,11 @@ def make_gradebook(root: Path) -> None:
 
 
 @pytest.fixture
-def classroom(tmp_path: Path, empty_gradebook: Path, monkeypatch: pytest.MonkeyPatch) -> Classroom:
+def classroom(tmp_path: Path, powers_gradebook: Path, monkeypatch: pytest.MonkeyPatch) -> Classroom:
     monkeypatch.setattr(
         "coursekit.grading.results.outline.find_assignment", lambda name: ASSIGNMENT
     )
-    return Classroom(tmp_path / "course", empty_gradebook)
+    return Classroom(tmp_path / "course", powers_gradebook)
 
 
 @pytest.fixture

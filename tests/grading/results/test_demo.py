@@ -80,6 +80,7 @@ def test_never_writes_over_somebodys_folder(tmp_path: Path) -> None:
         make_course(ROOT, tmp_path / "other", "a99_nothing")
 
 
+@pytest.mark.usefixtures("quick_gradebook")
 def test_demo_from_end_to_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Ten students with something of everything; what is printed leads to what was made."""
     arguments = argparse.Namespace(

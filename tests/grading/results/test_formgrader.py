@@ -9,6 +9,7 @@ import os
 import re
 import secrets
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -35,7 +36,7 @@ FLAGS = [
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory: pytest.TempPathFactory) -> Folders:
+def graded(tmp_path_factory: pytest.TempPathFactory, empty_gradebook: Path) -> Folders:
     """A class of three: all right, a known mistake, and scripts wherever they can be put."""
     import random
 
@@ -43,6 +44,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Folders:
 
     course = make_course(ROOT, tmp_path_factory.mktemp("formgrader") / "course", NAME)
     folders = Folders(course, NAME)
+    shutil.copy(empty_gradebook, folders.class_folder)  # to make one takes seconds
     maker = Maker(folders, NAME, random.Random(0))
     for student, kind, what in (
         ("ada", "right", ""),

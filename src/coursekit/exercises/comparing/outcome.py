@@ -92,9 +92,13 @@ class Known:
         """Say whether an answer that looks at nothing passes this case."""
         expected, tolerance = self.expected(number), self.cases[number].tolerance
         return any(
-            differ(self._outcome(f"idle: {name}", answer, number), expected, tolerance) is None
+            differ(self.idle(name, answer, number), expected, tolerance) is None
             for name, answer in idle(self.question.reference).items()
         )
+
+    def idle(self, name: str, answer: Any, number: int) -> Outcome:
+        """Return what an answer that looks at nothing gives on the case with this number."""
+        return self._outcome(f"idle: {name}", answer, number)
 
     def _like(self, outcome: Outcome, who: str, answer: Any, number: int) -> bool:
         if who not in outcome.alike:

@@ -57,8 +57,9 @@ def kill_descendants() -> None:
         if not children:
             return
         for child in children:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
+            with contextlib.suppress(ProcessLookupError, PermissionError, ChildProcessError):
                 os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)  # where others have the processors it dies later
 
 
 def _children() -> list[int]:
