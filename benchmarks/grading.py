@@ -31,6 +31,7 @@ from typing import Any
 from harness import RESULTS, arguments, resident, write
 
 from coursekit.assignments.rebuild import release_of
+from coursekit.course import quick_imports
 from coursekit.grading.demo.demo import make_course
 from coursekit.grading.demo.invented import make_class
 from coursekit.grading.results.feedback import write_feedback
@@ -138,7 +139,8 @@ class Stock(Ours):
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
-        from nbgrader.apps import NbGraderAPI
+        with quick_imports():
+            from nbgrader.apps import NbGraderAPI
         from traitlets.config import Config
 
         config = Config()

@@ -21,9 +21,55 @@ NAMES = [
 MENTIONED = re.compile(rf"coursekit\.({'|'.join(PACKAGES)})\.(\w+)\.(\w+)")
 
 
-def run(code: str) -> str:
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return done.stdout.strip()
+LOADED = [
+    ("models", "Bert"),
+    ("tokenizers", "ByteBPE"),
+    ("objectives", "dpo_loss"),
+    ("training", "constant"),
+    ("data", "verses"),
+    ("figures", "mask_grid"),
+    ("analysis", "prune"),
+]
+# What each program prints when the course is not loaded yet. One process answers for all, since to
+# load torch takes longer than everything else: the course is forgotten in between, torch is not.
+ANSWERS = """
+import contextlib, io, json, sys
+answers = []
+for program in json.load(sys.stdin):
+    for name in [name for name in sys.modules if name.partition(".")[0] == "coursekit"]:
+        del sys.modules[name]
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        exec(program, {})
+    answers.append(said.getvalue().strip())
+print(json.dumps(answers))
+"""
+
+
+def loads(package: str, name: str) -> str:
+    line = f"from coursekit.{package} import {name}"
+    return f"import sys; {line}; print(*(m[10:] for m in sys.modules if m[:10] == 'coursekit.'))"
+
+
+def orders(name: str) -> list[str]:
+    """Return programs that take a function of `data` before and after the file of that name."""
+    function = f"from coursekit.data import {name}; print({name}.__class__.__name__)"
+    file = f"import sys, coursekit.data.{name}; print(sys.modules['coursekit.data.{name}'].CARD)"
+    return [f"{function}; {file}; {function}", f"{file}; {function}"]
+
+
+@pytest.fixture(scope="module")
+def said() -> dict[str, str]:
+    """Return what each program says, by the program."""
+    programs = [loads(*pair) for pair in LOADED] + orders("verses") + orders("digits")
+    done = subprocess.run(
+        [sys.executable, "-c", ANSWERS],
+        input=json.dumps(programs),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return dict(zip(programs, json.loads(done.stdout), strict=True))
 
 
 @pytest.mark.parametrize(("package", "name"), NAMES, ids=map(".".join, NAMES))
@@ -35,30 +81,17 @@ def test_every_name_can_be_imported_from_its_package(package, name):
     assert name in dir(whole)
 
 
-@pytest.mark.parametrize(
-    ("package", "name"),
-    [
-        ("models", "Bert"),
-        ("tokenizers", "ByteBPE"),
-        ("objectives", "dpo_loss"),
-        ("training", "constant"),
-        ("data", "verses"),
-        ("figures", "mask_grid"),
-        ("analysis", "prune"),
-    ],
-)
-def test_a_name_loads_what_its_own_file_needs_and_no_other(package, name):
+@pytest.mark.parametrize(("package", "name"), LOADED, ids=map(".".join, LOADED))
+def test_a_name_loads_what_its_own_file_needs_and_no_other(package, name, said):
     """Asked of the program, and of the reader of imports behind the keys of the notebooks."""
     home = import_module(f"coursekit.{package}").HOMES[name]
     path = SOURCE / package / f"{home}.py"
-    line = f"from coursekit.{package} import {name}"
     files = {
         ".".join(found.relative_to(SOURCE).with_suffix("").parts)
         for found in closure(path, ROOT) | {SOURCE / package / "__init__.py"}
     }
-    code = f"import sys; {line}; print(*(m[10:] for m in sys.modules if m[:10] == 'coursekit.'))"
     loaded = {f"{m}.__init__" if (SOURCE / m.replace(".", "/")).is_dir() else m
-              for m in run(code).split()}  # fmt: skip
+              for m in said[loads(package, name)].split()}  # fmt: skip
     assert f"{package}.{home}" in loaded and loaded <= files | {"_lazy"}
     siblings = {p.stem for p in (SOURCE / package).glob("*.py")}
     assert len({m for m in loaded if m.startswith(f"{package}.")}) < len(siblings) / 2
@@ -78,11 +111,9 @@ def test_a_notebook_that_uses_the_short_name_depends_on_that_file(package, tmp_p
 
 
 @pytest.mark.parametrize("first", ["verses", "digits"])
-def test_a_function_named_like_its_file_is_the_function_whoever_was_first(first):
-    function = f"from coursekit.data import {first}; print({first}.__class__.__name__)"
-    file = f"import sys, coursekit.data.{first}; print(sys.modules['coursekit.data.{first}'].CARD)"
-    for program in (f"{function}; {file}; {function}", f"{file}; {function}"):
-        assert run(program).split()[-1] == "function"
+def test_a_function_named_like_its_file_is_the_function_whoever_was_first(first, said):
+    for program in orders(first):
+        assert said[program].split()[-1] == "function"
 
 
 def names_in_the_pages() -> set[tuple[str, str, str]]:

@@ -16,6 +16,7 @@ from coursekit.data.verses import verses
 from coursekit.errors import CourseError
 
 reviews_file = sys.modules["coursekit.data.reviews"]  # `coursekit.data.reviews` is the function
+verses_file = sys.modules["coursekit.data.verses"]
 SPLITS = ("train", "valid", "test")
 FUNCTIONS = {
     "verses": lambda split: verses(split, longest=None),
@@ -123,6 +124,12 @@ def test_the_longest_verse_is_as_long_as_asked():
     assert {p.key for p in verses("test")} < {p.key for p in verses("test", longest=None)}
     with pytest.raises(ValueError, match="longest must be 1 or more, or None for all, found 0"):
         verses(longest=0)
+
+
+def test_the_verses_are_read_once_and_each_list_is_the_callers_own(monkeypatch):
+    verses("test", longest=5).clear()
+    monkeypatch.setattr(verses_file.gzip, "decompress", None)
+    assert verses("test", longest=5) and verses("valid")
 
 
 def test_speeches_keep_a_year_together(load):

@@ -10,7 +10,6 @@ follow, and its trace has as many steps as the example.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -89,7 +88,10 @@ def test_exported_it_takes_other_sizes(model, sizes, name):
         if given[key].shape[1:] != others[0][key].shape[1:]:
             axes[LENGTH[key] % tensor.ndim] = DYNAMIC
         shapes[key] = axes
-    graph = torch.export.export(model, (), given, dynamic_shapes=shapes).module()
+    # Both only save time: hardly a call comes twice with the same symbols, so a memory of calls
+    # costs more than it spares, and what has no gradients is taken apart into fewer steps.
+    with torch._dynamo.config.patch(fake_tensor_cache_enabled=False), torch.no_grad():
+        graph = torch.export.export(model, (), given, dynamic_shapes=shapes).module()
     for other in others:
         close(graph(**other), model(**other))
 
@@ -99,6 +101,10 @@ def test_compiled_it_is_one_graph(model, sizes, name):
     torch._dynamo.reset()
     graph = torch.compile(model, fullgraph=True, backend="eager")
     close(graph(**sizes[0]), model(**sizes[0]))
+    if name in ("GPT", "Bert", "T5"):  # numbers are still looked at after compiling
+        key, tokens = next(iter(sizes[0].items()))
+        with pytest.raises((ValueError, TypeError), match="token id"):
+            model(**sizes[0] | {key: tokens + 17})
 
 
 class Plain(nn.Module):
@@ -128,16 +134,3 @@ def test_detections_are_a_tree_of_tensors(case, sizes):
     leaves, tree = torch.utils._pytree.tree_flatten(found)
     close(torch.utils._pytree.tree_unflatten(leaves, tree), found)
     assert sum(isinstance(leaf, Tensor) for leaf in leaves) == 6  # of two decoder layers
-
-
-def refused(call: Callable[[], object]) -> None:
-    with pytest.raises((ValueError, TypeError), match="token id"):
-        call()
-
-
-@pytest.mark.parametrize("case", ["GPT", "Bert", "T5"], indirect=True)
-def test_numbers_are_still_looked_at_after_compiling(model, sizes):
-    torch.compile(model, fullgraph=True, backend="eager")(**sizes[0])
-    given = dict(sizes[0])
-    key = next(iter(given))
-    refused(lambda: model(**given | {key: given[key] + 17}))

@@ -178,7 +178,7 @@ def test_memory_stays_flat_while_a_stream_is_encoded(tokenizer):
     tokenizer._words.clear()
     list(tokenizer.encode_iterable(lines(200)))  # the memory is full now
     tracemalloc.start()
-    total = sum(1 for _ in tokenizer.encode_iterable(lines(5000)))  # 320 kB of text
+    total = sum(1 for _ in tokenizer.encode_iterable(lines(2500)))  # 160 kB of text
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     tokenizer._words.size = remembered

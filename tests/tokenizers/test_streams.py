@@ -87,5 +87,5 @@ def test_memory_stays_flat_without_any_white_space(tokenizer, letters, monkeypat
         tracemalloc.stop()
         return most
 
-    peak(60)  # what is made once: patterns, tables
-    assert peak(400) < 1.5 * peak(60) + 20_000
+    peak(15)  # what is made once: patterns, tables
+    assert peak(200) < 1.5 * peak(60) + 10_000

@@ -31,7 +31,8 @@ def rows(count: int) -> list[dict[str, float]]:
     return [{"step": step, "loss": 1 / step, "valid": 2 / step} for step in range(1, count + 1)]
 
 
-def test_one_picture_grows(shown):
+def test_one_picture_grows(shown, monkeypatch):
+    monkeypatch.setattr(display, "PAUSE", 0.0)
     history = History()
     with display.Display("toy", history, 4, quiet=False) as bar:
         for count in range(1, 5):
@@ -41,6 +42,16 @@ def test_one_picture_grows(shown):
     assert [len(states) for states in shown] == [3]  # one row is no curve yet
     assert all(state.data.startswith(b"\x89PNG") for state in shown[0])
     assert len({bytes(state.data) for state in shown[0]}) == 3
+
+
+def test_fast_looks_are_drawn_once_at_the_end(shown, monkeypatch):
+    monkeypatch.setattr(display, "PAUSE", 1000.0)  # whatever else the machine does
+    history, looks = History(), 50
+    with display.Display("toy", history, looks, quiet=False) as bar:
+        for count in range(1, looks + 1):
+            history.curve = rows(count)
+            bar.looked()
+    assert [len(states) for states in shown] == [1]  # fifty would take seconds of a training
 
 
 def test_what_was_finished_before_is_drawn_once(shown):

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import gzip
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 from coursekit.data.cards import FILES, Card, checked
-from coursekit.data.splits import check_split, normal, split_of
+from coursekit.data.splits import SHARES, check_split, normal, split_of
 
 CARD = Card(
     name="Verses",
@@ -40,18 +42,22 @@ def verses(split: str = "train", *, longest: int | None = 20) -> list[Pair]:
     check_split(split)
     if longest is not None and longest < 1:
         raise ValueError(f"longest must be 1 or more, or None for all, found {longest}")
+    return [
+        pair
+        for pair, words in _divided(FILES / "verses.tsv.gz")[split]
+        if longest is None or words <= longest
+    ]
+
+
+@cache
+def _divided(file: Path) -> dict[str, list[tuple[Pair, int]]]:
+    """Return what is in each split, with the words of the longer side: read once in a process."""
+    content = checked(file, CARD.sha256, "python -m coursekit.data.make.verses")
     english: dict[str, str] = {}
-    found = []
-    for line in _lines():
+    found: dict[str, list[tuple[Pair, int]]] = {split: [] for split in SHARES}
+    for line in gzip.decompress(content).decode("utf-8").rstrip("\n").split("\n"):
         key, text, french, like = line.split("\t")
         english[key] = text
-        longer = longest and max(len(text.split()), len(french.split())) > longest
-        if not longer and split_of(normal(english[like or key])) == split:
-            found.append(Pair(text, french, key))
+        words = max(len(text.split()), len(french.split()))
+        found[split_of(normal(english[like or key]))].append((Pair(text, french, key), words))
     return found
-
-
-def _lines() -> list[str]:
-    mend = "python -m coursekit.data.make.verses"
-    content = checked(FILES / "verses.tsv.gz", CARD.sha256, mend)
-    return gzip.decompress(content).decode("utf-8").rstrip("\n").split("\n")

@@ -1,18 +1,22 @@
 """What a training shows while it runs: a bar with loss, speed and time left, and a live curve.
 
-The curve is for notebooks: it stands below the bar and is drawn anew at each look at the model.
+The curve is for notebooks: it stands below the bar and is drawn anew at each look at the model, but
+not more often than an eye follows, since a picture may take longer than the steps in between.
 """
 
 from __future__ import annotations
 
 import io
 import sys
+import time
 from typing import Any, Self
 
 from tqdm import tqdm
 
 from coursekit.figures.curves import loss_curve
 from coursekit.training.history import History
+
+PAUSE = 2.0  # seconds before the first picture of a curve, and between two
 
 
 class Display:
@@ -34,14 +38,16 @@ class Display:
         )
         self.draws = not quiet and _in_notebook()
         self.picture: Any = None
+        self.drawn = 0  # rows of the curve that the picture shows
+        self.due = time.monotonic() + PAUSE  # when the next picture may come
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
         self.bar.close()
-        if self.picture is None:
-            self.looked()  # a training that was finished before shows its curve, too
+        self.due = 0.0  # the last picture is whole, also that of a training finished before
+        self.looked()
 
     def stepped(self) -> None:
         """Move the bar on."""
@@ -54,8 +60,9 @@ class Display:
         self.bar.update()
 
     def looked(self) -> None:
-        """Draw the curve again."""
-        if not self.draws or len(self.history.curve) < 2:
+        """Draw the curve again if it has grown and it is time."""
+        rows = len(self.history.curve)
+        if not self.draws or rows < 2 or rows == self.drawn or time.monotonic() < self.due:
             return
         from IPython.display import Image, display
 
@@ -66,6 +73,7 @@ class Display:
             self.picture = display(image, display_id=True)
         else:
             self.picture.update(image)
+        self.drawn, self.due = rows, time.monotonic() + PAUSE
 
 
 def _in_notebook() -> bool:
