@@ -27,6 +27,11 @@ from hypothesis import settings
 os.environ["OMP_NUM_THREADS"] = "1"  # before anybody imports torch
 os.environ["MKL_NUM_THREADS"] = "1"
 
+from coursekit.course import quick_imports
+
+with quick_imports():  # three seconds for each process of this run
+    import jsonschema  # noqa: F401
+
 # No deadline: two cores are shared, and a first call to torch is slow. No database in the tree.
 settings.register_profile("course", deadline=None, database=None)
 settings.load_profile("course")
