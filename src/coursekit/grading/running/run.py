@@ -316,10 +316,14 @@ def _alone(folders: Folders, dry: bool) -> Iterator[None]:
 
     folders.journal.parent.mkdir(parents=True, exist_ok=True)
     with folders.journal.with_suffix(".lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise CourseError(
-                f"{folders.name} is being graded by another coursekit grade; wait for it"
-            ) from error
+        for left in reversed(range(20)):
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError as error:
+                if not left:
+                    raise CourseError(
+                        f"{folders.name} is being graded by another coursekit grade; wait for it"
+                    ) from error
+            time.sleep(0.05)  # one that was just killed has it until what it was starting has begun
         yield
