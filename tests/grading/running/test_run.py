@@ -223,16 +223,16 @@ def test_a_worker_that_dies(classroom, tmp_path, workers):
 
 
 def test_a_worker_that_hangs(classroom, monkeypatch):
-    from coursekit.grading.running import pool
+    from coursekit.jobs.pool import Pool
 
     classroom.hand_in("ada")
     classroom.hand_in("bob", classroom.answered(square="0  # sleep 600"))
-    original = pool.Pool.__init__
+    original = Pool.__init__
 
-    def impatient(self, start, workers, longest):
-        original(self, start, workers, 1.0)
+    def impatient(self, module, workers, *, seconds, **options):
+        original(self, module, workers, seconds=1.0, **options)
 
-    monkeypatch.setattr(pool.Pool, "__init__", impatient)
+    monkeypatch.setattr(Pool, "__init__", impatient)
     summary = grade_class(classroom.root, "ps1", options())
     assert summary.internal == ["bob"]
     assert scores(classroom.root)["ada"]["test_cube"] == 3
