@@ -356,6 +356,20 @@ def test_two_at_once(classroom):
             grade_class(classroom.root, "ps1", options())
 
 
+def test_a_lock_that_is_let_go_in_a_moment(classroom):
+    """That of a killed run is held until what it was just starting has begun."""
+    import fcntl
+    import threading
+
+    classroom.hand_in("ada")
+    folders = Folders(classroom.root, "ps1")
+    folders.journal.parent.mkdir(parents=True)
+    file = folders.journal.with_suffix(".lock").open("w")
+    fcntl.flock(file, fcntl.LOCK_EX)
+    threading.Timer(0.5, file.close).start()
+    assert grade_class(classroom.root, "ps1", options()).counts == {"OK": 1}
+
+
 def begin(classroom) -> int:
     """Grade in a fork of this process, which has imported everything; return its pid."""
     pid = os.fork()
