@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import base64
 import json
-from contextlib import closing
 
 import pytest
 
 from coursekit import cli
-from coursekit.jobs import hands
-from coursekit.trainings import sweep
-from coursekit.trainings.train import PROGRAM, find
+from coursekit.jobs.pool import Pool
+from coursekit.trainings.train import WORKER, find
 
 MODEL = """\
 import torch
@@ -39,8 +37,8 @@ def test_a_resumed_run_keeps_its_model_and_a_job_only_if_it_is_told(lab, capsys)
     from coursekit.training.records import trained
 
     assert trained("toy", lab.root).config.positions == 4
-    with closing(hands.finished([find(lab.root, "toy").job({})], 1, PROGRAM)) as found:
-        ((_, answer),) = found
+    with Pool(WORKER, 1) as pool:
+        ((_, answer),) = pool.run([find(lab.root, "toy").job({})])
     assert answer["ok"] and "weights" not in answer
     assert answer["said"]["model"]["sha256"] == about["sha256"]
 
@@ -54,13 +52,13 @@ def asked(monkeypatch):
     good = {"ok": True, "seconds": 1.0, "settings": {}, "notebook": "{}"}
     model = {"sha256": "ab"}
 
-    def finished(given, workers, program, **options):
+    def run(self, given):
         jobs.extend(given)
         for job in given:
             weights = {"weights": base64.b64encode(b"w").decode()} if job["keep"] else {}
             yield job, {**good, "said": {**said, "model": model}, **weights}
 
-    monkeypatch.setattr(sweep, "finished", finished)
+    monkeypatch.setattr(Pool, "run", run)
     return jobs
 
 
@@ -89,13 +87,13 @@ def test_a_sweep_keeps_models_only_if_asked(lab, asked, capsys):
 def test_a_sweep_that_is_to_keep_what_nobody_records_says_so(lab, asked, monkeypatch, capsys):
     lab.training("toy", MODEL)
     (lab.root / "heads.toml").write_text("[grid]\nlr = [0.5]\n")
-    whole = sweep.finished
+    whole = Pool.run
     monkeypatch.setattr(
-        sweep,
-        "finished",
-        lambda *given, **options: (
+        Pool,
+        "run",
+        lambda *given: (
             (job, {k: v for k, v in answer.items() if k != "weights"})
-            for job, answer in whole(*given, **options)
+            for job, answer in whole(*given)
         ),
     )
     assert cli.main(["train", "toy", "--quiet", "--sweep", "heads.toml", "--keep"]) == 1

@@ -14,10 +14,11 @@ import pytest
 from coursekit import cli
 from coursekit.errors import CourseError
 from coursekit.jobs.cluster import connect
+from coursekit.jobs.pool import Pool
 from coursekit.progress import Progress
 from coursekit.trainings import cluster, sweep
 from coursekit.trainings.sweep_plan import plan
-from coursekit.trainings.train import PROGRAM, find
+from coursekit.trainings.train import WORKER, find
 
 from .conftest import RECORD
 
@@ -143,11 +144,11 @@ def test_two_workers_a_failure_a_dead_kernel_and_what_is_done(lab, capsys, monke
     # From here on no kernel is needed: only what is not done is asked for.
     asked = []
 
-    def finished(jobs, workers, program, **options):
+    def run(self, jobs):
         asked.append(sorted(job["run"] for job in jobs))
         yield from ((job, {"ok": False, "error": "no"}) for job in jobs)
 
-    monkeypatch.setattr(sweep, "finished", finished)
+    monkeypatch.setattr(Pool, "run", run)
     assert cli.main([*line, "--quiet"]) == 1
     assert asked.pop() == ["The-bad-seed1", "The-bad-seed2"]
     toml.write_text(toml.read_text().replace("steps = 3", "steps = 4"))
@@ -168,9 +169,7 @@ def test_a_smoke_sweep_is_no_result_of_the_book(lab, monkeypatch, capsys):
     said = {"metrics": {"x": 1}, "curves": {}, "tables": {}, "data": {}, "versions": {}}
     said["hardware"] = {"cpu": "x", "cores": 1, "memory_GB": 1.0, "gpu": None}
     answer = {"ok": True, "seconds": 1.0, "said": said, "settings": {}, "notebook": "{}"}
-    monkeypatch.setattr(
-        sweep, "finished", lambda jobs, *_, **options: ((job, answer) for job in jobs)
-    )
+    monkeypatch.setattr(Pool, "run", lambda self, jobs: ((job, answer) for job in jobs))
     toml = file(lab, "[grid]\nlr = [1]\n")
     line = ["train", "toy", "--sweep", str(toml), "--profile", "smoke"]
     assert cli.main(line) == 0
@@ -245,7 +244,7 @@ def test_a_worker_of_the_cluster_killed_in_mid_run(lab, dask, monkeypatch, proce
     job = {**find(lab.root, "long").job({}), "folder": None, "source": None}
     client = connect(address, 15)
     (left,) = (worker for worker in workers if worker.poll() is None)
-    future = client.submit(cluster.execute, job, PROGRAM, pure=False)
+    future = client.submit(cluster.execute, job, WORKER, pure=False)
 
     def kernels():
         found = []
@@ -278,7 +277,7 @@ def test_what_kills_its_workers_is_given_up_after_three_tries_more(lab, dask, mo
     try:
         for allowed, expected in ((0, 4), (1, 2), (9, 1)):
             jobs = [{"name": "toy", "allowed": allowed}]
-            with closing(cluster.on_cluster(jobs, address, PROGRAM)) as answers:
+            with closing(cluster.on_cluster(jobs, address, WORKER)) as answers:
                 ((job, answer),) = answers
             assert job is jobs[0] and not answer["ok"]
             assert answer["error"].startswith("its workers were lost (KilledWorker: ")
@@ -290,7 +289,7 @@ def test_what_kills_its_workers_is_given_up_after_three_tries_more(lab, dask, mo
 
 def test_nobody_there(lab, monkeypatch):
     pytest.importorskip("distributed", reason="a cluster needs Dask (distributed)")
-    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("coursekit.jobs.cluster.CONNECT_SECONDS", 0.5)
     lab.training("toy", RECORD)
     toml = file(lab, "[grid]\nlr = [1]\n")
     with pytest.raises(CourseError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):

@@ -9,18 +9,17 @@ import re
 import signal
 import subprocess
 import sys
-from contextlib import closing
 
 import nbformat
 import pytest
 
 from coursekit import cli
 from coursekit.errors import CourseError
-from coursekit.jobs import hands
+from coursekit.jobs.pool import Pool
 from coursekit.notebooks.parameters import parameters, parse_settings
 from coursekit.trainings import live, train
 from coursekit.trainings.live import Live
-from coursekit.trainings.train import PROGRAM, find
+from coursekit.trainings.train import WORKER, find
 
 from .conftest import CHOOSE, PARAMETERS, RECORD
 
@@ -142,12 +141,12 @@ def answers(monkeypatch):
     good = {"ok": True, "seconds": 1.0, "said": said, "settings": {}, "notebook": "{}"}
     given = {}
 
-    def finished(jobs, workers, program, **options):
+    def run(self, jobs):
         asked.extend(jobs)
         for job in jobs:
             yield job, {**good, **given}
 
-    monkeypatch.setattr(train, "finished", finished)
+    monkeypatch.setattr(Pool, "run", run)
     asked_and_given = type("Answers", (), {"jobs": asked, "given": given})
     return asked_and_given
 
@@ -251,13 +250,13 @@ def test_each_way_to_fail_has_its_sentence(lab):
         jobs.append(find(lab.root, name).job(changes, timeout=2.0 if name == "slow" else 600.0))
         if name == "other":  # as on another machine
             jobs[-1] |= {"folder": None, "source": None, "key": "made by other code"}
-    with closing(hands.finished(jobs, 1, PROGRAM)) as found:
-        for job, answer in found:
+    with Pool(WORKER, 1) as pool:
+        for job, answer in pool.run(jobs):
             _, error, cell = cases[job["name"]]
             while job["name"] == "slow" and answer["cell"] != cell and job["timeout"] < 600:
                 job["timeout"] *= 5  # on a busy machine two seconds are not enough to begin
-                with closing(hands.finished([job], 1, PROGRAM)) as more:
-                    ((_, answer),) = more
+                with Pool(WORKER, 1) as more:
+                    ((_, answer),) = more.run([job])
             assert answer.get("error") == (error and error.format(job["timeout"])), job["name"]
             assert answer.get("cell") == cell, job["name"]
             assert job["name"] == "other" or json.loads(answer["notebook"])["cells"]

@@ -1,1 +1,1 @@
-"""Processes and clusters that take jobs: notebooks to be executed, submissions to be graded."""
+"""Processes and clusters that take jobs: notebooks, submissions, pages of feedback."""

@@ -1,12 +1,15 @@
-"""A Dask cluster: how one is reached, and what it needs."""
+"""A Dask cluster: how one is reached, what it needs, and jobs that are done on it."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Self
 
 from coursekit.errors import CourseError
 
 CONNECT_SECONDS = 15.0
+AHEAD = 4  # jobs for each thread of the cluster
 NEEDS = 'a cluster needs Dask: pip install "coursekit[cluster]" here and on every machine of it'
 
 
@@ -20,3 +23,64 @@ def connect(address: str, seconds: float) -> Any:
         return Client(address, timeout=seconds, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise CourseError(f"no Dask scheduler answers at {address}") from error
+
+
+class Cluster:
+    """Does jobs on the Dask scheduler at `address`; has the form of `Pool`."""
+
+    def __init__(self, address: str) -> None:
+        self.address, self.client = address, connect(address, CONNECT_SECONDS)
+        self.waiting: deque[Any] = deque()
+
+    def run(
+        self, jobs: Iterable[Any], work: Callable[..., Any], arguments: Callable[[Any], tuple]
+    ) -> Iterator[tuple[Any, Any]]:
+        """Yield each job with what `work(*arguments(job))` returns, in the order of their ends.
+
+        A job that raises, or kills those who do it, has the answer `{"error": …, "tries": …}`.
+        """
+        from distributed import as_completed
+
+        self.waiting.extend(jobs)
+        going, doing = as_completed(loop=self.client.loop), {}
+        while self.waiting or doing:
+            most = AHEAD * max(1, sum(self.client.nthreads().values()))
+            while self.waiting and len(doing) < most:
+                job = self.waiting.popleft()
+                try:
+                    given = arguments(job)
+                except OSError as error:
+                    yield job, _failed(error)
+                    continue
+                future = self.client.submit(work, *given, pure=False, retries=0)
+                doing[future.key] = job
+                going.add(future)
+            if not doing:
+                continue
+            future = next(going)
+            job = doing.pop(future.key)
+            if future.status == "finished":
+                yield job, future.result()
+                continue
+            if self.client.status != "running":
+                raise CourseError(f"the Dask scheduler at {self.address} has gone away")
+            error = future.exception() if future.status == "error" else None
+            if isinstance(error, CourseError):
+                raise error
+            yield job, _failed(error or RuntimeError(future.status))
+
+    def again(self, job: Any) -> None:
+        """Let `run` do a job once more, after all that wait."""
+        self.waiting.append(job)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.client.close(timeout=2)
+
+
+def _failed(error: BaseException) -> dict[str, Any]:
+    """Return an answer; Dask has tried again elsewhere, as often as its configuration says."""
+    said = f"{type(error).__name__}: {' '.join(str(error).split())}"[:500]
+    return {"error": said, "tries": 1 + getattr(error, "allowed_failures", 0)}

@@ -14,24 +14,19 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from coursekit.errors import CourseError
 from coursekit.course import course_root, relative
-from coursekit.jobs.hands import finished
+from coursekit.jobs.pool import Pool
 from coursekit.notebooks.imports import cache_key
 from coursekit.progress import Progress
 
 TIMEOUT = 300.0  # seconds for a whole notebook
-WORKER = """\
-from coursekit.course import quick_imports
-with quick_imports():
-    from coursekit.notebooks.worker import main
-main()
-"""
+WORKER = "coursekit.notebooks.worker"
 
 
 class NotebookError(CourseError):
@@ -131,14 +126,11 @@ def run_notebooks(
                 progress.advance(f"{path.stem} is unchanged")
                 continue
             root = course_root(path.parent)
-            job = {"notebook": path, "copy": copy, "root": root, "timeout": timeout}
-            jobs.append({name: v if name == "timeout" else str(v) for name, v in job.items()})
+            jobs.append({"notebook": path, "copy": copy, "root": root, "timeout": timeout})
         count = min(len(jobs), workers or min(2, os.cpu_count() or 1))
-        with closing(
-            finished(jobs, count, WORKER)
-        ) as answers:  # on Ctrl-C, before the lock is let go
-            for job, answer in answers:
-                path = Path(job["notebook"])
+        with Pool(WORKER, count) as pool:  # its processes end before the lock is let go
+            for job, answer in pool.run(jobs):
+                path = job["notebook"]
                 if answer["ok"]:
                     executed.add(path)
                     progress.advance(f"{path.stem} ran in {answer['seconds']:.1f} s")

@@ -1,7 +1,7 @@
-"""The worker process of `run`: reads jobs on stdin, executes each in a kernel, answers on stdout.
+"""What a process of the pool does for `run`: executes one notebook after the other in a kernel.
 
-When stdin closes, the job at hand is given up, its kernel ends with everything that it started, and
-so does this process. That covers Ctrl-C in the parent as well as its sudden death.
+When it is stopped, the notebook at hand is given up, and its kernel ends with everything that it
+started.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ import re
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import nbformat
 from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
@@ -67,8 +66,8 @@ class Execution:
     """One notebook in one kernel."""
 
     def __init__(self, job: dict[str, Any]) -> None:
-        self.notebook, self.copy = Path(job["notebook"]), Path(job["copy"])
-        self.root, self.timeout = Path(job["root"]), job["timeout"]
+        self.notebook, self.copy = job["notebook"], job["copy"]
+        self.root, self.timeout = job["root"], job["timeout"]
         self.content: nbformat.NotebookNode | None = None
         self.cell = ""
 
@@ -207,37 +206,27 @@ def last_words(folder: Path) -> str:
     return f"the kernel died{said}"
 
 
-async def serve(answers: TextIO) -> None:
-    """Answer jobs until stdin closes; then give up the one at hand."""
-    loop = asyncio.get_running_loop()
-    jobs: asyncio.Queue[str | None] = asyncio.Queue()
-    at_hand: asyncio.Task | None = None
-
-    def close() -> None:
-        jobs.put_nowait(None)
-        if at_hand is not None:
-            at_hand.cancel()
-
-    def listen() -> None:
-        for line in sys.stdin:
-            loop.call_soon_threadsafe(jobs.put_nowait, line)
-        loop.call_soon_threadsafe(close)
-
-    threading.Thread(target=listen, daemon=True).start()
-    while (line := await jobs.get()) is not None:
-        at_hand = asyncio.ensure_future(Execution(json.loads(line)).run())
-        try:
-            answer = await at_hand
-        except asyncio.CancelledError:
-            return
-        finally:
-            at_hand = None
-        with suppress(BrokenPipeError):
-            print(json.dumps(answer), file=answers, flush=True)
+_give_up: list[Callable[[], Any]] = []  # the notebook at hand
 
 
-def main() -> None:
-    """Serve, with stdout kept for the answers, whatever a library prints."""
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    asyncio.run(serve(answers))
+async def _answer(job: dict[str, Any]) -> dict[str, Any]:
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    _give_up[:] = [lambda: loop.call_soon_threadsafe(task.cancel)]
+    try:
+        return await Execution(job).run()
+    finally:
+        _give_up.clear()
+
+
+def work(_: None, jobs: Iterator[dict[str, Any]]) -> Iterator[Any]:
+    """Execute notebooks, until one is given up."""
+    yield "ready"
+    with suppress(asyncio.CancelledError):
+        for job in jobs:
+            yield asyncio.run(_answer(job))
+
+
+def stop() -> None:
+    """Give up the notebook at hand."""
+    for give_up in _give_up:
+        give_up()

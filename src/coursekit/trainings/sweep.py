@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from coursekit.course import write_whole
-from coursekit.jobs.hands import finished
+from coursekit.jobs.pool import Pool
 from coursekit.progress import track
 from coursekit.training.hardware import cores
 from coursekit.trainings.results import as_text, write_result
 from coursekit.trainings.sweep_plan import Planned, plan
-from coursekit.trainings.train import GRACE, PROGRAM, Training, failure, only_one
+from coursekit.trainings.train import GRACE, WORKER, Training, failure, only_one
 
 WORKERS = 2
 Answers = Iterator[tuple[dict[str, Any], dict[str, Any]]]
@@ -119,8 +119,10 @@ def _answers(jobs: list[dict[str, Any]], count: int, cluster: str | None) -> Ans
     if cluster and jobs:
         from coursekit.trainings.cluster import on_cluster
 
-        return on_cluster(jobs, cluster, PROGRAM)
-    return finished(jobs, count, PROGRAM, grace=GRACE)
+        yield from on_cluster(jobs, cluster, WORKER)
+        return
+    with Pool(WORKER, count, grace=GRACE) as pool:
+        yield from pool.run(jobs)
 
 
 def _line(stem: str, answer: Mapping[str, Any], left: float) -> str:

@@ -2,7 +2,7 @@
 
 The executed copy and the checkpoints stand in `_build/training/NAME/PROFILE-HASH/`, the hash being
 that of the values that were set; the result of a whole profile stands in `results/NAME/`, and the
-model beside it, if the notebook keeps one. A process of `hands` executes the notebook; only this
+model beside it, if the notebook keeps one. A process of a pool executes the notebook; only this
 one writes, and every file whole or not at all.
 """
 
@@ -14,7 +14,7 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.util import find_spec
@@ -23,19 +23,13 @@ from typing import Any
 
 from coursekit.course import relative, write_whole
 from coursekit.errors import CourseError
-from coursekit.jobs.hands import finished
+from coursekit.jobs.pool import Pool
 from coursekit.notebooks.imports import cache_key, read_notebook, source_folder
 from coursekit.notebooks.parameters import check_names, parameter_cells, parameters, short_hash
 from coursekit.training.hardware import cores
 from coursekit.trainings.results import as_text, write_result
 
-PROGRAM = """\
-from coursekit.course import quick_imports
-with quick_imports():
-    from coursekit.trainings.worker import main
-main()
-"""
-
+WORKER = "coursekit.trainings.worker"
 GRACE = 20.0  # seconds for an interrupted training to save itself, and for its processes to end
 NEEDED = ("papermill", "ipykernel", "filelock")
 
@@ -251,8 +245,8 @@ def _counted(begun: Path) -> Iterator[float]:
 
 def _answer(training: Training, job: dict[str, Any], profile: str) -> dict[str, Any]:
     try:
-        with closing(finished([job], 1, PROGRAM, aloud=job["aloud"], grace=GRACE)) as found:
-            return next(found)[1]
+        with Pool(WORKER, 1, aloud=job["aloud"], grace=GRACE) as pool:
+            return next(pool.run([job]))[1]
     except KeyboardInterrupt:
         goes_on = "checkpoints" in training.known
         hint = "the same command with --resume goes on" if goes_on else "nothing of it is kept"

@@ -4,25 +4,23 @@ A job is a dict: `text` of the notebook, its `name` and `parameters`, the `folde
 `source` folder of the packages, `threads`, `timeout` in seconds, whether to be `aloud`, and whether
 to `keep` the model. The answer has the executed notebook's text, what it said with `choose` and
 `record`, and the model's weights as base64 if they are to be kept; or the error.
-This file is the program of the processes in `hands`; when stdin closes, the kernel is interrupted,
-so that a training saves where it is, and after a while killed with everything that it started.
+This is what processes of the pool do. When one is stopped, the kernel is interrupted, so that a
+training saves where it is, and after a while killed with everything that it started.
 """
 
 from __future__ import annotations
 
 import base64
-import json
 import logging
 import os
-import queue
 import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -37,6 +35,7 @@ from papermill.engines import NBClientEngine, papermill_engines
 from papermill.exceptions import PapermillExecutionError
 
 from coursekit.errors import CourseError
+from coursekit.jobs.pool import THREADS
 from coursekit.notebooks.imports import cache_key, source_folder
 from coursekit.notebooks.worker import (
     KERNEL_ENVIRONMENT,
@@ -48,7 +47,6 @@ from coursekit.training.records import KEEP, RESULT, SETTINGS
 from coursekit.trainings.live import ANSI, Live
 
 PATIENCE = 15.0  # seconds for an interrupted training to save itself
-THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
 class Execution:
@@ -236,30 +234,26 @@ def _told(error: PapermillExecutionError) -> tuple[str, str]:
     return sentence, f"line {frame[1]}, {line if len(line) <= 80 else line[:79] + '…'}"
 
 
-def main() -> None:
-    """Serve jobs until stdin closes, with stdout kept for the answers."""
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+_at_hand: list[Execution] = []
+
+
+def work(_: None, jobs: Iterator[dict[str, Any]]) -> Iterator[Any]:
+    """Execute trainings."""
     logging.getLogger("papermill").setLevel(logging.CRITICAL)
-    jobs: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-    at_hand: list[Execution] = []
-
-    def listen() -> None:
-        for line in sys.stdin:
-            jobs.put(line)
-        jobs.put(None)
-        for execution in at_hand:
-            execution.interrupt()
-        time.sleep(PATIENCE)  # the process ends before that if the notebook does
-        for execution in at_hand:
-            execution.kill()
-        os._exit(1)
-
-    threading.Thread(target=listen, daemon=True).start()
-    while (line := jobs.get()) is not None:
+    yield "ready"
+    for job in jobs:
         with tempfile.TemporaryDirectory(prefix="coursekit-") as folder:
-            at_hand[:] = [Execution(json.loads(line), Path(folder))]
-            answer = at_hand[0].run()
-            at_hand.clear()
-        with suppress(BrokenPipeError):
-            print(json.dumps(answer), file=answers, flush=True)
+            _at_hand[:] = [Execution(job, Path(folder))]
+            answer = _at_hand[0].run()
+            _at_hand.clear()
+        yield answer
+
+
+def stop() -> None:
+    """Interrupt the training at hand; kill it if it does not end."""
+    for execution in _at_hand:
+        execution.interrupt()
+    time.sleep(PATIENCE)  # the process ends before that if the notebook does
+    for execution in _at_hand:
+        execution.kill()
+    os._exit(1)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import base64
 import os
 import re
+import signal
 import struct
 import zlib
 from html.parser import HTMLParser
 
+import psutil
 import pytest
 
 from coursekit.errors import CourseError
 from coursekit.grading import text
-from coursekit.grading.results import pages
+from coursekit.grading.results import feedback, pages
 from coursekit.grading.results.feedback import book_address, write_feedback
 from coursekit.grading.results.scores import handed_in
 from coursekit.progress import Progress
@@ -335,6 +337,49 @@ def test_interrupt_leaves_whole_pages(classroom) -> None:
         write_feedback(classroom.root, classroom.name, progress=Interrupt())
     files = [p for p in classroom.folders.class_folder.joinpath("feedback").rglob("*.*")]
     assert files and all(p.read_text().endswith("</html>\n") for p in files if p.is_file())
+
+
+class Killer(Progress):
+    """Notes the processes below this one at the first page, and kills them, or this one."""
+
+    def __init__(self, processes, note, whom: str) -> None:
+        self.processes, self.note_in, self.whom = processes, note, whom
+
+    def advance(self, text: str) -> None:
+        if not self.note_in.exists():
+            below = self.processes.below(os.getpid())
+            self.note_in.write_text(" ".join(str(process.pid) for process in below))
+            for process in below:
+                process.send_signal(signal.SIGKILL if self.whom == "workers" else 0)
+            if self.whom == "driver":
+                os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("whom", ["workers", "driver"])
+def test_killed_it_leaves_whole_pages_and_no_process(
+    classroom, processes, tmp_path, monkeypatch, whom
+) -> None:
+    monkeypatch.setattr(feedback, "CHUNK", 1)
+    for position in range(40):
+        classroom.hand_in(f"s{position:02}", classroom.partial())
+    note = tmp_path / "below"
+    driver = os.fork()
+    if driver == 0:
+        code = 1
+        try:
+            killer = Killer(processes, note, whom)
+            write_feedback(classroom.root, classroom.name, workers=2, progress=killer)
+        except CourseError as error:
+            code = 7 if "was killed, perhaps for want of memory" in str(error) else 2
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(driver, 0)
+    assert os.waitstatus_to_exitcode(status) == (7 if whom == "workers" else -signal.SIGKILL)
+    below = [int(pid) for pid in note.read_text().split()]
+    assert len(below) >= 2
+    processes.wait_for(lambda: not any(map(psutil.pid_exists, below)), "their end", seconds=20)
+    written = [*classroom.folders.class_folder.joinpath("feedback").rglob("*.html")]
+    assert written and all(path.read_text().endswith("</html>\n") for path in written)
 
 
 def test_student_names_cannot_leave_the_folder(classroom) -> None:

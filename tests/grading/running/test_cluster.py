@@ -51,7 +51,7 @@ def test_a_worker_killed_in_mid_run(classroom, dask):
 
 
 def test_nobody_there(classroom, monkeypatch):
-    monkeypatch.setattr("coursekit.grading.running.cluster.CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("coursekit.jobs.cluster.CONNECT_SECONDS", 0.5)
     classroom.hand_in("ada")
     with pytest.raises(CourseError, match="no Dask scheduler answers"):
         grade_class(classroom.root, "ps1", options("tcp://127.0.0.1:9"))

@@ -223,16 +223,16 @@ def test_a_worker_that_dies(classroom, tmp_path, workers):
 
 
 def test_a_worker_that_hangs(classroom, monkeypatch):
-    from coursekit.grading.running import pool
+    from coursekit.jobs.pool import Pool
 
     classroom.hand_in("ada")
     classroom.hand_in("bob", classroom.answered(square="0  # sleep 600"))
-    original = pool.Pool.__init__
+    original = Pool.__init__
 
-    def impatient(self, start, workers, longest):
-        original(self, start, workers, 1.0)
+    def impatient(self, module, workers, *, seconds, **options):
+        original(self, module, workers, seconds=1.0, **options)
 
-    monkeypatch.setattr(pool.Pool, "__init__", impatient)
+    monkeypatch.setattr(Pool, "__init__", impatient)
     summary = grade_class(classroom.root, "ps1", options())
     assert summary.internal == ["bob"]
     assert scores(classroom.root)["ada"]["test_cube"] == 3
@@ -354,6 +354,20 @@ def test_two_at_once(classroom):
         fcntl.flock(file, fcntl.LOCK_EX)
         with pytest.raises(CourseError, match="being graded by another"):
             grade_class(classroom.root, "ps1", options())
+
+
+def test_a_lock_that_is_let_go_in_a_moment(classroom):
+    """That of a killed run is held until what it was just starting has begun."""
+    import fcntl
+    import threading
+
+    classroom.hand_in("ada")
+    folders = Folders(classroom.root, "ps1")
+    folders.journal.parent.mkdir(parents=True)
+    file = folders.journal.with_suffix(".lock").open("w")
+    fcntl.flock(file, fcntl.LOCK_EX)
+    threading.Timer(0.5, file.close).start()
+    assert grade_class(classroom.root, "ps1", options()).counts == {"OK": 1}
 
 
 def begin(classroom) -> int:

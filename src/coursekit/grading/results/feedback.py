@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import multiprocessing
 import os
 import re
-import signal
 from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from coursekit.errors import CourseError
 from coursekit.grading.folders import Folders
@@ -33,6 +31,7 @@ from coursekit.grading.results.scores import (
     verdicts_of,
 )
 from coursekit.grading.running.journal import Journal
+from coursekit.jobs.pool import Pool
 from coursekit.progress import Progress, track
 
 CHUNK = 25  # students that a worker gets at a time
@@ -68,6 +67,17 @@ class Writer:
             changed |= pages.write(self.folders.feedback(student.id) / f"{notebook}.html", page)
         return changed
 
+    def write_all(self, tasks: list[Task]) -> list[tuple[str, bool, str]]:
+        """Write the pages of some students; return of each whether it has changed, or why not."""
+        done = []
+        for student, handed in tasks:
+            try:
+                done.append((student.id, self.write(student, handed), ""))
+            except Exception as error:  # one student's page must not cost the others theirs
+                said = " ".join(str(error).split())[:200]
+                done.append((student.id, False, f"{type(error).__name__}: {said}"))
+        return done
+
 
 @dataclass
 class Written:
@@ -93,12 +103,11 @@ def write_feedback(
     progress = progress or Progress()
     result = Written(failed=[])
     if workers == 1 or len(tasks) <= CHUNK:
-        _start(writer)
-        done = (_write([task]) for task in tasks)
+        done = (writer.write_all([task]) for task in tasks)
     else:
-        done = _pool(writer, tasks, workers)
-    for chunk in done:
-        for who, changed, problem in chunk:
+        done = _several(writer, tasks, workers)
+    with closing(done):  # its processes end before an error goes on
+        for who, changed, problem in itertools.chain.from_iterable(done):
             if problem:
                 result.failed.append((who, problem))
                 progress.note(f"{who}: {problem}")
@@ -164,49 +173,21 @@ def _tasks(folders: Folders, only: str | None) -> list[Task]:
     ]
 
 
-_writer: Writer | None = None
+def work(writer: Writer, jobs: Iterator[list[Task]]) -> Iterator[Any]:
+    """Write pages, in a process of the pool."""
+    yield "ready"
+    for tasks in jobs:
+        yield {"written": writer.write_all(tasks)}
 
 
-def _start(writer: Writer) -> None:
-    global _writer
-    _writer = writer
-
-
-def _start_worker(writer: Writer) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver
-    _start(writer)
-
-
-def _write(tasks: list[Task]) -> list[tuple[str, bool, str]]:
-    done = []
-    for student, handed in tasks:
-        try:
-            done.append((student.id, _writer.write(student, handed), ""))
-        except Exception as error:  # one student's page must not cost the others theirs
-            said = " ".join(str(error).split())[:200]
-            done.append((student.id, False, f"{type(error).__name__}: {said}"))
-    return done
-
-
-def _pool(writer: Writer, tasks: list[Task], workers: int) -> Iterator[list]:
-    """Yield finished chunks; a few wait in the queue, not all."""
+def _several(writer: Writer, tasks: list[Task], workers: int) -> Iterator[list]:
+    """Yield what became of each chunk, as `workers` processes finish them."""
     chunks = (tasks[start : start + CHUNK] for start in range(0, len(tasks), CHUNK))
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(workers, context, _start_worker, (writer,))
-    waiting: set[Future] = set()
-    try:
-        while True:
-            for chunk in itertools.islice(chunks, max(0, workers * 3 - len(waiting))):
-                waiting.add(pool.submit(_write, chunk))
-            if not waiting:
-                return
-            finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            for future in finished:
-                yield future.result()
-    except BrokenProcessPool as error:
-        raise CourseError(
-            "a process that writes feedback was killed, perhaps for want of memory; what is "
-            "written is kept: run the command again, with --workers 1 if it comes back"
-        ) from error
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+    with Pool(__name__, workers, start=writer, ahead=2) as pool:
+        for _, answer in pool.run(chunks):
+            if "error" in answer:
+                raise CourseError(
+                    "a process that writes feedback was killed, perhaps for want of memory; what "
+                    "is written is kept: run the command again, with --workers 1 if it comes back"
+                )
+            yield answer["written"]

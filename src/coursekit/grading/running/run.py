@@ -23,7 +23,6 @@ from coursekit.grading.gradebook.rows import Row
 from coursekit.grading.gradebook.writer import Writer
 from coursekit.grading.running.journal import Entry, Journal, Place
 from coursekit.grading.running.keys import key_of, masters_of
-from coursekit.grading.running.pool import Outcome, Pool, Task
 from coursekit.grading.running.submitted import (
     NO_FILE,
     NOTHING,
@@ -37,6 +36,7 @@ from coursekit.grading.running.submitted import (
     write_if_new,
 )
 from coursekit.grading.running.summary import Summary, summarise
+from coursekit.grading.running.tasks import Outcome, Task, judged
 from coursekit.grading.running.worker import ENGINE, MASTER, digest
 from coursekit.grading.verdict import Verdict
 from coursekit.progress import Progress
@@ -218,11 +218,11 @@ class _Run:
             "require": sorted(options.require),
         }
         if options.cluster:
-            from coursekit.grading.running.cluster import Cluster
+            from coursekit.grading.running.cluster import judged_on_cluster
 
-            return Cluster(start, options.cluster).run(tasks)
+            return judged_on_cluster(start, tasks, options.cluster)
         workers = workers or options.workers or min(os.cpu_count() or 1, 16)
-        return Pool(start, min(workers, len(tasks)), limits.longest).run(tasks)
+        return judged(start, tasks, workers, limits.longest)
 
     def _keep(self, outcome: Outcome) -> None:
         """Put a verdict into the journal, and on the list for the gradebook."""
@@ -316,10 +316,14 @@ def _alone(folders: Folders, dry: bool) -> Iterator[None]:
 
     folders.journal.parent.mkdir(parents=True, exist_ok=True)
     with folders.journal.with_suffix(".lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise CourseError(
-                f"{folders.name} is being graded by another coursekit grade; wait for it"
-            ) from error
+        for left in reversed(range(20)):
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError as error:
+                if not left:
+                    raise CourseError(
+                        f"{folders.name} is being graded by another coursekit grade; wait for it"
+                    ) from error
+            time.sleep(0.05)  # one that was just killed has it until what it was starting has begun
         yield

@@ -1,8 +1,6 @@
-"""A worker process of `coursekit grade`: reads one submission after the other and judges it.
+"""What a worker process of `coursekit grade` does: judges one submission after the other.
 
-It is started afresh (`python -m coursekit.grading.running.worker`), talks with the driver in JSON
-over one socket, and holds the `Engine`, whose own processes run the students' code. It ends when
-the driver does, however that ends.
+It holds the `Engine`, whose own processes run the students' code.
 """
 
 from __future__ import annotations
@@ -10,20 +8,19 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
-import json
-import os
-import signal
 import sys
-from collections.abc import Callable
-from multiprocessing.connection import Connection
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from coursekit.assignments.limits import Limits
 from coursekit.errors import CourseError
 from coursekit.grading.folders import read_plain
 from coursekit.grading.gradebook.autograded import as_file, autograded
 from coursekit.grading.verdict import Verdict
+
+if TYPE_CHECKING:
+    from coursekit.grading.running.tasks import Task
 
 ENGINE = "coursekit.grading.judging.engine:Engine"
 MASTER = "coursekit.grading.judging.master:Master"
@@ -83,59 +80,26 @@ class Judges:
         self.engines = {}
 
 
-def answer(task: dict[str, Any], judges: Judges) -> dict[str, Any]:
-    """Return what the driver is told about one task; a failure of ours is `lost`."""
+def work(start: dict[str, Any], jobs: Iterator[Task]) -> Iterator[Any]:
+    """Judge one submission after the other."""
+    judges = Judges(start)
     try:
-        data = read_plain(Path(task["path"]), judges.limits.submission_bytes)
-        verdict, graded = judges.grade(task["notebook"], data)
-    except CourseError as error:
-        return {"refused": str(error)}
-    except Exception as error:
-        said = " ".join(str(error).split())
-        return {"lost": f"{type(error).__name__}: {said}"[:500]}
-    return {"submission": digest(data), "verdict": verdict.as_json(), "graded": graded}
-
-
-def main(handle: int) -> None:
-    """Serve the driver at the other end of socket `handle` until it closes."""
-    os.set_inheritable(handle, False)
-    _end_with_driver()
-    connection = Connection(handle)
-    start = json.loads(connection.recv_bytes())
-    try:
-        judges = Judges(start)
         judges.engine(next(iter(judges.masters)))  # what cannot start is known before any task
-    except CourseError as error:
-        connection.send_bytes(json.dumps({"refused": str(error)}).encode())
-        return
-    try:
-        _serve(connection, lambda task: answer(task, judges))
-    except (EOFError, BrokenPipeError, ConnectionResetError):
-        pass  # the driver has no more tasks, or is gone
+        yield "ready"
+        for task in jobs:
+            yield answer(task.path, task.notebook, judges)
     finally:
         judges.close()
 
 
-def _serve(connection: Connection, work: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
-    connection.send_bytes(b'{"ready": true}')
-    while True:
-        task = json.loads(connection.recv_bytes())
-        connection.send_bytes(json.dumps(work(task)).encode())
-
-
-def _end_with_driver() -> None:
-    """Ask Linux for a signal when the driver dies; elsewhere the socket tells, a little later."""
-
-    def end(*_: object) -> None:
-        raise SystemExit(143)
-
-    signal.signal(signal.SIGTERM, end)
-    if sys.platform == "linux":
-        import ctypes
-
-        PR_SET_PDEATHSIG = 1
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]))
+def answer(path: Path, notebook: str, judges: Judges) -> dict[str, Any]:
+    """Return what the driver is told about one submission; a failure of ours is an `error`."""
+    try:
+        data = read_plain(path, judges.limits.submission_bytes)
+        verdict, graded = judges.grade(notebook, data)
+    except CourseError:
+        raise
+    except Exception as error:
+        said = " ".join(str(error).split())
+        return {"error": f"{type(error).__name__}: {said}"[:500]}
+    return {"submission": digest(data), "verdict": verdict.as_json(), "graded": graded}
