@@ -120,10 +120,11 @@ def test_a_job_may_be_done_again(tmp_path):
 @POSIX
 def test_a_job_that_takes_too_long_is_ended_and_costs_no_other(processes):
     jobs = [("sleep", 600), ("start", 1)]
+    before = set(processes.below(os.getpid()))  # another test's: a browser, a warm process
     with Pool("toy_work", 1, seconds=1.0, ahead=2) as pool:
         found = pool.run(jobs)
         late, answer = next(found)
-        assert processes.below(os.getpid()) == []
+        assert set(processes.below(os.getpid())) <= before
         assert late == jobs[0]
         assert answer["error"] == "its worker process did not answer within 1 s"
         assert list(found) == [(jobs[1], [None, 1])]
