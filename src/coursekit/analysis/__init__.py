@@ -26,6 +26,16 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "shift_residual": "positions",
     "shift_dependence": "positions",
     "falls_until": "positions",
+    "encode_words": "relations",
+    "word_weights": "relations",
+    "largest_other": "relations",
+    "relation_hits": "relations",
+    "judged_head": "relations",
+    "best_offset": "relations",
+    "offset_share": "relations",
+    "guess_share": "relations",
+    "fresh": "relations",
+    "relation_rows": "relations",
 }
 
 __getattr__, __dir__ = lazily(__name__, HOMES)

@@ -10,6 +10,8 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "digits": "digits",
     "fashion": "fashion",
     "Images": "images",
+    "Related": "relations",
+    "related_words": "relations",
     "Review": "reviews",
     "reviews": "reviews",
     "Scene": "scenes",
