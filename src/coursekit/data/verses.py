@@ -10,10 +10,12 @@ from __future__ import annotations
 import gzip
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 
 from coursekit.data.cards import FILES, Card, checked
 from coursekit.data.splits import SHARES, check_split, normal, split_of
+from coursekit.data.twins import jaccard, shingles
 
 CARD = Card(
     name="Verses",
@@ -26,6 +28,9 @@ CARD = Card(
     "sentences not always: the French psalms have their titles inside the first verse. It is a "
     "religious text, and reads like one.",
 )
+
+ALIKE = 0.4  # verses that share so much are no wrong translations of each other
+NEAR = 2  # wrong translations are longer or shorter than the right one by so many words at most
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,48 @@ def verses(split: str = "train", *, longest: int | None = 20) -> list[Pair]:
         for pair, words in _divided(FILES / "verses.tsv.gz")[split]
         if longest is None or words <= longest
     ]
+
+
+@dataclass(frozen=True)
+class VersePair:
+    """An English verse, a French one, and whether the one translates the other."""
+
+    english: str
+    french: str
+    same: bool
+    key: str  # where the English verse stands
+
+
+def verse_pairs(split: str = "train", *, longest: int | None = 20) -> list[VersePair]:
+    """Return the verses of one split, half of them with the French of another verse.
+
+    The verses of a book are lined up by length and taken in couples; every other couple swaps its
+    French. So a wrong verse is of the same book and split, and about as long as the right one; and
+    every verse stands once on each side, so that neither side alone gives the answer away. Where
+    the two are too alike in words, or too unlike in length, the next couple swaps instead.
+    """
+    found, owed = [], 0  # `owed`: of how many verses more the French is right than wrong
+    for _, book in groupby(verses(split, longest=longest), lambda pair: pair.key.rsplit(" ", 1)[0]):
+        line = sorted(book, key=lambda pair: (*_lengths(pair), pair.key))
+        for start in range(0, len(line), 2):
+            couple = line[start : start + 2]
+            swap = owed > 0 and len(couple) == 2 and _may_swap(*couple)
+            owed += -2 if swap else len(couple)
+            for own, other in zip(couple, couple[::-1]):
+                french = (other if swap else own).french
+                found.append(VersePair(own.english, french, not swap, own.key))
+    return found
+
+
+def _may_swap(one: Pair, other: Pair) -> bool:
+    """Say whether two verses are about as long, and differ in both languages."""
+    near = all(abs(a - b) <= NEAR for a, b in zip(_lengths(one), _lengths(other)))
+    sides = ((one.english, other.english), (one.french, other.french))
+    return near and all(jaccard(shingles(a), shingles(b)) < ALIKE for a, b in sides)
+
+
+def _lengths(pair: Pair) -> tuple[int, int]:
+    return len(pair.french.split()), len(pair.english.split())
 
 
 @cache

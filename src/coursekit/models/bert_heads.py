@@ -111,7 +111,8 @@ class RobertaClassifier(HuggingFace):
 class BertTagger(HuggingFace):
     """One class for every token: names, parts of speech, the comma that follows.
 
-    A word of several WordPieces is tagged at its first; leave the others out of the loss.
+    A word of several WordPieces is tagged at its first, or at its last where the tag says what
+    follows the word; leave the others out of the loss.
     """
 
     def __init__(self, bert: Bert, *, classes: int) -> None:

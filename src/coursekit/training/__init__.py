@@ -1,4 +1,4 @@
-"""Training: optimisers and the schedules that steer them.
+"""Training: optimisers, the schedules that steer them, and the recipes of fine-tuning.
 
 `from coursekit.training import AdamW` works for every name below and loads that one file only.
 """
@@ -9,6 +9,10 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "Batches": "batches",
     "Checkpoint": "checkpoint",
     "Display": "display",
+    "layer_rates": "finetuning",
+    "fresh_top": "finetuning",
+    "expected_best": "finetuning",
+    "stop_early": "finetuning",
     "hardware": "hardware",
     "History": "history",
     "DivergedError": "loop",
