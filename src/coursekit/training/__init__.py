@@ -24,6 +24,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "choose": "records",
     "record": "records",
     "result": "records",
+    "trained": "records",
     "sweep_result": "records",
     "constant": "schedules",
     "inverse_sqrt": "schedules",
