@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -101,6 +102,36 @@ def test_the_folder_of_a_script_and_a_course_are_no_libraries(tmp_path, monkeypa
     assert str(tmp_path) not in plan.read
     assert str(Path.cwd()) not in plan.read
     assert "" not in plan.path
+
+
+BELOW_TMP = """
+import sys
+sys.path.insert(0, {folder!r})
+import coursekit
+from coursekit.grading.judging.engine import Engine
+from poorer import helpers
+tools = helpers()
+look = "import sys\\nsys.meta_path.pop(0)\\nimport coursekit.attention\\n"
+with Engine(tools.MASTER, tools.LIMITS, assignment=tools.ASSIGNMENT) as engine:
+    for source in ("", look):
+        print(coursekit.__file__, engine.grade(tools.submission(source + tools.GOOD)).points)
+"""
+
+
+@linux
+def test_a_course_below_tmp_is_hidden_as_any_other(tmp_path):
+    """A student's /tmp is new and empty: what may be read of a course there is put back into it."""
+    if not str(tmp_path).startswith("/tmp/"):
+        pytest.skip("temporary files are not below /tmp here")
+    source = tmp_path / "src" / "coursekit"
+    away = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(Path(plans.__file__).parents[2], source, ignore=away)
+    done = subprocess.run(
+        [sys.executable, "-c", BELOW_TMP.format(folder=str(Path(__file__).parent))],
+        env={**os.environ, "PYTHONPATH": str(source.parent)}, capture_output=True, text=True,
+    )  # fmt: skip
+    home = source / "__init__.py"
+    assert done.stdout.splitlines() == [f"{home} 5.0", f"{home} 3.0"], done.stderr[-2000:]
 
 
 @linux

@@ -139,7 +139,7 @@ def _build(read: list[str], hide: list[str], show: list[str]) -> None:
 
 def _kept(path: str) -> str:
     """Return where a path is while the root is built."""
-    home = next((kept for kept in KEPT if path.startswith(f"{kept}/")), "")
+    home = next((kept for kept in KEPT if f"{path}/".startswith(f"{kept}/")), "")
     return KEPT[home] + path.removeprefix(home) if home else path
 
 
