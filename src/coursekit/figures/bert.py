@@ -60,12 +60,11 @@ def input_sum(tokens: Sequence[str], segments: Sequence[int]) -> Figure:
     """
     if len(tokens) != len(segments) or not set(segments) <= {0, 1}:
         raise ValueError(f"each of {len(tokens)} tokens needs segment 0 or 1, found {segments}")
-    word = max(1.1, 0.11 * max(map(len, tokens)) + 0.2)
+    word = max(1.1, 0.1 * max(map(len, tokens)) + 0.15)
     widths = {"token": word, "segment": 0.7, "position": 0.7, "input": 0.9}
-    gap, rows = 0.42, len(tokens)
-    wide = sum(widths.values()) + 5 * gap
-    figure, axis = new_figure(width=max(WIDTH, wide), height=0.4 * rows + 0.5)
-    canvas(axis, width=wide, bottom=-0.4 * rows + 0.15, top=0.5)
+    gap, rows = (WIDTH - sum(widths.values())) / 5, len(tokens)
+    figure, axis = new_figure(width=WIDTH, height=0.4 * rows + 0.5)
+    canvas(axis, width=WIDTH, bottom=-0.4 * rows + 0.15, top=0.5)
     for row, (token, segment) in enumerate(zip(tokens, segments)):
         letter = "AB"[segment]
         ground = ("sky", {"A": "orange", "B": "green"}[letter], "grey", "purple")
@@ -251,7 +250,7 @@ def learning(
         axis.plot(steps, [mean(column) for column in zip(*shares)], linewidth=2.4, ms=5,
                   label=label, **look)  # fmt: skip
     axis.set(xlabel=xlabel, ylabel=ylabel)
-    legend_below(figure)
+    _legend_of_seeds(figure, linewidth=0.8)
     name_lines(figure, axis, {name: 100 * share for name, share in baselines.items()})
     return figure
 
@@ -276,17 +275,23 @@ def tagging_by_labels(
     axis.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     axis.minorticks_off()
     axis.set(xlabel="labelled sentences (logarithmic)", ylabel=ylabel)
-    legend_below(figure)
+    _legend_of_seeds(figure, linestyle="none", marker="o", markersize=7, mfc="none")
     return figure
-
-
-# --- what several pictures have ---
 
 
 def _looks(curves: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
     if not 1 <= len(curves) <= len(LOOKS):
         raise ValueError(f"from 1 to {len(LOOKS)} curves can be told apart, found {len(curves)}")
     return LOOKS
+
+
+def _legend_of_seeds(figure: Figure, **look: Any) -> None:
+    """Put the legend of the means below the axes, and what one seed looks like, in any colour."""
+    from matplotlib.lines import Line2D
+
+    means, _ = figure.axes[0].get_legend_handles_labels()
+    seed = Line2D([], [], color=COLOURS["grey"], label="one seed", **look)
+    legend_below(figure, *means, seed)
 
 
 def _stack(axis: Axes, side: str, mask: Tensor, here: Tensor, layers: int, shift: float) -> Tensor:
