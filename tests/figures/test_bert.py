@@ -271,6 +271,13 @@ def test_names_of_levels_stand_apart_within_the_axes_and_lead_to_their_level(lev
     assert all(tick <= last for tick in axis.get_xticks())
 
 
+@pytest.mark.parametrize("levels", [{}, LEVELS])
+def test_a_training_of_one_step_is_drawn_with_levels_and_without(levels, readable):
+    figure = figures.learning({"left only": [[(10, 0.1)], [(10, 0.2)]]}, levels, "step")
+    readable(figure)
+    assert len(figure.axes[0].texts) == len(levels)
+
+
 def test_what_cannot_be_compared_or_told_apart_is_refused():
     with pytest.raises(ValueError, match="the seeds of 'a' must be measured at the same steps"):
         figures.learning({"a": [[(0, 0.1)], [(1, 0.1)]]}, {}, "step")

@@ -50,14 +50,16 @@ def name_lines(figure: Figure, axis: Axes, lines: Mapping[str, float]) -> None:
     """
     names = sorted(lines, key=lambda name: lines[name])
     first, last = axis.dataLim.intervalx
-    axis.set_ylim(0, 1.08 * max(axis.dataLim.intervaly[1], *lines.values()))
+    axis.set_ylim(0, 1.08 * max([axis.dataLim.intervaly[1], *lines.values()]))
+    if not names:
+        return
     texts = [axis.text(first, 0, name, va="center", fontsize=10) for name in names]
     figure.draw_without_rendering()  # the size of a text is known only then
     room = axis.get_window_extent()
     sizes = [text.get_window_extent() for text in texts]
     part = max(size.width for size in sizes) / room.width + 0.08
     gap = max(size.height for size in sizes) / room.height * axis.get_ylim()[1] * 1.2
-    wide = (last - first) / (1 - part - 0.04)
+    wide = ((last - first) or 1.0) / (1 - part - 0.04)
     axis.set_xlim(first - 0.04 * wide, last + part * wide)
     axis.set_xticks([tick for tick in axis.get_xticks() if first <= tick <= last])
     heights: list[float] = []
