@@ -127,6 +127,12 @@ def glue(name: str, value: float | int | str) -> None:
 
 
 HOMES = {  # which module holds a name; the cache keys of the notebooks read this table too
+    "input_sum": "bert",
+    "who_may_see": "bert",
+    "fates": "bert",
+    "four_heads": "bert",
+    "strategies": "bert",
+    "tagging_by_labels": "bert",
     "influence": "blocks",
     "work": "blocks",
     "gelu": "blocks",
@@ -173,6 +179,8 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "grid_similarity": "positions",
     "where_right": "positions",
     "echoes": "positions",
+    "relation_bars": "relations",
+    "attention_arrows": "relations",
     "histograms": "scaling",
     "saturation": "scaling",
     "gradient": "scaling",

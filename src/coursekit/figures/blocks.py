@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from coursekit.figures import COLOURS, new_figure
+from coursekit.figures.diagram import box, canvas, line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -270,29 +271,8 @@ STREAM, BRANCH = 0.25, 0.72
 
 
 def _box(axis: Axes, x: float, y: float, text: str, width: float = 0.3) -> None:
-    from matplotlib.patches import FancyBboxPatch
-
     colour = COLOURS["orange"] if text.startswith("LN") else COLOURS["sky"]
-    height = 0.1
-    axis.add_patch(
-        FancyBboxPatch(
-            (x - width / 2, y - height / 2),
-            width,
-            height,
-            boxstyle="round,pad=0,rounding_size=0.02",
-            facecolor=colour,
-            edgecolor="black",
-            zorder=3,
-        )
-    )
-    axis.text(x, y, text, ha="center", va="center", fontsize=12, zorder=4)
-
-
-def _line(axis: Axes, points: Sequence[tuple[float, float]], arrow: bool = False) -> None:
-    xs, ys = zip(*points)
-    axis.plot(xs, ys, color="black", linewidth=1.5, zorder=2)
-    if arrow:
-        axis.annotate("", points[-1], points[-2], arrowprops={"arrowstyle": "-|>", "color": "k"})
+    box(axis, x, y, text, width=width, height=0.1, colour=colour)
 
 
 def _sum(axis: Axes, x: float, y: float, sign: str = "+") -> None:
@@ -300,17 +280,12 @@ def _sum(axis: Axes, x: float, y: float, sign: str = "+") -> None:
     axis.text(x, y, sign, ha="center", va="center", fontsize=14, zorder=4)
 
 
-def _canvas(axis: Axes, title: str) -> None:
-    axis.set(xlim=(0, 1), ylim=(0, 1.02), title=title)
-    axis.axis("off")
-
-
 def _unit(axis: Axes, title: str, *, branch: Sequence[str], stream: str = "") -> None:
     """One sublayer with its residual; `branch` from below, `stream` stands above the sum."""
-    _canvas(axis, title)
+    canvas(axis, title, top=1.02)
     sum_at, split = 0.72, 0.12
-    _line(axis, [(STREAM, 0.04), (STREAM, 1.0)], arrow=True)
-    _line(axis, [(STREAM, split), (BRANCH, split), (BRANCH, sum_at), (STREAM + 0.06, sum_at)], True)
+    line(axis, [(STREAM, 0.04), (STREAM, 1.0)], arrow=True)
+    line(axis, [(STREAM, split), (BRANCH, split), (BRANCH, sum_at), (STREAM + 0.06, sum_at)], True)
     step = (sum_at - split) / (len(branch) + 1)
     for place, text in enumerate(branch, start=1):
         _box(axis, BRANCH, split + place * step, text)
@@ -322,14 +297,14 @@ def _unit(axis: Axes, title: str, *, branch: Sequence[str], stream: str = "") ->
 
 def _dense(axis: Axes) -> None:
     """DLCL: a block reads a weighted sum of the normalised outputs of all blocks below it."""
-    _canvas(axis, "DLCL")
+    canvas(axis, "DLCL", top=1.02)
     source, sum_x = 0.17, 0.72
     for place in range(3):
         y = 0.06 + 0.17 * place
         axis.text(source - 0.14, y, f"$y_{place}$", ha="center", va="center", fontsize=12)
-        _line(axis, [(source - 0.1, y), (source, y)])
+        line(axis, [(source - 0.1, y), (source, y)])
         _box(axis, source + 0.1, y, "LN", width=0.2)
-        _line(axis, [(source + 0.2, y), (sum_x, 0.58)])
+        line(axis, [(source + 0.2, y), (sum_x, 0.58)])
         share = 0.42 + 0.1 * place  # how far along its line the label stands
         axis.text(
             source + 0.2 + share * (sum_x - source - 0.2),
@@ -341,7 +316,7 @@ def _dense(axis: Axes) -> None:
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5},
             zorder=3,
         )
-    _line(axis, [(sum_x, 0.58), (sum_x, 1.0)], arrow=True)
+    line(axis, [(sum_x, 0.58), (sum_x, 1.0)], arrow=True)
     _sum(axis, sum_x, 0.58, "Σ")
     _box(axis, sum_x, 0.78, "pre block 3", width=0.46)
     axis.text(sum_x + 0.09, 0.95, "$y_3$", ha="center", va="center", fontsize=12)

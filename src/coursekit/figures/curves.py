@@ -1,4 +1,4 @@
-"""The loss of a training as it falls."""
+"""Curves of trainings: a loss as it falls, and levels with names to compare a curve with."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from coursekit.figures import COLOURS, new_figure
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 Row = Mapping[str, float]
 
@@ -26,3 +28,49 @@ def loss_curve(rows: Sequence[Row], name: str) -> Figure:
     axes.set_xlabel("step")
     axes.set_ylabel("loss")
     return figure
+
+
+def legend_below(figure: Figure, *handles: Line2D) -> None:
+    """Put a legend below the axes, in as many columns as there is room for.
+
+    It has the labels of the first axes, or those of `handles`.
+    """
+    marks = handles or figure.axes[0].get_legend_handles_labels()[0]
+    labels = [str(mark.get_label()) for mark in marks]
+    room = 12 * figure.get_figwidth()  # letters, a mark being as wide as six
+    columns = min(len(labels), max(1, int(room / (max(map(len, labels)) + 6))))
+    place = {"loc": "outside lower center", "ncols": columns, "frameon": False}
+    figure.legend(marks, labels, fontsize=10, **place)
+
+
+def name_lines(figure: Figure, axis: Axes, lines: Mapping[str, float]) -> None:
+    """Draw dashed levels across an axis that has its curves, and their names right of the curves.
+
+    The axis is widened until the names fit; where levels lie close, names move apart.
+    """
+    names = sorted(lines, key=lambda name: lines[name])
+    first, last = axis.dataLim.intervalx
+    axis.set_ylim(0, 1.08 * max([axis.dataLim.intervaly[1], *lines.values()]))
+    if not names:
+        return
+    texts = [axis.text(first, 0, name, va="center", fontsize=10) for name in names]
+    figure.draw_without_rendering()  # the size of a text is known only then
+    room = axis.get_window_extent()
+    sizes = [text.get_window_extent() for text in texts]
+    part = max(size.width for size in sizes) / room.width + 0.08
+    gap = max(size.height for size in sizes) / room.height * axis.get_ylim()[1] * 1.2
+    wide = ((last - first) or 1.0) / (1 - part - 0.04)
+    axis.set_xlim(first - 0.04 * wide, last + part * wide)
+    axis.set_xticks([tick for tick in axis.get_xticks() if first <= tick <= last])
+    heights: list[float] = []
+    for name in names:
+        heights.append(max([lines[name], gap / 2, *(height + gap for height in heights[-1:])]))
+    for back in range(len(names)):  # what was pushed out at the top comes down
+        top = axis.get_ylim()[1] - gap * (back + 0.5)
+        heights[-1 - back] = min(heights[-1 - back], top)
+    for name, text, height in zip(names, texts, heights):
+        level, edge = lines[name], last + 0.06 * wide
+        look = {"color": "#555555", "linewidth": 1}
+        axis.plot([first, last], [level] * 2, linestyle=(0, (5, 3)), gid="level", **look)
+        axis.plot([last, edge], [level, height], linestyle="-", **look)
+        text.set_position((edge + 0.01 * wide, height))

@@ -1,0 +1,328 @@
+"""The pictures of the chapter "BERT"; those of what heads look at stand in `relations`.
+
+Shares come in as numbers from 0 to 1, and are drawn in %. All pictures are 5.4 inches wide, so that
+their words can be read on a telephone. `learning` is to be taken from this file, since
+`coursekit.figures.learning` is that of the chapter on translation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import mean
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from coursekit._check import check_whole
+from coursekit.figures import COLOURS, new_figure
+from coursekit.figures.curves import legend_below, name_lines
+from coursekit.figures.diagram import box, canvas, line
+from coursekit.masks import causal
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+WIDTH = 5.4  # inches: a letter of 10 points is 9 pixels high where the picture has 360
+SMALL = 10
+TINT = 0.35  # how much of a colour covers the ground of a box with text
+LOOKS = tuple(
+    {"color": COLOURS[colour], "marker": marker}
+    for colour, marker in zip(("blue", "vermilion", "green", "black", "purple", "orange"), "os^Dv<")
+)
+FAINT, BESIDE = "#BBBBBB", 0.23
+RING = {"marker": "o", "ms": 14, "mfc": "none", "mec": COLOURS["vermilion"], "mew": 1.8, "ls": ""}
+SIDES = {  # which tokens a cell sees: its colour and its mark
+    "left": ("blue", "<", "sees itself and what stands left"),
+    "right": ("orange", ">", "sees itself and what stands right"),
+    "both": ("green", "o", "sees both sides"),
+}
+FATES = ("blue", "orange", "green")
+HEADS = (  # title, first text, second text, which outputs are read, what is said of them
+    ("a pair of sentences → one class", "it rains", "he stays", "first", "follows, or does not"),
+    ("one sentence → one class", "a dull film", "", "first", "praise, or blame"),
+    (
+        "question and passage → a span",
+        "who sang",
+        "then Ann sang",
+        "second",
+        "start here? end here?",
+    ),
+    ("one sentence → a tag for each token", "Ann left Rome", "", "words", "name|other|place"),
+)
+
+
+def input_sum(tokens: Sequence[str], segments: Sequence[int]) -> Figure:
+    """Draw BERT's input, a line for each token: the three vectors of which it is the sum.
+
+    `segments` has a number for each token, 0 is drawn as A and 1 as B; places count from 0.
+    """
+    if len(tokens) != len(segments) or not set(segments) <= {0, 1}:
+        raise ValueError(f"each of {len(tokens)} tokens needs segment 0 or 1, found {segments}")
+    word = max(1.1, 0.1 * max(map(len, tokens)) + 0.15)
+    widths = {"token": word, "segment": 0.7, "position": 0.7, "input": 0.9}
+    gap, rows = (WIDTH - sum(widths.values())) / 5, len(tokens)
+    figure, axis = new_figure(width=WIDTH, height=0.4 * rows + 0.5)
+    canvas(axis, width=WIDTH, bottom=-0.4 * rows + 0.15, top=0.5)
+    for row, (token, segment) in enumerate(zip(tokens, segments)):
+        letter = "AB"[segment]
+        ground = ("sky", {"A": "orange", "B": "green"}[letter], "grey", "purple")
+        texts = (token, letter, str(row), f"$x_{{{row}}}$")
+        left, y = gap, -0.4 * row
+        for (name, width), text, colour, sign in zip(widths.items(), texts, ground, "++= "):
+            middle = left + width / 2
+            tint = (COLOURS[colour], TINT)
+            box(axis, middle, y, text, width=width, height=0.32, colour=tint, size=11)
+            axis.text(left + width + gap / 2, y, sign, ha="center", va="center", fontsize=13)
+            if row == 0:
+                axis.text(middle, 0.33, name, ha="center", va="center")
+            left += width + gap
+    return figure
+
+
+def who_may_see(length: int, place: int, *, layers: int = 2) -> Figure:
+    """Draw three stacks, and strongly all that may flow into the output at `place`, from 0.
+
+    GPT looks left in all layers; ELMo has a stack for each side, joined above the last layer; BERT
+    looks both ways in all layers. A cell's mark says what its own layer lets it see.
+    """
+    from matplotlib.lines import Line2D
+
+    check_whole(2, length=length)
+    check_whole(1, layers=layers)
+    if not 0 <= place < length:
+        raise ValueError(f"place must lie between 0 and {length - 1}, found {place}")
+    left, here = causal(length), torch.arange(length) == place
+    stacks = {  # for each side the mask, and how far its cells stand beside their token
+        "GPT": {"left": (left, 0.0)},
+        "ELMo": {"left": (left, -BESIDE), "right": (left.mT, BESIDE)},
+        "BERT": {"both": (torch.ones_like(left), 0.0)},
+    }
+    figure, axes = new_figure(1, 3, width=WIDTH, height=3.7, width_ratios=[1, 1.3, 1])
+    for axis, (title, sides) in zip(axes, stacks.items()):
+        canvas(axis, title, width=length, bottom=-0.7, top=layers + 1.75)
+        read, top = torch.zeros_like(here), layers + (len(sides) > 1)
+        for side, (mask, shift) in sides.items():
+            read |= _stack(axis, side, mask, here, layers, shift)
+            if top > layers:
+                _edges(axis, side, torch.eye(length) > 0, here, top, shift, 0.0)
+        if top > layers:
+            _cells(axis, "both", here, top, 0.0)
+            axis.text(place + 0.5, top + 0.45, "joined", ha="center", va="center", fontsize=SMALL)
+        for token, used in enumerate(read.tolist()):
+            axis.plot(token + 0.5, 0, "s", ms=5, color="black" if used else FAINT)
+        axis.plot(place + 0.5, top, **RING)
+        axis.text(length / 2, -0.45, "tokens", ha="center", va="center", fontsize=SMALL)
+    marks = [
+        Line2D([], [], color=COLOURS[colour], marker=mark, label=label)
+        for colour, mark, label in SIDES.values()
+    ]
+    legend_below(figure, *marks, Line2D([], [], label="the output in question", **RING))
+    return figure
+
+
+def fates(parts: Mapping[str, float]) -> Figure:
+    """Draw what becomes of all places, and below it of the chosen ones alone.
+
+    `parts` maps four names to shares of all places: not chosen, [MASK], same and random.
+    """
+    from matplotlib.patches import Polygon
+
+    (rest, kept), *chosen = parts.items()
+    total = sum(share for _, share in chosen)
+    if len(chosen) != 3 or abs(kept + total - 1) > 1e-6 or not total:
+        raise ValueError(f"parts must be four shares with sum 1, found {dict(parts)}")
+    figure, axis = new_figure(width=WIDTH, height=3.4)
+    axis.barh([-1.5], [100 * kept], color="#DDDDDD", edgecolor="white")
+    axis.text(50 * kept, -1.5, f"{rest}: {kept:.1%}", ha="center", va="center")
+    axis.text(100, -2, f"chosen: {total:.1%}", ha="right", va="bottom")
+    corners = [(100 * kept, -1.1), (100, -1.1), (100, -0.4), (0, -0.4)]
+    axis.add_patch(Polygon(corners, facecolor="#EEEEEE", edgecolor="none"))
+    start = 0.0
+    for row, ((_, share), colour) in enumerate(zip(chosen, FATES)):
+        paint = {"color": COLOURS[colour], "edgecolor": "white"}
+        part = share / total
+        axis.barh([-1.5], [100 * share], left=100 * (kept + start * total), **paint)
+        axis.barh([row], [100 * part], left=100 * start, **paint)
+        x, side = (start + part + 0.01, "left") if start < 0.4 else (start - 0.01, "right")
+        axis.text(100 * x, row, f"{part:.1%}", va="center", ha=side)
+        start += part
+    axis.set(xlim=(0, 100), ylim=(2.5, -2.4), xlabel="share of the chosen places (%)")
+    axis.set_yticks([-1.5, 0, 1, 2], ["all places", *(name for name, _ in chosen)])
+    axis.spines["left"].set_visible(False)
+    axis.tick_params(left=False)
+    axis.grid(False)
+    return figure
+
+
+def four_heads() -> Figure:
+    """Draw the four ways to use BERT: which of its outputs a head reads, and what it says."""
+    from matplotlib.lines import Line2D
+
+    figure, axes = new_figure(4, 1, width=WIDTH, height=8.4)
+    step = 0.66
+    red, grey = COLOURS["vermilion"], COLOURS["grey"]
+    for axis, (title, first, second, read, said) in zip(axes, HEADS):
+        one, two = ["[CLS]", *first.split(), "[SEP]"], second.split()
+        tokens = [*one, *two, "[SEP]"] if two else one
+        words = [i for i, token in enumerate(tokens) if token[0] != "["]
+        wanted = {"first": [0], "words": words, "second": [i for i in words if i >= len(one)]}[read]
+        canvas(axis, width=8 * step, bottom=-0.05, top=1.85)
+        axis.set_title(title, loc="left")
+        for place, token in enumerate(tokens):
+            x, hit = step * (place + 0.5), place in wanted
+            ground = (COLOURS["green" if place >= len(one) else "orange"], TINT)
+            box(axis, x, 0.15, token, width=step - 0.06, height=0.3, colour=ground, size=SMALL)
+            line(axis, [(x, 0.3), (x, 0.52)], arrow=True, colour=grey)
+            colour = red if hit else grey
+            line(axis, [(x, 0.8), (x, 1.0)], colour=colour)
+            axis.plot(x, 1.06, "o", ms=9, color=colour, mfc=colour if hit else "white", zorder=3)
+            if hit:
+                line(axis, [(x, 1.1), (x, 1.43)], arrow=True, colour=colour)
+        wide = step * len(tokens)
+        box(axis, wide / 2, 0.66, "BERT", width=wide - 0.06, height=0.28, colour=(grey, TINT))
+        heads = said.split("|")  # one over all that is read, or one over each
+        for place, text in zip(wanted, heads):
+            last = wanted[-1] if len(heads) == 1 else place
+            broad = max(step * (last - place + 1) - 0.06, 0.085 * len(text))
+            x = max(step * (place + last + 1) / 2, 0.03 + broad / 2)
+            box(axis, x, 1.6, text, width=broad, height=0.34, colour=(red, TINT), size=SMALL)
+    dots = {"linestyle": "none", "ms": 9}
+    squares = {"marker": "s", "mec": "black", **dots}
+    legend_below(
+        figure,
+        Line2D([], [], mfc=(COLOURS["orange"], TINT), label="token, segment A", **squares),
+        Line2D([], [], mfc=(COLOURS["green"], TINT), label="token, segment B", **squares),
+        Line2D([], [], color=red, marker="o", label="output, read", **dots),
+        Line2D([], [], color=grey, marker="o", mfc="white", label="output, not read", **dots),
+    )
+    return figure
+
+
+def strategies(
+    rows: Mapping[str, Mapping[str, Sequence[float]]], *, xlabel: str = "score (%)"
+) -> Figure:
+    """Draw a panel for each use of the encoders, and in it a line for each strategy of hiding.
+
+    `rows` maps a strategy to its uses ("fine-tuned", "features"), and each to one share a seed.
+    Each panel has a range of its own.
+    """
+    uses = list(next(iter(rows.values())))
+    height = len(uses) * (0.3 * len(rows) + 1.0) + 0.3
+    figure, axes = new_figure(len(uses), 1, width=WIDTH, height=height, squeeze=False)
+    for axis, use in zip(axes[:, 0], uses):
+        for row, values in enumerate(rows.values()):
+            scores = [100 * value for value in values[use]]
+            axis.plot(mean(scores), row, "|k", ms=17, mew=2.5, label="" if row else "mean of seeds")
+            axis.plot(scores, [row] * len(scores), "o", mfc="none", mec=COLOURS["blue"], ms=6,
+                      label="" if row else "one seed")  # fmt: skip
+        axis.set_title(use, loc="left")
+        axis.set_yticks(range(len(rows)), rows)
+        axis.set(ylim=(len(rows) - 0.5, -0.5), xlabel=xlabel)
+        axis.grid(axis="x")
+        axis.margins(x=0.08)
+    figure.supylabel("[MASK] / same / random (%)", fontsize=11)
+    legend_below(figure)
+    return figure
+
+
+def learning(
+    curves: Mapping[str, Sequence[Sequence[tuple[float, float]]]],
+    baselines: Mapping[str, float],
+    xlabel: str = "step",
+    *,
+    ylabel: str = "blanks filled right (%)",
+) -> Figure:
+    """Draw the share that is right by step: a thin line for each seed, a thick one for their mean.
+
+    `curves` maps a reader to its seeds, each a list of (step, share); `baselines` are shares of who
+    does not learn, named at the right of their lines.
+    """
+    figure, axis = new_figure(width=WIDTH, height=4.2)
+    for (label, seeds), look in zip(curves.items(), _looks(curves)):
+        if len({tuple(step for step, _ in seed) for seed in seeds}) != 1:
+            raise ValueError(f"the seeds of {label!r} must be measured at the same steps")
+        steps = [step for step, _ in seeds[0]]
+        shares = [[100 * share for _, share in seed] for seed in seeds]
+        for values in shares:
+            axis.plot(steps, values, color=look["color"], linewidth=0.8, alpha=0.6)
+        axis.plot(steps, [mean(column) for column in zip(*shares)], linewidth=2.4, ms=5,
+                  label=label, **look)  # fmt: skip
+    axis.set(xlabel=xlabel, ylabel=ylabel)
+    _legend_of_seeds(figure, linewidth=0.8)
+    name_lines(figure, axis, {name: 100 * share for name, share in baselines.items()})
+    return figure
+
+
+def tagging_by_labels(
+    curves: Mapping[str, Mapping[int, Sequence[float]]], *, ylabel: str = "F₁ (%)"
+) -> Figure:
+    """Draw scores by the number of labelled sentences: a point for each seed, lines for means.
+
+    `curves` maps a method to {number of sentences: one share a seed}.
+    """
+    figure, axis = new_figure(width=WIDTH, height=3.9)
+    for (label, scores), look in zip(curves.items(), _looks(curves)):
+        counts = sorted(scores)
+        axis.plot(counts, [100 * mean(scores[n]) for n in counts], label=label, ms=4, **look)
+        for count in counts:
+            values = [100 * value for value in scores[count]]
+            axis.plot([count] * len(values), values, look["marker"], ms=7, mfc="none",
+                      mec=look["color"])  # fmt: skip
+    ticks = sorted({count for scores in curves.values() for count in scores})
+    axis.set_xscale("log")
+    axis.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+    axis.minorticks_off()
+    axis.set(xlabel="labelled sentences (logarithmic)", ylabel=ylabel)
+    _legend_of_seeds(figure, linestyle="none", marker="o", markersize=7, mfc="none")
+    return figure
+
+
+def _looks(curves: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
+    if not 1 <= len(curves) <= len(LOOKS):
+        raise ValueError(f"from 1 to {len(LOOKS)} curves can be told apart, found {len(curves)}")
+    return LOOKS
+
+
+def _legend_of_seeds(figure: Figure, **look: Any) -> None:
+    """Put the legend of the means below the axes, and what one seed looks like, in any colour."""
+    from matplotlib.lines import Line2D
+
+    means, _ = figure.axes[0].get_legend_handles_labels()
+    seed = Line2D([], [], color=COLOURS["grey"], label="one seed", **look)
+    legend_below(figure, *means, seed)
+
+
+def _stack(axis: Axes, side: str, mask: Tensor, here: Tensor, layers: int, shift: float) -> Tensor:
+    """Draw a stack whose every layer has this mask (T, T); return which tokens reach `here`."""
+    needed = here  # (T,)
+    for layer in range(layers, 0, -1):
+        _cells(axis, side, needed, layer, shift)
+        _edges(axis, side, mask, needed, layer, shift if layer > 1 else 0.0, shift)
+        needed = (mask & needed[:, None]).any(dim=0)  # (T,)
+    return needed
+
+
+def _edges(
+    axis: Axes, side: str, mask: Tensor, needed: Tensor, layer: int, below: float, above: float
+) -> None:
+    """Draw who sees whom from a layer to the one below it, strongly what is needed above."""
+    from matplotlib.collections import LineCollection
+
+    strong = mask & needed[:, None]  # (T, T)
+    looks = ((mask & ~strong, "faint", "#DDDDDD", 0.7), (strong, "strong", SIDES[side][0], 1.7))
+    for pairs, kind, colour, width in looks:
+        ends = [
+            [(s + 0.5 + below, layer - 1), (t + 0.5 + above, layer)]
+            for t, s in pairs.nonzero().tolist()
+        ]
+        paint = {"color": COLOURS.get(colour, colour), "linewidth": width}
+        axis.add_collection(LineCollection(ends, gid=kind, zorder=width, **paint))
+
+
+def _cells(axis: Axes, side: str, needed: Tensor, layer: int, shift: float) -> None:
+    colour, mark, _ = SIDES[side]
+    for token, used in enumerate(needed.tolist()):
+        paint = {"color": COLOURS[colour], "ms": 7} if used else {"color": FAINT, "ms": 5}
+        axis.plot(token + 0.5 + shift, layer, mark, zorder=3, **paint)
