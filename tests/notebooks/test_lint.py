@@ -148,6 +148,7 @@ def test_a_figure_that_a_screen_reader_cannot_read_is_heard(course, code, said):
     [
         'def draw():\n    fig, ax = new_figure()\n    return fig\nshow(draw(), "a", alt="A.")',
         'from coursekit.figures.masks import grid\nshow(grid(m), "a", alt="A.")',
+        'from coursekit.figures import show_table\nshow_table(["a"], [[1]], "t")',
         'fig, ax = new_figure()\nshow(figure=fig, name="a", alt="A.")',
         "widget.show()",
         'flipbook(x, labels=y, name="h", alt="A line.")',

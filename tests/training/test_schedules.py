@@ -62,6 +62,13 @@ def test_sizes_grow_evenly_and_stay():
     assert S.growth(first=5, last=5, steps=1)(99) == 5
 
 
+def test_short_inputs_for_nine_tenths_of_the_steps():
+    length = S.switch(first=128, last=512, steps=1_000_000)
+    assert [length(step) for step in (1, 900_000, 900_001, 1_000_000)] == [128, 128, 512, 512]
+    assert [S.switch(first=8, last=4, steps=4, share=0.5)(s) for s in range(1, 6)] == [8, 8, 4, 4, 4]
+    assert S.switch(first=8, last=4, steps=4, share=0.0)(1) == 4
+
+
 def test_attached_to_an_optimiser():
     weights = [torch.zeros(1, requires_grad=True) for _ in range(2)]
     groups = [{"params": weights[:1], "lr": 1.0}, {"params": weights[1:], "lr": 0.1}]
@@ -83,6 +90,8 @@ def test_attached_to_an_optimiser():
         (lambda: S.cosine(total=5, floor=2.0), "floor must be a factor from 0 to 1, found 2.0"),
         (lambda: S.inverse_sqrt(warmup=0), "warmup must be"),
         (lambda: S.growth(first=3, last=2, steps=1), "last must be at least first"),
+        (lambda: S.switch(first=3, last=2, steps=0), "steps must be"),
+        (lambda: S.switch(first=3, last=2, steps=9, share=1.5), "share must lie .* found 1.5"),
     ],
 )
 def test_bad_input_gets_a_sentence(make, said):

@@ -32,7 +32,7 @@ WINDOWS_PATH = re.compile(
 )
 SHOW = "coursekit.figures.show"
 FLIPBOOK = "coursekit.figures.flipbook.flipbook"  # shows itself, as the last line of a cell
-NOT_FIGURES = (SHOW, FLIPBOOK, "coursekit.figures.glue")
+NOT_FIGURES = (SHOW, FLIPBOOK, "coursekit.figures.glue", "coursekit.figures.show_table")
 MATHS = re.compile(r"\$\$.*?\$\$|\$[^$\n]+\$", re.DOTALL)
 # What Jupyter and editors write into cells and notebooks for themselves.
 CELL_NOISE = ("execution", "ExecuteTime", "collapsed", "scrolled", "trusted", "outputId", "vscode")

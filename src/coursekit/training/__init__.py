@@ -32,6 +32,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "linear": "schedules",
     "cosine": "schedules",
     "growth": "schedules",
+    "switch": "schedules",
     "attach": "schedules",
     "Encoded": "translation",
     "Batch": "translation",

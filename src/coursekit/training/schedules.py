@@ -59,6 +59,18 @@ def growth(*, first: int, last: int, steps: int) -> Callable[[int], int]:
     return lambda step: first + (last - first) * min(max(step - 1, 0), steps) // steps
 
 
+def switch(*, first: int, last: int, steps: int, share: float = 0.9) -> Callable[[int], int]:
+    """Return sizes: `first` for that share of the `steps`, then `last`.
+
+    BERT reads rows of 128 tokens in nine steps of ten, and of 512 in the last tenth, which has to
+    teach the vectors of the later places.
+    """
+    check_positive(first=first, last=last, steps=steps)
+    if not 0 <= share <= 1:  # NaN is not
+        raise ValueError(f"share must lie between 0 and 1, found {share}")
+    return lambda step: first if step <= round(share * steps) else last
+
+
 def attach(optimiser: Optimizer, schedule: Schedule) -> LambdaLR:
     """Let a schedule steer the learning rates of an optimiser; call `.step()` after its own.
 
