@@ -201,8 +201,8 @@ QUESTION.mistake(
     "zero for minus infinity",
     old="-torch.inf",
     new="0.0",
-    hint="You set what may not be an answer to 0. That is a score like any other, and beats all "
-    "that are below zero: take minus infinity.",
+    hint="What may not be an answer has the score 0 in yours, or your search for the best begins "
+    "at 0. That is a score like any other, and beats all that are below zero: take minus infinity.",
 )
 
 QUESTION.mistake(
@@ -226,4 +226,53 @@ QUESTION.mistake(
     new="best = scores.flatten().argmax().expand(len(scores)) % (T * T)",
     hint="You look for the best pair of the whole batch. Each row is a passage of its own and has "
     "an answer of its own.",
+)
+
+QUESTION.mistake(
+    "triu leaves zeros",
+    old="scores.masked_fill(~(inside & (size >= 1) & (size <= longest)), -torch.inf)",
+    new="scores.masked_fill(~inside, -torch.inf).triu().tril(longest - 1)",
+    hint="triu and tril put zeros where a pair may not be. Zero is a score like any other, and "
+    "beats all that are below it. Cut a table of ones with them, and make it a mask.",
+)
+
+QUESTION.mistake(
+    "apart, then put in order",
+    old="best = scores.flatten(1).argmax(dim=1)  # (B,)\n    return best // T, best % T",
+    new="a, b = (x.masked_fill(~passage, -torch.inf).argmax(dim=1) for x in (start, end))\n"
+    "    return torch.minimum(a, b), torch.maximum(a, b)",
+    hint="You look for the best start and the best end, each for itself, and put them in order "
+    "afterwards. Then a good end may stand as a start. Compare pairs, by the sum of both scores.",
+)
+
+QUESTION.mistake(
+    "start and end exchanged",
+    old="start[:, :, None] + end[:, None, :]",
+    new="start[:, None, :] + end[:, :, None]",
+    hint="You have exchanged the two: the score of an end is added for the first place, and that "
+    "of a start for the last.",
+)
+
+QUESTION.mistake(
+    "backwards, but not far",
+    old="(size >= 1) & (size <= longest)",
+    new="((size - 1).abs() < longest)",
+    hint="Your distance has no sign, so some answers end before they begin. The last place is not "
+    "before the first.",
+)
+
+QUESTION.mistake(
+    "probabilities added",
+    old="start[:, :, None] + end[:, None, :]",
+    new="start.softmax(dim=-1)[:, :, None] + end.softmax(dim=-1)[:, None, :]",
+    hint="You add probabilities. They multiply; it is the logits that add, so leave the softmax "
+    "away.",
+)
+
+QUESTION.mistake(
+    "counted from the passage",
+    old="return best // T, best % T",
+    new="before = passage.int().argmax(dim=1)  # (B,)\n"
+    "    return best // T - before, best % T - before",
+    hint="You count the places from the beginning of the passage. They are places of the row.",
 )

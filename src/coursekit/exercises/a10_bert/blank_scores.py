@@ -210,3 +210,54 @@ QUESTION.mistake(
     hint="You return probabilities. Scores are asked for, as they come from the last product; the "
     "loss takes the softmax itself.",
 )
+
+QUESTION.mistake(
+    "logarithms of probabilities",
+    old='F.linear(x, words, head["bias"])',
+    new='F.linear(x, words, head["bias"]).log_softmax(dim=-1)',
+    hint="You return logarithms of probabilities. Scores are asked for, as they come from the last "
+    "product; the loss does the rest.",
+)
+
+QUESTION.mistake(
+    "the others",
+    old="hidden[chosen]",
+    new="hidden[~chosen]",
+    hint="You score the places that were not chosen. True in `chosen` is a blank.",
+)
+
+QUESTION.mistake(
+    "the norm first",
+    old='x = F.gelu(F.linear(x, head["transform.weight"], head["transform.bias"]))\n'
+    '    x = F.layer_norm(x, x.shape[-1:], head["norm.weight"], head["norm.bias"], eps=1e-12)',
+    new='x = F.layer_norm(x, x.shape[-1:], head["norm.weight"], head["norm.bias"], eps=1e-12)\n'
+    '    x = F.gelu(F.linear(x, head["transform.weight"], head["transform.bias"]))',
+    hint="Your norm comes first. It is the last of the three: transform, GELU, norm.",
+)
+
+QUESTION.mistake(
+    "half of the norm's weights",
+    old='head["norm.weight"], head["norm.bias"]',
+    new='head["norm.weight"]',
+    hint='Your norm multiplies and does not add: head["norm.bias"] is missing.',
+)
+
+QUESTION.mistake(
+    "scaled as in attention",
+    old="F.linear(x, words, head",
+    new="F.linear(x / x.shape[-1] ** 0.5, words, head",
+    hint="You divide by the root of D, as attention does. These scores are plain products.",
+)
+
+QUESTION.mistake(
+    "scores at all places, then zeros",
+    old='x = hidden[chosen]  # (N, D)\n    x = F.gelu(F.linear(x, head["transform.weight"], '
+    'head["transform.bias"]))\n'
+    '    x = F.layer_norm(x, x.shape[-1:], head["norm.weight"], head["norm.bias"], eps=1e-12)\n'
+    '    return F.linear(x, words, head["bias"])',
+    new='x = F.gelu(F.linear(hidden, head["transform.weight"], head["transform.bias"]))\n'
+    '    x = F.layer_norm(x, x.shape[-1:], head["norm.weight"], head["norm.bias"], eps=1e-12)\n'
+    '    return F.linear(x, words, head["bias"]) * chosen[..., None]',
+    hint="You score every place and set the scores of the others to 0. Take the blanks out of "
+    "`hidden` first; (N, V) has one row for each of them, and no other.",
+)

@@ -94,9 +94,9 @@ QUESTION.mistake(
 QUESTION.mistake(
     "padding only",
     old="~torch.isin(tokens, torch.tensor(special))",
-    new="tokens != special[0]",
-    hint="You leave only one of the special ids alone. `special` is a list: none of them may be "
-    "chosen.",
+    new="tokens != 0",
+    hint="You leave padding alone, but not [CLS] and [SEP]. `special` is a list of ids: none of "
+    "them may be chosen.",
 )
 
 QUESTION.mistake(
@@ -245,4 +245,35 @@ QUESTION.mistake(
     new="(fate <= 0.8), chosen & (fate > 0.8) & (fate <= 0.9)",
     hint="Only fates that lie on a border go wrong: 0.8 itself is a random word, 0.9 itself stays. "
     "Each interval has its lower end and not its upper one.",
+)
+
+QUESTION.mistake(
+    "special by their places",
+    old="~torch.isin(tokens, torch.tensor(special))",
+    new="torch.arange(tokens.shape[1]).expand_as(tokens) % (tokens.shape[1] - 1) > 0",
+    hint="You leave the first and the last place of a row alone. With padding behind it, or with "
+    "two texts in a row, [SEP] stands elsewhere: look at the ids, not at the places.",
+)
+
+QUESTION.mistake(
+    "fates for all text",
+    old="chosen & (fate < 0.8), chosen & (fate >= 0.8)",
+    new="text & (fate < 0.8), text & (fate >= 0.8)",
+    hint="You read the fate of every word, and hide 80% of the text. The coin comes first: a fate "
+    "counts only where the coin has chosen.",
+)
+
+QUESTION.mistake(
+    "masks only",
+    old="torch.where(swapped, words, tokens).masked_fill(hidden, mask)",
+    new="tokens.masked_fill(chosen, mask)",
+    hint="You hide every chosen token. One in ten becomes a random word and one in ten stays: "
+    "their fates say which.",
+)
+
+QUESTION.mistake(
+    "labels first",
+    old="return read, tokens.masked_fill(~chosen, -100)",
+    new="return tokens.masked_fill(~chosen, -100), read",
+    hint="Your two results have changed places: what is read comes first, then the labels.",
 )

@@ -224,3 +224,60 @@ QUESTION.mistake(
     hint="The row is right, but the lists that you were given have been cut: pop and del take "
     "tokens out of the caller's own text. Cut copies, or slices.",
 )
+
+QUESTION.mistake(
+    "half for each, rounded down",
+    old="while len(first) + len(second) > length - 3:\n"
+    "        (first if len(first) > len(second) else second).pop()",
+    new="if len(first) + len(second) > length - 3:\n"
+    "        first, second = first[: (length - 3) // 2], second[: (length - 3) // 2]",
+    hint="Each text gets half of the room in yours. Where one needs less, the other may have the "
+    "rest, and an odd room is filled to the last place.",
+)
+
+QUESTION.mistake(
+    "half for each, more for B",
+    old="while len(first) + len(second) > length - 3:\n"
+    "        (first if len(first) > len(second) else second).pop()",
+    new="if len(first) + len(second) > length - 3:\n"
+    "        first, second = first[: (length - 3) // 2], second[: (length - 2) // 2]",
+    hint="You give half of the room to each text, however short. Where one needs less than half, "
+    "the other may have the rest; and of an odd room A has the larger half.",
+)
+
+QUESTION.mistake(
+    "one pays for both",
+    old="while len(first) + len(second) > length - 3:\n"
+    "        (first if len(first) > len(second) else second).pop()",
+    new="over = max(len(first) + len(second) - length + 3, 0)\n"
+    "    if len(first) > len(second):\n"
+    "        first = first[: len(first) - over]\n"
+    "    else:\n"
+    "        second = second[: len(second) - over]",
+    hint="The text that is the longer one at first pays for everything in yours, and may end up "
+    "the shorter one. Look again after each token: which one is longer now?",
+)
+
+QUESTION.mistake(
+    "one token too many cut",
+    old="length - 3",
+    new="length - 4",
+    hint="You cut one token too many, or cut where everything fits. Three places are taken, by "
+    "[CLS] and two [SEP]; all others may hold text.",
+)
+
+QUESTION.mistake(
+    "BERT's ids only",
+    old="tokens = [cls, *first, sep, *second, sep]",
+    new="cls, sep, pad = 101, 102, 0\n    tokens = [cls, *first, sep, *second, sep]",
+    hint="You write 101, 102 and 0, whatever the arguments say. Another vocabulary has other ids: "
+    "use `cls`, `sep` and `pad`.",
+)
+
+QUESTION.mistake(
+    "zero taken for padding",
+    old="torch.arange(length) < length - fill",
+    new="torch.tensor(tokens) != 0",
+    hint="You look for 0 to find the padding. Which id is padding is told by `pad`; in another "
+    "vocabulary 0 is a word.",
+)

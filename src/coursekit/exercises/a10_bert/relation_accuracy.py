@@ -184,13 +184,19 @@ QUESTION.mistake(
     hint="You count the hits. Their share is asked for: divide by the number of sentences.",
 )
 
-QUESTION.mistake(
-    "chance",
-    old="offsets.count(offset) / len(offsets)",
-    new="(1 / others.sum(dim=-1)).mean().item()",
-    hint="Your baseline is a guess among the other words. One who always points the same number "
-    "of places away does far better, without any grammar: that is the one to beat.",
-)
+for others, chance in {
+    "the other words": "(1 / others.sum(dim=-1)).mean().item()",
+    "all words": "(1 / words.sum(dim=-1)).mean().item()",
+    "the other places": "1 / (words.shape[-1] - 1)",
+    "all places": "1 / words.shape[-1]",
+}.items():
+    QUESTION.mistake(
+        f"chance, a guess among {others}",
+        old="offsets.count(offset) / len(offsets)",
+        new=chance,
+        hint=f"Your baseline is a guess among {others}. One who always points the same number of "
+        "places away does far better, without any grammar: that is the one to beat.",
+    )
 
 QUESTION.mistake(
     "the offset's sign",
@@ -229,4 +235,37 @@ QUESTION.mistake(
     new="weights.masked_fill_(~words[:, None, None], 0.0)\n    rows = weights",
     hint="The numbers are right, but you have written into `weights`. Work on a copy: clone, or "
     "masked_fill without the underscore.",
+)
+
+QUESTION.mistake(
+    "written into a row",
+    old="rows = weights",
+    new="for b, i in enumerate(start.tolist()):\n"
+    "        weights[b, :, i, ~others[b]] = 0.0\n"
+    "    rows = weights",
+    hint="The numbers are right, but `weights` has changed: a row that you take out of it by plain "
+    "indices is a view, and what you write into it stands in `weights`. Clone it first.",
+)
+
+QUESTION.mistake(
+    "written into the words",
+    old="words.clone()",
+    new="words",
+    hint="The numbers are right, but you have written into `words`: the words of the pairs are no "
+    "words any more for whoever comes next. Clone it first.",
+)
+
+QUESTION.mistake(
+    "in percent",
+    old="hits.float().mean(dim=0), offset, offsets.count(offset) / len(offsets)",
+    new="100 * hits.float().mean(dim=0), offset, 100 * offsets.count(offset) / len(offsets)",
+    hint="Your shares are in percent. They lie between 0 and 1.",
+)
+
+QUESTION.mistake(
+    "written into the diagonal",
+    old="rows = weights",
+    new="weights.diagonal(dim1=-2, dim2=-1).zero_()\n    rows = weights",
+    hint="The numbers are right, but the diagonal of `weights` is 0 now for everybody. Clone it "
+    "before you write.",
 )
