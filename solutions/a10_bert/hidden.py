@@ -10,14 +10,13 @@ from coursekit.exercises.probe import after, gradients, randn
 
 def drawn(*shape, seed, dtype=torch.float32):
     """Return tokens with [CLS], [SEP] and padding in their rows, coins, fates and words."""
-    generator = torch.Generator().manual_seed(seed)
-    tokens, words = torch.randint(1000, 9000, (2, *shape), generator=generator)
+    chance = torch.Generator().manual_seed(7000 + seed)
+    tokens, words = torch.randint(1000, 9000, (2, *shape), generator=chance)
     tokens[:, 0], tokens[:, shape[1] // 2], tokens[:, -3:] = 101, 102, torch.tensor([102, 0, 0])
-    coins, fate = torch.rand(2, *shape, generator=generator, dtype=dtype)
-    return tokens, coins, fate, words
+    return tokens, *torch.rand(2, *shape, generator=chance, dtype=dtype), words
 
 
-@hidden("hide_tokens", says="many sentences, [SEP] in their middle too", weight=2)
+@hidden("hide_tokens", says="many sentences, separators in their middle too", weight=2)
 def hide_many(student):
     return student.hide_tokens(*drawn(20, 64, seed=301), [0, 101, 102], 103)
 
@@ -169,8 +168,8 @@ def scores_large(student):
 
 def between(first, last, length):
     """Return where the passages lie, (B, T)."""
-    place = torch.arange(length)
-    return (place >= torch.tensor(first)[:, None]) & (place <= torch.tensor(last)[:, None])
+    places = range(length)
+    return torch.tensor([[a <= place <= b for place in places] for a, b in zip(first, last)])
 
 
 @hidden("answer_span", says="many passages, several greatest lengths", weight=2)
@@ -223,32 +222,31 @@ def span_rows(student):
 
 def spoken(lengths):
     """Return where the words are: [CLS] before them, [SEP] and padding behind."""
-    place = torch.arange(max(lengths) + 3)
-    return (place >= 1) & (place <= torch.tensor(lengths)[:, None])
+    return between([1] * len(lengths), lengths, max(lengths) + 3)
 
 
 def looked(pairs, lengths, heads, seed, dtype=torch.float32):
     """Return weights of heads that like [SEP] and themselves; some know the relation."""
     size = max(lengths) + 3
     scores = 1.5 * randn(len(pairs), heads, size, size, seed=seed, dtype=dtype)
-    for b, ((i, j), length) in enumerate(zip(pairs, lengths)):
-        scores[b, :, :, length + 1] += 2.5
-        scores[b, :, i, i] += 2.5 * (b % 2)
-        scores[b, b % heads, i, j] += 4.0
-        scores[b, 0, i, j] += 2.0
-        scores[b, heads - 1, j, i] += 3.0
-        scores[b, :, :, length + 2 :] = -torch.inf
-    return scores.softmax(dim=-1)
+    for n, ((i, j), size) in enumerate(zip(pairs, lengths)):
+        scores[n, :, :, size + 1] += 2.5
+        scores[n, :, i, i] += 2.5 * (n % 2)
+        scores[n, n % heads, i, j] += 4.0
+        scores[n, 0, i, j] += 2.0
+        scores[n, heads - 1, j, i] += 3.0
+        scores[n, :, :, size + 2 :] = -torch.inf
+    return scores.exp() / scores.exp().sum(dim=-1, keepdim=True)
 
 
 def drawn_pairs(count, seed):
     """Return pairs of places, most of them two to the left, and the sentences' lengths."""
-    generator = torch.Generator().manual_seed(seed)
-    lengths = torch.randint(6, 11, (count,), generator=generator).tolist()
+    chance = torch.Generator().manual_seed(8000 + seed)
+    lengths = torch.randint(6, 11, (count,), generator=chance).tolist()
     pairs = []
     for number, length in enumerate(lengths):
-        i = int(torch.randint(3, length + 1, (), generator=generator))
-        j = i - 2 if number % 5 < 2 else int(torch.randint(1, length + 1, (), generator=generator))
+        i = int(torch.randint(3, length + 1, (), generator=chance))
+        j = i - 2 if number % 5 < 2 else int(torch.randint(1, length + 1, (), generator=chance))
         pairs.append((i, j if j != i else i - 1))
     return pairs, lengths
 
