@@ -99,6 +99,22 @@ def test_whoever_follows_the_guide_has_an_assignment_that_is_sound(clone):
     formed(clone)
 
 
+@pytest.mark.parametrize("address", [None, "https://github.com/somebody/course"])
+def test_the_first_cell_says_nothing_twice_and_links_to_itself(clone, address):
+    if address:
+        first = clone / "solutions" / "a01_kernels" / "a01_kernels.ipynb"
+        link = "https://colab.research.google.com/github/somebody/course/blob/main/notebooks/a01_kernels"
+        notebook = json.loads(first.read_text(encoding="utf-8"))
+        notebook["cells"][0]["source"] += [f"\n\n[Open in Colab]({link})"]
+        first.write_text(json.dumps(notebook), encoding="utf-8")
+    new(clone, NAME, ["mix"])
+    text = (clone / "solutions" / NAME / f"{NAME}.ipynb").read_text(encoding="utf-8")
+    lines = "".join(json.loads(text)["cells"][0]["source"]).splitlines()
+    said = [line for line in lines if line]
+    assert len(said) == len(set(said))
+    assert [NAME in line for line in said if "Colab" in line] == [True] * bool(address)
+
+
 def test_several_questions_have_a_file_each(clone):
     written = new(clone, NAME, ["mix", "SoftLookup"])
     names = [path.name for path in written]

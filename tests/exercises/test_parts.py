@@ -7,6 +7,7 @@ parts were written elsewhere and for other ends.
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -15,13 +16,19 @@ from torch import nn
 
 from coursekit import activations, heads, kernels, masks
 from coursekit.analysis.depth import distance_to_equal_rows
+from coursekit.analysis.relations import best_offset, largest_other, offset_share
 from coursekit.attention import attention, masked_softmax, nadaraya_watson
 from coursekit.exercises import catalogue, private
 from coursekit.exercises.comparing.outcome import differ, observe
 from coursekit.local import local_attention
+from coursekit.models.bert import BertConfig, MaskedLMHead
+from coursekit.models.bert_heads import best_span
 from coursekit.models.encoder_decoder import shift_right
 from coursekit.objectives.checkpoints import average_checkpoints
 from coursekit.objectives.label_smoothing import smoothed_cross_entropy
+from coursekit.objectives.next_sentence import SentencePair, encode_pair
+from coursekit.objectives.rows import pad_rows
+from coursekit.objectives.special_tokens import SpecialTokens
 from coursekit.positions import Rotary, shift_matrix, sinusoidal
 from coursekit.tokenizers.byte_bpe import show, unshow
 from coursekit.tokenizers.unigram import best_segmentation
@@ -103,6 +110,31 @@ def accumulate(weight, batches, pad=0):
         return torch.autograd.grad(F.cross_entropy(x @ w.T, labels, ignore_index=pad), w)[0]
 
 
+def pair_input(first, second, length, cls=101, sep=102, pad=0):
+    special = SpecialTokens(pad=pad, cls=cls, sep=sep, mask=10**6)
+    made = encode_pair(SentencePair(first, second, True), special, max_length=length)
+    real, filled = [1] * len(made.tokens), [0] * length  # what is padded to the longest of two
+    rows = ((made.tokens, pad), (made.segments, 0), (real, 0))
+    tokens, segments, keep = (pad_rows([row, filled], fill)[0] for row, fill in rows)
+    return tokens, segments, keep.bool()
+
+
+def blank_scores(hidden, chosen, words, head):
+    vocabulary, width = words.shape
+    module = MaskedLMHead(BertConfig(vocabulary=vocabulary, width=width, heads=1)).to(hidden.dtype)
+    module.load_state_dict(head)
+    return module(hidden, lambda h, bias: F.linear(h, words, bias), chosen)
+
+
+def relation_accuracy(weights, pairs, words):
+    """Weights to what is no word are taken away, as `word_weights` does it."""
+    start, goal = pairs.T
+    seen = largest_other(weights * words[:, None, None], start)  # (B, H)
+    related = [SimpleNamespace(offset=int(offset)) for offset in goal - start]
+    offset = best_offset(related)
+    return (seen == goal[:, None]).float().mean(dim=0), offset, offset_share(related, offset)
+
+
 PARTS = {
     "shares": masked_softmax,
     "gaussian_scores": kernels.gaussian,
@@ -145,6 +177,12 @@ PARTS = {
     "average_weights": average_checkpoints,
     "paper_rate": lambda step, width, warmup=4000: vaswani(width=width, warmup=warmup)(step),
     "accumulate": accumulate,
+    "pair_input": pair_input,
+    "blank_scores": blank_scores,
+    "answer_span": lambda start, end, passage, longest=30: tuple(
+        best_span(start, end, passage, longest=longest)[:2]
+    ),
+    "relation_accuracy": relation_accuracy,
 }
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from coursekit.assignments.release import read, released, source, sources
 from coursekit.course import quick_imports, write_whole
 from coursekit.errors import CourseError
+from coursekit.notebooks.first_cells import COLAB_TEXT
 
 ASSIGNMENT = '''"""Assignment {number}, to the page "...": what it is about."""
 
@@ -190,10 +191,11 @@ def _notebook(
     with quick_imports():
         import nbformat
     cells = {cell["id"]: cell for cell in pattern["cells"]}
-    link = cells["title"]["source"].splitlines()[-1].replace(old, facts["name"])
+    link = COLAB_TEXT.search(cells["title"]["source"])  # none where the course has no address
+    link = link[0].strip().replace(old, facts["name"]) if link else ""
     imports = "import torch\n\nfrom coursekit.exercises import check, submit_check"
     made = [
-        _cell("title", TITLE.format(**facts, link=link), kind="markdown"),
+        _cell("title", TITLE.format(**facts, link=link).rstrip(), kind="markdown"),
         cells["setup-colab"],
         _cell("imports", imports),
     ]

@@ -139,6 +139,12 @@ def test_each_flaw_is_said(tmp_path, still, change, kind, said):
     assert handin.look_at(edited(tmp_path, lambda *_: None)).mend == []
 
 
+@pytest.mark.parametrize("source", ["pair_input(1)", "self.input(x)", "my.input(2)"])
+def test_what_only_ends_like_input_asks_nobody(tmp_path, source):
+    report = handin.look_at(edited(tmp_path, lambda c, _: c["imports"].update(source=source)))
+    assert not [sentence for sentence in report.look if "input()" in sentence]
+
+
 @pytest.mark.parametrize(
     ("data", "said"),
     [

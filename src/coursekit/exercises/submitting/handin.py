@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -25,6 +26,7 @@ from coursekit.exercises.question import Assignment
 from coursekit.exercises.submitting.rehearsal import Ran, rehearse
 from coursekit.notebooks.imports import parse_cell
 
+INPUT = re.compile(r"(?<![\w.])input\(")  # Python's own; not pair_input or a layer's self.input
 ASK = (
     "This program does not say which file the notebook is. Save it, and name it: "
     'submit_check("a01_kernels.ipynb")'
@@ -188,7 +190,7 @@ def _cells(report: Report, assignment: Assignment, cells: list[dict[str, Any]]) 
         else:
             report.good.append(f"{written.name} is answered in words; a human will read it")
     for cell in cells:
-        if cell["cell_type"] == "code" and "input(" in cell["source"]:
+        if cell["cell_type"] == "code" and INPUT.search(cell["source"]):
             report.look.append(f"the cell {cell['id']} calls input(), which no grader can answer")
 
 
