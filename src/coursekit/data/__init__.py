@@ -11,6 +11,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "span_pieces": "blanks",
     "Card": "cards",
     "digits": "digits",
+    "documents": "documents",
     "fashion": "fashion",
     "Images": "images",
     "Related": "relations",
