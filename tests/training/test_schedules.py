@@ -65,7 +65,13 @@ def test_sizes_grow_evenly_and_stay():
 def test_short_inputs_for_nine_tenths_of_the_steps():
     length = S.switch(first=128, last=512, steps=1_000_000)
     assert [length(step) for step in (1, 900_000, 900_001, 1_000_000)] == [128, 128, 512, 512]
-    assert [S.switch(first=8, last=4, steps=4, share=0.5)(s) for s in range(1, 6)] == [8, 8, 4, 4, 4]
+    assert [S.switch(first=8, last=4, steps=4, share=0.5)(s) for s in range(1, 6)] == [
+        8,
+        8,
+        4,
+        4,
+        4,
+    ]
     assert S.switch(first=8, last=4, steps=4, share=0.0)(1) == 4
 
 

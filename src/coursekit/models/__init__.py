@@ -15,6 +15,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "Bert": "bert",
     "BertConfig": "bert",
     "BertForPreTraining": "bert",
+    "BertEmbeddings": "bert",
     "BertClassifier": "bert_heads",
     "RobertaClassifier": "bert_heads",
     "BertTagger": "bert_heads",
