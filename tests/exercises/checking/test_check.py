@@ -45,11 +45,6 @@ def looping(scores):
             math.sqrt(2)
 
 
-@pytest.fixture(autouse=True)
-def patient(monkeypatch):
-    monkeypatch.setattr(checking, "SECONDS", 300)  # by the clock; a machine may be busy
-
-
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_the_reference_passes_in_under_a_second(question):
     """That each misconception gets its hint is looked at where it is a cell: test_audit.py."""
@@ -149,6 +144,20 @@ def test_an_endless_loop_is_stopped_and_the_rest_left_alone(monkeypatch):
     answer = check("shares", looping)
     assert "does a loop never end?" in answer.problem and answer.passed == 0
     assert repr(answer).count("(not looked at)") == 3
+
+
+def test_waiting_is_no_work_but_has_an_end_too(monkeypatch):
+    monkeypatch.setattr(checking, "SECONDS", 0.3)
+
+    def waits(seconds):
+        def softmax(scores):
+            time.sleep(seconds)
+            return scores.softmax(dim=-1)
+
+        return softmax
+
+    assert check("shares", waits(0.15)).right  # a busy machine makes an answer wait like this
+    assert "does a loop never end?" in check("shares", waits(60)).problem
 
 
 def test_sys_exit_and_hostile_values_do_not_get_out():

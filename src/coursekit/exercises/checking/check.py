@@ -25,7 +25,7 @@ from coursekit.exercises.comparing.excerpt import excerpt
 from coursekit.exercises.comparing.outcome import Known, Outcome, differ, observe
 from coursekit.exercises.question import Assignment, Question
 
-SECONDS = 5.0  # for all cases of a question
+SECONDS = 5.0  # of work, for all cases of a question
 MISSING = object()
 _known: dict[str, Known] = {}
 
