@@ -19,7 +19,7 @@ class TooLong(BaseException):
 
 @contextlib.contextmanager
 def limit(seconds: float) -> Iterator[None]:
-    """Raise `TooLong` after `seconds` of work in the block, or `PATIENCE` times as long by the clock.
+    """Raise `TooLong` after `seconds` of work, or after `PATIENCE` times as long by the clock.
 
     Work is the processor's time: on a busy machine an answer is no slower than elsewhere. Only the
     main thread of a system with alarms can be stopped; elsewhere the block just runs.
