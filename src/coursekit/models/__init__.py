@@ -23,6 +23,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "BertFeatures": "bert_heads",
     "best_span": "bert_heads",
     "load_minilm": "pretrained",
+    "minilm_file": "pretrained",
     "sentence_vectors": "pretrained",
     "GPT": "gpt",
     "GPTConfig": "gpt",
