@@ -12,10 +12,6 @@ from coursekit.figures import bert as figures
 TOKENS = ["[CLS]", "the", "word", "came", "[SEP]", "he", "sat", "##s", "[SEP]"]
 SEGMENTS = [0] * 5 + [1] * 4
 PARTS = {"not chosen": 0.852, "[MASK]": 0.12, "same": 0.013, "random": 0.015}
-ROWS = {
-    name: {"fine-tuned": [0.9 - n / 50, 0.88, 0.91], "features": [0.5, 0.52 + n / 100, 0.6]}
-    for n, name in enumerate(["80/10/10", "100/0/0", "80/0/20", "80/20/0", "0/20/80", "0/0/100"])
-}
 CURVES = {
     name: [[(step, top * step / (step + 300) + seed / 100) for step in (0, 200, 900)]
            for seed in range(3)]
@@ -33,7 +29,6 @@ PICTURES = {
     "fates": lambda: figures.fates(PARTS),
     "fates, all one": lambda: figures.fates({**PARTS, "[MASK]": 0.0, "random": 0.135}),
     "four_heads": figures.four_heads,
-    "strategies": lambda: figures.strategies(ROWS),
     "learning": lambda: figures.learning(CURVES, LEVELS, "step"),
     "tagging_by_labels": lambda: figures.tagging_by_labels(SCORES),
 }
@@ -215,18 +210,6 @@ def test_heads_read_the_outputs_that_their_task_needs():
 
 
 # --- the results ---
-
-
-def test_strategies_draw_every_seed_and_their_mean():
-    for axis, use in zip(figures.strategies(ROWS).axes, ("fine-tuned", "features"), strict=True):
-        assert axis.get_title(loc="left") == use and axis.yaxis_inverted()
-        assert [label.get_text() for label in axis.get_yticklabels()] == list(ROWS)
-        seeds = [line for line in axis.lines if line.get_marker() == "o"]
-        means = [line for line in axis.lines if line.get_marker() == "|"]
-        for row, (values, dots, bar) in enumerate(zip(ROWS.values(), seeds, means, strict=True)):
-            assert set(dots.get_ydata()) == set(bar.get_ydata()) == {row}
-            assert list(dots.get_xdata()) == pytest.approx([100 * v for v in values[use]])
-            assert list(bar.get_xdata()) == pytest.approx([100 * mean(values[use])])
 
 
 def test_learning_draws_every_seed_thin_and_their_mean_thick():

@@ -212,9 +212,9 @@ def test_who_survives_and_what_it_saves(looks, run, score, parts):
 
 def test_the_middle_one_stays_and_of_equal_ones_the_earlier():
     assert stop_early([[1, 1], [2, 2], [3, 3]], {1}).saved == pytest.approx(1 - 5 / 6)
-    assert stop_early([[2, 5], [2, 5]], {1}) == (0, 5.0, 0.25)
+    assert stop_early([[2, 5], [2, 5]], {1}) == (0, 5.0, 0.25, (2, 1))
     assert stop_early([[1, 5], [3, 5]], ()).run == 0  # who led before does not count
-    assert stop_early([[1, 5]], {1}) == (0, 5.0, 0.0)
+    assert stop_early([[1, 5]], {1}) == (0, 5.0, 0.0, (2,))
 
 
 curves_of_runs = st.integers(2, 5).flatmap(

@@ -200,33 +200,6 @@ def four_heads() -> Figure:
     return figure
 
 
-def strategies(
-    rows: Mapping[str, Mapping[str, Sequence[float]]], *, xlabel: str = "score (%)"
-) -> Figure:
-    """Draw a panel for each use of the encoders, and in it a line for each strategy of hiding.
-
-    `rows` maps a strategy to its uses ("fine-tuned", "features"), and each to one share a seed.
-    Each panel has a range of its own.
-    """
-    uses = list(next(iter(rows.values())))
-    height = len(uses) * (0.3 * len(rows) + 1.0) + 0.3
-    figure, axes = new_figure(len(uses), 1, width=WIDTH, height=height, squeeze=False)
-    for axis, use in zip(axes[:, 0], uses):
-        for row, values in enumerate(rows.values()):
-            scores = [100 * value for value in values[use]]
-            axis.plot(mean(scores), row, "|k", ms=17, mew=2.5, label="" if row else "mean of seeds")
-            axis.plot(scores, [row] * len(scores), "o", mfc="none", mec=COLOURS["blue"], ms=6,
-                      label="" if row else "one seed")  # fmt: skip
-        axis.set_title(use, loc="left")
-        axis.set_yticks(range(len(rows)), rows)
-        axis.set(ylim=(len(rows) - 0.5, -0.5), xlabel=xlabel)
-        axis.grid(axis="x")
-        axis.margins(x=0.08)
-    figure.supylabel("[MASK] / same / random (%)", fontsize=11)
-    legend_below(figure)
-    return figure
-
-
 def learning(
     curves: Mapping[str, Sequence[Sequence[tuple[float, float]]]],
     baselines: Mapping[str, float],

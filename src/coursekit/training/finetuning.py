@@ -120,11 +120,12 @@ def expected_best(scores: Sequence[float], n: int, *, replacement: bool = True) 
 
 
 class Survivor(NamedTuple):
-    """The run that was not stopped, what it scored, and which share of the training was saved."""
+    """The run that was not stopped, its score, and what was saved of the training of all runs."""
 
     run: int
     score: float
     saved: float
+    lasted: tuple[int, ...]  # for each run, how many parts of its training it was given
 
 
 def stop_early(curves: Sequence[Sequence[float]], looks: Collection[int]) -> Survivor:
@@ -150,11 +151,13 @@ def stop_early(curves: Sequence[Sequence[float]], looks: Collection[int]) -> Sur
         )
     if any(math.isnan(score) for curve in curves for score in curve):
         raise ValueError("curves must hold numbers, found NaN: score the run that failed lowest")
-    running, spent = list(range(len(curves))), 0
+    running, lasted = list(range(len(curves))), [0] * len(curves)
     for part in range(length):
-        spent += len(running)
+        for run in running:
+            lasted[run] += 1
         running.sort(key=lambda run: (-curves[run][part], run))
         if part + 1 in looks:
             running = running[: (len(running) + 1) // 2]
     best = running[0]  # sorted by the last part
-    return Survivor(best, float(curves[best][-1]), 1 - spent / (len(curves) * length))
+    saved = 1 - sum(lasted) / (len(curves) * length)
+    return Survivor(best, float(curves[best][-1]), saved, tuple(lasted))
