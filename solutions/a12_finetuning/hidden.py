@@ -225,7 +225,8 @@ def marked(begins, ends, firsts, lasts, length, seed, scale=2.0, dtype=torch.flo
 @hidden("span_loss", says="many passages", weight=2)
 def span_many(student):
     begins, ends = [2 + n % 5 for n in range(16)], [20 - n // 2 for n in range(16)]
-    firsts, lasts = [b + n % 3 for n, b in enumerate(begins)], [e - n % 4 for n, e in enumerate(ends)]
+    firsts = [b + n % 3 for n, b in enumerate(begins)]
+    lasts = [e - n % 4 for n, e in enumerate(ends)]
     return student.span_loss(*marked(begins, ends, firsts, lasts, 24, seed=101))
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import torch
-
 from coursekit.exercises.probe import after
 from coursekit.exercises.question import Question
 
@@ -256,7 +254,7 @@ QUESTION.mistake(
 QUESTION.mistake(
     "a tensor",
     old="return best",
-    new="return torch.tensor(best)",
+    new="import torch\n\n    return torch.tensor(best)",
     hint="You return a tensor. A plain number is asked for: .item() makes one of it.",
 )
 

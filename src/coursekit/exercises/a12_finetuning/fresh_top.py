@@ -199,7 +199,7 @@ QUESTION.mistake(
 
 QUESTION.mistake(
     "everything drawn",
-    old='if weight.ndim == 2:\n                fresh[name] = 0.02 * torch.randn_like(weight)\n'
+    old="if weight.ndim == 2:\n                fresh[name] = 0.02 * torch.randn_like(weight)\n"
     '            elif name.endswith("bias"):\n                fresh[name] = '
     "torch.zeros_like(weight)\n            else:\n                fresh[name] = "
     "torch.ones_like(weight)",

@@ -255,7 +255,8 @@ QUESTION.mistake(
 QUESTION.mistake(
     "a number for each layer",
     old="return rates",
-    new='return {".".join(n.split(".")[: 1 + n.startswith("blocks")]): r for n, r in rates.items()}',
+    new='return {".".join(name.split(".")[: 1 + name.startswith("blocks")]): rate '
+    "for name, rate in rates.items()}",
     hint="You return one rate for each layer. Every single name has its rate: those of one block "
     "all the same one.",
 )

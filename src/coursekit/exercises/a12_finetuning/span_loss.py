@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from coursekit.exercises.probe import after, gradients, randn
@@ -66,9 +65,10 @@ def with_gradients(student):
     return gradients(student.span_loss, *asked(3, 8, seed=5))
 
 
-@QUESTION.visible(says="scores in the thousands, some answers far off")
+@QUESTION.visible(says="scores in the thousands, most of them below zero")
 def thousands(student):
-    return student.span_loss(*asked(4, 10, seed=8, scale=2000.0))
+    start, end, *rest = asked(4, 10, seed=8, scale=2000.0)
+    return student.span_loss(start - 5000, end - 5000, *rest)
 
 
 @QUESTION.visible(says="what was given stays as it was")
@@ -120,8 +120,7 @@ QUESTION.mistake(
 QUESTION.mistake(
     "question and padding allowed, the sum of both",
     old=f"logs = {LOGS}  # (B, T)\n        {ADD}\n    return loss / 2",
-    new="logs = scores.log_softmax(dim=-1)\n"
-    f"        {ADD}\n    return loss",
+    new=f"logs = scores.log_softmax(dim=-1)\n        {ADD}\n    return loss",
     hint="Two things: places outside the passage take a share of your softmax, and you add the two "
     "cross-entropies where their mean is asked for.",
 )
@@ -301,8 +300,9 @@ QUESTION.mistake(
 QUESTION.mistake(
     "a yes or no at each place",
     old=f"logs = {LOGS}  # (B, T)\n        {ADD}",
-    new="right = F.one_hot(place, start.shape[1]).to(scores)\n"
-    "        loss = loss + F.binary_cross_entropy_with_logits(scores[passage], right[passage])",
+    new="right = torch.nn.functional.one_hot(place, start.shape[1]).to(scores)\n"
+    "        loss = loss + torch.nn.functional.binary_cross_entropy_with_logits("
+    "scores[passage], right[passage])",
     hint="You ask each place for itself, yes or no. The places compete: one softmax over those of "
     "the passage.",
 )
