@@ -262,6 +262,38 @@ QUESTION.mistake(
     "the median of the best",
     old="return best",
     new="return next(s for i, s in enumerate(sorted(scores), 1) if (i / runs) ** n >= 0.5)",
-    hint="You return the median of the best of n. Its mean is asked for: each score, weighted by "
-    "its chance.",
+    hint="You return one of the scores, such as the median of the best of n. The mean is asked "
+    "for: each score, weighted by its chance.",
+)
+
+QUESTION.mistake(
+    "the highest left out",
+    old="enumerate(sorted(scores), 1)",
+    new="enumerate(sorted(scores)[:-1], 1)",
+    hint="Your sum ends one too early, and the highest score is missing: i runs from 1 to N.",
+)
+
+QUESTION.mistake(
+    "times n",
+    old="((place / runs) ** n - ((place - 1) / runs) ** n)",
+    new="(place / runs * n - (place - 1) / runs * n)",
+    hint="You multiply by n. It is a power: all n draws have to lie that low.",
+)
+
+QUESTION.mistake(
+    "groups of n",
+    old="    best = 0.0",
+    new="    groups = [scores[k : k + n] for k in range(0, runs, n)]\n"
+    "    return sum(map(max, groups)) / len(groups)\n    best = 0.0",
+    hint="You cut the list into groups of n. Another order of the same runs would give other "
+    "groups and another number; the mean over all draws is asked for.",
+)
+
+QUESTION.mistake(
+    "an assertion",
+    old="    if n > runs:\n"
+    '        raise ValueError(f"n must be at most {runs}, the number of runs, found {n}")',
+    new="    assert n <= runs",
+    hint="You assert that n is not too large, which raises an AssertionError. A ValueError is "
+    "asked for: assertions are for one's own mistakes, and Python can switch them off.",
 )

@@ -46,9 +46,10 @@ def the_last_of_four(student):
     return became(weights, student.fresh_top(learned(4, "pooler"), 4, 1))
 
 
-@QUESTION.visible(says="five blocks, the last three anew; there is no pooler")
+@QUESTION.visible(says="five blocks, the last three anew; no pooler, and double precision")
 def three_of_five(student):
-    return became(learned(5, seed=1), student.fresh_top(learned(5, seed=1), 5, 3))
+    weights, given = (learned(5, seed=1, dtype=torch.float64) for _ in range(2))
+    return became(weights, student.fresh_top(given, 5, 3))
 
 
 @QUESTION.visible(says="no block, the pooler alone")
@@ -88,13 +89,6 @@ QUESTION.mistake(
     new="int(number) < layers",
     hint="You draw the first blocks anew. Block 0 stands next to the embeddings and is worth "
     "keeping; it is the last ones that have specialised.",
-)
-
-QUESTION.mistake(
-    "everything below the top",
-    old="int(number) >= depth - layers",
-    new="int(number) < depth - layers",
-    hint="You keep the last blocks and draw the others anew. It is the other way round.",
 )
 
 QUESTION.mistake(
@@ -152,13 +146,6 @@ QUESTION.mistake(
 )
 
 QUESTION.mistake(
-    "pooler only with a block",
-    old='part == "pooler" or ',
-    new='(part == "pooler" and layers > 0) or ',
-    hint="With `layers` 0 your pooler stays. It is drawn anew even where no block is.",
-)
-
-QUESTION.mistake(
     "embeddings too",
     old='part == "pooler" or ',
     new='part in ("pooler", "embeddings") or ',
@@ -187,14 +174,6 @@ QUESTION.mistake(
     new="torch.zeros_like(weight)",
     hint="Your norms multiply by 0, and nothing gets through the block. In a new model their "
     "weight is 1.",
-)
-
-QUESTION.mistake(
-    "norms drawn",
-    old="torch.ones_like(weight)",
-    new="0.02 * torch.randn_like(weight)",
-    hint="You draw the weights of the norms at random. A norm starts as the identity: its weight "
-    "is 1 everywhere.",
 )
 
 QUESTION.mistake(
@@ -256,25 +235,11 @@ QUESTION.mistake(
 )
 
 QUESTION.mistake(
-    "the square of 0.02",
-    old="0.02 * torch",
-    new="0.02**2 * torch",
-    hint="Your standard deviation is 0.02². Multiply by 0.02 itself.",
-)
-
-QUESTION.mistake(
     "as torch starts a layer",
     old="0.02 * torch.randn_like(weight)",
     new="torch.empty_like(weight).uniform_(-1, 1) * weight.shape[1] ** -0.5",
     hint="You start as torch's own nn.Linear does, with uniform numbers up to one over the root of "
     "the width. BERT's are normal, with standard deviation 0.02.",
-)
-
-QUESTION.mistake(
-    "uniform up to 0.02",
-    old="0.02 * torch.randn_like(weight)",
-    new="0.02 * (2 * torch.rand_like(weight) - 1)",
-    hint="Your numbers are uniform between -0.02 and 0.02. They should be normal: randn, not rand.",
 )
 
 QUESTION.mistake(
@@ -290,13 +255,6 @@ QUESTION.mistake(
     old="0.02 * torch",
     new="weight + 0.02 * torch",
     hint="You add noise to what was learned. Nothing of it should remain.",
-)
-
-QUESTION.mistake(
-    "matrices at zero",
-    old="0.02 * torch.randn_like(weight)",
-    new="torch.zeros_like(weight)",
-    hint="Your matrices are 0: then all of a block's units compute and learn the same. Draw them.",
 )
 
 QUESTION.mistake(
@@ -320,16 +278,16 @@ QUESTION.mistake(
     old="fresh = dict(weights)",
     new="fresh = weights",
     hint="The new weights are right, but they stand in the dict that you were given as well: the "
-    "next run would start from them. `fresh = weights` is no copy.",
+    "next run would start from them. `fresh = weights` is no copy; weights.copy() is one, but has "
+    "the same tensors in it, which zero_() and the like change.",
 )
 
 QUESTION.mistake(
     "written into the tensors",
     old="fresh[name] = 0.02 * torch.randn_like(weight)",
     new="weight.normal_(std=0.02)",
-    hint="The new weights are right, but you have written into the tensors of the dict that you "
-    "were given: dict(...) or .copy() makes a new dict of the same tensors, and what ends in an "
-    "underscore changes them. The next run would start from your draw.",
+    hint="The new weights are right, but you have written into the matrices that you were given: a "
+    "new dict has the same tensors in it, and what ends in an underscore changes them.",
 )
 
 QUESTION.mistake(
@@ -349,8 +307,46 @@ QUESTION.mistake(
 )
 
 QUESTION.mistake(
-    "in single precision",
+    "written into the biases",
+    old="fresh[name] = torch.zeros_like(weight)",
+    new="weight.zero_()",
+    hint="The new weights are right, but you have written into the biases that you were given: a "
+    "new dict has the same tensors in it, and what ends in an underscore changes them.",
+)
+
+QUESTION.mistake(
+    "matrices in torch's usual dtype",
+    old="torch.randn_like(weight)",
+    new="torch.randn(weight.shape)",
+    hint="Your matrices are float32, whatever the dtype of those that you were given.",
+)
+
+QUESTION.mistake(
+    "everything new in torch's usual dtype",
+    old="if weight.ndim == 2:",
+    new="weight = weight.float()\n            if weight.ndim == 2:",
+    hint="What is new is float32 in yours, whatever the dtype of what you were given.",
+)
+
+QUESTION.mistake(
+    "a norm's bias at one",
+    old='elif name.endswith("bias"):',
+    new='elif name.endswith("bias") and "norm" not in name:',
+    hint="The bias of your norms is 1 as well. A norm that changes nothing multiplies by 1 and "
+    "adds 0.",
+)
+
+QUESTION.mistake(
+    "cut at two deviations",
     old="0.02 * torch.randn_like(weight)",
-    new="0.02 * torch.randn(weight.shape, dtype=torch.float64)",
-    hint="Your matrices have another dtype than those that you were given.",
+    new="torch.nn.init.trunc_normal_(torch.empty_like(weight), std=0.02, a=-0.04, b=0.04)",
+    hint="Your numbers are cut at two deviations, as in BERT's own program. That makes their "
+    "deviation 0.018; here they are not cut.",
+)
+
+QUESTION.mistake(
+    "old numbers on a new scale",
+    old="0.02 * torch.randn_like(weight)",
+    new="0.02 * weight / weight.std()",
+    hint="You only change the scale of what was learned. Nothing of it should remain: draw.",
 )

@@ -54,7 +54,7 @@ def twelve_blocks(student):
 
 @QUESTION.visible(says="what stands on top has other names: all of it at the full rate")
 def other_tops(student):
-    names = ["span.weight", *names_of(1, "pooler", "tagger", "decoder"), "classifier.1.weight"]
+    names = ["span.weight", *names_of(1, "pooler", "tagger"), "head.blocks.0.weight", "top.1.bias"]
     return student.layer_rates(names, 1, 0.5, 0.1)
 
 
@@ -259,4 +259,60 @@ QUESTION.mistake(
     "for name, rate in rates.items()}",
     hint="You return one rate for each layer. Every single name has its rate: those of one block "
     "all the same one.",
+)
+
+QUESTION.mistake(
+    "the words anywhere in the name",
+    old='part, number = name.split(".")[:2]',
+    new='pieces = name.split(".")\n'
+    '        part = next((x for x in pieces if x in ("blocks", "embeddings")), "head")\n'
+    '        number = pieces[pieces.index(part) + 1] if part == "blocks" else ""',
+    hint="You look for the word anywhere in the name. Its first piece decides: a weight called "
+    "head.blocks.0.weight belongs to the head.",
+)
+
+QUESTION.mistake(
+    "the head alone by its name",
+    old="        rates[name] = ",
+    new='        if part not in ("blocks", "embeddings", "head"):\n            continue\n'
+    "        rates[name] = ",
+    hint="You know a top only if it is called head; others have no rate. Whatever is neither a "
+    "block nor in the embeddings stands on top.",
+)
+
+QUESTION.mistake(
+    "norms and biases at the full rate",
+    old="distance = depth + 1\n",
+    new='distance = depth + 1\n        if "norm" in name or name.endswith("bias"):\n'
+    "            distance = 0\n",
+    hint="Your norms and biases learn at the full rate. They are left out of weight decay; the "
+    "rate of a layer holds for all that is in it.",
+)
+
+QUESTION.mistake(
+    "embeddings frozen",
+    old="rates[name] = peak * decay**distance",
+    new="rates[name] = peak * decay**distance if distance <= depth else 0.0",
+    hint="Your embeddings have the rate 0. They learn too, one step more slowly than block 0.",
+)
+
+QUESTION.mistake(
+    "groups for an optimiser",
+    old="return rates",
+    new='return [{"params": [name], "lr": rate} for name, rate in rates.items()]',
+    hint="You return groups, as torch's optimisers want them. Here a dict is asked for, from each "
+    "name to its rate.",
+)
+
+QUESTION.mistake(
+    "in the order of the names",
+    old="    return rates",
+    new="    rate, last = peak, None\n"
+    "    for name in reversed(names):\n"
+    '        layer = name.split(".")[: 1 + name.startswith("blocks")]\n'
+    "        rate, last = rate * (decay if last not in (None, layer) else 1), layer\n"
+    "        rates[name] = rate\n"
+    "    return rates",
+    hint="You walk through the names and lower the rate whenever another layer begins. The names "
+    "come in any order: compute each rate from its own name.",
 )

@@ -52,6 +52,8 @@ def _told(old: Tensor, new: Any) -> str:
         return f"all {mean:.3g}"
     if not math.isfinite(spread):
         return "not finite"
+    if abs(float(torch.corrcoef(torch.stack([x.flatten(), old.double().flatten()]))[0, 1])) > 0.5:
+        return "much like what it was"
     # Steps of 13%: what two people draw is a percent apart, and should be told alike.
     step = math.log(50) / 30
     said = f"deviation {0.02 * math.exp(step * round(math.log(spread / 0.02) / step)):.2g}"

@@ -65,15 +65,17 @@ def with_gradients(student):
     return gradients(student.span_loss, *asked(3, 8, seed=5))
 
 
-@QUESTION.visible(says="scores in the thousands, most of them below zero")
+@QUESTION.visible(says="scores far below zero, but for one outside")
 def thousands(student):
     start, end, *rest = asked(4, 10, seed=8, scale=2000.0)
-    return student.span_loss(start - 5000, end - 5000, *rest)
+    start, end = start - 50_000, end - 50_000
+    start[:, 0], end[:, 1] = 20_000, 0
+    return student.span_loss(start, end, *rest)
 
 
-@QUESTION.visible(says="what was given stays as it was")
+@QUESTION.visible(says="what was given stays as it was; double precision")
 def what_was_given_stays(student):
-    return after(student.span_loss, *asked(2, 9, seed=11))
+    return after(student.span_loss, *asked(2, 9, seed=11, dtype=torch.float64))
 
 
 LOGS = "scores.masked_fill(~passage, -torch.inf).log_softmax(dim=-1)"
@@ -92,13 +94,6 @@ QUESTION.mistake(
     old=f"{PAIRS}:",
     new="((end, last), (end, last)):",
     hint="Your loss is that of the ends. The starts count as much: it is the mean of both.",
-)
-
-QUESTION.mistake(
-    "half of the start only",
-    old=f"{PAIRS}:",
-    new="((start, first),):",
-    hint="Your loss is half of that of the starts. That of the ends is missing.",
 )
 
 QUESTION.mistake(
@@ -165,21 +160,21 @@ QUESTION.mistake(
     "those inside no longer add up to 1: hide before the softmax.",
 )
 
-QUESTION.mistake(
-    "a large number for infinity",
-    old="-torch.inf",
-    new="-1e3",
-    hint="You take a large negative number for minus infinity. With scores in the thousands it is "
-    "not large enough.",
-)
-
-QUESTION.mistake(
-    "subtracted a large number",
-    old="scores.masked_fill(~passage, -torch.inf)",
-    new="(scores - 1e3 * ~passage)",
-    hint="You subtract a large number where the answer may not lie. With scores in the thousands "
-    "it is not large enough: set them to minus infinity.",
-)
+for low in (-100, -1000, -10_000):
+    QUESTION.mistake(
+        f"{low} for minus infinity",
+        old="-torch.inf",
+        new=str(low),
+        hint=f"Where the answer may not lie the score is {low} in yours. Scores in the passage may "
+        "be lower than that: take minus infinity.",
+    )
+    QUESTION.mistake(
+        f"{low} added",
+        old="scores.masked_fill(~passage, -torch.inf)",
+        new=f"(scores + {low} * ~passage)",
+        hint=f"You add {low} where the answer may not lie. A score there may be higher than others "
+        "by more than that: set it to minus infinity.",
+    )
 
 QUESTION.mistake(
     "softmax before the cross-entropy",
@@ -195,13 +190,6 @@ QUESTION.mistake(
     new=".softmax(dim=-1)",
     hint="You average probabilities, with a minus. The loss is the logarithm of the probability of "
     "the right place, with a minus.",
-)
-
-QUESTION.mistake(
-    "one minus the probability",
-    old=ADD,
-    new="loss = loss + 1 - logs.exp()[torch.arange(len(place)), place].mean()",
-    hint="Your loss is one minus the probability of the right place. It is minus its logarithm.",
 )
 
 QUESTION.mistake(
@@ -244,32 +232,10 @@ QUESTION.mistake(
 )
 
 QUESTION.mistake(
-    "divided by the places of the passages",
-    old="place].mean()",
-    new="place].sum() / passage.sum()",
-    hint="You divide by the number of tokens in the passages. There is one question a row: divide "
-    "by B.",
-)
-
-QUESTION.mistake(
     "a loss for each row",
     old=".mean()",
     new="",
     hint="You return one loss for each row. Take their mean.",
-)
-
-QUESTION.mistake(
-    "a pair of losses",
-    old="return loss / 2",
-    new="return loss / 2, loss / 2",
-    hint="One number is asked for.",
-)
-
-QUESTION.mistake(
-    "a softmax over the batch",
-    old="log_softmax(dim=-1)  # (B, T)",
-    new="flatten().log_softmax(dim=0).reshape(start.shape)",
-    hint="Your softmax runs over the whole batch. Each row has a passage and an answer of its own.",
 )
 
 QUESTION.mistake(
@@ -335,4 +301,52 @@ QUESTION.mistake(
     old="return loss / 2",
     new="return (loss / 2).detach()",
     hint="Your loss has no gradient. Nothing can be learned from it.",
+)
+
+QUESTION.mistake(
+    "the exponentials by hand",
+    old=LOGS,
+    new="(passage * scores.exp() / (passage * scores.exp()).sum(-1, keepdim=True)).log()",
+    hint="Far from 0 the exponentials of your scores are 0 or infinite. log_softmax takes the "
+    "largest score off first, and the logarithm in the same step.",
+)
+
+QUESTION.mistake(
+    "no softmax",
+    old=".log_softmax(dim=-1)",
+    new="",
+    hint="You take the scores for logarithms of probabilities, as nll_loss does. They become such "
+    "by a log-softmax.",
+)
+
+QUESTION.mistake(
+    "infinity times zero",
+    old="scores.masked_fill(~passage, -torch.inf)",
+    new="(scores + (1 - passage.to(scores)) * -torch.inf)",
+    hint="You multiply infinity by a mask: infinity times 0 is nan. masked_fill or torch.where "
+    "choose without multiplying.",
+)
+
+QUESTION.mistake(
+    "the places of all rows in each row",
+    old="logs[torch.arange(len(place)), place]",
+    new="logs[:, place]",
+    hint="logs[:, place] takes the right places of all rows in each row, (B, B). Each row has its "
+    "own: index with the number of the row too, or use gather.",
+)
+
+QUESTION.mistake(
+    "ends before the start hidden",
+    old=LOGS,
+    new="scores.masked_fill(~passage | ((place is last) & (torch.arange(start.shape[1]) < "
+    "first[:, None])), -torch.inf).log_softmax(dim=-1)",
+    hint="You hide the places before the right start from the ends. The two choices are learned "
+    "each for itself, over the whole passage; whoever answers later does not know the right start.",
+)
+
+QUESTION.mistake(
+    "in single precision",
+    old="return loss / 2",
+    new="return (loss / 2).float()",
+    hint="Your loss is float32, whatever the dtype of the scores.",
 )

@@ -70,11 +70,11 @@ def seven_runs(student):
 @QUESTION.visible(says="equal scores")
 def equal_scores(student):
     curves = [
-        [50.0, 60.0, 62.0],
+        [55.0, 60.0, 62.0],
         [55.0, 60.0, 70.0],
         [55.0, 61.0, 70.0],
         [55.0, 59.0, 71.0],
-        [20.0, 61.0, 70.0],
+        [20.0, 62.0, 70.0],
     ]
     return student.stop_early(curves, [1]), student.stop_early(curves, [2])
 
@@ -166,15 +166,6 @@ QUESTION.mistake(
 )
 
 QUESTION.mistake(
-    "kept and scored by the whole curve",
-    old=END,
-    new="best = max(sorted(running), key=lambda run: max(curves[run]))\n"
-    "    return best, max(curves[best]), ",
-    hint="At the end you compare the highest scores of whole curves. The scores after the last "
-    "part count, for choosing and for what you return.",
-)
-
-QUESTION.mistake(
     "the worse half kept",
     old="-curves[run][part - 1], run",
     new="curves[run][part - 1], run",
@@ -193,14 +184,6 @@ QUESTION.mistake(
     old="(len(running) + 1) // 2",
     new="max(len(running) // 2, 1)",
     hint="Of an odd number you stop one too many: the middle one goes on. Of seven four stay.",
-)
-
-QUESTION.mistake(
-    "the middle one dropped, even the last",
-    old="(len(running) + 1) // 2",
-    new="len(running) // 2",
-    hint="Of an odd number you stop one too many, and of a single one the last. The middle one "
-    "goes on.",
 )
 
 QUESTION.mistake(
@@ -239,13 +222,6 @@ QUESTION.mistake(
 )
 
 QUESTION.mistake(
-    "the last look only",
-    old="if part in looks",
-    new="if part == max(looks, default=0)",
-    hint="You stop runs at the last look only. At every look the worse half goes.",
-)
-
-QUESTION.mistake(
     "cost ignored",
     old="1 - spent / (len(curves) * parts)",
     new="1 - len(running) / len(curves)",
@@ -276,26 +252,11 @@ QUESTION.mistake(
 )
 
 QUESTION.mistake(
-    "parts for a share",
-    old="1 - spent / (len(curves) * parts)",
-    new="float(len(curves) * parts - spent)",
-    hint="You return how many parts were saved. Their share of all parts is asked for.",
-)
-
-QUESTION.mistake(
     "a share of what was spent",
     old="1 - spent / (len(curves) * parts)",
     new="(len(curves) * parts - spent) / spent",
     hint="You divide what was saved by what was spent. It is a share of what all runs to their end "
     "would cost.",
-)
-
-QUESTION.mistake(
-    "against one run only",
-    old="1 - spent / (len(curves) * parts)",
-    new="1 - parts / spent",
-    hint="You compare with the cost of a single run. What is saved is a share of what all runs to "
-    "their end would cost.",
 )
 
 QUESTION.mistake(
@@ -328,3 +289,60 @@ QUESTION.mistake(
     new="        if looks and part == looks[0]:\n            looks.pop(0)\n",
     hint="The result is right, but `looks` is empty now: pop takes it from the caller's own list.",
 )
+
+QUESTION.mistake(
+    "the end by the order of the last look",
+    old="(-curves[run][part - 1], run)",
+    new="-curves[run][part - 1]",
+    hint="Of runs that end equal you keep the one that was ahead before. It is the earlier one, "
+    "with the lower number.",
+)
+
+QUESTION.mistake(
+    "rounded to even",
+    old="(len(running) + 1) // 2",
+    new="max(round(len(running) / 2), 1)",
+    hint="Python rounds 2.5 to 2 and 3.5 to 4, each to the even number. Of an odd number the "
+    "middle one always goes on: of five three stay.",
+)
+
+QUESTION.mistake(
+    "one alone after the last look",
+    old=KEEP,
+    new=f"{KEEP}\n            running = running[:1] if part == max(looks) else running",
+    hint="At the last look you keep a single run. Half of them go on there too, and the end "
+    "decides.",
+)
+
+
+@QUESTION.mistake(
+    "above the mean",
+    hint="You stop what lies below the mean. That may be one run or all but one: order the runs by "
+    "their scores and keep half of them.",
+)
+def above_the_mean(curves, looks):
+    parts = len(curves[0])
+    running, spent = list(range(len(curves))), 0
+    for part in range(1, parts + 1):
+        spent += len(running)
+        if part in looks:
+            mean = sum(curves[run][part - 1] for run in running) / len(running)
+            running = [run for run in running if curves[run][part - 1] >= mean]
+    best = max(running, key=lambda run: curves[run][-1])
+    return best, curves[best][-1], 1 - spent / (len(curves) * parts)
+
+
+@QUESTION.mistake(
+    "what the stopped ones have cost",
+    hint="You add up what the stopped runs had cost by then. What was saved is what they would "
+    "have cost after that.",
+)
+def cost_of_the_stopped(curves, looks):
+    parts = len(curves[0])
+    running, saved = list(range(len(curves))), 0
+    for part in looks:
+        running.sort(key=lambda run: (-curves[run][part - 1], run))
+        saved += len(running) // 2 * part
+        running = running[: (len(running) + 1) // 2]
+    best = max(sorted(running), key=lambda run: curves[run][-1])
+    return best, curves[best][-1], saved / (len(curves) * parts)
