@@ -48,10 +48,10 @@ def _told(old: Tensor, new: Any) -> str:
         return "as it was"
     x = new.detach().double()
     mean, spread = float(x.mean()), float(x.std())
-    if not spread > 1e-12:
-        return f"all {mean:.3g}"
     if not math.isfinite(spread):
         return "not finite"
+    if spread < 1e-12:
+        return f"all {mean:.3g}"
     if abs(float(torch.corrcoef(torch.stack([x.flatten(), old.double().flatten()]))[0, 1])) > 0.5:
         return "much like what it was"
     # Steps of 13%: what two people draw is a percent apart, and should be told alike.
