@@ -69,14 +69,9 @@ def seven_runs(student):
 
 @QUESTION.visible(says="equal scores")
 def equal_scores(student):
-    curves = [
-        [55.0, 60.0, 62.0],
-        [55.0, 60.0, 70.0],
-        [55.0, 61.0, 70.0],
-        [55.0, 59.0, 71.0],
-        [20.0, 62.0, 70.0],
-    ]
-    return student.stop_early(curves, [1]), student.stop_early(curves, [2])
+    first, second = [55.0, 55.0, 55.0, 55.0, 20.0], [60.0, 60.0, 61.0, 59.0, 62.0]
+    last = [62.0, 70.0, 70.0, 71.0, 70.0]
+    return [student.stop_early([*map(list, zip(first, second, last))], [at]) for at in (1, 2)]
 
 
 @QUESTION.visible(says="nobody looks")
