@@ -345,8 +345,9 @@ QUESTION.mistake(
 )
 
 QUESTION.mistake(
-    "old numbers on a new scale",
+    "one over the root of the width",
     old="0.02 * torch.randn_like(weight)",
-    new="0.02 * weight / weight.std()",
-    hint="You only change the scale of what was learned. Nothing of it should remain: draw.",
+    new="torch.randn_like(weight) / weight.shape[1] ** 0.5",
+    hint="Your deviation is one over the root of the width, as other models start. BERT's is 0.02 "
+    "for all matrices.",
 )

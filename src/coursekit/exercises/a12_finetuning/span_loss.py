@@ -255,15 +255,6 @@ QUESTION.mistake(
 )
 
 QUESTION.mistake(
-    "every token of the answer",
-    old=ADD,
-    new="places = torch.arange(start.shape[1])\n"
-    "        inside = (places >= first[:, None]) & (places <= last[:, None])\n"
-    "        loss = loss - (logs.masked_fill(~inside, 0).sum(-1) / inside.sum(-1)).mean()",
-    hint="You ask for all tokens of the answer. A start is one place, and an end is one place.",
-)
-
-QUESTION.mistake(
     "a yes or no at each place",
     old=f"logs = {LOGS}  # (B, T)\n        {ADD}",
     new="right = torch.nn.functional.one_hot(place, start.shape[1]).to(scores)\n"
@@ -349,4 +340,19 @@ QUESTION.mistake(
     old="return loss / 2",
     new="return (loss / 2).float()",
     hint="Your loss is float32, whatever the dtype of the scores.",
+)
+
+QUESTION.mistake(
+    "the ends anywhere",
+    old="~passage",
+    new="~passage & (scores is start)",
+    hint="Your starts are chosen from the passage, but your ends from the whole row.",
+)
+
+QUESTION.mistake(
+    "the end one behind",
+    old="loss = 0.0",
+    new="last, loss = (last - 1).clamp(min=0), 0.0",
+    hint="You take `last` for the place behind the answer, as in a slice. It is the place of its "
+    "last token.",
 )

@@ -247,14 +247,6 @@ QUESTION.mistake(
 )
 
 QUESTION.mistake(
-    "a share of what was spent",
-    old="1 - spent / (len(curves) * parts)",
-    new="(len(curves) * parts - spent) / spent",
-    hint="You divide what was saved by what was spent. It is a share of what all runs to their end "
-    "would cost.",
-)
-
-QUESTION.mistake(
     "numbered from 1",
     old="return best, curves",
     new="return best + 1, curves",
@@ -327,17 +319,24 @@ def above_the_mean(curves, looks):
     return best, curves[best][-1], 1 - spent / (len(curves) * parts)
 
 
-@QUESTION.mistake(
-    "what the stopped ones have cost",
-    hint="You add up what the stopped runs had cost by then. What was saved is what they would "
-    "have cost after that.",
+QUESTION.mistake(
+    "nobody pays for the last stretch",
+    old="spent += len(running)",
+    new="spent += len(running) * (part <= max(looks, default=0))",
+    hint="You count the training up to the last look. Those that go on from there are trained to "
+    "the end, and that is not saved.",
 )
-def cost_of_the_stopped(curves, looks):
-    parts = len(curves[0])
-    running, saved = list(range(len(curves))), 0
-    for part in looks:
-        running.sort(key=lambda run: (-curves[run][part - 1], run))
-        saved += len(running) // 2 * part
-        running = running[: (len(running) + 1) // 2]
-    best = max(sorted(running), key=lambda run: curves[run][-1])
-    return best, curves[best][-1], saved / (len(curves) * parts)
+
+QUESTION.mistake(
+    "the last one runs for nothing",
+    old="spent += len(running)",
+    new="spent += len(running) * (len(running) > 1 or len(curves) == 1)",
+    hint="You count no more once a single run is left. It is trained to its end all the same.",
+)
+
+QUESTION.mistake(
+    "score first",
+    old="return best, curves[best][-1], ",
+    new="return curves[best][-1], best, ",
+    hint="Your results have changed places: the number of the run comes first, then its score.",
+)
