@@ -21,8 +21,8 @@ from coursekit.attention import attention, masked_softmax, nadaraya_watson
 from coursekit.exercises import catalogue, private
 from coursekit.exercises.comparing.outcome import differ, observe
 from coursekit.local import local_attention
-from coursekit.models.bert import BertConfig, MaskedLMHead
-from coursekit.models.bert_heads import best_span
+from coursekit.models.bert import Bert, BertConfig, MaskedLMHead
+from coursekit.models.bert_heads import BertClassifier, best_span
 from coursekit.models.encoder_decoder import shift_right
 from coursekit.objectives.checkpoints import average_checkpoints
 from coursekit.objectives.label_smoothing import smoothed_cross_entropy
@@ -32,6 +32,7 @@ from coursekit.objectives.special_tokens import SpecialTokens
 from coursekit.positions import Rotary, shift_matrix, sinusoidal
 from coursekit.tokenizers.byte_bpe import show, unshow
 from coursekit.tokenizers.unigram import best_segmentation
+from coursekit.training import finetuning
 from coursekit.training.schedules import vaswani
 
 ROOT = Path(__file__).parents[2]
@@ -135,6 +136,37 @@ def relation_accuracy(weights, pairs, words):
     return (seen == goal[:, None]).float().mean(dim=0), offset, offset_share(related, offset)
 
 
+def layer_rates(names, depth, peak, decay):
+    """The groups that an optimiser is given for a BERT of so many blocks and its head."""
+    sizes = {"vocabulary": 3, "width": 2, "heads": 1, "hidden": 2, "positions": 2}
+    bert = Bert(BertConfig(depth=max(depth, 1), **sizes))
+    model = BertClassifier(bert, classes=2)
+    if not depth:  # no Bert is without blocks; the embeddings lie one step below the head
+        bert.encoder.blocks = nn.ModuleList()
+    groups = finetuning.layer_rates(model, peak, decay)
+    rates = {weight: group["lr"] for group in groups for weight in group["params"]}
+    homes = {"embeddings": bert.embeddings, "pooler": bert.pooler}
+
+    def rate(name):
+        first, second = name.split(".")[:2]
+        blocks = bert.encoder.blocks
+        home = blocks[int(second)] if first == "blocks" else homes.get(first, model.classifier)
+        (found,) = {rates[weight] for weight in home.parameters()}
+        return found
+
+    return {name: rate(name) for name in names}
+
+
+def span_loss(start, end, first, last, passage):
+    """One cross-entropy over the tokens of the passage alone, cut out of each row."""
+    losses = []
+    for row, inside in enumerate(passage):
+        begin = int(inside.nonzero()[0])
+        for scores, place in ((start, first), (end, last)):
+            losses.append(F.cross_entropy(scores[row][inside], place[row] - begin))
+    return torch.stack(losses).mean()
+
+
 PARTS = {
     "shares": masked_softmax,
     "gaussian_scores": kernels.gaussian,
@@ -183,6 +215,10 @@ PARTS = {
         best_span(start, end, passage, longest=longest)[:2]
     ),
     "relation_accuracy": relation_accuracy,
+    "layer_rates": layer_rates,
+    "expected_best": finetuning.expected_best,
+    "stop_early": lambda curves, looks: finetuning.stop_early(curves, looks)[:3],
+    "span_loss": span_loss,
 }
 
 

@@ -28,7 +28,8 @@ def test_it_runs(name, processes):
     assert trained.file == trained.executed.with_suffix(".json")  # and not in results/
     assert all(value is None or math.isfinite(value) for value in result["metrics"].values())
     assert all(len(curve) >= 2 for curve in result["curves"].values())
-    assert result["settings"]["steps"] == result["curves"][next(iter(result["curves"]))][-1]["step"]
+    for curve in list(result["curves"].values())[:1]:  # a training in many small parts has none
+        assert result["settings"]["steps"] == curve[-1]["step"]
     if processes:
         assert (result["seed"], result["settings"]["heads"], result["processes"]) == (7, 4, 2)
 
@@ -41,11 +42,11 @@ def test_the_rows_of_table_3_are_those_of_the_model():
     assert names == set(TABLE3)
 
 
-@pytest.mark.parametrize("sweep", ["table3", "suspects"])
-def test_a_committed_sweep_has_every_run_of_its_file(sweep):
-    path = ROOT / "results" / "ablations" / f"cpu-{sweep}.json"
+@pytest.mark.parametrize("path", sorted((ROOT / "results").glob("*/*-*.json")), ids=str)
+def test_a_committed_sweep_has_every_run_of_its_file(path):
+    name, sweep = path.parent.name, path.stem.split("-", 1)[1]
     result = json.loads(path.read_text(encoding="utf-8"))
-    runs = plan(ROOT / "notebooks" / "training" / f"{sweep}.toml", find(ROOT, "ablations").known)
+    runs = plan(ROOT / "notebooks" / "training" / f"{sweep}.toml", find(ROOT, name).known)
     assert result["sweep"] == sweep and not result["failed"]
     planned = [(run.name, run.values) for run in runs]
     assert [(run["name"], run["set"]) for run in result["runs"]] == planned
