@@ -11,7 +11,14 @@ import torch
 from torch import nn
 
 from coursekit.errors import CourseError
-from coursekit.models import GPT, GPTConfig, Seq2SeqConfig, Seq2SeqTransformer
+from coursekit.models import (
+    GPT,
+    BertConfig,
+    BertForPreTraining,
+    GPTConfig,
+    Seq2SeqConfig,
+    Seq2SeqTransformer,
+)
 from coursekit.training import kept, records
 from coursekit.training.records import KEEP, RESULT, record, trained
 from coursekit.trainings.results import write_result
@@ -59,6 +66,21 @@ def test_a_model_comes_back_as_it_was_but_for_half_of_each_number(keep):
     about = json.loads(file.read_text())["model"]
     assert about["weights"] == sum(w.numel() for w in model.parameters())
     assert file.with_suffix(".safetensors").stat().st_size < 2.5 * about["weights"] + 8000
+
+
+@pytest.mark.parametrize("options", [{}, {"next_sentence": False}, {"masked_lm": False}])
+def test_what_a_model_was_made_with_beside_its_config_comes_back(keep, options):
+    model = BertForPreTraining(BertConfig(**SIZES, positions=4), **options)
+    keep(model)
+    found = trained("toy")
+    assert found.state_dict().keys() == model.state_dict().keys() and same(found, model)
+
+
+def test_a_model_that_its_config_would_not_build_is_not_kept(monkeypatch):
+    model = a_model()
+    model.more = nn.Linear(2, 2)
+    with pytest.raises(TypeError, match="has other weights when it is built from its config"):
+        record(metrics={"loss": 1.0}, model=model)
 
 
 def test_the_best_profile_that_keeps_a_model_is_taken(keep):

@@ -329,6 +329,7 @@ class BertForPreTraining(HuggingFace):
         if not masked_lm and not next_sentence:
             raise ValueError("pre-training needs a question: masked_lm, next_sentence or both")
         self.config = config
+        self.options = {"masked_lm": masked_lm, "next_sentence": next_sentence}
         self.bert = Bert(config, pooler=next_sentence)
         self.masked_lm = MaskedLMHead(config) if masked_lm else None
         self.next_sentence = nn.Linear(config.width, 2) if next_sentence else None

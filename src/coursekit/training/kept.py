@@ -23,7 +23,7 @@ from torch import nn
 from coursekit.errors import CourseError
 
 LARGEST = 4_000_000  # bytes
-ABOUT = ("class", "config_class", "config")  # what header and result both say
+ABOUT = ("class", "config_class", "config", "options")  # what header and result both say
 MODELS = "coursekit.models."  # only what stands there is ever built
 
 
@@ -46,6 +46,10 @@ def pack(model: nn.Module) -> tuple[bytes, dict[str, Any]]:
         if not tensor.isfinite().all():
             raise ValueError(f"{name} has values that half precision does not hold")
     about = {"class": places[0], "config_class": places[1], "config": dataclasses.asdict(config)}
+    if options := getattr(model, "options", None):  # what it was made with beside its config
+        about["options"] = options
+    if _built(about).state_dict().keys() != state.keys():
+        raise TypeError(f"{places[0]} has other weights when it is built from its config again")
     text = json.dumps(about, sort_keys=True)
     tensors = {name: tensor.clone().contiguous() for name, tensor in state.items()}
     content = save(tensors, metadata={"about": text})
@@ -114,7 +118,8 @@ def _built(about: Mapping[str, Any]) -> nn.Module:
     model, config = (_named(str(about[name])) for name in ("class", "config_class"))
     with torch.random.fork_rng(devices=[]):
         values = about["config"].items()
-        return model(config(**{n: tuple(v) if isinstance(v, list) else v for n, v in values}))
+        made = config(**{n: tuple(v) if isinstance(v, list) else v for n, v in values})
+        return model(made, **about.get("options", {}))
 
 
 def _named(dotted: str) -> Any:
