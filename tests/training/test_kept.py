@@ -76,7 +76,7 @@ def test_what_a_model_was_made_with_beside_its_config_comes_back(keep, options):
     assert found.state_dict().keys() == model.state_dict().keys() and same(found, model)
 
 
-def test_a_model_that_its_config_would_not_build_is_not_kept(monkeypatch):
+def test_a_model_that_its_config_would_not_build_is_not_kept():
     model = a_model()
     model.more = nn.Linear(2, 2)
     with pytest.raises(TypeError, match="has other weights when it is built from its config"):
