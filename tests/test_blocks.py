@@ -9,6 +9,7 @@ from coursekit import masks
 from coursekit.activations import gelu, relu
 from coursekit.blocks import Block, FeedForward, Residual, Stack
 from coursekit.cache import KeyValueCache, StackCache
+from coursekit.norms import RMSNorm
 from coursekit.positions import Rotary
 
 NAN = float("nan")
@@ -364,11 +365,23 @@ def test_drop_path_skips_whole_sequences_and_keeps_the_mean():
 def test_rms_norm_divides_by_the_root_mean_square_and_no_more():
     torch.manual_seed(0)
     stack = Stack(depth=1, width=8, heads=2, rms_norm=True, eps=1e-6)
-    norms = [m for m in stack.modules() if isinstance(m, (nn.RMSNorm, nn.LayerNorm))]
-    assert len(norms) == 3 and all(isinstance(m, nn.RMSNorm) for m in norms)
+    norms = [m for m in stack.modules() if isinstance(m, (RMSNorm, nn.LayerNorm))]
+    assert len(norms) == 3 and all(isinstance(m, RMSNorm) for m in norms)
     x = torch.randn(2, 3, 8)
     by_hand = x / (x.square().mean(-1, keepdim=True) + 1e-6).sqrt()
     torch.testing.assert_close(stack.final(x), by_hand)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_rms_norm_is_every_norm_of_a_stack(norm):
+    """Those that NormFormer and DLCL add, too."""
+    counts = [
+        [sum(isinstance(m, kind) for m in stack.modules()) for kind in (nn.LayerNorm, RMSNorm)]
+        for stack in (
+            Stack(depth=2, width=8, heads=2, norm=norm, rms_norm=rms) for rms in (False, True)
+        )
+    ]
+    assert counts[0] == counts[1][::-1] and counts[1][0] == 0
 
 
 def test_each_dropout_has_its_own_place():

@@ -27,6 +27,8 @@ LAYERS = {
         "positions",
         "biases",
         "activations",
+        "norms",
+        "feed_forward",
         "blocks",
         "quick",
         "cost",

@@ -41,6 +41,8 @@ def stack(**choices) -> Stack:
         {"cross_attention": True},
         {"cross_attention": True, "norm": "post"},
         {"cross_attention": True, "bias": False, "rms_norm": True, "scale": 1.0, "head_width": 5},
+        {"gated": True, "activation": F.silu},
+        {"gated": True, "bias": False, "cross_attention": True, "norm": "post"},
     ],
 )
 def test_it_is_the_stack(choices, masked):
@@ -236,6 +238,7 @@ def test_a_stack_that_is_changed_later_is_run_as_it_stands(change, cross):
         "rms_norm": st.booleans(), "bias": st.booleans(), "attention_bias": st.booleans(),
         "kv_heads": st.just(1), "head_width": st.just(5), "value_width": st.just(3),
         "scale": st.just(1.0), "residual": st.booleans(), "final_norm": st.booleans(),
+        "gated": st.booleans(),
         "activation": st.sampled_from([F.gelu, torch.tanh]),
     }),
     st.lists(st.sampled_from(sorted(set(LATER) - {"weight norm", "parametrization", "pruning"})),

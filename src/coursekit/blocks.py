@@ -8,61 +8,21 @@ Shapes: B batch, T length, S length of the memory, D width.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Literal, NamedTuple, get_args
 
 import torch
 from torch import Tensor, nn
 
-from coursekit._check import (
-    check_choice,
-    check_dtype,
-    check_least,
-    check_share,
-    check_whole,
-    check_width,
-)
+from coursekit._check import check_choice, check_least, check_share, check_whole, check_width
 from coursekit.activations import relu
 from coursekit.cache import KeyValueCache, StackCache
+from coursekit.feed_forward import FeedForward
 from coursekit.heads import MultiHeadAttention
+from coursekit.norms import make_norm
 from coursekit.positions import Rotary
 
 Norm = Literal["post", "pre", "normformer", "dlcl", "none"]
-
-
-class FeedForward(nn.Module):
-    """Two linear maps with a bend between them, the same for every position.
-
-    `inner_norm` normalises the hidden layer after the activation, as NormFormer does.
-    """
-
-    def __init__(
-        self,
-        *,
-        width: int,
-        hidden: int | None = None,
-        activation: Callable[[Tensor], Tensor] = relu,
-        dropout: float = 0.0,
-        bias: bool = True,
-        inner_norm: bool = False,
-        eps: float = 1e-5,
-    ) -> None:
-        super().__init__()
-        hidden = 4 * width if hidden is None else hidden
-        check_whole(width=width, hidden=hidden)
-        check_share(dropout=dropout)
-        check_least(eps=eps)
-        self.width, self.activation = width, activation
-        self.expand = nn.Linear(width, hidden, bias=bias)
-        self.norm = nn.LayerNorm(hidden, eps=eps) if inner_norm else nn.Identity()
-        self.dropout = nn.Dropout(dropout)
-        self.contract = nn.Linear(hidden, width, bias=bias)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """x (B, T, D) -> (B, T, D)."""
-        check_width(x, self.width, "x")
-        check_dtype(x, self.expand, "x")
-        hidden = self.norm(self.activation(self.expand(x)))  # (B, T, hidden)
-        return self.contract(self.dropout(hidden))  # (B, T, D)
 
 
 class Residual(nn.Module):
@@ -75,7 +35,7 @@ class Residual(nn.Module):
 
     `keep=False` leaves the x in front out, which is how rank collapse is provoked. `drop_path` is
     the chance that a sequence skips the sublayer in training (Huang et al., 2016). `rms_norm` takes
-    the norm that only divides by the root mean square (Zhang and Sennrich, 2019), as T5 does.
+    `RMSNorm` for LayerNorm, as T5 and Llama do.
     """
 
     def __init__(
@@ -97,9 +57,9 @@ class Residual(nn.Module):
         check_least(eps=eps)
         self.placement, self.keep, self.drop_path = norm, keep, drop_path
         self.dropout = nn.Dropout(dropout)
-        normalise = nn.RMSNorm if rms_norm else nn.LayerNorm
-        self.norm = nn.Identity() if norm == "none" else normalise(width, eps=eps)
-        self.after = normalise(width, eps=eps) if after else nn.Identity()
+        normalise = partial(make_norm, width, rms=rms_norm, eps=eps)
+        self.norm = nn.Identity() if norm == "none" else normalise()
+        self.after = normalise() if after else nn.Identity()
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         """x (B, T, D) -> (B, T, D)."""
@@ -124,7 +84,8 @@ class Block(nn.Module):
     difference lies between blocks (see `Stack`). "normformer" also learns one factor for each head.
     `dropout` stands behind each sublayer and, unless `attention_dropout` (on the weights) and
     `hidden_dropout` (inside the feed-forward network) say otherwise, there too. `bias` is that of
-    all linear maps, unless `attention_bias` says otherwise for those of the attention.
+    all linear maps, unless `attention_bias` says otherwise for those of the attention. `hidden`,
+    `activation` and `gated` are those of `FeedForward`.
     """
 
     def __init__(
@@ -139,6 +100,7 @@ class Block(nn.Module):
         feed_forward: bool = True,
         residual: bool = True,
         activation: Callable[[Tensor], Tensor] = relu,
+        gated: bool = False,
         dropout: float = 0.0,
         attention_dropout: float | None = None,
         hidden_dropout: float | None = None,
@@ -189,10 +151,12 @@ class Block(nn.Module):
                 width=width,
                 hidden=hidden,
                 activation=activation,
+                gated=gated,
                 dropout=dropout if hidden_dropout is None else hidden_dropout,
                 bias=bias,
                 inner_norm=former,
                 eps=eps,
+                rms_norm=rms_norm,
             )
             self.feed_residual = Residual(**add)
 
@@ -303,15 +267,13 @@ class Stack(nn.Module):
         self.blocks = nn.ModuleList(Block(**shared, drop_path=rate) for rate in rates)
         if final_norm is None:
             final_norm = norm in ("pre", "normformer")
-        normalise = nn.RMSNorm if rms_norm else nn.LayerNorm
-        self.final = normalise(width, eps=eps) if final_norm else nn.Identity()
+        normalise = partial(make_norm, width, rms=rms_norm, eps=eps)
+        self.final = normalise() if final_norm else nn.Identity()
         self.mixture = None
         if norm == "dlcl":
             mean = torch.ones(depth + 1, depth + 1).tril()
             self.mixture = nn.Parameter(mean / mean.sum(dim=1, keepdim=True))  # (L + 1, L + 1)
-            self.mixture_norms = nn.ModuleList(
-                nn.LayerNorm(width, eps=eps) for _ in range(depth + 1)
-            )
+            self.mixture_norms = nn.ModuleList(normalise() for _ in range(depth + 1))
 
     def forward(
         self,

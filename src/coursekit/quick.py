@@ -25,16 +25,18 @@ from torch import Tensor, nn
 from torch.nn.modules.module import _has_any_global_hook
 
 from coursekit.attention import fused_attention
-from coursekit.blocks import Block, FeedForward, Residual, Stack
+from coursekit.blocks import Block, Residual, Stack
 from coursekit.cache import StackCache
+from coursekit.feed_forward import FeedForward
 from coursekit.heads import MultiHeadAttention, Projections
+from coursekit.norms import RMSNorm
 
 Map = Callable[[Tensor], Tensor]
 Split = tuple[Tensor, Tensor, Tensor]  # queries, keys, values
 
 PARTS = 8  # into how many a matrix is cut at most
 
-NORMS = (nn.LayerNorm, nn.RMSNorm, nn.Identity)
+NORMS = (nn.LayerNorm, nn.RMSNorm, RMSNorm, nn.Identity)
 MODULES = (Stack, Block, Residual, FeedForward, MultiHeadAttention, nn.ModuleList, nn.Linear)
 MODULES += (*NORMS, nn.Dropout, Projections)
 FORWARD = {kind: kind.forward for kind in MODULES}  # to notice when somebody puts in another
@@ -57,6 +59,7 @@ class Layer(NamedTuple):
     cross_out: Map | None
     feed_norm: Map
     expand: Map
+    gate: Map | None
     activation: Map
     contract: Map
     scale: float
@@ -121,7 +124,11 @@ class QuickStack:
                 if post:
                     x = layer.cross_norm(x)
             y = x if post else layer.feed_norm(x)
-            x = x + layer.contract(layer.activation(layer.expand(y)))  # (B, D)
+            if layer.gate is None:
+                y = layer.activation(layer.expand(y))  # (B, hidden)
+            else:
+                y = layer.activation(layer.gate(y)) * layer.expand(y)  # (B, hidden)
+            x = x + layer.contract(y)  # (B, D)
             if post:
                 x = layer.feed_norm(x)
         return self.final(x)  # (B, D)
@@ -156,7 +163,7 @@ def _is_plain(stack: Stack) -> bool:
     norms, linears = [stack.final], []
     for block in blocks:
         feed = block.feed_forward
-        linears += [feed.expand, feed.contract]
+        linears += [feed.expand, feed.contract] + [feed.gate] * (feed.gate is not None)
         if block.head_scale is not None or type(feed.norm) is not nn.Identity:
             return False
         for part in ("self", "cross", "feed"):
@@ -264,6 +271,7 @@ def _layer(block: Block) -> Layer:
         **cross,
         feed_norm=_norm(block.feed_residual.norm),
         expand=_linear(feed.expand.weight, feed.expand.bias),
+        gate=None if feed.gate is None else _linear(feed.gate.weight, feed.gate.bias),
         activation=feed.activation,
         contract=_linear(feed.contract.weight, feed.contract.bias),
         scale=own.scale,
@@ -304,7 +312,10 @@ def _heads(weight: Tensor, bias: Tensor | None, heads: int) -> Callable[[Tensor]
 def _norm(module: nn.Module) -> Map:
     if isinstance(module, nn.Identity):
         return lambda x: x
-    shape, weight, eps = module.normalized_shape, module.weight, module.eps
+    weight, eps = module.weight, module.eps
+    if isinstance(module, RMSNorm):
+        return lambda x: torch.rms_norm(x, (len(weight),), weight, eps)
+    shape = module.normalized_shape
     if isinstance(module, nn.RMSNorm):
         return lambda x: torch.rms_norm(x, shape, weight, eps)
     bias = module.bias

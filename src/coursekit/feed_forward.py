@@ -1,0 +1,64 @@
+"""The feed-forward network of a block: what each position does on its own.
+
+Two linear maps with a bend between them. Later models let a second map of the input multiply what
+comes out of the bend, a gate (Shazeer, 2020). The book explains both in "Blocks".
+Shapes: B batch, T length, D width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from torch import Tensor, nn
+
+from coursekit._check import check_dtype, check_least, check_share, check_whole, check_width
+from coursekit.activations import relu
+from coursekit.norms import make_norm
+
+
+class FeedForward(nn.Module):
+    """Two linear maps with a bend between them, the same for every position.
+
+    `gated` puts a third map beside the first and multiplies: contract(activation(gate x) ⊙ expand
+    x). With `silu` this is SwiGLU (Llama), with `gelu` GEGLU (T5 1.1), with `relu` ReGLU. `hidden`
+    is 4 · width, or with a gate two thirds of that, so that the number of weights stays the same.
+    `inner_norm` normalises the hidden layer after the activation, as NormFormer does; `rms_norm`
+    says by which norm.
+    """
+
+    def __init__(
+        self,
+        *,
+        width: int,
+        hidden: int | None = None,
+        activation: Callable[[Tensor], Tensor] = relu,
+        gated: bool = False,
+        dropout: float = 0.0,
+        bias: bool = True,
+        inner_norm: bool = False,
+        eps: float = 1e-5,
+        rms_norm: bool = False,
+    ) -> None:
+        super().__init__()
+        check_whole(width=width)
+        if hidden is None:
+            hidden = 8 * width // 3 if gated else 4 * width
+        check_whole(hidden=hidden)
+        check_share(dropout=dropout)
+        check_least(eps=eps)
+        self.width, self.activation = width, activation
+        self.expand = nn.Linear(width, hidden, bias=bias)
+        self.gate = nn.Linear(width, hidden, bias=bias) if gated else None
+        self.norm = make_norm(hidden, rms=rms_norm, eps=eps) if inner_norm else nn.Identity()
+        self.dropout = nn.Dropout(dropout)
+        self.contract = nn.Linear(hidden, width, bias=bias)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x (B, T, D) -> (B, T, D)."""
+        check_width(x, self.width, "x")
+        check_dtype(x, self.expand, "x")
+        if self.gate is None:
+            hidden = self.activation(self.expand(x))  # (B, T, hidden)
+        else:
+            hidden = self.activation(self.gate(x)) * self.expand(x)  # (B, T, hidden)
+        return self.contract(self.dropout(self.norm(hidden)))  # (B, T, D)
