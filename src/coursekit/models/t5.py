@@ -8,26 +8,29 @@ it in "T5 and BART".
 
 The paper is silent on three things that its code does: scores are not divided by √Dh, since queries
 start smaller instead; the output is multiplied by 1/√D before it meets the embeddings; decoding
-starts with the padding token. Later versions (1.1, and ByT5) have a gated feed-forward network and
-are not covered. Shapes: B batch, S source, T target, D width, H heads, V vocabulary.
+starts with the padding token. Later versions (1.1, mT5 and ByT5) have a gate in the feed-forward
+network and an output matrix of their own, before which nothing is multiplied.
+Shapes: B batch, S source, T target, D width, H heads, V vocabulary.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self, get_args
 
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import check_ids, check_least, check_share, check_whole
+from coursekit._check import check_choice, check_ids, check_least, check_share, check_whole
+from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import Stack
 from coursekit.models.encoder_decoder import EncoderDecoder
 from coursekit.models.weights import t5 as table
 from coursekit.models.weights.rules import Rule
 from coursekit.models.words import WordEmbedding
 from coursekit.positions import RelativeBias
+
+Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,10 +44,13 @@ class T5Config:
     heads: int = 8
     head_width: int = 64  # need not be width / heads
     hidden: int = 2048
+    activation: Activation = "relu"
+    gated: bool = False  # a second linear map times the activated one; with "gelu_tanh" in T5 1.1
     buckets: int = 32  # of distances between query and key
     max_distance: int = 128  # from here on all distances share a bucket
     dropout: float = 0.1  # everywhere: embeddings, weights, hidden layers, sublayers, output
     eps: float = 1e-6
+    tied: bool = True  # the embedding is the output matrix, too
     scale_output: bool = True  # by 1/√D before it meets the embeddings
     pad: int = 0
     start: int = 0
@@ -64,6 +70,7 @@ class T5Config:
         )
         check_share(dropout=self.dropout)
         check_least(eps=self.eps)
+        check_choice(get_args(Activation), activation=self.activation)
         check_ids(self.vocabulary, pad=self.pad, start=self.start, end=self.end)
 
     @property
@@ -82,18 +89,48 @@ class T5Config:
         return cls(**{"width": 768, "depth": 12, "heads": 12, "hidden": 3072, **changes})
 
     @classmethod
+    def t5_1_1_small(cls, **changes: Any) -> Self:
+        """T5 1.1 small, 77 million parameters."""
+        sizes = {"depth": 8, "heads": 6, "hidden": 1024}
+        parts = {"activation": "gelu_tanh", "gated": True, "tied": False, "scale_output": False}
+        return cls(**{**sizes, **parts, **changes})
+
+    @classmethod
+    def t5_1_1_base(cls, **changes: Any) -> Self:
+        """T5 1.1 base, 248 million parameters."""
+        sizes = {"width": 768, "depth": 12, "heads": 12, "hidden": 2048}
+        return cls.t5_1_1_small(**{**sizes, **changes})
+
+    @classmethod
+    def mt5_small(cls, **changes: Any) -> Self:
+        """mT5-small, 300 million parameters, most of them the vectors of 101 languages' pieces."""
+        return cls.t5_1_1_small(**{"vocabulary": 250_112, **changes})
+
+    @classmethod
+    def byt5_small(cls, **changes: Any) -> Self:
+        """ByT5-small, 300 million parameters: reads bytes, and is deeper where it reads."""
+        sizes = {"vocabulary": 384, "width": 1472, "depth": 12, "decoder_depth": 4, "hidden": 3584}
+        return cls.t5_1_1_small(**{**sizes, **changes})
+
+    @classmethod
     def from_huggingface(cls, config: Mapping[str, Any]) -> Self:
-        """Read the `config.json` of a T5."""
+        """Read the `config.json` of a T5 or an mT5."""
         return cls(**table.read_config(config))
 
 
 class T5(EncoderDecoder):
-    """Encoder, decoder, one embedding for both and for the output, two sets of distances."""
+    """Encoder, decoder, one embedding for both and for the output, two sets of distances.
+
+    Untied, the output has a matrix of its own.
+    """
 
     def __init__(self, config: T5Config) -> None:
         super().__init__()
         self.config = config
         self.embedding = WordEmbedding(config.vocabulary, config.width)
+        self.output = None
+        if not config.tied:
+            self.output = nn.Linear(config.width, config.vocabulary, bias=False)
         self.dropout = nn.Dropout(config.dropout)
         distances = {
             "heads": config.heads,
@@ -109,7 +146,8 @@ class T5(EncoderDecoder):
             "hidden": config.hidden,
             "norm": "pre",
             "rms_norm": True,
-            "activation": F.relu,
+            "activation": ACTIVATIONS[config.activation],
+            "gated": config.gated,
             "dropout": config.dropout,
             "bias": False,
             "scale": 1.0,
@@ -123,6 +161,8 @@ class T5(EncoderDecoder):
         """Start so that every product has a variance of about 1, with q taking up the 1/√Dh."""
         width, head_width = self.config.width, self.config.head_width
         nn.init.normal_(self.embedding.weight, std=1.0)
+        if self.output is not None:
+            nn.init.normal_(self.output.weight, std=width**-0.5)
         for bias in (self.encoder_bias, self.decoder_bias):
             nn.init.normal_(bias.weight, std=width**-0.5)
         for block in (*self.encoder.blocks, *self.decoder.blocks):
@@ -134,6 +174,8 @@ class T5(EncoderDecoder):
                     nn.init.normal_(v, std=width**-0.5)
                     nn.init.normal_(attention.out.weight, std=(len(v)) ** -0.5)
             nn.init.normal_(block.feed_forward.expand.weight, std=width**-0.5)
+            if self.config.gated:
+                nn.init.normal_(block.feed_forward.gate.weight, std=width**-0.5)
             nn.init.normal_(block.feed_forward.contract.weight, std=self.config.hidden**-0.5)
 
     def embed_source(self, source: Tensor, first: int | Tensor) -> Tensor:
@@ -158,8 +200,11 @@ class T5(EncoderDecoder):
         """Hidden (..., D) -> logits (..., V); 1/√D, as the embeddings have a variance of 1."""
         if self.config.scale_output:
             hidden = hidden * self.config.width**-0.5
-        return self.embedding(hidden, scores=True)
+        return self.embedding(hidden, scores=True) if self.output is None else self.output(hidden)
 
     def rules(self) -> list[Rule]:
         """Return the names of `T5ForConditionalGeneration`, which are those of `T5Model` too."""
-        return table.rules(self.config.depth, self.config.depth_of_decoder)
+        config = self.config
+        return table.rules(
+            config.depth, config.depth_of_decoder, gated=config.gated, tied=config.tied
+        )

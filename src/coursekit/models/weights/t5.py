@@ -5,14 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coursekit.models.weights.rules import Ignored, Rule, Same, Stacked, Tied, check_usual
+from coursekit.models.weights.rules import GELUS, Ignored, Rule, Same, Stacked, Tied
 
-USUAL = {
-    "model_type": "t5",
-    "feed_forward_proj": "relu",
-    "dense_act_fn": "relu",
-    "is_gated_act": False,
-}
 SIZES = {
     "vocabulary": "vocab_size",
     "width": "d_model",
@@ -33,19 +27,30 @@ SIZES = {
 
 def read_config(theirs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of `T5Config`; a file of the first T5 may leave some of them out."""
-    check_usual(theirs, USUAL, "only the first T5 with its ReLU is covered: {name}")
-    # Since transformers 5 the two are one, and a file that says "not tied" says "not scaled".
-    tied = theirs.get("tie_word_embeddings") is not False
+    kind = theirs.get("model_type", "t5")
+    if kind not in ("t5", "mt5"):
+        raise ValueError(f"model_type must be t5 or mt5, found {kind!r}")
     found = {our: theirs.get(their) for our, their in SIZES.items()}
-    found["scale_output"] = theirs.get("scale_decoder_outputs", tied)
+    # A file that says "not tied" means "not scaled" as well. Since transformers 5 a model in memory
+    # says that it is tied whatever it is, and "not scaled" is all that is left of the file's word.
+    scaled = theirs.get("tie_word_embeddings") is not False and kind == "t5"
+    found["scale_output"] = found["tied"] = theirs.get("scale_decoder_outputs", scaled)
+    # "gated-gelu" is the tanh form; newer files spell out what it means.
+    *gate, activation = theirs.get("feed_forward_proj", "relu").split("-")
+    activation = "gelu_new" if gate and activation == "gelu" else activation
+    activation = theirs.get("dense_act_fn", activation)
+    found["activation"] = GELUS.get(activation, activation)
+    found["gated"] = theirs.get("is_gated_act", gate == ["gated"])
     return {name: value for name, value in found.items() if value is not None}
 
 
-def rules(depth: int, decoder_depth: int) -> list[Rule]:
+def rules(depth: int, decoder_depth: int, *, gated: bool = False, tied: bool = True) -> list[Rule]:
     """Return where each weight of a `T5ForConditionalGeneration` belongs; T5 has no biases."""
     rules: list[Rule] = [Same("embedding.weight", "shared.weight")]
-    copies = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "lm_head.weight")
+    copies = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
     rules += [Tied(copy, "shared.weight") for copy in copies]
+    head = "lm_head.weight"
+    rules.append(Tied(head, "shared.weight") if tied else Same("output.weight", head))
     # Files of 2020 hold distances of the cross-attention, which were never used.
     rules.append(Ignored("decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"))
     for side, blocks in (("encoder", depth), ("decoder", decoder_depth)):
@@ -53,11 +58,12 @@ def rules(depth: int, decoder_depth: int) -> list[Rule]:
         rules.append(Same(f"{side}_bias.weight", distances))
         rules.append(Same(f"{side}.final.weight", f"{side}.final_layer_norm.weight"))
         for layer in range(blocks):
-            rules += block(f"{side}.blocks.{layer}", f"{side}.block.{layer}", side == "decoder")
+            names = f"{side}.blocks.{layer}", f"{side}.block.{layer}"
+            rules += block(*names, cross_attention=side == "decoder", gated=gated)
     return rules
 
 
-def block(ours: str, theirs: str, cross_attention: bool) -> list[Rule]:
+def block(ours: str, theirs: str, *, cross_attention: bool, gated: bool) -> list[Rule]:
     """Return the rules of one block, whose sublayers have numbers on their side."""
     rules: list[Rule] = []
     attentions = [("self", "SelfAttention"), ("cross", "EncDecAttention")][: 1 + cross_attention]
@@ -67,8 +73,9 @@ def block(ours: str, theirs: str, cross_attention: bool) -> list[Rule]:
         rules.append(Stacked(f"{ours}.{our}_attention.qkv.weight", qkv))
         rules.append(Same(f"{ours}.{our}_attention.out.weight", f"{attention}.o.weight"))
     feed = f"{theirs}.layer.{len(attentions)}.DenseReluDense"
-    rules.append(Same(f"{ours}.feed_forward.expand.weight", f"{feed}.wi.weight"))
-    rules.append(Same(f"{ours}.feed_forward.contract.weight", f"{feed}.wo.weight"))
+    maps = {"gate": "wi_0", "expand": "wi_1"} if gated else {"expand": "wi"}
+    for our, their in {**maps, "contract": "wo"}.items():
+        rules.append(Same(f"{ours}.feed_forward.{our}.weight", f"{feed}.{their}.weight"))
     for number, (our, _) in enumerate([*attentions, ("feed", "DenseReluDense")]):
         norm = f"{theirs}.layer.{number}.layer_norm.weight"
         rules.append(Same(f"{ours}.{our}_residual.norm.weight", norm))
