@@ -23,6 +23,7 @@ BLOCKS = {
 }  # fmt: skip
 TEXT = {**BLOCKS, "vocab_size": 17, "max_position_embeddings": 12}
 GPT = {"vocab_size": 17, "n_positions": 9, "n_embd": 12, "n_layer": 2, "n_head": 2}
+LLAMA = {**TEXT, "num_key_value_heads": 1, "head_dim": 6}
 T5 = {
     "vocab_size": 17, "d_model": 12, "d_kv": 5, "d_ff": 20, "num_layers": 2, "num_heads": 2,
     "relative_attention_num_buckets": 4, "relative_attention_max_distance": 3,
@@ -67,6 +68,12 @@ NOISE = torch.rand(2, 4, generator=torch.Generator().manual_seed(0))
 FAMILIES: dict[str, tuple] = {
     "gpt2": (hf.GPT2Config, hf.GPT2LMHeadModel, GPT, plain(m.GPTConfig, m.GPT),
              (TOKENS,), lambda net: net(TOKENS)),
+    "llama": (hf.LlamaConfig, hf.LlamaForCausalLM, LLAMA, plain(m.GPTConfig, m.GPT),
+              (TOKENS,), lambda net: net(TOKENS)),
+    "mistral": (hf.MistralConfig, hf.MistralForCausalLM, LLAMA | {"sliding_window": 3},
+                plain(m.GPTConfig, m.GPT), (TOKENS,), lambda net: net(TOKENS)),
+    "mt5": (hf.MT5Config, hf.MT5ForConditionalGeneration, T5, plain(m.T5Config, m.T5),
+            (TOKENS, None, TOKENS), lambda net: net(TOKENS, TOKENS)),
     "openai-gpt": (hf.OpenAIGPTConfig, hf.OpenAIGPTLMHeadModel, GPT, plain(m.GPTConfig, m.GPT),
                    (TOKENS,), lambda net: net(TOKENS)),
     "bert": (hf.BertConfig, hf.BertForMaskedLM, TEXT,
@@ -81,6 +88,10 @@ FAMILIES: dict[str, tuple] = {
            (TOKENS, None, TOKENS), lambda net: net(TOKENS, TOKENS)),
     "bart": (hf.BartConfig, hf.BartForConditionalGeneration, BART, plain(m.BartConfig, m.Bart),
              (TOKENS, None, TOKENS), lambda net: net(TOKENS, TOKENS)),
+    "marian": (hf.MarianConfig, hf.MarianMTModel, BART | {
+        "pad_token_id": 0, "decoder_start_token_id": 1, "eos_token_id": 2},
+        plain(m.Seq2SeqConfig, m.Seq2SeqTransformer),
+        (TOKENS, None, TOKENS), lambda net: net(TOKENS, TOKENS)),
     "vit": (hf.ViTConfig, hf.ViTForImageClassification, VIT, plain(m.ViTConfig, m.ViT),
             (IMAGES,), lambda net: net(IMAGES)),
     "vit, bare": (hf.ViTConfig, hf.ViTModel, {**VIT, "architectures": ["ViTModel"]},
@@ -98,6 +109,7 @@ OTHER = {  # values for the fields whose type does not say what else they could 
     "activation_function": "relu", "afn": "relu", "hidden_act": "relu", "pooler_act": "relu",
     "feed_forward_proj": "gated-gelu", "dense_act_fn": "gelu", "position_embedding_type": "learned",
     "pad_token_id": 9, "decoder_start_token_id": 3, "model_type": "another",
+    "rms_norm_eps": 0.1, "num_key_value_heads": 2,
     "layer_norm_epsilon": 0.1, "layer_norm_eps": 0.1, "n_inner": 28, "pooler_output_size": 7,
     "encoder_layerdrop": 0.3, "decoder_layerdrop": 0.3,
 }  # fmt: skip
@@ -187,6 +199,12 @@ def test_t5_scales_its_output_where_theirs_does(tied, scaled):
     agree("t5", net, net.config.to_dict())
     agree("t5", net, {**T5, **given})  # and where the file is older and says less
     untied = net.state_dict() | {"lm_head.weight": torch.randn(17, 12)}
+    if not net.config.scale_decoder_outputs:  # all that is left of "not tied"
+        assert torch.equal(
+            m.T5.from_huggingface(untied, m.T5Config.from_huggingface(net.config.to_dict()))
+            .output.weight, untied["lm_head.weight"],
+        )  # fmt: skip
+        return
     with pytest.raises(ValueError, match="should be a copy"):
         m.T5.from_huggingface(untied, m.T5Config.from_huggingface(net.config.to_dict()))
 

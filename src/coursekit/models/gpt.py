@@ -3,7 +3,10 @@
 Radford et al. (2018) put the norm behind each sublayer ("post"); GPT-2 (Radford et al., 2019) moved
 it in front, added one at the top, and shrank the layers that write into the residual stream by
 1/√N, N being their number. The rest is the same: learned positions, GELU in its tanh form, and one
-matrix that is embedding and output at once. The book explains it in "GPT".
+matrix that is embedding and output at once. What models have today is a choice of `GPTConfig` each,
+and `GPTConfig.llama()` is all of them together: rotary positions, the root mean square as norm,
+SwiGLU, no biases, an output matrix of its own, and fewer heads for keys and values (Touvron et al.,
+2023). The book explains it in "GPT".
 Shapes: B batch, T length, S length with the past, D width, V vocabulary.
 """
 
@@ -15,10 +18,12 @@ from typing import Any, Literal, Self, get_args
 
 from torch import Tensor, nn
 
+from coursekit import masks
 from coursekit._check import (
     check_choice,
     check_keep,
     check_least,
+    check_positive,
     check_share,
     check_tokens,
     check_whole,
@@ -27,13 +32,14 @@ from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import Stack
 from coursekit.cache import StackCache
 from coursekit.decoding import State
-from coursekit.models.weights import gpt as table
+from coursekit.models.weights import gpt as gpt_table
+from coursekit.models.weights import llama as llama_table
 from coursekit.models.weights.rules import HuggingFace, Rule, export_state
 from coursekit.models.words import WordEmbedding
-from coursekit.positions import LearnedPosition
+from coursekit.positions import LearnedPosition, NoPosition, Rotary
 from coursekit.quick import QuickStack
 
-Activation = Literal["gelu", "gelu_tanh", "relu"]
+Activation = Literal["gelu", "gelu_tanh", "relu", "silu"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,10 +50,20 @@ class GPTConfig:
     width: int = 768
     depth: int = 12
     heads: int = 12
-    hidden: int | None = None  # inside the feed-forward network; None is 4 · width
-    positions: int = 1024
+    kv_heads: int | None = None  # fewer than `heads`: groups of heads share keys and values
+    head_width: int | None = None  # None is width / heads
+    hidden: int | None = None  # inside the feed-forward network; None is its own default
+    positions: int = 1024  # so many are learned; rotary ones have no end
+    rotary: bool = False
+    rotary_base: float = 10_000.0
+    window: int | None = None  # a token sees so many, itself included; None is all before it
     norm: Literal["pre", "post"] = "pre"
+    rms_norm: bool = False
     activation: Activation = "gelu_tanh"
+    gated: bool = False  # a second linear map times the activated one; with "silu" it is SwiGLU
+    bias: bool = True  # of every linear map in the blocks,
+    attention_bias: bool | None = None  # unless this says otherwise for those of the attention
+    tied: bool = True  # the embedding is the output matrix, too
     dropout: float = 0.1  # behind each sublayer
     attention_dropout: float = 0.1  # on the attention weights
     embedding_dropout: float = 0.1
@@ -61,6 +77,7 @@ class GPTConfig:
             heads=self.heads,
             hidden=1 if self.hidden is None else self.hidden,
             positions=self.positions,
+            window=1 if self.window is None else self.window,
         )
         check_share(
             dropout=self.dropout,
@@ -68,6 +85,7 @@ class GPTConfig:
             embedding_dropout=self.embedding_dropout,
         )
         check_least(eps=self.eps)
+        check_positive(rotary_base=self.rotary_base)
         if self.norm not in ("pre", "post"):
             raise ValueError(f"norm must be pre or post, found {self.norm!r}")
         check_choice(get_args(Activation), activation=self.activation)
@@ -98,32 +116,67 @@ class GPTConfig:
         return cls(width=1600, depth=48, heads=25)
 
     @classmethod
+    def llama(cls, **changes: Any) -> GPTConfig:
+        """6.7B, the smallest of Touvron et al. (2023); `changes` make it smaller or newer.
+
+        With another `width` and no `hidden`, that is two thirds of 4 · width.
+        """
+        sizes = {
+            "vocabulary": 32_000, "width": 4096, "depth": 32, "heads": 32,
+            "hidden": None if "width" in changes else 11_008, "positions": 2048,
+        }  # fmt: skip
+        parts = {
+            "rotary": True, "rms_norm": True, "activation": "silu", "gated": True, "bias": False,
+            "tied": False, "eps": 1e-6,
+        }  # fmt: skip
+        none = dict.fromkeys(("dropout", "attention_dropout", "embedding_dropout"), 0.0)
+        return cls(**{**sizes, **parts, **none, **changes})
+
+    @classmethod
     def from_huggingface(cls, config: Mapping[str, Any]) -> GPTConfig:
-        """Read the `config.json` of a "gpt2" or an "openai-gpt"."""
-        return cls(**table.read_config(config))
+        """Read the `config.json` of a "gpt2", an "openai-gpt", a "llama" or a "mistral"."""
+        llama = config.get("model_type") in llama_table.KINDS
+        return cls(**(llama_table if llama else gpt_table).read_config(config))
 
 
 class GPT(HuggingFace):
-    """Token and position vectors, causal blocks, and the token vectors again as output."""
+    """Token and position vectors, causal blocks, and the token vectors again as output.
+
+    Rotary positions stand in the blocks; untied, the output has vectors of its own.
+    """
 
     def __init__(self, config: GPTConfig) -> None:
         super().__init__()
         self.config = config
         self.tokens = WordEmbedding(config.vocabulary, config.width)
-        self.positions = LearnedPosition(size=config.positions, width=config.width)
+        self.positions = (
+            NoPosition()
+            if config.rotary
+            else LearnedPosition(size=config.positions, width=config.width)
+        )
         self.dropout = nn.Dropout(config.embedding_dropout)
         self.stack = Stack(
             depth=config.depth,
             width=config.width,
             heads=config.heads,
+            kv_heads=config.kv_heads,
+            head_width=config.head_width,
+            rotary=_rotary(config) if config.rotary else None,
             hidden=config.hidden,
             norm=config.norm,
             activation=ACTIVATIONS[config.activation],
+            gated=config.gated,
+            bias=config.bias,
+            attention_bias=config.attention_bias,
+            rms_norm=config.rms_norm,
             dropout=config.dropout,
             attention_dropout=config.attention_dropout,
             hidden_dropout=0.0,
             eps=config.eps,
         )
+        self.output = None
+        if not config.tied:
+            self.output = nn.Linear(config.width, config.vocabulary, bias=False)
         self._initialise()
 
     def forward(
@@ -145,7 +198,8 @@ class GPT(HuggingFace):
         if keep is not None:
             check_keep(keep, tokens)
         x = self.embed(tokens, keep)  # (B, T, D)
-        return self.stack(x, mask=_padding(keep), causal=True, **asked)  # (B, T, D)
+        mask = self._mask(keep, tokens)
+        return self.stack(x, mask=mask, causal=True, **asked)  # (B, T, D)
 
     def embed(self, tokens: Tensor, keep: Tensor | None = None, past: int = 0) -> Tensor:
         """tokens (B, T) -> (B, T, D): each token's vector plus that of its place.
@@ -158,14 +212,28 @@ class GPT(HuggingFace):
 
     def read_out(self, x: Tensor) -> Tensor:
         """x (..., D) -> logits (..., V): how well each token's own vector agrees with x."""
-        return self.tokens(x, scores=True)
+        if self.output is None:
+            return self.tokens(x, scores=True)
+        return self.output(x)
+
+    def _mask(self, keep: Tensor | None, tokens: Tensor, past: int = 0) -> Tensor | None:
+        """Keep (B, S) -> the mask, (B, 1, 1, S) or (B, 1, T, S): nobody looks at padding.
+
+        Nor at what stands before the `window`.
+        """
+        padding = None if keep is None else keep[:, None, None, :]
+        T, window = tokens.shape[1], self.config.window
+        if window is None or past + T <= window:
+            return padding
+        near = masks.local(T, past + T, radius=window - 1, device=tokens.device)  # (T, S)
+        return near if padding is None else padding & near
 
     def _initialise(self) -> None:
         """N(0, 0.02²) for every matrix, zero for every bias; GPT-2 shrinks what adds up."""
         for module in self.modules():
             if isinstance(module, nn.Linear | nn.Embedding):
                 nn.init.normal_(module.weight, std=0.02)
-            if isinstance(module, nn.Linear):
+            if isinstance(module, nn.Linear) and module.bias is not None:
                 nn.init.zeros_(module.bias)
         if self.config.norm == "pre":
             for block in self.stack.blocks:
@@ -190,7 +258,7 @@ class GPT(HuggingFace):
         return State(
             cache=StackCache(self.config.depth, capacity),
             keep=keep,
-            positions=self.config.positions,
+            positions=None if self.config.rotary else self.config.positions,
             quick=QuickStack.of(self.stack),
         )
 
@@ -202,17 +270,21 @@ class GPT(HuggingFace):
         check_tokens(tokens, self.config.vocabulary)
         keep = state.keep_with(tokens)  # (B, past + T), or None
         x = self.embed(tokens, keep, past=state.length)  # (B, T, D)
+        mask = self._mask(keep, tokens, past=state.length)
         if state.quick is not None and tokens.shape[1] == 1:
-            x = state.quick(x, state.cache, mask=_padding(keep))  # (B, 1, D)
+            x = state.quick(x, state.cache, mask=mask)  # (B, 1, D)
         else:
-            x = self.stack(x, mask=_padding(keep), causal=True, cache=state.cache)  # (B, T, D)
+            x = self.stack(x, mask=mask, causal=True, cache=state.cache)  # (B, T, D)
         return self.read_out(x[:, -1])
 
-    # Weights from elsewhere: whose is which stands in `weights/gpt.py`.
+    # Weights from elsewhere: whose is which stands in `weights/gpt.py` and `weights/llama.py`.
 
     def load_huggingface(self, theirs: Mapping[str, Tensor]) -> Self:
-        """Copy in the weights of `GPT2LMHeadModel`, `GPT2Model` or their GPT-1 kin."""
-        head = any(name.startswith("transformer.") for name in theirs)
+        """Copy in the weights of `GPT2LMHeadModel`, `LlamaForCausalLM` or their kin.
+
+        Those of `GPT2Model` and of a tied `LlamaModel`, which have no output, will do as well.
+        """
+        head = any(name.startswith(("transformer.", "model.")) for name in theirs)
         return self.load(self.rules(head=head), theirs)
 
     def to_huggingface(self, *, head: bool = True) -> dict[str, Tensor]:
@@ -220,13 +292,36 @@ class GPT(HuggingFace):
         return export_state(self.rules(head=head), self.state_dict())
 
     def rules(self, *, head: bool = True) -> list[Rule]:
-        """Return the names of `GPT2LMHeadModel`, without its head those of `GPT2Model`."""
+        """Return the names of `GPT2LMHeadModel`, without its head those of `GPT2Model`.
+
+        With the parts of Llama they are those of `LlamaForCausalLM` and `LlamaModel`.
+        """
         config = self.config
-        return table.rules(
-            config.depth, post=config.norm == "post", theirs="transformer." if head else ""
+        new = {name: getattr(config, name) for name in ("rotary", "rms_norm", "gated")}
+        if all(new.values()) and config.norm == "pre":
+            attention_bias = config.bias if config.attention_bias is None else config.attention_bias
+            return llama_table.rules(
+                config.depth,
+                rows=self.stack.blocks[0].self_attention.sizes,
+                bias=config.bias,
+                attention_bias=attention_bias,
+                tied=config.tied,
+                theirs="model." if head else "",
+            )
+        if any(new.values()) or not config.bias:
+            raise ValueError(
+                "transformers has GPT-2, with none of the parts of Llama, and Llama with all of "
+                f"them; found {', '.join(name for name in new if new[name]) or 'no biases'} alone"
+            )
+        return gpt_table.rules(
+            config.depth,
+            post=config.norm == "post",
+            tied=config.tied,
+            theirs="transformer." if head else "",
         )
 
 
-def _padding(keep: Tensor | None) -> Tensor | None:
-    """Keep (B, S) -> the mask (B, 1, 1, S): nobody looks at padding."""
-    return None if keep is None else keep[:, None, None, :]
+def _rotary(config: GPTConfig) -> Rotary:
+    """Return what turns queries and keys, in the layout of Llama."""
+    width = config.width // config.heads if config.head_width is None else config.head_width
+    return Rotary(width=width, base=config.rotary_base, layout="halves")

@@ -94,10 +94,12 @@ def add_tokens(gpt: GPT, count: int) -> GPT:
     """Return the model with `count` more tokens at the end of its vocabulary, drawn anew."""
     check_whole(count=count)
     config = dataclasses.replace(gpt.config, vocabulary=gpt.config.vocabulary + count)
-    weight = gpt.tokens.weight
+    weight, state = gpt.tokens.weight, gpt.state_dict()
     grown = GPT(config).to(device=weight.device, dtype=weight.dtype)
-    new = grown.tokens.weight[-count:].detach()  # (count, D)
-    state = gpt.state_dict() | {"tokens.weight": torch.cat([weight.detach(), new])}
+    for name in ("tokens.weight", "output.weight"):  # the latter where it is not tied
+        if name in state:
+            new = grown.state_dict()[name][-count:]  # (count, D)
+            state[name] = torch.cat([state[name], new])
     grown.load_state_dict(state)
     return grown.train(gpt.training)
 
@@ -197,7 +199,7 @@ class GPTMultipleChoice(Head, HuggingFace):
     def rules(self) -> list[Rule]:
         """Return the names of `OpenAIGPTDoubleHeadsModel` or its GPT-2 kin."""
         config = self.gpt.config
-        return table.double_heads(config.depth, post=config.norm == "post")
+        return table.double_heads(config.depth, post=config.norm == "post", tied=config.tied)
 
 
 def _check_axes(tokens: Tensor, shape: str, axes: int, second: int | None = None) -> None:

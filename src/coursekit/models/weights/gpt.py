@@ -20,7 +20,6 @@ USUAL = {
     "scale_attn_weights": True,
     "scale_attn_by_inverse_layer_idx": False,
     "add_cross_attention": False,
-    "tie_word_embeddings": True,
 }
 BLOCK = {  # ours -> theirs
     "self_residual.norm": "ln_1",
@@ -36,7 +35,7 @@ def read_config(theirs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of `GPTConfig`."""
     kind = theirs.get("model_type")
     if kind not in ("gpt2", "openai-gpt"):
-        raise ValueError(f"model_type must be gpt2 or openai-gpt, found {kind!r}")
+        raise ValueError(f"model_type must be gpt2, openai-gpt, llama or mistral, found {kind!r}")
     check_usual(theirs, USUAL)
     post = kind == "openai-gpt"
     names = GELUS | ({"gelu": "gelu_tanh"} if post else {})  # tanh by any name in their GPT-1
@@ -54,10 +53,18 @@ def read_config(theirs: Mapping[str, Any]) -> dict[str, Any]:
         "attention_dropout": theirs["attn_pdrop"],
         "embedding_dropout": theirs["embd_pdrop"],
         "eps": theirs["layer_norm_epsilon"],
+        "tied": theirs.get("tie_word_embeddings", True),
     }
 
 
-def rules(depth: int, *, post: bool, ours: str = "", theirs: str = "transformer.") -> list[Rule]:
+def rules(
+    depth: int,
+    *,
+    post: bool,
+    tied: bool = True,
+    ours: str = "",
+    theirs: str = "transformer.",
+) -> list[Rule]:
     """Return where each weight belongs; `ours` and `theirs` stand before each name.
 
     `post` is GPT-1, whose norms stand behind the sublayers, with none at the top. Their `Conv1D`
@@ -79,10 +86,14 @@ def rules(depth: int, *, post: bool, ours: str = "", theirs: str = "transformer.
     if not post:
         table += same(f"{ours}stack.final", f"{theirs}ln_f")
     if theirs:
-        table.append(Tied("lm_head.weight", to=tokens))
+        head = "lm_head.weight"
+        table.append(Tied(head, to=tokens) if tied else Same(f"{ours}output.weight", head))
     return table
 
 
-def double_heads(depth: int, *, post: bool) -> list[Rule]:
+def double_heads(depth: int, *, post: bool, tied: bool = True) -> list[Rule]:
     """Return the names of `OpenAIGPTDoubleHeadsModel` or its GPT-2 kin, around our `gpt`."""
-    return [*rules(depth, post=post, ours="gpt."), *same("output", "multiple_choice_head.summary")]
+    return [
+        *rules(depth, post=post, tied=tied, ours="gpt."),
+        *same("output", "multiple_choice_head.summary"),
+    ]
