@@ -8,7 +8,8 @@ from coursekit._lazy import lazily
 HOMES = {  # which module holds a name; the cache keys of the notebooks read this table too
     "Tokenizer": "base",
     "BPE": "bpe",
-    "gpt2_pattern": "byte_bpe",
+    "gpt2_pattern": "patterns",
+    "cl100k_pattern": "patterns",
     "printable_bytes": "byte_bpe",
     "ByteBPE": "byte_bpe",
     "Characters": "characters",
@@ -30,4 +31,5 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "word_pattern": "words",
 }
 
+__all__ = list(HOMES)
 __getattr__, __dir__ = lazily(__name__, HOMES)

@@ -19,7 +19,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 Special = Collection[str] | Literal["all"]
 Piece = tuple[int, int, int]  # a token's id, and where it starts and ends in its word or text
@@ -32,11 +32,11 @@ class Tokenizer(ABC):
     """A vocabulary, and the two ways between text and ids."""
 
     pattern: re.Pattern[str]  # its matches are the words; what lies between them is dropped
-    stops: ClassVar[tuple[str, ...]] = (" ", "\n")  # whitespace before which no word goes on
+    stops: tuple[str, ...] = (" ", "\n")  # whitespace before which no word goes on; (): unknown
 
     def __init__(
         self,
-        vocabulary: Sequence[str],
+        vocabulary: Sequence[str | None],
         *,
         special: Iterable[str] = (),
         unknown: str | None = None,
@@ -44,6 +44,7 @@ class Tokenizer(ABC):
     ) -> None:
         """Token i is `vocabulary[i]`; special tokens that are missing there follow at its end.
 
+        Where that is None the id is not used: some vocabularies leave a gap before special tokens.
         `unknown` is the special token for what the vocabulary cannot write; without one that is an
         error. The ids of up to `remember` words are kept, so that a frequent word costs one lookup.
         """
@@ -52,9 +53,10 @@ class Tokenizer(ABC):
             raise ValueError("a special token must not be the empty string")
         self._tokens = list(vocabulary)
         self._tokens += [name for name in names if name not in set(self._tokens)]
-        self._ids = {token: number for number, token in enumerate(self._tokens)}
-        if len(self._ids) < len(self._tokens):
-            twice = next(t for n, t in enumerate(self._tokens) if self._ids[t] != n)
+        used = [(n, token) for n, token in enumerate(self._tokens) if token is not None]
+        self._ids = {token: number for number, token in used}
+        if len(self._ids) < len(used):
+            twice = next(token for number, token in used if self._ids[token] != number)
             raise ValueError(
                 f"every token must stand in the vocabulary once, found {twice!r} twice"
             )
@@ -132,6 +134,9 @@ class Tokenizer(ABC):
         long, what is already certain of it is written; only `Unigram`, which weighs a word as a
         whole, must hold it.
         """
+        if not self.stops:  # nobody knows where it is safe to cut
+            yield from self.encode("".join(chunks), allowed_special=allowed_special)
+            return
         special = self._special_pattern(allowed_special)
         longest = max(map(len, self._allowed(allowed_special)), default=1)
         rest, patience = "", PATIENCE
@@ -242,6 +247,7 @@ class Tokenizer(ABC):
     # The vocabulary.
 
     def __len__(self) -> int:
+        """How many vectors an embedding needs: one for each id, those of a gap included."""
         return len(self._tokens)
 
     def __repr__(self) -> str:
@@ -258,7 +264,7 @@ class Tokenizer(ABC):
         return self._tokens[self._check_id(number)]
 
     def _check_id(self, number: int) -> int:
-        if not 0 <= number < len(self._tokens):
+        if not 0 <= number < len(self._tokens) or self._tokens[number] is None:
             raise ValueError(f"token id {number} is not in this vocabulary of {len(self)} tokens")
         return number
 

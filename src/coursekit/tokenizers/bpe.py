@@ -17,7 +17,14 @@ from itertools import pairwise
 from typing import Any, Self
 
 from coursekit.tokenizers.base import Piece, Tokenizer, check_size, split_at_special
-from coursekit.tokenizers.merges import Beginnings, apply_merges, first_tokens, learn_merges, ranked
+from coursekit.tokenizers.merges import (
+    Beginnings,
+    Ties,
+    apply_merges,
+    first_tokens,
+    learn_merges,
+    ranked,
+)
 from coursekit.tokenizers.unicode_classes import WHITE_SPACE
 
 # The idea. A word is a list of tokens, and a token is a number: of a character, of a byte, or a new
@@ -125,10 +132,12 @@ class BPE(Tokenizer):
         special: Sequence[str] = (),
         unknown: str | None = "[UNK]",
         end_of_word: str = "</w>",
+        ties: Ties = "first",
     ) -> Self:
         """Start from the characters and merge the most frequent pair until the vocabulary is full.
 
-        Pairs never cross a space. Of equally frequent pairs the one of the oldest tokens wins.
+        Pairs never cross a space. Of equally frequent pairs, "first" takes the one of the oldest
+        tokens, "greatest" the lexicographically greatest pair.
         """
         words: Counter[str] = Counter()
         for text in split_at_special(texts, special):
@@ -136,7 +145,7 @@ class BPE(Tokenizer):
         tokens = list(dict.fromkeys([*special, *([unknown] if unknown else [])]))
         letters = first_tokens(words, lambda word: symbols(word, end_of_word), tokens)
         check_size(vocabulary_size, len(tokens), "special tokens and characters")
-        pairs = learn_merges(letters, tokens, vocabulary_size)
+        pairs = learn_merges(letters, tokens, vocabulary_size, ties=ties)
         merges = [(tokens[ord(left)], tokens[ord(right)]) for left, right in pairs]
         return cls(tokens, merges, special=special, unknown=unknown, end_of_word=end_of_word)
 

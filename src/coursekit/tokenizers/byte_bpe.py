@@ -3,14 +3,13 @@
 Radford et al. (2019), section 2.2. A word is spelled in the bytes of its UTF-8 form, and merges are
 learned over these as in `merges.py`. The pattern keeps each space with the word after it, so text
 comes back exactly, and keeps letters, digits and punctuation apart, so that no merge is spent on
-"dog." beside "dog".
+"dog." beside "dog". Later models cut otherwise, and the pattern can be chosen: `patterns.py`.
 """
 
 from __future__ import annotations
 
 import functools
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -18,28 +17,12 @@ from typing import Any, Self
 
 from coursekit.tokenizers.base import Piece, Tokenizer, check_size, split_at_special
 from coursekit.tokenizers.merges import Beginnings, Ties, apply_merges, learn_merges, ranked
-from coursekit.tokenizers.unicode_classes import ASTRAL, WHITE_SPACE, unicode_class
-
-
-@functools.cache
-def gpt2_pattern() -> re.Pattern[str]:
-    """Return GPT-2's pattern: contractions, words, numbers, other signs, spaces.
-
-    With the classes by name it reads
-    `'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+`.
-    The three in the middle stand here twice. First with the basic plane only, which is fast and
-    right unless a character beyond it follows; then in full.
-    """
-    letter, number, space = unicode_class("L"), unicode_class("N"), WHITE_SPACE
-    basic_letter, basic_number = (unicode_class(kind, end=0x10000) for kind in "LN")
-    return re.compile(
-        "'s|'t|'re|'ve|'m|'ll|'d"
-        f"| ?[{basic_letter}]++(?![{ASTRAL}])"
-        f"| ?[{basic_number}]++(?![{ASTRAL}])"
-        f"| ?[^{space}{basic_letter}{basic_number}{ASTRAL}]++(?![{ASTRAL}])"
-        f"| ?[{letter}]+| ?[{number}]+| ?[^{space}{letter}{number}]+"
-        f"|[{space}]+(?![^{space}])|[{space}]+"
-    )
+from coursekit.tokenizers.patterns import (  # noqa: F401  gpt2_pattern had its home here
+    STOPS,
+    Pattern,
+    find_pattern,
+    gpt2_pattern,
+)
 
 
 @functools.cache
@@ -85,18 +68,26 @@ class ByteBPE(Tokenizer):
         self,
         vocabulary: Mapping[int, bytes],
         merges: Iterable[tuple[bytes, bytes]],
-        special: Iterable[str] = (),
+        special: Iterable[str] | Mapping[str, int] = (),
         *,
+        pattern: Pattern = "gpt2",
         remember: int = 50_000,
     ) -> None:
-        """`merges` are pairs of tokens, the earliest first; all 256 bytes must be tokens."""
-        special, size = list(dict.fromkeys(special)), len(vocabulary)
-        if sorted(vocabulary) != list(range(size)):
-            raise ValueError(f"{size} tokens must have the ids from 0 to {size - 1} without a gap")
+        """`merges` are pairs of tokens, the earliest first; all 256 bytes must be tokens.
+
+        `special` may say which ids its tokens have; these may leave a gap behind the others. The
+        `pattern` is "gpt2", "cl100k" (GPT-4) or one of your own for `re`, without groups; what it
+        does not match is dropped.
+        """
+        vocabulary = _with_special(vocabulary, special)
+        special = list(dict.fromkeys(special))
         names = {name.encode(): name for name in special}
-        shown = [names.get(vocabulary[i]) or show(vocabulary[i]) for i in range(size)]
+        shown: list[str | None] = [None] * (max(vocabulary, default=-1) + 1)
+        for number, token in vocabulary.items():
+            shown[number] = names.get(token) or show(token)
         super().__init__(shown, special=special, remember=remember)
-        self.pattern = gpt2_pattern()
+        self.pattern_name, self.pattern = pattern, find_pattern(pattern)
+        self.stops = STOPS.get(pattern, ())
         self.vocabulary = dict(sorted(vocabulary.items()))
         self.vocabulary |= {number: name.encode() for name, number in self.special.items()}
         self.merges = [(left, right) for left, right in merges]
@@ -117,6 +108,7 @@ class ByteBPE(Tokenizer):
         vocabulary_size: int,
         special: Sequence[str] = (),
         ties: Ties = "first",
+        pattern: Pattern = "gpt2",
     ) -> Self:
         """Start from the 256 bytes and merge the most frequent pair until the vocabulary is full.
 
@@ -127,8 +119,9 @@ class ByteBPE(Tokenizer):
         special = list(dict.fromkeys(special))
         check_size(vocabulary_size, 256 + len(special), "256 bytes and the special tokens")
         words: Counter[str] = Counter()
+        cut = find_pattern(pattern)
         for text in split_at_special(texts, special):
-            words.update(gpt2_pattern().findall(text))
+            words.update(cut.findall(text))
         shown = sorted(printable_bytes().items(), key=lambda item: item[1])  # the usual order
         tokens = [name.encode() for name in special] + [bytes([byte]) for byte, _ in shown]
         letters = {byte: chr(len(special) + i) for i, (byte, _) in enumerate(shown)}
@@ -139,11 +132,16 @@ class ByteBPE(Tokenizer):
             ties=ties,
         )
         merges = [(tokens[ord(left)], tokens[ord(right)]) for left, right in pairs]
-        return cls(dict(enumerate(tokens)), merges, special)
+        return cls(dict(enumerate(tokens)), merges, special, pattern=pattern)
 
     @classmethod
     def from_files(
-        cls, vocabulary: str | Path, merges: str | Path, special: Iterable[str] = ("<|endoftext|>",)
+        cls,
+        vocabulary: str | Path,
+        merges: str | Path,
+        special: Iterable[str] = ("<|endoftext|>",),
+        *,
+        pattern: Pattern = "gpt2",
     ) -> Self:
         """Read GPT-2's two files: encoder.json (or vocab.json) and vocab.bpe (or merges.txt)."""
         ids = json.loads(Path(vocabulary).read_text(encoding="utf-8"))
@@ -151,7 +149,7 @@ class ByteBPE(Tokenizer):
         tokens = {n: t.encode() if t in special else unshow(t) for t, n in ids.items()}
         lines = Path(merges).read_text(encoding="utf-8").split("\n")
         lines = [line for line in lines if line and not line.startswith("#version")]
-        return cls(tokens, [read_merge(line) for line in lines], special)
+        return cls(tokens, [read_merge(line) for line in lines], special, pattern=pattern)
 
     def _word_ids(self, word: str) -> list[int]:
         return list(map(ord, apply_merges(spell(word, self._letters), self._ranked)))
@@ -161,6 +159,8 @@ class ByteBPE(Tokenizer):
         return Beginnings(self._ranked)
 
     def _begun(self, word: str) -> tuple[list[int], int]:
+        if self.pattern_name != "gpt2":  # others may join what is left with what follows it
+            return [], 0
         ends, size = {}, 0  # after how many bytes a character ends
         for number, character in enumerate(word, start=1):
             size += len(character.encode())
@@ -185,13 +185,45 @@ class ByteBPE(Tokenizer):
         return b"".join(self.vocabulary[number] for number in ids).decode(errors="replace")
 
     def _state(self) -> dict[str, Any]:
-        return {"merges": [f"{show(left)} {show(right)}" for left, right in self.merges]}
+        pattern = self.pattern_name
+        return {
+            "merges": [f"{show(left)} {show(right)}" for left, right in self.merges],
+            "pattern": pattern if isinstance(pattern, str) else pattern.pattern,
+        }
 
     @classmethod
     def _from_state(cls, state: dict[str, Any]) -> Self:
         special = state["special"]
-        tokens = [t.encode() if t in special else unshow(t) for t in state["vocabulary"]]
-        return cls(dict(enumerate(tokens)), map(read_merge, state["merges"]), special)
+        tokens = {
+            number: token.encode() if token in special else unshow(token)
+            for number, token in enumerate(state["vocabulary"])
+            if token is not None
+        }
+        pattern = state.get("pattern", "gpt2")  # files of before it could be chosen
+        return cls(tokens, map(read_merge, state["merges"]), special, pattern=pattern)
+
+
+def _with_special(
+    vocabulary: Mapping[int, bytes], special: Iterable[str] | Mapping[str, int]
+) -> dict[int, bytes]:
+    """Add the special tokens that come with an id, and refuse gaps between ordinary tokens."""
+    whole = dict(vocabulary)
+    if isinstance(special, Mapping):
+        for name, number in special.items():
+            if whole.setdefault(number, name.encode()) != name.encode():
+                raise ValueError(
+                    f"special token {name!r} cannot have the id {number}, which is that of "
+                    f"{whole[number]!r}"
+                )
+    names = {name.encode() for name in special}
+    last = max((number for number, token in whole.items() if token not in names), default=-1)
+    if min(whole, default=0) < 0 or any(number not in whole for number in range(last)):
+        ordinary = sum(token not in names for token in whole.values())
+        raise ValueError(
+            f"{ordinary} tokens must have the ids from 0 to {ordinary - 1} without a gap; special "
+            "ones may leave one behind them"
+        )
+    return whole
 
 
 def spell(word: str, letters: Mapping[int, str]) -> str:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from coursekit.tokenizers.base import Piece, Tokenizer, check_size, split_at_special
-from coursekit.tokenizers.merges import first_tokens, learn_merges
+from coursekit.tokenizers.merges import Ties, first_tokens, learn_merges
 
 BERT_SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 CONTINUES = "##"
@@ -108,8 +108,12 @@ class WordPiece(Tokenizer):
         special: Sequence[str] = BERT_SPECIAL,
         unknown: str | None = "[UNK]",
         lower_case: bool = True,
+        ties: Ties = "first",
     ) -> Self:
-        """Start from characters, with and without ##, and merge until the vocabulary is full."""
+        """Start from characters, with and without ##, and merge until the vocabulary is full.
+
+        `ties` as in `BPE.train`.
+        """
         chunks: Counter[str] = Counter()
         for text in split_at_special(texts, special):
             chunks.update(cls.pattern.findall(text))
@@ -120,7 +124,7 @@ class WordPiece(Tokenizer):
         tokens = list(dict.fromkeys([*special, *([unknown] if unknown else [])]))
         letters = first_tokens(words, symbols, tokens)
         check_size(vocabulary_size, len(tokens), "special tokens, characters and ##characters")
-        learn_merges(letters, tokens, vocabulary_size, join=join)
+        learn_merges(letters, tokens, vocabulary_size, ties=ties, join=join)
         return cls(tokens, special=special, unknown=unknown, lower_case=lower_case)
 
     @classmethod

@@ -13,6 +13,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "fresh_top": "finetuning",
     "expected_best": "finetuning",
     "stop_early": "finetuning",
+    "clip_gradients": "gradients",
     "hardware": "hardware",
     "History": "history",
     "DivergedError": "loop",
@@ -34,6 +35,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "growth": "schedules",
     "switch": "schedules",
     "attach": "schedules",
+    "random_windows": "windows",
     "Encoded": "translation",
     "Batch": "translation",
     "encode": "translation",
@@ -46,4 +48,5 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "bleu": "translation",
 }
 
+__all__ = list(HOMES)
 __getattr__, __dir__ = lazily(__name__, HOMES)
