@@ -136,6 +136,8 @@ def places(batch: int, height: int) -> dict[str, Tensor]:
 CASES = {
     "GPT": Case(gpt, tokens),
     "GPT-1": Case(lambda: gpt(norm="post"), tokens),
+    "GPT, Llama": Case(lambda: m.GPT(m.GPTConfig.llama(
+        vocabulary=17, width=16, depth=2, heads=4, kv_heads=2)), tokens),
     "GPTClassifier": Case(lambda: m.GPTClassifier(gpt(), extract=16, outputs=3), marked()),
     "GPTSimilarity": Case(lambda: m.GPTSimilarity(gpt(), extract=16, outputs=1), marked(2)),
     "GPTMultipleChoice": Case(lambda: m.GPTMultipleChoice(gpt(), extract=16), marked(3)),
@@ -162,6 +164,11 @@ CASES = {
     "T5": Case(lambda: m.T5(m.T5Config(
         vocabulary=17, width=16, depth=2, heads=2, head_width=8, hidden=32)),
         pair("source", "target_in")),
+    "T5 1.1": Case(lambda: m.T5(m.T5Config.t5_1_1_small(
+        vocabulary=17, width=16, depth=2, heads=2, head_width=8, hidden=32)),
+        pair("source", "target_in")),
+    "BartCausalLM": Case(lambda: m.BartCausalLM(m.BartConfig(
+        vocabulary=17, width=16, depth=2, heads=2, hidden=32, positions=64)), tokens),
     "Bart": Case(lambda: m.Bart(m.BartConfig(
         vocabulary=17, width=16, depth=2, heads=2, hidden=32, positions=64)),
         pair("source", "target_in")),

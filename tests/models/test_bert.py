@@ -432,3 +432,16 @@ def test_a_bad_configuration_gets_a_sentence():
     with pytest.raises(dataclasses.FrozenInstanceError):
         BertConfig.base().width = 3
     assert MaskedLMHead and bert_file.ACTIVATIONS["gelu"](torch.ones(())) == pytest.approx(0.841345)
+
+
+def test_the_config_says_whether_there_is_a_pooler():
+    sizes = {"vocabulary": 9, "width": 4, "depth": 1, "heads": 1, "hidden": 4, "positions": 5}
+    with_one, without = BertConfig(**sizes), BertConfig(**sizes, pooler=False)
+    assert Bert(with_one).pooler is not None and Bert(without).pooler is None
+    assert Bert(without, pooler=True).pooler is not None  # what a model needs goes first
+    for config in (with_one, without):
+        for pooler in (None, True, False):
+            model = Bert(config, pooler=pooler)
+            again = Bert(model.config)  # and the config of a model makes the model again
+            assert again.state_dict().keys() == model.state_dict().keys()
+    assert BertForPreTraining(without).bert.pooler is not None  # it asks about the next sentence

@@ -16,6 +16,7 @@ from coursekit.models.bert import Bert, BertConfig
 from coursekit.models.bert_heads import (
     BertClassifier,
     BertFeatures,
+    BertMultipleChoice,
     BertSpan,
     BertTagger,
     RobertaClassifier,
@@ -238,6 +239,41 @@ ROW = torch.zeros(1, 3)
 def test_bad_input_gets_a_sentence(call, error, sentence):
     with pytest.raises(error, match=sentence):
         call()
+
+
+@pytest.mark.parametrize(("kind", "family"), [(BERT, "Bert"), (ROBERTA, "Roberta")])
+def test_multiple_choice_is_that_of_transformers(kind, family):
+    Config, module = kind
+    sizes = {"vocab_size": 19, "intermediate_size": 20, "max_position_embeddings": 11}
+    torch.manual_seed(0)
+    config = Config(**sizes, **SHAPES[0], pad_token_id=1)
+    hf = getattr(module, f"{family}ForMultipleChoice")(config)
+    for parameter in hf.parameters():
+        nn.init.normal_(parameter, std=0.3)
+    hf = hf.double().eval()
+    model = BertMultipleChoice.from_huggingface(
+        hf.state_dict(), BertConfig.from_huggingface(config.to_dict())
+    ).eval()
+    tokens = torch.stack([TOKENS, TOKENS.roll(1, 1).where(KEEP, 1)])  # (2, 3, 6)
+    keep = tokens != 1
+    found = model(tokens, keep=keep)
+    want = hf(input_ids=tokens, attention_mask=keep.long()).logits
+    assert found.shape == (2, 3)
+    torch.testing.assert_close(found, want, atol=1e-10, rtol=1e-10)
+    alone = torch.cat([model(tokens[:, n : n + 1], keep=keep[:, n : n + 1]) for n in range(3)], 1)
+    torch.testing.assert_close(found, alone)  # an answer's score does not know the others
+    direction = torch.randn_like(want)
+    (found * direction).sum().backward()
+    (want * direction).sum().backward()
+    exported = export_state(model.rules(), {n: p.grad for n, p in model.named_parameters()})
+    for name, parameter in hf.named_parameters():
+        torch.testing.assert_close(exported[name], parameter.grad, atol=1e-10, rtol=1e-10)
+    back = model.to_huggingface()
+    assert back.keys() == hf.state_dict().keys()
+    with pytest.raises(ValueError, match=r"\(batch, answers, length\), found \(3, 6\)"):
+        model(TOKENS)
+    with pytest.raises(ValueError, match="with its pooler"):
+        BertMultipleChoice(small(pooler=False))
 
 
 def test_bert_s_classifier_of_a_roberta_has_no_name_there():

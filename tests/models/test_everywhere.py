@@ -61,7 +61,8 @@ def test_weights_may_wait_on_a_disk(case, model, tmp_path):
     same(model, lazy, case.inputs(2, 16))
 
 
-WRITERS = ["GPT", "T5", "Bart", "Marian", "Seq2SeqTransformer, three matrices"]
+WRITERS = ["GPT", "GPT, Llama", "T5", "T5 1.1", "Bart", "BartCausalLM", "Marian"]
+WRITERS += ["Seq2SeqTransformer, three matrices"]
 
 
 @pytest.mark.parametrize("case", WRITERS, indirect=True)

@@ -24,7 +24,7 @@ DYNAMIC = torch.export.Dim.DYNAMIC
 # The second axis that may have any size, by the name of an input; what is not here is fixed.
 LENGTH = {"tokens": -1, "keep": 1, "segments": 1, "source": 1, "target_in": 1, "x": 2, "images": 2}
 # The same classes with other choices: traced like all, which takes the least time.
-TWICE = ("GPT-1", "Marian", "Seq2SeqTransformer, three matrices")
+TWICE = ("GPT-1", "T5 1.1", "Marian", "Seq2SeqTransformer, three matrices")
 ANY_HEIGHT = ("ResNet", "DETR", "SelfAttention2d")
 
 

@@ -166,7 +166,7 @@ def test_logits_and_gradients_are_those_of_torch(changes, dtype, tolerance):
 MARIANS = {
     "relu": {"activation_function": "relu"},
     "swish, one head": {
-        "activation_function": "silu",
+        "activation_function": "swish",
         "encoder_attention_heads": 1,
         "decoder_attention_heads": 1,
     },
@@ -217,10 +217,11 @@ def marian(name: str, dtype=torch.float64, std: float = 0.3):
         positions=16,
         attention_bias=True,
         output_bias=True,
-        activation=config.activation_function,
+        activation=config.activation_function.replace("swish", "silu"),
         scale_embedding=config.scale_embedding,
         start=config.decoder_start_token_id,
     )
+    assert Seq2SeqConfig.from_huggingface(config.to_dict()) == ours
     net = Seq2SeqTransformer.from_huggingface(hf.state_dict(), ours)
     return hf.to(dtype).eval(), net.to(dtype).eval()
 
@@ -274,6 +275,29 @@ def test_greedy_and_beam_texts_are_those_of_generate(name):
             penalty=power_penalty,
         )  # fmt: skip
         assert until_end(found.tokens[:, 0]) == until_end(expected)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"model_type": "bart"}, "model_type must be marian, found 'bart'"),
+        ({"decoder_layers": 3}, r"layers must agree, found 2 \(encoder\), 3"),
+        ({"decoder_ffn_dim": 3}, r"ffn_dim must agree, found 20 \(encoder\), 3"),
+        ({"decoder_vocab_size": 3}, "need one vocabulary, found 17 and 3"),
+        ({"share_encoder_decoder_embeddings": False}, "of a Marian must be True, found False"),
+        ({"activation_function": "tanh"}, "activation must be one of relu, gelu, silu"),
+        ({"d_model": None}, "the configuration lacks d_model"),
+    ],
+)
+def test_another_marian_is_refused(change, sentence):
+    sides = {f"{s}_{n}": x for s in ("encoder", "decoder") for n, x in
+             (("layers", 2), ("attention_heads", 3), ("ffn_dim", 20))}  # fmt: skip
+    config = configuration_marian.MarianConfig(
+        vocab_size=17, d_model=12, pad_token_id=0, decoder_start_token_id=1, eos_token_id=2, **sides
+    ).to_dict()
+    assert Seq2SeqConfig.from_huggingface(config).depth == 2
+    with pytest.raises(ValueError, match=sentence):
+        Seq2SeqConfig.from_huggingface(config | change)
 
 
 def until_end(texts: torch.Tensor) -> list[list[int]]:

@@ -21,7 +21,10 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "BertTagger": "bert_heads",
     "BertSpan": "bert_heads",
     "BertFeatures": "bert_heads",
-    "best_span": "bert_heads",
+    "BertMultipleChoice": "bert_heads",
+    "SpanLogits": "spans",
+    "Span": "spans",
+    "best_span": "spans",
     "load_minilm": "pretrained",
     "minilm_file": "pretrained",
     "sentence_vectors": "pretrained",
@@ -42,6 +45,9 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "T5Config": "t5",
     "Bart": "bart",
     "BartConfig": "bart",
+    "BartClassifier": "bart_heads",
+    "BartSpan": "bart_heads",
+    "BartCausalLM": "bart_heads",
     "SelfAttention2d": "sagan",
     "ViT": "vit",
     "ViTConfig": "vit",
@@ -58,4 +64,5 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "PlainDETR": "detr_plain",
 }
 
+__all__ = list(HOMES)
 __getattr__, __dir__ = lazily(__name__, HOMES)

@@ -109,36 +109,20 @@ class Bart(EncoderDecoder):
         self.source_norm = nn.LayerNorm(width, eps=config.eps)
         self.target_norm = nn.LayerNorm(width, eps=config.eps)
         self.dropout = nn.Dropout(config.dropout)
-        block = {
-            "width": width,
-            "heads": config.heads,
-            "hidden": config.hidden,
-            "norm": "post",
-            "activation": F.gelu,
-            "dropout": config.dropout,
-            "attention_dropout": config.attention_dropout,
-            "hidden_dropout": config.hidden_dropout,
-            "eps": config.eps,
-        }
+        block = block_of(config)
         self.encoder = Stack(depth=config.depth, **block)
         self.decoder = Stack(depth=config.depth_of_decoder, **block, cross_attention=True)
-        self._initialise()
-
-    def _initialise(self) -> None:
-        for module in self.modules():
-            if isinstance(module, nn.Linear | nn.Embedding | LearnedPosition):
-                nn.init.normal_(module.weight, std=0.02)
-            if isinstance(module, nn.Linear):
-                nn.init.zeros_(module.bias)
-        nn.init.zeros_(self.embedding.weight.data[self.config.pad])
+        initialise(self, config.pad)
 
     def embed_source(self, source: Tensor, first: int | Tensor) -> Tensor:
         """source (B, S) -> (B, S, D)."""
-        return self.dropout(self.source_norm(self._embed(source, self.source_positions, first)))
+        x = placed(self.config, self.embedding, source, self.source_positions, first)
+        return self.dropout(self.source_norm(x))
 
     def embed_target(self, target: Tensor, first: int | Tensor) -> Tensor:
         """target (B, T) -> (B, T, D)."""
-        return self.dropout(self.target_norm(self._embed(target, self.target_positions, first)))
+        x = placed(self.config, self.embedding, target, self.target_positions, first)
+        return self.dropout(self.target_norm(x))
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Hidden (..., D) -> logits (..., V)."""
@@ -147,18 +131,6 @@ class Bart(EncoderDecoder):
     def first(self, keep: Tensor | None, past: int = 0) -> int | Tensor:
         """Return the place of column 0; to Hugging Face, padding on the left is a place, too."""
         return past if self.config.count_padding else super().first(keep, past)
-
-    def _embed(self, tokens: Tensor, positions: LearnedPosition, first: int | Tensor) -> Tensor:
-        last = first if isinstance(first, int) else int(first.max()) if readable(first) else 0
-        if (length := last + tokens.shape[1]) > self.config.positions:
-            raise ValueError(
-                f"a sequence of {length} tokens is longer than the {self.config.positions} "
-                "positions that were learned"
-            )
-        x = self.embedding(tokens)  # (B, T, D)
-        if self.config.scale_embedding:
-            x = x * self.config.width**0.5
-        return positions(x, first + FIRST_PLACE)  # (B, T, D)
 
     def load_huggingface(self, theirs: Mapping[str, Tensor]) -> Self:
         """Copy in the weights of a `BartForConditionalGeneration` or a `BartModel`."""
@@ -175,3 +147,52 @@ class Bart(EncoderDecoder):
             depth=config.depth,
             decoder_depth=config.depth_of_decoder,
         )
+
+
+# What the decoder alone (`bart_heads`) has in common with the whole.
+
+
+def block_of(config: BartConfig) -> dict[str, Any]:
+    """Return what each block of a BART is made of."""
+    return {
+        "width": config.width,
+        "heads": config.heads,
+        "hidden": config.hidden,
+        "norm": "post",
+        "activation": F.gelu,
+        "dropout": config.dropout,
+        "attention_dropout": config.attention_dropout,
+        "hidden_dropout": config.hidden_dropout,
+        "eps": config.eps,
+    }
+
+
+def initialise(model: nn.Module, pad: int | None = None) -> None:
+    """Draw all weights from N(0, 0.02²); biases, and the vector of padding, are zero."""
+    for module in model.modules():
+        if isinstance(module, nn.Linear | nn.Embedding | LearnedPosition):
+            nn.init.normal_(module.weight, std=0.02)
+        if isinstance(module, nn.Linear):
+            nn.init.zeros_(module.bias)
+        if isinstance(module, nn.Embedding) and pad is not None:
+            nn.init.zeros_(module.weight.data[pad])
+
+
+def placed(
+    config: BartConfig,
+    words: nn.Embedding,
+    tokens: Tensor,
+    positions: LearnedPosition,
+    first: int | Tensor,
+) -> Tensor:
+    """tokens (B, T) -> (B, T, D): each one's vector and that of its place, from `first` on."""
+    last = first if isinstance(first, int) else int(first.max()) if readable(first) else 0
+    if (length := last + tokens.shape[1]) > config.positions:
+        raise ValueError(
+            f"a sequence of {length} tokens is longer than the {config.positions} "
+            "positions that were learned"
+        )
+    x = words(tokens)  # (B, T, D)
+    if config.scale_embedding:
+        x = x * config.width**0.5
+    return positions(x, first + FIRST_PLACE)  # (B, T, D)

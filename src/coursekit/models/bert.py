@@ -12,7 +12,7 @@ Shapes: B batch, T length, D width, H heads, V vocabulary, M masked positions of
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -57,6 +57,7 @@ class BertConfig:
     pad: int = 0
     skip_padding: bool = False  # RoBERTa: padding is not counted, the first word has place pad + 1
     head_dropout: float | None = None  # before the layer of a task (`bert_heads`); None: dropout
+    pooler: bool = True  # the layer on [CLS] that next-sentence training made
 
     def __post_init__(self) -> None:
         check_whole(
@@ -154,14 +155,15 @@ class BertEmbeddings(nn.Module):
 
 
 class Bert(HuggingFace):
-    """The encoder. `pooler=False` leaves out the layer on [CLS] that next-sentence training made.
+    """The encoder; `pooler` says for the config whether the layer on [CLS] is there.
 
     The weights start from N(0, 0.02); the paper's code redraws what lies beyond two deviations.
     """
 
-    def __init__(self, config: BertConfig, *, pooler: bool = True) -> None:
+    def __init__(self, config: BertConfig, *, pooler: bool | None = None) -> None:
         super().__init__()
-        self.config = config
+        pooler = config.pooler if pooler is None else pooler
+        self.config = config if pooler == config.pooler else replace(config, pooler=pooler)
         self.embeddings = BertEmbeddings(config)
         self.encoder = Stack(
             depth=config.depth,
@@ -221,7 +223,7 @@ class Bert(HuggingFace):
 
     @classmethod
     def from_huggingface(
-        cls, theirs: Mapping[str, Tensor], config: BertConfig, *, pooler: bool = True
+        cls, theirs: Mapping[str, Tensor], config: BertConfig, *, pooler: bool | None = None
     ) -> Bert:
         """Build from the state dict of `BertModel` or `RobertaModel`."""
         return cls(config, pooler=pooler).load_huggingface(theirs)

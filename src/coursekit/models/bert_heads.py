@@ -2,23 +2,24 @@
 
 Three heads cover the paper's four kinds of task: the class of one sentence or of a pair
 (`BertClassifier`), a tag for every token (`BertTagger`), and the span of a passage that answers a
-question (`BertSpan` and `best_span`). Each takes a `Bert`, fresh or pre-trained. `BertFeatures` is
-the other way: the encoder stays as it is, and what it says about each token becomes the input of
-another model. The book explains all of it in "BERT".
+question (`BertSpan` and `best_span`). A fourth, `BertMultipleChoice`, compares answers. Each takes
+a `Bert`, fresh or pre-trained. `BertFeatures` is the other way: the encoder stays as it is, and
+what it says about each token becomes the input of another model.
+The book explains all of it in "BERT".
 Shapes: B batch, T length, D width, C classes, L layers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import check_choice, check_whole
+from coursekit._check import check_choice, check_tensor, check_whole
 from coursekit.models.bert import Bert, BertConfig, initialise
+from coursekit.models.spans import Span, SpanLogits, best_span  # noqa: F401  had their home here
 from coursekit.models.weights import bert as table
 from coursekit.models.weights.rules import HuggingFace, Rule, same
 
@@ -54,7 +55,8 @@ class BertClassifier(HuggingFace):
     @classmethod
     def from_huggingface(cls, theirs: Mapping[str, Tensor], config: BertConfig) -> BertClassifier:
         """Build from the state dict of `BertForSequenceClassification`."""
-        return cls(Bert(config), classes=_rows(theirs, "classifier")).load_huggingface(theirs)
+        bert = Bert(config, pooler=True)
+        return cls(bert, classes=_rows(theirs, "classifier")).load_huggingface(theirs)
 
     def rules(self) -> list[Rule]:
         """Return the names of `BertForSequenceClassification`."""
@@ -108,6 +110,55 @@ class RobertaClassifier(HuggingFace):
         return _rules(self, "classifier", "classifier.out_proj") + dense
 
 
+class BertMultipleChoice(HuggingFace):
+    """Which of N answers: each is read with the question, and gets a score (SWAG, RACE).
+
+    The scores are to be compared by a softmax over the answers. RoBERTa does the same.
+    """
+
+    def __init__(self, bert: Bert) -> None:
+        super().__init__()
+        _check_head(bert, classes=1)
+        if bert.pooler is None:
+            raise ValueError(
+                "BertMultipleChoice reads the pooled [CLS]: make the Bert with its pooler"
+            )
+        self.bert = bert
+        self.dropout = nn.Dropout(bert.config.dropout_of_head)
+        self.classifier = nn.Linear(bert.config.width, 1)
+        initialise(self.classifier)
+
+    def forward(
+        self,
+        tokens: Tensor,
+        segments: Tensor | None = None,
+        keep: Tensor | None = None,
+        *,
+        head_mask: Tensor | None = None,
+    ) -> Tensor:
+        """Tokens, segments, keep (B, N, T) -> scores (B, N)."""
+        check_tensor(tokens, "tokens")
+        if tokens.ndim != 3:
+            raise ValueError(
+                f"tokens must have shape (batch, answers, length), found {tuple(tokens.shape)}"
+            )
+        flat = (None if x is None else x.flatten(0, 1) for x in (tokens, segments, keep))
+        hidden = self.bert(*flat, head_mask=head_mask)  # (B·N, T, D)
+        pooled = self.dropout(self.bert.pool(hidden))  # (B·N, D)
+        return self.classifier(pooled).view(tokens.shape[:2])  # (B, N)
+
+    @classmethod
+    def from_huggingface(
+        cls, theirs: Mapping[str, Tensor], config: BertConfig
+    ) -> BertMultipleChoice:
+        """Build from the state dict of `BertForMultipleChoice` or RoBERTa's."""
+        return cls(Bert(config, pooler=True)).load_huggingface(theirs)
+
+    def rules(self) -> list[Rule]:
+        """Return the names of `BertForMultipleChoice` or RoBERTa's."""
+        return _rules(self, "classifier", pooler=True)
+
+
 class BertTagger(HuggingFace):
     """One class for every token: names, parts of speech, the comma that follows.
 
@@ -146,13 +197,6 @@ class BertTagger(HuggingFace):
         return _rules(self, "classifier")
 
 
-class SpanLogits(NamedTuple):
-    """How well each token begins the answer, S·Tᵢ, and how well it ends it, E·Tⱼ."""
-
-    start: Tensor  # (B, T)
-    end: Tensor  # (B, T)
-
-
 class BertSpan(HuggingFace):
     """Where the answer to a question stands in a passage: two learned vectors S and E (SQuAD).
 
@@ -188,49 +232,6 @@ class BertSpan(HuggingFace):
     def rules(self) -> list[Rule]:
         """Return the names of `BertForQuestionAnswering` or RoBERTa's."""
         return _rules(self, "span", "qa_outputs")
-
-
-class Span(NamedTuple):
-    """The best span of each row, both ends included, and its score S·Tᵢ + E·Tⱼ."""
-
-    start: Tensor  # (B,)
-    end: Tensor  # (B,)
-    score: Tensor  # (B,)
-
-
-def best_span(
-    start: Tensor, end: Tensor, allowed: Tensor | None, *, longest: int | None = None
-) -> Span:
-    """Logits start, end (B, T) -> the span i ≤ j with the highest start[i] + end[j].
-
-    It begins and ends where `allowed` (B, T) is True, in the passage and not in the question or the
-    padding (None: anywhere), and has at most `longest` tokens. Where a question may have no answer
-    (SQuAD 2.0), compare its score with that of the empty answer, start[:, 0] + end[:, 0] at [CLS].
-    """
-    if start.ndim != 2 or start.shape != end.shape or 0 in start.shape:
-        raise ValueError(
-            "start and end must both have shape (batch, length), neither 0, "
-            f"found {tuple(start.shape)} and {tuple(end.shape)}"
-        )
-    T = start.shape[1]
-    longest = T if longest is None else min(longest, T)
-    check_whole(longest=longest)
-    if allowed is not None:
-        if allowed.shape != start.shape or allowed.dtype != torch.bool:
-            raise ValueError(
-                f"allowed must be boolean {tuple(start.shape)}, "
-                f"found {allowed.dtype} {tuple(allowed.shape)}"
-            )
-        start, end = (logits.masked_fill(~allowed, -torch.inf) for logits in (start, end))
-    # For each end j, its best start among the `longest` places up to j.
-    reachable = F.pad(start, (longest - 1, 0), value=-torch.inf).unfold(1, longest, 1)
-    best, back = reachable.max(dim=-1)  # 2 × (B, T); reachable is a view (B, T, longest)
-    score, last = (best + end).max(dim=-1)  # 2 × (B,)
-    if (score == -torch.inf).any():
-        row = int((score == -torch.inf).nonzero()[0])
-        raise ValueError(f"row {row} has no place where an answer may begin and end")
-    first = last - (longest - 1) + back.gather(1, last[:, None])[:, 0]  # (B,)
-    return Span(first, last, score)
 
 
 Layers = Literal[

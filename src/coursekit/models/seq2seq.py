@@ -96,6 +96,11 @@ class Seq2SeqConfig:
         return self.vocabulary if self.source_vocabulary is None else self.source_vocabulary
 
     @classmethod
+    def from_huggingface(cls, config: Mapping[str, object]) -> Self:
+        """Read the `config.json` of a Marian."""
+        return cls(**marian.read_config(config))
+
+    @classmethod
     def base(cls, **changes: object) -> Self:
         """Return the paper's base model."""
         return cls(**changes)

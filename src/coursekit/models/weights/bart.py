@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from coursekit.models.weights import fairseq
-from coursekit.models.weights.rules import Rule, Same, check_usual, read_sizes, same
+from coursekit.models.weights.rules import Rule, Same, Tied, check_usual, read_sizes, same
 
 USUAL = {
     "model_type": "bart",
@@ -52,3 +52,15 @@ def rules(*, vocabulary: int, depth: int, decoder_depth: int) -> list[Rule]:
         rules += same(f"{our}_norm", f"{theirs}.layernorm_embedding")
         rules += fairseq.blocks(side, blocks)
     return rules
+
+
+def causal(depth: int) -> list[Rule]:
+    """Return where each weight of a `BartForCausalLM` belongs, the decoder alone."""
+    theirs = "model.decoder"
+    return [
+        Same("embedding.weight", f"{theirs}.embed_tokens.weight"),
+        Tied("lm_head.weight", f"{theirs}.embed_tokens.weight"),
+        Same("positions.weight", f"{theirs}.embed_positions.weight"),
+        *same("norm", f"{theirs}.layernorm_embedding"),
+        *fairseq.blocks("decoder", depth, alone=True),
+    ]

@@ -2,8 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from coursekit.models.weights import fairseq
-from coursekit.models.weights.rules import Rule, Same
+from coursekit.models.weights.rules import Rule, Same, check_usual, read_sizes
+
+USUAL = {
+    "tie_word_embeddings": True,
+    "share_encoder_decoder_embeddings": True,
+    "encoder_layerdrop": 0.0,
+    "decoder_layerdrop": 0.0,
+}
+SIZES = {
+    "vocabulary": "vocab_size",
+    "width": "d_model",
+    "depth": "encoder_layers",
+    "heads": "encoder_attention_heads",
+    "hidden": "encoder_ffn_dim",
+    "positions": "max_position_embeddings",
+    "scale_embedding": "scale_embedding",
+    "dropout": "dropout",
+    "attention_dropout": "attention_dropout",
+    "hidden_dropout": "activation_dropout",
+    "activation": "activation_function",
+    "start": "decoder_start_token_id",
+    "pad": "pad_token_id",
+    "end": "eos_token_id",
+}
+
+
+def read_config(theirs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of `Seq2SeqConfig`."""
+    if (kind := theirs.get("model_type")) != "marian":
+        raise ValueError(f"model_type must be marian, found {kind!r}")
+    check_usual(theirs, USUAL, "{name} of a Marian")
+    for side in ("layers", "attention_heads", "ffn_dim"):
+        encoder, decoder = theirs.get(f"encoder_{side}"), theirs.get(f"decoder_{side}")
+        if encoder != decoder:
+            raise ValueError(f"{side} must agree, found {encoder} (encoder), {decoder}")
+    if (size := theirs.get("decoder_vocab_size") or theirs["vocab_size"]) != theirs["vocab_size"]:
+        raise ValueError(f"both sides need one vocabulary, found {theirs['vocab_size']} and {size}")
+    found = read_sizes(theirs, SIZES)
+    if found["activation"] == "swish":  # another name for it
+        found["activation"] = "silu"
+    return {**found, "attention_bias": True, "output_bias": True}
 
 
 def rules(*, vocabulary: int, depth: int) -> list[Rule]:

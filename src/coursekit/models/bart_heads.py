@@ -1,0 +1,179 @@
+"""What BART is used for beside writing: classes, answers, and the decoder on its own.
+
+`BartClassifier` and `BartSpan` feed the same text to the encoder and to the decoder, and read what
+the decoder says: it has seen the whole text by then (Lewis et al., 2020, section 3). `BartCausalLM`
+is the decoder without its encoder: a `GPT` with BART's weights. The book explains BART in
+"T5 and BART". Shapes: B batch, S source length, T length, D width, C classes, V vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Self
+
+import torch
+from torch import Tensor, nn
+
+from coursekit._check import check_share, check_tokens, check_whole, readable
+from coursekit.blocks import Stack
+from coursekit.cache import StackCache
+from coursekit.decoding import State
+from coursekit.models.bart import FIRST_PLACE, Bart, BartConfig, block_of, initialise, placed
+from coursekit.models.encoder_decoder import padding_mask, real_tokens, shift_right
+from coursekit.models.spans import SpanLogits
+from coursekit.models.weights import bart as table
+from coursekit.models.weights.rules import HuggingFace, Rule, same
+from coursekit.models.words import WordEmbedding
+from coursekit.positions import LearnedPosition
+from coursekit.quick import QuickStack
+
+UNUSED = ("final_logits_bias", "lm_head.weight")  # what scores words, and is not in their files
+
+
+class Head(HuggingFace):
+    """A whole BART that reads one text on both sides."""
+
+    def __init__(self, bart: Bart) -> None:
+        super().__init__()
+        if not isinstance(bart, Bart):
+            raise TypeError(f"a head stands on a Bart, found {type(bart).__name__}")
+        self.bart = bart
+
+    def read(self, source: Tensor, keep: Tensor | None) -> Tensor:
+        """source, keep (B, S) -> (B, S, D): the decoder's view of the text, moved on by one."""
+        check_tokens(source, self.bart.config.vocabulary, "source")
+        return self.bart.hidden(source, shift_right(source, self.bart.config.start), keep)
+
+    def load_huggingface(self, theirs: Mapping[str, Tensor]) -> Self:
+        """Copy the weights of the `transformers` model in; a name left over is an error."""
+        return super().load_huggingface({UNUSED[0]: self.bart.embedding.bias[None], **theirs})
+
+    def to_huggingface(self) -> dict[str, Tensor]:
+        """Return the weights under the names of `transformers`."""
+        state = super().to_huggingface()
+        return {name: tensor for name, tensor in state.items() if name not in UNUSED}
+
+    def rules(self) -> list[Rule]:
+        """Return the names of the BART below the head."""
+        rules = self.bart.rules()
+        return [replace(r, ours=f"bart.{r.ours}") if hasattr(r, "ours") else r for r in rules]
+
+
+class BartClassifier(Head):
+    """The class of a text, or of two with a separator between them, read at its last end token."""
+
+    def __init__(self, bart: Bart, *, classes: int, dropout: float = 0.0) -> None:
+        super().__init__(bart)
+        check_whole(classes=classes)
+        check_share(dropout=dropout)
+        width = bart.config.width
+        self.dropout = nn.Dropout(dropout)
+        self.dense, self.classifier = nn.Linear(width, width), nn.Linear(width, classes)
+        for linear in (self.dense, self.classifier):
+            initialise(linear)
+
+    def forward(self, source: Tensor, keep: Tensor | None = None) -> Tensor:
+        """Source, keep (B, S) -> logits (B, C)."""
+        hidden = self.read(source, keep)  # (B, S, D)
+        ends = source == self.bart.config.end  # (B, S)
+        if readable(ends) and not ends.any(dim=1).all():
+            row = int((~ends.any(dim=1)).nonzero()[0])
+            raise ValueError(
+                f"every text must have the end token {self.bart.config.end}, row {row} has none"
+            )
+        last = ends.shape[1] - 1 - ends.flip(1).int().argmax(dim=1)  # (B,)
+        read = hidden[torch.arange(len(last), device=last.device), last]  # (B, D)
+        read = self.dense(self.dropout(read)).tanh()  # (B, D)
+        return self.classifier(self.dropout(read))  # (B, C)
+
+    @classmethod
+    def from_huggingface(cls, theirs: Mapping[str, Tensor], config: BartConfig) -> BartClassifier:
+        """Build from the state dict of `BartForSequenceClassification`."""
+        if (bias := theirs.get("classification_head.out_proj.bias")) is None:
+            raise ValueError(
+                "the weights lack 'classification_head.out_proj.bias', which this model needs"
+            )
+        return cls(Bart(config), classes=len(bias)).load_huggingface(theirs)
+
+    def rules(self) -> list[Rule]:
+        """Return the names of `BartForSequenceClassification`."""
+        head = "classification_head"
+        layers = same("dense", f"{head}.dense") + same("classifier", f"{head}.out_proj")
+        return super().rules() + layers
+
+
+class BartSpan(Head):
+    """Where the answer to a question stands: how well each token begins it, how well it ends it."""
+
+    def __init__(self, bart: Bart) -> None:
+        super().__init__(bart)
+        self.span = nn.Linear(bart.config.width, 2)
+        initialise(self.span)
+
+    def forward(self, source: Tensor, keep: Tensor | None = None) -> SpanLogits:
+        """Source, keep (B, S) -> `SpanLogits`, padding included; see `best_span`."""
+        return SpanLogits(*self.span(self.read(source, keep)).unbind(dim=-1))  # 2 × (B, S)
+
+    @classmethod
+    def from_huggingface(cls, theirs: Mapping[str, Tensor], config: BartConfig) -> BartSpan:
+        """Build from the state dict of `BartForQuestionAnswering`."""
+        return cls(Bart(config)).load_huggingface(theirs)
+
+    def rules(self) -> list[Rule]:
+        """Return the names of `BartForQuestionAnswering`."""
+        return super().rules() + same("span", "qa_outputs")
+
+
+class BartCausalLM(HuggingFace):
+    """BART's decoder without an encoder to look at: it writes on, as a GPT does."""
+
+    def __init__(self, config: BartConfig) -> None:
+        super().__init__()
+        self.config, width = config, config.width
+        self.embedding = WordEmbedding(config.vocabulary, width, padding_idx=config.pad)
+        self.positions = LearnedPosition(size=config.positions + FIRST_PLACE, width=width)
+        self.norm = nn.LayerNorm(width, eps=config.eps)
+        self.dropout = nn.Dropout(config.dropout)
+        self.stack = Stack(depth=config.depth_of_decoder, **block_of(config))
+        initialise(self, config.pad)
+
+    def forward(self, tokens: Tensor, keep: Tensor | None = None) -> Tensor:
+        """tokens (B, T) -> logits (B, T, V); `keep` (B, T) is False at padding."""
+        check_tokens(tokens, self.config.vocabulary)
+        keep = real_tokens(keep, tokens, "keep")
+        x = self.embed(tokens, keep)  # (B, T, D)
+        x = self.stack(x, mask=padding_mask(keep, causal=True), causal=True)  # (B, T, D)
+        return self.embedding(x, scores=True)  # (B, T, V)
+
+    def embed(self, tokens: Tensor, keep: Tensor | None, past: int = 0) -> Tensor:
+        """tokens (B, T) after `past` others -> (B, T, D); see `count_padding` of the config."""
+        first = past
+        if keep is not None and not self.config.count_padding:
+            first = past - keep.int().argmax(dim=1)  # (B,)
+        x = placed(self.config, self.embedding, tokens, self.positions, first)
+        return self.dropout(self.norm(x))
+
+    def start(self, keep: Tensor | None = None, *, capacity: int = 0) -> State:
+        """Return the state before anything is read; `keep` (B, S) is False at left padding."""
+        return State(
+            cache=StackCache(len(self.stack.blocks), capacity),
+            keep=keep,
+            positions=self.config.positions,
+            quick=QuickStack.of(self.stack),
+        )
+
+    def decode(self, tokens: Tensor, state: State) -> Tensor:
+        """Read tokens (B, T) after what `state` holds -> logits (B, V) of what follows them."""
+        check_tokens(tokens, self.config.vocabulary)
+        keep = state.keep_with(tokens)  # (B, past + T), or None
+        x, mask = self.embed(tokens, keep, state.length), padding_mask(keep)
+        if state.quick is not None and tokens.shape[1] == 1:
+            x = state.quick(x, state.cache, mask=mask)  # (B, 1, D)
+        else:
+            x = self.stack(x, mask=mask, causal=True, cache=state.cache)  # (B, T, D)
+        return self.embedding(x[:, -1], scores=True)  # (B, V)
+
+    def rules(self) -> list[Rule]:
+        """Return the names of `BartForCausalLM`; the cross-attention there is never used."""
+        return table.causal(self.config.depth_of_decoder)
