@@ -38,4 +38,5 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "relation_rows": "relations",
 }
 
+__all__ = list(HOMES)
 __getattr__, __dir__ = lazily(__name__, HOMES)

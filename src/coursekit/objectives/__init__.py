@@ -62,4 +62,5 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "SpecialTokens": "special_tokens",
 }
 
+__all__ = list(HOMES)
 __getattr__, __dir__ = lazily(__name__, HOMES)
