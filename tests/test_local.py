@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from coursekit import masks
-from coursekit.attention import attention
+from coursekit import local, masks
+from coursekit.attention import attention, fused_attention
 from coursekit.local import block_attention, local_attention
 
 
@@ -51,6 +51,24 @@ def test_block_attention_equals_dense(rows, columns, block, share, seed):
     layout = torch.rand(rows, columns, generator=torch.Generator().manual_seed(seed)) < share
     want = attention(q, k, v, masks.expand_blocks(layout, block))
     torch.testing.assert_close(block_attention(q, k, v, layout, block=block), want)
+
+
+@pytest.mark.parametrize("radius", [0, 1, 17, 50, 100, 255, 256, 257])
+def test_the_usual_lengths_come_out_even(radius, monkeypatch):
+    """Blocks of 255 queries left 239 of the last block empty at T = 4096, and paid for them."""
+    shapes = []
+
+    def spy(q, k, v, mask):
+        shapes.append(q.shape)
+        return fused_attention(q, k, v, mask)
+
+    monkeypatch.setattr(local, "fused_attention", spy)
+    for T in (256, 512):
+        x = torch.randn(1, 1, T, 2)
+        want = attention(x, x, x, masks.local(T, radius=radius))
+        torch.testing.assert_close(local_attention(x, x, x, radius=radius), want)
+        _, blocks, block, _ = shapes[-1]
+        assert blocks * block == T and 16 <= block <= max(radius, 16)
 
 
 def test_bigbird_in_blocks_equals_dense():
