@@ -143,7 +143,7 @@ class BartCausalLM(HuggingFace):
         check_tokens(tokens, self.config.vocabulary)
         keep = real_tokens(keep, tokens, "keep")
         x = self.embed(tokens, keep)  # (B, T, D)
-        x = self.stack(x, mask=padding_mask(keep, causal=True), causal=True)  # (B, T, D)
+        x = self.stack(x, mask=padding_mask(keep), causal=True)  # (B, T, D)
         return self.embedding(x, scores=True)  # (B, T, V)
 
     def embed(self, tokens: Tensor, keep: Tensor | None, past: int = 0) -> Tensor:
