@@ -75,6 +75,8 @@ class GPTConfig:
             width=self.width,
             depth=self.depth,
             heads=self.heads,
+            kv_heads=1 if self.kv_heads is None else self.kv_heads,
+            head_width=1 if self.head_width is None else self.head_width,
             hidden=1 if self.hidden is None else self.hidden,
             positions=self.positions,
             window=1 if self.window is None else self.window,

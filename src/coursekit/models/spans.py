@@ -1,6 +1,6 @@
 """The span of a passage that answers a question, from two logits for every token (SQuAD).
 
-The book explains it in "Fine-tuning". Shapes: B batch, T length.
+The book explains it in "Fine-tuning practice". Shapes: B batch, T length.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Gradients: kept from taking a step that is too long (Pascanu et al., 2013).
 
-The book explains it in "Training".
+The book explains it in "Training practice".
 """
 
 from __future__ import annotations
