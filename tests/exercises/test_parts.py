@@ -24,8 +24,11 @@ from coursekit.local import local_attention
 from coursekit.models.bert import Bert, BertConfig, MaskedLMHead
 from coursekit.models.bert_heads import BertClassifier, best_span
 from coursekit.models.encoder_decoder import shift_right
+from coursekit.models.pretrained import sentence_vectors
 from coursekit.objectives.checkpoints import average_checkpoints
+from coursekit.objectives.input_formats import full_sentences
 from coursekit.objectives.label_smoothing import smoothed_cross_entropy
+from coursekit.objectives.masked_lm import TABLE_8, mlm_mask
 from coursekit.objectives.next_sentence import SentencePair, encode_pair
 from coursekit.objectives.rows import pad_rows
 from coursekit.objectives.special_tokens import SpecialTokens
@@ -136,6 +139,27 @@ def relation_accuracy(weights, pairs, words):
     return (seen == goal[:, None]).float().mean(dim=0), offset, offset_share(related, offset)
 
 
+def fill_inputs(documents, length, cls=0, sep=2):
+    special = SpecialTokens(pad=10**6, cls=cls, sep=sep, mask=10**6 + 1)
+    return full_sentences(documents, special, max_length=length)
+
+
+def fresh_masks(tokens, special, mask, epoch, seed, copies=None, rate=0.15):
+    pad, cls, sep, *others = (one for one in special if one != mask)
+    ids = SpecialTokens(pad=pad, cls=cls, sep=sep, mask=mask, others=tuple(others))
+    version = epoch if copies is None else epoch % copies
+    chance = torch.Generator().manual_seed(1000 * seed + version)
+    always = TABLE_8["100/0/0"]
+    made = mlm_mask(tokens, ids, 60_000, rate=rate, replacement=always, generator=chance)
+    return made.inputs, made.labels
+
+
+def find_translation(first, keep_first, second, keep_second):
+    cosines = sentence_vectors(first, keep_first) @ sentence_vectors(second, keep_second).T
+    found = [cosines.topk(1, dim=dim).indices.flatten() for dim in (1, 0)]
+    return *found, *[(one == torch.arange(len(one))).double().mean().item() for one in found]
+
+
 def layer_rates(names, depth, peak, decay):
     """The groups that an optimiser is given for a BERT of so many blocks and its head."""
     sizes = {"vocabulary": 3, "width": 2, "heads": 1, "hidden": 2, "positions": 2}
@@ -215,6 +239,9 @@ PARTS = {
         best_span(start, end, passage, longest=longest)[:2]
     ),
     "relation_accuracy": relation_accuracy,
+    "fill_inputs": fill_inputs,
+    "fresh_masks": fresh_masks,
+    "find_translation": find_translation,
     "layer_rates": layer_rates,
     "expected_best": finetuning.expected_best,
     "stop_early": lambda curves, looks: finetuning.stop_early(curves, looks)[:3],

@@ -180,6 +180,8 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "echoes": "positions",
     "relation_bars": "relations",
     "attention_arrows": "relations",
+    "packed": "roberta",
+    "whole_steps": "roberta",
     "histograms": "scaling",
     "saturation": "scaling",
     "gradient": "scaling",
