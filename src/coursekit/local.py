@@ -30,7 +30,7 @@ def local_attention(
 
     q, k (B, H, T, Dk), v (B, H, T, Dv) -> (B, H, T, Dv). `causal` drops the keys ahead of a query.
     `keep` (B, T) is False at padding. `block` queries share one stretch of keys; it changes the
-    speed, never the result. A window of `radius` to each side is fastest with blocks of half of it.
+    speed, never the result.
     """
     B, H, T, S = _check(q, k, v)
     if T != S:
@@ -45,7 +45,7 @@ def local_attention(
             f"keep must be boolean (batch, length) = ({B}, {T}), "
             f"found {keep.dtype} {tuple(keep.shape)}"
         )
-    if block is None:  # the power of two below the radius: it divides the usual lengths, is fast
+    if block is None:  # the power of two below the radius, which divides the usual lengths
         block = min(max(1 << max(radius - 1, 1).bit_length() - 1, 16), max(T, 1))
     check_whole(block=block)
     ahead = 0 if causal else radius

@@ -34,7 +34,9 @@ class BertClassifier(HuggingFace):
         super().__init__()
         _check_head(bert, classes)
         if bert.pooler is None:
-            raise ValueError("BertClassifier reads the pooled [CLS]: make the Bert with its pooler")
+            raise ValueError(
+                f"{type(self).__name__} reads the pooled [CLS]: make the Bert with its pooler"
+            )
         self.bert = bert
         self.dropout = nn.Dropout(bert.config.dropout_of_head)
         self.classifier = nn.Linear(bert.config.width, classes)
@@ -110,23 +112,14 @@ class RobertaClassifier(HuggingFace):
         return _rules(self, "classifier", "classifier.out_proj") + dense
 
 
-class BertMultipleChoice(HuggingFace):
+class BertMultipleChoice(BertClassifier):
     """Which of N answers: each is read with the question, and gets a score (SWAG, RACE).
 
     The scores are to be compared by a softmax over the answers. RoBERTa does the same.
     """
 
     def __init__(self, bert: Bert) -> None:
-        super().__init__()
-        _check_head(bert, classes=1)
-        if bert.pooler is None:
-            raise ValueError(
-                "BertMultipleChoice reads the pooled [CLS]: make the Bert with its pooler"
-            )
-        self.bert = bert
-        self.dropout = nn.Dropout(bert.config.dropout_of_head)
-        self.classifier = nn.Linear(bert.config.width, 1)
-        initialise(self.classifier)
+        super().__init__(bert, classes=1)
 
     def forward(
         self,
@@ -143,9 +136,7 @@ class BertMultipleChoice(HuggingFace):
                 f"tokens must have shape (batch, answers, length), found {tuple(tokens.shape)}"
             )
         flat = (None if x is None else x.flatten(0, 1) for x in (tokens, segments, keep))
-        hidden = self.bert(*flat, head_mask=head_mask)  # (B·N, T, D)
-        pooled = self.dropout(self.bert.pool(hidden))  # (B·N, D)
-        return self.classifier(pooled).view(tokens.shape[:2])  # (B, N)
+        return super().forward(*flat, head_mask=head_mask).view(tokens.shape[:2])  # (B, N)
 
     @classmethod
     def from_huggingface(
