@@ -15,7 +15,7 @@ def test_every_word_can_be_read_on_a_telephone(readable):
 
 def test_each_walk_is_drawn_twice_over_the_root_of_its_distance():
     figure = followed(PANELS)
-    best, dpo = figure.axes
+    _, dpo = figure.axes
     assert [axis.get_title(loc="left") for axis in figure.axes] == list(PANELS)
     walks = [line for line in dpo.lines if len(line.get_xdata()) == 2 and line.get_xdata()[1] > 1]
     drawn = [list(line.get_xydata()[1]) for line in walks]
