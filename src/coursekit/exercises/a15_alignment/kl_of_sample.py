@@ -272,8 +272,8 @@ QUESTION.mistake(
     "empty answers left out",
     old="ratios.mean().item()",
     new="ratios[answer.any(dim=-1)].mean().item()",
-    hint="You leave answers without a token out of the mean. The policy has given them: they count, "
-    "with a ratio of 0.",
+    hint="You leave answers without a token out of the mean. The policy has given them: they "
+    "count, with a ratio of 0.",
 )
 
 QUESTION.mistake(
@@ -288,8 +288,8 @@ QUESTION.mistake(
     "a gradient",
     old="(policy - reference).detach()",
     new="(policy - reference)",
-    hint="The numbers are right, but a gradient flows by the ratios. They are a part of the reward, "
-    "and a reward is a number that is given: detach it.",
+    hint="The numbers are right, but a gradient flows by the ratios. They are a part of the "
+    "reward, and a reward is a number that is given: detach it.",
 )
 
 QUESTION.mistake(

@@ -82,8 +82,9 @@ QUESTION.mistake(
     "sum of logs",
     old=END,
     new="return -(shares.exp() * logs).sum(dim=-1).mean()",
-    hint="You average the logarithms, each document with its share. The probabilities are what adds "
-    "up, and the logarithm is taken of their sum: one document that has the answer is then enough.",
+    hint="You average the logarithms, each document with its share. The probabilities are what "
+    "adds up, and the logarithm is taken of their sum: one document that has the answer is then "
+    "enough.",
 )
 
 QUESTION.mistake(

@@ -99,8 +99,8 @@ QUESTION.mistake(
     "margin added to the winner",
     old="- margin",
     new="+ margin",
-    hint="You give the margin to the chosen answer as a present. It is a lead that is asked for: it "
-    "makes the pair harder, not easier.",
+    hint="You give the margin to the chosen answer as a present. It is a lead that is asked for: "
+    "it makes the pair harder, not easier.",
 )
 
 QUESTION.mistake(
@@ -162,9 +162,9 @@ QUESTION.mistake(
     "the logarithm after the sigmoid",
     old=END,
     new="return -torch.sigmoid(lead).log().mean()",
-    hint="You take the logarithm in a step of its own, after a sigmoid or an exponential. Where the "
-    "rejected answer leads by a hundred the sigmoid is rounded to 0, the exponential is infinite, "
-    "and so is your loss. torch has a function for the logarithm of a sigmoid.",
+    hint="You take the logarithm in a step of its own, after a sigmoid or an exponential. Where "
+    "the rejected answer leads by a hundred the sigmoid is rounded to 0, the exponential is "
+    "infinite, and so is your loss. torch has a function for the logarithm of a sigmoid.",
 )
 
 QUESTION.mistake(

@@ -285,8 +285,8 @@ QUESTION.mistake(
     "the logarithm after the sigmoid",
     old=END,
     new="return -torch.sigmoid(beta * margin).log().mean()",
-    hint="You take the logarithm in a step of its own, after a sigmoid or an exponential. Where the "
-    "margin is far below zero the sigmoid is rounded to 0, the exponential is infinite, "
+    hint="You take the logarithm in a step of its own, after a sigmoid or an exponential. Where "
+    "the margin is far below zero the sigmoid is rounded to 0, the exponential is infinite, "
     "and so is your loss. torch has a function for the logarithm of a sigmoid.",
 )
 

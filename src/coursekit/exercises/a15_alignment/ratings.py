@@ -304,8 +304,8 @@ QUESTION.mistake(
     "share of the points, mean at zero",
     old=END,
     new="s = points / met.sum(dim=1)\n    return (s - s.mean()).tolist()",
-    hint="You return the share of the points that a model has won, with the mean taken off. Whoever "
-    "has met weak opponents wins more often: ratings know of the opponents.",
+    hint="You return the share of the points that a model has won, with the mean taken off. "
+    "Whoever has met weak opponents wins more often: ratings know of the opponents.",
 )
 
 QUESTION.mistake(
