@@ -90,8 +90,8 @@ def draws(student):
 
 @QUESTION.visible(says="a chain: each has met its neighbours alone", tolerance=1e-4)
 def a_chain(student):
-    votes = [(n, n + 1, float(k % 3 != n % 3)) for n in range(4) for k in range(3)]
-    return student.ratings(votes, 5)
+    votes = [(n, n + 1, float(k % 3 != n % 3)) for n in range(6) for k in range(3)]
+    return student.ratings(votes, 7)
 
 
 @QUESTION.visible(says="the list of votes stays as it was", tolerance=1e-4)
@@ -274,7 +274,7 @@ QUESTION.mistake(
     "on until nothing moves.",
 )
 
-for rounds in (2, 3, 5, 10):
+for rounds in (2, 3, 5, 10, 20, 30, 50, 100):
     QUESTION.mistake(
         f"{rounds} rounds only",
         old="range(1000)",
