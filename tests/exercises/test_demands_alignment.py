@@ -75,6 +75,11 @@ DEMANDS = [
         "any numbers, also large ones",
         edit(SHARES, "(relevance.exp() / relevance.exp().sum(-1, keepdim=True)).log()"),
     ),
+    (
+        "marginal_loss",
+        "any numbers, also large ones",
+        edit(SHARES, "relevance.softmax(dim=-1).log()"),
+    ),
     ("marginal_loss", "natural ones", edit("+ logs", "+ 0.6931472 * logs")),
     (
         "marginal_loss",
@@ -171,7 +176,7 @@ DEMANDS = [
     ("kl_of_sample", AGAIN, edit("~answer", "~answer & ~gap.isnan()")),
     (
         "kl_of_sample",
-        "a row has no True, its logarithm is 0",
+        "a row has no True, its log ratio is 0",
         edit(".sum(dim=-1)", ".sum(dim=-1) / answer.any(dim=-1)"),
     ),
     (

@@ -67,7 +67,7 @@ def long_answers(student):
 def impossible(student):
     relevance, logs = found(3, 5, seed=7)
     logs[0, :4], logs[1, 2] = -torch.inf, -torch.inf
-    return [student.marginal_loss(relevance.clone(), logs - less) for less in (0, 3000)]
+    return [student.marginal_loss(relevance * n, logs - 15 * n) for n in (1, 200)]
 
 
 @QUESTION.visible(says="what was given stays as it was; double precision")
@@ -200,6 +200,14 @@ QUESTION.mistake(
     new="relevance",
     hint="You take the relevances for logarithms of probabilities. Only a softmax makes shares of "
     "them that add up to 1.",
+)
+
+QUESTION.mistake(
+    "the logarithm after the softmax",
+    old=SHARES,
+    new="relevance.softmax(dim=-1).log()",
+    hint="Your softmax rounds small shares to 0, whose logarithm is minus infinity. The document "
+    "with the answer may be one of them: take softmax and logarithm in one step.",
 )
 
 QUESTION.mistake(

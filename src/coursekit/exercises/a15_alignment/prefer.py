@@ -291,6 +291,14 @@ QUESTION.mistake(
 )
 
 QUESTION.mistake(
+    "the cross-entropy of a probability",
+    old=END,
+    new="return F.binary_cross_entropy(torch.sigmoid(beta * margin), torch.ones_like(margin))",
+    hint="You hand a probability to a cross-entropy. Where it is rounded to 0 torch counts 100 for "
+    "its logarithm, whatever it was, and no gradient is left; do not take the sigmoid first.",
+)
+
+QUESTION.mistake(
     "a small number in the logarithm",
     old=END,
     new="return -(torch.sigmoid(beta * margin) + 1e-9).log().mean()",

@@ -141,6 +141,21 @@ QUESTION.mistake(
     "look for the ratings that fit all votes.",
 )
 
+for start in (1000, 1500):
+    QUESTION.mistake(
+        f"one by one, from {start} on",
+        old=START,
+        new=f"r = [{start}.0] * models\n"
+        "    for a, b, gained in votes:\n"
+        "        more = 32 * (gained - 1 / (1 + 10 ** ((r[b] - r[a]) / 400)))\n"
+        "        r[a] += more\n"
+        "        r[b] -= more\n"
+        "    return r\n    " + START,
+        hint=f"You go through the votes one by one with chess's numbers, {start}, 32 and 400. "
+        "Another order of the votes gives other ratings, and neither their scale nor their mean is "
+        "the one asked for. Count first, then look for the ratings that fit all votes.",
+    )
+
 QUESTION.mistake(
     "one by one, the winner's gain not the loser's loss",
     old=START,
