@@ -31,6 +31,7 @@ QUESTION = Question(
     "of question 2, with beta times that as the lead.",
     reference=prefer,
     forbidden=("coursekit",),
+    needs=("pair_reward_loss",),
 )
 
 
