@@ -228,7 +228,7 @@ DEMANDS = [
     ("ratings", "with mean 0", becomes(lambda found: [s - found[0] for s in found])),
     ("ratings", "exact to 0.0001", becomes(lambda found: [round(s, 3) for s in found])),
     ("ratings", "it takes hundreds of rounds", edit("range(1000)", "range(100)")),
-    ("ratings", "go on until nothing moves any more", edit("1e-12", "1e-4")),
+    ("ratings", "steps of 0.0001 may still add up to much more", edit("1e-12", "1e-4")),
     ("ratings", "Leave the list of votes as it is", spoils(0)),
 ]
 

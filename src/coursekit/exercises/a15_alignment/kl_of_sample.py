@@ -284,6 +284,35 @@ QUESTION.mistake(
     "times that is nan: choose without multiplying, as masked_fill and torch.where do.",
 )
 
+BOTH = "(policy - reference).detach()  # (N, T)\n    ratios = gap.masked_fill(~answer, 0.0)"
+
+QUESTION.mistake(
+    "multiplied by the mask, and a gradient",
+    old=BOTH,
+    new="policy - reference\n    ratios = (gap * answer)",
+    hint="Two things: you multiply by the mask, but 0 times nan is nan, so choose with masked_fill "
+    "or torch.where; and a gradient flows by the ratios, which are numbers that are given: detach.",
+)
+
+QUESTION.mistake(
+    "a tensor with a gradient",
+    old=BOTH + ".sum(dim=-1)  # (N,)\n    return ratios, ratios.mean().item()",
+    new="policy - reference\n    ratios = gap.masked_fill(~answer, 0.0).sum(dim=-1)\n"
+    "    return ratios, ratios.mean()",
+    hint="Two things: your estimate is a tensor where a plain number is asked for, .item() makes "
+    "one; and a gradient flows by the ratios, which are numbers that are given: detach them.",
+)
+
+QUESTION.mistake(
+    "multiplied by the mask, a tensor with a gradient",
+    old=BOTH + ".sum(dim=-1)  # (N,)\n    return ratios, ratios.mean().item()",
+    new="policy - reference\n    ratios = (gap * answer).sum(dim=-1)\n"
+    "    return ratios, ratios.mean()",
+    hint="Three things: 0 times nan is nan, so choose with masked_fill or torch.where where you "
+    "multiply by the mask; a gradient flows by the ratios, which should be detached; and the "
+    "estimate should be a plain number.",
+)
+
 QUESTION.mistake(
     "a gradient",
     old="(policy - reference).detach()",

@@ -104,6 +104,15 @@ QUESTION.mistake(
 )
 
 QUESTION.mistake(
+    "margin added to the winner, two steps",
+    old=f"{LEAD}  # (B,)\n    {END}",
+    new="chosen - rejected + margin\n    return -torch.sigmoid(lead).log().mean()",
+    hint="Two things: you give the margin to the chosen answer as a present, where it is a lead "
+    "that is asked for; and you take the logarithm in a step of its own, which is minus infinity "
+    "where the sigmoid is rounded to 0.",
+)
+
+QUESTION.mistake(
     "margin ignored",
     old=" - margin",
     new="",

@@ -367,6 +367,27 @@ QUESTION.mistake(
     "times that is nan: choose without multiplying, as masked_fill and torch.where do.",
 )
 
+BOTH = "policy - reference.detach()  # (2, B, T)\n    gains = gap.masked_fill(~answer, 0.0)"
+
+QUESTION.mistake(
+    "multiplied by the mask, and the reference learns",
+    old=BOTH,
+    new="policy - reference\n    gains = (gap * answer)",
+    hint="Two things: you multiply by the mask, but 0 times nan is nan, so choose with masked_fill "
+    "or torch.where; and the reference gets a gradient, though it is frozen: detach it.",
+)
+
+QUESTION.mistake(
+    "the reference learns, two steps",
+    old="reference.detach()  # (2, B, T)\n    gains = gap.masked_fill(~answer, 0.0).sum(dim=-1)  "
+    "# (2, B)\n    margin = gains[0] - gains[1]  # (B,)\n    " + END,
+    new="reference\n    gains = gap.masked_fill(~answer, 0.0).sum(dim=-1)\n"
+    "    return -torch.sigmoid(beta * (gains[0] - gains[1])).log().mean()",
+    hint="Two things: the reference gets a gradient, though it is frozen, so detach it; and you "
+    "take the logarithm in a step of its own, which is minus infinity where the sigmoid is rounded "
+    "to 0.",
+)
+
 QUESTION.mistake(
     "no gradient",
     old="margin).mean()",

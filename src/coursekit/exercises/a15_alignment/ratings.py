@@ -37,7 +37,7 @@ QUESTION = Question(
     hint="Go through the votes once, and note two things: how many points each model has, and how "
     "often each two have met. From then on the votes are not needed. Begin with 0 for everybody. "
     "In each round work out all expected points at the present ratings, then move all ratings at "
-    "once. When nothing moves any more, take the mean off.",
+    "once. When hardly anything moves any more, take the mean off.",
     reference=ratings,
     forbidden=("coursekit",),
 )
