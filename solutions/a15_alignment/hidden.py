@@ -200,9 +200,9 @@ def kl_double(student):
 
 @hidden("kl_of_sample", says="nan in prompts, infinities in padding, and no answer at all in one")
 def kl_outside(student):
-    policy, reference, answer = spoken([2, 1, 3, 4], [6, 1, 8, 9], 9, seed=271)
-    policy[~answer], reference[:, 4:][~answer[:, 4:]] = torch.nan, -torch.inf
-    return student.kl_of_sample(policy, reference, answer)
+    ours, theirs, marked = spoken([2, 1, 3, 4], [6, 1, 8, 9], 9, seed=271)
+    ours[~marked], theirs[:, 4:][~marked[:, 4:]] = torch.nan, -torch.inf
+    return student.kl_of_sample(ours, theirs, marked)
 
 
 @hidden("kl_of_sample", says="what was given is left as it was", weight=0.5)
