@@ -30,6 +30,7 @@ from coursekit.objectives.input_formats import full_sentences
 from coursekit.objectives.label_smoothing import smoothed_cross_entropy
 from coursekit.objectives.masked_lm import TABLE_8, mlm_mask
 from coursekit.objectives.next_sentence import SentencePair, encode_pair
+from coursekit.objectives.preferences import dpo_loss, reward_loss, rlhf_reward
 from coursekit.objectives.rows import pad_rows
 from coursekit.objectives.special_tokens import SpecialTokens
 from coursekit.positions import Rotary, shift_matrix, sinusoidal
@@ -191,6 +192,19 @@ def span_loss(start, end, first, last, passage):
     return torch.stack(losses).mean()
 
 
+def prefer(policy, reference, answer, beta=0.1):
+    """The course's DPO takes one log probability for each answer."""
+    sums = [side.where(answer, 0.0).sum(dim=-1) for side in (policy, reference)]  # (2, B) each
+    return dpo_loss(*sums[0], *sums[1], beta=beta).loss
+
+
+def kl_of_sample(policy, reference, answer):
+    """What RLHF takes off a reward of 0 with beta 1."""
+    sums = [side.where(answer, 0.0).sum(dim=-1) for side in (policy, reference)]  # (N,) each
+    ratios = -rlhf_reward(torch.zeros_like(sums[0]), *sums, beta=1.0).detach()
+    return ratios, ratios.mean().item()
+
+
 PARTS = {
     "shares": masked_softmax,
     "gaussian_scores": kernels.gaussian,
@@ -246,6 +260,11 @@ PARTS = {
     "expected_best": finetuning.expected_best,
     "stop_early": lambda curves, looks: finetuning.stop_early(curves, looks)[:3],
     "span_loss": span_loss,
+    "pair_reward_loss": lambda chosen, rejected, margin=0.0: reward_loss(
+        chosen, rejected, margin=margin
+    ),
+    "prefer": prefer,
+    "kl_of_sample": kl_of_sample,
 }
 
 
