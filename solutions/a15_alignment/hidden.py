@@ -109,12 +109,12 @@ def pair_keeps(student):
 
 def spoken(begins, ends, length, seed, scale=1.0, dtype=torch.float32):
     """Return log probabilities under two models, one row for each begin, and where answers are."""
-    policy, reference = (
+    ours, theirs = (
         -scale * randn(len(begins), length, seed=seed + n, dtype=dtype).abs() for n in (0, 1)
     )
     place = torch.arange(length)
     answer = (place >= torch.tensor(begins)[:, None]) & (place < torch.tensor(ends)[:, None])
-    return policy, reference, answer
+    return ours, theirs, answer
 
 
 def paired(pairs, length, seed, **more):
@@ -215,14 +215,13 @@ def kl_keeps(student):
 
 def cast(strengths, count, seed, ties=0.25):
     """Return votes on such models; a ring of them makes sure that nobody is unbeaten."""
-    chance = torch.Generator().manual_seed(7000 + seed)
-    models = len(strengths)
+    dice, models = torch.Generator().manual_seed(7000 + seed), len(strengths)
     votes = [((n + 1) % models, n, 1.0) for n in range(models)]
-    for _ in range(count):
-        a, b = torch.randperm(models, generator=chance)[:2].tolist()
-        luck, tie = torch.rand(2, generator=chance).tolist()
-        won = float(luck < torch.tensor(strengths[a] - strengths[b]).sigmoid().item())
-        votes.append((a, b, 0.5 if tie < ties else won))
+    while len(votes) < models + count:
+        left, right = torch.randperm(models, generator=dice).tolist()[:2]
+        luck, draw = (float(torch.rand((), generator=dice)) for _ in range(2))
+        chance = torch.tensor(strengths[left] - strengths[right]).sigmoid().item()
+        votes.append((left, right, 0.5 if draw < ties else float(luck < chance)))
     return votes
 
 
@@ -271,8 +270,8 @@ def ratings_weak(student):
 
 @hidden("ratings", says="strong and weak far apart", tolerance=1e-4)
 def ratings_far(student):
-    votes = [(0, 1, 1.0)] * 99 + [(1, 0, 1.0)] + [(1, 2, 1.0)] * 40 + [(2, 1, 0.5)]
-    return student.ratings(votes, 3)
+    first, second = [(0, 1, 1.0)] * 99 + [(1, 0, 1.0)], [(1, 2, 1.0)] * 40 + [(2, 1, 0.5)]
+    return student.ratings(first + second, 3)
 
 
 @hidden("ratings", says="two models that are equal", tolerance=1e-4)

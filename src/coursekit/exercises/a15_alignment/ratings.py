@@ -47,14 +47,14 @@ STRENGTHS = (0.9, -0.6, 0.3, 0.0, -1.1, 1.4, -0.2, 0.5)
 
 def ballots(models: int, count: int, seed: int, ties: float = 0.3) -> list[tuple]:
     """Return votes of people who mostly agree; each model has won and lost once at least."""
-    chance = torch.Generator().manual_seed(seed)
+    dice = torch.Generator().manual_seed(seed)
     rows = [(n, (n + 1) % models, 1.0) for n in range(models)]  # a ring: nobody is unbeaten
     for _ in range(count):
-        a, b = torch.randperm(models, generator=chance)[:2].tolist()
+        a, b = torch.randperm(models, generator=dice)[:2].tolist()
         lead = torch.tensor(STRENGTHS[a] - STRENGTHS[b]).sigmoid().item()
-        luck, tie = torch.rand(2, generator=chance).tolist()
+        luck, tie = torch.rand(2, generator=dice).tolist()
         rows.append((a, b, 0.5 if tie < ties else float(luck < lead)))
-    order = torch.randperm(len(rows), generator=chance).tolist()
+    order = torch.randperm(len(rows), generator=dice).tolist()
     return [rows[n] for n in order]
 
 
