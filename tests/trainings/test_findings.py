@@ -92,6 +92,8 @@ def test_the_writer_hears_the_year_and_counting_hears_it_better():
     assert m["dating, counting"] < m["dating, writer"] / 2
     right = [(guess < 1900) == (row["year"] < 1900) for row in dated for guess in row["guesses"]]
     assert len(right) == m["stretches"] and sum(right) / len(right) > 0.8  # the century
+    near = [abs(guess - row["year"]) <= 5 for row in dated for guess in row["guesses"]]
+    assert sum(near) / len(near) < 0.25  # the decade
 
 
 def test_the_writer_goes_on_learning_until_its_last_step():

@@ -22,7 +22,7 @@ def knobs(shares: Mapping[str, Sequence[float]], words: Sequence[str], *, shown:
     """
     own = [100 * share for share in next(iter(shares.values()))[:shown]]
     figure, axes = new_figure(
-        len(shares), 1, width=WIDTH, height=1.75 * len(shares) + 0.4, sharex=True, squeeze=False
+        len(shares), 1, width=WIDTH, height=1.5 * len(shares) + 0.4, sharex=True, squeeze=False
     )
     top = 100 * max(max(some) for some in shares.values())
     ranks = range(1, shown + 1)
@@ -38,6 +38,7 @@ def knobs(shares: Mapping[str, Sequence[float]], words: Sequence[str], *, shown:
         axes[0, 0].annotate(word, (rank, own[rank - 1]), (0, 4), textcoords="offset points",
                             rotation=90, ha="center", va="bottom")  # fmt: skip
     axes[-1, 0].set_xlabel("rank of the token, the likeliest first")
+    axes[-1, 0].set_xticks([1, *range(5, shown + 1, 5)])
     return figure
 
 
