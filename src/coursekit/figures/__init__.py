@@ -146,6 +146,8 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "smooth": "blocks",
     "loss_curve": "curves",
     "flipbook": "flipbook",
+    "knobs": "gpt",
+    "dating": "gpt",
     "weights_of_one_query": "heads",
     "accuracy_by_heads": "heads",
     "split_attend_join": "heads",
