@@ -1,0 +1,1 @@
+QUESTION = None
