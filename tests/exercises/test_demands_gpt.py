@@ -87,11 +87,11 @@ DEMANDS = [
         edit(
             SORTED,
             "    if top_k is not None and top_p < 1.0:\n"
-            "        logits, temperature = next_token(logits, temperature, None, top_p).log(), 1.0\n"
-            f"        top_p = 1.0\n{SORTED}",
+            "        logits = next_token(logits, temperature, None, top_p).log()\n"
+            f"        temperature = top_p = 1.0\n{SORTED}",
         ),
     ),
-    ("next_token", "has probability 0", edit("return torch.zeros_like(kept)", "return kept")),
+    ("next_token", "has probability 0", becomes(lambda found: found.clamp(min=1e-3))),
     ("next_token", "sums to 1", edit(RENORMED, "")),
     ("next_token", "keeps its ratios", edit(RENORMED, f"    kept = kept.sqrt()\n{RENORMED}")),
     ("next_token", "in the dtype of the logits", single),
@@ -190,8 +190,10 @@ DEMANDS = [
         "together",
         edit(
             "    asked = ",
-            "    if len(texts) > 1:\n        rows = [bits_per_byte(a[None], b[None], [c], pad) for a, b, c in "
-            "zip(logits, tokens, texts) if c]\n        return sum(rows) / len(rows)\n    asked = ",
+            "    if len(texts) > 1:\n"
+            "        rows = [one for one in zip(logits, tokens, texts) if one[2]]\n"
+            "        rows = [bits_per_byte(a[None], b[None], [c], pad) for a, b, c in rows]\n"
+            "        return sum(rows) / len(rows)\n    asked = ",
         ),
     ),
     (
@@ -311,10 +313,7 @@ DEMANDS = [
     (
         "task_sequences",
         "with no cache before it",
-        edit(
-            "places)  # (1, T, D)\n",
-            "places, locals().get('_'))\n        ",
-        ),
+        edit("places)  # (1, T, D)", "places, locals().get('_'))"),
     ),
     ("task_sequences", "Leave the texts as they are", spoils_at(1)),
     (
