@@ -21,7 +21,19 @@ from torch import Tensor
 
 BLOCK = 32
 VERSION = 3
-NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+NUMBERS = {
+    0: "B",
+    1: "b",
+    2: "H",
+    3: "h",
+    4: "I",
+    5: "i",
+    6: "f",
+    7: "?",
+    10: "Q",
+    11: "q",
+    12: "d",
+}
 TEXT, LIST = 8, 9
 LONGEST = 1 << 24  # bytes of a name, entries of a list: more is a damaged file
 FORMS = {
@@ -105,7 +117,9 @@ def _tensor(
         raise ValueError(f"{name} is in form number {form} of GGUF; {known} can be read")
     label, kind, block = FORMS[form]
     if shape[-1] % block:
-        raise ValueError(f"{name} is in {label}, whose rows are multiples of {block}, found {shape}")
+        raise ValueError(
+            f"{name} is in {label}, whose rows are multiples of {block}, found {shape}"
+        )
     cursor.place = first + offset
     blocks = np.frombuffer(cursor.bytes(int(np.prod(shape)) // block * kind.itemsize), kind)
     return torch.from_numpy(decoded(blocks, label)).view(*shape)
