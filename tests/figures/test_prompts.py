@@ -14,7 +14,7 @@ PANELS = {
     },
     "distances": {"1 block": {0: [0.5, 0.5], 8: [0.25, 0.75]}},
 }
-LEVELS = {"a guess": {0: 0.125, 1: 0.125, 8: 0.125, 16: 0.125}}
+LEVELS = {"sums": {"possible": {1: 0.5, 8: 1.0}, "a guess": {0: 0.125, 1: 0.125, 8: 0.125}}}
 TEXT = list("a1b2a")
 ROWS = {"block 1, head 1": [0.5, 0.5, 0.0, 0.0, 0.0], "block 2, head 3": [0.0, 0.9, 0.0, 0.1, 0.0]}
 
@@ -26,17 +26,18 @@ def test_every_word_can_be_read_on_a_telephone(readable):
 
 def test_each_seed_has_a_point_and_their_mean_a_line():
     top, below = by_shots(PANELS, levels=LEVELS).axes
-    first, points, second, _, level = top.lines
+    first, points, second, _, possible, level = top.lines
     assert (first.get_label(), second.get_label()) == ("1 block", "2 blocks")
     assert first.get_xydata().tolist() == [[0, 20], [1, 20], [2, 45]]
     assert sorted(map(tuple, points.get_xydata())) == [
         (0, 10), (0, 30), (1, 20), (1, 20), (2, 40), (2, 50),
     ]  # fmt: skip
     assert points.get_linestyle() == "None" and points.get_color() == first.get_color()
-    assert level.get_xydata().tolist() == [[0, 12.5], [1, 12.5], [2, 12.5]]  # no 16 in these runs
+    assert level.get_xydata().tolist() == [[0, 12.5], [1, 12.5], [2, 12.5]]
+    assert possible.get_xydata().tolist() == [[1, 50], [2, 100]]
     assert to_rgba(level.get_color()) == to_rgba(COLOURS["grey"])
     assert [tick.get_text() for tick in top.get_xticklabels()] == ["0", "1", "8"]
-    assert below.lines[0].get_xydata().tolist() == [[0, 50], [1, 50]]
+    assert len(below.lines) == 2 and below.lines[0].get_xydata().tolist() == [[0, 50], [1, 50]]
     assert [tick.get_text() for tick in below.get_xticklabels()] == ["0", "8"]
     assert [axis.get_title(loc="left") for axis in (top, below)] == ["sums", "distances"]
 

@@ -21,13 +21,13 @@ Shares = Mapping[int, Sequence[float]]  # number of examples -> a share, 0 to 1,
 def by_shots(
     panels: Mapping[str, Mapping[str, Shares]],
     *,
-    levels: Mapping[str, Mapping[int, float]] | None = None,
+    levels: Mapping[str, Mapping[str, Mapping[int, float]]] | None = None,
 ) -> Figure:
     """Draw right answers by the number of examples: a point for each seed, a line at their mean.
 
     `panels` maps a title to its lines, at most four, which have the same names in all panels.
-    `levels` are dotted lines in each panel: what is possible, what chance gives. The numbers of
-    examples stand at equal distances.
+    `levels` has dotted lines by the same titles: what is possible, what chance gives; all panels
+    call them alike. The numbers of examples stand at equal distances.
     """
     height = 2.5 * len(panels) + 0.8
     figure, axes = new_figure(len(panels), 1, width=WIDTH, height=height, squeeze=False)
@@ -39,10 +39,9 @@ def by_shots(
             axis.plot(places, means, marker=mark, ms=4, label=name, **look)
             points = [(p, 100 * one) for p, found in zip(places, shares.values()) for one in found]
             axis.plot(*zip(*points), mark, mfc="none", ms=7, color=look["color"])
-        for name, shares in (levels or {}).items():
-            known = {n: share for n, share in shares.items() if n in shots}
+        for dots, (name, known) in enumerate((levels or {}).get(title, {}).items(), 1):
             axis.plot([shots.index(n) for n in known], [100 * share for share in known.values()],
-                      color=COLOURS["grey"], linestyle=(0, (1, 2)), label=name)  # fmt: skip
+                      color=COLOURS["grey"], linestyle=(0, (1, 2 * dots)), label=name)  # fmt: skip
         axis.set_title(title, loc="left")
         axis.set_xticks(range(len(shots)), shots)
         axis.set(ylim=(-3, 105), ylabel="right (%)", xlabel="examples in the prompt")
