@@ -72,3 +72,35 @@ def test_what_was_learned_in_english_is_known_in_french_if_pieces_are_shared():
         assert nothing[zero] < often + 0.01
         assert shared[zero] < shared["translate-train, layer 2"] - 0.05
         assert abs(shared["translate-train, layer 2"] - shared["French, layer 2"]) < 0.02
+
+
+def test_two_blocks_look_up_what_only_the_prompt_says_and_one_does_not():
+    runs = metrics("examples/cpu-lookups.json")
+    for seed in ("", ", seed 2"):
+        two, one, long = (runs[f"lookups, {name}{seed}"] for name in
+                          ("2 blocks", "1 block", "1 block, 1800 steps"))  # fmt: skip
+        for n in (0, 1, 2, 4, 8, 16):
+            assert abs(two[f"new, after {n}"] - two[f"best possible, after {n}"]) < 0.05
+        assert two["new, shown"] > 0.98 and two["new pairs, shown"] > 0.9
+        for alone in (one, long):
+            assert alone["new, shown"] < 0.6 and alone["new pairs, shown"] < 0.2
+
+
+def test_a_shift_of_the_alphabet_is_told_by_one_example():
+    runs = metrics("examples/cpu-lookups.json")
+    for seed in ("", ", seed 2"):
+        two = runs[f"functions, 2 blocks{seed}"]
+        assert two["known shifts, after 0"] < 0.2 < 0.95 < two["known shifts, after 1"]
+        assert two["new shifts, after 1"] > 0.9
+
+
+def test_sums_need_an_example_and_a_twin_is_no_help():
+    runs = metrics("examples/cpu-sums.json")
+    for seed in (1, 2):
+        large, small = runs[f"2x64, seed {seed}"], runs[f"1x16, seed {seed}"]
+        assert large["new, after 0"] < 0.55 < large["new, after 1"] < large["new, after 3"]
+        assert small["new, after 3"] < 0.3
+        for run in (large, small):
+            assert run["found, new"] == run["found in either order, new"] == 0
+            assert run["found, twin seen"] == 0 and run["found in either order, twin seen"] == 1
+            assert abs(run["twin seen, after 3"] - run["new, after 3"]) < 0.05
