@@ -30,9 +30,7 @@ def smollm2() -> tuple[GPT, ByteBPE]:
     asked, "<|im_end|>", a new line, "<|im_start|>assistant", a new line.
     """
     path = smollm2_file()
-    with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != SHA256:
+    if (found := hashlib.sha256(path.read_bytes()).hexdigest()) != SHA256:
         raise ValueError(
             f"{path.name} is not the one of {REQUIREMENT}: its SHA-256 should begin with "
             f"{SHA256[:12]}, found {found[:12]}"

@@ -58,9 +58,8 @@ class _Cursor:
 
     def bytes(self, count: int) -> memoryview:
         if count > len(self.content) - self.place:
-            raise ValueError(
-                f"{self.name} ends after {len(self.content):,} bytes, in the middle of something"
-            )
+            size = len(self.content)
+            raise ValueError(f"{self.name} ends after {size:,} bytes, in the middle of something")
         self.place += count
         return self.content[self.place - count : self.place]
 
@@ -139,27 +138,19 @@ def decoded(blocks: np.ndarray, form: str) -> np.ndarray:
 
 # Whose weight is which: GGUF's names (a pattern) and those of `LlamaForCausalLM`.
 NAMES = {
-    r"^token_embd\.": "model.embed_tokens.",
-    r"^output_norm\.": "model.norm.",
-    r"^output\.": "lm_head.",
-    r"^blk\.": "model.layers.",
-    r"\.attn_norm\.": ".input_layernorm.",
-    r"\.ffn_norm\.": ".post_attention_layernorm.",
-    r"\.attn_output\.": ".self_attn.o_proj.",
-    r"\.attn_([qkv])\.": r".self_attn.\1_proj.",
+    r"^token_embd\.": "model.embed_tokens.", r"^output_norm\.": "model.norm.",
+    r"^output\.": "lm_head.", r"^blk\.": "model.layers.",
+    r"\.attn_norm\.": ".input_layernorm.", r"\.ffn_norm\.": ".post_attention_layernorm.",
+    r"\.attn_output\.": ".self_attn.o_proj.", r"\.attn_([qkv])\.": r".self_attn.\1_proj.",
     r"\.ffn_(gate|up|down)\.": r".mlp.\1_proj.",
-}
+}  # fmt: skip
 SIZES = {
-    "vocab_size": "vocab_size",
-    "hidden_size": "embedding_length",
-    "num_hidden_layers": "block_count",
-    "num_attention_heads": "attention.head_count",
-    "num_key_value_heads": "attention.head_count_kv",
-    "intermediate_size": "feed_forward_length",
-    "max_position_embeddings": "context_length",
+    "vocab_size": "vocab_size", "hidden_size": "embedding_length",
+    "num_hidden_layers": "block_count", "num_attention_heads": "attention.head_count",
+    "num_key_value_heads": "attention.head_count_kv", "rope_theta": "rope.freq_base",
+    "intermediate_size": "feed_forward_length", "max_position_embeddings": "context_length",
     "rms_norm_eps": "attention.layer_norm_rms_epsilon",
-    "rope_theta": "rope.freq_base",
-}
+}  # fmt: skip
 
 
 def llama_config(settings: Mapping[str, Any], *, tied: bool) -> dict[str, Any]:
