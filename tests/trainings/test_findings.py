@@ -82,16 +82,19 @@ def test_two_blocks_look_up_what_only_the_prompt_says_and_one_does_not():
         for n in (0, 1, 2, 4, 8, 16):
             assert abs(two[f"new, after {n}"] - two[f"best possible, after {n}"]) < 0.05
         assert two["new, shown"] > 0.98 and two["new pairs, shown"] > 0.9
-        for alone in (one, long):
-            assert alone["new, shown"] < 0.6 and alone["new pairs, shown"] < 0.2
+        assert one["new, shown"] + 0.1 < long["new, shown"] < 0.6  # it rises, slowly
+        assert one["new pairs, shown"] <= long["new pairs, shown"] < 0.05
+        assert max(one["new, after 16"], long["new, after 16"]) < 0.5
 
 
 def test_a_shift_of_the_alphabet_is_told_by_one_example():
     runs = metrics("examples/cpu-lookups.json")
     for seed in ("", ", seed 2"):
-        two = runs[f"functions, 2 blocks{seed}"]
-        assert two["known shifts, after 0"] < 0.2 < 0.95 < two["known shifts, after 1"]
-        assert two["new shifts, after 1"] > 0.9
+        two, one = (runs[f"functions, {blocks}{seed}"] for blocks in ("2 blocks", "1 block"))
+        for known in (two, one):  # nothing has to be found for that, so one block will do
+            assert known["known shifts, after 0"] < 0.2 < 0.98 < known["known shifts, after 1"]
+            assert known["new shifts, after 0"] == 0 and known["new shifts, after 1"] > 0.7
+        assert two["new shifts, after 1"] < 0.9 < 0.98 < two["new shifts, after 8"]
 
 
 def test_sums_need_an_example_and_a_twin_is_no_help():
