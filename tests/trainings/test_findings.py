@@ -79,6 +79,8 @@ def test_two_blocks_look_up_what_only_the_prompt_says_and_one_does_not():
     for seed in ("", ", seed 2"):
         two, one, long = (runs[f"lookups, {name}{seed}"] for name in
                           ("2 blocks", "1 block", "1 block, 1800 steps"))  # fmt: skip
+        assert two["steps to 90%"] <= 350
+        assert runs[f"lookups, 2 blocks, from 0.02{seed}"]["new, shown"] < 0.5  # not yet
         for n in (0, 1, 2, 4, 8, 16):
             assert abs(two[f"new, after {n}"] - two[f"best possible, after {n}"]) < 0.05
         assert two["new, shown"] > 0.98 and two["new pairs, shown"] > 0.9
