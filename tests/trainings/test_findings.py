@@ -103,3 +103,53 @@ def test_the_writer_goes_on_learning_until_its_last_step():
     ]
     valid = [row["valid"] for row in curve]
     assert valid[-1] == min(valid) and abs(curve[-1]["loss"] - valid[-1]) < 0.1
+
+
+def test_two_blocks_look_up_what_only_the_prompt_says_and_one_does_not():
+    runs = metrics("examples/cpu-lookups.json")
+    for seed in ("", ", seed 2"):
+        two, one, long = (runs[f"lookups, {name}{seed}"] for name in
+                          ("2 blocks", "1 block", "1 block, 1800 steps"))  # fmt: skip
+        assert two["steps to 90%"] <= 350
+        assert runs[f"lookups, 2 blocks, from 0.02{seed}"]["new, shown"] < 0.5  # not yet
+        for n in (0, 1, 2, 4, 8, 16):
+            assert abs(two[f"new, after {n}"] - two[f"best possible, after {n}"]) < 0.05
+        assert two["new, shown"] > 0.98 and two["new pairs, shown"] > 0.9
+        assert one["new, shown"] + 0.1 < long["new, shown"] < 0.6  # it rises, slowly
+        assert one["new pairs, shown"] <= long["new pairs, shown"] < 0.05
+        assert max(one["new, after 16"], long["new, after 16"]) < 0.5
+
+
+def test_a_shift_of_the_alphabet_is_told_by_one_example():
+    runs = metrics("examples/cpu-lookups.json")
+    for seed in ("", ", seed 2"):
+        two, one = (runs[f"functions, {blocks}{seed}"] for blocks in ("2 blocks", "1 block"))
+        for known in (two, one):  # nothing has to be found for that, so one block will do
+            assert known["known shifts, after 0"] < 0.2 < 0.98 < known["known shifts, after 1"]
+            assert known["new shifts, after 0"] == 0 and known["new shifts, after 1"] > 0.7
+        assert two["new shifts, after 1"] < 0.9 < 0.98 < two["new shifts, after 8"]
+
+
+def test_sums_need_an_example_and_a_model_that_is_large_enough():
+    runs = metrics("examples/cpu-sums.json")
+    for seed in (1, 2):
+        large, middle = runs[f"2x64, seed {seed}"], runs[f"2x32, seed {seed}"]
+        for run in (large, middle):
+            gain = run["new, after 1"] - run["new, after 0"]
+            assert run["new, after 0"] < 0.45 and gain > 0.25
+            assert run["new, distances, after 1"] < run["new, sums, after 1"] - 0.25
+        assert large["new, after 1"] > middle["new, after 1"] + 0.1
+        assert large["new, sums, after 3"] > 0.98
+        for size in ("1x16", "2x16"):
+            assert max(runs[f"{size}, seed {seed}"][f"new, after {n}"] for n in range(4)) < 0.05
+        assert abs(large["new, after 3"] - large["new, after 1"]) < 0.06  # one example is enough
+    assert runs["2x32, seed 1"]["new, after 3"] < 0.1  # a place that one run did not learn
+
+
+def test_twins_in_training_are_no_help_with_sums():
+    for name, run in metrics("examples/cpu-sums.json").items():
+        assert run["found, new"] == run["found in either order, new"] == 0
+        assert run["found, twin seen"] == 0 and run["found in either order, twin seen"] == 1
+        for n in range(4):
+            for kind in ("twin seen", "seen"):
+                assert run[f"{kind}, after {n}"] < run[f"new, after {n}"] + 0.07, (name, kind, n)

@@ -180,6 +180,8 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "grid_similarity": "positions",
     "where_right": "positions",
     "echoes": "positions",
+    "by_shots": "prompts",
+    "reading": "prompts",
     "relation_bars": "relations",
     "attention_arrows": "relations",
     "packed": "roberta",
