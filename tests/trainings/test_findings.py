@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 
 
@@ -72,3 +74,39 @@ def test_what_was_learned_in_english_is_known_in_french_if_pieces_are_shared():
         assert nothing[zero] < often + 0.01
         assert shared[zero] < shared["translate-train, layer 2"] - 0.05
         assert abs(shared["translate-train, layer 2"] - shared["French, layer 2"]) < 0.02
+
+
+def law(seeds=(1, 2), cost="flops of a step"):
+    """Return the frontier of a GPT's sizes, and the name of the size of each of its points."""
+    from coursekit.analysis.laws import frontier
+
+    runs = json.loads((RESULTS / "scaling/cpu-sizes.json").read_text(encoding="utf-8"))["runs"]
+    runs = [run for run in runs if run["seed"] in seeds]
+    curves = []
+    for run in (run["metrics"] for run in runs):
+        steps = [int(name[8:]) for name in run if name.startswith("loss at ")]
+        curves.append(zip(*((step * run[cost], run[f"loss at {step}"]) for step in steps)))
+    found = frontier(*zip(*curves))
+    return found, [runs[number]["name"] for number in found.curve]
+
+
+@pytest.mark.parametrize("seeds", [(1,), (2,), (1, 2)])
+def test_the_loss_falls_as_a_power_of_the_compute(seeds):
+    from coursekit.analysis.laws import power_law
+
+    found, names = law(seeds)
+    assert -0.08 < power_law(found.compute, found.loss).exponent < -0.06
+    middle = found.compute.log().mean()
+    for part in (found.compute.log() < middle, found.compute.log() >= middle):
+        assert -0.09 < power_law(found.compute[part], found.loss[part]).exponent < -0.055
+    assert names == sorted(names, key=("1x16", "1x32", "2x32", "2x48", "3x64", "3x96").index)
+    counted, _ = law(seeds, cost="flops of a step, output")  # is another law, and steeper
+    steeper = power_law(counted.compute, counted.loss).exponent
+    assert steeper < power_law(found.compute, found.loss).exponent - 0.005
+
+
+def test_a_larger_gpt_ends_lower_with_each_seed():
+    runs = json.loads((RESULTS / "scaling/cpu-sizes.json").read_text(encoding="utf-8"))["runs"]
+    for seed in (1, 2):
+        ends = [run["metrics"]["loss"] for run in runs if run["seed"] == seed]
+        assert all(b < a - 0.1 for a, b in zip(ends, ends[1:])) and len(ends) == 6
