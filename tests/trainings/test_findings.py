@@ -76,7 +76,7 @@ def test_what_was_learned_in_english_is_known_in_french_if_pieces_are_shared():
         assert abs(shared["translate-train, layer 2"] - shared["French, layer 2"]) < 0.02
 
 
-def law(seeds=(1, 2), cost="flops of a step"):
+def law(seeds=(1, 2), cost="flops of a step", last=1024):
     """Return the frontier of a GPT's sizes, and the name of the size of each of its points."""
     from coursekit.analysis.laws import frontier
 
@@ -85,7 +85,8 @@ def law(seeds=(1, 2), cost="flops of a step"):
     curves = []
     for run in (run["metrics"] for run in runs):
         steps = [int(name[8:]) for name in run if name.startswith("loss at ")]
-        curves.append(zip(*((step * run[cost], run[f"loss at {step}"]) for step in steps)))
+        points = [(step * run[cost], run[f"loss at {step}"]) for step in steps if step <= last]
+        curves.append(zip(*points))
     found = frontier(*zip(*curves))
     return found, [runs[number]["name"] for number in found.curve]
 
@@ -103,6 +104,16 @@ def test_the_loss_falls_as_a_power_of_the_compute(seeds):
     counted, _ = law(seeds, cost="flops of a step, output")  # is another law, and steeper
     steeper = power_law(counted.compute, counted.loss).exponent
     assert steeper < power_law(found.compute, found.loss).exponent - 0.005
+
+
+def test_the_law_of_short_trainings_is_flatter():
+    from coursekit.analysis.laws import power_law
+
+    for seeds in ((1,), (2,), (1, 2)):
+        edges = [law(seeds, last=last)[0] for last in (362, 512, 724, 1024)]
+        exponents = [power_law(found.compute, found.loss).exponent for found in edges]
+        assert exponents == sorted(exponents, reverse=True)
+        assert exponents[0] > exponents[-1] + 0.01
 
 
 def test_a_larger_gpt_ends_lower_with_each_seed():
