@@ -121,3 +121,40 @@ def test_a_larger_gpt_ends_lower_with_each_seed():
     for seed in (1, 2):
         ends = [run["metrics"]["loss"] for run in runs if run["seed"] == seed]
         assert all(b < a - 0.1 for a, b in zip(ends, ends[1:])) and len(ends) == 6
+
+
+def ladder():
+    """Return the metrics of each rung from GPT-2's block to today's, a list with one a seed."""
+    runs = json.loads((RESULTS / "scaling/cpu-modern.json").read_text(encoding="utf-8"))["runs"]
+    rungs = {}
+    for run in runs:
+        rungs.setdefault(run["name"], []).append(run["metrics"])
+    return rungs
+
+
+def test_of_todays_changes_the_places_gain_most_and_norm_and_gate_nothing():
+    rungs = ladder()
+    bits = {name: [run["bits per byte"] for run in some] for name, some in rungs.items()}
+    for seed in (0, 1):
+        gpt2, rotary, rms, swiglu, plain, grouped, window = (bits[name][seed] for name in bits)
+        assert rotary < gpt2 - 0.4
+        assert abs(rms - rotary) < 0.02 and abs(swiglu - rms) < 0.02  # seeds differ by as much
+        assert plain > swiglu + 0.025
+        assert abs(grouped - plain) < 0.02
+        assert window < grouped - 0.04
+    assert max(max(found) - min(found) for found in bits.values()) < 0.025
+
+
+def test_the_rungs_cost_the_same():
+    for name, some in ladder().items():
+        for run in some:
+            cost = run["steps"] * run["flops of a step, output"]
+            assert cost == pytest.approx(8.1e11, rel=2e-3), name
+
+
+def test_gpt2s_block_has_only_learned_pairs_by_then():
+    rungs = ladder()
+    for seed in (0, 1):
+        gpt2, rotary = rungs["GPT-2"][seed], rungs["rotary"][seed]
+        assert abs(gpt2["bits, early"] - gpt2["bits, late"]) < 0.003
+        assert rotary["bits, early"] - rotary["bits, late"] > 0.02
