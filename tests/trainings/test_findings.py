@@ -6,6 +6,8 @@ import json
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
+
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 
 
@@ -153,3 +155,87 @@ def test_twins_in_training_are_no_help_with_sums():
         for n in range(4):
             for kind in ("twin seen", "seen"):
                 assert run[f"{kind}, after {n}"] < run[f"new, after {n}"] + 0.07, (name, kind, n)
+
+
+def law(seeds=(1, 2), cost="flops of a step", last=1024):
+    """Return the frontier of a GPT's sizes, and the name of the size of each of its points."""
+    from coursekit.analysis.laws import frontier
+
+    runs = json.loads((RESULTS / "scaling/cpu-sizes.json").read_text(encoding="utf-8"))["runs"]
+    runs = [run for run in runs if run["seed"] in seeds]
+    curves = []
+    for run in (run["metrics"] for run in runs):
+        steps = [int(name[8:]) for name in run if name.startswith("loss at ")]
+        points = [(step * run[cost], run[f"loss at {step}"]) for step in steps if step <= last]
+        curves.append(zip(*points))
+    found = frontier(*zip(*curves))
+    return found, [runs[number]["name"] for number in found.curve]
+
+
+@pytest.mark.parametrize("seeds", [(1,), (2,), (1, 2)])
+def test_the_loss_falls_as_a_power_of_the_compute(seeds):
+    from coursekit.analysis.laws import power_law
+
+    found, names = law(seeds)
+    assert -0.08 < power_law(found.compute, found.loss).exponent < -0.06
+    middle = found.compute.log().mean()
+    for part in (found.compute.log() < middle, found.compute.log() >= middle):
+        assert -0.09 < power_law(found.compute[part], found.loss[part]).exponent < -0.055
+    assert names == sorted(names, key=("1x16", "1x32", "2x32", "2x48", "3x64", "3x96").index)
+    counted, _ = law(seeds, cost="flops of a step, output")  # is another law, and steeper
+    steeper = power_law(counted.compute, counted.loss).exponent
+    assert steeper < power_law(found.compute, found.loss).exponent - 0.005
+
+
+def test_the_law_of_short_trainings_is_flatter():
+    from coursekit.analysis.laws import power_law
+
+    for seeds in ((1,), (2,), (1, 2)):
+        edges = [law(seeds, last=last)[0] for last in (362, 512, 724, 1024)]
+        exponents = [power_law(found.compute, found.loss).exponent for found in edges]
+        assert exponents == sorted(exponents, reverse=True)
+        assert exponents[0] > exponents[-1] + 0.01
+
+
+def test_a_larger_gpt_ends_lower_with_each_seed():
+    runs = json.loads((RESULTS / "scaling/cpu-sizes.json").read_text(encoding="utf-8"))["runs"]
+    for seed in (1, 2):
+        ends = [run["metrics"]["loss"] for run in runs if run["seed"] == seed]
+        assert all(b < a - 0.1 for a, b in zip(ends, ends[1:])) and len(ends) == 6
+
+
+def ladder():
+    """Return the metrics of each rung from GPT-2's block to today's, a list with one a seed."""
+    runs = json.loads((RESULTS / "scaling/cpu-modern.json").read_text(encoding="utf-8"))["runs"]
+    rungs = {}
+    for run in runs:
+        rungs.setdefault(run["name"], []).append(run["metrics"])
+    return rungs
+
+
+def test_of_todays_changes_the_places_gain_most_and_norm_and_gate_nothing():
+    rungs = ladder()
+    bits = {name: [run["bits per byte"] for run in some] for name, some in rungs.items()}
+    for seed in (0, 1):
+        gpt2, rotary, rms, swiglu, plain, grouped, window = (bits[name][seed] for name in bits)
+        assert rotary < gpt2 - 0.4
+        assert abs(rms - rotary) < 0.02 and abs(swiglu - rms) < 0.02  # seeds differ by as much
+        assert plain > swiglu + 0.025
+        assert abs(grouped - plain) < 0.02
+        assert window < grouped - 0.04
+    assert max(max(found) - min(found) for found in bits.values()) < 0.025
+
+
+def test_the_rungs_cost_the_same():
+    for name, some in ladder().items():
+        for run in some:
+            cost = run["steps"] * run["flops of a step, output"]
+            assert cost == pytest.approx(8.1e11, rel=2e-3), name
+
+
+def test_gpt2s_block_has_only_learned_pairs_by_then():
+    rungs = ladder()
+    for seed in (0, 1):
+        gpt2, rotary = rungs["GPT-2"][seed], rungs["rotary"][seed]
+        assert abs(gpt2["bits, early"] - gpt2["bits, late"]) < 0.003
+        assert rotary["bits, early"] - rotary["bits, late"] > 0.02

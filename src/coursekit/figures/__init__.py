@@ -164,6 +164,8 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "accuracy_by_length": "kernels",
     "matrices": "kernels",
     "hull": "kernels",
+    "loss_by_compute": "laws",
+    "ladder": "laws",
     "mask_grid": "masking",
     "losses": "masking",
     "reach": "masking",
