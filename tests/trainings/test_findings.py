@@ -201,7 +201,7 @@ def test_a_larger_gpt_ends_lower_with_each_seed():
     runs = json.loads((RESULTS / "scaling/cpu-sizes.json").read_text(encoding="utf-8"))["runs"]
     for seed in (1, 2):
         ends = [run["metrics"]["loss"] for run in runs if run["seed"] == seed]
-        assert all(b < a - 0.1 for a, b in zip(ends, ends[1:])) and len(ends) == 6
+        assert all(b < a - 0.1 for a, b in pairwise(ends)) and len(ends) == 6
 
 
 def ladder():
