@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from itertools import pairwise
 from pathlib import Path
@@ -203,6 +204,8 @@ def test_a_larger_gpt_ends_lower_with_each_seed():
         ends = [run["metrics"]["loss"] for run in runs if run["seed"] == seed]
         assert all(b < a - 0.1 for a, b in pairwise(ends)) and len(ends) == 6
 
+        assert all(b < a - 0.1 for a, b in itertools.pairwise(ends)) and len(ends) == 6
+
 
 def ladder():
     """Return the metrics of each rung from GPT-2's block to today's, a list with one a seed."""
@@ -239,3 +242,13 @@ def test_gpt2s_block_has_only_learned_pairs_by_then():
         gpt2, rotary = rungs["GPT-2"][seed], rungs["rotary"][seed]
         assert abs(gpt2["bits, early"] - gpt2["bits, late"]) < 0.003
         assert rotary["bits, early"] - rotary["bits, late"] > 0.02
+
+
+def test_what_was_copied_is_easier_than_its_neighbours_with_both_roles():
+    runs = json.loads((RESULTS / "scaling/cpu-copies.json").read_text(encoding="utf-8"))["runs"]
+    assert [run["seed"] for run in runs] == [1, 2]
+    for run in (run["metrics"] for run in runs):
+        none, one, three, ten = (run[f"neighbours {n}"] - run[f"copied {n}"] for n in (0, 1, 3, 10))
+        assert abs(none) < 0.02 < one and one < three - 0.02 and three < ten - 0.1
+        assert ten < 10 * one
+        assert 0.5 < run["passes"] < 1.1
