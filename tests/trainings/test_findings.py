@@ -204,8 +204,6 @@ def test_a_larger_gpt_ends_lower_with_each_seed():
         ends = [run["metrics"]["loss"] for run in runs if run["seed"] == seed]
         assert all(b < a - 0.1 for a, b in pairwise(ends)) and len(ends) == 6
 
-        assert all(b < a - 0.1 for a, b in itertools.pairwise(ends)) and len(ends) == 6
-
 
 def ladder():
     """Return the metrics of each rung from GPT-2's block to today's, a list with one a seed."""
@@ -252,3 +250,13 @@ def test_what_was_copied_is_easier_than_its_neighbours_with_both_roles():
         assert abs(none) < 0.02 < one and one < three - 0.02 and three < ten - 0.1
         assert ten < 10 * one
         assert 0.5 < run["passes"] < 1.1
+
+
+def test_shuffled_sentences_cost_little_and_hardly_more_late_in_the_window():
+    runs = json.loads((RESULTS / "scaling/cpu-order.json").read_text(encoding="utf-8"))["runs"]
+    found = {(run["name"].removeprefix("order="), run["seed"]): run["metrics"] for run in runs}
+    lost = {}
+    for part in ("bits per byte", "bits, early", "bits, late"):
+        lost[part] = [found["across", seed][part] - found["whole", seed][part] for seed in (1, 2)]
+    assert all(0 < gap < 0.03 for gap in lost["bits per byte"])
+    assert abs(sum(lost["bits, late"]) - sum(lost["bits, early"])) / 2 < 0.015
