@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from itertools import pairwise
 from pathlib import Path
