@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).parent
-SCRIPTS = ("sliding_window", "training", "generation", "tokenization", "grading")
+SCRIPTS = ("sliding_window", "training", "generation", "modern_block", "tokenization", "grading")
 
 
 def main() -> int:

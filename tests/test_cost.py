@@ -9,6 +9,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from coursekit import cost, masks
 from coursekit.attention import attention
 from coursekit.local import local_attention
+from coursekit.models.gpt import GPT, GPTConfig
 
 
 def flops(function):
@@ -143,3 +144,29 @@ def test_table_1_orders():
 def test_bad_input_gets_a_sentence(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+@pytest.mark.parametrize(("length", "window"), [(5, None), (5, 2), (8, 3), (1, None)])
+def test_training_flops_of_attention_are_those_of_the_keys_that_are_seen(length, window):
+    sizes = {"weights": 100, "depth": 3, "width": 16, "length": length}
+    mask = masks.causal(length)
+    if window is not None:
+        mask &= masks.local(length, radius=window - 1)
+    found = cost.training_flops(length, **sizes, window=window)
+    products = 2 * 3 * 16 * mask.sum().item()  # scores and mixture, layers, width
+    assert found == pytest.approx(3 * 2 * (length * 100 + products))
+
+
+@pytest.mark.parametrize("parts", [{}, {"gated": True, "activation": "silu", "kv_heads": 2}])
+def test_training_flops_of_matrices_are_those_that_torch_counts(parts):
+    config = GPTConfig(vocabulary=50, width=16, depth=2, heads=4, positions=6, **parts)
+    model, tokens = GPT(config), torch.randint(50, (3, 6))
+    with FlopCounterMode(display=False) as counter:
+        model(tokens).sum().backward()
+    counts = counter.get_flop_counts()["Global"]
+    products = counts[torch.ops.aten.mm] + counts.get(torch.ops.aten.addmm, 0)  # bmm: attention
+    weights = sum(w.numel() for w in model.stack.parameters() if w.ndim == 2)
+    sizes = {"weights": weights, "depth": 2, "width": 16, "length": 6}
+    attended = cost.training_flops(18, **{**sizes, "weights": 1}) - 6 * 18
+    assert cost.training_flops(18, **sizes, vocabulary=50) - attended == pytest.approx(products)
+    assert cost.training_flops(18, **sizes) == pytest.approx(products + attended - 6 * 18 * 50 * 16)

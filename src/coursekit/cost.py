@@ -2,7 +2,8 @@
 
 n positions, width d. The paper writes O(n²·d); these functions write the number. A test holds the
 FLOPs against torch's counter, the bytes against what autograd really keeps, and the path lengths
-against a breadth-first search. The book uses them in "Many heads" and "Masking".
+against a breadth-first search. The book uses them in "Many heads" and "Masking". `training_flops`
+is the cost of a whole training, which "GPT" needs for its law.
 """
 
 from __future__ import annotations
@@ -80,3 +81,29 @@ def restricted(n: int, d: int, *, radius: int, heads: int = 1, itemsize: int = 4
         path=max(math.ceil((n - 1) / radius), 1),
         bytes=(3 * n * d + heads * n * r) * itemsize,
     )
+
+
+def training_flops(
+    tokens: int,
+    *,
+    weights: int,
+    depth: int,
+    width: int,
+    length: int,
+    window: int | None = None,
+    vocabulary: int = 0,
+) -> float:
+    """Return what it costs to train a GPT on so many `tokens`, read in windows of `length`.
+
+    Forward, each weight of a matrix is multiplied and added once for a token: 2. Backward that is
+    done twice, for the gradients of what came in and of the weight: 6 in all. To this comes the
+    attention of `depth` layers, two products of `width` with each key that a token may see: all
+    before it and itself, at most `window`. `weights` are those of the matrices in the blocks. The
+    embedding is looked up and not multiplied; with a `vocabulary` the output matrix is counted too,
+    which Kaplan et al. (2020) leave out.
+    """
+    check_whole(tokens=tokens, weights=weights, depth=depth, width=width, length=length)
+    check_whole(least=0, vocabulary=vocabulary)
+    check_whole(window=length if window is None else window)
+    keys = sum(min(place, window or length) for place in range(1, length + 1)) / length  # mean
+    return 6.0 * tokens * (weights + vocabulary * width + 2 * depth * width * keys)

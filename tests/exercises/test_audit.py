@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.assignments.release import sources, write_release
+from coursekit.assignments.release import read, release, source, sources, write_release
 from coursekit.errors import CourseError
 from coursekit.exercises import audit, catalogue
 from coursekit.exercises.checking.check import check
@@ -47,8 +47,9 @@ def test_a_misconception_as_a_cell_is_the_same_misconception(assignment, questio
     That the original is told its hint, in under a second, is for the audit to find.
     """
     right = catalogue.references(assignment)
+    given = vars(audit._namespace(release(read(source(ROOT, assignment.name)))))
     for mistake in question.misconceptions:
-        names = {name: getattr(right, name) for name in question.needs}
+        names = {**given, **{name: getattr(right, name) for name in question.needs}}
         start = "import math\nimport torch\nfrom torch import Tensor, nn\nfrom torch.nn import *\n"
         start += "import torch.nn.functional as F\n"
         exec(start + as_cell(mistake.wrong, question.name), names)

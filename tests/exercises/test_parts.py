@@ -6,6 +6,7 @@ parts were written elsewhere and for other ends.
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,12 +19,21 @@ from coursekit import activations, heads, kernels, masks
 from coursekit.analysis.depth import distance_to_equal_rows
 from coursekit.analysis.relations import best_offset, largest_other, offset_share
 from coursekit.attention import attention, masked_softmax, nadaraya_watson
+from coursekit.choosing import keep_top_k, keep_top_p
 from coursekit.exercises import catalogue, private
+from coursekit.exercises.a13_gpt.shared import read
 from coursekit.exercises.comparing.outcome import differ, observe
 from coursekit.local import local_attention
 from coursekit.models.bert import Bert, BertConfig, MaskedLMHead
 from coursekit.models.bert_heads import BertClassifier, best_span
 from coursekit.models.encoder_decoder import shift_right
+from coursekit.models.gpt_heads import (
+    Marks,
+    classification,
+    entailment,
+    multiple_choice,
+    similarity,
+)
 from coursekit.models.pretrained import sentence_vectors
 from coursekit.objectives.checkpoints import average_checkpoints
 from coursekit.objectives.input_formats import full_sentences
@@ -192,6 +202,36 @@ def span_loss(start, end, first, last, passage):
     return torch.stack(losses).mean()
 
 
+def next_token(logits, temperature=1.0, top_k=None, top_p=1.0):
+    """What `choosing.sample` draws from."""
+    logits = logits / temperature
+    logits = logits if top_k is None else keep_top_k(logits, top_k)
+    return keep_top_p(logits, top_p).softmax(dim=-1)
+
+
+def bits_per_byte(logits, tokens, texts, pad):
+    """The course's loss, nats for each token, in the other currency."""
+    labels = tokens[:, 1:].flatten()
+    tokens = (labels != pad).sum().item()
+    rows = logits[:, :-1].flatten(0, 1)
+    loss = smoothed_cross_entropy(rows, labels, smoothing=0.0, pad=pad).item()
+    return loss * tokens / math.log(2) / sum(len(text.encode()) for text in texts)
+
+
+def task_sequences(task, texts, marks, model, head):
+    start, delimiter, extract = marks
+    marks = Marks(start=start, delimiter=delimiter, extract=extract, pad=start)
+    made = {
+        "classification": lambda: [classification(texts[0], marks)],
+        "entailment": lambda: [entailment(*texts, marks)],
+        "similarity": lambda: similarity(*texts, marks),
+        "choice": lambda: multiple_choice(texts[0], texts[1:], marks),
+    }[task]()
+    rows = [read(model, torch.tensor([one]), torch.arange(len(one))[None])[0][0] for one in made]
+    last = torch.stack([row[one.index(extract)] for row, one in zip(rows, made)])  # (N, D)
+    return made, F.linear(last, head)[:, 0] if task == "choice" else F.linear(last, head).sum(dim=0)
+
+
 def prefer(policy, reference, answer, beta=0.1):
     """The course's DPO takes one log probability for each answer."""
     sums = [side.where(answer, 0.0).sum(dim=-1) for side in (policy, reference)]  # (2, B) each
@@ -260,6 +300,9 @@ PARTS = {
     "expected_best": finetuning.expected_best,
     "stop_early": lambda curves, looks: finetuning.stop_early(curves, looks)[:3],
     "span_loss": span_loss,
+    "next_token": next_token,
+    "bits_per_byte": bits_per_byte,
+    "task_sequences": task_sequences,
     "pair_reward_loss": lambda chosen, rejected, margin=0.0: reward_loss(
         chosen, rejected, margin=margin
     ),

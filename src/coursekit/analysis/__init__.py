@@ -1,4 +1,5 @@
-"""What a trained or fresh model does inside: gradients by depth, ranks, distances, heads.
+"""What a trained or fresh model does inside: gradients by depth, ranks, distances, heads,
+and how its loss falls with what it costs.
 
 `from coursekit.analysis import prune` works for every name below and loads that one file only.
 """
@@ -17,6 +18,12 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "score_matrices": "heads",
     "captured_energy": "heads",
     "effective_rank": "heads",
+    "PowerLaw": "laws",
+    "Frontier": "laws",
+    "Interval": "laws",
+    "power_law": "laws",
+    "frontier": "laws",
+    "bootstrap": "laws",
     "Size": "parameters",
     "count": "parameters",
     "detr": "parameters",

@@ -28,6 +28,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "load_minilm": "pretrained",
     "minilm_file": "pretrained",
     "sentence_vectors": "pretrained",
+    "smollm2": "smollm",
     "GPT": "gpt",
     "GPTConfig": "gpt",
     "Marks": "gpt_heads",

@@ -1,0 +1,72 @@
+"""Pictures of examples in a prompt: what they are worth by their number, where a model looks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import mean
+from typing import TYPE_CHECKING
+
+from coursekit.figures import COLOURS, LINES, new_figure
+from coursekit.figures.curves import legend_below
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+WIDTH = 5.4  # inches: a letter of 10 points is 9 pixels high where the picture has 360
+MARKS = ("o", "s", "^", "D")
+
+Shares = Mapping[int, Sequence[float]]  # number of examples -> a share, 0 to 1, for each seed
+
+
+def by_shots(
+    panels: Mapping[str, Mapping[str, Shares]],
+    *,
+    levels: Mapping[str, Mapping[str, Mapping[int, float]]] | None = None,
+) -> Figure:
+    """Draw right answers by the number of examples: a point for each seed, a line at their mean.
+
+    `panels` maps a title to its lines, at most four, which have the same names in all panels.
+    `levels` has dotted lines by the same titles: what is possible, what chance gives; all panels
+    call them alike. The numbers of examples stand at equal distances.
+    """
+    height = 2.5 * len(panels) + 0.8
+    figure, axes = new_figure(len(panels), 1, width=WIDTH, height=height, squeeze=False)
+    for axis, (title, lines) in zip(axes[:, 0], panels.items()):
+        shots = sorted({n for shares in lines.values() for n in shares})
+        for (name, shares), look, mark in zip(lines.items(), LINES, MARKS, strict=False):
+            places = [shots.index(n) for n in shares]
+            means = [100 * mean(found) for found in shares.values()]
+            axis.plot(places, means, marker=mark, ms=4, label=name, **look)
+            points = [(p, 100 * one) for p, found in zip(places, shares.values()) for one in found]
+            axis.plot(*zip(*points), mark, mfc="none", ms=7, color=look["color"])
+        for dots, (name, known) in enumerate((levels or {}).get(title, {}).items(), 1):
+            axis.plot([shots.index(n) for n in known], [100 * share for share in known.values()],
+                      color=COLOURS["grey"], linestyle=(0, (1, 2 * dots)), label=name)  # fmt: skip
+        axis.set_title(title, loc="left")
+        axis.set_xticks(range(len(shots)), shots)
+        axis.set(ylim=(-3, 105), ylabel="right (%)", xlabel="examples in the prompt")
+    legend_below(figure)
+    return figure
+
+
+def reading(text: Sequence[str], rows: Mapping[str, Sequence[float]]) -> Figure:
+    """Draw how much of its attention a head gives to each token of a text: a strip for each row.
+
+    `rows` maps a name, such as "block 2, head 1", to one weight for each token.
+    """
+    if odd := [name for name, weights in rows.items() if len(weights) != len(text)]:
+        raise ValueError(
+            f"{odd[0]!r} needs a weight for each of {len(text)} tokens, found {len(rows[odd[0]])}"
+        )
+    height = 0.28 * len(rows) + 0.9
+    figure, axis = new_figure(width=WIDTH, height=height)
+    strips = [[float(weight) for weight in weights] for weights in rows.values()]
+    axis.imshow(strips, cmap="Blues", vmin=0, vmax=1, aspect="auto", interpolation="nearest")
+    axis.grid(False)
+    axis.set_xticks(range(len(text)), text)
+    axis.set_yticks(range(len(rows)), rows)
+    axis.set_yticks([row - 0.5 for row in range(1, len(rows))], minor=True)
+    axis.grid(axis="y", which="minor", color="white", linewidth=2)
+    axis.tick_params(which="minor", length=0)
+    axis.set_xlabel("token that is read")
+    return figure

@@ -1,0 +1,64 @@
+"""The pictures of "GPT" show what they are given: each test fails if they drew a wrong thing."""
+
+import pytest
+from matplotlib.colors import to_rgb
+
+from coursekit.figures import COLOURS
+from coursekit.figures.gpt import dating, knobs
+
+SHARES = {
+    "as the model says": [0.5, 0.25, 0.15, 0.06, 0.04],
+    "the best 2": [2 / 3, 1 / 3, 0.0, 0.0, 0.0],
+    "greedy": [1.0, 0.0, 0.0, 0.0, 0.0],
+}
+DECADES = [1790, 1800, 1850]
+LINES = {"1797, Adams": [0.0, 3.0, 9.0], "1845, Polk": [20.0, 4.0, 0.0]}
+
+
+def knobs_drawn():
+    return knobs(SHARES, [" the", " of", "."], shown=4)
+
+
+def dating_drawn():
+    return dating(DECADES, LINES, true=[1797, 1845, 1845], guessed=[1800, 1850, 1790])
+
+
+def test_every_word_can_be_read_on_a_telephone(readable):
+    readable(knobs_drawn())
+    readable(dating_drawn())
+
+
+def test_each_panel_has_the_shares_of_its_way():
+    panels = knobs_drawn().axes
+    for axis, (title, some) in zip(panels, SHARES.items(), strict=True):
+        left = sum(share > 0 for share in some)
+        said = f"{title}: {left} token{'s' if left > 1 else ''}"
+        assert axis.get_title(loc="left") == said
+        bars = [bar for bar in axis.patches if bar.get_facecolor()[:3] == to_rgb(COLOURS["sky"])]
+        assert [bar.get_height() for bar in bars] == pytest.approx([100 * p for p in some[:4]])
+        assert [bar.get_x() + bar.get_width() / 2 for bar in bars] == pytest.approx([1, 2, 3, 4])
+
+
+def test_the_models_own_shares_are_outlined_in_the_other_panels():
+    first, *others = knobs_drawn().axes
+    assert len(first.patches) == 4
+    for axis in others:
+        (outline,) = [patch for patch in axis.patches if hasattr(patch, "get_data")]
+        assert list(outline.get_data().values) == pytest.approx([50, 25, 15, 6])
+
+
+def test_words_stand_on_their_bars():
+    first = knobs_drawn().axes[0]
+    assert [text.get_text() for text in first.texts] == [" the", " of", "."]
+    assert [text.xy for text in first.texts] == [(1, 50.0), (2, 25.0), (3, 15.0)]
+
+
+def test_speeches_are_lines_over_years_and_stretches_are_dots():
+    likely, guesses = dating_drawn().axes
+    for line, (name, values) in zip(likely.lines, LINES.items(), strict=True):
+        assert line.get_label() == name
+        assert line.get_xydata().tolist() == [list(pair) for pair in zip(DECADES, values)]
+    assert list(guesses.get_xticks()) == list(likely.get_xticks()) == [1800, 1850]
+    diagonal, dots = guesses.lines
+    assert diagonal.get_xydata().tolist() == [[1790, 1790], [1850, 1850]]
+    assert dots.get_xydata().tolist() == [[1797, 1800], [1845, 1850], [1845, 1790]]
