@@ -3,7 +3,7 @@
 import torch
 
 from coursekit.exercises import hidden
-from coursekit.exercises.a13_gpt.shared import small_gpt
+from coursekit.exercises.a13_gpt.shared import prompts_of, small_gpt
 from coursekit.exercises.probe import after, randn
 
 # --- next_token
@@ -54,13 +54,6 @@ def next_double(student):
 # --- write_on
 
 
-def padded(*lengths, seed, pad=0, vocabulary=20):
-    chance = torch.Generator().manual_seed(seed)
-    rows = torch.randint(1, vocabulary, (len(lengths), max(lengths)), generator=chance)
-    rows = rows + (rows == pad)  # what is padding stands for nothing else
-    return rows.masked_fill(torch.arange(max(lengths)) >= torch.tensor(lengths)[:, None], pad)
-
-
 def went(student, model, prompts, *others):
     found, left = after(student.write_on, model, prompts, *others)
     return found, left[0]["log"], left[1]
@@ -68,14 +61,14 @@ def went(student, model, prompts, *others):
 
 @hidden("write_on", says="eight prompts, some of which end", weight=2)
 def on_eight(student):
-    prompts = padded(3, 9, 1, 5, 2, 7, 9, 4, seed=220)
+    prompts = prompts_of(3, 9, 1, 5, 2, 7, 9, 4, seed=220)
     return went(student, small_gpt(2), prompts, 12, 5, 0)
 
 
 @hidden("write_on", says="a larger model, a long text")
 def on_long(student):
     model = small_gpt(31, vocabulary=50, width=24, length=80)
-    return went(student, model, padded(11, 6, 17, seed=221, vocabulary=50), 50, 99, 0)
+    return went(student, model, prompts_of(11, 6, 17, seed=221, vocabulary=50), 50, 99, 0)
 
 
 @hidden("write_on", says="every row ends at once")
@@ -87,8 +80,8 @@ def on_once(student):
 @hidden("write_on", says="prompts of one token, and a single step")
 def on_one(student):
     return (
-        went(student, small_gpt(2), padded(1, 1, 1, seed=223), 7, 99, 0),
-        went(student, small_gpt(4), padded(1, 4, 2, seed=226), 1, 99, 0),
+        went(student, small_gpt(2), prompts_of(1, 1, 1, seed=223), 7, 99, 0),
+        went(student, small_gpt(4), prompts_of(1, 4, 2, seed=226), 1, 99, 0),
     )
 
 
@@ -100,7 +93,7 @@ def on_within(student):
 
 @hidden("write_on", says="a row alone gives what it gives beside others")
 def on_alone(student):
-    prompts = padded(6, 2, 4, seed=226)
+    prompts = prompts_of(6, 2, 4, seed=227)
     rows = [went(student, small_gpt(2), prompts[n : n + 1, :k], 8, 99, 0) for n, k in ((1, 2),)]
     return rows, went(student, small_gpt(2), prompts, 8, 99, 0)
 
@@ -220,8 +213,8 @@ def task_stay(student):
     said = []
     for name, count in (("classification", 1), ("entailment", 2), ("similarity", 2)):
         given = task(name, *[[3, 4, 5], [6, 7]][:count], scores=2, seed=251)
-        found, left = after(student.task_sequences, *given)
-        said.append((found, left[1]))
+        read, (_, texts, *_) = after(student.task_sequences, *given)
+        said.append((read, texts))
     return said
 
 

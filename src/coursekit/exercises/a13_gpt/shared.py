@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from coursekit.exercises.probe import randn
 
@@ -48,3 +49,10 @@ def small_gpt(
         for place, (name, size) in enumerate(sizes.items())
     }
     return {**drawn, "log": []}
+
+
+def prompts_of(*lengths: int, seed: int, pad: int = 0, vocabulary: int = 20) -> Tensor:
+    """Return prompts of these lengths, padded on the right; nothing else is 0 or the last id."""
+    generator = torch.Generator().manual_seed(seed)
+    rows = torch.randint(1, vocabulary - 1, (len(lengths), max(lengths)), generator=generator)
+    return rows.masked_fill(torch.arange(max(lengths)) >= torch.tensor(lengths)[:, None], pad)

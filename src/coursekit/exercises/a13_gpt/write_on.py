@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from coursekit.exercises.a13_gpt.shared import read, small_gpt
+from coursekit.exercises.a13_gpt.shared import prompts_of, read, small_gpt
 from coursekit.exercises.probe import after
 from coursekit.exercises.question import Question
 
@@ -48,13 +48,6 @@ QUESTION = Question(
 )
 
 
-def _rows(*lengths: int, seed: int, pad: int = 0) -> Tensor:
-    """Prompts of these lengths, padded on the right; no other token is 0 or 19."""
-    chance = torch.Generator().manual_seed(seed)
-    rows = torch.randint(1, 19, (len(lengths), max(lengths)), generator=chance)
-    return rows.masked_fill(torch.arange(max(lengths)) >= torch.tensor(lengths)[:, None], pad)
-
-
 def _written(student: Any, model: int, prompts: Tensor, *others: int) -> Any:
     """Return what was written, and how many tokens of a row each call of `read` has read."""
     found, left = after(student.write_on, small_gpt(model), prompts, *others)
@@ -63,22 +56,22 @@ def _written(student: Any, model: int, prompts: Tensor, *others: int) -> Any:
 
 @QUESTION.visible(says="one prompt, nothing ends")
 def one_prompt(student):
-    return _written(student, 0, _rows(4, seed=2), 7, 99, 0)
+    return _written(student, 0, prompts_of(4, seed=2), 7, 99, 0)
 
 
 @QUESTION.visible(says="three prompts of one length, nothing ends")
 def one_length(student):
-    return _written(student, 2, _rows(5, 5, 5, seed=4), 6, 99, 0)
+    return _written(student, 2, prompts_of(5, 5, 5, seed=4), 6, 99, 0)
 
 
 @QUESTION.visible(says="four prompts of several lengths, nothing ends", weight=2)
 def several_lengths(student):
-    return _written(student, 0, _rows(4, 2, 6, 1, seed=5), 6, 99, 0)
+    return _written(student, 0, prompts_of(4, 2, 6, 1, seed=5), 6, 99, 0)
 
 
 @QUESTION.visible(says="rows that end, one after the other", weight=2)
 def rows_end(student):
-    return _written(student, 0, _rows(4, 2, 6, seed=0), 14, 5, 0)
+    return _written(student, 0, prompts_of(4, 2, 6, seed=0), 14, 5, 0)
 
 
 @QUESTION.visible(says="an end within the prompts")
@@ -89,12 +82,12 @@ def ends_within(student):
 
 @QUESTION.visible(says="one step, and another id for the padding")
 def one_step(student):
-    return [_written(student, 2, _rows(3, 7, 5, seed=7, pad=19), n, 4, 19) for n in (1, 3)]
+    return [_written(student, 2, prompts_of(3, 7, 5, seed=7, pad=19), n, 4, 19) for n in (1, 3)]
 
 
 @QUESTION.visible(says="the prompts stay as they were", weight=0.5)
 def prompts_stay(student):
-    found, left = after(student.write_on, small_gpt(2), _rows(2, 4, seed=8), 5, 99, 0)
+    found, left = after(student.write_on, small_gpt(2), prompts_of(2, 4, seed=8), 5, 99, 0)
     return found, left[1], left[0]["log"]
 
 
