@@ -65,8 +65,10 @@ def test_what_is_printed_is_met(training):
     if training.kwh is not None:
         assert training.energy == pytest.approx(training.kwh, rel=0.01)
     assert found and training.days > 0
-    assert training.clocked is None or training.counted is None or training.counted < 1.01 * (
-        training.clocked
+    assert (
+        training.clocked is None
+        or training.counted is None
+        or training.counted < 1.01 * (training.clocked)
     )  # no machine does less than the model needs
 
 
