@@ -14,7 +14,6 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "flops_by_count": "energy",
     "flops_by_clock": "energy",
     "kilowatt_hours": "energy",
-    "PUBLISHED": "energy",
     "Training": "energy",
     "head_importance": "heads",
     "prune": "heads",

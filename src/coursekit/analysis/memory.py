@@ -10,6 +10,7 @@ Shapes: B rows of a batch, T length, D width, F width inside the feed-forward ne
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 import torch
@@ -94,9 +95,7 @@ def counted(
     config: GPTConfig | BertConfig, *, batch: int, length: int, fused: bool = True
 ) -> Memory:
     """Count all parts of a training with Adam in numbers of 4 bytes, without building the model."""
-    with torch.device("meta"):
-        model = GPT(config) if isinstance(config, GPTConfig) else Bert(config, pooler=False)
-    weights = FLOAT * sum(weight.numel() for weight in model.parameters())
+    weights = FLOAT * _parameters(config)
     kept = activations(config, batch=batch, length=length, fused=fused)
     return Memory(weights, weights, 2 * weights, kept.total)
 
@@ -146,6 +145,13 @@ def rows_that_fit(
     row = totals[2] - totals[1]
     rows = int((room - totals[1]) // row) + 2
     return rows if rows > 1 else int(totals[0] <= room)
+
+
+@cache
+def _parameters(config: GPTConfig | BertConfig) -> int:
+    with torch.device("meta"):
+        model = GPT(config) if isinstance(config, GPTConfig) else Bert(config, pooler=False)
+    return sum(weight.numel() for weight in model.parameters())
 
 
 def _bytes(tensor: Tensor) -> int:
