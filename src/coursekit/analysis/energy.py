@@ -94,12 +94,12 @@ class Training:
         return kilowatt_hours(self.device_hours, self.watts, pue=self.pue)
 
 
-# Strubell et al. (2019) measured the power of whole machines of eight P100 and estimated that of
-# sixteen with four V100; their centre's effectiveness is the average of 2018, 1.58. Patterson et
-# al. (2021) had the power, speed and effectiveness of T5's and GPT-3's trainings from those who ran
-# them. BLOOM's 433,196 kWh are those of the devices alone. What BERT's weights met: a million steps
-# of 256 rows, nine tenths of them 128 tokens long and the others 512. The Transformer's encoder
-# met 25,000 source tokens in each step, its decoder 25,000 target tokens.
+# Strubell et al. (2019) estimated the power of such machines from what they measured on cards of
+# their own; 1.58 is the mean effectiveness of data centres in 2018, and BERT's hours are those of
+# Nvidia. Patterson et al. (2021) had the power, speed and effectiveness of T5's and GPT-3's
+# trainings from those who ran them. BLOOM's 433,196 kWh are those of the devices alone. What BERT's
+# weights met: a million steps of 256 rows, nine tenths of them 128 tokens long, the others 512. The
+# Transformer's encoder met 25,000 source tokens in each step, its decoder 25,000 target tokens.
 PUBLISHED = (
     Training(
         name="Transformer base",
@@ -134,7 +134,7 @@ PUBLISHED = (
         sources=("devlin2019", "strubell2019"),
         device="V100",
         devices=64,
-        device_hours=64 * 79,
+        device_hours=64 * 79.2,
         parameters=110e6,
         tokens=1_000_000 * 256 * (0.9 * 128 + 0.1 * 512),
         watts=12_041.51 / 64,
