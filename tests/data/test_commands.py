@@ -10,10 +10,10 @@ from coursekit.data.commands import (
     commands,
     decode,
     encode,
-    holds,
+    holds_words,
     phrases,
-    split,
-    words,
+    split_commands,
+    word_ids,
 )
 
 SIZES = {  # lines of the files that Lake and Baroni published: to learn from, to be asked
@@ -77,19 +77,19 @@ def test_every_command_means_what_a_reader_of_the_grammar_finds():
 
 @pytest.mark.parametrize("name", SIZES)
 def test_sizes_are_the_published_ones(name):
-    learned, asked = split(name)
+    learned, asked = split_commands(name)
     assert (len(learned), len(asked)) == SIZES[name]
     assert not {c.text for c in learned} & {c.text for c in asked}
     assert {c.text for c in learned} | {c.text for c in asked} == {c.text for c in commands()}
 
 
 def test_each_split_hides_what_it_says():
-    learned, asked = split("length")
+    learned, asked = split_commands("length")
     assert max(len(c.actions) for c in learned) == 22 and min(len(c.actions) for c in asked) == 24
     for name in ("jump", "turn left"):
-        learned, asked = split(name)
-        assert all(holds(c, name) and c.text != name for c in asked)
-        alone = [c for c in learned if holds(c, name)]
+        learned, asked = split_commands(name)
+        assert all(holds_words(c, name) and c.text != name for c in asked)
+        alone = [c for c in learned if holds_words(c, name)]
         assert {c.text for c in alone} == {name}
         assert len(alone) / len(learned) == pytest.approx(0.1, abs=1e-4)
         seen = {word for c in learned for word in c.text.split()}
@@ -97,16 +97,16 @@ def test_each_split_hides_what_it_says():
 
 
 def test_holds_compares_whole_words():
-    left = {c.text: holds(c, "turn left") for c in phrases()}
+    left = {c.text: holds_words(c, "turn left") for c in phrases()}
     assert left["turn left"] and left["turn left twice"]
     assert not left["turn opposite left"] and not left["jump left"]
 
 
 def test_the_random_split_follows_its_seed():
-    first, again, other = (split("random", seed=seed)[1] for seed in (0, 0, 1))
+    first, again, other = (split_commands("random", seed=seed)[1] for seed in (0, 0, 1))
     assert first == again and first != other
     with pytest.raises(ValueError, match="split must be one of random, length, jump, turn left"):
-        split("left")
+        split_commands("left")
 
 
 def test_ids_go_there_and_back():
@@ -119,10 +119,10 @@ def test_ids_go_there_and_back():
 
 def test_bad_words_and_ids_are_named():
     with pytest.raises(ValueError, match="found hop"):
-        words("hop twice")
+        word_ids("hop twice")
     with pytest.raises(ValueError, match="found nothing"):
-        words(" ")
+        word_ids(" ")
     with pytest.raises(ValueError, match="found <end>"):
-        words("walk <end>")
+        word_ids("walk <end>")
     with pytest.raises(ValueError, match="between 0 and 8, found 9"):
         decode([3, 9])

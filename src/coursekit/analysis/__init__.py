@@ -22,6 +22,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "captured_energy": "heads",
     "effective_rank": "heads",
     "Activations": "memory",
+    "activations": "memory",
     "Memory": "memory",
     "counted": "memory",
     "measured": "memory",

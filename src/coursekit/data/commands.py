@@ -75,7 +75,7 @@ def phrases() -> tuple[Command, ...]:
     return (*found, *more)
 
 
-def split(name: Split, *, seed: int = 0) -> tuple[list[Command], list[Command]]:
+def split_commands(name: Split, *, seed: int = 0) -> tuple[list[Command], list[Command]]:
     """Return what a model learns from and what it is then asked; `seed` draws "random" only.
 
     "random": four commands in five against the fifth. "length": up to 22 actions against 24 and
@@ -92,22 +92,22 @@ def split(name: Split, *, seed: int = 0) -> tuple[list[Command], list[Command]]:
         short = [command for command in every if len(command.actions) <= LONGEST]
         return short, [command for command in every if len(command.actions) > LONGEST]
     alone = [command for command in every if command.text == name]
-    without = [command for command in every if not holds(command, name)]
-    hidden = [command for command in every if holds(command, name) and command.text != name]
+    without = [command for command in every if not holds_words(command, name)]
+    hidden = [command for command in every if holds_words(command, name) and command.text != name]
     return without + alone * round(SHOWN / (1 - SHOWN) * len(without)), hidden
 
 
-def holds(command: Command, words: str) -> bool:
+def holds_words(command: Command, words: str) -> bool:
     """Say whether these words stand in the command, side by side."""
     return f" {words} " in f" {command.text} "
 
 
 def encode(command: Command) -> tuple[list[int], list[int]]:
     """Return the ids of the words and those of the actions, without start and end."""
-    return words(command.text), [_ACTION_IDS[action] for action in command.actions]
+    return word_ids(command.text), [_ACTION_IDS[action] for action in command.actions]
 
 
-def words(text: str) -> list[int]:
+def word_ids(text: str) -> list[int]:
     """Return the ids of the words of a text; it need not be a command of the grammar."""
     unknown = [word for word in text.split() if word not in WORDS[len(SPECIAL) :]]
     if unknown or not text.split():
