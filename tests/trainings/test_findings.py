@@ -72,3 +72,20 @@ def test_what_was_learned_in_english_is_known_in_french_if_pieces_are_shared():
         assert nothing[zero] < often + 0.01
         assert shared[zero] < shared["translate-train, layer 2"] - 0.05
         assert abs(shared["translate-train, layer 2"] - shared["French, layer 2"]) < 0.02
+
+
+def commands_by_seed():
+    runs = metrics("commands/cpu-compose.json")
+    kept = json.loads((RESULTS / "commands/cpu.json").read_text(encoding="utf-8"))
+    runs["transformer, jump"] = kept["metrics"]  # the first seed, whose model the chapter keeps
+    return runs
+
+
+def test_both_readers_learn_the_commands_and_neither_puts_jump_together():
+    runs = commands_by_seed()
+    for reader in ("transformer", "rnnsearch"):
+        for seed in ("", ", seed 2"):
+            assert runs[f"{reader}, random{seed}"]["right"] > 0.95, (reader, seed)
+            hidden = runs[f"{reader}, jump{seed}"]
+            assert hidden["right"] < 0.02 and hidden["right in training"] > 0.95, (reader, seed)
+            assert hidden["right but for the verbs"] < 0.25  # not one word only that is wrong
