@@ -81,6 +81,8 @@ def by_length(
     `panels` maps the name of a vertical axis to its curves, one value for each length; `measured`
     has for some of them values at some lengths.
     """
+    from matplotlib.ticker import FuncFormatter, LogLocator
+
     figure, axes = new_figure(len(panels), 1, width=WIDTH, height=2.7 * len(panels) + 0.5,
                               squeeze=False, sharex=True)  # fmt: skip
     for axis, (ylabel, curves) in zip(axes[:, 0], panels.items()):
@@ -90,8 +92,12 @@ def by_length(
             axis.plot(list(dots), list(dots.values()), mark, color=look["color"], ms=5)
         axis.set(yscale="log", ylabel=ylabel)
         axis.set_xscale("log", base=2)
+        axis.set_xticks(lengths[::3], [f"{T:,}" for T in lengths[::3]])
+        axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=8))
+        axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+        axis.minorticks_off()
+        axis.legend(loc="upper left", frameon=False, fontsize=10)
     axes[-1, 0].set_xlabel("length T (tokens)")
-    legend_below(figure)
     return figure
 
 
