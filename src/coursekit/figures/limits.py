@@ -93,8 +93,10 @@ def by_length(
         axis.set(yscale="log", ylabel=ylabel)
         axis.set_xscale("log", base=2)
         axis.set_xticks(lengths[::3], [f"{T:,}" for T in lengths[::3]])
-        axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=8))
-        axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+        every = [value for values in curves.values() for value in values]
+        steps = (1, 2, 5) if max(every) < 100 * min(every) else (1,)
+        axis.yaxis.set_major_locator(LogLocator(subs=steps, numticks=8))
+        axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
         axis.minorticks_off()
         axis.legend(loc="upper left", frameon=False, fontsize=10)
     axes[-1, 0].set_xlabel("length T (tokens)")
