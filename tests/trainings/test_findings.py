@@ -259,3 +259,20 @@ def test_shuffled_sentences_cost_little_and_hardly_more_late_in_the_window():
         lost[part] = [found["across", seed][part] - found["whole", seed][part] for seed in (1, 2)]
     assert all(0 < gap < 0.03 for gap in lost["bits per byte"])
     assert abs(sum(lost["bits, late"]) - sum(lost["bits, early"])) / 2 < 0.015
+
+
+def commands_by_seed():
+    runs = metrics("commands/cpu-compose.json")
+    kept = json.loads((RESULTS / "commands/cpu.json").read_text(encoding="utf-8"))
+    runs["transformer, jump"] = kept["metrics"]  # the first seed, whose model the chapter keeps
+    return runs
+
+
+def test_both_readers_learn_the_commands_and_neither_puts_jump_together():
+    runs = commands_by_seed()
+    for reader in ("transformer", "rnnsearch"):
+        for seed in ("", ", seed 2"):
+            assert runs[f"{reader}, random{seed}"]["right"] > 0.94, (reader, seed)
+            hidden = runs[f"{reader}, jump{seed}"]
+            assert hidden["right"] < 0.02 and hidden["right in training"] > 0.94, (reader, seed)
+            assert hidden["right but for the verbs"] < 1 / 3  # not one word only is wrong

@@ -1,0 +1,166 @@
+"""The pictures of "Limits": energy, memory, length, commands never read, and few pairs or many.
+
+All are 5.4 inches wide, so that their words can be read on a telephone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import mean
+from typing import TYPE_CHECKING
+
+from coursekit.figures import COLOURS, LINES, new_figure
+from coursekit.figures.curves import legend_below
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+WIDTH = 5.4  # inches: a letter of 10 points is 9 pixels high where the picture has 360
+MARKS = ("o", "s", "^", "D")
+
+
+def energy_bars(
+    computed: Mapping[str, float], printed: Mapping[str, float], everyday: Mapping[str, float]
+) -> Figure:
+    """Draw the kilowatt-hours of trainings as bars on a logarithmic axis, what was printed as dots.
+
+    `everyday` are things with a known energy, drawn grey below the trainings to compare with.
+    """
+    figure, axis = new_figure(width=WIDTH, height=0.36 * (len(computed) + len(everyday)) + 1.3)
+    rows = {**computed, **everyday}
+    low = min(rows.values()) / 3
+    for row, (name, value) in enumerate(rows.items()):
+        colour = COLOURS["sky"] if name in computed else "#BBBBBB"
+        axis.barh(row, value - low, left=low, height=0.66, color=colour)
+    dots = [(printed[name], row) for row, name in enumerate(computed) if name in printed]
+    axis.plot(*zip(*dots), "o", color="black", ms=5, label="printed")
+    axis.set_yticks(range(len(rows)), rows)
+    axis.set(xscale="log", xlabel="energy (kWh)", ylim=(len(rows) - 0.5, -0.5))
+    axis.set_xlim(low, 3 * max(rows.values()))
+    axis.grid(axis="x")
+    axis.grid(visible=False, axis="y")
+    legend_below(figure)
+    return figure
+
+
+def stacked(
+    rows: Mapping[str, Mapping[str, float]],
+    *,
+    xlabel: str,
+    line: float | None = None,
+    line_name: str = "",
+) -> Figure:
+    """Draw a bar for each row, made of its parts; `line` is a limit with a name."""
+    figure, axis = new_figure(width=WIDTH, height=0.42 * len(rows) + 1.7)
+    colours = [COLOURS[name] for name in ("blue", "sky", "green", "orange", "vermilion", "purple")]
+    ends = dict.fromkeys(rows, 0.0)
+    parts = list(next(iter(rows.values())))
+    for part, colour in zip(parts, colours, strict=False):
+        widths = [found[part] for found in rows.values()]
+        axis.barh(range(len(rows)), widths, left=list(ends.values()), height=0.66, color=colour,
+                  edgecolor="white", linewidth=0.6, label=part)  # fmt: skip
+        ends = {name: ends[name] + found[part] for name, found in rows.items()}
+    handles = axis.get_legend_handles_labels()[0]
+    if line is not None:
+        handles.append(axis.axvline(line, color="black", linestyle="--", label=line_name))
+    axis.set_yticks(range(len(rows)), rows)
+    axis.set(xlabel=xlabel, ylim=(len(rows) - 0.5, -0.5))
+    axis.grid(axis="x")
+    axis.grid(visible=False, axis="y")
+    legend_below(figure, *handles)
+    return figure
+
+
+def by_length(
+    panels: Mapping[str, Mapping[str, Sequence[float]]],
+    lengths: Sequence[float],
+    measured: Mapping[str, Mapping[str, Mapping[float, float]]],
+) -> Figure:
+    """Draw computed costs as lines over the length, measured ones as dots on them.
+
+    `panels` maps the name of a vertical axis to its curves, one value for each length; `measured`
+    has for some of them values at some lengths.
+    """
+    from matplotlib.ticker import FuncFormatter, LogLocator
+
+    figure, axes = new_figure(len(panels), 1, width=WIDTH, height=2.7 * len(panels) + 0.5,
+                              squeeze=False, sharex=True)  # fmt: skip
+    for axis, (ylabel, curves) in zip(axes[:, 0], panels.items()):
+        for (name, values), look, mark in zip(curves.items(), LINES, MARKS, strict=False):
+            axis.plot(lengths, values, label=name, **look)
+            dots = measured.get(ylabel, {}).get(name, {})
+            axis.plot(list(dots), list(dots.values()), mark, color=look["color"], ms=5)
+        axis.set(yscale="log", ylabel=ylabel)
+        axis.set_xscale("log", base=2)
+        axis.set_xticks(lengths[::3], [f"{T:,}" for T in lengths[::3]])
+        every = [value for values in curves.values() for value in values]
+        steps = (1, 2, 5) if max(every) < 100 * min(every) else (1,)
+        axis.yaxis.set_major_locator(LogLocator(subs=steps, numticks=8))
+        axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+        axis.minorticks_off()
+        axis.legend(loc="upper left", frameon=False, fontsize=10)
+    axes[-1, 0].set_xlabel("length T (tokens)")
+    return figure
+
+
+def split_bars(
+    shares: Mapping[str, Mapping[str, Sequence[float]]], *, xlabel: str, asked: int
+) -> Figure:
+    """Draw for each split a bar for each reader, at the mean of its seeds, and the seeds as points.
+
+    `shares` maps splits to readers to one share for each seed; a line through each point is the
+    95% interval that `asked` answers leave.
+    """
+    readers = list(next(iter(shares.values())))
+    figure, axis = new_figure(width=WIDTH, height=0.45 * len(shares) * len(readers) + 1.5)
+    colours = (COLOURS["sky"], COLOURS["orange"], COLOURS["green"])
+    high = 0.8 / len(readers)
+    for row, found in enumerate(shares.values()):
+        for number, (reader, colour) in enumerate(zip(readers, colours, strict=False)):
+            seeds = found[reader]
+            middle = row + (number - (len(readers) - 1) / 2) * high
+            axis.barh(middle, 100 * mean(seeds), height=high, color=colour, edgecolor="white",
+                      label=reader if row == 0 else None)  # fmt: skip
+            for seed, share in enumerate(seeds):
+                y = middle + (seed - (len(seeds) - 1) / 2) * high / 3
+                low, top = wilson(share, asked)
+                axis.plot([100 * low, 100 * top], [y, y], "-", color="black", linewidth=1)
+                axis.plot(100 * share, y, "o", color="black", ms=4)
+    axis.set_yticks(range(len(shares)), shares)
+    axis.set(xlabel=xlabel, xlim=(0, 102), ylim=(len(shares) - 0.5, -0.5))
+    axis.grid(axis="x")
+    axis.grid(visible=False, axis="y")
+    legend_below(figure, *axis.get_legend_handles_labels()[0])
+    return figure
+
+
+def wilson(share: float, asked: int) -> tuple[float, float]:
+    """Return Wilson's 95% interval of a share that was found with so many questions."""
+    z = 1.96
+    middle = share + z**2 / (2 * asked)
+    half = z * (share * (1 - share) / asked + z**2 / (4 * asked**2)) ** 0.5
+    scale = 1 + z**2 / asked
+    return max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale)
+
+
+def by_pairs(
+    losses: Mapping[str, Mapping[int, Sequence[float]]], *, ylabel: str, level: float, name: str
+) -> Figure:
+    """Draw a loss by number of pairs for each model: a line at the mean of seeds, seeds as points.
+
+    `level` is what a model without any source would lose, with its `name`.
+    """
+    figure, axis = new_figure(width=WIDTH, height=3.8)
+    for (model, found), look, mark in zip(losses.items(), LINES, MARKS, strict=False):
+        amounts = sorted(found)
+        axis.plot(amounts, [mean(found[n]) for n in amounts], label=model, **look)
+        for n in amounts:
+            axis.plot([n] * len(found[n]), found[n], mark, color=look["color"], ms=5, mfc="none")
+    axis.axhline(level, color=COLOURS["grey"], linestyle=(0, (1, 2)), label=name)
+    every = sorted({n for found in losses.values() for n in found})
+    axis.set_xscale("log")
+    axis.set_xticks(every, [f"{n:,}" for n in every])
+    axis.minorticks_off()
+    axis.set(xlabel="pairs of verses to learn from", ylabel=ylabel)
+    legend_below(figure)
+    return figure
