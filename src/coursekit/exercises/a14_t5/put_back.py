@@ -80,7 +80,7 @@ def behind_the_end(student):
 
 @QUESTION.visible(says="the highest and the lowest sentinels, and ids beside them")
 def beside(student):
-    read = [32_100, 32_099, 31_999, 32_000, 32_105, 31_998, 1]
+    read = [32_100, 32_099, 0, 31_999, 32_000, 32_105, 31_998, 1]
     return student.put_back(read, [32_000, 32_101, 32_100, 32_099, 31_999, 21, 31_000, 1])
 
 

@@ -144,7 +144,7 @@ QUESTION.mistake(
     old=BEGINS,
     new="if place == 0 or (tokens[place - 1] in stops and token not in stops and "
     "any(x not in stops for x in tokens[:place])):",
-    hint="Stops that open the document are no sentence in yours: they are lost, or go along with the "
+    hint="Stops that open the document are no sentence in yours: they are lost, or go with the "
     "first words. They are a sentence of their own, by the same rule as all others.",
 )
 
