@@ -26,11 +26,13 @@ from coursekit.models.bert_heads import BertClassifier, best_span
 from coursekit.models.encoder_decoder import shift_right
 from coursekit.models.pretrained import sentence_vectors
 from coursekit.objectives.checkpoints import average_checkpoints
+from coursekit.objectives.denoising import split_sentences
 from coursekit.objectives.input_formats import full_sentences
 from coursekit.objectives.label_smoothing import smoothed_cross_entropy
 from coursekit.objectives.masked_lm import TABLE_8, mlm_mask
 from coursekit.objectives.next_sentence import SentencePair, encode_pair
 from coursekit.objectives.rows import pad_rows
+from coursekit.objectives.span_corruption import SpanCorruption, replace_spans
 from coursekit.objectives.special_tokens import SpecialTokens
 from coursekit.positions import Rotary, shift_matrix, sinusoidal
 from coursekit.tokenizers.byte_bpe import show, unshow
@@ -191,6 +193,25 @@ def span_loss(start, end, first, last, passage):
     return torch.stack(losses).mean()
 
 
+def corrupt(tokens, spans, sentinel=32_099, end=1):
+    setting = SpanCorruption(
+        first_sentinel=sentinel, end=end, final_sentinel=True, shared_sentinels=True
+    )
+    hidden = torch.zeros(1, len(tokens), dtype=torch.bool)
+    for start, stop in spans:
+        hidden[0, start:stop] = True
+    made = replace_spans(torch.tensor([tokens]), hidden, setting)
+    return made.inputs[0].tolist(), made.targets[0].tolist()
+
+
+def shuffle_sentences(tokens, order, stops):
+    sentences = split_sentences(torch.tensor(tokens, dtype=torch.long), stops)
+    named = torch.tensor(order, dtype=torch.long).sort().values
+    if not torch.equal(named, torch.arange(len(sentences))):
+        raise ValueError(f"found the order {order}")
+    return [token for number in order for token in sentences[number].tolist()]
+
+
 PARTS = {
     "shares": masked_softmax,
     "gaussian_scores": kernels.gaussian,
@@ -246,6 +267,8 @@ PARTS = {
     "expected_best": finetuning.expected_best,
     "stop_early": lambda curves, looks: finetuning.stop_early(curves, looks)[:3],
     "span_loss": span_loss,
+    "corrupt": corrupt,
+    "shuffle_sentences": shuffle_sentences,
 }
 
 

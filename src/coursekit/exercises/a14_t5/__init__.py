@@ -1,4 +1,4 @@
-"""Assignment 14, to the page "T5, BART and bytes": text with holes and what fills them, two noises
+"""Assignment 14, to the page "T5 and BART": text with holes and what fills them, two noises
 of BART, a text that is put together again, and an alphabet of bytes.
 Everything is plain Python: lists of ids, pairs of numbers, and strings.
 """
@@ -16,7 +16,7 @@ from coursekit.exercises.question import Assignment, Written
 
 ASSIGNMENT = Assignment(
     name="a14_t5",
-    title="T5, BART and bytes",
+    title="T5 and BART",
     questions=(
         corrupt.QUESTION,
         infill.QUESTION,

@@ -257,7 +257,7 @@ for name, new, hint in (
 QUESTION.mistake(
     "sentinels behind their spans",
     hint="Your sentinels stand behind the spans that they belong to. A sentinel opens its span: "
-    "first <X>, then what <X> stands for.",
+    "first ⟨X⟩, then what ⟨X⟩ stands for.",
     old=f"            written.append(sentinel)\n            sentinel -= 1\n"
     f"        written.append(token)\n    {RETURN}",
     new="            sentinel -= 1\n"
