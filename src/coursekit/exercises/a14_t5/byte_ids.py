@@ -297,6 +297,11 @@ for name, new, hint in (
         "Ids above 258 have become bytes in yours. They stand for none: leave them out.",
     ),
     (
+        "all that is no byte stops it",
+        'return bytes(one - 3 for one in ids).decode("utf-8", errors="replace")',
+        "Ids that are no bytes, below 3 or above 258, stop you with an error. Leave them out.",
+    ),
+    (
         "high ids stop it",
         'return bytes(one - 3 for one in ids if one >= 3).decode("utf-8", errors="replace")',
         "An id above 258 stops you with an error. There is no such byte: leave the id out.",

@@ -334,6 +334,22 @@ def shorter(tokens, spans, sentinel=32_099, end=1):
     return [*read, end], [*written, sentinel, end]
 
 
+QUESTION.mistake(
+    "counted down twice",
+    old="            written.append(sentinel)\n",
+    new="            sentinel -= 1\n            written.append(sentinel)\n",
+    hint="A span has one sentinel in what is read and another in what is to be written. It is the "
+    "same in both: that is how an answer finds its hole.",
+)
+
+QUESTION.mistake(
+    "the rest lost",
+    old=RETURN,
+    new=f"while read and read[-1] != sentinel + 1:\n        read.pop()\n    {RETURN}",
+    hint="What stands behind the last span is missing from what is read.",
+)
+
+
 @QUESTION.mistake(
     "hidden wherever it stands",
     hint="You hide a token wherever it stands, because it is hidden once. Ask for its place, not "

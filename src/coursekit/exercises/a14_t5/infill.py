@@ -288,6 +288,44 @@ QUESTION.mistake(
 
 
 @QUESTION.mistake(
+    "overlaps accepted, each token once",
+    hint="You mark the hidden tokens one by one and never ask whether one is marked already. If "
+    "two spans overlap, raise a ValueError.",
+)
+def each_token_once(tokens, spans, mask=50_264):
+    hidden = {place for start, length in spans for place in range(start, start + length)}
+    read = []
+    for place in range(len(tokens) + 1):
+        read += [mask] * sum(start == place for start, _ in spans)
+        read += [tokens[place]] if place < len(tokens) and place not in hidden else []
+    return read, len(hidden) / len(tokens)
+
+
+@QUESTION.mistake(
+    "overlaps accepted, from the right",
+    hint="You replace the spans from the right, and one that reaches into the next takes its mask "
+    "away. If two spans overlap, raise a ValueError.",
+)
+def from_the_right(tokens, spans, mask=50_264):
+    read = list(tokens)
+    for start, length in sorted(spans, reverse=True):
+        read[start : start + length] = [mask]
+    return read, sum(length for _, length in spans) / len(tokens)
+
+
+@QUESTION.mistake(
+    "one after the other, as they come",
+    hint="You replace the spans in one list, in the order in which they were drawn. Each moves "
+    "what stands to the right of it, so that later places are off; and nobody sees an overlap.",
+)
+def as_they_come(tokens, spans, mask=50_264):
+    read = list(tokens)
+    for start, length in spans:
+        read[start : start + length] = [mask]
+    return read, sum(length for _, length in spans) / len(tokens)
+
+
+@QUESTION.mistake(
     "places of a shorter document",
     hint="You replace span after span in one list, and from the second on your places are off: the "
     "list has changed its length. The spans are told in places of the document that was given.",

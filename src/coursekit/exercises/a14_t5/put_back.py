@@ -264,6 +264,22 @@ QUESTION.mistake(
 )
 
 QUESTION.mistake(
+    "words in front have no list yet",
+    old="{None: []}, None",
+    new="{}, 0\n    del key",
+    hint="What is written in front of the first sentinel stops you: no list has been begun yet. It "
+    "belongs to no hole: leave it out.",
+)
+
+QUESTION.mistake(
+    "words in front go into no list",
+    old="spans[key].append(token)",
+    new="(spans[key] if key else None).append(token)",
+    hint="What is written in front of the first sentinel stops you: where your list should be "
+    "there is None. It belongs to no hole: leave it out.",
+)
+
+QUESTION.mistake(
     "words in front of the first sentinel fill its hole",
     old="key, spans[token] = token, []",
     new="key, spans[token] = token, [] if key else spans[None]",
@@ -319,6 +335,12 @@ for name, new, hint in (
         "always a hundred",
         "sentinel - 100 < token <= sentinel",
         "You have 100 sentinels, whatever the argument `sentinels` says.",
+    ),
+    (
+        "from 32,000 on",
+        "token >= 32_000",
+        "You take every id from 32,000 on for a sentinel, whatever the arguments say. There are "
+        "`sentinels` of them, counted down from `sentinel`.",
     ),
     (
         "T5's sentinels only",

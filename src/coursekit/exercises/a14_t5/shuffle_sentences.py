@@ -140,6 +140,16 @@ QUESTION.mistake(
 )
 
 QUESTION.mistake(
+    "each stop ends a sentence, and nothing else does",
+    old=BEGINS + "\n            sentences.append([])\n        sentences[-1].append(token)\n",
+    new="if place == 0 or tokens[place - 1] in stops:\n            sentences.append([])\n"
+    "        sentences[-1].append(token)\n"
+    "    if tokens and tokens[-1] not in stops:\n        sentences.pop()\n",
+    hint="You close a sentence at each stop and nowhere else. Where stops stand in a row only the "
+    "last of them ends one; and what stands behind the last stop is a sentence as well.",
+)
+
+QUESTION.mistake(
     "stops in front are no sentence",
     old=BEGINS,
     new="if place == 0 or (tokens[place - 1] in stops and token not in stops and "
