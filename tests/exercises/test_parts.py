@@ -36,12 +36,14 @@ from coursekit.models.gpt_heads import (
 )
 from coursekit.models.pretrained import sentence_vectors
 from coursekit.objectives.checkpoints import average_checkpoints
+from coursekit.objectives.denoising import split_sentences
 from coursekit.objectives.input_formats import full_sentences
 from coursekit.objectives.label_smoothing import smoothed_cross_entropy
 from coursekit.objectives.masked_lm import TABLE_8, mlm_mask
 from coursekit.objectives.next_sentence import SentencePair, encode_pair
 from coursekit.objectives.preferences import dpo_loss, reward_loss, rlhf_reward
 from coursekit.objectives.rows import pad_rows
+from coursekit.objectives.span_corruption import SpanCorruption, replace_spans
 from coursekit.objectives.special_tokens import SpecialTokens
 from coursekit.positions import Rotary, shift_matrix, sinusoidal
 from coursekit.tokenizers.byte_bpe import show, unshow
@@ -245,6 +247,25 @@ def kl_of_sample(policy, reference, answer):
     return ratios, ratios.mean().item()
 
 
+def corrupt(tokens, spans, sentinel=32_099, end=1):
+    setting = SpanCorruption(
+        first_sentinel=sentinel, end=end, final_sentinel=True, shared_sentinels=True
+    )
+    hidden = torch.zeros(1, len(tokens), dtype=torch.bool)
+    for start, stop in spans:
+        hidden[0, start:stop] = True
+    made = replace_spans(torch.tensor([tokens]), hidden, setting)
+    return made.inputs[0].tolist(), made.targets[0].tolist()
+
+
+def shuffle_sentences(tokens, order, stops):
+    sentences = split_sentences(torch.tensor(tokens, dtype=torch.long), stops)
+    named = torch.tensor(order, dtype=torch.long).sort().values
+    if not torch.equal(named, torch.arange(len(sentences))):
+        raise ValueError(f"found the order {order}")
+    return [token for number in order for token in sentences[number].tolist()]
+
+
 PARTS = {
     "shares": masked_softmax,
     "gaussian_scores": kernels.gaussian,
@@ -308,6 +329,8 @@ PARTS = {
     ),
     "prefer": prefer,
     "kl_of_sample": kl_of_sample,
+    "corrupt": corrupt,
+    "shuffle_sentences": shuffle_sentences,
 }
 
 
