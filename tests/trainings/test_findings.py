@@ -276,3 +276,18 @@ def test_both_readers_learn_the_commands_and_neither_puts_jump_together():
             hidden = runs[f"{reader}, jump{seed}"]
             assert hidden["right"] < 0.02 and hidden["right in training"] > 0.94, (reader, seed)
             assert hidden["right but for the verbs"] < 1 / 3  # not one word only is wrong
+
+
+def test_with_few_pairs_the_recurrent_network_is_ahead_and_more_steps_would_not_help():
+    runs = metrics("pairs/cpu-amounts.json")
+    steps = 600
+    for seed in ("", ", seed 2"):
+        few, rnn = runs[f"transformer, 500{seed}"], runs[f"rnnsearch, 500{seed}"]
+        assert rnn["loss"] < few["loss"] - 0.1 and rnn["weights"] <= few["weights"]
+        for run in (few, rnn):
+            assert run["best step"] < steps / 2 and run["loss"] < run["loss of frequencies"] - 1
+        many, rnn = runs[f"transformer, 5000{seed}"], runs[f"rnnsearch, 5000{seed}"]
+        assert rnn["loss"] < many["loss"] - 0.05  # after so many steps, at which both still improve
+        assert many["best step"] == rnn["best step"] == steps
+    whole = json.loads((RESULTS / "translation/cpu.json").read_text(encoding="utf-8"))["metrics"]
+    assert whole["perplexity_transformer"] < whole["perplexity_rnnsearch"]
