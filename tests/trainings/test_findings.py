@@ -169,3 +169,26 @@ def test_what_was_copied_is_easier_than_its_neighbours_with_both_roles():
         assert abs(none) < 0.02 < one and one < three - 0.02 and three < ten - 0.1
         assert ten < 10 * one
         assert 0.5 < run["passes"] < 1.1
+
+
+def test_whole_speeches_teach_a_little_more_and_most_of_it_late_in_the_window():
+    runs = json.loads((RESULTS / "scaling/cpu-order.json").read_text(encoding="utf-8"))["runs"]
+    found = {(run["name"], run["seed"]): run["metrics"] for run in runs}
+    for seed in (1, 2):
+        whole, across = (found[f"order={order}", seed] for order in ("whole", "across"))
+        lost = {what: across[what] - whole[what] for what in ("bits, early", "bits, late")}
+        assert 0 < lost["bits, early"] < lost["bits, late"] < 0.03
+        assert 0.005 < across["bits per byte"] - whole["bits per byte"] < 0.025
+        assert whole["bits, early"] - whole["bits, late"] > 0.004
+        assert abs(across["bits, early"] - across["bits, late"]) < 0.002
+
+
+def test_rates_were_tried_on_both_sides_of_the_best():
+    runs = metrics("scaling/cpu-peaks.json")
+    tried = {"GPT-2": (0.003, 0.006, 0.012, 0.024), "today": (0.003, 0.006, 0.012, 0.024),
+             "1x32": (0.004, 0.008, 0.016, 0.032), "3x96": (0.002, 0.004, 0.008, 0.016)}  # fmt: skip
+    best = {}
+    for name, rates in tried.items():
+        best[name] = min(rates, key=lambda rate: runs[f"{name} at {rate}"]["loss"])
+        assert best[name] not in (rates[0], rates[-1])
+    assert best == {"GPT-2": 0.012, "today": 0.012, "1x32": 0.008, "3x96": 0.004}
