@@ -192,3 +192,17 @@ def test_rates_were_tried_on_both_sides_of_the_best():
         best[name] = min(rates, key=lambda rate: runs[f"{name} at {rate}"]["loss"])
         assert best[name] not in (rates[0], rates[-1])
     assert best == {"GPT-2": 0.012, "today": 0.012, "1x32": 0.008, "3x96": 0.004}
+
+
+def test_with_more_budget_gpt2s_block_passes_the_pairs_and_the_gap_closes_a_little():
+    short, long = ladder(), {}
+    for run in json.loads((RESULTS / "scaling/cpu-longer.json").read_text(encoding="utf-8"))[
+        "runs"
+    ]:
+        long.setdefault(run["name"], []).append(run["metrics"])
+    for seed in (0, 1):
+        before = short["GPT-2"][seed]["bits per byte"], short["rotary"][seed]["bits per byte"]
+        full, third, rotary, window = (long[name][seed]["bits per byte"] for name in long)
+        assert full < before[0] - 0.1 and third < full - 0.04  # the rate held it back, too
+        assert 0.3 < third - rotary < before[0] - before[1] - 0.05
+        assert abs(window - rotary) < 0.06
