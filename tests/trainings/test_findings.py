@@ -185,8 +185,8 @@ def test_whole_speeches_teach_a_little_more_and_most_of_it_late_in_the_window():
 
 def test_rates_were_tried_on_both_sides_of_the_best():
     runs = metrics("scaling/cpu-peaks.json")
-    tried = {"GPT-2": (0.003, 0.006, 0.012, 0.024), "today": (0.003, 0.006, 0.012, 0.024),
-             "1x32": (0.004, 0.008, 0.016, 0.032), "3x96": (0.002, 0.004, 0.008, 0.016)}  # fmt: skip
+    tried = {"GPT-2": (0.003, 0.006, 0.012, 0.024), "1x32": (0.004, 0.008, 0.016, 0.032)}
+    tried |= {"today": tried["GPT-2"], "3x96": (0.002, 0.004, 0.008, 0.016)}
     best = {}
     for name, rates in tried.items():
         best[name] = min(rates, key=lambda rate: runs[f"{name} at {rate}"]["loss"])
@@ -205,4 +205,4 @@ def test_with_more_budget_gpt2s_block_passes_the_pairs_and_the_gap_closes_a_litt
         full, third, rotary, window = (long[name][seed]["bits per byte"] for name in long)
         assert full < before[0] - 0.1 and third < full - 0.04  # the rate held it back, too
         assert 0.3 < third - rotary < before[0] - before[1] - 0.05
-        assert abs(window - rotary) < 0.06
+        assert rotary - 0.03 < window < rotary  # what the later rungs gained is small by then
