@@ -251,16 +251,6 @@ def test_what_was_copied_is_easier_than_its_neighbours_with_both_roles():
         assert 0.5 < run["passes"] < 1.1
 
 
-def test_shuffled_sentences_cost_little_and_hardly_more_late_in_the_window():
-    runs = json.loads((RESULTS / "scaling/cpu-order.json").read_text(encoding="utf-8"))["runs"]
-    found = {(run["name"].removeprefix("order="), run["seed"]): run["metrics"] for run in runs}
-    lost = {}
-    for part in ("bits per byte", "bits, early", "bits, late"):
-        lost[part] = [found["across", seed][part] - found["whole", seed][part] for seed in (1, 2)]
-    assert all(0 < gap < 0.03 for gap in lost["bits per byte"])
-    assert abs(sum(lost["bits, late"]) - sum(lost["bits, early"])) / 2 < 0.015
-
-
 def commands_by_seed():
     runs = metrics("commands/cpu-compose.json")
     kept = json.loads((RESULTS / "commands/cpu.json").read_text(encoding="utf-8"))
@@ -291,3 +281,40 @@ def test_with_few_pairs_the_recurrent_network_is_ahead_and_more_steps_would_not_
         assert many["best step"] == rnn["best step"] == steps
     whole = json.loads((RESULTS / "translation/cpu.json").read_text(encoding="utf-8"))["metrics"]
     assert whole["perplexity_transformer"] < whole["perplexity_rnnsearch"]
+
+
+def test_whole_speeches_teach_a_little_more_and_most_of_it_late_in_the_window():
+    runs = json.loads((RESULTS / "scaling/cpu-order.json").read_text(encoding="utf-8"))["runs"]
+    found = {(run["name"], run["seed"]): run["metrics"] for run in runs}
+    for seed in (1, 2):
+        whole, across = (found[f"order={order}", seed] for order in ("whole", "across"))
+        lost = {what: across[what] - whole[what] for what in ("bits, early", "bits, late")}
+        assert 0 < lost["bits, early"] < lost["bits, late"] < 0.03
+        assert 0.005 < across["bits per byte"] - whole["bits per byte"] < 0.025
+        assert whole["bits, early"] - whole["bits, late"] > 0.004
+        assert abs(across["bits, early"] - across["bits, late"]) < 0.002
+
+
+def test_rates_were_tried_on_both_sides_of_the_best():
+    runs = metrics("scaling/cpu-peaks.json")
+    tried = {"GPT-2": (0.003, 0.006, 0.012, 0.024), "1x32": (0.004, 0.008, 0.016, 0.032)}
+    tried |= {"today": tried["GPT-2"], "3x96": (0.002, 0.004, 0.008, 0.016)}
+    best = {}
+    for name, rates in tried.items():
+        best[name] = min(rates, key=lambda rate: runs[f"{name} at {rate}"]["loss"])
+        assert best[name] not in (rates[0], rates[-1])
+    assert best == {"GPT-2": 0.012, "today": 0.012, "1x32": 0.008, "3x96": 0.004}
+
+
+def test_with_more_budget_gpt2s_block_passes_the_pairs_and_the_gap_closes_a_little():
+    short, long = ladder(), {}
+    for run in json.loads((RESULTS / "scaling/cpu-longer.json").read_text(encoding="utf-8"))[
+        "runs"
+    ]:
+        long.setdefault(run["name"], []).append(run["metrics"])
+    for seed in (0, 1):
+        before = short["GPT-2"][seed]["bits per byte"], short["rotary"][seed]["bits per byte"]
+        full, third, rotary, window = (long[name][seed]["bits per byte"] for name in long)
+        assert full < before[0] - 0.1 and third < full - 0.04  # the rate held it back, too
+        assert 0.3 < third - rotary < before[0] - before[1] - 0.05
+        assert rotary - 0.03 < window < rotary  # what the later rungs gained is small by then
