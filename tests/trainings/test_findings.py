@@ -76,8 +76,10 @@ def test_what_was_learned_in_english_is_known_in_french_if_pieces_are_shared():
 
 def pretexts():
     runs, holes = (metrics(f"pretext/cpu-{name}.json") for name in ("pretext", "holes"))
-    assert all(abs(holes[name]["restored"] - runs[name]["restored"]) < 0.02
-               for name in ("infilling", "infilling, seed 2"))  # fmt: skip
+    assert all(
+        abs(holes[name]["restored"] - runs[name]["restored"]) < 0.02
+        for name in ("infilling", "infilling, seed 2")
+    )
     runs |= {name: found for name, found in holes.items() if name.startswith(("any", "num"))}
     return runs, holes
 
@@ -85,8 +87,10 @@ def pretexts():
 def test_what_writes_the_whole_text_learns_to_copy_and_to_restore():
     runs, _ = pretexts()
     for seed in ("", ", seed 2"):
-        found = {name: runs[name + seed]["restored"] for name in
-                 ("nothing", "nothing, longer", "prefix", "spans", "anywhere", "numbered")}  # fmt: skip
+        found = {
+            name: runs[name + seed]["restored"]
+            for name in ("nothing", "nothing, longer", "prefix", "spans", "anywhere", "numbered")
+        }
         for name in ("infilling", "deletion"):
             assert runs[name + seed]["restored"] > 2.5 * max(found.values())
             assert runs[name + seed]["restored"] > 4 * found["numbered"]
@@ -103,9 +107,21 @@ def test_what_writes_the_whole_text_learns_to_copy_and_to_restore():
 def test_a_pretext_helps_to_translate_and_most_of_it_is_french():
     runs, holes = pretexts()
     for seed in ("", ", seed 2"):
-        loss = {name: runs[name + seed]["translate"] for name in
-                ("nothing", "nothing, longer", "prefix", "spans", "anywhere", "numbered", "deletion",
-                 "infilling", "restore", "translate")}  # fmt: skip
+        loss = {
+            name: runs[name + seed]["translate"]
+            for name in (
+                "nothing",
+                "nothing, longer",
+                "prefix",
+                "spans",
+                "anywhere",
+                "numbered",
+                "deletion",
+                "infilling",
+                "restore",
+                "translate",
+            )
+        }
         assert loss["translate"] < min(v for name, v in loss.items() if name != "translate") - 0.1
         for name in ("deletion", "infilling", "restore"):
             assert loss[name] < loss["prefix"] - 0.1 < loss["nothing, longer"] - 0.1
@@ -114,6 +130,8 @@ def test_a_pretext_helps_to_translate_and_most_of_it_is_french():
             loss["nothing, longer"] < min(loss["spans"], loss["anywhere"], loss["numbered"]) - 0.3
         )
         assert loss["nothing"] > max(v for name, v in loss.items() if name != "nothing") + 0.3
-        saved = {name: holes[name + seed]["translate, wrong source"] - holes[name + seed]["translate"]
-                 for name in ("infilling", "numbered", "anywhere")}  # fmt: skip
+        saved = {
+            name: holes[name + seed]["translate, wrong source"] - holes[name + seed]["translate"]
+            for name in ("infilling", "numbered", "anywhere")
+        }
         assert saved["infilling"] > 0.7 and max(saved["numbered"], saved["anywhere"]) < 0.4
