@@ -319,3 +319,66 @@ def test_with_more_budget_gpt2s_block_passes_the_pairs_and_the_gap_closes_a_litt
         assert full < before[0] - 0.1 and third < full - 0.04  # the rate held it back, too
         assert 0.3 < third - rotary < before[0] - before[1] - 0.05
         assert rotary - 0.03 < window < rotary  # what the later rungs gained is small by then
+
+
+def pretexts():
+    runs, holes = (metrics(f"pretext/cpu-{name}.json") for name in ("pretext", "holes"))
+    assert all(
+        abs(holes[name]["restored"] - runs[name]["restored"]) < 0.02
+        for name in ("infilling", "infilling, seed 2")
+    )
+    runs |= {name: found for name, found in holes.items() if name.startswith(("any", "num"))}
+    return runs, holes
+
+
+def test_what_writes_the_whole_text_learns_to_copy_and_to_restore():
+    runs, _ = pretexts()
+    for seed in ("", ", seed 2"):
+        found = {
+            name: runs[name + seed]["restored"]
+            for name in ("nothing", "nothing, longer", "prefix", "spans", "anywhere", "numbered")
+        }
+        for name in ("infilling", "deletion"):
+            assert runs[name + seed]["restored"] > 2.5 * max(found.values())
+            assert runs[name + seed]["restored"] > 4 * found["numbered"]
+        both = runs[f"deletion{seed}"]["restored"] - runs[f"infilling{seed}"]["restored"]
+        assert abs(both) < 0.02  # deletion, nearly the same task, is not ahead
+        assert abs(found["anywhere"] - found["spans"]) < 0.02
+        task = runs[f"restore{seed}"]
+        assert task["restored"] > runs[f"infilling{seed}"]["restored"] + 0.08
+        assert abs(task["restored"] - task["looked up in the examples"]) < 0.03  # a table does it
+        longer = runs[f"nothing, longer{seed}"]
+        assert longer["restored"] < 0.12 and longer["restore, best step"] < 300  # of 1,300
+
+
+def test_a_pretext_helps_to_translate_and_most_of_it_is_french():
+    runs, holes = pretexts()
+    for seed in ("", ", seed 2"):
+        loss = {
+            name: runs[name + seed]["translate"]
+            for name in (
+                "nothing",
+                "nothing, longer",
+                "prefix",
+                "spans",
+                "anywhere",
+                "numbered",
+                "deletion",
+                "infilling",
+                "restore",
+                "translate",
+            )
+        }
+        assert loss["translate"] < min(v for name, v in loss.items() if name != "translate") - 0.1
+        for name in ("deletion", "infilling", "restore"):
+            assert loss[name] < loss["prefix"] - 0.1 < loss["nothing, longer"] - 0.1
+            assert abs(loss[name] - loss["infilling"]) < 0.05  # and "restore" has read no English
+        assert (
+            loss["nothing, longer"] < min(loss["spans"], loss["anywhere"], loss["numbered"]) - 0.3
+        )
+        assert loss["nothing"] > max(v for name, v in loss.items() if name != "nothing") + 0.3
+        saved = {
+            name: holes[name + seed]["translate, wrong source"] - holes[name + seed]["translate"]
+            for name in ("infilling", "numbered", "anywhere")
+        }
+        assert saved["infilling"] > 0.7 and max(saved["numbered"], saved["anywhere"]) < 0.4
