@@ -1,4 +1,4 @@
-"""Classifiers of pictures: what they read, what they are trained with, and how often they are right.
+"""Classifiers of pictures: what they read, their loss, and how often they are right.
 
 Shapes: N pictures, C channels, R rows and L columns of a picture, V classes.
 """
