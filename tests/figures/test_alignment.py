@@ -1,8 +1,8 @@
-"""The picture of "Retrieval and alignment" shows what it is given."""
+"""The pictures of "Retrieval and alignment" show what they are given."""
 
 import pytest
 
-from coursekit.figures.alignment import followed
+from coursekit.figures.alignment import followed, pursued
 
 NEAR = [{"kl": 0.0, "reward": 0.0, "opinion": 0.1}, {"kl": 4.0, "reward": 2.0, "opinion": 1.0}]
 FAR = [{"kl": -0.01, "reward": 0.0, "opinion": 0.3}, {"kl": 14.0, "reward": 4.0, "opinion": -2.0}]
@@ -36,3 +36,20 @@ def test_the_reward_is_told_apart_without_colours():
     lines = followed(PANELS).axes[0].lines
     assert [line.get_linestyle() for line in lines[2:4]] == ["-", "--"]
     assert lines[2].get_linewidth() > lines[0].get_linewidth()
+
+
+WAYS = {"best of n": [NEAR, NEAR], "DPO": [FAR]}
+
+
+def test_ways_stand_over_the_root_of_the_distance_opinion_above_reward():
+    above, below = pursued(WAYS).axes
+    assert drawn(above)[:3] == [[(0, 0.1), (2, 1)]] * 2 + [[(0, 0.3), (14**0.5, -2)]]
+    assert drawn(below)[2] == [(0, 0), (14**0.5, 4)]
+    assert [line.get_linestyle() for line in above.lines[:3]] == ["-", ":", "-"]
+    first, again, other = above.lines[:3]
+    assert first.get_marker() == again.get_marker() != other.get_marker()
+    assert first.get_color() == again.get_color() != other.get_color()
+
+
+def test_ways_can_be_read_on_a_telephone(readable):
+    readable(pursued(WAYS))

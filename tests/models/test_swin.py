@@ -172,6 +172,65 @@ def test_the_mask_is_made_once_and_serves_training_after_inference():
     assert not any("mask" in name or "offset" in name for name in net.state_dict())
 
 
+# The rows of Table 4, and what a cell looks at
+
+
+def test_without_the_shift_nothing_ever_crosses_a_window():
+    net = small(shifted=False, depths=(4,), heads=(2,))
+    assert {block.attention.shift for block in net.stages[0].blocks} == {0}
+    assert [block.attention.shift for block in small().stages[0].blocks] == [0, 2]
+    x = torch.randn(1, 8, 8, 8, dtype=torch.double, requires_grad=True)
+    assert reach(x, net.stages[0](x), 3, 3) == {(r, c) for r in range(4) for c in range(4)}
+
+
+def test_without_the_relative_bias_it_is_a_swin_whose_biases_are_zero():
+    bare, full = small(relative_bias=False), small()
+    zeros = {
+        name: torch.zeros_like(t) for name, t in full.state_dict().items() if "on.bias.w" in name
+    }
+    assert len(zeros) == 4
+    full.load_state_dict(bare.state_dict() | zeros)
+    images = torch.randn(2, 3, 16, 16, dtype=torch.double)
+    torch.testing.assert_close(bare(images), full(images))
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_weights_on_request_are_those_that_were_used(bias):
+    net = small(image=32, relative_bias=bias)
+    images = torch.randn(2, 3, 30, 32, dtype=torch.double)
+    maps, weights = net.maps(images, return_weights=True)
+    for found, expected in zip(maps, net.maps(images), strict=True):
+        torch.testing.assert_close(found, expected)
+    assert [[tuple(w.shape) for w in stage] for stage in weights] == [
+        [(2, 16, 2, 16, 16)] * 2,
+        [(2, 4, 4, 16, 16)] * 2,
+    ]
+    for still, moved in weights:
+        torch.testing.assert_close(still.sum(-1), torch.ones_like(still[..., 0]))
+        torch.testing.assert_close(moved.sum(-1), torch.ones_like(moved[..., 0]))
+        side = math.isqrt(moved.shape[1]) * 4
+        allowed = shift_mask(side, side, 4, 2).expand_as(moved[0])
+        assert (still > 0).all() and torch.equal(moved[0] > 0, allowed)
+
+
+def test_weights_and_values_give_what_the_attention_gives():
+    net = randomised(WindowAttention(width=6, heads=2, window=3, shift=1), 0.5).double()
+    x = torch.randn(2, 6, 9, 6, dtype=torch.double)
+    out, weights = net(x, return_weights=True)  # (B, 6, 9, D), (B, W, H, 9, 9)
+    moved = window_partition(x.roll((-1, -1), dims=(1, 2)), 3)  # (B·W, 9, D)
+    values = net.multi_head.qkv(moved).chunk(3, dim=-1)[2].unflatten(-1, (2, -1)).transpose(1, 2)
+    seen = net.multi_head.out((weights.flatten(0, 1) @ values).transpose(1, 2).flatten(2))
+    again = window_reverse(seen, 3, 6, 9).roll((1, 1), dims=(1, 2))
+    torch.testing.assert_close(again, out)
+
+
+@pytest.mark.parametrize("change", [{"shifted": False}, {"relative_bias": False}])
+def test_what_no_other_program_has_is_not_exported(change):
+    for export in (small(**change).to_huggingface, small(**change).to_original):
+        with pytest.raises(ValueError, match="have shifts and relative biases in every Swin"):
+            export()
+
+
 # Merging
 
 

@@ -57,7 +57,9 @@ class SwinConfig:
     shrink_windows: bool = True  # in small maps; False pads them and shifts (detection)
     mlp_ratio: float = 4.0
     qkv_bias: bool = True
-    absolute_positions: bool = False  # the "abs. pos." rows of the paper's Table 4
+    shifted: bool = True  # every second block; this and the two below are the paper's Table 4
+    relative_bias: bool = True  # "rel. pos."
+    absolute_positions: bool = False  # "abs. pos."
     dropout: float = 0.0
     attention_dropout: float = 0.0
     drop_path: float = 0.0  # of the last block; grows from 0 over all blocks
@@ -177,6 +179,7 @@ class WindowAttention(nn.Module):
         shift: int = 0,
         shrink: bool = True,
         qkv_bias: bool = True,
+        relative_bias: bool = True,
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
@@ -184,29 +187,39 @@ class WindowAttention(nn.Module):
         self.multi_head = MultiHeadAttention(width=width, heads=heads, dropout=dropout)
         if not qkv_bias:
             self.multi_head.qkv.register_parameter("bias", None)
-        self.bias = WindowBias(heads=heads, height=window, columns=window)
+        self.bias = None
+        if relative_bias:
+            self.bias = WindowBias(heads=heads, height=window, columns=window)
 
-    def forward(self, x: Tensor) -> Tensor:
-        """x (B, R, C, D) -> (B, R, C, D)."""
+    def forward(self, x: Tensor, *, return_weights: bool = False) -> Tensor | tuple[Tensor, Tensor]:
+        """x (B, R, C, D) -> (B, R, C, D), and the weights (B, W, H, M², M²) on request.
+
+        The windows of the weights are those of the shifted map, row by row.
+        """
         (batch, rows, columns, _), window, shift = x.shape, self.window, self.shift
         if self.shrink and min(rows, columns) <= window:  # no room for a second window
             window, shift = min(rows, columns), 0
         x = fill(x, window)  # (B, R', C', D)
         padded = x.shape[1:3]
-        bias = self.bias(window, window)  # (H, M², M²): B in the paper's equation 4
+        bias = None
+        if self.bias is not None:
+            bias = self.bias(window, window)  # (H, M², M²): B in the paper's equation 4
         if shift:
             x = x.roll((-shift, -shift), dims=(1, 2))  # Figure 4: windows stay, the map moves
             # While a graph is recorded a size may be any size, and nothing may be kept from it.
             make = shift_mask if readable(x) else shift_mask.__wrapped__
             allowed = make(*padded, window, shift, x.device)  # (W, 1, M², M²)
+            bias = x.new_zeros(1, 1, 1) if bias is None else bias
             bias = bias.masked_fill(~allowed, -torch.inf)  # (W, H, M², M²)
             bias = bias.repeat(batch, 1, 1, 1)  # (B·W, H, M², M²)
         windows = window_partition(x, window)  # (B·W, M², D)
-        windows = self.multi_head(windows, bias=bias)  # (B·W, M², D)
+        windows = self.multi_head(windows, bias=bias, return_weights=return_weights)
+        windows, weights = windows if return_weights else (windows, None)  # (B·W, M², D)
         x = window_reverse(windows, window, *padded)  # (B, R', C', D)
         if shift:
             x = x.roll((shift, shift), dims=(1, 2))
-        return x[:, :rows, :columns]  # (B, R, C, D)
+        x = x[:, :rows, :columns]  # (B, R, C, D)
+        return (x, weights.unflatten(0, (batch, -1))) if return_weights else x
 
 
 class SwinBlock(nn.Module):
@@ -227,9 +240,10 @@ class SwinBlock(nn.Module):
             width=width,
             heads=config.heads[stage],
             window=window,
-            shift=window // 2 if shifted else 0,
+            shift=window // 2 if shifted and config.shifted else 0,
             shrink=config.shrink_windows,
             qkv_bias=config.qkv_bias,
+            relative_bias=config.relative_bias,
             dropout=config.attention_dropout,
         )
         self.attention_residual = Residual(**add)
@@ -241,12 +255,22 @@ class SwinBlock(nn.Module):
         )
         self.feed_residual = Residual(**add)
 
-    def forward(self, x: Tensor) -> Tensor:
-        """x (B, R, C, D) -> (B, R, C, D)."""
+    def forward(self, x: Tensor, *, return_weights: bool = False) -> Tensor | tuple[Tensor, Tensor]:
+        """x (B, R, C, D) -> (B, R, C, D), and the weights (B, W, H, M², M²) on request."""
+        weights = None
+
+        def look(x: Tensor) -> Tensor:
+            nonlocal weights
+            if not return_weights:
+                return self.attention(x)
+            x, weights = self.attention(x, return_weights=True)
+            return x
+
         # Functions and no modules: Accelerate moves the modules among a module's arguments.
-        x = self.attention_residual(x, lambda x: self.attention(x))
+        x = self.attention_residual(x, look)
         cells = self.feed_residual(x.flatten(1, 2), lambda x: self.feed_forward(x))  # (B, R·C, D)
-        return cells.unflatten(1, x.shape[1:3])
+        x = cells.unflatten(1, x.shape[1:3])  # (B, R, C, D)
+        return (x, weights) if return_weights else x
 
 
 class PatchMerging(nn.Module):
@@ -295,12 +319,20 @@ class Stage(nn.Module):
             for depth, drop_path in enumerate(drop_paths)
         )
 
-    def forward(self, x: Tensor) -> Tensor:
-        """x (B, R, C, D) -> (B, R/2, C/2, 2·D); in the first stage the size stays."""
-        x = self.merge(x)
+    def forward(
+        self, x: Tensor, *, return_weights: bool = False
+    ) -> Tensor | tuple[Tensor, list[Tensor]]:
+        """x (B, R, C, D) -> (B, R/2, C/2, 2·D); in the first stage the size stays.
+
+        `return_weights` adds a list of each block's weights (B, W, H, M², M²).
+        """
+        x, weights = self.merge(x), []
         for block in self.blocks:
-            x = block(x)
-        return x
+            x = block(x, return_weights=return_weights)
+            if return_weights:
+                x, own = x
+                weights.append(own)
+        return (x, weights) if return_weights else x
 
 
 class Swin(HuggingFace):
@@ -339,8 +371,13 @@ class Swin(HuggingFace):
         """images (B, channels, height, width) -> the last stage's cells, normalised (B, R·C, D)."""
         return self.norm(self.maps(images)[-1].flatten(1, 2))  # (B, R·C, D)
 
-    def maps(self, images: Tensor) -> list[Tensor]:
-        """images (B, channels, height, width) -> every stage's map (B, R, C, D), fine to coarse."""
+    def maps(
+        self, images: Tensor, *, return_weights: bool = False
+    ) -> list[Tensor] | tuple[list[Tensor], list[list[Tensor]]]:
+        """images (B, channels, height, width) -> every stage's map (B, R, C, D), fine to coarse.
+
+        `return_weights` adds for every stage a list of its blocks' weights (B, W, H, M², M²).
+        """
         check_images(images, self.config.channels, weight=self.embedding.project.weight)
         x = self.embedding(images)  # (B, R, C, D)
         if self.positions is not None:
@@ -352,11 +389,14 @@ class Swin(HuggingFace):
                 )
             x = self.positions(x.flatten(1, 2)).unflatten(1, x.shape[1:3])
         x = self.dropout(x)
-        maps = []
+        maps, weights = [], []
         for stage in self.stages:
-            x = stage(x)
+            x = stage(x, return_weights=return_weights)
+            if return_weights:
+                x, own = x
+                weights.append(own)
             maps.append(x)
-        return maps
+        return (maps, weights) if return_weights else maps
 
     def rules(self) -> Iterator[Rule]:
         """Yield the names of `SwinForImageClassification`, without classes of `SwinModel`."""
@@ -374,6 +414,11 @@ class Swin(HuggingFace):
 
     def _shape(self) -> table.Shape:
         config = self.config
+        if not (config.shifted and config.relative_bias):
+            raise ValueError(
+                "transformers and the authors' code have shifts and relative biases in every Swin, "
+                f"found shifted={config.shifted} and relative_bias={config.relative_bias}"
+            )
         return table.Shape(
             depths=config.depths,
             classes=bool(config.classes),
