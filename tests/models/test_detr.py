@@ -70,6 +70,7 @@ CONFIGS = {
                    "encoder_attention_heads": 3, "decoder_attention_heads": 3},
     "one": {"decoder_layers": 1, "encoder_layers": 3, "num_queries": 1, "num_labels": 1,
             "encoder_ffn_dim": 8, "decoder_ffn_dim": 8},
+    "learned": {"position_embedding_type": "learned"},
 }  # fmt: skip
 
 
@@ -182,8 +183,12 @@ def test_a_missing_or_left_over_weight_is_an_error():
         tiny(norm="pre").to_huggingface()
     with pytest.raises(ValueError, match=r"encoder and decoder must agree in ffn_dim.*\(20, 24\)"):
         DETRConfig.from_huggingface(its.config.to_dict() | {"decoder_ffn_dim": 24})
-    with pytest.raises(ValueError, match="'learned'"):
-        DETRConfig.from_huggingface(its.config.to_dict() | {"position_embedding_type": "learned"})
+    with pytest.raises(ValueError, match="'drawn'"):
+        DETRConfig.from_huggingface(its.config.to_dict() | {"position_embedding_type": "drawn"})
+    for change in ({"places": "none"}, {"places": "decoder"}, {"feed_forward": False}):
+        for export in (tiny(**change).to_huggingface, tiny(**change).to_original):
+            with pytest.raises(ValueError, match="other programs have sine or learned places"):
+                export()
 
 
 # The paper written out, out of torch's own layers, under the names of the authors' code
@@ -194,7 +199,8 @@ class Paper(nn.Module):
 
     def __init__(self, config: DETRConfig) -> None:
         super().__init__()
-        self.pre = config.norm == "pre"
+        self.pre, self.places = config.norm == "pre", config.places
+        self.with_feed_forward = config.feed_forward
         sizes = {"d_model": config.width, "nhead": config.heads, "dim_feedforward": config.hidden,
                  "dropout": 0.0, "norm_first": self.pre, "batch_first": True}  # fmt: skip
         self.transformer = nn.ModuleDict({"encoder": nn.Module(), "decoder": nn.Module()})
@@ -209,6 +215,11 @@ class Paper(nn.Module):
             self.transformer.encoder.norm = nn.LayerNorm(config.width)
         self.backbone = nn.ModuleList([nn.Module()])
         self.backbone[0].body = stem()
+        if config.places == "learned":
+            half = config.width // 2
+            self.backbone.append(nn.Module())
+            self.backbone[1].row_embed = nn.Embedding(50, half)
+            self.backbone[1].col_embed = nn.Embedding(50, half)
         self.input_proj = nn.Conv2d(config.channels, config.width, 1)
         self.query_embed = nn.Embedding(config.queries, config.width)
         self.class_embed = nn.Linear(config.width, config.classes + 1)
@@ -223,19 +234,37 @@ class Paper(nn.Module):
         rows = [int(i * (images.shape[2] / h)) for i in range(h)]
         columns = [int(j * (images.shape[3] / w)) for j in range(w)]
         keep = keep[:, rows][:, :, columns]
-        positions = sine(keep, self.input_proj.out_channels).flatten(1, 2)
+        width = self.input_proj.out_channels
+        positions = sine(keep, width)
+        if self.places == "learned":
+            for i in range(h):
+                for j in range(w):
+                    parts = (
+                        self.backbone[1].col_embed.weight[j],
+                        self.backbone[1].row_embed.weight[i],
+                    )
+                    positions[:, i, j] = torch.cat(parts)
+        positions = positions.flatten(1, 2)
+        none = torch.zeros_like(positions)
+        at_input, in_encoder, in_decoder = {  # the columns of Table 3
+            "sine": (none, positions, positions), "learned": (none, positions, positions),
+            "decoder": (none, none, positions), "input": (positions, none, none),
+            "none": (none, none, none),
+        }[self.places]  # fmt: skip
         blocked = ~keep.flatten(1)
-        x = self.input_proj(features).flatten(2).transpose(1, 2)
+        x = self.input_proj(features).flatten(2).transpose(1, 2) + at_input
         for layer in self.transformer.encoder.layers:
-            x = self.attend(layer, layer.self_attn, layer.norm1, x, positions, hide=blocked)
+            x = self.attend(layer, layer.self_attn, layer.norm1, x, in_encoder, hide=blocked)
             x = self.feed(layer, layer.norm2, x)
         if self.pre:
             x = self.transformer.encoder.norm(x)
         query, y, said = self.query_embed.weight, torch.zeros_like(self.query_embed.weight), []
         query, y = query.expand(B, -1, -1), y.expand(B, -1, -1)
+        if self.places in ("input", "none"):
+            query, y = y, query
         for layer in self.transformer.decoder.layers:
             y = self.attend(layer, layer.self_attn, layer.norm1, y, query)
-            y = self.attend(layer, layer.multihead_attn, layer.norm2, y, query, (x, positions),
+            y = self.attend(layer, layer.multihead_attn, layer.norm2, y, query, (x, in_decoder),
                             hide=blocked)  # fmt: skip
             y = self.feed(layer, layer.norm3, y)
             state = self.transformer.decoder.norm(y)
@@ -251,6 +280,8 @@ class Paper(nn.Module):
         return x + out if self.pre else norm(x + out)
 
     def feed(self, layer, norm, x):
+        if not self.with_feed_forward:
+            return x
         out = layer.linear2(layer.linear1(norm(x) if self.pre else x).relu())
         return x + out if self.pre else norm(x + out)
 
@@ -290,9 +321,36 @@ def test_positions_are_those_of_the_paper():
         padded_sine_2d(keep.long(), 8)
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [{"places": "input"}, {"places": "none"}, {"places": "decoder"}, {"feed_forward": False}],
+)
 @pytest.mark.parametrize("norm", ["post", "pre"])
-def test_equal_to_the_paper_written_out_and_there_and_back(norm):
+def test_the_rows_of_table_3_are_equal_to_the_paper_written_out(norm, changes):
+    """Other programs have no names for these, so the weights come from the same model without."""
     config = DETRConfig(**(TINY | {"norm": norm}))
+    paper = randomised(Paper(dataclasses.replace(config, **changes))).double()
+    usual = DETR.from_original(paper.state_dict(), config, stem()).double()
+    ours = DETR(dataclasses.replace(config, **changes), stem()).double().eval()
+    weights = usual.state_dict()
+    if changes.get("feed_forward") is False:
+        weights = {name: weights[name] for name in ours.state_dict()}
+        assert not any("feed" in name for name in weights)
+    ours.load_state_dict(weights)
+    images, keep = pad_images([maps(3, 17, 30), maps(3, 25, 9)])
+    for said, (logits, boxes) in zip(layers(ours(images, keep)), paper(images, keep), strict=True):
+        torch.testing.assert_close(said.logits, logits, atol=1e-10, rtol=0)
+        torch.testing.assert_close(said.boxes, boxes, atol=1e-10, rtol=0)
+
+
+def test_learned_places_have_an_end():
+    with pytest.raises(ValueError, match="places are learned for maps of 50×50, found 2×51"):
+        tiny(places="learned")(maps(1, 6, 2, 51))
+
+
+@pytest.mark.parametrize("changes", [{}, {"norm": "pre"}, {"places": "learned"}])
+def test_equal_to_the_paper_written_out_and_there_and_back(changes):
+    config = DETRConfig(**(TINY | changes))
     paper = randomised(Paper(config)).double()
     ours = DETR.from_original(paper.state_dict(), config, stem()).double().eval()
     ours.load_state_dict(import_state(ours.original_rules(), paper.state_dict()))

@@ -1,4 +1,4 @@
-"""The picture of "Retrieval and alignment": what a likeness says, and what it stands for."""
+"""The pictures of "Retrieval and alignment": what a likeness says, and what it stands for."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from coursekit.figures import COLOURS, new_figure
 from coursekit.figures.curves import legend_below
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 WIDTH = 5.4  # inches: a letter of 10 points is 9 pixels high where the picture has 360
+ASPECTS = {"opinion": "the judge's opinion", "reward": "the reward model"}
 TICKS = (0, 0.25, 1, 2, 4, 8, 16, 32)
 
 Walk = Sequence[Mapping[str, float]]  # points with "kl", "reward" and "opinion"
@@ -48,12 +50,43 @@ def followed(panels: Mapping[str, Sequence[Walk]]) -> Figure:
         axis.axhline(0, color=COLOURS["grey"], linewidth=0.8)
         axis.set_title(title, loc="left")
         axis.set_ylabel("gain")
-    reach = axes[-1, 0].get_xlim()[1] ** 2
-    ticks = [tick for tick in TICKS if tick <= reach]
-    axes[-1, 0].set_xticks([tick**0.5 for tick in ticks], [f"{tick:g}" for tick in ticks])
-    axes[-1, 0].set_xlabel("divergence from the writer it was (nats)")
+    _name_distances(axes[-1, 0])
     legend_below(figure, *(Line2D([], [], label=name, **look) for name, look in looks.items()))
     return figure
+
+
+def pursued(ways: Mapping[str, Sequence[Walk]]) -> Figure:
+    """Draw the judge's opinion, and below it the reward, over the distance: a colour for each way.
+
+    `ways` has a walk for each seed: the first is a full line, the others are dotted ones.
+    """
+    from matplotlib.lines import Line2D
+
+    figure, axes = new_figure(2, 1, width=WIDTH, height=6.6, sharex=True)
+    looks = {
+        name: {"color": colour, "marker": marker, "markersize": 4}
+        for name, colour, marker in zip(ways, COLOURS.values(), "osD^vP", strict=False)
+    }
+    for axis, (key, label) in zip(axes, ASPECTS.items(), strict=True):
+        for name, walks in ways.items():
+            for n, walk in enumerate(walks):
+                line = "-" if n == 0 else ":"
+                heights = [point[key] for point in walk]
+                axis.plot(_roots(walk), heights, linestyle=line, **looks[name])
+        axis.axhline(0, color=COLOURS["grey"], linewidth=0.8)
+        axis.set_title(label, loc="left")
+        axis.set_ylabel("gain")
+    _name_distances(axes[-1])
+    legend_below(figure, *(Line2D([], [], label=name, **look) for name, look in looks.items()))
+    return figure
+
+
+def _name_distances(axis: Axes) -> None:
+    """Write distances below an axis of their roots."""
+    reach = axis.get_xlim()[1] ** 2
+    ticks = [tick for tick in TICKS if tick <= reach]
+    axis.set_xticks([tick**0.5 for tick in ticks], [f"{tick:g}" for tick in ticks])
+    axis.set_xlabel("divergence from the writer it was (nats)")
 
 
 def _roots(walk: Walk) -> list[float]:

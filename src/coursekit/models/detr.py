@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 import torch
 import torch.nn.functional as F
@@ -39,6 +39,9 @@ from coursekit.models.weights import detr as table
 from coursekit.models.weights.rules import HuggingFace, Rule, Same, export_state, renamed
 from coursekit.positions import padded_sine_2d
 
+Places = Literal["sine", "learned", "decoder", "input", "none"]
+LONGEST = 50  # rows and columns of a map that learned places are made for, as in the authors' code
+
 
 @dataclass(frozen=True, kw_only=True)
 class DETRConfig:
@@ -54,6 +57,11 @@ class DETRConfig:
     decoder_depth: int = 6
     norm: Literal["post", "pre"] = "post"
     auxiliary: bool = True  # read out every decoder layer, as the loss wants it
+    # How the places of the map are known, the rows of the paper's Table 3: sines at every attention
+    # or learned vectors in their stead; sines for the decoder alone; sines at the input alone;
+    # nothing. With the last two the queries are the decoder's input and are not added again.
+    places: Places = "sine"
+    feed_forward: bool = True
     dropout: float = 0.1
     attention_dropout: float = 0.1
     hidden_dropout: float = 0.1
@@ -72,6 +80,7 @@ class DETRConfig:
         )
         check_least(eps=self.eps)
         check_choice(("post", "pre"), norm=self.norm)
+        check_choice(get_args(Places), places=self.places)
         if self.width % 4 or self.width % self.heads:
             raise ValueError(
                 "4 (sine and cosine of rows and columns) and the number of heads must divide the "
@@ -160,8 +169,12 @@ class DETR(HuggingFace):
             "width": width, "heads": config.heads, "hidden": config.hidden, "norm": config.norm,
             "activation": F.relu, "dropout": config.dropout, "eps": config.eps,
             "attention_dropout": config.attention_dropout,
-            "hidden_dropout": config.hidden_dropout,
+            "hidden_dropout": config.hidden_dropout, "feed_forward": config.feed_forward,
         }  # fmt: skip
+        self.rows = self.columns = None
+        if config.places == "learned":
+            self.rows = nn.Parameter(torch.rand(LONGEST, width // 2))
+            self.columns = nn.Parameter(torch.rand(LONGEST, width // 2))
         self.encoder = Stack(depth=config.encoder_depth, **layers)
         self.queries = nn.Parameter(torch.randn(config.queries, width))  # (Q, D)
         self.decoder = Stack(
@@ -185,25 +198,28 @@ class DETR(HuggingFace):
         """
         features, keep = self.features(images, keep)  # (B, D, h, w), (B, h, w) or None
         mask = None if keep is None else keep.flatten(1)[:, None, None, :]  # (B, 1, 1, S)
-        real = features.new_ones(1, *features.shape[2:]).bool() if keep is None else keep
-        positions = padded_sine_2d(real, self.config.width, dtype=features.dtype)
-        positions = positions.flatten(1, 2)  # (B or 1, S, D)
+        positions = self.positions(features, keep)  # (B or 1, S, D) or None
+        cells = features.flatten(2).mT  # (B, S, D): row by row, as `positions`
+        queries = self.queries.expand(len(cells), -1, -1)  # (B, Q, D)
+        start = torch.zeros_like(queries)  # (B, Q, D): only the queries tell its rows apart
+        if self.config.places in ("input", "none"):  # what is known is said once, at the start
+            cells = cells if positions is None else cells + positions
+            start, queries, positions = queries, None, None
 
         encoded = self.encoder(
-            features.flatten(2).mT,  # (B, S, D): row by row, as `positions`
+            cells,
             mask=mask,
-            positions=positions,
+            positions=None if self.config.places == "decoder" else positions,
             return_weights=return_weights,
         )
         memory, looked = encoded if return_weights else (encoded, None)  # (B, S, D)
 
-        nothing = memory.new_zeros(memory.shape[0], *self.queries.shape)  # (B, Q, D)
         _, hidden, *asked = self.decoder(
-            nothing,
+            start,
             memory,
             memory_mask=mask,
-            positions=self.queries[None],  # (1, Q, D)
-            memory_positions=positions,  # (B or 1, S, D)
+            positions=queries,
+            memory_positions=positions,
             return_hidden=True,
             return_weights=return_weights,
         )
@@ -219,6 +235,23 @@ class DETR(HuggingFace):
             encoder_weights=[weights.own for weights in looked] if return_weights else None,
             decoder_weights=asked[0] if return_weights else None,
         )
+
+    def positions(self, features: Tensor, keep: Tensor | None) -> Tensor | None:
+        """Map (B, D, h, w), keep (B, h, w) or None -> where each place is (B or 1, S, D)."""
+        rows, columns = features.shape[2:]
+        if self.config.places == "none":
+            return None
+        if self.config.places == "learned":
+            if max(rows, columns) > LONGEST:
+                raise ValueError(
+                    f"places are learned for maps of {LONGEST}×{LONGEST}, found {rows}×{columns}"
+                )
+            down = self.rows[:rows, None].expand(-1, columns, -1)  # (h, w, D/2)
+            right = self.columns[:columns].expand(rows, -1, -1)  # (h, w, D/2)
+            return torch.cat([right, down], dim=-1).flatten(0, 1)[None]  # (1, S, D)
+        real = features.new_ones(1, rows, columns).bool() if keep is None else keep
+        sines = padded_sine_2d(real, self.config.width, dtype=features.dtype)  # (B or 1, h, w, D)
+        return sines.flatten(1, 2)  # (B or 1, S, D)
 
     def features(self, images: Tensor, keep: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
         """Images and their `keep` -> the projected map (B, D, h, w) and its `keep` (B, h, w).
@@ -293,15 +326,27 @@ class DETR(HuggingFace):
         config = self.config
         if config.norm != "post":
             raise ValueError(f"transformers has DETR with norm='post' only, found {config.norm!r}")
-        backbone = self._backbone_rules(layout)
-        return table.huggingface_rules(backbone, config.encoder_depth, config.decoder_depth)
+        return table.huggingface_rules(
+            self._backbone_rules(layout), config.encoder_depth, config.decoder_depth,
+            learned=self._learned(),
+        )  # fmt: skip
 
     def original_rules(self) -> Iterator[Rule]:
         """Yield the names of the authors' code."""
         config, backbone = self.config, self._backbone_rules("torchvision")
         return table.original_rules(
-            backbone, config.encoder_depth, config.decoder_depth, pre=config.norm == "pre"
-        )
+            backbone, config.encoder_depth, config.decoder_depth, pre=config.norm == "pre",
+            learned=self._learned(),
+        )  # fmt: skip
+
+    def _learned(self) -> bool:
+        """Say whether places are learned; raise for a model that other programs do not know."""
+        if self.config.places not in ("sine", "learned") or not self.config.feed_forward:
+            raise ValueError(
+                "other programs have sine or learned places and feed-forward networks, found "
+                f"places={self.config.places!r} and feed_forward={self.config.feed_forward}"
+            )
+        return self.config.places == "learned"
 
     def _backbone_rules(self, layout: table.Layout) -> Iterable[Rule]:
         if hasattr(self.backbone, "rules"):

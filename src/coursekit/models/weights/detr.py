@@ -46,10 +46,11 @@ def read_config(theirs: Mapping[str, Any]) -> dict[str, Any]:
         pair = theirs[f"encoder_{name}"], theirs[f"decoder_{name}"]
         if pair[0] != pair[1]:
             raise ValueError(f"encoder and decoder must agree in {name}, found {pair}")
-    if (theirs["activation_function"], theirs["position_embedding_type"]) != ("relu", "sine"):
+    places = theirs["position_embedding_type"]
+    if theirs["activation_function"] != "relu" or places not in ("sine", "learned"):
         raise ValueError(
-            "activation_function must be relu and position_embedding_type sine, found "
-            f"{theirs['activation_function']!r} and {theirs['position_embedding_type']!r}"
+            "activation_function must be relu and position_embedding_type sine or learned, found "
+            f"{theirs['activation_function']!r} and {places!r}"
         )
     return {
         "classes": len(theirs["id2label"]),
@@ -62,19 +63,24 @@ def read_config(theirs: Mapping[str, Any]) -> dict[str, Any]:
         "dropout": theirs["dropout"],
         "attention_dropout": theirs["attention_dropout"],
         "hidden_dropout": theirs["activation_dropout"],
+        "places": places,
     }
 
 
 def original_rules(
-    backbone: Iterable[Rule], encoder_depth: int, decoder_depth: int, *, pre: bool
+    backbone: Iterable[Rule], encoder_depth: int, decoder_depth: int, *, pre: bool, learned: bool
 ) -> Iterator[Rule]:
     """Yield the rules for the authors' code; its packed q, k, v are ours.
 
-    `pre` says that norms stand first, and then one more at the end of the encoder.
+    `pre` says that norms stand first, and then one more at the end of the encoder; `learned` that
+    the places are.
     """
     yield from behind(backbone, "backbone.0.body.")
     yield from same("project", "input_proj")
     yield Same("queries", "query_embed.weight")
+    if learned:
+        yield Same("rows", "backbone.1.row_embed.weight")
+        yield Same("columns", "backbone.1.col_embed.weight")
     yield from same("class_head", "class_embed")
     for i in range(3):
         yield from same(f"box_head.{2 * i}", f"bbox_embed.layers.{i}")
@@ -95,12 +101,15 @@ def original_rules(
 
 
 def huggingface_rules(
-    backbone: Iterable[Rule], encoder_depth: int, decoder_depth: int
+    backbone: Iterable[Rule], encoder_depth: int, decoder_depth: int, *, learned: bool
 ) -> Iterator[Rule]:
     """Yield the rules for `DetrForObjectDetection` as it is in memory since transformers 5."""
     yield from behind(backbone, HUGGINGFACE_BACKBONE)
     yield from same("project", "model.input_projection")
     yield Same("queries", "model.query_position_embeddings.weight")
+    if learned:
+        yield Same("rows", "model.position_embedding.row_embeddings.weight")
+        yield Same("columns", "model.position_embedding.column_embeddings.weight")
     yield from same("class_head", "class_labels_classifier")
     for i in range(3):
         yield from same(f"box_head.{2 * i}", f"bbox_predictor.layers.{i}")
