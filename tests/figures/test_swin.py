@@ -1,0 +1,64 @@
+"""The pictures of "Swin" show what they are given."""
+
+import pytest
+import torch
+
+from coursekit.figures.swin import SHADES, by_side, heard, shift_steps, window_masks
+from coursekit.models.swin import shift_mask, window_partition
+
+ROLLED = torch.arange(64).view(8, 8).roll((-2, -2), dims=(0, 1))
+
+
+def cells(axis):
+    """Number and colour of each cell of a panel, row by row."""
+    colours = [patch.get_facecolor() for patch in axis.patches]
+    return [int(text.get_text()) for text in axis.texts], colours
+
+
+def test_the_roll_moves_numbers_and_colours_together():
+    plain, shifted, rolled = (cells(axis) for axis in shift_steps(8, 4, 2).axes)
+    assert plain[0] == shifted[0] == list(range(64))
+    assert rolled[0] == ROLLED.flatten().tolist()
+    of = dict(zip(*shifted, strict=True))
+    assert [of[n] for n in rolled[0]] == rolled[1]
+    assert len(set(plain[1])) == 4 and len(set(shifted[1])) == 9
+
+
+def test_cells_of_one_colour_within_a_window_are_those_that_may_meet():
+    _, colours = cells(shift_steps(8, 4, 2).axes[2])
+    names = {colour: n for n, colour in enumerate(dict.fromkeys(colours))}
+    region = torch.tensor([names[colour] for colour in colours]).view(1, 8, 8, 1)
+    region = window_partition(region, 4)[..., 0]  # (W, N)
+    assert torch.equal(region[:, :, None] == region[:, None], shift_mask(8, 8, 4, 2)[:, 0])
+
+
+def test_masks_are_drawn_in_the_colours_of_their_rows():
+    allowed = shift_mask(8, 8, 4, 2)[:, 0]
+    regions = torch.arange(4)[:, None].expand(4, 16)
+    for n, axis in enumerate(window_masks(allowed, regions).axes):
+        table = torch.as_tensor(axis.images[0].get_array())
+        assert torch.equal(table > 0, allowed[n]) and table.max() == n + 1
+        assert len(axis.images[0].cmap.colors) == len(SHADES) + 1
+
+
+def test_maps_and_costs_are_those_given():
+    one = torch.rand(8, 8)
+    first, _, empty, _ = heard({"a": one, "b": one, "c": one}, 4, (3, 4)).axes
+    shown = torch.as_tensor(first.images[0].get_array())
+    torch.testing.assert_close(shown, (one / one.max()).sqrt())
+    assert first.lines[0].get_xydata().tolist() == [[4, 3]] and empty.get_title() == "c"
+    axis = by_side([14, 28], {"one": [1.0, 4.0], "two": [1.0, 16.0]}, ylabel="cost").axes[0]
+    assert axis.lines[1].get_xydata().tolist() == [[14, 1], [28, 16]]
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda: shift_steps(8, 4, 2),
+        lambda: window_masks(shift_mask(8, 8, 4, 2)[:, 0], torch.zeros(4, 16).long()),
+        lambda: heard({f"after {n} blocks": torch.rand(8, 8) for n in range(6)}, 4, (0, 0)),
+        lambda: by_side([14, 28], {"one": [1.0, 4.0]}, ylabel="cost"),
+    ],
+)
+def test_every_word_can_be_read_on_a_telephone(readable, draw):
+    readable(draw())
