@@ -256,7 +256,7 @@ for name, old, new, hint in (
     (
         "correlations",
         COVARIANCES,
-        "ca, cb = (torch.corrcoef(x.T).reshape(x.shape[1], -1) for x in (a, b))",
+        "ca, cb = (torch.corrcoef(x.T).nan_to_num().reshape(x.shape[1], -1) for x in (a, b))",
         "You use correlations, in which each feature is divided by its spread. How wide a cloud is "
         "counts: covariances.",
     ),

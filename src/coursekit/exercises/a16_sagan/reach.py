@@ -89,7 +89,8 @@ for name, old, new, hint in (
         "        centre += (kernel - 1) * dilation / 2 - padding\n"
         "        step *= stride\n",
         "Behind a stride of 2 two neighbours lie two places of the picture apart, so a kernel "
-        "there reaches twice as far. What a layer adds is multiplied by the strides of all layers below.",
+        "there reaches twice as far. What a layer adds is multiplied by the strides of all layers "
+        "below.",
     ),
     (
         "strides ignored in the size",
