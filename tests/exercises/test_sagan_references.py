@@ -200,3 +200,18 @@ def test_on_every_case_the_roots_say_the_same():
         expected = observe(case, theirs)
         assert expected.error is None, case.says
         assert differ(observe(case, RIGHT), expected, case.tolerance) is None, case.says
+
+
+def test_the_texts_examples_are_right():
+    assert RIGHT.reach([(3, 1, 1, 1), (2, 2, 1, 0)]) == (4, 2, 0.5)
+    x, one = torch.tensor([[[[1.0, 0.0]], [[0.0, 2.0]]]]), torch.eye(2)
+    y, shares = RIGHT.look_around(x, one[:1], one[1:], one, one, torch.tensor(0.5))
+    assert y[0, :, 0].T.flatten().tolist() == pytest.approx([1.25, 0.5, 0.44, 2.12], abs=5e-3)
+    assert shares.flatten().tolist() == pytest.approx([0.5, 0.5, 0.88, 0.12], abs=5e-3)
+    divided, u = RIGHT.spectral(torch.tensor([[3.0, 0.0], [0.0, 4.0]]), torch.ones(2))
+    assert u.tolist() == pytest.approx([0.49, 0.87], abs=5e-3)
+    assert divided.diag().tolist() == pytest.approx([0.817, 1.089], abs=5e-4)
+    losses = RIGHT.hinge(torch.tensor([2.0, 0.5]), torch.tensor([-3.0, 0.25]))
+    assert [loss.item() for loss in losses] == [0.875, 1.375]
+    sets = torch.tensor([[1.0], [3.0]]), torch.tensor([[4.0], [8.0], [6.0]])
+    assert RIGHT.frechet(*sets) == pytest.approx(16.343, abs=5e-4)
