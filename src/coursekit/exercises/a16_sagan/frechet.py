@@ -105,7 +105,7 @@ for name, old, new, hint in (
         SHARED,
         "shared = (ca @ cb).sqrt().trace()",
         "You take the root of each element of the product. The root of a matrix is the matrix that "
-        "gives it when multiplied by itself; below the diagonal's zero there is nan as well.",
+        "gives it when multiplied by itself. And an element below 0 has no root: nan.",
     ),
     (
         "root of elements, cut off at zero",
@@ -298,7 +298,7 @@ for name, old, new, hint in (
         "The 2 stands under your root. It belongs before it.",
     ),
     (
-        "the factor under the trace's root four",
+        "factor 4",
         "2 * shared",
         "4 * shared",
         "You take the root off four times. It is taken off twice.",
