@@ -53,11 +53,11 @@ def refusal(student, size, side):
     """Return the kind of error, and which of the three numbers stand in its sentence."""
     try:
         student.cut(numbered(*size), side)
-    except ValueError as error:
-        said = set(re.findall(r"\d+", str(error)))
-        return "ValueError", [number for number in (side, *size[2:]) if str(number) in said]
-    except Exception as error:
-        return type(error).__name__, []
+    except ValueError as told:
+        told = set(re.findall(r"\d+", str(told)))
+        return "ValueError", [wanted for wanted in (side, *size[2:]) if str(wanted) in told]
+    except Exception as told:
+        return type(told).__name__, []
     return "nothing raised", []
 
 
