@@ -92,7 +92,7 @@ def window_masks(allowed: Tensor, regions: Tensor) -> Figure:
 
 
 def heard(maps: Mapping[str, Tensor], window: int, place: tuple[int, int]) -> Figure:
-    """Draw where a cell's gradient reaches: maps (R, C) of its size, two in a row.
+    """Draw where a cell's gradient reaches: maps (R, C) of its size (fourth root), two in a row.
 
     Windows have thin borders; the cell in question, `place`, is marked.
     """
@@ -101,7 +101,8 @@ def heard(maps: Mapping[str, Tensor], window: int, place: tuple[int, int]) -> Fi
     for axis in axes.flat[len(maps) :]:
         axis.set_axis_off()
     for axis, (title, one) in zip(axes.flat, maps.items()):
-        axis.imshow((one / one.max()).sqrt(), cmap="Blues", vmin=0, vmax=1)
+        shade = 0.15 + 0.85 * (one / one.max()) ** 0.25  # the faintest can still be told from none
+        axis.imshow(shade.where(one > 0, 0), cmap="Blues", vmin=0, vmax=1)
         axis.plot(place[1], place[0], "o", color=COLOURS["vermilion"], ms=5)
         axis.set_xticks([n - 0.5 for n in range(window, one.shape[1], window)])
         axis.set_yticks([n - 0.5 for n in range(window, one.shape[0], window)])
