@@ -142,7 +142,7 @@ QUESTION.mistake(
     "KL reversed",
     old=GAP,
     new="gap = (student.exp() * (student - teacher)).sum(dim=-1)",
-    hint="Your KL is that of the teacher from the student. The teacher's distribution weighs the "
+    hint="Your KL is that of the student from the teacher. The teacher's distribution weighs the "
     "differences: KL(teacher ‖ student).",
 )
 
@@ -223,6 +223,94 @@ QUESTION.mistake(
     f"        {GAP}\n        taught = gap.mean()",
     hint="Two things in the soft loss: the factor T² is missing, and a gradient flows into the "
     "teacher, whose logits are given: detach them.",
+)
+
+SOFTLY = (
+    f"student = {STUDENT}  # (B, K)\n        teacher = {TEACHER}  # (B, K)\n"
+    f"        {GAP}  # (B,)\n        {SOFT}"
+)
+PARTS = (
+    f"p = (teacher_logits / temperature).softmax(dim=-1)\n        q = {STUDENT}\n        taught = "
+)
+
+QUESTION.mistake(
+    "teacher trained, by kl_div",
+    old=SOFTLY,
+    new=PARTS + 'temperature**2 * F.kl_div(q, p, reduction="batchmean")',
+    hint="In the soft loss a gradient flows into the teacher, which would learn to say what the "
+    "student says. Detach its logits.",
+)
+
+QUESTION.mistake(
+    "teacher trained, by kl_div, no T²",
+    old=SOFTLY,
+    new=PARTS + 'F.kl_div(q, p, reduction="batchmean")',
+    hint="Two things in the soft loss: the factor T² is missing, and a gradient flows into the "
+    "teacher, whose logits are given: detach them.",
+)
+
+QUESTION.mistake(
+    "teacher trained, divided by the classes as well",
+    old=SOFTLY,
+    new=PARTS + 'temperature**2 * F.kl_div(q, p, reduction="batchmean") / p.shape[-1]',
+    hint="Two things in the soft loss: a gradient flows into the teacher, so detach its logits; "
+    'and kl_div divides by the number of classes too, unless it is told "batchmean".',
+)
+
+QUESTION.mistake(
+    "teacher trained, divided by the classes as well, no T²",
+    old=SOFTLY,
+    new=PARTS + 'F.kl_div(q, p, reduction="batchmean") / p.shape[-1]',
+    hint="Three things in the soft loss: the factor T² is missing; a gradient flows into the "
+    "teacher, so detach its logits; and kl_div divides by the number of classes too, unless it is "
+    'told "batchmean".',
+)
+
+QUESTION.mistake(
+    "teacher trained, cross-entropy for KL",
+    old=SOFTLY,
+    new="p = (teacher_logits / temperature).softmax(dim=-1)\n"
+    "        taught = temperature**2 * F.cross_entropy(distil_logits / temperature, p)",
+    hint="Two things in the soft loss: a gradient flows into the teacher, so detach its logits; "
+    "and it is a cross-entropy. The KL is smaller by the teacher's own entropy.",
+)
+
+QUESTION.mistake(
+    "KL reversed, by kl_div",
+    old=SOFTLY,
+    new="p = (distil_logits / temperature).softmax(dim=-1)\n"
+    f"        q = {TEACHER}\n"
+    '        taught = temperature**2 * F.kl_div(q, p, reduction="batchmean")',
+    hint="You give kl_div the teacher first, so your KL is that of the student from the teacher. "
+    "It wants the logarithms of the student first: KL(teacher ‖ student).",
+)
+
+QUESTION.mistake(
+    "KL reversed, by kl_div, teacher trained",
+    old=SOFTLY,
+    new="p = (distil_logits / temperature).softmax(dim=-1)\n"
+    "        q = (teacher_logits / temperature).log_softmax(dim=-1)\n"
+    '        taught = temperature**2 * F.kl_div(q, p, reduction="batchmean")',
+    hint="Two things in the soft loss: you give kl_div the teacher first, where it wants the "
+    "logarithms of the student: KL(teacher ‖ student); and a gradient flows into the teacher.",
+)
+
+QUESTION.mistake(
+    "probabilities for logarithms, no T²",
+    old=SOFTLY,
+    new="p = (teacher_logits.detach() / temperature).softmax(dim=-1)\n"
+    "        q = (distil_logits / temperature).softmax(dim=-1)\n"
+    '        taught = F.kl_div(q, p, reduction="batchmean")',
+    hint="Two things in the soft loss: the factor T² is missing; and kl_div wants the logarithms "
+    "of the student first, then the probabilities of the teacher.",
+)
+
+QUESTION.mistake(
+    "added up over the images, no T²",
+    old="temperature**2 * gap.mean()",
+    new="gap.sum()",
+    hint="Two things in the soft loss: the factor T² is missing, and you add up over the images, "
+    "where the mean is meant.",
 )
 
 QUESTION.mistake(

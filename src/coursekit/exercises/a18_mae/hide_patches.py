@@ -145,6 +145,23 @@ QUESTION.mistake(
 )
 
 QUESTION.mistake(
+    "the ratio of those that stay, sorted once",
+    old="order.argsort(dim=1)  # (B, N), at which place of the list each patch stands\n    return "
+    "order[:, :K], restore >= K, restore",
+    new="order\n    K = int(N * ratio)\n    return order[:, :K], restore >= K, restore",
+    hint="Two things: `ratio` is the share that is hidden, and you keep it; and you have sorted "
+    "once, which says which patch stands at each place, where the inverse is asked for.",
+)
+
+QUESTION.mistake(
+    "what any image keeps",
+    old="restore >= K",
+    new="(restore >= K).all(dim=0).expand_as(restore)",
+    hint="A patch counts as visible in all your images if one of them keeps it: an index such as "
+    "x[:, keep] goes through all rows. Ask each row for itself, or use scatter.",
+)
+
+QUESTION.mistake(
     "the mask of those that stay",
     old="restore >= K",
     new="restore < K",

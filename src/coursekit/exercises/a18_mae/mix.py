@@ -138,6 +138,17 @@ QUESTION.mistake(
 )
 
 QUESTION.mistake(
+    "λ and 1−λ exchanged, with a box in the labels too",
+    old=f"{BLEND}\n    else:",
+    new="mixed = share * theirs + (1 - share) * images\n"
+    "        return mixed, share * labels[partner] + (1 - share) * labels\n"
+    "    else:\n"
+    "        labels, partner = labels[partner], partner.argsort()",
+    hint="Your shares are exchanged, in mixup those of pictures and labels, with a box those of "
+    "the labels: λ is that of the image itself, 1 − λ that of its partner.",
+)
+
+QUESTION.mistake(
     "shares of the pictures exchanged",
     old=BLEND,
     new="mixed = share * theirs + (1 - share) * images",
@@ -294,6 +305,26 @@ QUESTION.mistake(
     new="top, bottom, left, right = row - h, row + h, column - w, column + w",
     hint="Your box is not cut off at the border. A side below 0 counts from the other end in "
     "Python, and beyond the last pixel the area counts what is not there.",
+)
+
+QUESTION.mistake(
+    "not cut off, λ as it was",
+    old=f"{ROWS}\n        {COLUMNS}\n        mixed = images.clone()\n        {PASTE}\n"
+    f"        {AREA}",
+    new="top, bottom, left, right = row - h, row + h, column - w, column + w\n"
+    f"        mixed = images.clone()\n        {PASTE}",
+    hint="Two things: your box is not cut off at the border, and a side below 0 counts from the "
+    "other end in Python; and the labels have the λ that was given, where what the box really "
+    "covers counts.",
+)
+
+QUESTION.mistake(
+    "cut off too early",
+    old=f"{ROWS}\n        {COLUMNS}",
+    new="top, bottom = max(row - h, 0), min(row + h, H - 1)\n"
+    "        left, right = max(column - w, 0), min(column + w, W - 1)",
+    hint="Your box never reaches the last row and the last column: you cut it off at H − 1 and "
+    "W − 1. What it goes up to is not included, so H and W are the limits.",
 )
 
 QUESTION.mistake(
@@ -463,6 +494,14 @@ QUESTION.mistake(
     new="images",
     hint="The results are right, but with a box `images` are no longer what you were given. Paste "
     "into a clone.",
+)
+
+QUESTION.mistake(
+    "in place, λ as it was",
+    old=f"mixed = images.clone()\n        {PASTE}\n        {AREA}",
+    new=f"mixed = images\n        {PASTE}",
+    hint="Two things: with a box the labels have the λ that was given, where what the box really "
+    "covers counts; and you paste into `images`, which should stay as they were.",
 )
 
 QUESTION.mistake(

@@ -170,6 +170,30 @@ QUESTION.mistake(
 )
 
 QUESTION.mistake(
+    "the biased variance, eps outside of the root",
+    old=SPREAD,
+    new="patches.std(dim=-1, keepdim=True, correction=0) + eps",
+    hint="Two things: you divide the squares by M, where the unbiased variance divides by M − 1; "
+    "and the eps is added to the variance, within the root.",
+)
+
+QUESTION.mistake(
+    "the biased variance, no eps",
+    old=SPREAD,
+    new="patches.std(dim=-1, keepdim=True, correction=0)",
+    hint="Two things: you divide the squares by M, where the unbiased variance divides by M − 1; "
+    "and the eps is missing, so that a patch of one colour becomes nan.",
+)
+
+QUESTION.mistake(
+    "over the image, the biased variance",
+    old=BOTH,
+    new=over("(1, 2)").replace("keepdim=True) +", "keepdim=True, correction=0) +"),
+    hint="Two things: your mean and variance are those of the whole image, where each patch has "
+    "its own; and the variance is divided by how many numbers there are, and not by one less.",
+)
+
+QUESTION.mistake(
     "layer norm",
     old=END,
     new="target = torch.nn.functional.layer_norm(patches, patches.shape[-1:], eps=eps)\n"

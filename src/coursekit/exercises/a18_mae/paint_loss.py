@@ -85,10 +85,10 @@ def nothing_hidden(student):
     return [student.paint_loss(predicted, patches, mask) for mask in (hidden, none)]
 
 
-@QUESTION.visible(says="flat patches among the hidden ones")
+@QUESTION.visible(says="flat patches among the hidden ones, and nearly flat ones")
 def flat_patches(student):
     predicted, patches, hidden = equally(2, 8, seed=90)
-    patches[:, ::2] = 0.25
+    patches[:, ::2], patches[:, 1::4] = 0.25, 0.002 * patches[:, 1::4]
     return student.paint_loss(predicted, patches, hidden)
 
 
@@ -109,6 +109,23 @@ QUESTION.mistake(
     new="return error.mean()",
     hint="Your loss counts all patches. The encoder has seen the visible ones; only what was "
     "hidden has to be painted.",
+)
+
+QUESTION.mistake(
+    "all patches, raw pixels",
+    old=f"{ERROR}  # (B, N)\n    {END}",
+    new="return (predicted - patches).square().mean()",
+    hint="Two things: your loss counts all patches, where only what was hidden has to be painted; "
+    "and it is one of raw pixels, whatever `normalised` says.",
+)
+
+QUESTION.mistake(
+    "the hidden ones, raw pixels, nan without any",
+    old=f"{ERROR}  # (B, N)\n    {END}",
+    new="error = (predicted - patches).square().mean(dim=-1)\n"
+    "    return (error * hidden).sum() / hidden.sum()",
+    hint="Two things: your loss is one of raw pixels, whatever `normalised` says; and in a batch "
+    "that hides nothing you divide 0 by 0, where the loss is 0.",
 )
 
 QUESTION.mistake(
@@ -299,6 +316,24 @@ QUESTION.mistake(
     new="",
     hint="You leave the eps out: a patch of one colour makes the loss nan. It is 0.000001, within "
     "the root, as in your own_scale.",
+)
+
+QUESTION.mistake(
+    "eps outside of the root",
+    old=f"({VARIANCE} + 1e-6).sqrt()",
+    new="patches.std(dim=-1, keepdim=True) + 1e-6",
+    hint="You add the eps to the standard deviation, behind the root. As in your own_scale, it is "
+    "added to the variance.",
+)
+
+QUESTION.mistake(
+    "eps outside of the root, nan without any",
+    old=f"spread = ({VARIANCE} + 1e-6).sqrt()  # (B, N, 1)\n        {TARGET}\n"
+    f"    {ERROR}  # (B, N)\n    {END}",
+    new="spread = patches.std(dim=-1, keepdim=True) + 1e-6\n"
+    f"        {TARGET}\n    {ERROR}\n    return (error * hidden).sum() / hidden.sum()",
+    hint="Two things: you add the eps to the standard deviation, behind the root, where it is "
+    "added to the variance; and in a batch that hides nothing you divide 0 by 0.",
 )
 
 QUESTION.mistake(
