@@ -86,7 +86,7 @@ def scale_alike(student):
     return student.own_scale(*squares(6, 6, 6, seed=317))
 
 
-@hidden("own_scale", says="images of one colour each")
+@hidden("own_scale", says="images of one grey each")
 def scale_flat(student):
     _, answer = squares(3, 4, 12, seed=319)
     return student.own_scale(torch.arange(3.0)[:, None, None].expand(3, 4, 12).clone(), answer)

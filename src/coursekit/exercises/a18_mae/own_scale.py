@@ -182,7 +182,7 @@ QUESTION.mistake(
     old=SPREAD,
     new="patches.std(dim=-1, keepdim=True, correction=0)",
     hint="Two things: you divide the squares by M, where the unbiased variance divides by M − 1; "
-    "and the eps is missing, so that a patch of one colour becomes nan.",
+    "and the eps is missing, so that a patch of equal numbers becomes nan.",
 )
 
 QUESTION.mistake(
@@ -206,7 +206,8 @@ QUESTION.mistake(
     "no eps",
     old=" + eps",
     new="",
-    hint="You leave the eps out. A patch of one colour has a variance of 0, and 0/0 is nan.",
+    hint="You leave the eps out. Where all numbers of a patch are equal the variance is 0, and "
+    "0/0 is nan.",
 )
 
 QUESTION.mistake(
@@ -221,7 +222,7 @@ QUESTION.mistake(
     "a spread of one for flat patches",
     old=SPREAD,
     new="patches.std(dim=-1, keepdim=True)\n    spread = spread.where(spread > 0, 1.0)",
-    hint="You treat patches of one colour on their own, and leave the eps out otherwise. It is "
+    hint="You treat patches of equal numbers on their own, and leave the eps out otherwise. It is "
     "added to every variance, and then nothing has to be asked.",
 )
 

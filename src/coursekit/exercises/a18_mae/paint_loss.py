@@ -314,8 +314,8 @@ QUESTION.mistake(
     "no eps",
     old=" + 1e-6",
     new="",
-    hint="You leave the eps out: a patch of one colour makes the loss nan. It is 0.000001, within "
-    "the root, as in your own_scale.",
+    hint="You leave the eps out: a patch of equal numbers makes the loss nan. It is 0.000001, "
+    "within the root, as in your own_scale.",
 )
 
 QUESTION.mistake(
