@@ -239,7 +239,7 @@ def distil_keeps(student):
     return [after(student.distil, *taught(3, 4, seed=383), heat) for heat in (None, 4.0)]
 
 
-# --- mix
+# --- mix_pictures
 
 
 def wardrobe(images, size, seed, dtype=torch.float32):
@@ -251,55 +251,56 @@ def wardrobe(images, size, seed, dtype=torch.float32):
 
 
 def blend(student, given, share, *centre):
-    """Call `mix` with the arguments in their order."""
+    """Call `mix_pictures` with the arguments in their order."""
     pictures, labels, partner = given
-    return student.mix(pictures, labels, share, partner, *centre)
+    return student.mix_pictures(pictures, labels, share, partner, *centre)
 
 
-@hidden("mix", says="sixteen images, mixup", weight=2)
+@hidden("mix_pictures", says="sixteen images, mixup", weight=2)
 def mix_many(student):
     return blend(student, wardrobe(16, (3, 8, 8), seed=391), 0.63)
 
 
-@hidden("mix", says="mixup with all of one and nothing of the other")
+@hidden("mix_pictures", says="mixup with all of one and nothing of the other")
 def mix_ends(student):
     return [blend(student, wardrobe(5, (1, 3, 4), seed=392), share) for share in (0.0, 1.0)]
 
 
-@hidden("mix", says="boxes of many sizes in a wide picture", weight=2)
+@hidden("mix_pictures", says="boxes of many sizes in a wide picture", weight=2)
 def mix_sizes(student):
     given = wardrobe(6, (2, 9, 16), seed=393)
     return [blend(student, given, share, (4, 8)) for share in (0.05, 0.3, 0.5, 0.77, 0.9)]
 
 
-@hidden("mix", says="boxes at all four corners of a high picture")
+@hidden("mix_pictures", says="boxes at all four corners of a high picture")
 def mix_corners(student):
     given, corners = wardrobe(4, (1, 15, 6), seed=394), [(0, 0), (0, 5), (14, 0), (14, 5)]
     return [blend(student, given, 0.55, corner) for corner in corners]
 
 
-@hidden("mix", says="boxes over one side each")
+@hidden("mix_pictures", says="boxes over one side each")
 def mix_sides(student):
     given, sides = wardrobe(5, (3, 12, 12), seed=395), [(1, 6), (11, 5), (6, 1), (5, 11)]
     return [blend(student, given, 0.4, side) for side in sides]
 
 
-@hidden("mix", says="everybody is their own partner, and one image alone")
+@hidden("mix_pictures", says="everybody is their own partner, and one image alone")
 def mix_alone(student):
     pictures, labels, _ = wardrobe(4, (2, 6, 7), seed=396)
     given = [(pictures[:n], labels[:n], torch.arange(n)) for n in (4, 1)]
     return [blend(student, one, 0.35, *centre) for one in given for centre in ((), ((2, 2),))]
 
 
-@hidden("mix", says="double precision", tolerance=1e-12)
+@hidden("mix_pictures", says="double precision", tolerance=1e-12)
 def mix_double(student):
     given = wardrobe(3, (1, 7, 5), seed=397, dtype=torch.float64)
     return [blend(student, given, 0.21, *centre) for centre in ((), ((3, 2),))]
 
 
-@hidden("mix", says="what was given is left as it was", weight=0.5)
+@hidden("mix_pictures", says="what was given is left as it was", weight=0.5)
 def mix_keeps(student):
     pictures, labels, partner = wardrobe(4, (2, 5, 5), seed=398)
     return [
-        after(student.mix, pictures, labels, 0.45, partner, centre) for centre in (None, (2, 3))
+        after(student.mix_pictures, pictures, labels, 0.45, partner, centre)
+        for centre in (None, (2, 3))
     ]

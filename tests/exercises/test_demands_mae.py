@@ -310,9 +310,9 @@ DEMANDS = [
         ),
     ),
     *(("distil", LEFT, spoils(n)) for n in range(4)),
-    # mix
+    # mix_pictures
     (
-        "mix",
+        "mix_pictures",
         "the same for every pixel of the batch",
         edit(
             "mixed = share * images + (1 - share) * theirs",
@@ -321,48 +321,56 @@ DEMANDS = [
         ),
     ),
     (
-        "mix",
+        "mix_pictures",
         "over the same place of the picture",
         edit("= theirs[:, :, t", "= theirs.flip(3)[:, :, t"),
     ),
-    ("mix", "rows up and down from its centre", edit("h, w = int(H", "h, w = int(W")),
-    ("mix", "up to, but not including, $r + h$", edit("min(row + h, H)", "min(row + h + 1, H)")),
+    ("mix_pictures", "rows up and down from its centre", edit("h, w = int(H", "h, w = int(W")),
     (
-        "mix",
+        "mix_pictures",
+        "up to, but not including, $r + h$",
+        edit("min(row + h, H)", "min(row + h + 1, H)"),
+    ),
+    (
+        "mix_pictures",
         "up to, but not including, $c + w$",
         edit("min(column + w, W)", "min(column + w + 1, W)"),
     ),
-    ("mix", "What would lie outside of the picture is cut off", edit("max(row - h, 0)", "row - h")),
     (
-        "mix",
+        "mix_pictures",
+        "What would lie outside of the picture is cut off",
+        edit("max(row - h, 0)", "row - h"),
+    ),
+    (
+        "mix_pictures",
         "What would lie outside of the picture is cut off",
         edit("max(column - w, 0)", "column - w"),
     ),
     (
-        "mix",
+        "mix_pictures",
         "What would lie outside of the picture is cut off",
         edit("min(row + h, H)", "row + h"),
     ),
     (
-        "mix",
+        "mix_pictures",
         "What would lie outside of the picture is cut off",
         edit("min(column + w, W)", "column + w"),
     ),
     (
-        "mix",
+        "mix_pictures",
         "the box does not move",
         edit("top, bottom = ", "row = min(max(row, h), H - h)\n        top, bottom = "),
     ),
     (
-        "mix",
+        "mix_pictures",
         "the box does not move",
         edit("top, bottom = ", "column = min(max(column, w), W - w)\n        top, bottom = "),
     ),
-    ("mix", "it is counted anew", edit(COUNTED, "pass")),
-    ("mix", "it is counted anew", edit(COUNTED, "share = 1 - 4 * h * w / (H * W)")),
-    ("mix", "the label is mixed as well", one_of(1, lambda x: x.round())),
+    ("mix_pictures", "it is counted anew", edit(COUNTED, "pass")),
+    ("mix_pictures", "it is counted anew", edit(COUNTED, "share = 1 - 4 * h * w / (H * W)")),
+    ("mix_pictures", "the label is mixed as well", one_of(1, lambda x: x.round())),
     (
-        "mix",
+        "mix_pictures",
         "one-hot or mixed already",
         edit(
             "return ",
@@ -371,39 +379,43 @@ DEMANDS = [
         ),
     ),
     (
-        "mix",
+        "mix_pictures",
         "the partner of image `b` is image `partner[b]`",
         edit("theirs = ", "partner = partner.argsort()\n    theirs = "),
     ),
     (
-        "mix",
+        "mix_pictures",
         "which may be `b` itself",
         edit("theirs = ", "assert (partner != torch.arange(len(partner))).all()\n    theirs = "),
     ),
-    ("mix", "a tuple `(row, column)`", edit("row, column = centre", "column, row = centre")),
     (
-        "mix",
+        "mix_pictures",
+        "a tuple `(row, column)`",
+        edit("row, column = centre", "column, row = centre"),
+    ),
+    (
+        "mix_pictures",
         "counted from 0 and within the picture",
         edit("row, column = centre", "row, column = centre[0] - 1, centre[1]"),
     ),
     (
-        "mix",
+        "mix_pictures",
         "all images of the batch get a box there",
         edit("share = 1 - (b", "mixed[0] = images[0]\n        share = 1 - (b"),
     ),
-    ("mix", "Return a tuple", becomes(list)),
-    ("mix", "the shapes and dtypes of what you were given", tuple_of(torch.Tensor.float)),
+    ("mix_pictures", "Return a tuple", becomes(list)),
+    ("mix_pictures", "the shapes and dtypes of what you were given", tuple_of(torch.Tensor.float)),
     (
-        "mix",
+        "mix_pictures",
         "the shapes and dtypes of what you were given",
         lambda answer: (
             lambda x, y, *more: tuple(z.to(x.dtype) for z in answer(x.float(), y.float(), *more))
         ),
     ),
-    *(("mix", LEFT, spoils(n)) for n in (0, 1, 3)),
-    ("mix", LEFT, edit("images.clone()", "images")),
+    *(("mix_pictures", LEFT, spoils(n)) for n in (0, 1, 3)),
+    ("mix_pictures", LEFT, edit("images.clone()", "images")),
     (
-        "mix",
+        "mix_pictures",
         "each image is mixed with its partner as it was given",
         edit(
             "theirs = images[partner]",

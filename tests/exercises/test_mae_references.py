@@ -137,8 +137,8 @@ def test_a_picture_is_mixed_as_pixel_by_pixel(size, share, chance):
     given = x, labels, share, torch.tensor(partner)
     row, column = chance.randrange(H), chance.randrange(W)
     h, w = int(H * (1 - share) ** 0.5 / 2), int(W * (1 - share) ** 0.5 / 2)
-    blended, both = RIGHT.mix(*given)
-    boxed, counted = RIGHT.mix(*given, (row, column))
+    blended, both = RIGHT.mix_pictures(*given)
+    boxed, counted = RIGHT.mix_pictures(*given, (row, column))
     for b, p in enumerate(partner):
         theirs = 0
         for i in range(H):

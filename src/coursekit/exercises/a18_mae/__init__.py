@@ -7,7 +7,7 @@ from __future__ import annotations
 from coursekit.exercises.a18_mae import (
     distil,
     hide_patches,
-    mix,
+    mix_pictures,
     own_scale,
     paint_loss,
 )
@@ -21,7 +21,7 @@ ASSIGNMENT = Assignment(
         own_scale.QUESTION,
         paint_loss.QUESTION,
         distil.QUESTION,
-        mix.QUESTION,
+        mix_pictures.QUESTION,
     ),
     written=(
         Written(

@@ -10,7 +10,7 @@ from coursekit.exercises.probe import after, randn
 from coursekit.exercises.question import Question
 
 
-def mix(images, labels, share, partner, centre=None):
+def mix_pictures(images, labels, share, partner, centre=None):
     """images (B, C, H, W), labels (B, K), λ, partner (B,) -> images and labels, each mixed."""
     theirs = images[partner]  # (B, C, H, W)
     if centre is None:
@@ -28,7 +28,7 @@ def mix(images, labels, share, partner, centre=None):
 
 
 QUESTION = Question(
-    name="mix",
+    name="mix_pictures",
     title="Two pictures in one",
     points=5,
     difficulty=2,
@@ -38,7 +38,7 @@ QUESTION = Question(
     "another. Mixup is a weighted mean of each pair. For CutMix work out the four sides of the box "
     "as plain numbers, cut them off at the border, and count its pixels: their share of the "
     "picture is what the partner has in the label.",
-    reference=mix,
+    reference=mix_pictures,
     forbidden=("coursekit",),
 )
 
@@ -59,50 +59,59 @@ def batch(
 @QUESTION.visible(says="two images of two pixels, mixup")
 def two_images(student):
     images = torch.tensor([[[[0.0, 1.0]]], [[[8.0, 5.0]]]])
-    return student.mix(images, torch.eye(2), 0.75, torch.tensor([1, 0]))
+    return student.mix_pictures(images, torch.eye(2), 0.75, torch.tensor([1, 0]))
 
 
 @QUESTION.visible(says="five images in a ring, mixup at several shares", weight=2)
 def a_ring(student):
     partner = torch.tensor([2, 0, 4, 1, 3])
-    return [student.mix(*batch(5, 3, 4, 6, seed=130), share, partner) for share in (0.3, 0.9, 1)]
+    return [
+        student.mix_pictures(*batch(5, 3, 4, 6, seed=130), share, partner)
+        for share in (0.3, 0.9, 1)
+    ]
 
 
 @QUESTION.visible(says="a box within the picture", weight=2)
 def a_box_within(student):
     given = batch(4, 2, 8, 12, seed=134)
-    return student.mix(*given, 0.7, torch.tensor([3, 0, 1, 2]), (3, 7))
+    return student.mix_pictures(*given, 0.7, torch.tensor([3, 0, 1, 2]), (3, 7))
 
 
 @QUESTION.visible(says="boxes that reach over the border")
 def over_the_border(student):
     given, partner = batch(3, 1, 10, 7, seed=138), torch.tensor([1, 2, 0])
-    return [student.mix(*given, 0.35, partner, (y, x)) for y, x in ((1, 6), (9, 0), (0, 3), (5, 2))]
+    return [
+        student.mix_pictures(*given, 0.35, partner, (y, x))
+        for y, x in ((1, 6), (9, 0), (0, 3), (5, 2))
+    ]
 
 
 @QUESTION.visible(says="as many images as channels, rows and columns")
 def all_alike(student):
     given, partner = batch(4, 4, 4, 4, seed=142), torch.tensor([1, 3, 0, 2])
-    return [student.mix(*given, 0.2, partner), student.mix(*given, 0.45, partner, (1, 2))]
+    return [
+        student.mix_pictures(*given, 0.2, partner),
+        student.mix_pictures(*given, 0.45, partner, (1, 2)),
+    ]
 
 
 @QUESTION.visible(says="a box too small for a pixel, and one as large as the picture")
 def small_and_large(student):
     given, partner = batch(3, 2, 6, 6, seed=146), torch.tensor([2, 0, 1])
-    return [student.mix(*given, share, partner, (3, 3)) for share in (1.0, 0.95, 0.0)]
+    return [student.mix_pictures(*given, share, partner, (3, 3)) for share in (1.0, 0.95, 0.0)]
 
 
 @QUESTION.visible(says="an image that is its own partner, labels that are mixed already")
 def own_partner(student):
     images, labels = batch(4, 1, 6, 8, seed=150)
     given = images, (labels + 0.5) / 3.5, 0.4, torch.tensor([0, 3, 1, 2])
-    return [student.mix(*given), student.mix(*given, (2, 5))]
+    return [student.mix_pictures(*given), student.mix_pictures(*given, (2, 5))]
 
 
 @QUESTION.visible(says="what was given stays as it was; double precision")
 def what_was_given_stays(student):
     given = *batch(3, 1, 6, 4, seed=154, dtype=torch.float64), 0.5, torch.tensor([1, 2, 0])
-    return [after(student.mix, *given), after(student.mix, *given, (2, 1))]
+    return [after(student.mix_pictures, *given), after(student.mix_pictures, *given, (2, 1))]
 
 
 BLEND = "mixed = share * images + (1 - share) * theirs"
