@@ -17,6 +17,11 @@ def painter(middle="attention", gamma=0.7, **changes) -> Generator:
     return net
 
 
+def behind(net: Generator):
+    """What follows the map that the middle is given."""
+    return lambda x: net.finish(net.middle(x))
+
+
 def changed_by(net: Generator, end: int) -> torch.Tensor:
     """Which columns of the canvas (24,) change with the noise of one end."""
     z = net.noise(3, generator=torch.Generator().manual_seed(1)).double()
@@ -47,10 +52,10 @@ def test_the_gradient_sees_the_same_reach():
     """Two steps of a pixel, halved; one step on the coarse map; two more inside the block."""
     for middle, found in (("none", (4, 8)), ("residual", (2, 10))):
         net = painter(middle)
-        x = torch.randn(1, 16, 4, 12, dtype=torch.double)
+        x, widest = torch.randn(1, 16, 4, 12, dtype=torch.double), torch.zeros(4, 12).bool()
         for n in range(60):  # a ReLU may be shut: ask with many inputs
-            seen = depends_on(lambda x: net.finish(net.middle(x)), x + 0.1 * n, (4, 12))
-            widest = seen if n == 0 else widest | seen
+            seen = depends_on(behind(net), x + 0.1 * n, (4, 12))
+            widest = widest | seen
         columns = widest.any(dim=0).nonzero()[:, 0]
         assert (columns.min(), columns.max()) == found, middle
 

@@ -16,6 +16,7 @@ of a canvas, Z numbers of noise for an end.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from math import ceil
 from typing import Literal, get_args
 
@@ -105,6 +106,10 @@ class GeneratorConfig:
             raise ValueError(f"the attention needs a width divisible by 8, found {self.width}")
 
 
+def _spectral(layer: nn.Module, wanted: bool) -> nn.Module:
+    return normalise_spectrally(layer) if wanted else layer
+
+
 class ResidualBlock2d(nn.Module):
     """x + two 3 × 3 convolutions with a ReLU between: what SAGAN compares the attention with."""
 
@@ -131,8 +136,7 @@ class Generator(nn.Module):
         self.config = config
         C, Z = config.width, config.noise
 
-        def spectral(layer: nn.Module) -> nn.Module:
-            return normalise_spectrally(layer) if config.spectral_norm else layer
+        spectral = partial(_spectral, wanted=config.spectral_norm)
 
         if config.enters == "ends":
             self.start = spectral(nn.ConvTranspose2d(Z, C, 4, stride=4, bias=False))
@@ -204,8 +208,7 @@ class Discriminator(nn.Module):
         super().__init__()
         check_whole(width=width, hidden=hidden)
 
-        def spectral(layer: nn.Module) -> nn.Module:
-            return normalise_spectrally(layer) if spectral_norm else layer
+        spectral = partial(_spectral, wanted=spectral_norm)
 
         W = 2 * width
         self.convolutions = nn.ModuleList(
