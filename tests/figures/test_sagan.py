@@ -75,7 +75,7 @@ def test_an_arm_has_one_look_in_all_panels_and_each_seed_a_line():
     assert second.lines[1].get_ydata()[0] == 10.0 and len(first.lines) == 3
     assert [text.get_text() for text in figure.legends[0].texts] == ["attention", "nothing"]
     with pytest.raises(ValueError, match="at most 4 arms can be told apart, found 5"):
-        over_steps({"x": dict.fromkeys("abcde", [[{"step": 0, "value": 1.0}]])})
+        over_steps({"x": {arm: [[{"step": 0, "value": 1.0}]] for arm in "abcde"}})
 
 
 def test_distances_over_counts():

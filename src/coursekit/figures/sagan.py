@@ -45,14 +45,14 @@ def canvas_rows(rows: Mapping[str, Tensor], *, columns: int = 4) -> Figure:
 
 
 def fields(seen: Mapping[str, tuple[Tensor, tuple[int, int]]]) -> Figure:
-    """Draw what a place sees: under each name the pixels bool (R, L) and the place (row, column)."""
+    """Draw what a place (row, column) sees: under each name the pixels, bool (R, L)."""
     figure, axes = new_figure(
         len(seen), 1, width=WIDTH, height=0.35 + 1.5 * len(seen), squeeze=False
     )
     for axis, (name, (mask, (row, column))) in zip(axes[:, 0], seen.items(), strict=True):
         R, L = mask.shape
-        axis.pcolormesh(torch.arange(L + 1) - 0.5, torch.arange(R + 1) - 0.5, mask.float(),
-                        cmap="Blues", vmin=0, vmax=1.6, edgecolors="white", linewidth=0.6)  # fmt: skip
+        axis.pcolormesh(torch.arange(L + 1) - 0.5, torch.arange(R + 1) - 0.5, mask.float(), vmin=0,
+                        cmap="Blues", vmax=1.6, edgecolors="white", linewidth=0.6)  # fmt: skip
         axis.plot([column], [row], marker="o", color=COLOURS["vermilion"], markersize=7)
         axis.set_aspect("equal")
         axis.invert_yaxis()

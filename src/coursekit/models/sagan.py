@@ -93,7 +93,7 @@ class GeneratorConfig:
     """Sizes and choices of a `Generator` of canvases of 8 × 24 pixels."""
 
     noise: int = 32  # numbers for each end
-    width: int = 48  # channels of the map of 4 × 12 places
+    width: int = 32  # channels of the map of 4 × 12 places
     middle: Middle = "attention"  # what stands between the maps
     enters: Noise = "ends"  # "dense": all noise reaches every place from the start
     spectral_norm: bool = False
@@ -144,7 +144,9 @@ class Generator(nn.Module):
             self.start = spectral(nn.Linear(2 * Z, C * 4 * 12, bias=False))
         self.first_norm = nn.BatchNorm2d(C)
         if config.middle == "attention":
-            self.middle: nn.Module = SelfAttention2d(channels=C, value_reduction=2)
+            self.middle: nn.Module = SelfAttention2d(
+                channels=C, value_reduction=2, spectral_norm=config.spectral_norm
+            )
         elif config.middle == "residual":
             # 2 · 9 · C · hidden weights, the attention 2 · C · C / 8 + 2 · C · C / 2
             self.middle = ResidualBlock2d(channels=C, hidden=ceil(1.25 * C / 18))
@@ -202,9 +204,13 @@ class Generator(nn.Module):
 
 
 class Discriminator(nn.Module):
-    """Gives a canvas a number, high for "real". It sees both ends at once: its head is dense."""
+    """Gives a canvas a number, high for "real". It sees both ends at once: its head is dense.
 
-    def __init__(self, *, width: int = 24, hidden: int = 128, spectral_norm: bool = True) -> None:
+    `spectral_norm` is that of the convolutions. The two dense layers are left free: with a largest
+    singular value of 1 in each layer the numbers of so small a network stay near 0.
+    """
+
+    def __init__(self, *, width: int = 16, hidden: int = 128, spectral_norm: bool = True) -> None:
         super().__init__()
         check_whole(width=width, hidden=hidden)
 
@@ -218,8 +224,8 @@ class Discriminator(nn.Module):
                 spectral(nn.Conv2d(W, W, 4, stride=2, padding=1)),  # 2 × 6
             ]
         )
-        self.compare = spectral(nn.Linear(W * 2 * 6, hidden))
-        self.score = spectral(nn.Linear(hidden, 1))
+        self.compare = nn.Linear(W * 2 * 6, hidden)
+        self.score = nn.Linear(hidden, 1)
 
     def forward(self, x: Tensor) -> Tensor:
         """Canvases (B, 1, 8, 24) -> numbers (B,)."""
