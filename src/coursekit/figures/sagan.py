@@ -12,9 +12,17 @@ from coursekit.figures import COLOURS, LINES, new_figure
 from coursekit.figures.curves import legend_below
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 WIDTH = 5.4  # inches: a letter of 10 points is 9 pixels high where the picture has 360
+
+
+def _frame(axis: Axes) -> None:
+    """Put a thin frame around a picture, and nothing else."""
+    axis.grid(False)
+    axis.set(xticks=[], yticks=[])
+    axis.spines[:].set(visible=True, color="#BBBBBB", linewidth=0.8)
 
 
 def canvas_rows(rows: Mapping[str, Tensor], *, columns: int = 4) -> Figure:
@@ -36,8 +44,7 @@ def canvas_rows(rows: Mapping[str, Tensor], *, columns: int = 4) -> Figure:
                 axis.set_visible(False)
             for axis, canvas in zip(axes[line], some, strict=False):
                 axis.imshow(canvas, cmap="gray_r", vmin=-1, vmax=1, aspect="equal")
-                axis.grid(False)
-                axis.set(xticks=[], yticks=[])
+                _frame(axis)
             if number == 0:
                 axes[line, 0].set_title(name, loc="left", fontsize=10)
             line += 1
@@ -84,8 +91,7 @@ def where_it_looks(
         pair[1].plot([column], [row], marker="s", color=COLOURS["vermilion"], markersize=7,
                      fillstyle="none", markeredgewidth=2)  # fmt: skip
         for axis in pair:
-            axis.grid(False)
-            axis.set(xticks=[], yticks=[])
+            _frame(axis)
         pair[0].set_title(name, loc="left", fontsize=10)
     return figure
 
