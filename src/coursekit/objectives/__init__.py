@@ -6,6 +6,8 @@
 from coursekit._lazy import lazily
 
 HOMES = {  # which module holds a name; the cache keys of the notebooks read this table too
+    "hinge_discriminator": "adversarial",
+    "hinge_generator": "adversarial",
     "average_checkpoints": "checkpoints",
     "token_masking": "denoising",
     "token_deletion": "denoising",

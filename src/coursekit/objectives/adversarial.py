@@ -1,0 +1,40 @@
+"""The game of two networks: one paints, the other tells paintings from pictures.
+
+The discriminator gives every picture a number, high for "real". With the hinge loss it wants real
+pictures above 1 and painted ones below −1, and does not care how far beyond; the generator wants
+its own to be given high numbers. The book explains both in "Attention in images".
+Shapes: B pictures of a batch.
+"""
+
+from __future__ import annotations
+
+import torch.nn.functional as F
+from torch import Tensor
+
+from coursekit._check import check_tensor
+
+
+def hinge_discriminator(real: Tensor, fake: Tensor) -> Tensor:
+    """mean max(0, 1 − D(x)) + mean max(0, 1 + D(G(z))), from numbers (B,) and (B',) -> ().
+
+    `fake` are the numbers that the discriminator gave to what the generator painted; paint it
+    under `torch.no_grad()` or hand over `painted.detach()`, for the generator does not learn here.
+    """
+    _check_numbers(real=real, fake=fake)
+    return F.relu(1 - real).mean() + F.relu(1 + fake).mean()
+
+
+def hinge_generator(fake: Tensor) -> Tensor:
+    """−mean D(G(z)), from numbers (B,) -> (): no hinge, so it never has enough."""
+    _check_numbers(fake=fake)
+    return -fake.mean()
+
+
+def _check_numbers(**named: Tensor) -> None:
+    for name, numbers in named.items():
+        check_tensor(numbers, name)
+        if numbers.ndim != 1 or not len(numbers) or not numbers.is_floating_point():
+            raise ValueError(
+                f"{name} must have one number for each picture, (batch,), "
+                f"found {numbers.dtype} of shape {tuple(numbers.shape)}"
+            )
