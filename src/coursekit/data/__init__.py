@@ -10,6 +10,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "blanks": "blanks",
     "span_pieces": "blanks",
     "Card": "cards",
+    "cifar": "cifar",
     "Command": "commands",
     "commands": "commands",
     "phrases": "commands",
