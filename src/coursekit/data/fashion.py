@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -107,19 +108,19 @@ def _idx(folder: Path, part: str) -> tuple[np.ndarray, np.ndarray]:
             )
         try:
             content = gzip.decompress(path.read_bytes())
-        except (OSError, EOFError) as error:  # what gzip says of a torn file
+        except (OSError, EOFError, zlib.error) as error:  # what gzip says of a torn file
             raise CourseError(f"{path} is no gzip file: {error}") from error
         sides = len(axes) + 1
-        header = np.frombuffer(content[: 4 * (sides + 1)], ">u4").tolist()
-        count = header[1] if len(header) > 1 else 0
-        body = len(content) - 4 * (sides + 1)
+        start = 4 * (sides + 1)  # the magic number and the sides, each of 4 bytes
+        header = np.frombuffer(content[:start].ljust(start, b"\0"), ">u4").tolist()
+        count, body = header[1], len(content) - start
         whole = count * (axes[0] * axes[1] if axes else 1)
         if header != [0x800 + sides, count, *axes] or body != whole:
             raise CourseError(
                 f"{path} is no IDX file of {'pictures of 28 × 28' if axes else 'labels'}: its "
                 f"header is {header}, and {body} bytes follow"
             )
-        flat = np.frombuffer(content, np.uint8, offset=4 * (sides + 1))
+        flat = np.frombuffer(content, np.uint8, offset=start)
         found.append(flat.reshape(count, *axes).copy())  # a tensor needs what may be written to
     images, labels = found
     return images, labels.astype(np.int64)

@@ -50,6 +50,8 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "BartSpan": "bart_heads",
     "BartCausalLM": "bart_heads",
     "SelfAttention2d": "sagan",
+    "patchify": "patches",
+    "unpatchify": "patches",
     "ViT": "vit",
     "ViTConfig": "vit",
     "DeiT": "deit",
