@@ -62,6 +62,16 @@ def test_a_cnn_suffers_from_rearranging_and_not_much():
         assert 0.015 < whole - pixels < 0.05
 
 
+def test_positions_help_if_they_are_added_and_relative_ones_hardly():
+    runs = metrics("crowd", "places")
+    runs |= {f"1d{seed}": runs[f"vit, all{seed}"] for seed in SEEDS}
+    for seed in SEEDS:
+        none = runs[f"none{seed}"]["accuracy"]
+        for kind in ("1d", "2d", "1d, every layer", "1d, every layer, shared"):
+            assert runs[f"{kind}{seed}"]["accuracy"] > none + 0.02
+        assert none < runs[f"relative{seed}"]["accuracy"] < none + 0.012
+
+
 def test_batch_norm_does_as_well_as_layer_norm_and_crashes_nowhere():
     runs = metrics("crowd", "stems")
     for seed in SEEDS:
