@@ -1,7 +1,9 @@
 """Fashion-MNIST and the digits: sizes, splits without repetitions, the full set with a stand-in."""
 
+import gzip
 import hashlib
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -84,7 +86,8 @@ def test_no_fashion_picture_is_nearly_in_two_splits():
 
 
 def full_set(monkeypatch, answer):
-    """Let `datasets.load_dataset` answer in place of the hub."""
+    """Let `datasets.load_dataset` answer in place of the hub, as where Debian's package is not."""
+    monkeypatch.setattr(fashion_file, "FOLDER", Path("/not/there"))
     monkeypatch.setitem(sys.modules, "datasets", SimpleNamespace(load_dataset=answer))
 
 
@@ -133,8 +136,68 @@ def test_no_network_gives_one_sentence_with_the_command(monkeypatch):
 
 def test_without_the_package_for_the_hub(monkeypatch):
     monkeypatch.setitem(sys.modules, "datasets", None)
-    with pytest.raises(CourseError, match="`pip install datasets`"):
+    monkeypatch.setattr(fashion_file, "FOLDER", Path("/not/there"))
+    with pytest.raises(CourseError, match=r"`pip install datasets`; on Debian .*`apt install data"):
         fashion(source="full")
+
+
+def idx(folder, part, pixels, labels):
+    """Write two zipped IDX files, as the Debian package has them."""
+    folder.mkdir(exist_ok=True)
+    for name, array in (("images-idx3", pixels), ("labels-idx1", labels)):
+        header = np.array([0x800 + array.ndim, *array.shape], dtype=">u4").tobytes()
+        content = gzip.compress(header + array.astype(np.uint8).tobytes())
+        (folder / f"{part}-{name}-ubyte.gz").write_bytes(content)
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_the_full_set_from_the_folder_of_the_debian_package(monkeypatch, tmp_path, given):
+    full_set(monkeypatch, lambda *_, **__: pytest.fail("the hub was asked"))
+    pixels = np.random.default_rng(0).integers(0, 256, (120, 28, 28), dtype=np.uint8)
+    labels = np.arange(120) % 10
+    idx(tmp_path / "files", "train", pixels[:100], labels[:100])
+    idx(tmp_path / "files", "t10k", pixels[100:], labels[100:])
+    monkeypatch.setattr(fashion_file, "FULL", {"train": 100, "test": 20})
+    if not given:
+        monkeypatch.setattr(fashion_file, "FOLDER", tmp_path / "files")
+    given = {"folder": tmp_path / "files"} if given else {}
+    train, valid, test = (fashion(split, source="full", **given) for split in SPLITS)
+    assert torch.equal(test.images, torch.from_numpy(pixels[100:]))
+    assert test.labels.tolist() == labels[100:].tolist() and test.labels.dtype == torch.int64
+    assert len(train) + len(valid) == 100 and len(valid) > 1
+    whole = {image.tobytes(): label for image, label in zip(pixels, labels)}
+    for image, label in zip(train.images.numpy(), train.labels.tolist()):
+        assert whole[image.tobytes()] == label
+
+
+def test_a_folder_without_the_right_files_gets_a_sentence(monkeypatch, tmp_path):
+    ask = {"source": "full", "folder": tmp_path}
+    with pytest.raises(CourseError, match=r"train-images.*is missing; .*`apt install dataset-fash"):
+        fashion(**ask)
+    pixels, labels = np.zeros((4, 28, 28)), np.zeros(4)
+    idx(tmp_path, "train", pixels, labels)
+    with pytest.raises(CourseError, match=r"has 4 rows in train, expected 60000"):
+        fashion(**ask)
+    monkeypatch.setattr(fashion_file, "FULL", {"train": 4})
+    idx(tmp_path, "train", pixels, labels[:3])
+    with pytest.raises(CourseError, match=r"has 3 labels in train, expected 4"):
+        fashion(**ask)
+    idx(tmp_path, "train", np.zeros((4, 27, 28)), labels)
+    with pytest.raises(CourseError, match=r"no IDX file of pictures of 28 × 28: .*\[2051, 4, 27"):
+        fashion(**ask)
+    file = tmp_path / "train-images-idx3-ubyte.gz"
+    idx(tmp_path, "train", pixels, labels)
+    file.write_bytes(gzip.compress(gzip.decompress(file.read_bytes())[:-1]))
+    with pytest.raises(CourseError, match=r"and 3135 bytes follow"):
+        fashion(**ask)
+    file.write_bytes(gzip.compress(b"\0\0\b"))
+    with pytest.raises(CourseError, match="no IDX file of pictures"):
+        fashion(**ask)
+    file.write_bytes(b"no zip")
+    with pytest.raises(CourseError, match="is no gzip file: Not a gzipped file"):
+        fashion(**ask)
+    with pytest.raises(ValueError, match="source=\"full\" only, found source='embedded'"):
+        fashion(folder=tmp_path)
 
 
 @pytest.mark.parametrize("function", [fashion, digits])

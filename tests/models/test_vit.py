@@ -331,6 +331,72 @@ def test_another_resolution(kind, size):
     assert all(p.grad is None for p in net.parameters())
 
 
+EVERY = [("1d", "every layer"), ("2d", "every layer"), ("1d", "every layer, shared"),
+         ("2d", "every layer, shared"), ("sine", "every layer, shared")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "told"), EVERY)
+def test_positions_before_every_layer_written_out(kind, told):
+    net = small(positions=kind, told=told, depth=3)
+    x = images(2, 3, 8, 8)
+    places = [net.positions, *(net.later or [net.positions, net.positions])]
+    state = torch.cat([net.class_token.expand(2, -1, -1), net.embedding(x)], dim=1)
+    expected = [state + net.positions()]
+    for block, place in zip(net.stack.blocks, places):
+        state = block(state + place())
+        expected.append(state)
+    found, hidden, weights = net(x, pooled=False, return_hidden=True, return_weights=True)
+    torch.testing.assert_close(found, net.stack.final(state))
+    torch.testing.assert_close(net.features(x), found)
+    for mine, written in zip(hidden, expected, strict=True):
+        torch.testing.assert_close(mine, written)
+    assert [tuple(w.own.shape) for w in weights] == [(2, 2, 5, 5)] * 3
+    learned = {"1d": 1, "2d": 2, "sine": 0}[kind] * (3 if told == "every layer" else 1)
+    free = {name: p for name, p in net.named_parameters() if p.requires_grad}
+    assert sum(name.startswith(("positions", "later")) for name in free) == learned
+    found.square().sum().backward()
+    for name, p in free.items():
+        assert name.startswith("head") or p.grad.abs().sum() > 0, name
+
+
+@pytest.mark.parametrize(("kind", "told"), EVERY)
+def test_positions_before_every_layer_see_parts_and_other_sizes(kind, told):
+    net = small(positions=kind, told=told, image=12)
+    x = images(2, 3, 12, 12)
+    order = torch.tensor([[4, 0, 8, 2, 6, 1, 7, 3, 5]]).expand(2, -1)
+    whole, seen = net.features(x), net.features(x, visible=order)
+    torch.testing.assert_close(seen[:, 1:], whole[:, 1:][:, order[0]])
+    torch.testing.assert_close(seen[:, 0], whole[:, 0])
+    wide = images(2, 3, 20, 12)
+    new = net.resized((20, 12))
+    torch.testing.assert_close(new(wide), net(wide, interpolate=True))
+    with pytest.raises(ValueError, match=r"12×12 images, 3×3 patches"):
+        net(wide)
+    with pytest.raises(ValueError, match=f"told='{told}'"):
+        net.to_huggingface()
+
+
+def test_with_one_layer_every_layer_is_once():
+    for told in ("every layer", "every layer, shared"):
+        net, once = small(told=told, depth=1), small(depth=1)
+        x = images(2, 3, 8, 8)
+        assert torch.equal(net(x), once(x))
+
+
+@pytest.mark.parametrize("kind", ["none", "relative"])
+@pytest.mark.parametrize("told", ["every layer", "every layer, shared"])
+def test_what_is_not_added_cannot_be_told_again(kind, told):
+    with pytest.raises(ValueError, match=f"found positions='{kind}' with told='{told}'"):
+        ViTConfig(positions=kind, told=told)
+
+
+def test_told_is_one_of_three_and_waves_have_nothing_to_learn():
+    with pytest.raises(ValueError, match="sine positions are not learned"):
+        ViTConfig(positions="sine", told="every layer")
+    with pytest.raises(ValueError, match=r"told must be one of .*once.*found 'twice'"):
+        ViTConfig(told="twice")
+
+
 def test_stretch_is_the_identity_at_its_own_size_and_keeps_constants():
     table = images(3, 5, 2)
     assert torch.equal(stretch(table, (3, 5)), table)

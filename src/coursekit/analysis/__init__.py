@@ -1,5 +1,5 @@
-"""What a trained or fresh model does inside: gradients by depth, ranks, distances, heads,
-and how its loss falls with what it costs.
+"""What a trained or fresh model does inside: gradients by depth, ranks, distances, heads, what a
+ViT has learned, and how a loss falls with what it costs.
 
 `from coursekit.analysis import prune` works for every name below and loads that one file only.
 """
@@ -62,6 +62,15 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "guess_share": "relations",
     "fresh": "relations",
     "relation_rows": "relations",
+    "patch_distances": "vision",
+    "attention_distance": "vision",
+    "place_similarity": "vision",
+    "Components": "vision",
+    "principal_filters": "vision",
+    "rollout": "vision",
+    "Readout": "vision",
+    "ridge": "vision",
+    "few_shot": "vision",
 }
 
 __all__ = list(HOMES)

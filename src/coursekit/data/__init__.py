@@ -13,6 +13,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "as_canvas": "canvases",
     "ends": "canvases",
     "Card": "cards",
+    "cifar": "cifar",
     "Command": "commands",
     "commands": "commands",
     "phrases": "commands",

@@ -230,6 +230,13 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "by_verse_length": "translation",
     "beams": "translation",
     "changes": "translation",
+    "rearranged": "vit",
+    "reading_order": "vit",
+    "by_pictures": "vit",
+    "filters": "vit",
+    "place_maps": "vit",
+    "distances": "vit",
+    "looks": "vit",
 }
 
 __all__ = list(HOMES)

@@ -54,6 +54,8 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "Generator": "sagan",
     "GeneratorConfig": "sagan",
     "Discriminator": "sagan",
+    "patchify": "patches",
+    "unpatchify": "patches",
     "ViT": "vit",
     "ViTConfig": "vit",
     "DeiT": "deit",

@@ -7,6 +7,7 @@ C channels, P side of a patch, N patches (row by row), D width, H heads.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal, get_args
 
@@ -15,6 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from coursekit._check import check_choice, check_images, check_tensor, check_whole
+from coursekit.blocks import Stack
 from coursekit.positions import WindowBias, sine_2d, window_bias
 
 Grid = tuple[int, int]  # rows and columns of patches
@@ -160,6 +162,35 @@ class GridPositions(nn.Module):
                 new.rows.data = stretch(self.rows[:, None], (grid[0], 1))[:, 0].clone()
                 new.columns.data = stretch(self.columns[None], (1, grid[1]))[0].clone()
         return new
+
+
+class PlacedStack(Stack):
+    """A stack that is told before every block, not before the first alone, where patches stand."""
+
+    def forward(
+        self,
+        x: Tensor,
+        *,
+        again: Sequence[Tensor],
+        return_hidden: bool = False,
+        return_weights: bool = False,
+        **given: Tensor | None,
+    ) -> Tensor | tuple[Tensor, ...]:
+        """x (B, T, D) -> (B, T, D); `again` has what each block but the first adds to its input.
+
+        That is (B or 1, T, D). Hidden states are those that come out of the blocks.
+        """
+        hidden, weights = [x], []
+        for block, positions in zip(self.blocks, [None, *again], strict=True):
+            x = x if positions is None else x + positions  # (B, T, D)
+            x = block(x, return_weights=return_weights, **given)
+            if return_weights:
+                x, looked = x
+                weights.append(looked)
+            hidden.append(x)
+        asked = [hidden] * return_hidden + [weights] * return_weights
+        x = self.final(x)
+        return (x, *asked) if asked else x
 
 
 class RelativePositions(nn.Module):

@@ -27,6 +27,7 @@ from coursekit.models.patches import (
     Grid,
     GridPositions,
     PatchEmbedding,
+    PlacedStack,
     RelativePositions,
     grid_of,
 )
@@ -34,6 +35,7 @@ from coursekit.models.weights import vit as table
 from coursekit.models.weights.rules import HuggingFace, Rule
 
 Positions = Literal["1d", "2d", "relative", "sine", "none"]
+Told = Literal["once", "every layer", "every layer, shared"]
 Pool = Literal["class", "mean"]
 Activation = Literal["gelu", "gelu_tanh"]
 
@@ -51,6 +53,7 @@ class ViTConfig:
     heads: int = 12
     hidden: int = 3072
     positions: Positions = "1d"
+    told: Told = "once"  # the positions: before the first layer, or before each (table 8)
     class_token: bool = True
     pool: Pool = "class"  # what the head reads: the class token, or the mean of the patches
     representation: int = 0  # width of a tanh layer before the head; 0: none
@@ -77,10 +80,18 @@ class ViTConfig:
         )
         check_least(eps=self.eps)
         check_choice(get_args(Positions), positions=self.positions)
+        check_choice(get_args(Told), told=self.told)
         check_choice(get_args(Pool), pool=self.pool)
         check_choice(get_args(Activation), activation=self.activation)
         if self.pool == "class" and not self.class_token:
             raise ValueError("pool='class' reads the class token, but class_token is False")
+        if self.told != "once" and self.positions in ("none", "relative"):
+            raise ValueError(
+                "only positions that are added (1d, 2d, sine) can be told before every layer, "
+                f"found positions={self.positions!r} with told={self.told!r}"
+            )
+        if self.told == "every layer" and self.positions == "sine":
+            raise ValueError("sine positions are not learned: all layers share them")
         grid_of(*self.size, self.patch * self.backbone_stride)
 
     @property
@@ -151,19 +162,20 @@ class ViT(HuggingFace):
         if config.class_token:
             self.class_token = nn.Parameter(torch.zeros(1, 1, config.width))
         relative = config.positions == "relative"
-        self.positions = GridPositions(
-            kind="none" if relative else config.positions,
-            grid=config.grid,
-            width=config.width,
-            prefix=config.prefix,
-        )
+        places = {"grid": config.grid, "width": config.width, "prefix": config.prefix}
+        self.positions = GridPositions(kind="none" if relative else config.positions, **places)
+        self.later = None  # of the layers above the first, where each learns its own
+        if config.told == "every layer":
+            self.later = nn.ModuleList(
+                GridPositions(kind=config.positions, **places) for _ in range(config.depth - 1)
+            )
         self.relative = None
         if relative:
             self.relative = RelativePositions(
                 grid=config.grid, heads=config.heads, prefix=config.prefix
             )
         self.dropout = nn.Dropout(config.dropout)
-        self.stack = Stack(
+        self.stack = (Stack if config.told == "once" else PlacedStack)(
             depth=config.depth,
             width=config.width,
             heads=config.heads,
@@ -213,13 +225,14 @@ class ViT(HuggingFace):
         if self.backbone is not None:
             images = self.backbone(images)  # a map (B, channels, height / stride, width / stride)
         x = self.embedding(images, visible)  # (B, N, D)
-        positions = self.positions(grid)  # (1, P + N, D)
-        if visible is not None and positions is not None:
-            first, table = positions[:, : self.config.prefix], positions[0, self.config.prefix :]
-            positions = torch.cat([first.expand(x.shape[0], -1, -1), table[visible]], dim=1)
+        positions = self.placed(self.positions, grid, visible)  # (B or 1, P + N, D)
         x = self.with_prefix(x, positions)  # (B, P + N, D)
-        bias = None if self.relative is None else self.relative(grid)  # (H, P + N, P + N)
-        out = self.stack(x, bias=bias, return_hidden=return_hidden, return_weights=return_weights)
+        given = {"bias": None if self.relative is None else self.relative(grid)}  # (H, P+N, P+N)
+        if self.later is not None:
+            given["again"] = [self.placed(places, grid, visible) for places in self.later]
+        elif self.config.told == "every layer, shared":
+            given["again"] = [positions] * (self.config.depth - 1)
+        out = self.stack(x, **given, return_hidden=return_hidden, return_weights=return_weights)
         if not pooled:
             return out
         x, *asked = out if isinstance(out, tuple) else (out,)
@@ -238,6 +251,14 @@ class ViT(HuggingFace):
         """x (B, P + N, D) -> logits (B, classes), or (B, D) without a head."""
         x = self.pool(x)  # (B, D)
         return x if self.head is None else self.head(x)  # (B, classes)
+
+    def placed(self, places: GridPositions, grid: Grid, visible: Tensor | None) -> Tensor | None:
+        """-> (1, P + N, D) of a grid, or (B, P + K, D) where K patches are `visible` (B, K)."""
+        positions = places(grid)  # (1, P + N, D)
+        if visible is None or positions is None:
+            return positions
+        first, table = positions[:, : self.config.prefix], positions[0, self.config.prefix :]
+        return torch.cat([first.expand(len(visible), -1, -1), table[visible]], dim=1)
 
     def with_prefix(self, patches: Tensor, positions: Tensor | None) -> Tensor:
         """patches (B, N, D), positions (B or 1, P + N, D) -> the encoder's input (B, P + N, D)."""
@@ -261,6 +282,8 @@ class ViT(HuggingFace):
         model = copy.deepcopy(self)
         model.config = replace(self.config, image=image)
         model.positions = self.positions.resized(model.config.grid)
+        if self.later is not None:
+            model.later = nn.ModuleList(one.resized(model.config.grid) for one in self.later)
         if self.relative is not None:
             model.relative = self.relative.resized(model.config.grid)
         return model
@@ -294,11 +317,12 @@ class ViT(HuggingFace):
 
 def check_exported(config: ViTConfig) -> None:
     """Raise if transformers has no such encoder."""
-    if config.positions not in ("1d", "sine") or config.backbone_channels or config.pool != "class":
+    known = config.positions in ("1d", "sine") and config.told == "once"
+    if not known or config.backbone_channels or config.pool != "class":
         raise ValueError(
-            "transformers has this model with 1d or sine positions, a class token and no backbone, "
-            f"found {config.positions} positions, pool={config.pool!r}, "
-            f"backbone_channels={config.backbone_channels}"
+            "transformers has this model with 1d or sine positions, told once, a class token and "
+            f"no backbone, found {config.positions} positions, pool={config.pool!r}, "
+            f"told={config.told!r}, backbone_channels={config.backbone_channels}"
         )
 
 

@@ -1,0 +1,175 @@
+"""The pictures of "ViT": patches, lines by pictures read, filters, similarities, looks.
+
+All are 5.4 inches wide at most, so that their words can be read on a telephone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import mean
+from typing import TYPE_CHECKING, Any
+
+from coursekit.figures import COLOURS, LINES, new_figure
+from coursekit.figures.curves import legend_below
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from torch import Tensor
+
+WIDTH = 5.4  # inches: a letter of 10 points is 9 pixels high where the picture has 360
+MARKS = ("o", "s", "D", "^")
+
+
+def rearranged(pairs: Sequence[tuple[Tensor, Tensor]], names: Sequence[str], cut: int) -> Figure:
+    """Draw pictures above what the rule makes of them, with the lines along which they are cut.
+
+    Each of `pairs` is a grey picture (R, L) and the same rearranged; pieces have `cut` pixels a
+    side.
+    """
+    figure, axes = new_figure(2, len(pairs), width=WIDTH, height=2.9, squeeze=False)
+    for column, (pair, name) in enumerate(zip(pairs, names, strict=True)):
+        for axis, picture in zip(axes[:, column], pair):
+            _picture(axis, picture, vmin=float(pair[0].min()), vmax=float(pair[0].max()))
+            rows, columns = picture.shape
+            axis.set_xticks([n - 0.5 for n in range(cut, columns, cut)], minor=True)
+            axis.set_yticks([n - 0.5 for n in range(cut, rows, cut)], minor=True)
+            axis.grid(which="minor", axis="both", color=COLOURS["sky"], linewidth=0.5)
+            axis.tick_params(which="minor", length=0)
+        axes[0, column].set_title(name, fontsize=10)
+    for axis, row in zip(axes[:, 0], ("as it is", "rearranged")):
+        axis.set_ylabel(row, fontsize=10)
+    return figure
+
+
+def reading_order(grid: tuple[int, int], pixels: int) -> Figure:
+    """Draw a small picture's numbers on the left and the rows that `patchify` makes on the right.
+
+    The picture has `grid` pixels of one channel, numbered row by row; patches have `pixels` a side
+    and a colour each.
+    """
+    import torch
+
+    from coursekit.models.patches import patchify
+
+    rows, columns = grid
+    number = torch.arange(rows * columns).view(rows, columns)
+    cut = patchify(number[None, None].float(), pixels)[0].long()  # (N, P·P)
+    shades = (COLOURS["sky"], COLOURS["orange"], COLOURS["green"], COLOURS["purple"])
+    home = {int(n): patch for patch, row in enumerate(cut) for n in row}
+    figure, (left, right) = new_figure(1, 2, width=WIDTH, height=2.6)
+    for axis, table, title in ((left, number, "the picture"), (right, cut, "its patches")):
+        for r, row in enumerate(table.tolist()):
+            for c, n in enumerate(row):
+                colour = shades[home[n] % len(shades)]
+                axis.barh(r, 1, left=c, height=1, color=colour, edgecolor="white")
+                axis.text(c + 0.5, r, str(n), ha="center", va="center", fontsize=11)
+        axis.set(title=title, xlim=(0, table.shape[1]), ylim=(len(table) - 0.5, -0.5))
+        axis.set_axis_off()
+        axis.set_aspect("equal")
+    return figure
+
+
+def by_pictures(
+    lines: Mapping[str, Mapping[int, Sequence[float]]], *, ylabel: str = "test pictures right (%)"
+) -> Figure:
+    """Draw a line for each model: its mean over seeds by the number of pictures, a mark a seed.
+
+    `lines` maps a name to {pictures: one share a seed}; shares are drawn in %, the axis of pictures
+    is logarithmic.
+    """
+    from matplotlib.ticker import FixedLocator, NullLocator
+
+    figure, axis = new_figure(width=WIDTH, height=3.9)
+    for (name, found), look, mark in zip(lines.items(), LINES, MARKS, strict=False):
+        sizes = sorted(found)
+        axis.plot(sizes, [100 * mean(found[size]) for size in sizes], label=name, **look)
+        for size in sizes:
+            axis.plot([size] * len(found[size]), [100 * share for share in found[size]], mark,
+                      ms=5, mfc="none", mec=look["color"])  # fmt: skip
+    sizes = sorted({size for found in lines.values() for size in found})
+    axis.set(xscale="log", xlabel="training pictures", ylabel=ylabel)
+    axis.xaxis.set_major_locator(FixedLocator(sizes))
+    axis.xaxis.set_minor_locator(NullLocator())
+    axis.xaxis.set_major_formatter("{x:,.0f}")
+    legend_below(figure)
+    return figure
+
+
+def filters(components: Tensor, shares: Tensor) -> Figure:
+    """Draw the principal components of the patch filters (count, P, P), each with its share in %.
+
+    All have one scale, symmetric about 0.
+    """
+    columns = 7
+    rows = -(-len(components) // columns)
+    figure, axes = new_figure(rows, columns, width=WIDTH, height=0.98 * rows, squeeze=False)
+    most = float(components.abs().max())
+    for axis in axes.flat[len(components) :]:
+        axis.set_axis_off()
+    for axis, one, share in zip(axes.flat, components, shares):
+        _picture(axis, one, cmap="RdBu_r", vmin=-most, vmax=most)
+        axis.set_title(f"{100 * float(share):.1f}%", fontsize=10, pad=3)
+    return figure
+
+
+def place_maps(maps: Tensor) -> Figure:
+    """Draw the similarity of places (h, w, h, w): in row r and column c the map of that patch."""
+    height, columns = maps.shape[:2]
+    figure, axes = new_figure(height, columns, width=WIDTH, height=5.6, squeeze=False)
+    for row in range(height):
+        for column in range(columns):
+            axis = axes[row, column]
+            shown = _picture(axis, maps[row, column], cmap="viridis", vmin=-1, vmax=1)
+    figure.get_layout_engine().set(w_pad=0.01, h_pad=0.01)
+    bar = figure.colorbar(shown, ax=axes, orientation="horizontal", shrink=0.7, aspect=30)
+    bar.set_label("cosine of two positions")
+    bar.set_ticks([-1, 0, 1])
+    figure.supylabel("row of the patch", fontsize=11)
+    figure.suptitle("column of the patch", fontsize=11)
+    return figure
+
+
+def distances(layers: Sequence[Sequence[float]], even: float, *, fresh: Any = ()) -> Figure:
+    """Draw how far each head looks, in pixels, by layer; dotted: attention to all patches alike.
+
+    `fresh` are the distances in a model that was not trained, drawn as crosses.
+    """
+    figure, axis = new_figure(width=WIDTH, height=3.6)
+    for depth, heads in enumerate(layers, start=1):
+        axis.plot([depth] * len(heads), heads, "o", ms=7, mfc="none", mew=1.5,
+                  mec=COLOURS["blue"], label="" if depth > 1 else "a head")  # fmt: skip
+    for depth, heads in enumerate(fresh, start=1):
+        axis.plot([depth + 0.12] * len(heads), heads, "x", ms=6, color=COLOURS["grey"],
+                  label="" if depth > 1 else "before the training")  # fmt: skip
+    axis.axhline(even, color=COLOURS["black"], linestyle=(0, (1, 2)), label="all patches alike")
+    axis.xaxis.get_major_locator().set_params(integer=True)
+    axis.set(xlabel="layer", ylabel="mean distance (pixels)", ylim=(0, None))
+    axis.set_xlim(0.6, len(layers) + 0.4)
+    legend_below(figure)
+    return figure
+
+
+def looks(pictures: Tensor, maps: Sequence[tuple[str, Tensor]], titles: Sequence[str]) -> Figure:
+    """Draw pictures (K, R, L), and below each the maps (K, h, w) that are given with a name.
+
+    All maps of a row have one scale, from 0.
+    """
+    rows = 1 + len(maps)
+    figure, axes = new_figure(rows, len(pictures), width=WIDTH, height=1.2 * rows, squeeze=False)
+    for axis, picture, title in zip(axes[0], pictures, titles, strict=True):
+        _picture(axis, picture)
+        axis.set_title(title, fontsize=10)
+    for row, (name, table) in zip(axes[1:], maps):
+        for axis, one in zip(row, table, strict=True):
+            _picture(axis, one, cmap="viridis", vmin=0, vmax=float(table.max()))
+        row[0].set_ylabel(name, fontsize=10)
+    return figure
+
+
+def _picture(axis: Any, picture: Tensor, *, cmap: str = "gray", **options: Any) -> Any:
+    """Draw an array of numbers without ticks."""
+    shown = axis.imshow(picture, cmap=cmap, **options)
+    axis.set_xticks([])
+    axis.set_yticks([])
+    axis.grid(visible=False)
+    return shown
