@@ -46,3 +46,17 @@ def test_gamma_leaves_zero_before_the_ends_agree_and_one_kind_would_agree_too():
     assert rows[0]["gamma"] == 0 and rows[0]["kinds"] < 2 and rows[0]["agree"] > 0.5
     assert rows[1]["gamma"] > 0.1 and abs(rows[1]["agree"] - rows[1]["chance"]) < 0.02
     assert rows[2]["agree"] > rows[2]["chance"] + 0.05
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_faster_discriminator_costs_kinds_and_no_spectral_norm_costs_nothing(seed):
+    found = runs("knobs")
+    rows = json.loads((RESULTS / "cpu.json").read_text("utf-8"))["curves"]["canvases"]
+    half = next(row for row in rows if row["step"] == 1000)
+    same, four, free = (
+        found[name + seed] for name in ("one rate", "one to four", "no spectral norm")
+    )
+    assert same["agree"] > max(half["agree"], same["chance"]) + 0.3
+    assert same["kinds"] < half["kinds"] - 1 and same["distance"] > half["distance"]
+    assert abs(four["agree"] - four["chance"]) < 0.02 and four["kinds"] < 5
+    assert free["agree"] > half["agree"] - 0.02 and free["kinds"] > half["kinds"]
