@@ -54,6 +54,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "ViTConfig": "vit",
     "DeiT": "deit",
     "DeiTConfig": "deit",
+    "DeiTLogits": "deit",
     "MAE": "mae",
     "MAEConfig": "mae",
     "Swin": "swin",
