@@ -52,6 +52,8 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "SelfAttention2d": "sagan",
     "ViT": "vit",
     "ViTConfig": "vit",
+    "patchify": "patches",
+    "unpatchify": "patches",
     "DeiT": "deit",
     "DeiTConfig": "deit",
     "DeiTLogits": "deit",
