@@ -356,3 +356,10 @@ def test_bad_input_gets_a_sentence():
         masked_patch_loss(out.patches, out.patches, out.masked.float())
     with pytest.raises(ValueError, match="one shape"):
         masked_patch_loss(out.patches, out.patches[:, :3], out.masked)
+
+
+def test_a_kept_model_is_built_again_from_its_config():
+    config = small().config
+    assert MAEConfig(**dataclasses.asdict(config)) == config
+    with pytest.raises(TypeError, match="must be a ViTConfig, found int"):
+        MAEConfig(encoder=3)

@@ -30,7 +30,10 @@ from coursekit.models.weights.rules import HuggingFace, Rule
 
 @dataclass(frozen=True, kw_only=True)
 class MAEConfig:
-    """Sizes and choices of an `MAE`; the decoder is the same beside every encoder."""
+    """Sizes and choices of an `MAE`; the decoder is the same beside every encoder.
+
+    The encoder may be given as the fields of its `ViTConfig` too, as in the file of a kept model.
+    """
 
     encoder: ViTConfig = field(default_factory=lambda: ViTConfig(classes=0, positions="sine"))
     decoder_width: int = 512
@@ -42,6 +45,9 @@ class MAEConfig:
 
     def __post_init__(self) -> None:
         encoder = self.encoder
+        if isinstance(encoder, Mapping):  # as a file says it
+            encoder = ViTConfig(**encoder)
+            object.__setattr__(self, "encoder", encoder)
         if not isinstance(encoder, ViTConfig):
             raise TypeError(f"encoder must be a ViTConfig, found {type(encoder).__name__}")
         check_whole(

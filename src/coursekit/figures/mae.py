@@ -1,0 +1,147 @@
+"""The pictures of "DeiT and MAE": hidden and painted patches, painters by ratio, labels, teachers.
+
+All are 5.4 inches wide, so that their words can be read on a telephone. Pictures come in as tensors
+of pixels between −1 (black) and 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import mean
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coursekit.figures import COLOURS, new_figure
+from coursekit.figures.curves import legend_below
+from coursekit.figures.diagram import canvas
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from torch import Tensor
+
+WIDTH = 5.4  # inches: a letter of 10 points is 9 pixels high where the picture has 360
+HIDDEN = "#F4DDB0"  # the colour of a hidden patch, which no grey picture has
+STROKES = (
+    {"color": COLOURS["blue"], "linestyle": "-", "marker": "o"},
+    {"color": COLOURS["vermilion"], "linestyle": "--", "marker": "s"},
+    {"color": COLOURS["green"], "linestyle": "-.", "marker": "^"},
+    {"color": COLOURS["purple"], "linestyle": ":", "marker": "D"},
+    {"color": COLOURS["black"], "linestyle": (0, (1, 1)), "marker": "v"},
+    {"color": COLOURS["orange"], "linestyle": (0, (5, 1)), "marker": "P"},
+)
+
+
+def gallery(rows: Mapping[str, Sequence[Tensor]], titles: Sequence[str] = ()) -> Figure:
+    """Draw a row of pictures (28, 28) for each name; pixels that are NaN are hidden.
+
+    `titles`, if any, stand above the columns.
+    """
+    columns = len(next(iter(rows.values())))
+    if any(len(pictures) != columns for pictures in rows.values()):
+        raise ValueError(f"every row must have {columns} pictures, as the first has")
+    if titles and len(titles) != columns:
+        raise ValueError(f"there must be {columns} titles, one a column, found {len(titles)}")
+    side = (WIDTH - 1.25) / columns
+    figure, axes = new_figure(
+        len(rows), columns, width=WIDTH, height=side * len(rows) + 0.35, squeeze=False
+    )
+    for line, (name, pictures) in zip(axes, rows.items(), strict=True):
+        for axis, picture in zip(line, pictures, strict=True):
+            _picture(axis, picture)
+        line[0].set_ylabel(name, rotation=0, ha="right", va="center", fontsize=10)
+    for axis, title in zip(axes[0], titles):
+        axis.set_title(title, fontsize=10)
+    return figure
+
+
+def _picture(axis: Axes, picture: Tensor) -> None:
+    values = np.ma.masked_invalid(picture.detach().cpu().numpy())
+    axis.set_facecolor(HIDDEN)
+    axis.imshow(values, cmap="gray", vmin=-1, vmax=1, interpolation="nearest")
+    axis.set(xticks=[], yticks=[])
+    axis.grid(visible=False)
+    axis.spines[:].set_visible(False)
+
+
+def shuffled(noise: Sequence[float], keep: Sequence[int], restore: Sequence[int]) -> Figure:
+    """Draw how noise chooses the visible patches: patches in order, shuffled, and put back.
+
+    `noise` and `restore` have a number for each patch, `keep` the visible patches.
+    """
+    N, K = len(noise), len(keep)
+    if len(restore) != N or sorted(restore) != list(range(N)):
+        raise ValueError(f"restore must be a permutation of {N} places, found {list(restore)}")
+    order = sorted(range(N), key=lambda patch: restore[patch])  # who stands at each place
+    figure, axis = new_figure(width=WIDTH, height=2.9)
+    canvas(axis, width=N + 2.6, bottom=-5.3, top=0.6)
+    lines = {
+        "patch": [str(patch) for patch in range(N)],
+        "noise": [f"{value:.2f}" for value in noise],
+        "shuffled": [str(patch) for patch in order],
+        "restore": [str(place) for place in restore],
+    }
+    seen = {"patch": set(keep), "noise": set(keep), "shuffled": set(range(K)), "restore": set(keep)}
+    for row, (name, words) in enumerate(lines.items()):
+        y = -1.3 * row
+        axis.text(2.3, y, name, ha="right", va="center", fontsize=10)
+        for place, word in enumerate(words):
+            colour = "#CFE6F5" if place in seen[name] else HIDDEN
+            axis.barh(y, 0.92, left=2.54 + place, height=0.9, color=colour)
+            axis.text(3 + place, y, word, ha="center", va="center", fontsize=10)
+    axis.text(2.54, -4.9, "blue: visible, sand: hidden", fontsize=10, va="center")
+    return figure
+
+
+def by_ratio(
+    curves: Mapping[str, Mapping[float, float]], *, ylabel: str, trained: float | None = None
+) -> Figure:
+    """Draw the error of each painter by the share of hidden patches (0 to 1).
+
+    A dotted line stands at the share `trained` that the autoencoder was trained with.
+    """
+    figure, axis = new_figure(width=WIDTH, height=4.6)
+    for (name, found), look in zip(curves.items(), STROKES, strict=False):
+        ratios = sorted(found)
+        axis.plot([100 * r for r in ratios], [found[r] for r in ratios], label=name, ms=5, **look)
+    if trained is not None:
+        axis.axvline(100 * trained, color=COLOURS["grey"], linestyle=":", linewidth=1)
+    every = sorted({ratio for found in curves.values() for ratio in found})
+    axis.set_xticks([100 * ratio for ratio in every])
+    axis.set(xlabel="hidden patches (%)", ylabel=ylabel, ylim=(0, None))
+    legend_below(figure)
+    return figure
+
+
+def by_labels(curves: Mapping[str, Mapping[int, Sequence[float]]]) -> Figure:
+    """Draw accuracies by the number of labels: a line through the means, a dot for each seed."""
+    figure, axis = new_figure(width=WIDTH, height=4.8)
+    for (name, found), look in zip(curves.items(), STROKES, strict=False):
+        counts = sorted(found)
+        axis.plot(counts, [100 * mean(found[c]) for c in counts], label=name, ms=5, **look)
+        for count in counts:
+            seeds = found[count]
+            axis.plot([count] * len(seeds), [100 * s for s in seeds], "o", mfc="none", ms=4,
+                      mec=look["color"], gid="seeds")  # fmt: skip
+    every = sorted({count for found in curves.values() for count in found})
+    axis.set_xscale("log")
+    axis.set_xticks(every, [f"{count:,}" for count in every])
+    axis.minorticks_off()
+    axis.set(xlabel="labels", ylabel="test pictures that are right (%)")
+    legend_below(figure)
+    return figure
+
+
+def warmed(shares: Mapping[str, Sequence[float]], names: Sequence[str]) -> Figure:
+    """Draw the teacher's shares of the classes at several temperatures, a panel below the other."""
+    figure, axes = new_figure(
+        len(shares), 1, width=WIDTH, height=1.35 * len(shares) + 0.9, sharex=True, squeeze=False
+    )
+    for axis, (title, values) in zip(axes[:, 0], shares.items(), strict=True):
+        axis.bar(range(len(values)), [100 * value for value in values], color=COLOURS["sky"])
+        axis.set_title(title, loc="left", fontsize=10)
+        axis.set(ylim=(0, 100), yticks=[0, 50, 100])
+    axes[-1, 0].set_xticks(range(len(names)), names, rotation=45, ha="right", fontsize=10)
+    figure.supylabel("share (%)", fontsize=10)
+    return figure
