@@ -37,6 +37,17 @@ def test_the_cnn_is_ahead_and_its_lead_shrinks():
         assert runs[f"vit, all{seed}"]["in training"] < 0.86
 
 
+def test_a_longer_training_helps_the_vit_and_it_stays_behind():
+    runs = metrics("crowd", "patience")
+    for seed in SEEDS:
+        short, longer, cnn = (
+            runs[f"{name}{seed}"]["accuracy"]
+            for name in ("vit, all", "vit, all, longer", "resnet, all")
+        )
+        assert short + 0.02 < longer < cnn - 0.02
+        assert runs[f"vit, all, longer{seed}"]["in training"] > 0.95
+
+
 def test_both_models_count_the_same_operations():
     runs = metrics("crowd")
     vit, resnet = (runs[f"{net}, all"]["million operations"] for net in ("vit", "resnet"))
