@@ -35,10 +35,15 @@ def test_canvases_stand_in_rows_under_their_names():
         np.testing.assert_array_equal(found, wanted)
     visible = [axis.get_visible() for axis in figure.axes]
     assert visible == [True] * 4 + [True] * 2 + [False] * 2 + [True] * 3 + [False]
-    assert [axis.get_title("left") for axis in figure.axes if axis.get_title("left")] == [
-        "real",
-        "painted",
-    ]
+    named = {
+        number: axis.texts[0].get_text() for number, axis in enumerate(figure.axes) if axis.texts
+    }
+    assert named == {0: "real", 8: "painted"}
+    figure.draw_without_rendering()
+    first, second = (axis.get_window_extent().x0 for axis in figure.axes[:2])
+    long = canvas_rows({"a name that is longer than one picture is wide": strips(6)}, columns=4)
+    long.draw_without_rendering()
+    assert [axis.get_window_extent().x0 for axis in long.axes[:2]] == pytest.approx([first, second])
     assert all(axis.images[0].get_clim() == (-1, 1) for axis in figure.axes if axis.images)
 
 
