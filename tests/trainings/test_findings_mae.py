@@ -50,3 +50,46 @@ def test_no_student_passes_its_teacher_and_mixed_pictures_want_one():
             assert 0.2 < m[f"{told}, nothing, tokens, first"] < 0.55
     plain = {arm: mean(m[f"{arm}, both"] for m in runs) for arm in arms[:3]}
     assert max(plain.values()) - min(plain.values()) < 0.012  # about what a seed changes
+
+
+def test_two_other_autoencoders_paint_worse_when_they_see_more_and_their_target_does_not_matter():
+    runs = metrics("mae/cpu-targets.json")
+    for seed in ("", ", seed 2"):
+        raw, normalised = runs[f"raw{seed}"], runs[f"normalised{seed}"]
+        assert raw["MAE, 25%"] > raw["MAE, 50%"] + 10 and raw["MAE, 50%"] > raw["MAE, 75%"] + 2
+        for name in ("mean of the patches", "class token"):
+            read = [run[f"probe, trained, {name}"] for run in (raw, normalised)]
+            assert abs(read[0] - read[1]) < 0.02
+        assert min(read) > raw["probe, untrained, mean of the patches"] + 0.02
+        given = normalised["MAE, visible patches of another picture, 75%"]
+        assert normalised["MAE, 75%"] < given - 10 < raw["MAE, 75%"] - 7
+        assert given < normalised["true mean of each patch, 75%"]  # mean and spread handed back
+
+
+def test_the_fewer_labels_the_larger_the_lead_and_pixels_are_hard_to_beat():
+    runs = list(metrics("labels/cpu-labels.json").values())
+    for m in runs:
+        lead = [m[f"fine-tuned, {n}"] - m[f"scratch, {n}"] for n in (100, 500, 2000, 8976)]
+        assert min(lead) > 0.005 and lead[0] > 0.1 and lead[3] < 0.02
+        assert m["probe, autoencoder, 100"] > m["fine-tuned, 100"] + 0.04
+        assert m["probe, autoencoder, 100"] > m["probe, pixels, 100"] + 0.02
+        assert m["probe, untrained, 100"] < m["probe, autoencoder, 100"] - 0.15
+        assert m["probe, pixels, 500"] > m["fine-tuned, 500"] + 0.01
+        assert m["probe, pixels, 8976"] > m["probe, autoencoder, 8976"] + 0.01
+
+    def mean_of(name):
+        return mean(m[name] for m in runs)
+
+    leads = [mean_of(f"fine-tuned, {n}") - mean_of(f"scratch, {n}") for n in (100, 500, 2000, 8976)]
+    assert leads == sorted(leads, reverse=True)
+    assert mean_of("probe, pixels, 500") > mean_of("probe, autoencoder, 500")
+    assert abs(mean_of("probe, pixels, 8976") - mean_of("scratch, 8976")) < 0.01
+    assert mean_of("fine-tuned, 8976") > mean_of("probe, pixels, 8976") + 0.005
+
+
+def test_augmentation_helps_where_pictures_would_be_learned_by_heart():
+    runs = metrics("augment/cpu-augment.json")
+    for seed in ("", ", seed 2"):
+        plain, moved, mixed = (runs[f"{how}{seed}"] for how in ("nothing", "moved", "mixed"))
+        assert plain["train"] == 1 and plain["loss"] < 0.01
+        assert moved["test"] > plain["test"] + 0.04 and mixed["test"] > plain["test"] + 0.03
