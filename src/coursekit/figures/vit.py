@@ -143,7 +143,8 @@ def distances(layers: Sequence[Sequence[float]], even: float, *, fresh: Any = ()
                   label="" if depth > 1 else "before the training")  # fmt: skip
     axis.axhline(even, color=COLOURS["black"], linestyle=(0, (1, 2)), label="all patches alike")
     axis.xaxis.get_major_locator().set_params(integer=True)
-    axis.set(xlabel="layer", ylabel="mean distance (pixels)", ylim=(0, None))
+    most = max(even, *(one for heads in (*layers, *fresh) for one in heads))
+    axis.set(xlabel="layer", ylabel="mean distance (pixels)", ylim=(0, 1.1 * most))
     axis.set_xlim(0.6, len(layers) + 0.4)
     legend_below(figure)
     return figure
