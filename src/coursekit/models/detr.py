@@ -200,7 +200,7 @@ class DETR(HuggingFace):
         mask = None if keep is None else keep.flatten(1)[:, None, None, :]  # (B, 1, 1, S)
         positions = self.positions(features, keep)  # (B or 1, S, D) or None
         cells = features.flatten(2).mT  # (B, S, D): row by row, as `positions`
-        queries = self.queries.expand(len(cells), -1, -1)  # (B, Q, D)
+        queries = self.queries.expand(cells.shape[0], -1, -1)  # (B, Q, D)
         start = torch.zeros_like(queries)  # (B, Q, D): only the queries tell its rows apart
         if self.config.places in ("input", "none"):  # what is known is said once, at the start
             cells = cells if positions is None else cells + positions

@@ -258,7 +258,7 @@ class ViT(HuggingFace):
         if visible is None or positions is None:
             return positions
         first, table = positions[:, : self.config.prefix], positions[0, self.config.prefix :]
-        return torch.cat([first.expand(len(visible), -1, -1), table[visible]], dim=1)
+        return torch.cat([first.expand(visible.shape[0], -1, -1), table[visible]], dim=1)
 
     def with_prefix(self, patches: Tensor, positions: Tensor | None) -> Tensor:
         """patches (B, N, D), positions (B or 1, P + N, D) -> the encoder's input (B, P + N, D)."""
