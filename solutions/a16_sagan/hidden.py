@@ -104,7 +104,7 @@ def look_gradients(student):
     return gradients(student.look_around, *asked(3, 3, 3, 1, seed=430, narrow=3, middle=3))
 
 
-@hidden("look_around", says="gradients at γ = 0")
+@hidden("look_around", says="gradients where γ is 0")
 def look_start(student):
     return gradients(student.look_around, *asked(1, 4, 2, 2, seed=440, gamma=0.0))
 
@@ -169,8 +169,8 @@ def spectral_training(student):
     u, found = randn(3, seed=513), []
     for n in range(5):
         weight = randn(3, 2, 2, 2, seed=514) + 0.1 * n * randn(3, 2, 2, 2, seed=515)
-        divided, u = student.spectral(weight, u)
-        found.append(divided)
+        scaled, u = student.spectral(weight, u)
+        found.append(scaled)
     return found, u
 
 

@@ -403,7 +403,11 @@ for name, old, new, hint in (
     "where this one did.",
 )
 def old_u(weight, u, steps=1):
-    return spectral(weight, u, steps)[0], u.detach()
+    rows, new = weight.flatten(1), u.detach()
+    for _ in range(steps):
+        v = torch.nn.functional.normalize(rows.detach().T @ new, dim=0, eps=1e-30)
+        new = torch.nn.functional.normalize(rows.detach() @ v, dim=0, eps=1e-30)
+    return weight / (new @ rows @ v), u.detach()
 
 
 @QUESTION.mistake(
@@ -412,5 +416,8 @@ def old_u(weight, u, steps=1):
     "layer does with its buffer. Return a new tensor.",
 )
 def written_into_u(weight, u, steps=1):
-    divided, found = spectral(weight, u, steps)
-    return divided, u.data.copy_(found)
+    rows = weight.flatten(1)
+    for _ in range(steps):
+        v = torch.nn.functional.normalize(rows.detach().T @ u.data, dim=0, eps=1e-30)
+        u.data.copy_(torch.nn.functional.normalize(rows.detach() @ v, dim=0, eps=1e-30))
+    return weight / (u.data @ rows @ v), u.data
