@@ -187,11 +187,11 @@ def spoken(sizes):
 
 def languages(count, width, seed, noise, dtype=torch.float32):
     """Return states and keeps of `count` sentences in two languages, some of them loud."""
-    chance = torch.Generator().manual_seed(seed)
+    talkers = torch.Generator().manual_seed(seed)
     shared = randn(count, 1, width, seed=seed) + 0.7 * randn(1, 1, width, seed=seed + 1)
     found = []
     for n in range(2):
-        keep = spoken(torch.randint(2, 12, (count,), generator=chance).tolist())
+        keep = spoken(torch.randint(2, 12, (count,), generator=talkers).tolist())
         shape = count, keep.shape[1], width
         states = shared + noise * randn(*shape, seed=seed + 2 + n)
         states[:, 0] = 2 * randn(count, width, seed=seed + 4 + n)
