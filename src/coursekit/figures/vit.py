@@ -121,8 +121,10 @@ def place_maps(maps: Tensor) -> Figure:
             axis = axes[row, column]
             shown = _picture(axis, maps[row, column], cmap="viridis", vmin=-1, vmax=1)
     figure.get_layout_engine().set(w_pad=0.01, h_pad=0.01)
-    bar = figure.colorbar(shown, ax=axes, orientation="horizontal", shrink=0.7, aspect=30)
-    bar.set_label("cosine of two positions")
+    bar = figure.colorbar(
+        shown, ax=axes, orientation="horizontal", shrink=0.7, aspect=30,
+        label="cosine of two positions",
+    )  # fmt: skip
     bar.set_ticks([-1, 0, 1])
     figure.supylabel("row of the patch", fontsize=11)
     figure.suptitle("column of the patch", fontsize=11)
