@@ -48,12 +48,15 @@ def test_what_a_line_can_part_is_found():
 
 
 def test_the_decay_is_chosen_on_other_data():
-    train, valid = data(30, width=20), data(500, width=20, seed=1)
+    train, valid = data(30, width=8), data(500, width=8, seed=1)
     decays = (1e-4, 1e-2, 1.0)
     probe, decay = tuned_probe(train, valid, classes=3, decays=decays)
-    scores = {d: linear_probe(*train, classes=3, decay=d).accuracy(*valid) for d in decays}
+    fitted = {d: linear_probe(*train, classes=3, decay=d) for d in decays}
+    scores = {d: one.accuracy(*valid) for d, one in fitted.items()}
     assert scores[decay] == max(scores.values()) == probe.accuracy(*valid)
     assert len(set(scores.values())) == 3
+    learned = {d: one.accuracy(*train) for d, one in fitted.items()}
+    assert learned[decay] < max(learned.values())  # the training data would choose another
     constant = (torch.zeros(5, 2), torch.zeros(5, dtype=torch.int64))
     assert tuned_probe(constant, constant, classes=2, decays=decays)[1] == 1.0  # of equals
 
