@@ -334,3 +334,16 @@ def test_laws(seed, random):
 def test_bad_input_gets_a_sentence(answers, pictures, sentence):
     with pytest.raises(ValueError, match=sentence):
         average_precision(answers, pictures)
+
+
+def test_the_limits_of_the_sizes_can_be_others_and_keep_their_names():
+    true = [truth((0, *BOX), (0, *FAR))]  # of 1,600 pixels both: medium for COCO
+    said = [found((0, 0.9, *BOX), (0, 0.8, *OTHER))]
+    plain = average_precision(said, true)
+    assert plain["AP_small"] == -1 and plain["AP_medium"] == pytest.approx(plain["AP"])
+    limits = {"all": SIZES["all"], "small": (0, 2000), "medium": (2000, 3000), "large": (3000, 9e9)}
+    other = average_precision(said, true, sizes=limits)
+    assert other["AP_small"] == plain["AP_medium"] and other["AP_medium"] == -1
+    assert other["AP"] == plain["AP"]
+    with pytest.raises(ValueError, match="all, small, medium, large, found all, tiny"):
+        evaluate(said, true, sizes={"all": (0, 1), "tiny": (0, 1)})

@@ -12,7 +12,7 @@ image, C classes, S size ranges, M caps on the detections of an image.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,25 +55,38 @@ class Evaluation:
         return table
 
 
-def average_precision(found: Sequence[Objects], truth: Sequence[Objects]) -> dict[str, float]:
+def average_precision(
+    found: Sequence[Objects],
+    truth: Sequence[Objects],
+    *,
+    sizes: Mapping[str, tuple[float, float]] = SIZES,
+) -> dict[str, float]:
     """Objects found and true objects, image by image, corners in pixels -> COCO's twelve numbers.
 
     AP, AP50 and AP75 (IoU 0.50 and 0.75 alone), AP of small, medium and large objects; AR, the mean
-    recall with 1, 10 and 100 detections for an image, and of the three sizes.
+    recall with 1, 10 and 100 detections for an image, and of the three sizes. COCO's limits of the
+    sizes are made for its photographs; pictures of another size need others, under the same names.
     """
-    return evaluate(found, truth).summary()
+    return evaluate(found, truth, sizes=sizes).summary()
 
 
-def evaluate(found: Sequence[Objects], truth: Sequence[Objects]) -> Evaluation:
+def evaluate(
+    found: Sequence[Objects],
+    truth: Sequence[Objects],
+    *,
+    sizes: Mapping[str, tuple[float, float]] = SIZES,
+) -> Evaluation:
     """Return every curve behind `average_precision`, by threshold, class, size and cap."""
     _check(found, truth)
+    if list(sizes) != list(SIZES):
+        raise ValueError(f"sizes must have limits for {', '.join(SIZES)}, found {', '.join(sizes)}")
     classes = sorted({int(label) for objects in truth for label in objects.labels})
     shape = (len(classes), len(SIZES), len(CAPS))
     precision = np.full((len(THRESHOLDS), len(RECALLS), *shape), -1.0)
     recall = np.full((len(THRESHOLDS), *shape), -1.0)
     for c, label in enumerate(classes):
         images = [_Image(f, t, label) for f, t in zip(found, truth, strict=True)]
-        for s, limits in enumerate(SIZES.values()):
+        for s, limits in enumerate(sizes.values()):
             judged = [image.judge(limits) for image in images]
             total = sum(count for _, _, count in judged)
             if total == 0:

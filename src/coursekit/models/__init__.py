@@ -81,6 +81,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "DETR": "detr",
     "DETRConfig": "detr",
     "PlainDETR": "detr_plain",
+    "Detector": "detector",
 }
 
 __all__ = list(HOMES)
