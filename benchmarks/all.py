@@ -15,7 +15,15 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).parent
-SCRIPTS = ("sliding_window", "training", "generation", "modern_block", "tokenization", "grading")
+SCRIPTS = (
+    "sliding_window",
+    "shifted_windows",
+    "training",
+    "generation",
+    "modern_block",
+    "tokenization",
+    "grading",
+)
 
 
 def main() -> int:

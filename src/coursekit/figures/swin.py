@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from coursekit.figures import COLOURS, LINES, new_figure
+from coursekit.figures import COLOURS, LINES, WIDTH, new_figure
 from coursekit.figures.curves import legend_below
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from torch import Tensor
 
-WIDTH = 5.4  # inches: a letter of 10 points is 9 pixels high where the picture has 360
 SHADES = (  # of windows, light enough to write on; neighbours differ in lightness too
     "#9ECAE9", "#F5C26B", "#CFE8D5", "#E8A0BF", "#F7F2C4", "#A5D6C8", "#D9D9D9", "#C9B8E8",
     "#F2A58E",
