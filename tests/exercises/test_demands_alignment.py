@@ -1,36 +1,9 @@
-"""Each demand of assignment 15 has a case; how that is looked at stands in `test_demands.py`."""
+"""Each demand of assignment 15 has a case; how that is looked at stands in `demands.py`."""
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
-import pytest
 import torch
-
-spec = importlib.util.spec_from_file_location(
-    "demands", Path(__file__).with_name("test_demands.py")
-)
-demands = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(demands)
-becomes, edit, rough, single = demands.becomes, demands.edit, demands.rough, demands.single
-
-
-def spoils(place):
-    """Return what is right, and write into the tensor or list that was given at this place."""
-
-    def spoiled(answer):
-        def call(*given, **named):
-            found = answer(*given, **named)
-            if isinstance(given[place], list):
-                given[place].reverse()
-            else:
-                given[place].data.zero_()
-            return found
-
-        return call
-
-    return spoiled
+from demands import becomes, edit, every, rough, single, spoils
 
 
 def drift(answer):
@@ -233,8 +206,4 @@ DEMANDS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("name", "words", "heedless"), DEMANDS, ids=[f"{name}: {words}" for name, words, _ in DEMANDS]
-)
-def test_whoever_forgets_a_demand_fails_a_case(name, words, heedless):
-    demands.test_whoever_forgets_a_demand_fails_a_case(name, words, heedless)
+test_whoever_forgets_a_demand_fails_a_case = every(DEMANDS)

@@ -1,42 +1,9 @@
-"""Each demand of assignment 13 has a case; how that is looked at stands in `test_demands.py`."""
+"""Each demand of assignment 13 has a case; how that is looked at stands in `demands.py`."""
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
-import pytest
 import torch
-
-spec = importlib.util.spec_from_file_location(
-    "demands", Path(__file__).with_name("test_demands.py")
-)
-demands = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(demands)
-becomes, edit, rough, single = demands.becomes, demands.edit, demands.rough, demands.single
-spoils = demands.spoils
-
-
-def spoils_at(place):
-    """Return what is right, and write into the tensor or list that was given at this place."""
-
-    def spoiled(answer):
-        def call(*given, **named):
-            found = answer(*given, **named)
-            if isinstance(given[place], list):
-                given[place].append(given[place][0])
-            else:
-                given[place].data.zero_()
-            return found
-
-        return call
-
-    return spoiled
-
-
-def scores(change):
-    return becomes(lambda found: (found[0], change(found[1])))
-
+from demands import at, becomes, edit, every, rough, single, spoils
 
 KEPT = "(before < top_p) | (top_p == 1.0)"
 RENORMED = "    kept = kept / kept.sum(dim=-1, keepdim=True)\n"
@@ -114,7 +81,7 @@ DEMANDS = [
             "shares = ranked.exp() / ranked.exp().sum(-1, keepdim=True)",
         ),
     ),
-    ("next_token", "leave them as they are", spoils),
+    ("next_token", "leave them as they are", spoils(0)),
     ("write_on", "(B, N), int64", becomes(torch.Tensor.int)),
     ("write_on", "(B, N), int64", becomes(lambda found: found.T)),
     (
@@ -172,7 +139,7 @@ DEMANDS = [
     ),
     ("write_on", "where the first logits are found", edit("lengths - 1]", "-1]")),
     ("write_on", "Padding has the place −1", edit(".masked_fill(prompts == pad, -1)", "")),
-    ("write_on", "Leave `prompts` as it is", spoils_at(1)),
+    ("write_on", "Leave `prompts` as it is", spoils(1)),
     ("bits_per_byte", "one plain number", becomes(torch.tensor)),
     (
         "bits_per_byte",
@@ -221,9 +188,9 @@ DEMANDS = [
         "may lie in the tens of thousands",
         edit(".log_softmax(dim=-1)", ".softmax(dim=-1).log()"),
     ),
-    ("bits_per_byte", "Leave what you are given as it is", spoils_at(0)),
-    ("bits_per_byte", "Leave what you are given as it is", spoils_at(1)),
-    ("bits_per_byte", "Leave what you are given as it is", spoils_at(2)),
+    ("bits_per_byte", "Leave what you are given as it is", spoils(0)),
+    ("bits_per_byte", "Leave what you are given as it is", spoils(1)),
+    ("bits_per_byte", "Leave what you are given as it is", spoils(2)),
     (
         "task_sequences",
         "start, text, extract",
@@ -292,19 +259,19 @@ DEMANDS = [
         "in the order of the answers",
         edit("in texts[1:]]", "in sorted(texts[1:])]"),
     ),
-    ("task_sequences", "in the dtype of the model", scores(torch.Tensor.float)),
+    ("task_sequences", "in the dtype of the model", at(1, torch.Tensor.float)),
     (
         "task_sequences",
         "in the dtype of the model",
         edit("states[0, -1]", "states[0, -1].float().to(head)"),
     ),
-    ("task_sequences", "without a softmax", scores(lambda found: found.softmax(dim=0))),
+    ("task_sequences", "without a softmax", at(1, lambda found: found.softmax(dim=0))),
     (
         "task_sequences",
         "one score for each answer, (N,)",
         edit("(stacked @ head.T)[:, 0]", "stacked @ head.T"),
     ),
-    ("task_sequences", "it is (C,)", scores(lambda found: found[None])),
+    ("task_sequences", "it is (C,)", at(1, lambda found: found[None])),
     (
         "task_sequences",
         "count from 0 to its end",
@@ -315,7 +282,7 @@ DEMANDS = [
         "with no cache before it",
         edit("places)  # (1, T, D)", "places, locals().get('_'))"),
     ),
-    ("task_sequences", "Leave the texts as they are", spoils_at(1)),
+    ("task_sequences", "Leave the texts as they are", spoils(1)),
     (
         "task_sequences",
         "Leave the texts as they are",
@@ -370,7 +337,7 @@ DEMANDS = [
         "A compute may have 24 digits",
         edit("math.log(compute)", "__import__('torch').tensor(compute).double().log().item()"),
     ),
-    ("power_law", "Leave the runs as they are", spoils_at(0)),
+    ("power_law", "Leave the runs as they are", spoils(0)),
     (
         "power_law",
         "Leave the runs as they are",
@@ -379,8 +346,4 @@ DEMANDS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("name", "words", "heedless"), DEMANDS, ids=[f"{name}: {words}" for name, words, _ in DEMANDS]
-)
-def test_whoever_forgets_a_demand_fails_a_case(name, words, heedless):
-    demands.test_whoever_forgets_a_demand_fails_a_case(name, words, heedless)
+test_whoever_forgets_a_demand_fails_a_case = every(DEMANDS)

@@ -1,38 +1,9 @@
-"""Each demand of assignment 18 has a case; how that is looked at stands in `test_demands.py`."""
+"""Each demand of assignment 18 has a case; how that is looked at stands in `demands.py`."""
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
-import pytest
 import torch
-
-spec = importlib.util.spec_from_file_location(
-    "demands", Path(__file__).with_name("test_demands.py")
-)
-demands = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(demands)
-becomes, edit, rough, single = demands.becomes, demands.edit, demands.rough, demands.single
-
-
-def spoils(place):
-    """Return what is right, and write into the tensor that was given at this place."""
-
-    def spoiled(answer):
-        def call(*given, **named):
-            found = answer(*given, **named)
-            given[place].data.zero_()
-            return found
-
-        return call
-
-    return spoiled
-
-
-def tuple_of(change):
-    """Change both tensors of a pair."""
-    return becomes(lambda found: tuple(map(change, found)))
+from demands import at, becomes, each, edit, every, rough, single, spoils
 
 
 def rough_pair(answer):
@@ -43,11 +14,6 @@ def rough_pair(answer):
         return tuple(x.to(first.dtype) for x in found)
 
     return call
-
-
-def one_of(place, change):
-    """Change one of several results."""
-    return becomes(lambda found: tuple(change(x) if n == place else x for n, x in enumerate(found)))
 
 
 def colourful(answer):
@@ -79,20 +45,20 @@ DEMANDS = [
     ("hide_patches", "it is 1 or more", edit("K = int", "K = 1 + int")),
     ("hide_patches", "it is 1 or more", edit("K = ", "assert N * (1 - ratio) >= 2\n    K = ")),
     ("hide_patches", "Return a tuple", becomes(list)),
-    ("hide_patches", "`keep`, (B, K) and int64", one_of(0, torch.Tensor.int)),
-    ("hide_patches", "the patches that stay, counted from 0", one_of(0, lambda x: x + 1)),
-    ("hide_patches", "in the order of the shuffled list", one_of(0, lambda x: x.sort().values)),
-    ("hide_patches", "(B, N) and boolean", one_of(1, torch.Tensor.long)),
-    ("hide_patches", "(B, N) and boolean", one_of(1, torch.Tensor.float)),
+    ("hide_patches", "`keep`, (B, K) and int64", at(0, torch.Tensor.int)),
+    ("hide_patches", "the patches that stay, counted from 0", at(0, lambda x: x + 1)),
+    ("hide_patches", "in the order of the shuffled list", at(0, lambda x: x.sort().values)),
+    ("hide_patches", "(B, N) and boolean", at(1, torch.Tensor.long)),
+    ("hide_patches", "(B, N) and boolean", at(1, torch.Tensor.float)),
     (
         "hide_patches",
         "boolean, in the order of the image",
-        one_of(1, lambda x: x.sort(dim=1).values),
+        at(1, lambda x: x.sort(dim=1).values),
     ),
-    ("hide_patches", "True for each patch that is hidden", one_of(1, torch.logical_not)),
-    ("hide_patches", "`restore`, (B, N) and int64", one_of(2, torch.Tensor.int)),
-    ("hide_patches", "at which place of the shuffled list", one_of(2, lambda x: x.argsort(dim=1))),
-    ("hide_patches", "stands, counted from 0", one_of(2, lambda x: x + 1)),
+    ("hide_patches", "True for each patch that is hidden", at(1, torch.logical_not)),
+    ("hide_patches", "`restore`, (B, N) and int64", at(2, torch.Tensor.int)),
+    ("hide_patches", "at which place of the shuffled list", at(2, lambda x: x.argsort(dim=1))),
+    ("hide_patches", "stands, counted from 0", at(2, lambda x: x + 1)),
     (
         "hide_patches",
         "Each image has a mask of its own",
@@ -124,11 +90,11 @@ DEMANDS = [
         edit("patches.var(dim=-1, keepdim=True)", "patches.half().var(-1, keepdim=True).float()"),
     ),
     ("own_scale", "Return a tuple", becomes(list)),
-    ("own_scale", "in the dtype of `patches`", tuple_of(torch.Tensor.float)),
+    ("own_scale", "in the dtype of `patches`", each(torch.Tensor.float)),
     ("own_scale", "in the dtype of `patches`", rough_pair),
-    ("own_scale", "Nothing is cut off", one_of(1, lambda x: x.clamp(0, 1))),
-    ("own_scale", "Nothing is cut off", one_of(1, lambda x: x.clamp(min=0))),
-    ("own_scale", "Nothing is cut off", one_of(1, lambda x: x.clamp(max=255))),
+    ("own_scale", "Nothing is cut off", at(1, lambda x: x.clamp(0, 1))),
+    ("own_scale", "Nothing is cut off", at(1, lambda x: x.clamp(min=0))),
+    ("own_scale", "Nothing is cut off", at(1, lambda x: x.clamp(max=255))),
     ("own_scale", "its target is 0", edit(" + eps", "")),
     (
         "own_scale",
@@ -368,7 +334,7 @@ DEMANDS = [
     ),
     ("mix_pictures", "it is counted anew", edit(COUNTED, "pass")),
     ("mix_pictures", "it is counted anew", edit(COUNTED, "share = 1 - 4 * h * w / (H * W)")),
-    ("mix_pictures", "the label is mixed as well", one_of(1, lambda x: x.round())),
+    ("mix_pictures", "the label is mixed as well", at(1, lambda x: x.round())),
     (
         "mix_pictures",
         "one-hot or mixed already",
@@ -404,7 +370,7 @@ DEMANDS = [
         edit("share = 1 - (b", "mixed[0] = images[0]\n        share = 1 - (b"),
     ),
     ("mix_pictures", "Return a tuple", becomes(list)),
-    ("mix_pictures", "the shapes and dtypes of what you were given", tuple_of(torch.Tensor.float)),
+    ("mix_pictures", "the shapes and dtypes of what you were given", each(torch.Tensor.float)),
     (
         "mix_pictures",
         "the shapes and dtypes of what you were given",
@@ -427,8 +393,4 @@ DEMANDS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("name", "words", "heedless"), DEMANDS, ids=[f"{name}: {words}" for name, words, _ in DEMANDS]
-)
-def test_whoever_forgets_a_demand_fails_a_case(name, words, heedless):
-    demands.test_whoever_forgets_a_demand_fails_a_case(name, words, heedless)
+test_whoever_forgets_a_demand_fails_a_case = every(DEMANDS)

@@ -1,43 +1,8 @@
-"""Each demand of assignment 14 has a case; how that is looked at stands in `test_demands.py`."""
+"""Each demand of assignment 14 has a case; how that is looked at stands in `demands.py`."""
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
-import pytest
-
-spec = importlib.util.spec_from_file_location(
-    "demands", Path(__file__).with_name("test_demands.py")
-)
-demands = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(demands)
-becomes, edit, spoils = demands.becomes, demands.edit, demands.spoils
-
-
-def spoils_second(answer):
-    """Return what is right, and write into the second list that was given."""
-
-    def call(first, second, *given, **named):
-        found = answer(first, second, *given, **named)
-        second.append(second[0] if second else 0)
-        return found
-
-    return call
-
-
-def spoils_third(answer):
-    def call(first, second, third):
-        found = answer(first, second, third)
-        third.append(10**6)
-        return found
-
-    return call
-
-
-def both(change):
-    return becomes(lambda found: tuple(map(change, found)))
-
+from demands import becomes, each, edit, every, spoils
 
 CUT = "ids[: ids.index(end)] if end in ids else ids"
 RANGE = "sentinel - sentinels < token <= sentinel"
@@ -54,7 +19,7 @@ DEMANDS = [
         edit("read, written = ", "spans[0]\n    read, written = "),
     ),
     ("corrupt", "Return a tuple", becomes(list)),
-    ("corrupt", "of two new lists", both(tuple)),
+    ("corrupt", "of two new lists", each(tuple)),
     ("corrupt", "one sentinel in place of each span", edit("if place - 1 not in hidden", "if 1")),
     (
         "corrupt",
@@ -111,8 +76,8 @@ DEMANDS = [
         "Both lists end with the id `end`",
         becomes(lambda found: (found[0], found[1][:-1])),
     ),
-    ("corrupt", "Leave `tokens` and `spans` as they are", spoils),
-    ("corrupt", "Leave `tokens` and `spans` as they are", spoils_second),
+    ("corrupt", "Leave `tokens` and `spans` as they are", spoils(0)),
+    ("corrupt", "Leave `tokens` and `spans` as they are", spoils(1)),
     ("infill", "mask=50_264", edit("mask=50_264", "mask=4")),
     ("infill", "perhaps empty", edit("read, place = ", "spans[0]\n    read, place = ")),
     ("infill", "in any order", edit("sorted(spans)", "spans")),
@@ -158,8 +123,8 @@ DEMANDS = [
         "lies in front of it",
         edit("sorted(spans)", "sorted(spans, key=lambda span: span[0])"),
     ),
-    ("infill", "Leave `tokens` and `spans` as they are", spoils),
-    ("infill", "Leave `tokens` and `spans` as they are", spoils_second),
+    ("infill", "Leave `tokens` and `spans` as they are", spoils(0)),
+    ("infill", "Leave `tokens` and `spans` as they are", spoils(1)),
     (
         "shuffle_sentences",
         "its full stop included",
@@ -235,9 +200,9 @@ DEMANDS = [
         "An empty document",
         edit("sentences = []", "sentences = [[]] if not tokens else []"),
     ),
-    ("shuffle_sentences", "Leave what you were given as it is", spoils),
-    ("shuffle_sentences", "Leave what you were given as it is", spoils_second),
-    ("shuffle_sentences", "Leave what you were given as it is", spoils_third),
+    ("shuffle_sentences", "Leave what you were given as it is", spoils(0)),
+    ("shuffle_sentences", "Leave what you were given as it is", spoils(1)),
+    ("shuffle_sentences", "Leave what you were given as it is", spoils(2)),
     ("put_back", "sentinel=32_099", edit("sentinel=32_099", "sentinel=32_098")),
     ("put_back", "sentinels=100", edit("sentinels=100", "sentinels=101")),
     ("put_back", "sentinels=100", edit("sentinels=100", "sentinels=99")),
@@ -314,8 +279,8 @@ DEMANDS = [
         edit(CUT, "ids[: (ids + [end]).index(end) - (end not in ids)]"),
     ),
     ("put_back", "The text that you return has none", edit("return text", "return [*text, end]")),
-    ("put_back", "Leave both lists as they are", spoils),
-    ("put_back", "Leave both lists as they are", spoils_second),
+    ("put_back", "Leave both lists as they are", spoils(0)),
+    ("put_back", "Leave both lists as they are", spoils(1)),
     (
         "byte_ids",
         "So a byte has the id that is larger by 3",
@@ -401,8 +366,4 @@ DEMANDS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("name", "words", "heedless"), DEMANDS, ids=[f"{name}: {words}" for name, words, _ in DEMANDS]
-)
-def test_whoever_forgets_a_demand_fails_a_case(name, words, heedless):
-    demands.test_whoever_forgets_a_demand_fails_a_case(name, words, heedless)
+test_whoever_forgets_a_demand_fails_a_case = every(DEMANDS)
