@@ -44,6 +44,8 @@ def add(
     option("--cluster", metavar="ADDRESS", help="a Dask scheduler that gets a sweep's runs")
     option("--threads", type=count, metavar="N", help="threads of one run (all cores, shared out)")
     option("--timeout", type=seconds, metavar="S", help="seconds for one run (no limit)")
+    text = "two steps with a few rows, and what the profile (gpu) will take on a T4, A100 and H100"
+    option("--rehearse", action="store_true", help=text)
 
     option = adder(commands, inside(results), "results", "show what trainings found")
     option("name", nargs="?", metavar="NAME", help="of one training only")
@@ -60,6 +62,8 @@ def train(arguments: argparse.Namespace) -> int:
     from coursekit.trainings.train import find
     from coursekit.trainings.train import train as run
 
+    if arguments.rehearse:
+        return _rehearse(arguments)
     if arguments.sweep is not None:
         return _sweep(arguments)
     for option in ("workers", "cluster"):
@@ -84,6 +88,32 @@ def train(arguments: argparse.Namespace) -> int:
         print(f"  {name:{width}}  {in_short(value)}")
     print(f"executed: {relative(trained.executed, arguments.root)}")
     print(f"result: {relative(trained.file, arguments.root)}")
+    return 0
+
+
+def _rehearse(arguments: argparse.Namespace) -> int:
+    from coursekit.notebooks.parameters import parse_settings
+    from coursekit.progress import track
+    from coursekit.trainings.train import find
+
+    others = ("sweep", "workers", "cluster", "resume", "processes", "keep", "timeout")
+    given = [option for option in others if getattr(arguments, option)]
+    if given:
+        raise CourseError(f"--rehearse is of one training here and now, without --{given[0]}")
+    training, changes = find(arguments.root, arguments.name), parse_settings(arguments.changes)
+    values = training.values(arguments.profile or "gpu", changes, None, "--set")
+
+    import torch
+
+    from coursekit.trainings.rehearsal import cells_of, rehearse
+
+    if arguments.threads:
+        torch.set_num_threads(arguments.threads)
+    try:
+        with track(cells_of(training), "rehearsal", arguments.quiet) as progress:
+            print(rehearse(training, values=values, progress=progress))
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"the rehearsal of {training.name} was interrupted") from None
     return 0
 
 
