@@ -47,3 +47,19 @@ def test_without_a_leash_reward_and_judge_rise_to_the_end_and_the_words_run_out(
     assert free[-1]["opinion"] > 1.5 * leash["opinion"]
     assert free[-1]["words"] < before["words"] / 2 < leash["words"]
     assert leash["pieces"] < 0.7 * before["pieces"]
+
+
+def test_another_seed_with_other_pairs_has_the_same_order(run):
+    path = RESULTS / "preferences" / "cpu-again.json"
+    (again,) = json.loads(path.read_text(encoding="utf-8"))["runs"]
+    assert again["seed"] != run["seed"]
+    ways = ("DPO, β 0.5", "DPO, β 0.1", "REINFORCE, β 0.1", "REINFORCE, β 0.001")
+    for what in ("opinion", "kl"):
+        for found in (run["metrics"], again["metrics"]):
+            ends = [found[f"{way} at the end, {what}"] for way in ways]
+            assert ends == sorted(ends)
+    leash, free = (
+        again["metrics"][f"{way} at the end, kl"] / run["metrics"][f"{way} at the end, kl"]
+        for way in ways[2:]
+    )
+    assert 1.4 < leash < 1.7 and 0.2 < free < 0.3

@@ -7,6 +7,7 @@ from pathlib import Path
 
 RESULTS = Path(__file__).resolve().parents[2] / "results" / "vit"
 SEEDS = ("", ", seed 2")
+TOLD = "", ", every layer", ", every layer, shared"
 
 
 def metrics(*sweeps):
@@ -48,6 +49,14 @@ def test_a_longer_training_helps_the_vit_and_it_stays_behind():
         assert runs[f"vit, all, longer{seed}"]["in training"] > 0.95
 
 
+def test_with_as_many_steps_the_cnn_is_ahead_still_and_knows_its_pictures_by_heart():
+    runs = metrics("patience", "stamina")
+    for seed in SEEDS:
+        cnn = runs[f"resnet, all, longer{seed}"]
+        assert cnn["accuracy"] > runs[f"vit, all, longer{seed}"]["accuracy"] + 0.03
+        assert cnn["in training"] > 0.99
+
+
 def test_both_models_count_the_same_operations():
     runs = metrics("crowd")
     vit, resnet = (runs[f"{net}, all"]["million operations"] for net in ("vit", "resnet"))
@@ -74,11 +83,11 @@ def test_a_cnn_suffers_from_rearranging_and_not_much():
 
 
 def test_positions_help_if_they_are_added_and_relative_ones_hardly():
-    runs = metrics("crowd", "places")
+    runs = metrics("crowd", "places", "told")
     runs |= {f"1d{seed}": runs[f"vit, all{seed}"] for seed in SEEDS}
     for seed in SEEDS:
         none = runs[f"none{seed}"]["accuracy"]
-        for kind in ("1d", "2d", "1d, every layer", "1d, every layer, shared"):
+        for kind in (f"{d}{told}" for d in ("1d", "2d") for told in TOLD):
             assert runs[f"{kind}{seed}"]["accuracy"] > none + 0.02
         assert none < runs[f"relative{seed}"]["accuracy"] < none + 0.012
 
