@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.book import assets
+from coursekit.book import assets, guides
 from coursekit.book.build import build_book, pages
 from coursekit.errors import CourseError
 
@@ -202,10 +202,14 @@ def test_faults_of_pages_stop_the_build_until_they_are_mended(built, capfd):
             "results/benchmarks.json holds no 'diving', only surfing"
         ),
         "```{lecture-map} L9\n```": "there is no deck 'L9', only L0",
+        "```{questions} Part IX\n```": "questions.toml cannot be read",
+        "```{notation} Part IX\n```": "there is no part 'Part IX', only none",
     }
     other = course / "book" / "other.md"
     whole = other.read_text(encoding="utf-8")
     other.write_text("\n\n".join([whole, *faults]), encoding="utf-8")
+    terms = ",".join(guides.COLUMNS) + "\n"
+    guides.terms_path(course).write_text(terms, encoding="utf-8")
     capfd.readouterr()
     for _ in range(2):  # Sphinx alone repeats no warning, and would be content the second time
         with pytest.raises(CourseError, match=rf"not built, for {len(faults)} faults: book/other"):

@@ -44,10 +44,10 @@ def test_every_row_of_the_course_holds():
     assert lecture_map.check_rows(ROOT) == []
 
 
-def test_the_course_has_rows_of_every_deck_and_both_states():
+def test_the_course_has_rows_of_every_deck_and_all_are_built():
     rows = lecture_map.read_rows(ROOT)
     assert {row.deck for row in rows} == set(lecture_map.DECKS)
-    assert {row.state for row in rows} == set(lecture_map.STATES)
+    assert {row.state for row in rows} == {"built"}
 
 
 def test_every_deck_has_its_place_on_the_page():

@@ -14,11 +14,13 @@ from urllib.parse import unquote
 
 import pytest
 
-from coursekit.book import assets
+from coursekit.book import assets, guides
 from coursekit.book.build import build_book, pages
+from coursekit.book.contents import chapters, sections, title
 from coursekit.doctor import find_chromium
 from coursekit.notebooks.first_cells import repository
-from coursekit.notebooks.run import run_notebooks, stale
+from coursekit.notebooks.imports import read_notebook
+from coursekit.notebooks.run import executed_copy, lecture_notebooks, run_notebooks, stale
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = pages(ROOT)
@@ -65,6 +67,10 @@ RAW_FORMULAS = """() => {
   copy.querySelectorAll("pre, code, script, style, mjx-container").forEach(e => e.remove());
   return copy.textContent.match(/\\\\[(\\[].{0,40}|\\$\\$.{0,40}/g) || [];
 }"""
+
+WIDE_FORMULAS = """() => [...document.querySelectorAll("article mjx-container[display=true]")]
+  .filter(e => e.scrollWidth > e.clientWidth + 1)
+  .map(e => [e.scrollWidth, e.clientWidth, e.closest("section")?.id])"""
 
 RULES = "['color-contrast', 'image-alt', 'document-title', 'html-has-lang']"
 KINDS = "['violations']"  # the long lists of what is right are not wanted
@@ -196,6 +202,18 @@ def test_the_pages_that_axe_sees_are_there():
     assert set(PAGES) >= BY_AXE
 
 
+def test_letters_of_figures_can_be_read_on_a_telephone(book):
+    low = {}
+    for path in lecture_notebooks(ROOT):
+        for cell in read_notebook(executed_copy(path))["cells"]:
+            for output in cell.get("outputs", ()):
+                about = output.get("metadata", {})
+                height = about.get("lowest_letters", 9)
+                if not isinstance(height, str) and height < 8.9:  # text says that there are none
+                    low[f"{path.stem}: {about['scrapbook']['name']}"] = height
+    assert low == {}
+
+
 def test_no_role_is_left_as_text(book):
     html = book
     left = {page: ROLE.findall((html / f"{page}.html").read_text("utf-8")) for page in PAGES}
@@ -229,12 +247,26 @@ def test_a_page_is_whole_and_readable(visit, site, axe, name):
     assert len(colours) == 2
 
     page.set_viewport_size({"width": 390, "height": 900})
+    assert page.evaluate(WIDE_FORMULAS) == []
     assert page.evaluate("() => document.scrollingElement.scrollWidth") <= 390
     bare = "() => [...document.images].filter(i => !i.alt?.trim()).map(i => i.src.slice(0, 80))"
     assert page.evaluate(bare) == []
     broken = "() => [...document.images].filter(i => i.complete && !i.naturalWidth).map(i => i.src)"
     assert page.evaluate(broken) == []
     assert seen.faults == []
+
+
+def test_a_click_enlarges_a_picture_and_escape_puts_it_back(visit, site):
+    page = visit(f"{site}/book/kernels.html", width=390).page
+    small, large = page.locator("figure img").first, page.locator("dialog.enlarged img")
+    width = small.bounding_box()["width"]
+    assert large.count() == 0
+    for enlarge in (small.click, lambda: small.press("Enter")):
+        enlarge()
+        assert large.get_attribute("alt") == small.get_attribute("alt")
+        assert large.bounding_box()["width"] > 2 * width
+        page.keyboard.press("Escape")
+        large.wait_for(state="hidden")
 
 
 def test_every_link_inside_the_book_leads_somewhere(book):
@@ -251,6 +283,30 @@ def test_every_link_inside_the_book_leads_somewhere(book):
             if not target.exists() or (anchor and anchor not in names.get(target, {anchor})):
                 dead.append(f"{page.relative_to(html)}: {link}")
     assert dead == []
+
+
+def test_the_ways_into_the_book_are_on_their_pages(book):
+    def links(page: str) -> dict[str, str]:
+        text = (book / "book" / f"{page}.html").read_text(encoding="utf-8")
+        article = text.partition("<article")[2].partition("</article>")[0]
+        found = re.findall(r'<a [^>]*href="([^"]+)"[^>]*>(.*?)</a>', article, re.DOTALL)
+        return {unescape(re.sub("<[^>]+>", "", shown)): where for where, shown in found}
+
+    places, asked = sections(ROOT), links("questions")
+    for question in guides.read_questions(ROOT):
+        text = question.text.replace("'", "’")  # as the pages set it
+        assert asked[text] == f"{places[question.section].page}.html#{question.section}"
+    home = links("index")
+    for number, stem in enumerate(chapters(ROOT), start=1):
+        assert home[f"{number} {title(ROOT, stem)}"] == f"{stem}.html"
+        assert home[title(ROOT, stem)] == f"{stem}.html"  # on a route
+    terms = {row.term for row in guides.read_meanings(ROOT) if row.term}
+    glossary = (book / "book" / "glossary.html").read_text(encoding="utf-8")
+    assert len(re.findall(r'<dt id="term-', glossary)) == len(terms)
+    symbols = [row for row in guides.read_meanings(ROOT) if row.symbol]
+    notation = (book / "book" / "notation.html").read_text(encoding="utf-8")
+    assert len(re.findall(r"<tbody>.*?</tbody>", notation, re.DOTALL)) > 10
+    assert notation.count("<tr") - notation.count("<thead") == len(symbols)
 
 
 def test_search_finds_a_word(visit, site):

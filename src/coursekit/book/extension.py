@@ -6,6 +6,7 @@ the digest of every result that it shows, and is read again when one of them dif
 
 Directives: `notebook-figure` and `notebook-table` show what a notebook showed, `lecture-map` the
 table of the lectures, `notebook-status` how the notebooks ran, `benchmark-table` how fast we are.
+Those of `guide_pages` lead into the book: questions, terms, symbols, the way through the chapters.
 """
 
 from __future__ import annotations
@@ -29,7 +30,17 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 from coursekit import address
-from coursekit.book import assets, lecture_map, shown, tables
+from coursekit.book import (
+    assets,
+    contents,
+    drawings,
+    guide_pages,
+    guides,
+    lecture_map,
+    shown,
+    tables,
+    ways,
+)
 from coursekit.book.build import NO_LOCAL_SCRIPTS, cdn_sentence
 from coursekit.errors import CourseError
 from coursekit.notebooks.run import (
@@ -61,8 +72,16 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("benchmark-table", tables.BenchmarkTable)
     app.add_directive("lecture-map", tables.LectureMap)
     app.add_directive("notebook-status", tables.NotebookStatus)
-    modules = (__file__, lecture_map.__file__, shown.__file__, tables.__file__)
-    own = b"".join(Path(module).read_bytes() for module in modules)
+    app.add_directive("questions", guide_pages.Questions)
+    app.add_directive("notation", guide_pages.Notation)
+    app.add_directive("glossary-table", guide_pages.GlossaryTable)
+    app.add_directive("course-count", guide_pages.CourseCount)
+    app.add_directive("way-picture", guide_pages.WayPicture)
+    app.add_directive("way-routes", guide_pages.WayRoutes)
+    app.add_directive("attention-picture", guide_pages.AttentionPicture)
+    modules = (contents, drawings, guide_pages, guides, lecture_map, shown, tables, ways)
+    files = [__file__, *(module.__file__ for module in modules)]
+    own = b"".join(Path(file).read_bytes() for file in files)
     return {
         "version": "1",
         "env_version": zlib.crc32(own),  # every page is read again when this code changes

@@ -13,6 +13,7 @@ from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 
 from coursekit.book import lecture_map
+from coursekit.book.drawings import ratio_lines
 from coursekit.book.shown import named_output, note_input
 from coursekit.errors import CourseError
 from coursekit.notebooks.imports import source_folder
@@ -134,7 +135,7 @@ class BenchmarkTable(SphinxDirective):
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """Return a sentence about the run and a table with a row for each contestant."""
+        """Return the ratios as a picture, a sentence about the run, and a row each contestant."""
         path = Path(self.env.srcdir) / BENCHMARKS
         note_input(self.env, self.env.docname, path)
         scripts = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
@@ -157,7 +158,14 @@ class BenchmarkTable(SphinxDirective):
         )
         header = ["Work", "Contestant", "Milliseconds", "Times ours", "Peak MB"]
         table = _table(header, rows, widths=[26, 30, 16, 14, 14], kind="benchmark")
-        return [nodes.paragraph("", sentence), table]
+        others = [
+            (row["contest"], row["name"], row["times_ours"])
+            for row in record["rows"]
+            if row["name"] != "ours"
+        ]
+        described = "The column “times ours” of the table below, as bars from the line at 1."
+        picture = nodes.raw("", ratio_lines(others, describe=described), format="html")
+        return [picture, nodes.paragraph("", sentence), table]
 
 
 def machine(record: dict[str, Any]) -> str:
