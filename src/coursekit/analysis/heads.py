@@ -1,4 +1,4 @@
-"""What single heads are worth, and how many directions they really use.
+"""What single heads look at, what they are worth, and how many directions they really use.
 
 Importance and pruning follow Michel et al. (2019), the score matrices Cordonnier et al. (2020). The
 book explains both in "Many heads". Shapes: B batch, H heads, D model width.
@@ -6,7 +6,8 @@ book explains both in "Many heads". Shapes: B batch, H heads, D model width.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor
@@ -66,6 +67,45 @@ def greedy_order(losses: Callable[[Tensor], Tensor], *, heads: int) -> list[int]
         order.append(int(costs.argmin()))
         mask[order[-1]] = 0.0
     return order
+
+
+@contextmanager
+def heads_off(layers: Sequence[MultiHeadAttention], mask: Tensor) -> Iterator[None]:
+    """Within the block the heads of several layers are multiplied by `mask` (layers · H,).
+
+    The heads of the first layer come first; 0 removes a head. A head's result meets its own columns
+    of W_O only, so these are scaled, and have their old numbers back at the end.
+    """
+    heads = [layer.heads for layer in layers]
+    if tuple(mask.shape) != (sum(heads),):
+        raise ValueError(f"mask must have shape ({sum(heads)},), found {tuple(mask.shape)}")
+    weights = [layer.out.weight.data for layer in layers]  # each (D, H·Dv)
+    old = [weight.clone() for weight in weights]
+    try:
+        for weight, row in zip(weights, mask.split(heads), strict=True):
+            weight *= row.repeat_interleave(weight.shape[1] // len(row))
+        yield
+    finally:
+        for weight, saved in zip(weights, old, strict=True):
+            weight.copy_(saved)
+
+
+def weight_on(weights: Tensor, chosen: Tensor) -> Tensor:
+    """Return how much weight each head puts on chosen keys (H,), the mean over the queries.
+
+    `weights` is (B, H, T, S), `chosen` (B, T, S) is True where a query would find such a key. A
+    query that has none does not count.
+    """
+    if chosen.dtype != torch.bool or chosen.shape != weights[:, 0].shape:
+        raise ValueError(
+            f"chosen must be boolean of shape {tuple(weights[:, 0].shape)}, "
+            f"found {chosen.dtype} of {tuple(chosen.shape)}"
+        )
+    asks = chosen.any(dim=-1)  # (B, T)
+    if not asks.any():
+        raise ValueError("no query has a chosen key, expected at least one")
+    on = (weights * chosen[:, None]).sum(dim=-1)  # (B, H, T)
+    return (on * asks[:, None]).sum(dim=(0, 2)) / asks.sum()
 
 
 @torch.no_grad()

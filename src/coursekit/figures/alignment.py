@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from statistics import mean
 from typing import TYPE_CHECKING
 
-from coursekit.figures import COLOURS, new_figure
+from coursekit.figures import COLOURS, WIDTH, new_figure
 from coursekit.figures.curves import legend_below
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-WIDTH = 5.4  # inches: a letter of 10 points is 9 pixels high where the picture has 360
 ASPECTS = {"opinion": "the judge's opinion", "reward": "the reward model"}
 TICKS = (0, 0.25, 1, 2, 4, 8, 16, 32)
 

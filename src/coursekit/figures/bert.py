@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from coursekit._check import check_whole
-from coursekit.figures import COLOURS, new_figure
+from coursekit.figures import COLOURS, WIDTH, new_figure
 from coursekit.figures.curves import legend_below, name_lines
 from coursekit.figures.diagram import box, canvas, line
 from coursekit.masks import causal
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-WIDTH = 5.4  # inches: a letter of 10 points is 9 pixels high where the picture has 360
 SMALL = 10
 TINT = 0.35  # how much of a colour covers the ground of a box with text
 LOOKS = tuple(

@@ -49,7 +49,7 @@ def influence(maps: Mapping[str, Tensor], *, sentences: int = 1) -> Figure:
     With `sentences` above 1 the T tokens are so many sentences one after the other, and lines
     stand between them.
     """
-    figure, axes = new_figure(1, len(maps), width=3.4 * len(maps), height=3.7, squeeze=False)
+    figure, axes = new_figure(1, len(maps), width=3.0 * len(maps), height=3.4, squeeze=False)
     for axis, (name, values) in zip(axes[0], maps.items()):
         size = len(values)
         axis.imshow(values / values.max(), vmin=0, vmax=1, cmap="Blues")
@@ -135,7 +135,7 @@ def coins(
 
 def placements() -> Figure:
     """Draw the four placements of the norm: the stream on the left, the sublayer f on the right."""
-    figure, axes = new_figure(2, 2, width=7.0, height=8.0)
+    figure, axes = new_figure(2, 2, height=7.0)
     _unit(axes[0, 0], "Post-LN", branch=["f"], stream="LN")
     _unit(axes[0, 1], "Pre-LN", branch=["LN", "f"])
     _unit(axes[1, 0], "NormFormer", branch=["LN", "f", "LN"])

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from coursekit.figures import COLOURS, LINES, new_figure
+from coursekit.figures import COLOURS, LINES, WIDTH, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-WIDTH = 5.4  # inches: a letter of 10 points is 9 pixels high where the picture has 360
 
 
 def knobs(shares: Mapping[str, Sequence[float]], words: Sequence[str], *, shown: int) -> Figure:

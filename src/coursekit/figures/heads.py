@@ -182,6 +182,66 @@ def loss_by_heads_left(curves: Mapping[str, Array], chance: float) -> Figure:
     return figure
 
 
+def head_kinds(kinds: Mapping[str, tuple[Sequence[str], Sequence[str], Array]]) -> Figure:
+    """Draw mean weights (heads, places) with their numbers: a panel's title, rows, columns, grid.
+
+    The last row of each panel is what an even look would give.
+    """
+    rows = [len(names) for names, _, _ in kinds.values()]
+    most = max(float(value) for _, _, grid in kinds.values() for row in grid for value in row)
+    figure, axes = new_figure(
+        len(kinds), 1, width=5.4, height=0.9 + 0.36 * sum(rows) + 0.5 * len(kinds),
+        height_ratios=rows, squeeze=False,
+    )  # fmt: skip
+    for axis, (title, (names, places, grid)) in zip(axes[:, 0], kinds.items()):
+        axis.imshow(grid, vmin=0, vmax=most, aspect="auto", cmap="Blues")
+        axis.set_title(title, loc="left")
+        axis.set_yticks(range(len(names)), names)
+        axis.set_xticks(range(len(places)), places)
+        axis.tick_params(length=0)
+        axis.axhline(len(names) - 1.5, color=COLOURS["black"], lw=1)
+        axis.grid(False)
+        for row, values in enumerate(grid):
+            for column, value in enumerate(values):
+                colour = "white" if value > 0.6 * most else "black"
+                axis.text(
+                    column, row, f"{float(value):.2f}", ha="center", va="center", color=colour
+                )
+    return figure
+
+
+def pruned_by_kind(curves: Mapping[str, Array]) -> Figure:
+    """Draw the loss as heads of one kind are removed: each curve is (H + 1,), all kept first."""
+    figure, axis = new_figure(width=5.4, height=3.6)
+    for index, (label, losses) in enumerate(curves.items()):
+        removed = range(len(losses))
+        axis.plot(
+            removed, [float(loss) for loss in losses], DASHES[index], marker=MARKERS[index],
+            color=list(COLOURS.values())[index], label=label,
+        )  # fmt: skip
+    axis.set(xlabel="heads removed", ylabel="loss (nats for each token)")
+    axis.set_xticks(removed)
+    axis.legend(loc="upper left", frameon=False)
+    return figure
+
+
+def gradient_along(steps: Sequence[int], chains: Mapping[str, Sequence[float]]) -> Figure:
+    """Draw how much of a gradient arrives at the first token, by the places that it came from."""
+    figure, axis = new_figure(width=5.4, height=3.8)
+    for index, (label, lengths) in enumerate(chains.items()):
+        axis.plot(
+            steps, lengths, DASHES[index], marker=MARKERS[index],
+            color=list(COLOURS.values())[index], label=label,
+        )  # fmt: skip
+    axis.set(
+        xscale="log", yscale="log", xlabel="distance (tokens)", ylabel="gradient (1: next token)"
+    )
+    axis.set_xticks(steps, steps)
+    axis.minorticks_off()
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
+    return figure
+
+
 def energy_by_directions(
     heads: Mapping[str, Array], joined: Mapping[str, Array], share: float = 0.9
 ) -> Figure:

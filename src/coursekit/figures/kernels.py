@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coursekit.figures import COLOURS, new_figure
+from coursekit.figures.diagram import box, canvas, line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,23 +28,23 @@ def lookup(
     keys, values, queries, weights, places = map(
         np.asarray, (keys, values, queries, weights, places)
     )
-    figure, (left, right) = new_figure(1, 2, width=8.6, height=4.4)
+    figure, (above, below) = new_figure(2, 1, width=5.4, height=8.0)
     sizes = 25 + 1100 * weights[0]  # square points
-    for axes, points, asked, side in ((left, keys, queries, 1), (right, values, places, -1)):
+    for axes, points, asked, side in ((above, keys, queries, 1), (below, values, places, -1)):
         axes.scatter(*points.T, s=sizes, color=COLOURS["sky"], edgecolor=COLOURS["black"])
         for title, point, size in zip(titles, points, sizes):
             _label(axes, title, point, side * (4 + size**0.5 / 2))
         for number, point in enumerate(asked):
             mark, colour = MARKS[number]
             axes.scatter(*point, marker=mark, s=190, color=colour, edgecolor="white", zorder=3)
-            name = "query" if axes is left else "answer"
+            name = "query" if axes is above else "answer"
             _label(axes, f"{name} {number + 1}", point, -11 * side, color=colour, weight="bold")
         axes.margins(0.18)
         axes.grid(False)
-    left.set(xlabel="about language (0 to 4)", ylabel="about mathematics (0 to 4)")
-    left.set_title("Keys: what the books are about")
-    right.set(xlabel="along the room (metres)", ylabel="across the room (metres)")
-    right.set_title("Values: where they stand")
+    above.set(xlabel="about language (0 to 4)", ylabel="about mathematics (0 to 4)")
+    above.set_title("Keys: what the books are about")
+    below.set(xlabel="along the room (metres)", ylabel="across the room (metres)")
+    below.set_title("Values: where they stand")
     return figure
 
 
@@ -58,7 +60,7 @@ def regression(x: Any, y: Any, query: Any, truth: Any, predictions: Mapping[floa
     """Draw samples, the true curve and one panel for each bandwidth's prediction."""
     x, y, query, truth = map(np.asarray, (x, y, query, truth))
     figure, panels = new_figure(
-        1, len(predictions), width=max(4.2, 3.1 * len(predictions)), height=3.4, sharey=True,
+        1, len(predictions), width=max(4.2, 2.0 * len(predictions)), height=3.2, sharey=True,
         squeeze=False,
     )  # fmt: skip
     for axes, (bandwidth, prediction) in zip(panels[0], predictions.items()):
@@ -77,7 +79,7 @@ def planes(weights: Mapping[str, Any], query: Any, reach: float) -> Figure:
     """Draw for each kernel the weight of every key on a square plane, the largest set to 1."""
     rows = -(-len(weights) // 3)
     figure, panels = new_figure(
-        rows, 3, width=8.4, height=2.5 * rows + 0.5, sharex=True, sharey=True, squeeze=False
+        rows, 3, height=2.1 * rows + 0.5, sharex=True, sharey=True, squeeze=False
     )
     for axes, (name, plane) in zip(panels.flat, weights.items()):
         plane = np.asarray(plane)
@@ -111,7 +113,7 @@ def alignments(
     widths = [len(source) + 2 for _, source, _, _ in pictures]
     tallest = max(len(target) for _, _, target, _ in pictures)
     figure, panels = new_figure(
-        1, len(pictures), width=8.4, height=1.6 + 0.42 * tallest, squeeze=False,
+        1, len(pictures), height=1.6 + 0.42 * tallest, squeeze=False,
         gridspec_kw={"width_ratios": widths},
     )  # fmt: skip
     for axes, (weights, source, target, truth) in zip(panels[0], pictures):
@@ -146,12 +148,12 @@ def accuracy_by_length(
     dates: Sequence[int], accuracy: Mapping[str, Sequence[float]], trained: int
 ) -> Figure:
     """Draw the share of right symbols (%) against the dates in a line; training ended at one."""
-    figure, axes = new_figure(width=7.0, height=3.9)
+    figure, axes = new_figure(height=3.9)
     axes.axvspan(dates[0] - 0.25, trained + 0.5, color="#EEEEEE", zorder=0)
     styles = (("o", "-"), ("s", "--"), ("^", ":"), ("D", "-."))
-    for (name, values), (marker, line) in zip(accuracy.items(), styles):
+    for (name, values), (marker, stroke) in zip(accuracy.items(), styles):
         percent = [100 * value for value in values]
-        axes.plot(dates, percent, marker=marker, linestyle=line, label=name, markersize=8)
+        axes.plot(dates, percent, marker=marker, linestyle=stroke, label=name, markersize=8)
     axes.text(dates[0] - 0.2, 4, "lengths seen in training", color=COLOURS["grey"])
     axes.set(xlabel="dates in a line", ylabel="right symbols (%)", ylim=(0, 104), xticks=dates)
     axes.legend(loc="upper right", frameon=False)
@@ -161,12 +163,12 @@ def accuracy_by_length(
 def matrices(
     tables: Sequence[tuple[str, Any, Sequence[str], Sequence[str]]], digits: int = 2
 ) -> Figure:
-    """Draw small matrices side by side with their numbers: title, matrix, row and column names."""
-    widths = [len(columns) for _, _, _, columns in tables]
-    figure, panels = new_figure(
-        1, len(tables), width=8.6, height=3.3, squeeze=False, gridspec_kw={"width_ratios": widths}
-    )
-    for axes, (title, matrix, rows, columns) in zip(panels[0], tables):
+    """Draw small matrices, two in a row, with numbers: title, matrix, row and column names."""
+    rows = -(-len(tables) // 2)
+    figure, panels = new_figure(rows, 2, width=5.4, height=2.3 * rows, squeeze=False)
+    for axes in panels.flat[len(tables) :]:
+        axes.set_visible(False)
+    for axes, (title, matrix, names, columns) in zip(panels.flat, tables):
         matrix = np.asarray(matrix)
         middle = (matrix.min() + matrix.max()) / 2
         axes.imshow(matrix, aspect="auto", cmap="Blues")
@@ -176,17 +178,95 @@ def matrices(
                 color="white" if number > middle else "black",
             )  # fmt: skip
         axes.set_xticks(range(len(columns)), columns)
-        axes.set_yticks(range(len(rows)), rows)
+        axes.set_yticks(range(len(names)), names)
         axes.tick_params(length=0)
         axes.set_title(title)
         axes.grid(False)
     return figure
 
 
+TINTS = {"asks": "#FBE3B5", "answers": "#CFE6F5", "result": "#E3E3E3"}
+
+
+def _machine(
+    boxes: Mapping[str, tuple[float, float, float, str, str]],
+    arrows: Sequence[tuple[str, str]],
+) -> tuple[Figure, Axes]:
+    """Draw boxes (x, y, width, tint, text) by name on a sheet of 10 × 10, and arrows between them.
+
+    An arrow leaves its box above and enters the other from below, or from the side if they stand
+    on one level.
+    """
+    figure, axes = new_figure(width=5.4, height=4.6)
+    canvas(axes, width=10, top=10)
+    for x, y, width, tint, text in boxes.values():
+        box(axes, x, y, text, width=width, height=1.1, colour=TINTS[tint], size=11)
+    for start, end in arrows:
+        (x0, y0, w0, *_), (x1, y1, w1, *_) = boxes[start], boxes[end]
+        if y0 == y1:
+            side = 1 if x1 > x0 else -1
+            line(axes, [(x0 + side * w0 / 2, y0), (x1 - side * w1 / 2, y1)], arrow=True)
+        else:
+            inside = min(max(x0, x1 - 0.4 * w1), x1 + 0.4 * w1)
+            line(axes, [(x0, y0 + 0.55), (inside, y1 - 0.55)], arrow=True)
+    return figure, axes
+
+
+def self_attention_flow() -> Figure:
+    """Draw how the rows of X become queries, keys and values, then weights A, then Y."""
+    boxes = {
+        "X": (5.0, 0.7, 3.4, "result", "X:  T × d"),
+        "Q": (1.7, 3.2, 2.6, "asks", "Q:  T × d"),
+        "K": (5.0, 3.2, 2.6, "answers", "K:  T × d"),
+        "V": (8.3, 3.2, 2.6, "answers", "V:  T × d"),
+        "scores": (3.35, 5.3, 4.6, "result", "scores $QK^T/\\sqrt{d}$:  T × T"),
+        "A": (3.35, 7.3, 4.6, "result", "weights A:  T × T"),
+        "Y": (5.8, 9.3, 3.6, "result", "Y = A V:  T × d"),
+    }
+    arrows = [("X", "Q"), ("X", "K"), ("X", "V"), ("Q", "scores"), ("K", "scores"),
+              ("scores", "A"), ("A", "Y"), ("V", "Y")]  # fmt: skip
+    figure, axes = _machine(boxes, arrows)
+    for x, y, text in ((2.4, 1.9, "$W_Q$"), (5.5, 1.9, "$W_K$"), (7.6, 1.9, "$W_V$")):
+        axes.text(x, y, text, ha="center", va="center", fontsize=11)
+    axes.text(3.6, 6.3, "softmax of each row", ha="left", va="center", fontsize=10)
+    return figure
+
+
+def decoder_2014(words: Sequence[str]) -> Figure:
+    """Draw one step of Bahdanau's decoder over four source `words`: compare, mix, go on."""
+    places = [1.1, 2.75, 4.4, 6.05]
+    boxes = {
+        f"h{number}": (x, 2.3, 1.1, "answers", f"$h_{number}$")
+        for number, x in enumerate(places, 1)
+    }
+    boxes |= {
+        "compare": (3.55, 5.0, 6.0, "result", "scores, then softmax:  $α_{t1} … α_{t4}$"),
+        "mix": (3.55, 7.4, 6.0, "result", "$c_t = α_{t1}h_1 + … + α_{t4}h_4$"),
+        "before": (8.9, 5.0, 1.5, "asks", "$s_{t-1}$"),
+        "state": (8.9, 7.4, 1.5, "asks", "$s_t$"),
+        "says": (8.9, 9.4, 1.5, "result", "$y_t$"),
+    }
+    arrows = [(f"h{number}", "compare") for number in range(1, 5)]
+    arrows += [("before", "compare"), ("compare", "mix"), ("mix", "state"), ("before", "state"),
+               ("state", "says")]  # fmt: skip
+    figure, axes = _machine(boxes, arrows)
+    for x, word in zip(places, words, strict=True):
+        axes.text(x, 0.5, word, ha="center", va="center", fontsize=10)
+        line(axes, [(x, 0.9), (x, 1.75)], arrow=True)
+    for left, right in itertools.pairwise(places):  # the encoder reads both ways
+        line(axes, [(left + 0.55, 2.5), (right - 0.55, 2.5)], arrow=True)
+        line(axes, [(right - 0.55, 2.1), (left + 0.55, 2.1)], arrow=True)
+    axes.text(7.25, 5.4, "query", ha="center", va="center", fontsize=10)
+    axes.text(7.7, 3.6, "keys, values", ha="center", va="center", fontsize=10)
+    axes.text(7.2, 9.4, "writes", ha="center", va="center", fontsize=10)
+    axes.text(9.1, 6.2, "$y_{t-1}$", ha="left", va="center", fontsize=11)
+    return figure
+
+
 def hull(values: Any, corners: Sequence[int], outputs: Mapping[str, Any]) -> Figure:
     """Draw values (S, 2), their hull through `corners` in order, and outputs by name (T, 2)."""
     values = np.asarray(values)
-    figure, axes = new_figure(width=6.4, height=5.4)
+    figure, axes = new_figure(height=5.2)
     border = values[[*corners, corners[0]]]
     axes.fill(*border.T, color="#EEEEEE", zorder=0)
     axes.plot(*border.T, color=COLOURS["grey"], linewidth=1.5)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from statistics import mean
 from typing import TYPE_CHECKING
 
-from coursekit.figures import COLOURS, new_figure
+from coursekit.figures import COLOURS, WIDTH, new_figure
 from coursekit.figures.curves import legend_below
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from coursekit.analysis.laws import Frontier, Interval, PowerLaw
 
-WIDTH = 5.4  # inches: a letter of 10 points is 9 pixels high where the picture has 360
 Curve = Sequence[tuple[float, float]]  # compute and loss, point by point
 MARKS = ("o", "s", "D", "^")
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coursekit.figures import COLOURS, new_figure
+from coursekit.figures import COLOURS, WIDTH, new_figure
 from coursekit.figures.curves import legend_below
 from coursekit.figures.diagram import canvas
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from torch import Tensor
 
-WIDTH = 5.4  # inches: a letter of 10 points is 9 pixels high where the picture has 360
 HIDDEN = "#F4DDB0"  # the colour of a hidden patch, which no grey picture has
 STROKES = (
     {"color": COLOURS["blue"], "linestyle": "-", "marker": "o"},

@@ -40,7 +40,7 @@ def mask_grid(masks: Mapping[str, Tensor], *, columns: int = 3, legend: bool = F
     from matplotlib.patches import Patch
 
     rows = math.ceil(len(masks) / columns)
-    each = 7.0 / columns
+    each = 6.0 / columns
     figure, axes = new_figure(
         rows, columns, height=rows * (each + 0.25) + 0.35 * legend, squeeze=False
     )

@@ -93,6 +93,38 @@ def clock_hands(speeds: Sequence[float], starts: Sequence[int], delta: int) -> F
     return figure
 
 
+def turned_together(
+    q: Sequence[float], k: Sequence[float], speed: float, places: Sequence[tuple[int, int]]
+) -> Figure:
+    """Draw a pair of numbers of a query and of a key, each turned by ω times its place.
+
+    One panel for each (place of the query, place of the key), with the dot product of the two.
+    """
+    figure, axes = new_figure(1, len(places), width=5.4, height=2.9, sharey=True)
+    for axis, (i, j) in zip(axes, places):
+        turned = []
+        for style, pair, place, name in zip(LINES, (q, k), (i, j), ("query", "key")):
+            start, length = math.atan2(pair[1], pair[0]), math.hypot(*pair)
+            arc = torch.linspace(start, start + speed * place, 60)
+            x, y = length * math.cos(float(arc[-1])), length * math.sin(float(arc[-1]))
+            colour = style["color"]
+            axis.plot([0, pair[0]], [0, pair[1]], ":", color=colour, linewidth=1)
+            axis.plot(0.5 * length * arc.cos(), 0.5 * length * arc.sin(), color=colour, linewidth=1)
+            label = f"{name}, turned" if axis is axes[0] else None
+            axis.plot([0, x], [0, y], **style, linewidth=2, label=label)
+            axis.plot(x, y, "o", color=colour, markersize=6)
+            turned.append((x, y))
+        score = sum(a * b for a, b in zip(*turned))
+        reach = 1.15 * max(math.hypot(*q), math.hypot(*k))
+        axis.set(aspect="equal", xlim=(-reach, reach), ylim=(-reach, reach), xticks=[], yticks=[])
+        axis.set_title(f"i = {i}, j = {j}\nproduct {score:.2f}".replace("-", "−"))
+        axis.set_xlabel("1st number")
+        axis.grid(False)
+    axes[0].set_ylabel("2nd number")
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
+    return figure
+
+
 def similarity_maps(maps: Mapping[str, Tensor]) -> Figure:
     """Draw cosine similarities (T, T) of positions, one panel for each encoding."""
     figure, axes = new_figure(1, len(maps), height=3.0, sharey=True)
@@ -214,7 +246,7 @@ def race(
         axis.set_axis_off()
     panels[len(points) - 3].tick_params(labelbottom=True)  # nothing stands below it
     panels[len(points)].legend(
-        *panels[0].get_legend_handles_labels(), loc="center", frameon=False, fontsize=9
+        *panels[0].get_legend_handles_labels(), loc="center", frameon=False, fontsize=10
     )
     figure.supxlabel("steps of the training", fontsize=11)
     figure.supylabel("tokens named correctly (%)", fontsize=11)

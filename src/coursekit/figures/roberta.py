@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from coursekit.figures import COLOURS, LINES, new_figure
+from coursekit.figures import COLOURS, LINES, WIDTH, new_figure
 from coursekit.figures.curves import legend_below
 from coursekit.figures.diagram import canvas
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-WIDTH = 5.4  # inches: a letter of 10 points is 9 pixels high where the picture has 360
 DOCUMENTS = ("sky", "orange", "green", "purple")
 
 

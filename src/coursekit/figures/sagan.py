@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from coursekit.figures import COLOURS, LINES, new_figure
+from coursekit.figures import COLOURS, LINES, WIDTH, new_figure
 from coursekit.figures.curves import legend_below
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-WIDTH = 5.4  # inches: a letter of 10 points is 9 pixels high where the picture has 360
 
 
 def _frame(axis: Axes) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from statistics import mean
 from typing import TYPE_CHECKING
 
-from coursekit.figures import COLOURS, new_figure
+from coursekit.figures import COLOURS, WIDTH, new_figure
 from coursekit.figures.curves import legend_below
 from coursekit.figures.diagram import canvas
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-WIDTH = 5.4  # inches: a letter of 10 points is 9 pixels high where the picture has 360
 LETTER = 0.6 * 10 / 72  # inches: how wide a letter of 10 points is, each of them alike
 FILLS = {"seen": ("#CFE6F5", "black"), "sought": ("#FBE3B5", "black"), "mark": ("#333333", "white")}
 

@@ -18,8 +18,8 @@ PARTS = {"gradient": "size of the gradients", "update": "size of the changes"}
 
 
 def valley(curvatures: tuple[float, float], paths: Mapping[str, Tensor]) -> Figure:
-    """Draw walks (steps + 1, 2) through ½(a x² + b y²), and how long the steps of x and y are."""
-    figure, (left, *right) = new_figure(1, 1 + len(paths), height=3.2, width=8.0)
+    """Draw walks (steps + 1, 2) through ½(a x² + b y²), and below how long their steps are."""
+    figure, (left, *right) = new_figure(1 + len(paths), 1, width=5.4, height=3.4 * (1 + len(paths)))
     points = torch.cat([*paths.values()])
     reach = 1.15 * float(points.abs().max())
     axis = torch.linspace(-reach, reach, 200)
@@ -39,8 +39,8 @@ def valley(curvatures: tuple[float, float], paths: Mapping[str, Tensor]) -> Figu
             steps = range(1, len(lengths) + 1)
             panel.plot(steps, lengths[:, column], **style, label=f"{which} weight")
         panel.set(title=name, xlabel="step", yscale="log", ylim=(1e-4, 10))
-    right[0].set_ylabel("length of the step")
-    right[-1].tick_params(labelleft=False)
+    for panel in right:
+        panel.set_ylabel("length of the step")
     right[0].legend(frameon=False, loc="upper right", fontsize=10)
     left.legend(frameon=False, loc="lower right", fontsize=10)
     return figure
@@ -96,9 +96,14 @@ def lines(
 
 def trust(steps: Sequence[int], bands: Tensor, factors: Mapping[str, Sequence[float]]) -> Figure:
     """Draw quantiles (steps, 3) of what Adam multiplies with, and factors of the rate by step."""
-    figure, (left, right) = new_figure(1, 2, height=3.3, width=7.6)
+    figure, (left, right) = new_figure(1, 2, height=3.3)
     left.fill_between(
-        steps, bands[:, 0], bands[:, 2], color=COLOURS["sky"], alpha=0.4, label="90% of all streams"
+        steps,
+        bands[:, 0],
+        bands[:, 2],
+        color=COLOURS["sky"],
+        alpha=0.4,
+        label="90% of them",
     )
     left.plot(steps, bands[:, 1], color=COLOURS["blue"], label="half of them are below")
     left.axhline(1, color=COLOURS["black"], linestyle=":", label="what it should be")

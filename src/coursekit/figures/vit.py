@@ -9,14 +9,13 @@ from collections.abc import Mapping, Sequence
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
-from coursekit.figures import COLOURS, LINES, new_figure
+from coursekit.figures import COLOURS, LINES, WIDTH, new_figure
 from coursekit.figures.curves import legend_below
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from torch import Tensor
 
-WIDTH = 5.4  # inches: a letter of 10 points is 9 pixels high where the picture has 360
 MARKS = ("o", "s", "D", "^")
 
 
