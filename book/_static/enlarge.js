@@ -5,6 +5,9 @@ document.addEventListener("DOMContentLoaded", () => {
   dialog.className = "enlarged";
   dialog.setAttribute("aria-label", "The picture, enlarged; Escape closes it");
   dialog.addEventListener("click", () => dialog.close());
+  dialog.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") dialog.close(); // not every browser does it by itself
+  });
   document.body.append(dialog);
 
   for (const picture of document.querySelectorAll("article :is(figure, .cell_output) img")) {

@@ -71,6 +71,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "random_masking": "mae",
     "masked_patch_loss": "mae",
     "Swin": "swin",
+    "SwinBlock": "swin",
     "SwinConfig": "swin",
     "WindowAttention": "swin",
     "shift_mask": "swin",
