@@ -105,6 +105,12 @@ def test_each_rule_is_heard(good, change, cell, said):
     assert any(cell == where and said in sentence for where, sentence in found), found
 
 
+def test_a_line_of_code_fits_on_a_page(course):
+    assert lint(course.notebook("wide", "x = 1  # " + "a" * 75)) == []
+    wide = course.notebook("wide", "x = 1  # " + "a" * 76)
+    assert sentences(wide) == ["has a line of 85 characters; 84 fit on a page"]
+
+
 def test_25_lines_and_a_trailing_newline_are_fine(course):
     assert lint(course.notebook("long", "x = 1\n" * 25)) == []
 

@@ -14,11 +14,12 @@ from typing import Any
 
 from coursekit.course import course_root, quick_imports, relative, write_whole
 from coursekit.errors import CourseError
-from coursekit.notebooks.first_cells import cell_name, first_cells, fix_first_cells
+from coursekit.notebooks.first_cells import SETUP_ID, cell_name, first_cells, fix_first_cells
 from coursekit.notebooks.imports import parse_cell, read_notebook
 from coursekit.notebooks.lint_training import GPU, is_training, training
 
 LONGEST_CELL = 25
+LONGEST_LINE = 84  # characters of code that a page shows without scrolling
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 RANDOM_ID = re.compile(r"(?=.*\d)[0-9a-f]{8}(-[0-9a-f]{4}){0,3}(-[0-9a-f]{12})?|[0-9a-f]{12,}")
@@ -179,6 +180,12 @@ def _lengths(notebook: dict, path: Path, root: Path) -> Found:
         lines = len(cell["source"].rstrip("\n").split("\n"))
         if lines > LONGEST_CELL:
             yield name, f"has {lines} lines; at most {LONGEST_CELL} are read in one go"
+    if path.parent != root / "notebooks":
+        return  # no page of the book
+    for cell, name in _named(notebook, "code"):
+        longest = max(map(len, cell["source"].split("\n")))
+        if longest > LONGEST_LINE and name != SETUP_ID:
+            yield name, f"has a line of {longest} characters; {LONGEST_LINE} fit on a page"
 
 
 def _paths(notebook: dict, path: Path, root: Path) -> Found:
