@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from coursekit.book.contents import chapters
 from coursekit.notebooks.imports import parse_cell, read_notebook
 from coursekit.notebooks.run import lecture_notebooks
 
@@ -30,3 +31,14 @@ def test_numbers_for_the_page_and_checks_of_them_stand_in_folded_cells(path):
         kinds = {"assert" if isinstance(node, ast.Assert) else called(node) for node in body}
         assert "glue" not in kinds, cell["id"]
         assert kinds == {"assert"} or "assert" not in kinds, cell["id"]  # a proof stands alone
+
+
+@pytest.mark.parametrize("stem", chapters(ROOT))
+def test_a_chapter_has_a_place_for_the_guess_before_it_is_run(stem):
+    cells = read_notebook(ROOT / "notebooks" / f"{stem}.ipynb")["cells"]
+    places = [n for n, cell in enumerate(cells) if cell["id"].endswith("-guess")]
+    assert places
+    for place in places:
+        assert HIDDEN not in cells[place]["metadata"].get("tags", [])
+        assert "".join(cells[place]["source"]).startswith("my_guess = ")
+        assert cells[place + 1]["id"] == cells[place]["id"].removesuffix("-guess")
