@@ -307,5 +307,8 @@ def _said(value: Any) -> str:
         return f"{tuple(value.shape)}{kind}"
     if isinstance(value, dict):
         return "{...}"
-    text = repr(value)
+    if type(value) in (list, tuple) and any(isinstance(item, Tensor) for item in value):
+        text = ("[{}]" if type(value) is list else "({})").format(", ".join(map(_said, value)))
+    else:
+        text = repr(value)
     return text if len(text) <= 40 else text[:37] + "..."

@@ -134,10 +134,10 @@ def _tensors(a: Tensor, e: Tensor, tolerance: float, differ: Any) -> Difference 
     wide = torch.complex128 if e.is_complex() else torch.float64
     exact = not (e.is_floating_point() or e.is_complex())
     a, e = (x.cpu().resolve_conj().resolve_neg() for x in (a, e))
+    if torch.equal(a, e):  # most are, and to say how two differ takes ten steps more
+        return None
     if exact:
         wrong = a != e
-        if not wrong.any():
-            return None
     a, e = a.to(wide), e.to(wide)
     distance = (a - e).abs()
     if not exact:
