@@ -104,3 +104,54 @@ def test_most_objects_keep_their_query_from_an_early_moment_on():
     assert kept(moments[0], last) < 0.2  # before training: chance
     assert kept(moments[7], last) > 0.6  # a third of the training
     assert kept(moments[-2], last) > 0.8
+
+
+def changed(*sweeps):
+    """Return the metrics of both seeds of each run of `queries`, by what was changed."""
+    found = {}
+    for sweep in sweeps:
+        path = RESULTS / "queries" / f"cpu-{sweep}.json"
+        runs = json.loads(path.read_text(encoding="utf-8"))["runs"]
+        for run in sorted(runs, key=lambda run: run["seed"]):
+            name = run["name"].removesuffix(", seed 2")
+            found.setdefault(name, []).append(run["metrics"])
+    assert all(len(seeds) == 2 for seeds in found.values())
+    return found
+
+
+def each(found, name, what="AP"):
+    return [seed[what] for seed in found[name]]
+
+
+def test_without_places_it_is_far_worse_and_three_ways_to_tell_them_are_alike():
+    found = changed("boxes", "known")
+    told = [each(found, name) for name in ("as it is", "input", "learned")]
+    assert max(each(found, "none")) + 0.1 < min(map(min, told))
+    assert max(each(found, "none")) + 0.04 < min(each(found, "decoder"))
+    assert max(each(found, "decoder")) < min(map(min, told))
+    assert max(map(min, told)) - min(map(min, told)) < 0.05  # less than between seeds of one
+    assert any(max(one) - min(one) > 0.04 for one in told)
+
+
+def test_l1_alone_finds_as_many_and_places_them_worse():
+    found = changed("boxes")
+    assert max(each(found, "l1", "AP75")) < min(each(found, "as it is", "AP75"))
+    assert max(each(found, "l1", "AP_small")) < min(each(found, "as it is", "AP_small"))
+    assert min(each(found, "l1", "AP50")) > min(each(found, "as it is", "AP50"))
+
+
+def test_feed_forward_networks_make_no_difference_here_and_auxiliary_losses_help():
+    found = changed("boxes", "parts")
+    whole, bare = each(found, "as it is"), each(found, "no feed-forward")
+    assert max(bare) > min(whole) and abs(sum(bare) - sum(whole)) / 2 < 0.03
+    assert found["no feed-forward"][0]["weights"] < 0.6 * found["as it is"][0]["weights"]
+    assert max(each(found, "last layer only")) < min(whole)
+
+
+def test_giou_alone_had_begun_late_and_what_is_left_of_table_4_are_the_small_objects():
+    short, long = changed("boxes"), changed("boxes_longer")
+    assert min(each(short, "giou")) < 0.1 and min(each(long, "giou")) > 0.45
+    scores = [each(long, name) for name in ("as it is", "l1", "giou")]
+    assert max(map(min, scores)) < min(map(max, scores)) + 0.02
+    small = {name: each(long, name, "AP_small") for name in long}
+    assert max(small["l1"]) < min(*small["giou"], *small["as it is"])
