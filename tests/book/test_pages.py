@@ -68,6 +68,9 @@ RAW_FORMULAS = """() => {
   return copy.textContent.match(/\\\\[(\\[].{0,40}|\\$\\$.{0,40}/g) || [];
 }"""
 
+WIDE_CODE = """() => [...document.querySelectorAll(".cell_input pre")]
+  .filter(e => e.offsetParent && e.scrollWidth > e.clientWidth + 1)
+  .map(e => [e.scrollWidth, e.clientWidth, e.textContent.slice(0, 40)])"""
 WIDE_FORMULAS = """() => [...document.querySelectorAll("article mjx-container[display=true]")]
   .filter(e => e.scrollWidth > e.clientWidth + 1)
   .map(e => [e.scrollWidth, e.clientWidth, e.closest("section")?.id])"""
@@ -231,6 +234,7 @@ def test_a_page_is_whole_and_readable(visit, site, axe, name):
     assert page.locator("article mjx-container").count() >= formulas
     assert page.locator("mjx-merror, [data-mjx-error]").count() == 0
     assert page.evaluate(RAW_FORMULAS) == []
+    assert page.evaluate(WIDE_CODE) == []
 
     page.add_style_tag(content="* { transition: none !important }")
     colours = set()
