@@ -37,6 +37,7 @@ from coursekit.book import (
     guide_pages,
     guides,
     lecture_map,
+    read,
     shown,
     tables,
     ways,
@@ -79,7 +80,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("way-picture", guide_pages.WayPicture)
     app.add_directive("way-routes", guide_pages.WayRoutes)
     app.add_directive("attention-picture", guide_pages.AttentionPicture)
-    modules = (contents, drawings, guide_pages, guides, lecture_map, shown, tables, ways)
+    modules = contents, drawings, guide_pages, guides, lecture_map, read, shown, tables, ways
     files = [__file__, *(module.__file__ for module in modules)]
     own = b"".join(Path(file).read_bytes() for file in files)
     return {

@@ -9,15 +9,13 @@ from them (`guide_pages`), and every claim of theirs is checked here.
 
 from __future__ import annotations
 
-import csv
 import re
-import tomllib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
 from coursekit.book.contents import chapters, formulas, page, sections
-from coursekit.errors import CourseError
+from coursekit.book.read import columns, read_csv, read_toml
 
 EACH, ALTOGETHER = 3, 60  # the fewest questions of a chapter and of the book
 
@@ -50,7 +48,7 @@ class Meaning:
         return [part.strip() for part in self.chapters.split(";") if part.strip()]
 
 
-COLUMNS = tuple(field.name for field in fields(Meaning) if field.name != "line")
+COLUMNS = columns(Meaning)
 
 
 def questions_path(root: Path) -> Path:
@@ -61,16 +59,6 @@ def questions_path(root: Path) -> Path:
 def terms_path(root: Path) -> Path:
     """Return where the terms and symbols stand."""
     return Path(root) / "book" / "terms.csv"
-
-
-def read_toml(path: Path) -> dict:
-    """Return a table of the book; a fault in its form is said with its place."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise CourseError(f"{path} cannot be read: {error.strerror}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise CourseError(f"{path.name} is not valid TOML: {error}") from error
 
 
 def read_questions(root: Path) -> list[Question]:
@@ -116,27 +104,7 @@ def check_questions(root: Path) -> list[str]:
 
 def read_meanings(root: Path) -> list[Meaning]:
     """Return the rows of the table of terms and symbols."""
-    path = terms_path(root)
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            reader = csv.reader(file)
-            header = tuple(next(reader, ()))
-            if header != COLUMNS:
-                raise CourseError(
-                    f"{path.name} must begin with the columns {','.join(COLUMNS)}, "
-                    f"not {','.join(header) or 'nothing'}"
-                )
-            rows = []
-            for cells in reader:
-                if len(cells) != len(COLUMNS):
-                    raise CourseError(
-                        f"{path.name}, line {reader.line_num}: {len(cells)} cells were found, "
-                        f"{len(COLUMNS)} were expected"
-                    )
-                rows.append(Meaning(*(cell.strip() for cell in cells), line=reader.line_num))
-    except OSError as error:
-        raise CourseError(f"{path} cannot be read: {error.strerror}") from error
-    return rows
+    return read_csv(terms_path(root), Meaning)
 
 
 def check_meanings(root: Path) -> list[str]:

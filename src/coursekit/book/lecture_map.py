@@ -10,13 +10,12 @@ row: modules and tests are read with `ast`.
 from __future__ import annotations
 
 import ast
-import csv
 import functools
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
-from coursekit.errors import CourseError
+from coursekit.book.read import columns, read_csv
 from coursekit.notebooks.imports import source_folder
 
 DECKS = {
@@ -54,7 +53,7 @@ class Row:
         return _parts(self.test)
 
 
-COLUMNS = tuple(field.name for field in fields(Row) if field.name != "line")
+COLUMNS = columns(Row)
 
 
 def table_path(root: Path) -> Path:
@@ -64,27 +63,7 @@ def table_path(root: Path) -> Path:
 
 def read_rows(root: Path) -> list[Row]:
     """Return the rows of the table in the order of the file."""
-    path = table_path(root)
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            reader = csv.reader(file)
-            header = tuple(next(reader, ()))
-            if header != COLUMNS:
-                raise CourseError(
-                    f"{path.name} must begin with the columns {','.join(COLUMNS)}, "
-                    f"not {','.join(header) or 'nothing'}"
-                )
-            rows = []
-            for cells in reader:
-                if len(cells) != len(COLUMNS):
-                    raise CourseError(
-                        f"{path.name}, line {reader.line_num}: {len(cells)} cells were found, "
-                        f"{len(COLUMNS)} were expected"
-                    )
-                rows.append(Row(*(cell.strip() for cell in cells), line=reader.line_num))
-    except OSError as error:
-        raise CourseError(f"{path} cannot be read: {error.strerror}") from error
-    return rows
+    return read_csv(table_path(root), Row)
 
 
 def check_rows(root: Path) -> list[str]:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from coursekit.book import lecture_map
 from coursekit.book.contents import chapters, page, parts, words
-from coursekit.book.guides import read_toml
+from coursekit.book.read import read_toml
 from coursekit.notebooks.run import executed_folder, read_record
 
 ASKED = re.compile(r"^\*\d+ points?\b.*?\b(\d+) minutes?\*", re.MULTILINE)
