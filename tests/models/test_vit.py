@@ -500,3 +500,10 @@ def test_other_mistakes_get_a_sentence():
         unpatchify(torch.zeros(2, 5, 48), 4, (8, 8))
     with pytest.raises(ValueError, match="2d positions halve the width, which is odd: 7"):
         GridPositions(kind="2d", grid=(2, 2), width=7)
+
+
+def test_features_are_a_call_of_the_model_so_what_brings_its_weights_hears_of_it():
+    net, calls = small(), []
+    net.register_forward_pre_hook(lambda *_: calls.append(1))
+    net.features(torch.zeros(1, 3, 8, 8, dtype=torch.double))
+    assert calls == [1]
