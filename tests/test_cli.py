@@ -80,7 +80,7 @@ def test_outside_a_course_is_one_sentence(tmp_path, monkeypatch, capsys, argumen
 
 def test_the_course_is_found_from_below_by_name_and_by_path(course, tmp_path, monkeypatch, capsys):
     path = course.notebook("one", "x = 1")
-    expected = (0, "1 notebook in good form\n", [])
+    expected = (0, "1 file in good form\n", [])
     monkeypatch.chdir(course.root / "notebooks")
     assert ask(capsys, "notebooks", "lint") == expected
     monkeypatch.chdir(tmp_path)
@@ -101,10 +101,10 @@ def test_lint_prints_each_problem_and_fix_mends(inside, capsys):
         "notebooks/one.ipynb, cell step-1: has execution_count 3; null is expected",
         "notebooks/one.ipynb: has the kernel 'mine'; 'python3' is expected",
     ]
-    assert only_sentence(err) == "coursekit: error: 2 problems in 1 notebook"
+    assert only_sentence(err) == "coursekit: error: 2 problems in 1 file"
     code, out, err = ask(capsys, "notebooks", "lint", "--fix")
     assert (code, err) == (0, [])
-    assert out == "notebooks/one.ipynb: mended\n1 notebook in good form\n"
+    assert out == "notebooks/one.ipynb: mended\n1 file in good form\n"
     assert ask(capsys, "--quiet", "notebooks", "lint", "--fix") == (0, "", [])
 
 

@@ -8,6 +8,7 @@ import matplotlib
 import pytest
 import torch
 
+from coursekit.figures import in_words
 from coursekit.figures import positions as figures
 from coursekit.positions import shift_matrix
 
@@ -71,3 +72,11 @@ def test_no_colour_bar_is_without_a_label():
     assert len(bars) > 8
     for name, call in bars:
         assert "label" in {word.arg for word in call.keywords}, f"{name}, line {call.lineno}"
+
+
+def test_numbers_in_words():
+    assert [in_words(n) for n in (0, 6, 13, 20, 21, 99)] == (
+        ["zero", "six", "thirteen", "twenty", "twenty-one", "ninety-nine"]
+    )
+    with pytest.raises(ValueError, match="from 0 to 99, found 100"):
+        in_words(100)

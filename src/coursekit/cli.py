@@ -101,8 +101,8 @@ def parser() -> argparse.ArgumentParser:
     _everywhere(below)
     notebooks = below.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
-    add = _adder(notebooks, lint_notebooks, "lint", "check the form of notebooks")
-    add("paths", nargs="*", type=Path, metavar="PATH", help="notebooks or folders (default: all)")
+    add = _adder(notebooks, lint_notebooks, "lint", "check notebooks, and the numbers on pages")
+    add("paths", nargs="*", type=Path, metavar="PATH", help="notebooks, folders or pages (all)")
     add("--fix", action="store_true", help="mend what needs no author, then check")
 
     add = _adder(notebooks, run_notebooks, "run", "execute the notebooks whose results are stale")
@@ -164,15 +164,21 @@ def address(arguments: argparse.Namespace) -> int:
 
 
 def lint_notebooks(arguments: argparse.Namespace) -> int:
-    """Print every problem with the form of the notebooks."""
+    """Print every problem with the form of the notebooks, and each unvouched number of a page."""
+    from coursekit.book.typed import pages, typed_numbers
     from coursekit.course import relative
-    from coursekit.notebooks.lint import all_notebooks, fix, lint
+    from coursekit.notebooks.lint import Problem, all_notebooks, fix, lint
 
-    paths = _notebooks(arguments.paths)
-    root = _root(arguments, paths)
+    prose = [path for path in arguments.paths if path.suffix == ".md"]
+    paths = _notebooks([path for path in arguments.paths if path not in prose])
+    root = _root(arguments, [*paths, *prose])
     if not arguments.paths:
-        paths = all_notebooks(root)
-    problems = []
+        paths, prose = all_notebooks(root), pages(root)
+    problems = [
+        (relative(page, root), Problem(page, "", sentence))
+        for page in prose
+        for sentence in typed_numbers(page, root)
+    ]
     for path in paths:
         if arguments.fix and fix(path) and not arguments.quiet:
             print(f"{relative(path, root)}: mended")
@@ -181,9 +187,9 @@ def lint_notebooks(arguments: argparse.Namespace) -> int:
         print(f"{name}, cell {problem.cell}: " if problem.cell else f"{name}: ", end="")
         print(problem.sentence)
     if not problems and not arguments.quiet:
-        print(f"{_counted(len(paths), 'notebook')} in good form")
+        print(f"{_counted(len(paths) + len(prose), 'file')} in good form")
     if problems:
-        affected = _counted(len({name for name, _ in problems}), "notebook")
+        affected = _counted(len({name for name, _ in problems}), "file")
         raise CourseError(f"{_counted(len(problems), 'problem')} in {affected}")
     return 0
 

@@ -38,6 +38,10 @@ LINES = (  # told apart by their strokes too
     {"color": COLOURS["black"], "linestyle": ":"},
 )
 
+ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
+ONES = (*ONES.split(), "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")
+TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+
 WIDTH = 5.4  # inches: a letter of 10 points is 9 pixels high where the picture has 360
 
 # What matplotlib reads when it makes axes; colours of lines come with the axes as a cycle.
@@ -145,6 +149,16 @@ def glue(name: str, value: float | int | str) -> None:
         metadata={"scrapbook": {"name": name, "mime_prefix": prefix}},
         raw=True,
     )
+
+
+def in_words(number: int) -> str:
+    """Return a whole number from 0 to 99 as prose has it: 21 is "twenty-one"."""
+    if not 0 <= number < 100:
+        raise ValueError(f"in_words takes a whole number from 0 to 99, found {number}")
+    if number < 20:
+        return ONES[number]
+    tens, ones = divmod(number, 10)
+    return TENS[tens - 2] + (f"-{ONES[ones]}" if ones else "")
 
 
 HOMES = {  # which module holds a name; the cache keys of the notebooks read this table too

@@ -1,0 +1,72 @@
+"""No page types a number for which nobody vouches; what the pages say of our runs holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from coursekit.book.typed import Block, blocks, pages, typed_numbers
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize("page", pages(ROOT), ids=lambda page: page.stem)
+def test_every_number_of_a_page_is_vouched_for(page):
+    assert list(typed_numbers(page, ROOT)) == []
+
+
+@pytest.mark.parametrize(
+    ("prose", "numbers"),
+    [
+        ("We trained it for a quarter of an hour.", ["quarter"]),
+        ("It has two layers, 3 heads and 7 marks; twenty are drawn.", ["7", "twenty"]),
+        ("Up to 0.58, or 1,024 tokens.", ["0.58", "1,024"]),
+        ("GPT-2, T5, ViT-B/16 and `range(10)` and $d = 64$ are names.", []),
+        ("It has {glue:text}`../notebooks/x.ipynb::y_64:.1f` points in {numref}`fig-x-12`.", []),
+        ("{cite:t}`devlin2019` hide 15%. We hide 20%.", ["20"]),
+        ("See {ref}`the four heads <sec-bert-heads>`.", ["four"]),
+        ("```python\nx = 12\n```\n", []),
+        (
+            "```{notebook-figure} ../notebooks/x.ipynb::y\n:name: fig-9\nAll six curves.\n```",
+            ["six"],
+        ),
+        ("| width | 512 |\n| --- | --- |\n| loss | 4.5 |", ["512", "4.5"]),
+        ("$$\nx = 17\n$$\n", []),
+        (":::{dropdown} Answer\nIt has 19.\n:::", ["19"]),
+    ],
+)
+def test_numbers_of_a_paragraph(prose, numbers):
+    assert [one for block in blocks(prose) for one in block.numbers()] == numbers
+
+
+def page_of(folder: Path, text: str) -> list[str]:
+    path = folder / "page.md"
+    path.write_text(text, encoding="utf-8")
+    return list(typed_numbers(path, ROOT))
+
+
+def test_a_number_stays_where_somebody_vouches_for_it(tmp_path):
+    here = "tests/book/test_typed.py::test_numbers_of_a_paragraph"
+    vows = f"% typed (example): 12, six\n% typed ({here}): 1,024\n"
+    assert page_of(tmp_path, vows + "Take 12 or six of 1,024.\n") == []
+    assert blocks(vows + "Take 12.").__next__().marks["example"] == ["12", "six"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("All six.\n", "line 1 types six; glue it, or say why it may stay"),
+        ("% typed (example): 6\n\nAll six.\n", "line 3 vouches for 6, which is not typed there"),
+        ("% typed (luck): six\nAll six.\n", "line 2 gives 'luck' as a reason; known: "),
+        ("% typed (tests/x.py::test_y): six\nAll six.\n", "line 2 gives 'tests/x.py::test_y'"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_line(tmp_path, text, sentence):
+    assert any(found.startswith(sentence) for found in page_of(tmp_path, text))
+
+
+def test_a_vow_counts_for_its_own_paragraph_only():
+    first, second = blocks("% typed (example): 6\nTake 6.\n\nTake 7.\n")
+    assert (first.marks, second.marks) == ({"example": ["6"]}, {})
+    assert isinstance(first, Block)
