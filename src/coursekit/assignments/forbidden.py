@@ -8,23 +8,64 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+# Each table names all that computes the same: a way that is missing here is a way round.
+TRANSFORMER = (  # whole blocks and what is made of them
+    "torch.nn.Transformer",
+    "torch.nn.TransformerEncoder",
+    "torch.nn.TransformerEncoderLayer",
+    "torch.nn.TransformerDecoder",
+    "torch.nn.TransformerDecoderLayer",
+)
 LIBRARY = (  # attention as a whole
     "torch.nn.functional.scaled_dot_product_attention",
+    "torch.nn.functional.multi_head_attention_forward",
     "torch.nn.MultiheadAttention",
+    "torch.nn.attention",
+    *TRANSFORMER,
     "coursekit",
 )
 SOFTMAX = (
     "torch.softmax",
     "torch.special.softmax",
+    "torch.sparse.softmax",
+    "torch.masked.softmax",
     "torch.nn.functional.softmax",
     "torch.nn.Softmax",
+    "torch.nn.Softmax2d",
     "torch.Tensor.softmax",
-    "torch.log_softmax",
+    "torch.log_softmax",  # its logarithm
+    "torch.special.log_softmax",
+    "torch.sparse.log_softmax",
+    "torch.masked.log_softmax",
     "torch.nn.functional.log_softmax",
     "torch.nn.LogSoftmax",
+    "torch.nn.AdaptiveLogSoftmaxWithLoss",
     "torch.Tensor.log_softmax",
-    "torch.logsumexp",
+    "torch.masked.softmin",  # of the scores turned round
+    "torch.nn.functional.softmin",
+    "torch.nn.Softmin",
+    "torch.nn.functional.gumbel_softmax",
+    "torch.logsumexp",  # the logarithm of the sum; a softmax is its gradient
+    "torch.special.logsumexp",
+    "torch.masked.logsumexp",
     "torch.Tensor.logsumexp",
+    "torch.logcumsumexp",
+    "torch.Tensor.logcumsumexp",
+    "torch.logaddexp",
+    "torch.logaddexp2",
+    "torch.masked.logaddexp",
+    "torch.Tensor.logaddexp",
+    "torch.Tensor.logaddexp2",
+    "numpy.logaddexp",
+    "numpy.logaddexp2",
+    "torch.nn.functional.cross_entropy",  # as is the gradient of this, but for a one
+    "torch.nn.CrossEntropyLoss",
+    "torch.nn.functional.linear_cross_entropy",
+    "torch.nn.LinearCrossEntropyLoss",
+    "torch.distributions",  # Categorical(logits=...).probs
+    "scipy",
+    "sklearn",
+    *LIBRARY,  # of scores as queries, with the identity for keys and values
 )
 
 ALWAYS = ("coursekit.exercises.check", "coursekit.exercises.submit_check")  # may be called

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import re
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
 import pytest
+import torch
 
 import coursekit
+from coursekit.assignments.forbidden import SOFTMAX, used
 from coursekit.grading.sandbox import hiding
 
 # Ways to the reference `coursekit.attention.attention`. Each leaves in `found` what it has found:
@@ -229,3 +235,77 @@ def test_a_name_of_a_package_shows_the_file_that_holds_it(tmp_path):
     assert str(package / "tokenizers" / "byte_bpe.py") in shown
     assert "coursekit.tokenizers.byte_bpe" in modules
     assert "coursekit.tokenizers.unigram" not in modules
+
+
+# Ways to a softmax of `x` that are not called so; each is an expression.
+ROUNDS = {
+    "the gradient of a loss": "grad(F.cross_entropy(x, x.argmax(1), reduction='sum'), x)",
+    "the gradient of a loss's class": "grad(nn.CrossEntropyLoss()(x, x.argmax(1)), x)",
+    "the gradient of a logarithm": "grad(torch.logsumexp(x, 1).sum(), x)",
+    "a sum that grows": "(x - torch.logcumsumexp(x, 1)[:, -1:]).exp()",
+    "a sum that grows, as a method": "(x - x.logcumsumexp(1)[:, -1:]).exp()",
+    "two and two": "(x - torch.logaddexp(x[:, :1], x[:, 1:])).exp()",
+    "sparse": "torch.sparse.softmax(x.to_sparse(), 1).to_dense()",
+    "masked": "torch.masked.softmax(torch.masked.masked_tensor(x, x == x), 1)",
+    "over channels": "nn.Softmax2d()(x[..., None, None])",
+    "of what is turned round": "F.softmin(-x, 1)",
+    "the class of that": "nn.Softmin(1)(-x)",
+    "with noise": "F.gumbel_softmax(x, dim=1)",
+    "a distribution": "torch.distributions.Categorical(logits=x).probs",
+    "a distribution with another name": "D.OneHotCategorical(logits=x).probs",
+    "attention of itself": "F.scaled_dot_product_attention(x, eye, eye, scale=1.0)",
+    "special": "torch.special.log_softmax(x, 1).exp()",
+    "scipy": "soft(x.detach().numpy(), 1)",
+    "scikit-learn": "soft_too(x.detach().numpy())",
+    "numpy": "np.exp(x.detach().numpy() - np.logaddexp.reduce(x.detach().numpy(), 1)[:, None])",
+}
+IMPORTS = """
+import numpy as np, torch, torch.distributions as D, torch.nn.functional as F
+from scipy.special import softmax as soft
+from sklearn.utils.extmath import softmax as soft_too
+from torch import nn
+from torch.autograd import grad
+"""
+ON_THE_WAY = """
+import json, sys, warnings
+warnings.simplefilter("ignore")
+from coursekit.grading.student.watch import watch
+forbidden, ways, imports = json.loads(sys.stdin.read())
+begin, end = watch(forbidden)
+names = {"eye": __import__("torch").eye(2), "x": __import__("torch").eye(2).requires_grad_()}
+exec(compile(imports, "<cell 1>", "exec"), names)
+found = {}
+for name, way in ways.items():
+    begin(forbidden)
+    eval(compile(way, "<cell 2>", "eval"), names)
+    found[name] = end()
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.parametrize("name", ROUNDS)
+def test_a_softmax_by_another_name_is_seen_in_the_source(name):
+    assert used(f"def shares(x):\n    return {ROUNDS[name]}", SOFTMAX, IMPORTS)
+
+
+def test_a_softmax_by_another_name_is_seen_as_it_runs():
+    asked = json.dumps([SOFTMAX, ROUNDS, IMPORTS])
+    run = [sys.executable, "-c", ON_THE_WAY]
+    said = subprocess.run(run, input=asked, capture_output=True, text=True, check=True).stdout
+    unseen = {name for name, found in json.loads(said).items() if not found}
+    assert unseen == {"scipy", "scikit-learn", "numpy"}  # not there, and without gradients
+
+
+def test_nothing_in_torch_that_is_called_like_a_softmax_is_left_out():
+    homes = "", ".special", ".sparse", ".masked", ".nn", ".nn.functional", ".Tensor"
+    known = re.compile(
+        r"soft(max|min)|log(cum)?sumexp|logaddexp|(?<!binary_)cross_?entropyl?", re.I
+    )
+    names = []
+    for home in (f"torch{home}" for home in homes):
+        holder = torch
+        for part in home.split(".")[1:]:
+            holder = getattr(holder, part)
+        names += [f"{home}.{leaf}" for leaf in dir(holder) if leaf[0] != "_" and known.search(leaf)]
+    options = "torch.nn.LinearCrossEntropyOptions"  # which compute nothing
+    assert len(names) > 30 and {*names} - {*SOFTMAX} <= {options}

@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-AUTOGRAD = ("torch.autograd", "torch.func", "torch.Tensor.backward")
+AUTOGRAD = ("torch.autograd", "torch.func", "functorch", "torch.Tensor.backward")

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
+from coursekit.assignments.forbidden import TRANSFORMER
 from coursekit.exercises.probe import randn
 
-READY_BLOCK = (
-    "torch.nn.TransformerEncoderLayer",
-    "torch.nn.TransformerEncoder",
-    "torch.nn.Transformer",
-    "coursekit",
-)
+READY_BLOCK = (*TRANSFORMER, "coursekit")
 
 
 def weights(module: nn.Module, seed: int = 0, scale: float = 0.5) -> dict[str, Tensor]:

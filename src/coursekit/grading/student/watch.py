@@ -17,6 +17,8 @@ from importlib import import_module
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
+from numpy import ufunc
+
 METHODS = ("__init__", "forward", "step")  # by which a class is used
 
 
@@ -100,7 +102,8 @@ def _meant(name: str) -> Iterator[tuple[Any, str, Callable[..., Any], bool]]:
         homes = (torch, torch.special, torch.nn.functional, torch.Tensor)
         for home in dict.fromkeys((holder, *homes)):  # the same by another name
             for spelled in (leaf, f"{leaf}_"):
-                if callable(one := getattr(home, spelled, None)):
+                one = getattr(home, spelled, None)
+                if callable(one) and not isinstance(one, ufunc):  # whose methods would be lost
                     yield home, spelled, one, True
 
 
