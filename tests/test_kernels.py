@@ -70,6 +70,19 @@ def test_the_dot_product_has_variance_d_and_the_scale_brings_it_to_one(width):
     assert scaled_dot(q, k).var().item() == pytest.approx(1, rel=error)
 
 
+def test_large_scores_decide_a_softmax_and_the_scale_keeps_it_undecided():
+    generator = torch.Generator().manual_seed(0)
+    largest = {}
+    for width in (4, 1024):
+        q = torch.randn(500, 1, width, generator=generator)
+        k = torch.randn(500, 16, width, generator=generator)
+        for kernel in (dot, scaled_dot):
+            weights = kernel(q, k).softmax(dim=-1)  # (500, 1, 16)
+            largest[kernel, width] = weights.amax(dim=-1).mean().item()
+    assert largest[dot, 1024] > 0.9 > largest[dot, 4] + 0.3
+    assert abs(largest[scaled_dot, 1024] - largest[scaled_dot, 4]) < 0.05
+
+
 def test_cosine_ignores_length_and_survives_zeros():
     q, k = torch.randn(3, 4), torch.randn(5, 4)
     torch.testing.assert_close(cosine(7 * q, 0.1 * k), cosine(q, k))

@@ -172,6 +172,17 @@ def test_gradient_norms_name_what_is_missing():
         gradient_norms(model, "ffn")
 
 
+def test_only_with_residuals_does_a_gradient_reach_the_first_of_many_layers():
+    share = {}
+    for residual in (True, False):
+        model = stack(12, residual=residual, norm="none")
+        target = tokens(4, 8, 32, seed=1)
+        (model(tokens(4, 8, 32)) * target).sum().backward()
+        norms = gradient_norms(model)
+        share[residual] = (norms[0] / norms[-1]).item()
+    assert share[True] > 0.1 > 20 * share[False]
+
+
 # --- exponents ---
 
 

@@ -119,6 +119,14 @@ def test_scores_by_distance():
     assert shift_dependence(products(number), L, 5) > 0.2
 
 
+def test_sinusoids_look_less_alike_the_farther_apart_at_first():
+    rows = sinusoidal(1000, 512)
+    alike = rows @ rows[0] / 256  # (1000,), 1 at distance 0: each row has squared length 256
+    assert alike[0].item() == pytest.approx(1)
+    assert falls_until(alike) >= 5
+    assert alike[5] < 0.8 and alike[500:].max() < 0.5
+
+
 def test_falls_until():
     assert falls_until(torch.tensor([1.0, 0.5, 0.2, 0.3, 0.1])) == 2
     assert falls_until(torch.tensor([1.0, 0.5, 0.2])) == 2

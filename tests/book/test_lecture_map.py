@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,24 @@ def test_each_kind_of_fault_is_found(root, old, new, sentence):
     faults = check(root, GOOD.replace(old, new, 1))
     assert len(faults) == 1
     assert faults[0].startswith(f"lecture_map.csv, line 2: {sentence}")
+
+
+@pytest.mark.parametrize(
+    ("cell", "source", "proves"),
+    [
+        ("checked", "x = 1\n  assert x", True),
+        ("checked", "torch.testing.assert_close(x, y)", True),
+        ("checked", "print('assert')", False),
+        ("another", "assert x", False),
+    ],
+)
+def test_a_cell_that_asserts_is_a_test(root, cell, source, proves):
+    found = {"cell_type": "code", "id": cell, "metadata": {}, "outputs": [], "source": source}
+    notebook = {"cells": [found], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (root / "notebooks").mkdir()
+    (root / "notebooks" / "waves.ipynb").write_text(json.dumps(notebook))
+    row = GOOD.replace("tests/test_sea.py::test_up", "notebooks/waves.ipynb::checked")
+    assert (check(root, row) == []) is proves
 
 
 def test_a_topic_stands_in_a_deck_once(root):

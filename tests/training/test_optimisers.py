@@ -143,3 +143,16 @@ def test_a_sparse_gradient_gets_a_sentence():
     words(torch.tensor([1])).sum().backward()
     with pytest.raises(TypeError, match="sparse"):
         AdamW(words.parameters()).step()
+
+
+def test_a_smaller_beta_2_forgets_a_loud_gradient_sooner():
+    pace = {}
+    for beta in (0.98, 0.999):
+        weight = nn.Parameter(torch.zeros((), dtype=torch.float64))
+        optimiser = AdamW([weight], lr=1.0, betas=(0.9, beta), weight_decay=0.0)
+        for step in range(400):
+            weight.grad = torch.tensor(30.0 if step == 200 else 1.0, dtype=torch.float64)
+            before = weight.item()
+            optimiser.step()
+        pace[beta] = before - weight.item()  # the last step, 200 behind the loud one
+    assert pace[0.98] > 0.8 > pace[0.999] + 0.1

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coursekit.book.read import columns, read_csv
-from coursekit.notebooks.imports import source_folder
+from coursekit.notebooks.imports import read_notebook, source_folder
 
 DECKS = {
     "L0": "Attention, Transformers and BERT in brief",
@@ -26,6 +26,7 @@ DECKS = {
     "L4": "From the Transformer to BERT, ViT, MAE and DETR",
 }
 STATES = ("built", "coming")
+ASSERTS = re.compile(r"^\s*assert |\.assert_close\(", re.MULTILINE)
 LABEL = re.compile(r"^\(([^()\s]+)\)=\s*$", re.MULTILINE)
 
 
@@ -92,11 +93,20 @@ def find_object(dotted: str, source: Path) -> Path | None:
 
 
 def find_test(test: str, root: Path) -> bool:
-    """Say whether `tests/test_x.py`, `…::test_y` or `…::TestX::test_y` exists below `root`."""
+    """Say whether `tests/test_x.py`, `…::test_y` or `…::TestX::test_y` exists below `root`.
+
+    `notebooks/x.ipynb::cell` is a test too if that cell asserts something: the build executes it.
+    """
     name, *inside = test.split("[")[0].split("::")
     path = Path(root) / name
-    if not path.is_file() or path.suffix != ".py":
+    if not path.is_file() or path.suffix not in (".py", ".ipynb"):
         return False
+    if path.suffix == ".ipynb":
+        return any(
+            cell.get("id") == "::".join(inside) and ASSERTS.search(source)
+            for cell in read_notebook(path)["cells"]
+            if cell["cell_type"] == "code" and (source := "".join(cell["source"]))
+        )
     tree = _tree(path)
     if inside:
         return inside[-1].startswith("test") and _defines(tree, inside)
