@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import least_squares
 
 from coursekit.analysis.laws import PowerLaw, bootstrap, frontier, power_law
 
@@ -62,6 +63,42 @@ def test_a_floor_is_found(floor):
     found = power_law(COMPUTE, truth.at(COMPUTE), floor=True)
     assert found.floor == pytest.approx(floor, abs=2e-3)
     assert found.exponent == pytest.approx(-0.2, abs=1e-3)
+
+
+@pytest.mark.parametrize("exponent", [-1.5, -0.93, -0.5, -0.2, -0.1, -0.05])
+def test_exact_points_give_back_their_law_wherever_its_tail_ends(exponent):
+    """The line through log(y - floor) alone has a valley of its own at another floor."""
+    x = torch.logspace(0, 6, 12, dtype=torch.float64)
+    for factor in (0.147, 1.0, 10.0, 40.0):
+        for floor in (0.0, 0.01, 0.3, 1.788, 20.0):
+            truth = PowerLaw(exponent, factor, floor)
+            assert power_law(x, truth.at(x), floor=True) == pytest.approx(truth, rel=1e-3, abs=1e-6)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("seed", range(8))
+def test_no_other_floor_leaves_smaller_squares(seed):
+    """Beside SciPy's fit of the other two numbers, at 200 floors each."""
+    draw = seeded(seed)
+    exponent, factor, floor = (torch.rand(3, generator=draw).double() + 0.05).tolist()
+    noise = 0.02 * torch.randn(13, generator=draw, dtype=torch.float64)
+    x = torch.logspace(0, 4, 13, dtype=torch.float64)
+    y = PowerLaw(-exponent, 5 * factor, floor).at(x) * noise.exp()
+    found = power_law(x, y, floor=True)
+    squares = (found.at(x).log() - y.log()).square().sum().item()
+    for other in np.linspace(0, y.min().item(), 200):
+
+        def gaps(law, other=other):
+            return np.log(other + np.exp(law[1] + law[0] * x.log().numpy())) - y.log().numpy()
+
+        assert (
+            squares <= 2 * least_squares(gaps, [found.exponent, np.log(found.factor)]).cost + 1e-9
+        )
+
+
+def test_a_list_is_read_in_double_precision():
+    assert power_law([1e40, 1e41], [2.0, 1.0]).exponent == pytest.approx(-np.log10(2))
+    assert frontier([[16777216.0, 16777217.0]], [[2.0, 1.0]]).loss.tolist() == [2, 1]
 
 
 def test_without_a_floor_the_exponent_is_too_flat():

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from coursekit._check import check_whole
 
-FLOORS = 400  # candidates in each of two passes
+STARTS = (0.0, 0.5, 0.9, 0.99, 0.999, 0.9999)  # floors to begin from, in parts of the smallest y
 TINY = 1e-12  # logarithms that differ by less are of equal losses
 
 
@@ -63,22 +63,43 @@ def power_law(x: Any, y: Any, *, floor: bool = False) -> PowerLaw:
         )
     if len(x.unique()) < 2:
         raise ValueError(f"x must have two different values or more, found {x[0]:g} alone")
-    if not floor:
-        return _line(x, y)
-    low, high = 0.0, y.min().item()
-    for _ in range(2):  # the second pass looks between the neighbours of the best
-        tried = torch.linspace(low, high, FLOORS + 1, dtype=y.dtype)[:-1]
-        fits = [_line(x, y - value, value) for value in tried.tolist()]
-        best = min(range(FLOORS), key=lambda n: (fits[n].at(x).log() - y.log()).square().sum())
-        step = (high - low) / FLOORS
-        low, high = max(0.0, fits[best].floor - step), min(high, fits[best].floor + step)
-    return fits[best]
+    return _with_floor(x, y) if floor else _line(x, y)
 
 
-def _line(x: Tensor, y: Tensor, floor: float = 0.0) -> PowerLaw:
+def _line(x: Tensor, y: Tensor) -> PowerLaw:
     u, v = x.log(), y.log()
     exponent = ((u - u.mean()) * (v - v.mean())).sum() / (u - u.mean()).square().sum()
-    return PowerLaw(exponent.item(), (v.mean() - exponent * u.mean()).exp().item(), floor)
+    return PowerLaw(exponent.item(), (v.mean() - exponent * u.mean()).exp().item())
+
+
+def _with_floor(x: Tensor, y: Tensor) -> PowerLaw:
+    """Move floor, factor and exponent together, from lines through the logarithms of y − floor.
+
+    Such a line is a start and no fit: where y comes near the floor it follows the logarithm of a
+    difference that is hardly there.
+    """
+    import numpy as np
+    from scipy.optimize import least_squares  # here, for SciPy is slow to load
+
+    u, v, lowest = x.log().numpy(), y.log().numpy(), y.min().item()
+
+    def gaps(law: np.ndarray) -> np.ndarray:  # law: exponent, logarithm of the factor, floor
+        with np.errstate(over="ignore"):  # a step too far is infinitely bad, and not taken
+            return np.log(law[2] + np.exp(law[1] + law[0] * u)) - v
+
+    def slopes(law: np.ndarray) -> np.ndarray:
+        power = np.exp(law[1] + law[0] * u)
+        return np.stack([power * u, power, np.ones_like(u)], axis=1) / (law[2] + power)[:, None]
+
+    bounds = [(-np.inf, -np.inf, 0), (np.inf, np.inf, lowest)]
+    exact = dict.fromkeys(("ftol", "xtol", "gtol"), 1e-15)
+    fits = []
+    for start in (share * lowest for share in STARTS):
+        line = _line(x, y - start)
+        first = [line.exponent, np.log(line.factor), start]
+        fits.append(least_squares(gaps, first, slopes, bounds, x_scale="jac", **exact))
+    exponent, factor, floor = min(fits, key=lambda fit: fit.cost).x.tolist()
+    return PowerLaw(exponent, float(np.exp(factor)), floor)
 
 
 def frontier(compute: Sequence[Any], loss: Sequence[Any]) -> Frontier:
@@ -206,7 +227,7 @@ def _curves(compute: Sequence[Any], loss: Sequence[Any]) -> list[tuple[Tensor, T
 
 
 def _numbers(values: Any, name: str) -> Tensor:
-    found = torch.as_tensor(values, device="cpu").double()
+    found = torch.as_tensor(values, dtype=torch.float64, device="cpu")
     if not (found.isfinite() & (found > 0)).all():
         wrong = found[~(found.isfinite() & (found > 0))].flatten()[0].item()
         raise ValueError(f"{name} must hold numbers above 0, since logarithms are taken, "
