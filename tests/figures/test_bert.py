@@ -102,21 +102,22 @@ def expected(length, layers, rule, beside, last):
 @pytest.mark.parametrize(("length", "place", "layers"), [(5, 2, 2), (4, 0, 1), (4, 3, 3)])
 def test_strong_lines_are_what_may_flow_into_the_output(length, place, layers):
     gpt, elmo, bert = figures.who_may_see(length, place, layers=layers).axes
-    stacks = {
-        "left": (gpt, lambda below, above: below <= above, 0),
-        "elmo left": (elmo, lambda below, above: below <= above, -figures.BESIDE),
-        "elmo right": (elmo, lambda below, above: below >= above, figures.BESIDE),
-        "both": (bert, lambda below, above: True, 0),
+    stacks = {  # how far before the output the last cell stands that it reads
+        "left": (gpt, lambda below, above: below <= above, 0, 0),
+        "elmo left": (elmo, lambda below, above: below <= above, -figures.BESIDE, 1),
+        "elmo right": (elmo, lambda below, above: below >= above, figures.BESIDE, -1),
+        "both": (bert, lambda below, above: True, 0, 0),
     }
     strong = {axis: set() for axis in (gpt, elmo, bert)}
     every = {axis: set() for axis in (gpt, elmo, bert)}
-    for axis, rule, beside in stacks.values():
-        strong[axis] |= expected(length, layers, rule, beside, lambda p: p == place)
+    for axis, rule, beside, back in stacks.values():
+        strong[axis] |= expected(length, layers, rule, beside, lambda p, b=back: p == place - b)
         every[axis] |= expected(length, layers, rule, beside, lambda p: True)
         for token in range(length) if beside else ():
-            join = (round(token + 0.5 + beside, 3), layers), (token + 0.5, layers + 1)
-            every[axis].add(join)
-            strong[axis] |= {join} if token == place else set()
+            if 0 <= token + back < length:
+                join = (round(token + 0.5 + beside, 3), layers), (token + back + 0.5, layers + 1)
+                every[axis].add(join)
+                strong[axis] |= {join} if token + back == place else set()
     for axis in strong:
         assert edges(axis, "strong") == strong[axis]
         assert edges(axis, "faint") == every[axis] - strong[axis]
@@ -147,9 +148,25 @@ def test_coloured_cells_are_those_on_strong_lines_and_the_ring_is_the_output():
             x, y = cell.get_xydata()[0].tolist()
             wanted = marks[cell.get_marker()] if (round(x, 3), y) in on else figures.FAINT
             assert cell.get_color() == wanted, (x, y)
-        seen = [line.get_xdata()[0] - 0.5 for line in axis.lines
-                if line.get_marker() == "s" and line.get_color() == "black"]  # fmt: skip
-        assert seen == ([0, 1, 2] if axis is gpt else [0, 1, 2, 3, 4])
+        squares = [line for line in axis.lines
+                   if line.get_marker() == "s" and line.get_color() == "black"]  # fmt: skip
+        seen = [line.get_xdata()[0] - 0.5 for line in squares]
+        assert seen == {gpt: [0, 1, 2], elmo: [0, 1, 3, 4], bert: [0, 1, 2, 3, 4]}[axis]
+        hidden = [line.get_xdata()[0] - 0.5 for line in squares if line.get_mfc() == "white"]
+        assert hidden == ([2] if axis is bert else [])
+
+
+@pytest.mark.parametrize("place", range(5))
+def test_no_output_hears_the_word_that_it_has_to_guess(place):
+    for axis, guessed in zip(figures.who_may_see(5, place).axes, (place + 1, place, place)):
+        told = {(token + 0.5, 0): {token} for token in range(5)}
+        for line in axis.lines:  # a hidden word tells nothing
+            if line.get_marker() == "s" and line.get_mfc() == "white":
+                told[line.get_xdata()[0], 0] = set()
+        for below, above in sorted(edges(axis, "strong"), key=lambda line: line[0][1]):
+            told.setdefault(above, set()).update(told[below])
+        heard = told[max(told, key=lambda cell: cell[1])]
+        assert heard and guessed not in heard, (axis.get_title(), heard)
 
 
 def test_a_place_outside_the_text_is_refused():

@@ -32,6 +32,7 @@ LOOKS = tuple(
 )
 FAINT, BESIDE = "#BBBBBB", 0.23
 RING = {"marker": "o", "ms": 14, "mfc": "none", "mec": COLOURS["vermilion"], "mew": 1.8, "ls": ""}
+HIDDEN = {"ms": 7, "mfc": "white", "mew": 1.5, "zorder": 3}
 SIDES = {  # which tokens a cell sees: its colour and its mark
     "left": ("blue", "<", "sees itself and what stands left"),
     "right": ("orange", ">", "sees itself and what stands right"),
@@ -83,8 +84,10 @@ def input_sum(tokens: Sequence[str], segments: Sequence[int]) -> Figure:
 def who_may_see(length: int, place: int, *, layers: int = 2) -> Figure:
     """Draw three stacks, and strongly all that may flow into the output at `place`, from 0.
 
-    GPT looks left in all layers; ELMo has a stack for each side, joined above the last layer; BERT
-    looks both ways in all layers. A cell's mark says what its own layer lets it see.
+    GPT looks left in all layers. ELMo has a stack for each side, joined above the last layer: from
+    the left up to the place before, from the right down to the place behind, so that the word in
+    question stands in neither. BERT looks both ways in all layers, and its word is hidden: a hollow
+    square. A cell's mark says what its own layer lets it see.
     """
     from matplotlib.lines import Line2D
 
@@ -93,31 +96,37 @@ def who_may_see(length: int, place: int, *, layers: int = 2) -> Figure:
     if not 0 <= place < length:
         raise ValueError(f"place must lie between 0 and {length - 1}, found {place}")
     left, here = causal(length), torch.arange(length) == place
-    stacks = {  # for each side the mask, and how far its cells stand beside their token
-        "GPT": {"left": (left, 0.0)},
-        "ELMo": {"left": (left, -BESIDE), "right": (left.mT, BESIDE)},
-        "BERT": {"both": (torch.ones_like(left), 0.0)},
+    stacks = {  # for each side the mask, how far its cells stand beside their token, and how many
+        # places farther on the output stands that reads them: what ELMo guesses has no part in it
+        "GPT": {"left": (left, 0.0, 0)},
+        "ELMo": {"left": (left, -BESIDE, 1), "right": (left.mT, BESIDE, -1)},
+        "BERT": {"both": (torch.ones_like(left), 0.0, 0)},
     }
     figure, axes = new_figure(1, 3, width=WIDTH, height=3.7, width_ratios=[1, 1.3, 1])
     for axis, (title, sides) in zip(axes, stacks.items()):
         canvas(axis, title, width=length, bottom=-0.7, top=layers + 1.75)
         read, top = torch.zeros_like(here), layers + (len(sides) > 1)
-        for side, (mask, shift) in sides.items():
-            read |= _stack(axis, side, mask, here, layers, shift)
+        for side, (mask, beside, ahead) in sides.items():
+            asks = torch.diag(torch.ones(length - abs(ahead)), -ahead) > 0  # (T, T)
+            ends = (asks & here[:, None]).any(dim=0)  # (T,): the cells that the output reads
+            read |= _stack(axis, side, mask, ends, layers, beside)
             if top > layers:
-                _edges(axis, side, torch.eye(length) > 0, here, top, shift, 0.0)
+                _edges(axis, side, asks, here, top, beside, 0.0)
         if top > layers:
             _cells(axis, "both", here, top, 0.0)
             axis.text(place + 0.5, top + 0.45, "joined", ha="center", va="center", fontsize=SMALL)
         for token, used in enumerate(read.tolist()):
-            axis.plot(token + 0.5, 0, "s", ms=5, color="black" if used else FAINT)
+            look = HIDDEN if "both" in sides and token == place else {"ms": 5}
+            axis.plot(token + 0.5, 0, "s", color="black" if used else FAINT, **look)
         axis.plot(place + 0.5, top, **RING)
         axis.text(length / 2, -0.45, "tokens", ha="center", va="center", fontsize=SMALL)
     marks = [
         Line2D([], [], color=COLOURS[colour], marker=mark, label=label)
         for colour, mark, label in SIDES.values()
     ]
-    legend_below(figure, *marks, Line2D([], [], label="the output in question", **RING))
+    ring = Line2D([], [], label="the output in question", **RING)
+    hidden = Line2D([], [], color="black", marker="s", ls="", label="[MASK]", **HIDDEN)
+    legend_below(figure, *marks, ring, hidden)
     return figure
 
 
