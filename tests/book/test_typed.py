@@ -26,6 +26,10 @@ def test_every_number_of_a_page_is_vouched_for(page):
         ("It has {glue:text}`../notebooks/x.ipynb::y_64:.1f` points in {numref}`fig-x-12`.", []),
         ("{cite:t}`devlin2019` hide 15%. We hide 20%.", ["20"]),
         ("See {ref}`the four heads <sec-bert-heads>`.", ["four"]),
+        (
+            "A {glue:text}`x::y:d` of 17, a {ref}`sixth <sec-x>`, `8` of nine.",
+            ["17", "sixth", "nine"],
+        ),
         ("```python\nx = 12\n```\n", []),
         (
             "```{notebook-figure} ../notebooks/x.ipynb::y\n:name: fig-9\nAll six curves.\n```",

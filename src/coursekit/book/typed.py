@@ -36,7 +36,7 @@ NUMBER = re.compile(
 MARK = re.compile(r"^%\s*typed\s*\(([^)]+)\):\s*(.*)$")
 FENCE = re.compile(r"^\s*(`{3,}|~{3,})(.*)$")
 CITES = re.compile(r"\{(?:cite(?::\w+)?|footcite(?::\w+)?)\}`")
-_CODE = re.compile(r"(?<!\})(`+)(?!`).+?\1", re.DOTALL)
+_CODE = re.compile(r"(\{[\w:-]+\}`[^`]*`)|(`+)(?!`).+?\2", re.DOTALL)  # or a role, which stays
 _MATHS = re.compile(r"\$\$.*?\$\$|\$[^$]+\$", re.DOTALL)
 _ROLE = re.compile(r"\{(?:ref|doc|term)\}`([^`<]*?)(?:\s*<[^>]*>)?`")
 _OTHER_ROLE = re.compile(r"\{[\w:-]+\}`[^`]*`")
@@ -55,7 +55,7 @@ class Block:
     def numbers(self) -> list[str]:
         """Return the numbers of all sentences without a citation, each once, as they stand."""
         found = []
-        for sentence in _ENDS.split(_MATHS.sub("§", _CODE.sub("§", self.text))):
+        for sentence in _ENDS.split(_MATHS.sub("§", _CODE.sub(_role_or_sign, self.text))):
             if sentence is None or CITES.search(sentence):
                 continue
             plain = _OTHER_ROLE.sub("§", _ROLE.sub(r"\1", _TARGET.sub("]", sentence)))
@@ -109,6 +109,11 @@ def typed_numbers(page: Path, root: Path) -> Iterator[str]:
 def pages(root: Path) -> list[Path]:
     """Return the pages of the book."""
     return sorted((Path(root) / "book").glob("*.md"))
+
+
+def _role_or_sign(match: re.Match[str]) -> str:
+    """Return a role as it stands, and a sign in place of code."""
+    return match[1] or "§"
 
 
 def _listed(text: str) -> list[str]:
