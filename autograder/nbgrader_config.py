@@ -11,7 +11,7 @@ root = Path(__file__).resolve().parents[1]
 
 c.CourseDirectory.course_id = "attention"
 c.CourseDirectory.root = str(root)
-c.CourseDirectory.source_directory = "solutions"
+c.CourseDirectory.source_directory = "solutions/notebooks"
 c.CourseDirectory.release_directory = "notebooks/assignments"
 c.CourseDirectory.submitted_directory = "autograder/submitted"
 c.CourseDirectory.autograded_directory = "autograder/autograded"

@@ -31,7 +31,7 @@ from typing import Any
 from harness import RESULTS, arguments, resident, write
 
 from coursekit.assignments.rebuild import release_of
-from coursekit.course import quick_imports
+from coursekit.course import SOURCES, quick_imports, source_folder
 from coursekit.grading.demo.demo import make_course
 from coursekit.grading.demo.invented import make_class
 from coursekit.grading.results.feedback import write_feedback
@@ -104,10 +104,10 @@ class Ours:
 
     def __init__(self, root: Path) -> None:
         self.root, self.done = root, 0
-        (root / "solutions" / NAME).mkdir(parents=True)
+        source_folder(root, NAME).mkdir(parents=True)
         (root / "notebooks").mkdir()
         (root / "_config.yml").write_text("title: a benchmark\n")
-        (root / "solutions" / NAME / f"{NAME}.ipynb").write_text(Instructor().notebook)
+        (source_folder(root, NAME) / f"{NAME}.ipynb").write_text(Instructor().notebook)
         self.release = release_of(Instructor())
         self.wanted: dict[str, float] = {}
 
@@ -145,7 +145,7 @@ class Stock(Ours):
 
         config = Config()
         config.CourseDirectory.root = str(root)
-        config.CourseDirectory.source_directory = "solutions"
+        config.CourseDirectory.source_directory = SOURCES
         config.CourseDirectory.submitted_directory = "autograder/submitted"
         config.CourseDirectory.autograded_directory = "autograder/autograded"
         config.CourseDirectory.db_url = f"sqlite:///{root}/autograder/gradebook.db"

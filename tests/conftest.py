@@ -27,7 +27,7 @@ from hypothesis import settings
 os.environ["OMP_NUM_THREADS"] = "1"  # before anybody imports torch
 os.environ["MKL_NUM_THREADS"] = "1"
 
-from coursekit.course import quick_imports
+from coursekit.course import private_folder, quick_imports, source_folder
 
 with quick_imports():  # three seconds for each process of this run
     import jsonschema  # noqa: F401
@@ -79,6 +79,13 @@ def wait_for(condition: Callable[[], object], what: str, seconds: float = 300) -
     while not condition():
         assert time.monotonic() < last, f"{what} did not happen within {seconds} s"
         time.sleep(0.02)
+
+
+def copy_assignment(name: str, root: Path) -> None:
+    """Copy the sources of one of the course's assignments into the course at `root`."""
+    ours = TESTS.parent
+    for folder in (source_folder, private_folder):
+        shutil.copytree(folder(ours, name), folder(root, name))
 
 
 class Course:
@@ -245,8 +252,10 @@ class Classroom:
         self.root = root
         (root / "notebooks").mkdir(parents=True)
         (root / "_config.yml").write_text("title: A small course\n")
-        (root / "solutions" / "ps1").mkdir(parents=True)
-        (root / "solutions" / "ps1" / "ps1.ipynb").write_text(json.dumps(PS1))
+        self.source, self.private = source_folder(root, "ps1"), private_folder(root, "ps1")
+        for folder in (self.source, self.private):
+            folder.mkdir(parents=True)
+        (self.source / "ps1.ipynb").write_text(json.dumps(PS1))
 
     @staticmethod
     def release() -> dict:
@@ -300,6 +309,12 @@ def classroom(tmp_path: Path) -> Classroom:
 def make_cell():
     """Return the function that makes a cell, for tests that write their own notebooks."""
     return cell
+
+
+@pytest.fixture(scope="session")
+def copied() -> Callable[[str, Path], None]:
+    """Return the function that copies an assignment's sources, by name, into another course."""
+    return copy_assignment
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from coursekit import address, cli, doctor
+from coursekit.course import SOURCES
 from coursekit.exercises.checking import answer
 from coursekit.notebooks.lint import all_notebooks, lint
 from coursekit.notebooks.moving import home
@@ -21,7 +22,7 @@ NOTEBOOKS = (
     "notebooks/data.ipynb",
     "notebooks/training/cold.ipynb",
     "notebooks/assignments/a01_kernels/a01_kernels.ipynb",
-    "solutions/a01_kernels/a01_kernels.ipynb",
+    f"{SOURCES}/a01_kernels/a01_kernels.ipynb",
 )
 PACKAGE = "src/coursekit/address.py"
 
@@ -79,7 +80,7 @@ def test_one_command_sets_it_everywhere_and_another_one_anew(copy, capsys):
     assert f"The home of this course is {OURS}." in now["README.md"]
     colab = "https://colab.research.google.com/github/Some-Body/a.course/blob/main"
     for name in NOTEBOOKS:
-        place = name.replace("solutions/", "notebooks/assignments/")
+        place = name.replace(SOURCES, "notebooks/assignments")
         assert f"[Open in Colab]({colab}/{place})" in now[name], name
         assert f"git+{OURS}" in now[name], name
         assert lint(copy / name) == []

@@ -106,7 +106,7 @@ def test_readme_code_runs(capsys):
 
 
 def test_the_assignments_that_are_listed_are_those_that_exist():
-    there = {path.parent.name for path in (ROOT / "solutions").glob("*/*.ipynb")}
+    there = {path.parent.name for path in (ROOT / "solutions/notebooks").glob("*/*.ipynb")}
     released = {path.parent.name for path in (ROOT / "notebooks/assignments").glob("*/*.ipynb")}
     for page in ("solutions/README.md", "book/check.md"):
         assert set(re.findall(r"`(a\d\d_\w+)`", text(page))) == there == released, page

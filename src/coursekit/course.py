@@ -13,6 +13,9 @@ from pathlib import Path
 
 from coursekit.errors import CourseError
 
+# nbgrader copies to students whatever lies beside a source notebook; so what is private does not.
+SOURCES = "solutions/notebooks"
+
 
 def course_root(start: Path) -> Path:
     """Return the folder of the course: the nearest from `start` upwards that has both."""
@@ -24,6 +27,16 @@ def course_root(start: Path) -> Path:
         f"{start} is not inside a course: no folder from there upwards holds "
         "both _config.yml and notebooks/"
     )
+
+
+def source_folder(root: Path, name: str) -> Path:
+    """Return the folder of an assignment's source notebook, and of what students get beside it."""
+    return Path(root) / SOURCES / name
+
+
+def private_folder(root: Path, name: str) -> Path:
+    """Return the folder of an assignment's hidden cases and settings."""
+    return Path(root) / "solutions" / name
 
 
 def relative(path: Path, root: Path) -> str:

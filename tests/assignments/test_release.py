@@ -22,10 +22,10 @@ NAMES = release.sources(ROOT)
 
 
 @pytest.fixture
-def small(tmp_path):
+def small(tmp_path, copied):
     """A course with one assignment and nothing else, in a folder of its own."""
     name = NAMES[0]
-    shutil.copytree(ROOT / "solutions" / name, tmp_path / "course" / "solutions" / name)
+    copied(name, tmp_path / "course")
     (tmp_path / "course" / "notebooks" / "assignments").mkdir(parents=True)
     shutil.copy(ROOT / "_config.yml", tmp_path / "course" / "_config.yml")
     return tmp_path / "course"
@@ -61,7 +61,7 @@ def test_our_release_is_that_of_nbgraders_command(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", beside + os.pathsep + os.environ["PATH"])
     logging.getLogger("traitlets").setLevel(logging.ERROR)
     name = NAMES[0]
-    shutil.copytree(ROOT / "solutions" / name, tmp_path / "source" / name)
+    shutil.copytree(release.source(ROOT, name).parent, tmp_path / "source" / name)
     config = Config()
     config.CourseDirectory.root = str(tmp_path)
     config.CourseDirectory.course_id = "course"

@@ -36,6 +36,7 @@ def test_the_audit_finds_nothing_wrong(name):
     rows, general = audit.audit(ROOT, name)
     assert general == [] and [problem for row in rows for problem in row.problems] == []
     assert all(row.reference == row.solution == 1 and row.blank == 0 for row in rows)
+    assert all(0 < row.by_heart <= audit.BY_HEART <= 0.2 for row in rows)
     assert all(row.told == row.misconceptions >= 4 for row in rows)
     assert all(row.seconds < 1 for row in rows)
 
@@ -62,8 +63,8 @@ def test_a_misconception_as_a_cell_is_the_same_misconception(assignment, questio
 
 
 @pytest.fixture
-def copy(tmp_path):
-    shutil.copytree(ROOT / "solutions" / NAME, tmp_path / "solutions" / NAME)
+def copy(tmp_path, copied):
+    copied(NAME, tmp_path)
     shutil.copy(ROOT / "_config.yml", tmp_path)
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "book").mkdir()
@@ -73,7 +74,7 @@ def copy(tmp_path):
 
 
 def changed(copy, old, new, count=-1):
-    path = copy / "solutions" / NAME / f"{NAME}.ipynb"
+    path = source(copy, NAME)
     text = path.read_text(encoding="utf-8")
     assert old in text
     path.write_text(text.replace(old, new, count), encoding="utf-8")
@@ -122,6 +123,12 @@ def test_a_blank_that_earns_points_is_said(copy):
     begin = '"    ### BEGIN SOLUTION\\n",'
     changed(copy, begin, f'"    return scores.softmax(-1)\\n",\n{begin}', 1)
     assert "the blank release earns 100%" in problems(copy)
+
+
+@pytest.mark.usefixtures("only_the_first")
+def test_a_table_of_the_visible_cases_that_earns_too_much_is_said(copy, monkeypatch):
+    monkeypatch.setattr("coursekit.exercises.comparing.outcome.CHEAP", 1.0)
+    assert problems(copy) == ["a table of the visible cases earns 45%"]
 
 
 @pytest.mark.usefixtures("only_the_first")

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from coursekit.assignments.new import new
+from coursekit.assignments.release import source
+from coursekit.course import SOURCES
 from coursekit.errors import CourseError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,7 +25,7 @@ BLOCK = r"<!-- {kind}: (\S+) -->\n```\w+\n(.*?)\n```"
 
 
 @pytest.fixture
-def clone(tmp_path):
+def clone(tmp_path, copied):
     """The course with exercises of its own, and of its solutions the first alone."""
     source = tmp_path / "src" / "coursekit"
     source.mkdir(parents=True)
@@ -32,7 +34,7 @@ def clone(tmp_path):
             (source / path.name).symlink_to(path)
     no_cache = shutil.ignore_patterns("__pycache__")
     shutil.copytree(PACKAGE / "exercises", source / "exercises", ignore=no_cache)
-    shutil.copytree(ROOT / "solutions" / "a01_kernels", tmp_path / "solutions" / "a01_kernels")
+    copied("a01_kernels", tmp_path)
     for path in ("_config.yml", "pyproject.toml"):
         shutil.copy(ROOT / path, tmp_path)
     (tmp_path / "book").symlink_to(ROOT / "book")
@@ -58,7 +60,7 @@ def fill_in(clone):
     for place, text in re.findall(BLOCK.format(kind="file"), GUIDE, re.DOTALL):
         assert (clone / place).is_file()
         (clone / place).write_text(text + "\n", encoding="utf-8")
-    path = clone / "solutions" / NAME / f"{NAME}.ipynb"
+    path = source(clone, NAME)
     notebook = json.loads(path.read_text(encoding="utf-8"))
     cells = {cell["id"]: cell for cell in notebook["cells"]}
     for place, text in re.findall(BLOCK.format(kind="cell"), GUIDE, re.DOTALL):
@@ -72,7 +74,7 @@ def formed(clone):
     for words in (["ruff", "check", *ours], ["ruff", "format", "--check", *ours]):
         status, said = typed(clone, *words)
         assert status == 0, said
-    notebooks = f"notebooks lint notebooks/assignments/{NAME} solutions/{NAME}"
+    notebooks = f"notebooks lint notebooks/assignments/{NAME} {SOURCES}/{NAME}"
     status, said = coursekit(clone, f"coursekit {notebooks}")
     assert status == 0, said
 
@@ -102,13 +104,13 @@ def test_whoever_follows_the_guide_has_an_assignment_that_is_sound(clone):
 @pytest.mark.parametrize("address", [None, "https://github.com/somebody/course"])
 def test_the_first_cell_says_nothing_twice_and_links_to_itself(clone, address):
     if address:
-        first = clone / "solutions" / "a01_kernels" / "a01_kernels.ipynb"
+        first = source(clone, "a01_kernels")
         link = "https://colab.research.google.com/github/somebody/course/blob/main/notebooks/a01_kernels"
         notebook = json.loads(first.read_text(encoding="utf-8"))
         notebook["cells"][0]["source"] += [f"\n\n[Open in Colab]({link})"]
         first.write_text(json.dumps(notebook), encoding="utf-8")
     new(clone, NAME, ["mix"])
-    text = (clone / "solutions" / NAME / f"{NAME}.ipynb").read_text(encoding="utf-8")
+    text = (source(clone, NAME)).read_text(encoding="utf-8")
     lines = "".join(json.loads(text)["cells"][0]["source"]).splitlines()
     said = [line for line in lines if line]
     assert len(said) == len(set(said))

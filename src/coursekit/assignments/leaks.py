@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from coursekit.assignments.release import read, release, source, sources
-from coursekit.course import relative
+from coursekit.course import private_folder, relative
 
 SHORTEST = 24  # characters; shorter lines are in every program
 LONG = 40  # a line that nobody writes twice by chance
@@ -48,14 +48,13 @@ def private_lines(root: Path) -> tuple[set[str], set[str]]:
     solutions, hidden = set(), set()
     given = set()
     for name in sources(root):
-        path = source(root, name)
-        notebook = read(path)
+        notebook = read(source(root, name))
         for before, behind in zip(notebook["cells"], release(notebook)["cells"]):
             shown = set(_telling(behind["source"]))
             given |= shown
             gone = set(_telling(before["source"])) - shown
             (solutions if "BEGIN SOLUTION" in before["source"] else hidden).update(gone)
-        cases = path.with_name("hidden.py")
+        cases = private_folder(root, name) / "hidden.py"
         if cases.is_file():
             hidden.update(_telling(cases.read_text(encoding="utf-8")))
     return solutions - given, hidden - given

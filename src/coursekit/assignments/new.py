@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from coursekit.assignments.release import read, released, source, sources
-from coursekit.course import quick_imports, write_whole
+from coursekit.course import SOURCES, private_folder, quick_imports, source_folder, write_whole
 from coursekit.errors import CourseError
 from coursekit.notebooks.first_cells import COLAB_TEXT
 
@@ -115,11 +115,12 @@ ANSWER = '''def {question}(x):
 
 def new(root: Path, name: str, questions: list[str]) -> list[Path]:
     """Write the files of the assignment `name` with these questions; return which."""
-    folder, solutions = _folders(root, name)
-    _refuse(name, questions, (folder, solutions))
+    folder = _exercises(root, name)
+    private, notebooks = private_folder(root, name), source_folder(root, name)
+    _refuse(name, questions, (folder, private, notebooks))
     pattern = next(iter(sources(root)), None)
     if pattern is None:
-        raise CourseError("solutions/ has no assignment whose first cell a new one could take")
+        raise CourseError(f"{SOURCES}/ has no assignment whose first cell a new one could take")
     page = next(path.stem for path in sorted((root / "book").glob("*.md")))
     facts = {
         "name": name,
@@ -135,8 +136,8 @@ def new(root: Path, name: str, questions: list[str]) -> list[Path]:
         asked = {"question": one, "heading": _heading(one), "place": place, "page": page}
         texts[folder / f"{_file(one)}.py"] = QUESTION.format(**asked)
         hidden.append(("\n" if place > 1 else "") + CASE.format(**asked))
-    texts[solutions / "hidden.py"] = "\n".join(hidden)
-    texts[solutions / f"{name}.ipynb"] = _notebook(
+    texts[private / "hidden.py"] = "\n".join(hidden)
+    texts[notebooks / f"{name}.ipynb"] = _notebook(
         read(source(root, pattern)), pattern, facts, questions
     )
     for path, text in texts.items():
@@ -144,16 +145,16 @@ def new(root: Path, name: str, questions: list[str]) -> list[Path]:
     return [*texts, released(root, name)]
 
 
-def _folders(root: Path, name: str) -> tuple[Path, Path]:
+def _exercises(root: Path, name: str) -> Path:
     exercises = Path(root) / "src" / "coursekit" / "exercises"
     if not exercises.is_dir():
         raise CourseError(
             f"{root} has no src/coursekit/exercises; run this in a clone of the course"
         )
-    return exercises / name, Path(root) / "solutions" / name
+    return exercises / name
 
 
-def _refuse(name: str, questions: list[str], folders: tuple[Path, Path]) -> None:
+def _refuse(name: str, questions: list[str], folders: tuple[Path, ...]) -> None:
     """Raise unless such files can be written."""
     if not re.fullmatch(r"a\d\d_[a-z]\w*", name):
         raise CourseError(f"an assignment is called like a10_mixing, found {name!r}")

@@ -11,26 +11,46 @@ import copy
 from pathlib import Path
 from typing import Any
 
-from coursekit.course import quick_imports, relative, write_whole
+from coursekit.course import (
+    SOURCES,
+    private_folder,
+    quick_imports,
+    relative,
+    source_folder,
+    write_whole,
+)
 from coursekit.errors import CourseError
 
 # nbconvert's ClearOutput takes these away with the outputs.
 NOISE = ("collapsed", "scrolled")
+PRIVATE = (".py", ".toml")  # hidden cases and settings; a picture or a table may go to students
 
 
 def sources(root: Path) -> list[str]:
     """Return the names of all assignments that have a source."""
-    found = (Path(root) / "solutions").glob("*/*.ipynb")
+    found = (Path(root) / SOURCES).glob("*/*.ipynb")
     return sorted({path.stem for path in found if path.stem == path.parent.name})
 
 
 def source(root: Path, name: str) -> Path:
     """Return where the instructor's notebook is."""
-    path = Path(root) / "solutions" / name / f"{name}.ipynb"
+    path = source_folder(root, name) / f"{name}.ipynb"
     if not path.is_file():
         there = ", ".join(sources(root)) or "none"
         raise CourseError(f"there is no {relative(path, root)}; assignments with a source: {there}")
+    check_beside(root, name)
     return path
+
+
+def check_beside(root: Path, name: str) -> None:
+    """Refuse what is private beside a source notebook, where nbgrader gives it to students."""
+    folder = source_folder(root, name)
+    found = sorted(path for path in folder.rglob("*") if path.suffix in PRIVATE)
+    if found:
+        raise CourseError(
+            f"{relative(found[0], root)} stands beside a source notebook, so nbgrader would give "
+            f"it to every student; move it to {relative(private_folder(root, name), root)}/"
+        )
 
 
 def released(root: Path, name: str) -> Path:

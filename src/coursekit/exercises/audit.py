@@ -1,9 +1,9 @@
 """`coursekit audit`: the proof that an assignment grades as it should, before any student sees it.
 
-The reference and the source's own solution earn everything, the blank release nothing; every
-misconception loses points and is told its own hint and no other's, from the visible cases alone as
-well; the notebook asks what the questions say; nothing private is in what students get. Answers are
-run in this process: they are ours.
+The reference and the source's own solution earn everything, the blank release nothing, and the
+visible cases learned by heart next to nothing; every misconception loses points and is told its own
+hint and no other's, from the visible cases alone as well; the notebook asks what the questions say;
+nothing private is in what students get. Answers are run in this process: they are ours.
 """
 
 from __future__ import annotations
@@ -18,17 +18,20 @@ from typing import Any
 
 from coursekit.assignments.leaks import leaks
 from coursekit.assignments.release import read, release, release_text, released, source, sources
-from coursekit.course import course_root
+from coursekit.course import SOURCES, course_root, private_folder
 from coursekit.errors import CourseError
 from coursekit.exercises import catalogue, private
 from coursekit.exercises.checking.check import check
 from coursekit.exercises.checking.clock import silence
+from coursekit.exercises.comparing.by_heart import by_heart
 from coursekit.exercises.comparing.idle import idle
 from coursekit.exercises.comparing.outcome import Known, Outcome, differ, observe
+from coursekit.exercises.fresh import usual_numbers
 from coursekit.exercises.question import Assignment, Case, Question
 
 FEWEST = {"visible cases": 3, "hidden cases": 4, "misconceptions": 4}
 SLOWEST = 1.0  # seconds for check
+BY_HEART = 0.2  # of the points, at the most, for a table of what is visible
 
 
 @dataclass
@@ -42,6 +45,7 @@ class Audited:
     reference: float = 0.0  # shares of the points
     solution: float = 0.0
     blank: float = 0.0
+    by_heart: float = 0.0
     misconceptions: int = 0
     told: int = 0  # misconceptions that lose points and get their own hint
     seconds: float = 0.0  # of check on the reference
@@ -53,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     root = course_root(arguments.root or Path.cwd())
     names = [arguments.name] if arguments.name else sources(root)
     if not names:
-        raise CourseError("there is no assignment in solutions/ to audit")
+        raise CourseError(f"there is no assignment in {SOURCES}/ to audit")
     problems, rows = [], []
     for name in names:
         audited, general = audit(root, name)
@@ -75,9 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
 def audit(root: Path, name: str) -> tuple[list[Audited], list[str]]:
     """Return what was found for each question, and what is wrong with the assignment as a whole."""
     assignment = catalogue.load(name)
-    path = source(root, name)
-    notebook = read(path)
-    hidden = path.with_name("hidden.py")
+    notebook = read(source(root, name))
+    hidden = private_folder(root, name) / "hidden.py"
     cases = (
         private.read(hidden.read_text(encoding="utf-8"), str(hidden)) if hidden.is_file() else {}
     )
@@ -97,7 +100,8 @@ def audit(root: Path, name: str) -> tuple[list[Audited], list[str]]:
 
 def table(rows: Sequence[Audited]) -> str:
     """Return the rows as text."""
-    head = ("question", "cases", "reference", "solution", "blank", "misconceptions", "check")
+    head = ("question", "cases", "reference", "solution", "blank", "by heart", "misconceptions")
+    head += ("check",)
     lines = [head]
     for row in rows:
         lines.append(
@@ -107,6 +111,7 @@ def table(rows: Sequence[Audited]) -> str:
                 f"{100 * row.reference:.0f}%",
                 f"{100 * row.solution:.0f}%",
                 f"{100 * row.blank:.0f}%",
+                f"{100 * row.by_heart:.0f}%",
                 f"{row.told} of {row.misconceptions}",
                 f"{1000 * row.seconds:.0f} ms",
             )
@@ -172,6 +177,12 @@ def _question(
     for name, answer in idle(question.reference).items():
         if earned := share(known, [known.idle(name, answer, n) for n in range(len(known.cases))]):
             row.problems.append(f"an answer that looks at nothing ({name}) earns {earned:.0%}")
+    for answer in by_heart(assignment, question).values():
+        student = catalogue.references(assignment, **{question.name: answer})
+        with usual_numbers():
+            row.by_heart = max(row.by_heart, share(known, everything(student)))
+    if row.by_heart > BY_HEART:
+        row.problems.append(f"a table of the visible cases earns {row.by_heart:.0%}")
     free = sum(case.weight for n, case in enumerate(known.cases) if known.free(n))
     if free > sum(case.weight for case in known.cases) / 2:
         row.problems.append("answers that look at nothing pass most of the cases")

@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from coursekit.assignments.limits import Limits
+from coursekit.assignments.release import check_beside
+from coursekit.course import private_folder, source_folder
 from coursekit.errors import CourseError
 
 
@@ -39,8 +41,13 @@ class Folders:
 
     @property
     def source(self) -> Path:
-        """The instructor's folder of the assignment, with solutions and hidden tests."""
-        return self.root / "solutions" / self.name
+        """The instructor's notebooks, with what students get beside them."""
+        return source_folder(self.root, self.name)
+
+    @property
+    def private(self) -> Path:
+        """The folder of the hidden cases and of `assignment.toml`."""
+        return private_folder(self.root, self.name)
 
     @property
     def release(self) -> Path:
@@ -96,12 +103,13 @@ class Folders:
         found = sorted(path.stem for path in self.source.glob("*.ipynb"))
         if not found:
             raise CourseError(f"there is no assignment {self.name}: no notebook in {self.source}")
+        check_beside(self.root, self.name)
         return [self.name] if self.name in found else found
 
     @cached_property
     def settings(self) -> dict[str, Any]:
         """What `assignment.toml` says, empty where there is no such file."""
-        return settings_of(self.source)
+        return settings_of(self.private)
 
     @cached_property
     def limits(self) -> Limits:
@@ -109,10 +117,8 @@ class Folders:
         try:
             return Limits(**self.settings.get("limits", {}))
         except TypeError as error:
-            known = ", ".join(Limits.__dataclass_fields__)
-            raise CourseError(
-                f"[limits] in {self.source / 'assignment.toml'} has an unknown name; known: {known}"
-            ) from error
+            path, known = self.private / "assignment.toml", ", ".join(Limits.__dataclass_fields__)
+            raise CourseError(f"[limits] in {path} has an unknown name; known: {known}") from error
 
     @cached_property
     def config(self) -> Any:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from coursekit import address
-from coursekit.course import relative
+from coursekit.course import SOURCES, relative
 from coursekit.errors import CourseError
 from coursekit.notebooks.needs import packages
 
@@ -94,8 +94,8 @@ def colab_link(path: Path, root: Path) -> str:
     if not name:
         return ""
     place = relative(path, root)
-    if place.startswith("solutions/"):
-        place = f"notebooks/assignments/{place.removeprefix('solutions/')}"
+    if place.startswith(f"{SOURCES}/"):
+        place = f"notebooks/assignments/{place.removeprefix(f'{SOURCES}/')}"
     return COLAB.format(repository=name, branch=branch, path=place)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from coursekit.course import course_root, quick_imports, relative, write_whole
+from coursekit.course import SOURCES, course_root, quick_imports, relative, write_whole
 from coursekit.errors import CourseError
 from coursekit.notebooks.first_cells import SETUP_ID, cell_name, first_cells, fix_first_cells
 from coursekit.notebooks.imports import parse_cell, read_notebook
@@ -56,7 +56,7 @@ class Problem:
 def all_notebooks(root: Path) -> list[Path]:
     """Return every notebook of the course: lectures, trainings, assignments and their sources."""
     root = Path(root)
-    found = [*(root / "notebooks").rglob("*.ipynb"), *(root / "solutions").glob("*/*.ipynb")]
+    found = [*(root / "notebooks").rglob("*.ipynb"), *(root / SOURCES).glob("*/*.ipynb")]
     return sorted(path for path in found if ".ipynb_checkpoints" not in path.parts)
 
 
@@ -218,7 +218,7 @@ def _assignment(notebook: dict, path: Path, root: Path) -> Found:
     """What only an assignment has: cells that nbgrader knows, and a last look before the upload."""
     place = relative(path, root)
     released = place.startswith("notebooks/assignments/")
-    if not released and not place.startswith("solutions/"):
+    if not released and not place.startswith(f"{SOURCES}/"):
         return
     names = set()
     for cell, name in _named(notebook):

@@ -316,7 +316,7 @@ def test_a_file_that_is_too_large_is_told_as_that(
 
     fake = Path(__file__).parents[1] / "fake_engine.py"
     options = Options(workers=1, engine=f"{fake}:Fake", master=f"{fake}:Master")
-    (folders.source / "assignment.toml").write_text("[limits]\nsubmission_bytes = 1048576\n")
+    (folders.private / "assignment.toml").write_text("[limits]\nsubmission_bytes = 1048576\n")
     good = json.dumps(classroom.answered())
     large = good + os.urandom(1 << 20).hex()
     if form == "zip":

@@ -390,9 +390,7 @@ def test_the_command_names_who_is_missing_and_who_is_set_aside(classroom, tmp_pa
     assert main([*asked, "--zip", str(path), "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["missing"] == ["00124"] and data["set_aside"][0][0] == "124.ipynb"
-    (classroom.root / "solutions" / "ps1" / "ps1.ipynb").rename(
-        classroom.root / "solutions" / "ps1" / "one.ipynb"
-    )
-    (classroom.root / "solutions" / "ps1" / "two.ipynb").write_text("{}")
+    (classroom.source / "ps1.ipynb").rename(classroom.source / "one.ipynb")
+    (classroom.source / "two.ipynb").write_text("{}")
     assert main([*asked, "--zip", str(path)]) != 0
     assert "ps1 has 2 notebooks (one, two), and collect takes one" in capsys.readouterr().err

@@ -85,14 +85,14 @@ def test_no_time_that_a_student_can_write(folders, tmp_path, members, form):
 
 def test_a_canvas_zip_makes_nobody_late(classroom, folders, tmp_path, quick_gradebook, capsys):
     """Its members carry the time of zipping; Canvas says who is late, and not by how much."""
-    (folders.source / "assignment.toml").write_text(
+    (folders.private / "assignment.toml").write_text(
         "due = 2026-10-01T12:00:00+02:00\n[late]\nrate = 0.1\n"
     )
     (folders.class_folder).mkdir()
     (folders.class_folder / "nbgrader_config.py").write_text(
         "c = get_config()\n"
         'c.AssignLatePenalties.plugin_class = "coursekit.grading.late_plugin.DailyPenalty"\n'
-        f"c.DailyPenalty.solutions = {str(folders.source.parent)!r}\n"
+        f"c.DailyPenalty.solutions = {str(folders.private.parent)!r}\n"
     )
     good = json.dumps(classroom.answered())
     members = {"doejane_1_11_ps1.ipynb": good, "wangwei_LATE_2_12_ps1.ipynb": good}

@@ -146,7 +146,7 @@ def test_the_instructor_changes_the_notebook(classroom, quick_gradebook):
 
     a_class(classroom)
     grade_class(classroom.root, "ps1", OPTIONS)
-    path = classroom.root / "solutions" / "ps1" / "ps1.ipynb"
+    path = classroom.source / "ps1.ipynb"
     master = json.loads(path.read_text())
     classroom.find(master, "test_square")["metadata"]["nbgrader"]["points"] = 4
     master["cells"] = [cell for cell in master["cells"] if cell["id"] != "why"]

@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from coursekit.assignments.limits import MB, Limits
-from coursekit.assignments.release import read
+from coursekit.assignments.release import read, source
+from coursekit.course import private_folder
 from coursekit.exercises import catalogue, private
 from coursekit.exercises.audit import _namespace
 from coursekit.exercises.comparing.outcome import Known, differ, observe
@@ -44,10 +45,9 @@ def stand_ins(references: dict, limits: Limits | None = None) -> SimpleNamespace
 def test_a_right_answer_passes_every_case_with_ours_below_it(assignment, name):
     made = catalogue.load(assignment)
     question = next(question for question in made.questions if question.name == name)
-    folder = ROOT / "solutions" / assignment
-    hidden = private.read((folder / "hidden.py").read_text())
+    hidden = private.read((private_folder(ROOT, assignment) / "hidden.py").read_text())
     known = Known(made, question, (*question.cases, *hidden[name]))
-    solved = _namespace(read(folder / f"{assignment}.ipynb"))
+    solved = _namespace(read(source(ROOT, assignment)))
     below = {q.name: q.reference for q in made.questions if q.name in question.needs}
     names = vars(stand_ins(below))
     answer = getattr(solved, name)

@@ -278,7 +278,7 @@ def student(desk):
     attempt = Attempt(desk.engine._warm, [Cell(1, "a", "", MODULE)], ["Block"])
     process = attempt.process()
     assert attempt.defined == {"Block": "type"}
-    link = Link("a case", 1)
+    link = Link("a case", 0, 1)
 
     def ask(link, letter):
         _, (reply,) = process.exchange([letter], {"cases": [link.about]}, process.until(20.0))

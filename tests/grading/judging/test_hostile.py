@@ -19,6 +19,7 @@ import bs4
 import pytest
 
 from coursekit.assignments.limits import Limits
+from coursekit.course import private_folder, source_folder
 from coursekit.grading.folders import Folders
 from coursekit.grading.results.feedback import write_feedback
 from coursekit.grading.running.journal import Journal
@@ -556,14 +557,15 @@ def test_a_class_of_them_is_graded_to_the_last_row(tools, tmp_path, workers, qui
 def _course(tools, folder: Path, limits: Limits) -> tuple[Path, Path]:
     """Make a course with the assignment `powers`; return it and the folder for what comes in."""
     root = folder / "course"
-    source = root / "solutions" / "powers"
-    source.mkdir(parents=True)
+    source, private = source_folder(root, "powers"), private_folder(root, "powers")
+    for made in (source, private):
+        made.mkdir(parents=True)
     (root / "notebooks").mkdir()
     (root / "_config.yml").write_text("title: A small course\n")
     (source / "powers.ipynb").write_text(tools.MASTER.notebook)
-    (source / "hidden.py").write_text(tools.HIDDEN)
+    (private / "hidden.py").write_text(tools.HIDDEN)
     fields = "\n".join(f"{name} = {value}" for name, value in dataclasses.asdict(limits).items())
-    (source / "assignment.toml").write_text(f"[limits]\n{fields}\n")
+    (private / "assignment.toml").write_text(f"[limits]\n{fields}\n")
     return root, root / "autograder" / "submitted"
 
 

@@ -115,15 +115,13 @@ def test_no_expected_value_is_used_after_it_was_changed(scales):
 @pytest.fixture(scope="module")
 def kernels(tools):
     """Grade the first assignment of the course: our own answers, but for those given."""
-    folder = Path(__file__).parents[3] / "solutions" / "a01_kernels"
-    from types import SimpleNamespace
-
     from coursekit.grading.demo.invented import Maker
+    from coursekit.grading.folders import Folders
 
-    place = SimpleNamespace(name=folder.name, source=folder)
-    maker = Maker(place, folder.name, random.Random(0))
+    place = Folders(Path(__file__).parents[3], "a01_kernels")
+    maker = Maker(place, place.name, random.Random(0))
     limits = Limits(cell_seconds=2.0, question_seconds=4.0, notebook_seconds=4.0)
-    with Engine(Master.read(folder), limits) as engine:
+    with Engine(Master.read(place.root, place.name), limits) as engine:
 
         def grade(**instead: str) -> dict:
             notebook = maker.release | {"cells": [dict(cell) for cell in maker.release["cells"]]}

@@ -70,7 +70,8 @@ class Classroom:
     def __init__(self, root: Path, template: Path) -> None:
         self.root, self.name = root, "powers"
         self.folders = Folders(root, self.name)
-        self.folders.source.mkdir(parents=True)
+        for folder in (self.folders.source, self.folders.private):
+            folder.mkdir(parents=True)
         (root / "notebooks").mkdir()
         (root / "_config.yml").write_text("repository:\n  url: https://github.com/a/course\n")
         (self.folders.source / "powers.ipynb").write_text(json.dumps(POWERS))
@@ -145,7 +146,7 @@ class Classroom:
 
     def late(self, **rule: float) -> None:
         lines = [f"{name} = {value}" for name, value in rule.items()]
-        (self.folders.source / "assignment.toml").write_text("[late]\n" + "\n".join(lines))
+        (self.folders.private / "assignment.toml").write_text("[late]\n" + "\n".join(lines))
 
     def hand_in(
         self,

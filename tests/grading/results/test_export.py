@@ -166,7 +166,7 @@ def test_rule_is_checked_when_read(classroom) -> None:
     for wrong in ({"rate": -1}, {"rate": 2}, {"rat": 0.1}, {"rate": '"x"'}, {"rate": "nan"}):
         classroom.late(**wrong)
         with pytest.raises(CourseError, match=r"assignment\.toml.*\[late\]"):
-            rule_of(classroom.folders.source)
+            rule_of(classroom.folders.private)
 
 
 def test_nbgraders_own_step_uses_the_plugin(classroom) -> None:
@@ -179,7 +179,7 @@ def test_nbgraders_own_step_uses_the_plugin(classroom) -> None:
     classroom.hand_in("ada", classroom.partial(), manual=3, hours_late=2)
     config = Config()
     config.AssignLatePenalties.plugin_class = "coursekit.grading.late_plugin.DailyPenalty"
-    config.DailyPenalty.solutions = str(classroom.folders.source.parent)
+    config.DailyPenalty.solutions = str(classroom.folders.private.parent)
     about = {"notebook": "powers", "assignment": "powers", "student": "ada",
              "db_url": classroom.folders.database}  # fmt: skip
     AssignLatePenalties(config=config).preprocess(v4.new_notebook(), {"nbgrader": about})

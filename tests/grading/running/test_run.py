@@ -141,14 +141,14 @@ def test_again_nothing_is_run_and_manual_grades_stay(classroom, tmp_path):
 def test_what_a_verdict_depends_on(classroom):
     classroom.hand_in("ada")
     assert grade_class(classroom.root, "ps1", options()).graded == 1
-    folder = classroom.root / "solutions" / "ps1"
+    folder = classroom.private
     (folder / "hidden.py").write_text("# another case\n")
     assert grade_class(classroom.root, "ps1", options()).graded == 1
     (folder / "assignment.toml").write_text("[limits]\ncell_seconds = 3\n")
     assert grade_class(classroom.root, "ps1", options()).graded == 1
-    master = json.loads((folder / "ps1.ipynb").read_text())
+    master = json.loads((classroom.source / "ps1.ipynb").read_text())
     master["cells"][0]["source"] = "# Powers!"
-    (folder / "ps1.ipynb").write_text(json.dumps(master))
+    (classroom.source / "ps1.ipynb").write_text(json.dumps(master))
     assert grade_class(classroom.root, "ps1", options()).graded == 1
     assert grade_class(classroom.root, "ps1", options()).graded == 0
     (folder / "assignment.toml").write_text("[limits]\nfile_size = 3\n")
@@ -256,7 +256,7 @@ def test_a_link_or_nothing_in_the_folder(classroom):
     classroom.hand_in("bob").unlink()
     path = classroom.hand_in("cy")
     path.unlink()
-    path.symlink_to(classroom.root / "solutions" / "ps1" / "ps1.ipynb")
+    path.symlink_to(classroom.source / "ps1.ipynb")
     path = classroom.hand_in("dee")
     path.unlink()
     os.mkfifo(path)
@@ -268,7 +268,7 @@ def test_a_link_or_nothing_in_the_folder(classroom):
 
 def test_two_notebooks_in_one_assignment(classroom):
     """As nbgrader's own example course has them."""
-    source = classroom.root / "solutions" / "ps1"
+    source = classroom.source
     (source / "ps1.ipynb").rename(source / "problem1.ipynb")
     (source / "problem2.ipynb").write_text((source / "problem1.ipynb").read_text())
     first = classroom.hand_in("ada")
@@ -280,9 +280,7 @@ def test_two_notebooks_in_one_assignment(classroom):
 
 
 def test_late(classroom):
-    (classroom.root / "solutions/ps1/assignment.toml").write_text(
-        "due = 2026-10-01T12:00:00+02:00\n"
-    )
+    (classroom.private / "assignment.toml").write_text("due = 2026-10-01T12:00:00+02:00\n")
     config = classroom.root / "autograder" / "nbgrader_config.py"
     config.parent.mkdir()
     config.write_text("c = get_config()\nc.LateSubmissionPlugin.penalty_method = 'zero'\n")

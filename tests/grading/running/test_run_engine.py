@@ -76,16 +76,15 @@ def test_a_class_and_a_kill(classroom, processes):
     assert points(classroom.root) == expected
 
 
-def test_a_question_of_the_course(classroom):
+def test_a_question_of_the_course(classroom, copied):
     """The release of the first assignment gets nothing, its own solution everything."""
     import json
-    import shutil
-    from pathlib import Path
 
-    source = Path(__file__).resolve().parents[3] / "solutions" / "a01_kernels"
-    shutil.copytree(source, classroom.root / "solutions" / "a01_kernels")
-    master = json.loads((source / "a01_kernels.ipynb").read_text())
     from coursekit.assignments.regions import release_source
+    from coursekit.assignments.release import source
+
+    copied("a01_kernels", classroom.root)
+    master = json.loads(source(classroom.root, "a01_kernels").read_text())
 
     for student in ("blank", "right"):
         folder = classroom.root / "autograder" / "submitted" / student / "a01_kernels"

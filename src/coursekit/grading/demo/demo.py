@@ -49,19 +49,22 @@ def make_course(root: Path, output: Path, name: str) -> Path:
         if not (output / MARK).is_file():
             raise CourseError(f"{output} is not empty and no earlier demo; name another folder")
         shutil.rmtree(output)
-    source = Folders(root, name).source
-    if not source.is_dir():
-        raise CourseError(f"there is no assignment {name} in {source.parent}")
+    ours, theirs = Folders(root, name), Folders(output, name)
+    if not ours.source.is_dir():
+        raise CourseError(f"there is no assignment {name} in {ours.source.parent}")
     output.mkdir(parents=True, exist_ok=True)
     (output / MARK).touch()
     shutil.copy(root / "_config.yml", output)
-    shutil.copytree(source, output / "solutions" / name)
+    shutil.copytree(ours.source, theirs.source)
+    theirs.private.mkdir()
+    if (hidden := ours.private / "hidden.py").is_file():
+        shutil.copy(hidden, theirs.private)
     (output / "notebooks").mkdir()
     (output / "autograder").mkdir()
     config = root / "autograder" / "nbgrader_config.py"
     if config.is_file():
         shutil.copy(config, output / "autograder")
-    (output / "solutions" / name / "assignment.toml").write_text(SETTINGS, encoding="utf-8")
+    (theirs.private / "assignment.toml").write_text(SETTINGS, encoding="utf-8")
     return output
 
 

@@ -89,7 +89,7 @@ def _due(folders: Folders) -> datetime | None:
         return None
     if not isinstance(due, datetime) or due.tzinfo is None:
         raise CourseError(
-            f"due in {folders.source / 'assignment.toml'} should be a time with its zone, "
+            f"due in {folders.private / 'assignment.toml'} should be a time with its zone, "
             "such as 2026-10-01T23:59:00+02:00"
         )
     return due.astimezone(UTC).replace(tzinfo=None)

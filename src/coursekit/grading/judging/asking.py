@@ -53,7 +53,7 @@ class Looking:
 
     def link(self, number: int, dialogue: int) -> Link:
         """Return the beginning of the dialogue of one case."""
-        return Link(f"{self.question.name} {number}", dialogue, self.question.forbidden)
+        return Link(self.question.name, number, dialogue, self.question.forbidden)
 
 
 class Asking:

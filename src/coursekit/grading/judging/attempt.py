@@ -1,6 +1,7 @@
 """One submission at work: its cells run in a forked process, again in a fresh one if that dies.
 
-A cell that takes the process with it (endless, out of memory, too much printed, crashed) is left
+Each question is asked with the names that there were at its check: what stands below it cannot undo
+an answer. A cell that takes the process with it (endless, out of memory, too much printed, crashed) is left
 out of the next one, but for its definitions; if these do it again, altogether. The cells have their
 time, and the questions have theirs: what one of them uses up is not missing from another's.
 """
@@ -40,7 +41,7 @@ class Cell:
     id: str
     grade_id: str
     source: str
-    graded: bool = False  # a locked cell of tests, for notebooks that are judged in the process
+    graded: bool = False  # a locked cell of tests, run for notebooks that are judged in the process
 
 
 @dataclass
@@ -145,20 +146,24 @@ class Attempt:
             self._spent += self._process.spent
             self._process = None
 
-    def trouble(self, grade_id: str) -> Trouble | None:
-        """Return how the cell with this name failed, if it did."""
+    def trouble(self, grade_id: str, answer: str | None) -> Trouble | None:
+        """Return how the cell with this answer failed, or else that with this name."""
         for cell in self._cells:
-            if cell.grade_id == grade_id and cell.number in self.ran:
+            if (answer or grade_id) in (cell.source, cell.grade_id) and cell.number in self.ran:
                 return self.ran[cell.number].trouble
         return None
 
     def _run_all(self, process: StudentProcess) -> None:
         self._on_own = 0.0  # seconds of the cells that are no tests
+        checked: list[str] = []  # questions whose check stands here
         for cell in self._cells:
             left_out = self._left_out.get(cell.number, "")
-            if left_out != "all":
-                self._run(process, cell, left_out == "definitions")
-        names = {"op": "names", "names": self._wanted}
+            if cell.graded and self._wanted:
+                checked.append(cell.grade_id.removeprefix("test_"))
+            elif left_out != "all":
+                self._run(process, cell, left_out == "definitions", checked)
+                checked = []
+        names = {"op": "names", "names": self._wanted, "checked": checked}
         answer, _ = process.ask(names, [], process.until(10))
         found = answer.get("names")
         found = found if isinstance(found, dict) else {}
@@ -167,7 +172,9 @@ class Attempt:
         }
         self._put_ours_in(process)
 
-    def _run(self, process: StudentProcess, cell: Cell, definitions: bool) -> None:
+    def _run(
+        self, process: StudentProcess, cell: Cell, definitions: bool, checked: list[str]
+    ) -> None:
         """Run one cell; what is seen the first time is what counts."""
         seconds, began = self.limits.cell_seconds, process.spent
         if not cell.graded:
@@ -177,6 +184,7 @@ class Attempt:
             "number": cell.number,
             "source": cell.source,
             "definitions": definitions,
+            "checked": checked,
         }
         process.clear()
         try:

@@ -1,6 +1,6 @@
 """From a submission to a verdict: pure, but for the processes that it starts and ends.
 
-    with Engine(Master.read(folder)) as engine:
+    with Engine(Master.read(root, name)) as engine:
         verdict = engine.grade(submission)
 
 Nothing is read from or written to the course here, so the same call runs in a pool of workers or on
@@ -130,7 +130,7 @@ class Engine:
         if self._judge is None:
             questions, attempt = plain.judge(warm, cells, self.master.notebook, rebuilt.answers)
         else:
-            attempt = Attempt(warm, own, self._judge.names)
+            attempt = Attempt(warm, cells, self._judge.names)
             try:
                 questions = self._judge.judge(attempt, rebuilt.answers)
             finally:

@@ -117,8 +117,6 @@ class Judge:
         question, seen = look.question, look.seen
         known = self._known[question.name]
         visible = len(question.cases)
-        total = sum(case.weight for case in known.cases)
-        shares = [case.weight / total if total else 0.0 for case in known.cases]
         status = overall(seen)
         why = reason(known.cases, visible, seen)
         right = 1.0 if status == "OK" else known.earned([one.passed for one in seen])
@@ -151,7 +149,7 @@ class Judge:
                     detail=_readable(one.detail),
                     seconds=one.seconds,
                 )
-                for number, (case, share, one) in enumerate(zip(known.cases, shares, seen))
+                for number, (case, share, one) in enumerate(zip(known.cases, known.shares, seen))
             ],
         )
 
@@ -217,7 +215,7 @@ class Judge:
     ) -> tuple[Status, str]:
         """Say why the name that is asked for is not there."""
         name = question.name
-        trouble = attempt.trouble(name)
+        trouble = attempt.trouble(name, answer)
         if trouble is not None and (answer or trouble.kind != "NotImplementedError"):
             said = one_line(trouble.sentence())
             return trouble.status, f"the cell of {name} stops, so {name} is not defined: {said}"
@@ -231,7 +229,6 @@ class Judge:
         self, question: Question, status: Status, sentence: str, flags: list[str]
     ) -> QuestionVerdict:
         known = self._known[question.name]
-        total = sum(case.weight for case in known.cases) or 1.0
         sentence = sentence or "the time for the notebook was used up"
         sentence = sentence[:1].upper() + sentence[1:]
         return QuestionVerdict(
@@ -248,9 +245,9 @@ class Judge:
                     says=case.says,
                     hidden=number >= len(question.cases),
                     status=status,
-                    share=round(case.weight / total, 4),
+                    share=round(share, 4),
                 )
-                for number, case in enumerate(known.cases)
+                for number, (case, share) in enumerate(zip(known.cases, known.shares))
             ],
         )
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from coursekit.errors import CourseError
+from coursekit.assignments.release import source
+from coursekit.course import private_folder
 
 
 @dataclass(frozen=True)
@@ -20,17 +21,9 @@ class Master:
     key: str = ""  # names all that a grade depends on but for the submission and the limits
 
     @classmethod
-    def read(cls, folder: Path) -> Self:
-        """Read `solutions/NAME`."""
-        folder = Path(folder)
-        name = folder.resolve().name
-        path = folder / f"{name}.ipynb"
-        others = sorted(folder.glob("*.ipynb"))
-        if not path.is_file() and len(others) == 1:
-            path = others[0]
-        if not path.is_file():
-            raise CourseError(f"{folder} has no notebook {name}.ipynb; it should be there")
-        hidden = folder / "hidden.py"
+    def read(cls, root: Path, name: str) -> Self:
+        """Read the assignment `name` of the course at `root`."""
+        path, hidden = source(root, name), private_folder(root, name) / "hidden.py"
         text = hidden.read_text(encoding="utf-8") if hidden.is_file() else ""
         return cls.of(name, path.read_text(encoding="utf-8"), text)
 

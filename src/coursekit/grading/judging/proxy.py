@@ -54,10 +54,14 @@ class Link:
     says what it `Wants`, or goes on if there is somebody to `ask`.
     """
 
-    def __init__(self, case: str, number: int, forbidden: tuple[str, ...] = ()) -> None:
-        self.case, self.place = case, case.encode()  # a name for all that was heard
+    def __init__(
+        self, question: str, number: int, dialogue: int, forbidden: tuple[str, ...] = ()
+    ) -> None:
+        self.case = f"{question} {number}"
+        self.place = self.case.encode()  # a name for all that was heard
         self.heard: list[tuple[wire.Letter, wire.Letter]] = []
-        self.about = {"case": number, "forbidden": list(forbidden)}  # for the envelope
+        about = {"question": question, "case": dialogue, "forbidden": list(forbidden)}
+        self.about = about  # for the envelope
         self.ask: Callable[[Link, wire.Letter], None] | None = None
         self._next = 0  # of `heard`
 

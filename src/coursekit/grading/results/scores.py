@@ -118,7 +118,7 @@ def late_rule(folders: Folders) -> LateRule | None:
     """Return the assignment's own rule for late work; without one, nbgrader's numbers count."""
     from coursekit.grading.gradebook.late import rule_of
 
-    return rule_of(folders.source)
+    return rule_of(folders.private)
 
 
 def waits_for_human(part: Part, mark: Mark | None, verdict: Verdict | None) -> bool:

@@ -18,7 +18,7 @@ from coursekit.notebooks.imports import closure
 def masters_of(folders: Folders, spec: str = MASTER) -> dict[str, Any]:
     """Return the instructor's notebooks of an assignment, by name."""
     make = named(spec)
-    hidden = folders.source / "hidden.py"
+    hidden = folders.private / "hidden.py"
     private = hidden.read_text(encoding="utf-8") if hidden.is_file() else ""
     return {
         notebook: make.of(

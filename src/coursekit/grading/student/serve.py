@@ -23,7 +23,7 @@ from coursekit.assignments.notebook import Notebook, cell_name, compiled, descri
 from coursekit.grading.student import ours, wire
 from coursekit.grading.student.watch import watch
 
-AT_HOME = {"case": 0, "forbidden": ["torch.softmax", "coursekit"]}
+AT_HOME = {"question": "", "case": 0, "forbidden": ["torch.softmax", "coursekit"]}
 CELL = """
 import importlib.util
 import math
@@ -53,8 +53,8 @@ def rehearsed(q, k):
 TENSORS = (torch.eye(2), torch.ones(2, 2, requires_grad=True))
 CALL = {"op": "call", "how": "call", "of": {"name": "rehearsed"}}
 REHEARSAL = (
-    ({"op": "cell", "number": 0, "source": CELL, "definitions": False}, {}),
-    ({"op": "names", "names": ["rehearsed"]}, {}),
+    ({"op": "cell", "number": 0, "source": CELL, "definitions": False, "checked": []}, {}),
+    ({"op": "names", "names": ["rehearsed"], "checked": []}, {}),
     (CALL, {"arguments": TENSORS, "named": {}}),
     (CALL, {"arguments": (TENSORS[0].double(), TENSORS[1].double()), "named": {}}),
 )
@@ -167,6 +167,7 @@ class Student:
     ) -> tuple[dict[str, Any], list[Any]]:
         try:
             request, buffers = wire.unseal(letter)
+            self._notebook.checked.keep(request.get("checked", ()))
             if request["op"] == "cell":
                 said = self._notebook.run(
                     request["number"], request["source"], request["definitions"]
@@ -174,10 +175,11 @@ class Student:
                 figures = said.pop("figures")
                 return {**said, "figures": len(figures)}, figures
             if request["op"] == "names":
-                return {"names": self._names(request["names"])}, []
+                return {"names": self._notebook.checked.kinds(request["names"])}, []
             if request["op"] == "carry":
-                self._notebook.names.update(ours.made(request["kinds"], self.call_back))
+                self._notebook.checked.put(ours.made(request["kinds"], self.call_back))
                 return {}, []
+            self._notebook.checked.turn_to(envelope["question"])
             self._sit_down(envelope["case"])
             return self._call(request, buffers, envelope["forbidden"])
         except BaseException as error:
@@ -195,11 +197,6 @@ class Student:
         else:
             torch.set_rng_state(seat.chance)
         self._seat = seat
-
-    def _names(self, wanted: list[str]) -> dict[str, str]:
-        """Return, for each name that the notebook has defined, what kind of thing it is."""
-        names = self._notebook.names
-        return {name: type(names[name]).__name__[:100] for name in wanted if name in names}
 
     def _call(
         self, request: dict[str, Any], buffers: list[memoryview], forbidden: list[str]
