@@ -14,29 +14,37 @@ import torch
 from torch import Tensor, nn
 
 Fill = Callable[[Any, tuple[Any, ...]], Any]  # what the reference returns, the arguments -> instead
+Wrap = Callable[
+    [Callable[..., Any], bool], Callable[..., Any]
+]  # a function, is it a method? -> one
 
 
 def idle(reference: Any) -> dict[str, Any]:
     """Return each idle answer, of the same kind as the reference, by its name."""
     return {
-        "zeros": _instead(reference, lambda value, _: _all(value, 0)),
-        "ones": _instead(reference, lambda value, _: _all(value, 1)),
-        "the input": _instead(reference, _input),
-        "its mean": _instead(reference, _mean),
+        "zeros": _filled(reference, lambda value, _: _all(value, 0)),
+        "ones": _filled(reference, lambda value, _: _all(value, 1)),
+        "the input": _filled(reference, _input),
+        "its mean": _filled(reference, _mean),
     }
 
 
-def _instead(reference: Any, fill: Fill) -> Any:
+def instead(reference: Any, wrap: Wrap) -> Any:
+    """Return an answer of the same kind as the reference whose functions `wrap` has made."""
     if not inspect.isclass(reference):
-        return _wrapped(reference, fill, method=False)
+        return wrap(reference, False)
     common = set(dir(nn.Module)) - {"forward"}
     methods = {
-        name: _wrapped(getattr(reference, name), fill, method=True)
+        name: wrap(getattr(reference, name), True)
         for name in dir(reference)
         if not name.startswith("_") and inspect.isfunction(getattr(reference, name))
         if name not in common
     }
     return type(reference.__name__, (reference,), methods)
+
+
+def _filled(reference: Any, fill: Fill) -> Any:
+    return instead(reference, lambda function, method: _wrapped(function, fill, method))
 
 
 def _wrapped(function: Callable[..., Any], fill: Fill, method: bool) -> Callable[..., Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from coursekit.errors import CourseError
@@ -12,6 +13,8 @@ from coursekit.exercises.comparing.compare import Difference, same
 from coursekit.exercises.comparing.idle import idle
 from coursekit.exercises.fresh import copied, same_chance, seal, usual_numbers
 from coursekit.exercises.question import Assignment, Case, Misconception, Question
+
+CHEAP = 0.15  # of a question's points, for what teaches: what is left to the other cases grades
 
 
 @dataclass(frozen=True)
@@ -83,10 +86,27 @@ class Known:
 
         Those that an idle answer passes as well count beside others, and bring nothing alone.
         """
-        total = sum(case.weight for case in self.cases)
-        if not total or all(self.free(number) for number, one in enumerate(passed) if one):
+        if all(self.free(number) for number, one in enumerate(passed) if one):
             return 0.0
-        return sum(case.weight for case, one in zip(self.cases, passed) if one) / total
+        if all(passed):
+            return 1.0
+        return sum(share for share, one in zip(self.shares, passed) if one)
+
+    @cached_property
+    def shares(self) -> list[float]:
+        """The share of the points that each case brings.
+
+        A case counts by its weight. But what a learner sees, and what an idle answer passes, can be
+        had without an answer: beside other cases, all such together bring no more than `CHEAP`.
+        """
+        cheap = [case in self.question.cases or self.free(n) for n, case in enumerate(self.cases)]
+        light = sum(case.weight for case, one in zip(self.cases, cheap) if one)
+        heavy = sum(case.weight for case in self.cases) - light
+        if light and heavy and light / (light + heavy) > CHEAP:
+            each = {True: CHEAP / light, False: (1 - CHEAP) / heavy}
+        else:
+            each = dict.fromkeys((True, False), 1 / ((light + heavy) or 1.0))
+        return [case.weight * each[one] for case, one in zip(self.cases, cheap)]
 
     def free(self, number: int) -> bool:
         """Say whether an answer that looks at nothing passes this case."""
