@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import math
 import re
 import tomllib
 from pathlib import Path
@@ -75,3 +76,34 @@ def test_the_page_on_speed():
 
 def test_the_lecture_map():
     assert len(DECKS) == 5
+
+
+def test_the_chapter_on_masking():
+    def says(name: str, *texts: str) -> bool:
+        return all(text in cell("masking", name) for text in texts)
+
+    assert says("language-model", "window = 48\n") and 4095 - 63 * 64 == 63 < 64
+    drawn = ast.parse(cell("masking", "longformer"))
+    (patterns,) = (node for node in ast.walk(drawn) if isinstance(node, ast.Dict))
+    assert len(patterns.keys) == 4
+    assert says("hearing", "T, draw = 64,", "radius=3", "random_keys(T, 6,", "tokens=[0]")
+    assert says("reach", "T, radius, middle = 97, 4, 48", "(1, 2, 4, 8)", ">= 0.9)")
+    assert says("empty", "torch.randn(9, 9)") and says("combined", "left = torch.tensor([[0, 0, 0,")
+    assert says("count-pairs", "radius = 64\n", "(512, 4096)")
+    assert says("measure-run", "lengths, block = (512, 1024, 2048, 4096), 64")
+
+
+def test_the_chapter_on_scaling():
+    def says(name: str, *texts: str) -> bool:
+        return all(text in cell("scaling", name) for text in texts)
+
+    widths = "(1, 4, 16, 64, 128, 512)"  # six of them
+    assert says("measure-the-variance", "samples = 10_000\n", f"in {widths}:", "< 4 * error")
+    assert says("saturation", "widths, keys = (4, 16, 64, 256, 1024), 16", "randn(2000, 1,")
+    assert math.log2(16) == 4 and says("saturation-figure", "100 * largest")
+    assert says("gradient-at-the-query", "[:200].sum()")  # one in ten of 2,000
+    assert says("temperature", "five = torch.tensor([1.2, 0.7, 0.1, -0.4, -1.3])", "(-2, 2, 81)")
+    assert says("ways-to-score", "networks, symbols, shown, batch = 5, 16, 8, 32")
+    assert says("train-lookups", "steps=300")
+    assert says("second-chances-shown", "> 0.9)") and says("second-chances", "steps=900")
+    assert says("run-lookups", "learned_widths = (4, 32, 128, 512)")
