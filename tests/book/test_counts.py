@@ -107,3 +107,36 @@ def test_the_chapter_on_scaling():
     assert says("train-lookups", "steps=300")
     assert says("second-chances-shown", "> 0.9)") and says("second-chances", "steps=900")
     assert says("run-lookups", "learned_widths = (4, 32, 128, 512)")
+
+
+def test_the_chapter_on_kernels():
+    def says(name: str, *texts: str) -> bool:
+        return all(text in cell("kernels", name) for text in texts)
+
+    assert says("lookup-by-hand", "[3.4, 2.6]", "torch.tensor([[3.4, 2.2],", "-squared / 2")
+    assert says("lookup-by-hand", "# (2, 6): near is high") and round(-(0.4**2) / 2, 2) == -0.08
+    assert says("regression-data", "torch.rand(50,") and says("regression-underflow", "h = 0.001\n")
+    assert says("regression-three", "bandwidths = [0.03, 0.3, 3.0]")
+    assert (
+        len(ast.literal_eval(cell("kernels", "regression-flipbook").split(" = ")[1].split("\n")[0]))
+        == 10
+    )
+    assert says("regression-distance-by-hand", "[1.36, 3.40, 6.05]", "4.25 -", "/ 0.3")
+    six = page("kernels").split("| kernel | $f(q, k)$ |")[1].split("\n\n")[0]
+    assert six.count("\n| ") == 1 + 6 and says("six-planes", '"general (quarter turn)"')
+    assert says("six-relations", "many = torch.randn(1000, 8)")
+    assert says("bahdanau-train", "dates=1 + step % 3") and says(
+        "bahdanau-accuracy", "[1, 2, 3, 4, 5]"
+    )
+    assert says("bahdanau-cliff", "12 are wanted") and 3 * 4 == 12
+    assert says("pronoun-data", "draw_from = ((0, 10),", "torch.randn(29, 16,")
+    ways = [
+        line for line in cell("kernels", "self-three-ways").split("\n") if "written_out" in line
+    ]
+    assert len(ways) == 2 and says(
+        "self-three-ways", "attention(Q, K, V)", "module(x)", "F.scaled_dot"
+    )
+    assert says("properties-hull", "torch.randn(300, 3)") and says(
+        "properties-linear", "T, D = 100, 64"
+    )
+    assert says("properties-linear", "x, other = torch.randn(6, 4)")
