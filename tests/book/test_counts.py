@@ -140,3 +140,27 @@ def test_the_chapter_on_kernels():
         "properties-linear", "T, D = 100, 64"
     )
     assert says("properties-linear", "x, other = torch.randn(6, 4)")
+
+
+def test_the_chapter_on_heads():
+    def says(name: str, *texts: str) -> bool:
+        return all(text in cell("heads", name) for text in texts)
+
+    assert says("task", "KEYS, VALUES, ASKED, WIDTH = 12, 8, 4, 32\n")
+    assert says("sweep", "in (1, 2, 4, 8, 16)}", "range(3)") and says("one-query", "in (1, 4)}")
+    assert says("unordered", "best_guess(4)") and says("loop-equal", "heads=16")
+    assert says("roles", "eight = models[8]")
+    assert says(
+        "prune", '"greedy"', '"least important first"', '"random"', '"most important first"'
+    )
+    assert says("prune-figure", '_5", mean[3])', '_4", mean[4])')  # of eight heads
+    translator = json.loads((ROOT / "results/translation/cpu.json").read_text())["settings"]
+    assert (translator["heads"], translator["depth"]) == (4, 2)
+    assert says("translator-load", "test[:192]")
+    assert says("translator-prune", "verses=test[:96]", "test[96:128]", "heads=8")
+    assert says("rank", "of {WIDTH // 8} in a head") and says("rank", "for 90%") and 32 // 8 == 4
+    assert says("cache-equal", "range(64)", "width=256", "torch.randn(1, 1024, 256)")
+    assert says("grouped", "numbers * 4096 * 4096 * 32 * 2", '("mha", 32), ("gqa", 8)')
+    assert says("gradient", "width=64") and says("gradient-figure", "20, 50, 100]", "range(5)")
+    assert says("gradient-figure", "chain(0.9)") and says("clock-figure", "if n in (64, 512)")
+    assert says("table-one", "n, d = 50, 512") and 512 / 64 == 8
