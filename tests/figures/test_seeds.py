@@ -38,6 +38,14 @@ def test_rows_have_every_seed_and_their_mean():
             assert list(bar.get_xdata()) == pytest.approx([100 * mean(values)])
 
 
+def test_panels_that_are_to_be_compared_have_one_range():
+    apart, together = (
+        [axis.get_xlim() for axis in figures.seed_rows(PANELS, xlabel="%", sharex=shared).axes]
+        for shared in (False, True)
+    )
+    assert len(set(apart)) > 1 and len(set(together)) == 1
+
+
 def test_the_best_of_one_stands_at_one():
     (axis,) = PICTURES["best_of"]().axes
     for line, (name, scores) in zip(axis.lines, BEST.items(), strict=True):

@@ -7,6 +7,7 @@ from matplotlib.colors import to_rgb
 
 from coursekit.figures import COLOURS
 from coursekit.figures.vit import (
+    by_operations,
     by_pictures,
     distances,
     filters,
@@ -28,6 +29,7 @@ def made():
         "rearranged": rearranged([(p, p.flip(0)) for p in PICTURES], ["bag", "ankle boot"], 4),
         "order": reading_order((4, 4), 2),
         "pictures": by_pictures(LINES),
+        "operations": by_operations({"ResNet": {0.2: [0.8, 0.82], 1.2: [0.9]}}),
         "filters": filters(FILTERS, SHARES),
         "places": place_maps(MAPS),
         "distances": distances([[1.0, 2.0], [3.0, 4.0]], 9.5, fresh=[[9.0, 9.1], [9.2, 9.3]]),
@@ -35,7 +37,7 @@ def made():
     }
 
 
-@pytest.mark.parametrize("name", ["order", "pictures", "filters", "distances"])
+@pytest.mark.parametrize("name", ["order", "pictures", "operations", "filters", "distances"])
 def test_every_word_can_be_read_on_a_telephone(readable, name):
     readable(made()[name])
 
@@ -71,11 +73,22 @@ def test_lines_are_means_and_marks_are_seeds():
     (axis,) = made()["pictures"].axes
     assert axis.get_xscale() == "log" and list(axis.get_xticks()) == [500, 8976]
     first, *_ = axis.lines
-    assert first.get_label() == "ResNet"
+    handles, labels = axis.get_legend_handles_labels()
+    assert labels == ["ResNet", "ViT"]
+    assert [handle.get_marker() for handle in handles] == ["o", "s"]  # which marks are whose
+    assert handles[0].get_color() == first.get_color()
     assert first.get_xydata().tolist() == [[500, pytest.approx(81)], [8976, pytest.approx(88.5)]]
     lines = [line.get_xydata().tolist() for line in axis.lines if line.get_linestyle() == "None"]
     marks = [tuple(mark) for line in lines for mark in line]
     assert (500, pytest.approx(70)) in marks and len(marks) == 7
+
+
+def test_operations_are_drawn_at_their_number_with_all_seeds():
+    (axis,) = made()["operations"].axes
+    lines = [line.get_xydata().tolist() for line in axis.lines if line.get_linestyle() == "None"]
+    marks = [tuple(mark) for line in lines for mark in line]
+    assert marks == [(0.2, pytest.approx(80)), (0.2, pytest.approx(82)), (1.2, pytest.approx(90))]
+    assert axis.get_xscale() == "log" and "10¹²" in axis.get_xlabel()
 
 
 def test_filters_have_one_scale_and_their_shares():

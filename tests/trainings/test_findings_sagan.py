@@ -56,6 +56,10 @@ def test_a_faster_discriminator_costs_kinds_and_no_spectral_norm_costs_nothing(s
     same, four, free = (
         found[name + seed] for name in ("one rate", "one to four", "no spectral norm")
     )
+    at = rows.index(half)
+    for look in rows[at - 1 : at + 2]:  # the look before and after say the same
+        assert same["agree"] > max(look["agree"], same["chance"]) + 0.15
+        assert same["kinds"] < look["kinds"] - 1 and same["distance"] > look["distance"]
     assert same["agree"] > max(half["agree"], same["chance"]) + 0.3
     assert same["kinds"] < half["kinds"] - 1 and same["distance"] > half["distance"]
     assert abs(four["agree"] - four["chance"]) < 0.02 and four["kinds"] < 5

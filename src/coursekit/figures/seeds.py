@@ -18,16 +18,22 @@ if TYPE_CHECKING:
 
 
 def seed_rows(
-    panels: Mapping[str, Mapping[str, Sequence[float]]], *, xlabel: str, ylabel: str = ""
+    panels: Mapping[str, Mapping[str, Sequence[float]]],
+    *,
+    xlabel: str,
+    ylabel: str = "",
+    sharex: bool = False,
 ) -> Figure:
     """Draw a row for each way of training, with a dot for each seed and a bar at their mean.
 
     `panels` maps a title to its rows, and each row to one share a seed. Each panel has a range of
-    its own.
+    its own, unless its shares are to be compared with those of the others (`sharex`).
     """
     rows = list(next(iter(panels.values())))
     height = len(panels) * (0.3 * len(rows) + 1.0) + 0.3
-    figure, axes = new_figure(len(panels), 1, width=WIDTH, height=height, squeeze=False)
+    figure, axes = new_figure(
+        len(panels), 1, width=WIDTH, height=height, squeeze=False, sharex=sharex
+    )
     for axis, (title, found) in zip(axes[:, 0], panels.items()):
         for row, name in enumerate(rows):
             scores = [100 * value for value in found[name]]

@@ -79,12 +79,7 @@ def by_pictures(
     from matplotlib.ticker import FixedLocator, NullLocator
 
     figure, axis = new_figure(width=WIDTH, height=3.9)
-    for (name, found), look, mark in zip(lines.items(), LINES, MARKS, strict=False):
-        sizes = sorted(found)
-        axis.plot(sizes, [100 * mean(found[size]) for size in sizes], label=name, **look)
-        for size in sizes:
-            axis.plot([size] * len(found[size]), [100 * share for share in found[size]], mark,
-                      ms=5, mfc="none", mec=look["color"])  # fmt: skip
+    _means_and_seeds(axis, lines)
     sizes = sorted({size for found in lines.values() for size in found})
     axis.set(xscale="log", xlabel="training pictures", ylabel=ylabel)
     axis.xaxis.set_major_locator(FixedLocator(sizes))
@@ -92,6 +87,34 @@ def by_pictures(
     axis.xaxis.set_major_formatter("{x:,.0f}")
     legend_below(figure)
     return figure
+
+
+def by_operations(lines: Mapping[str, Mapping[float, Sequence[float]]]) -> Figure:
+    """Draw accuracy by the operations of a whole training, in 10^12, on a logarithmic axis.
+
+    `lines` maps a name to {operations: one share a seed}.
+    """
+    from matplotlib.ticker import NullLocator
+
+    figure, axis = new_figure(width=WIDTH, height=3.9)
+    _means_and_seeds(axis, lines)
+    axis.set(xscale="log", xlabel="operations of the training (10¹²)",
+             ylabel="test pictures right (%)")  # fmt: skip
+    axis.set_xticks([0.25, 0.5, 1, 2, 4], ["0.25", "0.5", "1", "2", "4"])
+    axis.xaxis.set_minor_locator(NullLocator())
+    legend_below(figure)
+    return figure
+
+
+def _means_and_seeds(axis: Any, lines: Mapping[str, Mapping[float, Sequence[float]]]) -> None:
+    """Draw a line through the means of each name, and a mark for each seed, shares in %."""
+    for (name, found), look, mark in zip(lines.items(), LINES, MARKS, strict=False):
+        at = sorted(found)
+        axis.plot(at, [100 * mean(found[x]) for x in at], **look)
+        axis.plot([], [], label=name, marker=mark, ms=5, mfc="none", **look)  # for the legend
+        for x in at:
+            axis.plot([x] * len(found[x]), [100 * share for share in found[x]], mark, ms=5,
+                      mfc="none", mec=look["color"])  # fmt: skip
 
 
 def filters(components: Tensor, shares: Tensor) -> Figure:
