@@ -164,3 +164,31 @@ def test_the_chapter_on_heads():
     assert says("gradient", "width=64") and says("gradient-figure", "20, 50, 100]", "range(5)")
     assert says("gradient-figure", "chain(0.9)") and says("clock-figure", "if n in (64, 512)")
     assert says("table-one", "n, d = 50, 512") and 512 / 64 == 8
+
+
+def test_the_chapter_on_blocks():
+    def says(name: str, *texts: str) -> bool:
+        return all(text in cell("blocks", name) for text in texts)
+
+    assert says("pure-attention", "torch.randn(1, 32, 64,", "Stack(depth=6, width=64")
+    assert says("ffn-by-hand", "hidden=4 * width") and says("parameter-share", "width == 512")
+    assert says("work-per-token", "d = 512\n") and says("wide-or-deep-run", "hidden=4096")
+    assert says("wide-or-deep-run", "hidden=128) for _ in range(32)") and 32 * 128 == 4096
+    assert says("coin-tosses", "100, 1_000, 10_000)") and says("coin-tosses-shown", "rms[100])")
+    assert says("residual-gradient", "depth=12")
+    assert says("layernorm-by-hand", "[token, 100 * token, token + 5]")
+    assert says("norms-compared", "torch.randn(1, 10, 8)", "louder[:, 5:] *= 10")
+    assert says(
+        "gradients-by-depth", '("post", "pre", "normformer", "dlcl")', "range(4)", "norm, 12,"
+    )
+    assert says("gradients-by-depth", "(2, 4, 8, 16, 32)") and says(
+        "stream-growth-shown", "size[12]"
+    )
+    assert says("sorter", "layers=10, width=32, length=8")
+    arms = cell("blocks", "run-the-arms")
+    assert arms.count("-LN") == 5 and "1.5e-3, 0)" in arms and "5e-3, 40)" in arms
+    assert says("collapse-by-parts", "seeds=range(4)", "depth=12")
+    layers = ("attention", "attention, FFN", "attention, norm", "attention, residual")
+    assert all(says("one-layer", f'    "{layer}": ') for layer in layers) and len(layers) == 4
+    assert says("three-hundred-digits", "prec = 300", "range(6)")
+    assert says("collapse-in-training-shown", "LOOK.index(5)")
