@@ -12,6 +12,7 @@ root = Path(__file__).resolve().parents[1]
 c.CourseDirectory.course_id = "attention"
 c.CourseDirectory.root = str(root)
 c.CourseDirectory.source_directory = "solutions/notebooks"
+c.CourseDirectory.ignore.extend(["hidden.py", "assignment.toml"])  # should one be astray there
 c.CourseDirectory.release_directory = "notebooks/assignments"
 c.CourseDirectory.submitted_directory = "autograder/submitted"
 c.CourseDirectory.autograded_directory = "autograder/autograded"
@@ -33,6 +34,6 @@ c.Autograde.autograde_preprocessors = [
 ]
 
 # Late hand-ins: `rate` of the score for each day begun; an assignment's own rule is [late] in its
-# assignment.toml, and its deadline `due` there, or the one set in formgrader.
+# assignment.toml, and its deadline `due` there; without one, the deadline set in formgrader counts.
 c.AssignLatePenalties.plugin_class = "coursekit.grading.late_plugin.DailyPenalty"
 c.DailyPenalty.solutions = str(root / "solutions")

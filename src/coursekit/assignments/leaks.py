@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -69,6 +70,8 @@ def _telling(text: str) -> Iterator[str]:
 
 
 def _plain(path: Path) -> str:
-    """Return what a file says; a notebook's strings without JSON's escapes."""
+    """Return what a file says: a page without its tags, a notebook without JSON's escapes."""
     text = path.read_text(encoding="utf-8", errors="replace")
+    if path.suffix == ".html":
+        return html.unescape(re.sub("<[^>]*>", "", text))
     return text.replace('\\"', '"').replace("\\\\", "\\") if path.suffix == ".ipynb" else text

@@ -13,6 +13,10 @@ from pathlib import Path
 import bs4
 import pytest
 
+from coursekit import cli
+from coursekit.assignments.leaks import leaks, private_lines
+from coursekit.assignments.release import release_text
+from coursekit.grading.folders import Folders
 from coursekit.grading.running.run import Options, grade_class
 
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
@@ -116,3 +120,59 @@ def test_feedback_by_nbgrader_on_what_we_wrote(classroom):
             assert "onerror" not in tag.attrs and "onload" not in tag.attrs, tag
             assert not re.match(r"\s*(javascript|data:text|vbscript)", tag.get("href", ""))
         assert "think of powers" in text or student in ("ada", "eve")
+
+
+def files(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_nothing_private_reaches_a_student_by_nbgraders_own_commands(classroom, copied):
+    """Assignment, exchange, grading, feedback: every file on the way is looked at."""
+    root, name = classroom.root, "a01_kernels"
+    copied(name, root)
+    folders = Folders(root, name)
+    (folders.private / "assignment.toml").write_text("due = 2026-10-01T12:00:00+02:00\n")
+    (folders.source / "curve.csv").write_text("x,y\n0,1\n")  # students are to have it
+    config = (ROOT / "autograder" / "nbgrader_config.py").read_text()
+    (root / "autograder").mkdir()
+    (root / "autograder" / "nbgrader_config.py").write_text(
+        f"{config}\nc.Exchange.root = {str(root / 'exchange')!r}\n"
+    )
+
+    nbgrader(root, "generate_assignment", name)
+    assert files(root / "notebooks/assignments") == {f"{name}/{name}.ipynb", f"{name}/curve.csv"}
+    nbgrader(root, "release_assignment", name)
+    folder = folders.submitted("ada")
+    folder.mkdir(parents=True)
+    blank = release_text(root, name)
+    wrong = blank.replace("raise NotImplementedError()", "return 0")  # gets hints
+    assert wrong != blank
+    (folder / f"{name}.ipynb").write_text(wrong)
+    (folder / "timestamp.txt").write_text("2026-10-01 10:00:00 UTC")
+    (folder / "submission_secret.txt").write_text("as nbgrader submit writes it")
+    nbgrader(root, "autograde", name)
+    for command in ("generate_feedback", "release_feedback"):
+        nbgrader(root, command, name)
+
+    private = set().union(*private_lines(root))
+    for place in ("notebooks", "exchange", "autograder/feedback"):
+        assert leaks(root, root / place) == []
+        seen = files(root / place)
+        assert {path.rpartition(".")[2] for path in seen} <= {"ipynb", "csv", "html", "txt"}, seen
+        assert any(path.endswith(".html") for path in seen) or place == "notebooks"
+        for path in seen:
+            text = bs4.BeautifulSoup((root / place / path).read_text(), "html.parser").get_text()
+            assert not [line for line in private if line in text.replace('\\"', '"')], path
+
+
+def test_what_is_private_beside_a_source_notebook_is_refused(classroom, capsys):
+    a_class(classroom)
+    (classroom.source / "hidden.py").write_text("# a case\n")
+    words = ["--root", str(classroom.root), "ps1"]
+    for command in (["assignment", "release"], ["grade"], ["collect"]):
+        assert cli.main([*command, *words]) == 1
+        said = capsys.readouterr().err
+        assert "solutions/notebooks/ps1/hidden.py stands beside a source notebook" in said
+        assert said.strip().endswith("move it to solutions/ps1/")
+    nbgrader(classroom.root, "generate_assignment", "ps1")
+    assert files(classroom.root / "notebooks/assignments") == {"ps1/ps1.ipynb"}
