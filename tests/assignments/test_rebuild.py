@@ -9,7 +9,8 @@ import time
 import pytest
 
 from coursekit.assignments.intake import Malformed
-from coursekit.assignments.rebuild import BY_PLACE, rebuild, release_of
+from coursekit.assignments.matching import BY_PLACE
+from coursekit.assignments.rebuild import rebuild, release_of
 
 
 def run(notebook: dict, names: str = "square cube") -> dict:

@@ -25,6 +25,7 @@ from functools import lru_cache
 from typing import Any
 
 from coursekit.assignments import stand_ins
+from coursekit.assignments.checked import Checked
 from coursekit.assignments.limits import Limits
 
 TEXT = 10_000  # characters of a shown value
@@ -52,6 +53,7 @@ class Notebook:
         self._module = types.ModuleType("__main__")
         self.names: dict[str, Any] = self._module.__dict__
         self.names["__builtins__"] = builtins
+        self.checked = Checked(self.names)
         self._limits, self._figures, self._figure_bytes = limits, 0, 0
         self._pending: list[bytes] = []
         stand_ins.put_in_place(self.names, lambda *_, **__: self._draw(), modules, graded=graded)

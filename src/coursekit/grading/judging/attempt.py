@@ -1,9 +1,9 @@
 """One submission at work: its cells run in a forked process, again in a fresh one if that dies.
 
-Each question is asked with the names that there were at its check: what stands below it cannot undo
-an answer. A cell that takes the process with it (endless, out of memory, too much printed, crashed) is left
+A cell that takes the process with it (endless, out of memory, too much printed, crashed) is left
 out of the next one, but for its definitions; if these do it again, altogether. The cells have their
-time, and the questions have theirs: what one of them uses up is not missing from another's.
+time, and the questions have theirs: what one of them uses up is not missing from another's. Each
+question is asked with the names that there were at its check.
 """
 
 from __future__ import annotations
