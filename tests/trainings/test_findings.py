@@ -92,14 +92,16 @@ def test_the_writer_hears_the_year_and_counting_hears_it_better():
     m, dated = found["metrics"], found["tables"]["dating"]
     assert m["dating, writer, speech"] < m["dating, writer"] < m["dating, constant"] / 2
     assert m["dating, counting"] < m["dating, writer"] / 2
-    right = [(guess < 1900) == (row["year"] < 1900) for row in dated for guess in row["guesses"]]
-    assert len(right) == m["stretches"] and sum(right) / len(right) > 0.8  # the century
+    right = [guess // 100 == row["year"] // 100 for row in dated for guess in row["guesses"]]
+    assert len(right) == m["stretches"] and 0.65 < sum(right) / len(right) < 0.8  # the century
+    true = [row["year"] // 100 for row in dated for _ in row["guesses"]]
+    assert max(true.count(century) for century in true) / len(true) < 0.45  # always the same one
     near = [abs(guess - row["year"]) <= 5 for row in dated for guess in row["guesses"]]
     assert sum(near) / len(near) < 0.25  # the decade
 
 
 def test_the_writer_goes_on_learning_until_its_last_step():
-    """So it is under-trained, as pages say, and has not learned its speeches by heart."""
+    """It has not learned its speeches by heart; how far it would go, a falling rate hides."""
     curve = json.loads((RESULTS / "writer/cpu.json").read_text(encoding="utf-8"))["curves"][
         "writer"
     ]
@@ -130,6 +132,9 @@ def test_a_shift_of_the_alphabet_is_told_by_one_example():
             assert known["known shifts, after 0"] < 0.2 < 0.98 < known["known shifts, after 1"]
             assert known["new shifts, after 0"] == 0 and known["new shifts, after 1"] > 0.7
         assert two["new shifts, after 1"] < 0.9 < 0.98 < two["new shifts, after 8"]
+    bad, good = (runs[f"functions, 1 block{seed}"] for seed in ("", ", seed 2"))
+    assert min(good[f"new shifts, after {n}"] for n in (1, 2, 4, 8)) > 0.99  # its seeds disagree
+    assert bad["new shifts, after 8"] < bad["new shifts, after 1"] - 0.1
 
 
 def test_sums_need_an_example_and_a_model_that_is_large_enough():
