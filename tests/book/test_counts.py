@@ -16,6 +16,7 @@ from coursekit.book.lecture_map import DECKS
 from coursekit.data.splits import SHARES
 from coursekit.models import GPT, GPTConfig
 from coursekit.notebooks.imports import read_notebook
+from coursekit.training.translation import LONGER
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -192,3 +193,40 @@ def test_the_chapter_on_blocks():
     assert all(says("one-layer", f'    "{layer}": ') for layer in layers) and len(layers) == 4
     assert says("three-hundred-digits", "prec = 300", "range(6)")
     assert says("collapse-in-training-shown", "LOOK.index(5)")
+
+
+def test_the_chapter_on_translation():
+    def says(name: str, *texts: str) -> bool:
+        return all(text in cell("translation", name) for text in texts)
+
+    assert says("smoothing-run", "V = 2000\n") and says("train-digits", "steps=500")
+    assert says("digits-data", "LENGTHS = range(4, 11)") and says("cached", "longest=11")
+    done = json.loads((ROOT / "results/translation/cpu.json").read_text())
+    assert all(len(rows) == done["settings"]["looks"] == 10 for rows in done["curves"].values())
+    examples = done["tables"]["examples"]
+    assert len(examples) == 10 and done["tables"]["lengths"][-1]["to"] == 20
+    training = (ROOT / "notebooks/training/translation.ipynb").read_text(encoding="utf-8")
+    assert "average_checkpoints(history.kept[-5:])" in training
+    assert LONGER == 20
+    assert any(row["beams"] == 4 and row["alpha"] == 0.6 for row in done["tables"]["beams"])
+    # what the page quotes, some of it in the beginning of a sentence of its own
+    written = [row["average"] for row in examples]
+    ours = "L'Éternel me connaît", "J'ai envoyé", "vous vous vous vous", "une peau", "conduits!"
+    ours += "selon ta bonté, selon ta bonté", "dans les yeux de l'Éternel", "une lumière"
+    ours += "les anciens", "et les scribes", "Mais vous, frères", "dans la maison de l'Éternel"
+    assert [text for text in ours if not any(text in one for one in written)] == []
+    both = [f"{row['average']} {row['rnnsearch']}" for row in examples]
+    assert all(any(word in one for one in both) for word in ("Là-diera", "Chaisse", "choseil"))
+    (lost,) = (row for row in examples if "Moab" in row["english"])
+    assert "moab" not in (lost["average"] + lost["rnnsearch"]).lower()
+    assert "moab" in lost["word_by_word"].lower()
+
+
+def test_the_page_on_ablations():
+    runs = json.loads((ROOT / "results/ablations/cpu-table3.json").read_text())["runs"]
+    set_to = {run["name"]: run["settings"] for run in runs}
+    assert (set_to["base"]["heads"], set_to["base"]["depth"]) == (8, 3)
+    assert set_to["C depth=8"]["depth"] == 4 and set_to["D dropout=0.2"]["dropout"] == 0.2
+    assert set_to["A heads=32"]["heads"] == 32
+    suspects = json.loads((ROOT / "results/ablations/cpu-suspects.json").read_text())["runs"]
+    assert {run["settings"]["depth"] for run in suspects if "four blocks" in run["name"]} == {4}
