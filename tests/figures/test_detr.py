@@ -119,7 +119,8 @@ def test_the_matched_query_stands_on_its_box():
     truth = torch.tensor([[1.0, 1.0, 5.0, 5.0], [8.0, 8.0, 12.0, 12.0]])
     axis = moments(PICTURE, truth, {"step 0": [(7, truth[1]), (3, truth[0])]}).axes[0]
     assert words(axis) == ["7", "3"]
-    assert axis.texts[0].get_position() == (10, 10)
+    # on the object, not on the box that may lie in a heap with others
+    assert [text.get_position() for text in axis.texts] == [(3, 3), (10, 10)]
     torch.testing.assert_close(boxes(axis, FOUND), truth.flip(0))
     torch.testing.assert_close(boxes(axis, "white"), truth)
     assert axis.lines[0].get_xydata().tolist() == [[3, 3], [10, 10]]
@@ -134,6 +135,18 @@ def test_what_was_found_is_named_with_its_score():
     torch.testing.assert_close(boxes(axis, FOUND), found.boxes)
     torch.testing.assert_close(boxes(axis, "white"), truth.boxes)
     assert np.array_equal(axis.images[0].get_array(), PICTURE.permute(1, 2, 0))
+
+
+def test_labels_of_boxes_that_meet_do_not_cover_each_other():
+    """Two boxes on one object: the second label moves out of the way of the first."""
+    one = torch.tensor([[4.0, 6.0, 11.0, 12.0], [4.2, 6.1, 11.0, 12.0], [4.1, 6.2, 10.0, 12.0]])
+    found = Objects(labels=torch.zeros(3).long(), boxes=one, scores=torch.tensor([0.9, 0.8, 0.7]))
+    figure = detections([PICTURE], [found], ["dog"])
+    figure.draw_without_rendering()
+    grounds = [text.get_bbox_patch().get_window_extent() for text in figure.axes[0].texts]
+    for n, ground in enumerate(grounds):
+        assert not any(ground.overlaps(other) for other in grounds[:n])
+        assert figure.axes[0].get_window_extent().padded(3).containsx(ground.x0)
 
 
 def test_boxes_of_a_query_are_sorted_by_size():

@@ -45,7 +45,7 @@ def test_shuffled_patches_stand_where_noise_puts_them():
     assert lines == [
         ["patch", "0", "1", "2", "3"],
         ["noise", "0.60", "0.10", "0.90", "0.30"],
-        ["shuffled", "1", "3", "0", "2"],
+        ["shuffle", "1", "3", "0", "2"],
         ["restore", "2", "0", "3", "1"],
     ]
     sand = [bar.get_facecolor()[:3] == to_rgb(HIDDEN) for bar in axis.patches]

@@ -44,12 +44,16 @@ def test_masks_are_drawn_in_the_colours_of_their_rows():
 def test_maps_and_costs_are_those_given():
     one = torch.rand(8, 8)
     one[0, 0] = 0
-    first, _, empty, _ = heard({"a": one, "b": one, "c": one}, 4, (3, 4)).axes
+    first, last, below, empty = heard(
+        {"still": {"a": one, "b": one}, "shifted": {"c": one}}, 4, (3, 4)
+    ).axes
+    assert (first.get_ylabel(), below.get_ylabel()) == ("still", "shifted")
+    assert last.get_title() == "b" and not empty.images
     shown = torch.as_tensor(first.images[0].get_array())
     expected = 0.15 + 0.85 * (one / one.max()) ** 0.25
     expected[0, 0] = 0
     torch.testing.assert_close(shown, expected)
-    assert first.lines[0].get_xydata().tolist() == [[4, 3]] and empty.get_title() == "c"
+    assert first.lines[0].get_xydata().tolist() == [[4, 3]] and below.get_title() == "c"
     axis = by_side([14, 28], {"one": [1.0, 4.0], "two": [1.0, 16.0]}, ylabel="cost").axes[0]
     assert axis.lines[1].get_xydata().tolist() == [[14, 1], [28, 16]]
 
@@ -59,7 +63,14 @@ def test_maps_and_costs_are_those_given():
     [
         lambda: shift_steps(8, 4, 2),
         lambda: window_masks(shift_mask(8, 8, 4, 2)[:, 0], torch.zeros(4, 16).long()),
-        lambda: heard({f"after {n} blocks": torch.rand(8, 8) for n in range(6)}, 4, (0, 0)),
+        lambda: heard(
+            {
+                name: {f"{n} blocks": torch.rand(8, 8) for n in range(4)}
+                for name in ("not shifted", "shifted")
+            },
+            4,
+            (0, 0),
+        ),
         lambda: by_side([14, 28], {"one": [1.0, 4.0]}, ylabel="cost"),
     ],
 )

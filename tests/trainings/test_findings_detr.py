@@ -21,6 +21,8 @@ def test_another_seed_says_the_same():
     one, other = (run["metrics"] for run in detectors())
     assert abs(one["AP"] - other["AP"]) < 0.01 and abs(one["AP50"] - other["AP50"]) < 0.025
     assert abs(one["AP, windows"] - other["AP, windows"]) < 0.01
+    assert abs(one["AP, same scenes"] - other["AP, same scenes"]) < 0.01
+    assert abs(one["AP50, same scenes"] - other["AP50, same scenes"]) < 0.026  # the page glues it
 
 
 @pytest.mark.parametrize("run", detectors(), ids=lambda run: run.get("name"))

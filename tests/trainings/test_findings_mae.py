@@ -48,6 +48,10 @@ def test_no_student_passes_its_teacher_and_mixed_pictures_want_one():
         for told in ("label", "soft", "hard"):
             assert m[f"{told}, nothing, tokens, last"] > 0.98
             assert 0.2 < m[f"{told}, nothing, tokens, first"] < 0.55
+        for end in ("first", "last"):  # the control's tokens differ most: not so in the paper
+            control, *taught = (m[f"{told}, mixed, tokens, {end}"] for told in
+                                ("label", "soft", "hard"))  # fmt: skip
+            assert control < min(taught) - 0.09
     plain = {arm: mean(m[f"{arm}, both"] for m in runs) for arm in arms[:3]}
     assert max(plain.values()) - min(plain.values()) < 0.012  # about what a seed changes
 

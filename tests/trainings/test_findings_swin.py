@@ -66,3 +66,13 @@ def test_a_vit_is_behind_in_the_cells_and_ahead_in_the_largest():
     cells, largest = (scores("unhurried", f"{what}, new") for what in ("cells", "largest"))
     assert max(cells["vit"]) < min(cells["shifted, relative"]) - 5
     assert min(largest["vit"]) > max(largest["shifted, relative"])
+
+
+def test_without_merging_the_cells_are_named_better_and_the_largest_worse():
+    for sweep in ("table4", "unhurried"):  # after the short training and after the longer one
+        for photographs in ("new", "known"):
+            cells, largest = (scores(sweep, f"{what}, {photographs}") for what in
+                              ("cells", "largest"))  # fmt: skip
+            if (sweep, photographs) != ("table4", "known"):
+                assert min(cells["no merging"]) > max(cells["shifted, relative"]) + 1
+            assert max(largest["no merging"]) < min(largest["shifted, relative"])

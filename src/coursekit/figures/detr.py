@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 TRUE, FOUND = COLOURS["blue"], COLOURS["vermilion"]
 Pairs = Sequence[tuple[int, int]]  # (object, guess)
+Span = tuple[float, float, float]  # of a label: from x to x, and the y of its lower edge
+LETTER, LINE = 0.042, 0.1  # of a label, in parts of a panel: width of a letter, height
 
 
 def same_distance(pairs: Sequence[tuple[Tensor, Tensor]], titles: Sequence[str]) -> Figure:
@@ -74,7 +76,8 @@ def pairing(
         for number, one in enumerate(guesses, 1):
             _draw(axis, one, FOUND, dashed=True)
             axis.text(one[2] - 0.012, one[3] - 0.02, str(number), color=FOUND, fontsize=11,
-                      ha="right", va="bottom", fontweight="bold", zorder=4)  # fmt: skip
+                      ha="right", va="bottom", fontweight="bold", zorder=4,
+                      bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})  # fmt: skip
         for one, guess in chosen:
             ends = [_centre(truth[one]), _centre(guesses[guess])]
             axis.plot(*zip(*ends), color="black", linewidth=2.2, marker="o", markersize=6)
@@ -112,8 +115,8 @@ def sine_channels(encoding: Tensor, channels: Mapping[str, int]) -> Figure:
 
 def drawn() -> Figure:
     """Draw DETR in detail: encoder and decoder, and where positions and queries are added."""
-    figure, axis = new_figure(width=WIDTH, height=7.6)
-    canvas(axis, width=10, top=14.2)
+    figure, axis = new_figure(width=WIDTH, height=7.2)
+    canvas(axis, width=10, top=13.7)
     tint = {"plain": "#E3E3E3", "attention": "#CFE6F5", "network": "#FBE3B5", "said": "#D5EBDD"}
     left, right = 2.3, 7.5
     wide = {"width": 4.0, "height": 0.85, "size": 10}
@@ -146,15 +149,15 @@ def drawn() -> Figure:
         for start, end in zip(ys[::2], ys[1::2]):
             line(axis, [(x, start), (x, end)], arrow=True)
     line(axis, [(right, 10.55), (right, 11.8)])
-    # what is added to queries (q) and keys (k), from the side
+    # what is added to queries (q) and keys (k) stands to the right of the arrow that it joins
     sines, asked = COLOURS["vermilion"], COLOURS["green"]
-    axis.text(left, 4.6, "h·w cells of width D", ha="center", fontsize=10, backgroundcolor="white")
-    axis.text(left, 5.35, "+ sines to q, k", color=sines, fontsize=10, ha="center",
-              backgroundcolor="white")  # fmt: skip
-    axis.text(right, 5.35, "+ queries to q, k", color=asked, fontsize=10, ha="center",
-              backgroundcolor="white")  # fmt: skip
-    axis.text(right, 7.3, "+ queries to q", color=asked, fontsize=10, ha="center",
-              backgroundcolor="white")  # fmt: skip
+    axis.text(left + 0.2, 4.4, "cells of width D", fontsize=10, va="center")
+    for x, y, text, colour in (
+        (left, 5.42, "+ sines to q, k", sines),
+        (right, 5.42, "+ queries to q, k", asked),
+        (right, 7.3, "+ queries to q", asked),
+    ):
+        axis.text(x + 0.2, y, text, color=colour, fontsize=10, va="center")
     line(axis, [(left, 8.75), (left, 10.2), (4.9, 10.2), (4.9, 8.3), (5.48, 8.3)], arrow=True)
     axis.text(left, 10.4, "k, v; + sines to k", color=sines, fontsize=10, ha="center")
     return figure
@@ -172,6 +175,11 @@ def influence(tables: Mapping[str, Tensor], *, xlabel: str, ylabel: str) -> Figu
     for axis, (title, table) in zip(axes[0], tables.items(), strict=True):
         axis.imshow(table, cmap="Blues", vmin=0, vmax=1.3)
         _bare(axis, title)
+        count = len(table)
+        axis.set_xticks([n - 0.5 for n in range(1, count)], minor=True)
+        axis.set_yticks([n - 0.5 for n in range(1, count)], minor=True)
+        axis.grid(which="minor", axis="both", color="white", linewidth=1)
+        axis.tick_params(which="minor", length=0)
         axis.set_xlabel(xlabel)
     axes[0, 0].set_ylabel(ylabel)
     return figure
@@ -191,13 +199,13 @@ def over_steps(rows: Sequence[Mapping[str, float]], names: Mapping[str, str]) ->
 def moments(
     picture: Tensor, truth: Tensor, stages: Mapping[str, Sequence[tuple[int, Tensor]]]
 ) -> Figure:
-    """Draw one picture (3, R, L) at several stages of a training, two in a row, under titles.
+    """Draw one picture (3, R, L) at several stages of a training, three in a row, under titles.
 
     `truth` (n, 4) are its objects; a stage has for each of them the number of the query that
-    answers for it, and the box which that query says. Corners in pixels.
+    answers for it, written on the object, and the box which that query says. Corners in pixels.
     """
-    rows = -(-len(stages) // 2)
-    figure, axes = new_figure(rows, 2, width=WIDTH, height=2.8 * rows, squeeze=False)
+    rows = -(-len(stages) // 3)
+    figure, axes = new_figure(rows, 3, width=WIDTH, height=2.05 * rows, squeeze=False)
     for axis in axes.flat[len(stages) :]:
         axis.set_axis_off()
     for axis, (title, answers) in zip(axes.flat, stages.items()):
@@ -207,7 +215,7 @@ def moments(
             _draw(axis, guess, FOUND, width=2)
             ends = [_centre(one), _centre(guess)]
             axis.plot(*zip(*ends), color="white", linewidth=1)
-            _label(axis, *_centre(guess), str(query), centred=True)
+            _label(axis, *_centre(one), str(query), centred=True)
     return figure
 
 
@@ -231,10 +239,11 @@ def detections(
         _photograph(axis, picture, titles[n] if titles else "")
         for one in truth[n].boxes if truth else ():
             _draw(axis, one, "white", width=1.2)
+        taken: list[Span] = []
         for label, one, score in zip(objects.labels, objects.boxes, objects.scores, strict=True):
             _draw(axis, one, FOUND)
             word = f"{names[int(label)]} {100 * float(score):.0f}"
-            _label(axis, float(one[0]), float(one[1]), word)
+            _label(axis, *_room(axis, one, word, taken), word)
     return figure
 
 
@@ -299,10 +308,13 @@ def by_query(
         group = np.digitize(np.asarray(sides[query]), limits)  # (k,)
         for number, (name, colour, mark) in enumerate(looks):
             some = np.asarray(centres[query])[group == number]
-            axis.scatter(some[:, 0], some[:, 1], s=5, marker=mark, color=COLOURS[colour],
-                         label=name, linewidths=0)  # fmt: skip
+            axis.scatter(some[:, 0], some[:, 1], s=14, marker=mark, color=COLOURS[colour],
+                         label=name, linewidths=0, alpha=0.8)  # fmt: skip
         axis.set_title(f"query {query}", fontsize=10)
     legend_below(figure)
+    for handle in figure.legends[0].legend_handles:
+        handle.set_sizes([45])
+        handle.set_alpha(1)
     return figure
 
 
@@ -312,16 +324,32 @@ def _photograph(axis: Axes, picture: Tensor, title: str) -> None:
     _bare(axis, title)
 
 
-def _label(axis: Axes, x: float, y: float, text: str, *, centred: bool = False) -> None:
-    """Write on a red ground: in the middle, or above (x, y); inside the picture at its edges."""
-    ground = {"facecolor": FOUND, "edgecolor": "none", "pad": 1.0, "alpha": 0.9}
+def _room(axis: Axes, one: Tensor, text: str, taken: list[Span]) -> tuple[float, float]:
+    """Return where a label of a box begins: above it, else below it or further on, if it is free.
+
+    `taken` has the labels that stand already, and gets the new one.
+    """
     left, right = axis.get_xlim()
     bottom, top = axis.get_ylim()  # rows are counted from above
-    place = {"ha": "center", "va": "center"}
-    if not centred:
-        x = min(max(x, left), right - 0.042 * len(text) * (right - left))
-        place = {"ha": "left", "va": "top" if y - top < 0.1 * (bottom - top) else "bottom"}
-    axis.text(x, max(y, top), text, color="white", fontsize=10, bbox=ground, clip_on=True, **place)
+    wide, high = LETTER * len(text) * (right - left), LINE * (bottom - top)
+    x = min(max(float(one[0]), left), right - wide)
+    above, below = max(float(one[1]), top + high), min(float(one[3]) + high, bottom)
+    tries = [(x, y) for y in (above, below)] + [(x, above + n * high) for n in (1, 2, 3)]
+    for place in tries:
+        if all(abs(place[1] - y) >= high or place[0] >= end or start >= place[0] + wide
+               for start, end, y in taken):  # fmt: skip
+            break
+    else:
+        place = tries[0]
+    taken.append((place[0], place[0] + wide, place[1]))
+    return place
+
+
+def _label(axis: Axes, x: float, y: float, text: str, *, centred: bool = False) -> None:
+    """Write on a red ground: in the middle of (x, y), or to the right of and above it."""
+    ground = {"facecolor": FOUND, "edgecolor": "none", "pad": 1.0, "alpha": 0.9}
+    place = {"ha": "center" if centred else "left", "va": "center" if centred else "bottom"}
+    axis.text(x, y, text, color="white", fontsize=10, bbox=ground, clip_on=True, **place)
 
 
 def _sheet(axis: Axes, x: tuple[float, float] = (0, 1), y: tuple[float, float] = (1, 0)) -> None:

@@ -78,10 +78,10 @@ def shuffled(noise: Sequence[float], keep: Sequence[int], restore: Sequence[int]
     lines = {
         "patch": [str(patch) for patch in range(N)],
         "noise": [f"{value:.2f}" for value in noise],
-        "shuffled": [str(patch) for patch in order],
+        "shuffle": [str(patch) for patch in order],
         "restore": [str(place) for place in restore],
     }
-    seen = {"patch": set(keep), "noise": set(keep), "shuffled": set(range(K)), "restore": set(keep)}
+    seen = {"patch": set(keep), "noise": set(keep), "shuffle": set(range(K)), "restore": set(keep)}
     for row, (name, words) in enumerate(lines.items()):
         y = -1.3 * row
         axis.text(2.3, y, name, ha="right", va="center", fontsize=10)

@@ -90,25 +90,30 @@ def window_masks(allowed: Tensor, regions: Tensor) -> Figure:
     return figure
 
 
-def heard(maps: Mapping[str, Tensor], window: int, place: tuple[int, int]) -> Figure:
-    """Draw where a cell's gradient reaches: maps (R, C) of its size (fourth root), two in a row.
+def heard(rows: Mapping[str, Mapping[str, Tensor]], window: int, place: tuple[int, int]) -> Figure:
+    """Draw where a cell's gradient reaches: maps (R, C) of its size (fourth root), row by row.
 
-    Windows have thin borders; the cell in question, `place`, is marked.
+    Each row has a name and maps with titles. Windows have thin borders; the cell in question,
+    `place`, is marked.
     """
-    rows = -(-len(maps) // 2)
-    figure, axes = new_figure(rows, 2, width=WIDTH, height=2.75 * rows, squeeze=False)
-    for axis in axes.flat[len(maps) :]:
-        axis.set_axis_off()
-    for axis, (title, one) in zip(axes.flat, maps.items()):
-        shade = 0.15 + 0.85 * (one / one.max()) ** 0.25  # the faintest can still be told from none
-        axis.imshow(shade.where(one > 0, 0), cmap="Blues", vmin=0, vmax=1)
-        axis.plot(place[1], place[0], "o", color=COLOURS["vermilion"], ms=5)
-        axis.set_xticks([n - 0.5 for n in range(window, one.shape[1], window)])
-        axis.set_yticks([n - 0.5 for n in range(window, one.shape[0], window)])
-        axis.tick_params(length=0, labelbottom=False, labelleft=False)
-        axis.grid(visible=True, axis="both", color=COLOURS["grey"], linewidth=0.6)
-        axis.set_axisbelow(False)
-        axis.set_title(title, fontsize=10)
+    columns = max(map(len, rows.values()))
+    figure, axes = new_figure(
+        len(rows), columns, width=WIDTH, height=0.3 + 5.0 / columns * len(rows), squeeze=False
+    )
+    for line, (name, maps) in zip(axes, rows.items(), strict=True):
+        for axis in line[len(maps) :]:
+            axis.set_axis_off()
+        line[0].set_ylabel(name, fontsize=10)
+        for axis, (title, one) in zip(line, maps.items()):
+            shade = 0.15 + 0.85 * (one / one.max()) ** 0.25  # the faintest is told from none
+            axis.imshow(shade.where(one > 0, 0), cmap="Blues", vmin=0, vmax=1)
+            axis.plot(place[1], place[0], "o", color=COLOURS["vermilion"], ms=4)
+            axis.set_xticks([n - 0.5 for n in range(window, one.shape[1], window)])
+            axis.set_yticks([n - 0.5 for n in range(window, one.shape[0], window)])
+            axis.tick_params(length=0, labelbottom=False, labelleft=False)
+            axis.grid(visible=True, axis="both", color=COLOURS["grey"], linewidth=0.6)
+            axis.set_axisbelow(False)
+            axis.set_title(title, fontsize=10)
     return figure
 
 
