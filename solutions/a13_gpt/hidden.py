@@ -30,7 +30,7 @@ def next_extreme(student):
 
 @hidden("next_token", says="logits in the thousands")
 def next_thousands(student):
-    logits = 2 * randn(4, 9, seed=214)
+    logits = 2 * randn(4, 9, seed=224)  # whose nuclei end far from 0.9
     return [student.next_token(logits + shift, 0.9, 5, 0.9) for shift in (-5000.0, 5000.0)]
 
 

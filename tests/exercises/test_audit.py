@@ -16,6 +16,7 @@ from coursekit.errors import CourseError
 from coursekit.exercises import audit, catalogue
 from coursekit.exercises.checking.check import check
 from coursekit.exercises.edits import Edit, as_cell
+from coursekit.exercises.probe import randn
 from coursekit.exercises.question import Case, Misconception
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -107,6 +108,7 @@ def test_a_copy_is_as_good_as_the_course(copy):
     [
         ("raised = (scores - ", "raised = (2 * scores - ", "the source's own solution earns"),
         ('"points": 3,', '"points": 30,', "gives other points than the question"),
+        ("raised.sum(", "torch.sum(raised.softmax(-1), ", "to shares uses .softmax()"),
         ("check(predict)", "check(shares)", "should say check(predict)"),
         ('"grade_id": "predict"', '"grade_id": "foretell"', "no solution cell has the grade_id"),
         ('"grade_id": "predict"', '"grade_id": "foretell"', "'foretell' belongs to no question"),
@@ -151,6 +153,10 @@ def test_a_stale_release_and_a_missing_page_are_said(copy):
     assert any("is not released" in one for one in problems(copy))
 
 
+def last_digits(student):
+    return (student.shares(randn(40, 50)) * 2**24).long()
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -189,6 +195,10 @@ def test_a_stale_release_and_a_missing_page_are_said(copy):
                 "cases": (*q.cases, Case("dice", lambda student: __import__("time").time()))
             },
             "gives something else the second time",
+        ),
+        (
+            lambda q: {"cases": (*q.cases, Case("bits", last_digits))},
+            "ours in double precision earns",
         ),
         (
             lambda q: {"cases": (*q.cases, Case("wrong", lambda student: student.no_such_name))},

@@ -2,8 +2,9 @@
 
 The reference and the source's own solution earn everything, the blank release nothing, and the
 visible cases learned by heart next to nothing; every misconception loses points and is told its own
-hint and no other's, from the visible cases alone as well; the notebook asks what the questions say;
-nothing private is in what students get. Answers are run in this process: they are ours.
+hint and no other's, from the visible cases alone as well; a right answer loses nothing by computing
+in double precision, and gets no flag; the notebook asks what the questions say; nothing private is
+in what students get. Answers are run in this process: they are ours.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from coursekit.assignments.forbidden import spelled, used
 from coursekit.assignments.leaks import leaks
 from coursekit.assignments.release import read, release, release_text, released, source, sources
 from coursekit.course import SOURCES, course_root, private_folder
@@ -26,6 +28,8 @@ from coursekit.exercises.checking.clock import silence
 from coursekit.exercises.comparing.by_heart import by_heart
 from coursekit.exercises.comparing.idle import idle
 from coursekit.exercises.comparing.outcome import Known, Outcome, differ, observe
+from coursekit.exercises.comparing.rounding import in_double
+from coursekit.exercises.edits import source_of
 from coursekit.exercises.fresh import usual_numbers
 from coursekit.exercises.question import Assignment, Case, Question
 
@@ -130,9 +134,8 @@ def share(known: Known, outcomes: Sequence[Outcome]) -> float:
     """Return the share of the points that these outcomes earn."""
     return known.earned(
         [
-            outcome.error is None
-            and differ(outcome, known.expected(number), case.tolerance) is None
-            for number, (case, outcome) in enumerate(zip(known.cases, outcomes))
+            outcome.error is None and known.difference(outcome, number) is None
+            for number, outcome in enumerate(outcomes)
         ]
     )
 
@@ -172,6 +175,14 @@ def _question(
             f"the source's own solution earns {row.solution:.0%}: "
             + _first(known, everything(solved))
         )
+    for who, names in (("ours", catalogue.references(assignment)), ("the source's own", solved)):
+        if right := getattr(names, question.name, None):
+            student = SimpleNamespace(**{**vars(names), question.name: in_double(right)})
+            with usual_numbers():
+                outcomes = everything(student)
+            if (earned := share(known, outcomes)) < 1:
+                said = f"{who} in double precision earns {earned:.0%}: {_first(known, outcomes)}"
+                row.problems.append(said)
     if row.blank > 0:
         row.problems.append(f"the blank release earns {row.blank:.0%}")
     for name, answer in idle(question.reference).items():
@@ -234,7 +245,7 @@ def _first(known: Known, outcomes: Sequence[Outcome]) -> str:
     for number, (case, outcome) in enumerate(zip(known.cases, outcomes)):
         if outcome.error is not None:
             return f"{case.says!r} raises {outcome.error!r}"
-        difference = differ(outcome, known.expected(number), case.tolerance)
+        difference = known.difference(outcome, number)
         if difference is not None:
             return f"{case.says!r}: {difference}"
     return ""
@@ -278,6 +289,7 @@ def _form(
 
     found = []
     cells = {regions.grade_id(cell): cell for cell in notebook["cells"] if regions.grade_id(cell)}
+    code = "\n".join(cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code")
     for question in assignment.questions:
         name, test = question.name, f"test_{question.name}"
         if name not in cells or not regions.is_solution(cells[name]):
@@ -288,6 +300,9 @@ def _form(
             found.append(f"{test} gives other points than the question, {question.points:g}")
         elif cells[test]["source"].strip() != f"check({name})":
             found.append(f"{test} should say check({name}) and nothing else")
+        for text in (source_of(question.reference), cells.get(name, {}).get("source", "")):
+            if flagged := used(text, question.forbidden, code):
+                found.append(f"a right answer to {name} uses {', '.join(map(spelled, flagged))}")
     for written in assignment.written:
         cell = cells.get(written.name, {"cell_type": ""})
         if cell["cell_type"] != "markdown" or regions.meta(cell).get("points") != written.points:

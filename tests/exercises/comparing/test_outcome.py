@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 from torch import nn
@@ -9,7 +11,8 @@ from torch import nn
 from coursekit.exercises import catalogue
 from coursekit.exercises.comparing.by_heart import by_heart
 from coursekit.exercises.comparing.outcome import CHEAP, Known, differ, observe
-from coursekit.exercises.probe import gradients
+from coursekit.exercises.comparing.rounding import in_double, nudged
+from coursekit.exercises.probe import gradients, randn
 from coursekit.exercises.question import Assignment, Case, Question
 
 
@@ -102,3 +105,65 @@ def made(by, weights):
 def test_of_a_class_it_knows_how_it_was_made_and_its_weights():
     hidden = [made(2.0, [1.0, 3.0]), made(3.0, [1.0, 2.5]), made(2.0, [1.0, 2.5])]
     assert graded(Scaled, [made(2.0, [1.0, 2.5])], hidden) == {(True, False, False, True)}
+
+
+def at_thousands(student):
+    return student.answer(3 * randn(4, 6) + 5000)
+
+
+def by_logarithm(scores):
+    return (scores - scores.logsumexp(dim=-1, keepdim=True)).exp()
+
+
+def test_where_numbers_are_large_a_right_answer_may_round_elsewhere():
+    small, large = (
+        Case("small", lambda student: student.answer(randn(4, 6))),
+        Case("", at_thousands),
+    )
+    cases = known(lambda scores: scores.softmax(dim=-1), [small, large], [])
+    assert cases.tolerance(0) == 1e-5 and 1e-4 < cases.tolerance(1) < 4e-3
+    other = observe(large, SimpleNamespace(answer=by_logarithm))
+    assert differ(other, cases.expected(1), 1e-5) and cases.difference(other, 1) is None
+    wrong = observe(large, SimpleNamespace(answer=lambda x: (0.98 * x).softmax(dim=-1)))
+    assert cases.difference(wrong, 1)
+    near = observe(small, SimpleNamespace(answer=lambda x: x.softmax(dim=-1) + 3e-5))
+    assert cases.difference(near, 0)
+
+
+def test_what_jumps_is_compared_as_the_case_says():
+    tie = Case("a tie", lambda student: student.answer(torch.tensor([1.0, 1.0])))
+    cases = known(lambda x: (x == x.max()).float(), [tie], [])
+    assert cases.tolerance(0) == 1e-5
+
+
+def test_more_digits_change_no_dtype_and_leave_what_was_given():
+    def small_part(x, kept):
+        kept.append(x)
+        return (x + 1e4) - 1e4
+
+    kept = []
+    exact = in_double(small_part)(torch.tensor([0.123456]), kept)
+    assert exact.dtype == torch.float32 and exact.item() == pytest.approx(0.123456, abs=1e-7)
+    assert small_part(torch.tensor([0.123456]), []).item() != pytest.approx(0.123456, abs=1e-5)
+    assert [x.dtype for x in kept] == [torch.float64]
+    assert in_double(small_part)(torch.ones(1).double(), []).dtype == torch.float64
+
+
+class Counting(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.tensor([1e4]))
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, x):
+        self.calls += 1
+        return (x + self.weight) - self.weight
+
+
+def test_of_a_module_the_weights_are_wide_and_have_gradients_and_buffers_go_on():
+    module = in_double(Counting)()
+    x = torch.tensor([0.123456])
+    assert module(x).item() == pytest.approx(0.123456, abs=1e-7)
+    module(x).backward()
+    assert module.weight.grad.dtype == torch.float32 and module.calls == 2
+    assert nudged(Counting, 1)()(x).item() != pytest.approx(0.123456, abs=1e-9)

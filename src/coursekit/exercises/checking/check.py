@@ -22,7 +22,7 @@ from coursekit.exercises.catalogue import find, load, names, references
 from coursekit.exercises.checking.answer import Answer
 from coursekit.exercises.checking.clock import Printed, TooLong, limit, silence
 from coursekit.exercises.comparing.excerpt import excerpt
-from coursekit.exercises.comparing.outcome import Known, Outcome, differ, observe
+from coursekit.exercises.comparing.outcome import Known, Outcome, observe
 from coursekit.exercises.question import Assignment, Question
 
 SECONDS = 5.0  # of work, for all cases of a question
@@ -58,9 +58,13 @@ def _check(answer: Any, function: Any, notebook: dict[str, Any]) -> Answer:
     else:
         name = getattr(answer, "__name__", "")
     found = find(name) if name else None
+    asked = [question.name for question in _nearest(notebook).questions] if found is None else []
+    for one in asked:
+        if answer is notebook.get(one, MISSING):  # shares = lambda scores: ...
+            name, found = one, find(one)
     if found is None:
         said = f"no question asks for {name!r}" if name else "this has no name"
-        asked = ", ".join(question.name for question in _nearest(notebook).questions)
+        asked = ", ".join(asked)
         return _unusable("check", f'{said}; the questions here are {asked}. check("NAME", f)?')
     assignment, question = found
     if answer is MISSING:
@@ -97,7 +101,7 @@ def _look(
     for number, (case, outcome) in enumerate(zip(question.cases, outcomes)):
         difference = None
         if outcome is not None:
-            difference = differ(outcome, known.expected(number), case.tolerance)
+            difference = known.difference(outcome, number)
         passed: bool | None = outcome is not None and difference is None
         if outcome is None and stopped != number:
             passed = None
@@ -124,8 +128,11 @@ def _look(
         result.where = _where(outcome.error, answer)
     else:
         case = question.cases[first]
-        difference = differ(outcome, known.expected(first), case.tolerance)
-        result.problem, result.excerpt = str(difference), excerpt(difference, case.tolerance)
+        difference = known.difference(outcome, first)
+        result.problem, result.excerpt = (
+            str(difference),
+            excerpt(difference, known.tolerance(first)),
+        )
     if stopped is None:
         cause, with_ours = _cause(assignment, question, answer)
         mistake = known.misconception(with_ours or outcomes)
@@ -176,8 +183,8 @@ def _outcomes(assignment: Assignment, question: Question, answer: Any) -> list[O
 
 def _right(known: Known, outcomes: list[Outcome | None]) -> bool:
     return all(
-        outcome is not None and differ(outcome, known.expected(number), case.tolerance) is None
-        for number, (case, outcome) in enumerate(zip(known.cases, outcomes))
+        outcome is not None and known.difference(outcome, number) is None
+        for number, outcome in enumerate(outcomes)
     )
 
 

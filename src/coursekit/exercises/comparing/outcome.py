@@ -11,9 +11,12 @@ from coursekit.errors import CourseError
 from coursekit.exercises.catalogue import references
 from coursekit.exercises.comparing.compare import Difference, same
 from coursekit.exercises.comparing.idle import idle
+from coursekit.exercises.comparing.rounding import in_double, nudged
 from coursekit.exercises.fresh import copied, same_chance, seal, usual_numbers
 from coursekit.exercises.question import Assignment, Case, Misconception, Question
 
+ROUNDINGS = 8  # that a right answer may be away from ours
+FARTHEST = 0.01  # what moves by more when an input is rounded does not bend, it jumps
 CHEAP = 0.15  # of a question's points, for what teaches: what is left to the other cases grades
 
 
@@ -57,6 +60,7 @@ class Known:
     def __init__(self, assignment: Assignment, question: Question, cases: Sequence[Case]) -> None:
         self.assignment, self.question, self.cases = assignment, question, tuple(cases)
         self._found: dict[tuple[str, int], tuple[Outcome, bytes]] = {}  # with its seal
+        self._tolerances: dict[int, float] = {}
 
     def expected(self, number: int) -> Outcome:
         """Return what the reference gives on the case with this number."""
@@ -65,6 +69,18 @@ class Known:
     def of(self, misconception: Misconception, number: int) -> Outcome:
         """Return what a misconception gives on the case with this number."""
         return self._outcome(misconception.name, misconception.answer, number)
+
+    def difference(self, outcome: Outcome, number: int) -> Difference | None:
+        """Return how an outcome differs from what the reference gives, None if it does not."""
+        return self._differ(outcome, self.expected(number), number)
+
+    def settled(self, outcome: Outcome, number: int) -> Outcome:
+        """Return an outcome without its value, and what it is like for whoever asks later."""
+        question = self.question
+        self._like(outcome, "", question.reference, number)
+        for mistake in question.misconceptions:
+            self._like(outcome, mistake.name, mistake.answer, number)
+        return Outcome(error=outcome.error, alike=outcome.alike)
 
     def misconception(self, outcomes: Sequence[Outcome | None]) -> Misconception | None:
         """Return the misconception that gives exactly `outcomes`, one for each case.
@@ -110,9 +126,8 @@ class Known:
 
     def free(self, number: int) -> bool:
         """Say whether an answer that looks at nothing passes this case."""
-        expected, tolerance = self.expected(number), self.cases[number].tolerance
         return any(
-            differ(self.idle(name, answer, number), expected, tolerance) is None
+            self.difference(self.idle(name, answer, number), number) is None
             for name, answer in idle(self.question.reference).items()
         )
 
@@ -122,9 +137,35 @@ class Known:
 
     def _like(self, outcome: Outcome, who: str, answer: Any, number: int) -> bool:
         if who not in outcome.alike:
-            other, tolerance = self._outcome(who, answer, number), self.cases[number].tolerance
-            outcome.alike[who] = differ(outcome, other, tolerance) is None
+            other = self._outcome(who, answer, number)
+            outcome.alike[who] = self._differ(outcome, other, number) is None
         return outcome.alike[who]
+
+    def _differ(self, actual: Outcome, expected: Outcome, number: int) -> Difference | None:
+        found = differ(actual, expected, self.cases[number].tolerance)
+        if found is None or found.largest is None:
+            return found
+        return differ(actual, expected, self.tolerance(number))
+
+    def tolerance(self, number: int) -> float:
+        """Return what a right answer may be off by: what the case says, more where numbers need it.
+
+        That is found out by rounding the inputs of ours, and only asked where an answer is off.
+        """
+        if number not in self._tolerances:
+            self._tolerances[number] = self._found_out(number)
+        return self._tolerances[number]
+
+    def _found_out(self, number: int) -> float:
+        said, answer = self.cases[number].tolerance, self.question.reference
+        exact = self._outcome("in double precision", in_double(answer), number)
+        moved = [self._outcome(f"nudged {n}", nudged(answer, n), number) for n in range(3)]
+        tolerance = said
+        while any(differ(one, exact, tolerance / ROUNDINGS) is not None for one in moved):
+            tolerance *= 2
+            if tolerance > max(said, FARTHEST):
+                return said
+        return tolerance
 
     def _outcome(self, who: str, answer: Any, number: int) -> Outcome:
         case = self.cases[number]

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from coursekit.exercises.comparing.excerpt import excerpt
-from coursekit.exercises.comparing.outcome import Known, Outcome, differ
+from coursekit.exercises.comparing.outcome import Known, Outcome
 from coursekit.exercises.fresh import same_chance
 from coursekit.exercises.question import Case, Question
 from coursekit.grading.judging.alarm import Overtime, alarm
@@ -87,6 +87,7 @@ class Asking:
                         letters[number] = step
                         continue
                     del talking[number]
+                    process.check(until)
                     if step is not None:
                         ends[number] = step
                 if not letters:
@@ -130,7 +131,9 @@ class Asking:
     def _next(self, question: Question, number: int, link: Link) -> Letter | End | None:
         """Return the next letter of a case, or its end; None where the judge itself finds no end.
 
-        From memory, where others gave the same answers; else the case is run from its beginning.
+        From memory, where others gave the same answers; else the case is run from its beginning, in
+        the time of the process that gave them. Of an outcome that is large, or that holds on to all
+        that was said, nothing is kept but what it is like.
         """
         known = self.memory.next(link)
         if known is not None:
@@ -160,6 +163,7 @@ class Asking:
         link = look.link(number, next(self._numbers))
         try:
             process = attempt.process()
+            error.__traceback__ = error.__context__ = error.__cause__ = None
             left = attempt.limits.question_seconds - look.spent - (attempt.spent - before)
             if left <= 0:
                 raise Stopped("TIMEOUT", "the time for this question was used up")
@@ -198,7 +202,7 @@ class Asking:
         if _identical(outcome.value, expected.value) and not (outcome.error or expected.error):
             return None  # most right answers, and so most of all comparisons
         try:
-            found = differ(outcome, expected, case.tolerance)
+            found = self._known[question.name].difference(outcome, number)
         except Exception as error:  # a value on which the comparison itself breaks is not the same
             return f"it cannot be compared ({type(error).__name__})"
         if found is None:
@@ -210,7 +214,7 @@ class Asking:
         if outcome.error is not None:
             return f"the value has the wrong form ({type(outcome.error).__name__})"
         hidden = number >= len(question.cases)
-        table = None if hidden else excerpt(found, case.tolerance)
+        table = None if hidden else excerpt(found, self._known[question.name].tolerance(number))
         return f"{said(found)}\n{table.text()}" if table else said(found)
 
 
