@@ -87,7 +87,6 @@ class Asking:
                         letters[number] = step
                         continue
                     del talking[number]
-                    process.check(until)
                     if step is not None:
                         ends[number] = step
                 if not letters:
@@ -131,9 +130,7 @@ class Asking:
     def _next(self, question: Question, number: int, link: Link) -> Letter | End | None:
         """Return the next letter of a case, or its end; None where the judge itself finds no end.
 
-        From memory, where others gave the same answers; else the case is run from its beginning, in
-        the time of the process that gave them. Of an outcome that is large, or that holds on to all
-        that was said, nothing is kept but what it is like.
+        From memory, where others gave the same answers; else the case is run from its beginning.
         """
         known = self.memory.next(link)
         if known is not None:
@@ -163,7 +160,6 @@ class Asking:
         link = look.link(number, next(self._numbers))
         try:
             process = attempt.process()
-            error.__traceback__ = error.__context__ = error.__cause__ = None
             left = attempt.limits.question_seconds - look.spent - (attempt.spent - before)
             if left <= 0:
                 raise Stopped("TIMEOUT", "the time for this question was used up")
