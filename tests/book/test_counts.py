@@ -7,12 +7,15 @@ import json
 import math
 import re
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import torch
 
 from coursekit import quick
+from coursekit.analysis.energy import PUBLISHED
 from coursekit.book.lecture_map import DECKS
+from coursekit.data.commands import commands, phrases, split_commands
 from coursekit.data.splits import SHARES
 from coursekit.models import GPT, GPTConfig
 from coursekit.notebooks.imports import read_notebook
@@ -230,3 +233,29 @@ def test_the_page_on_ablations():
     assert set_to["A heads=32"]["heads"] == 32
     suspects = json.loads((ROOT / "results/ablations/cpu-suspects.json").read_text())["runs"]
     assert {run["settings"]["depth"] for run in suspects if "four blocks" in run["name"]} == {4}
+
+
+def test_the_chapter_on_limits():
+    def says(name: str, *texts: str) -> bool:
+        return all(text in cell("limits", name) for text in texts)
+
+    known = {training.name: training for training in PUBLISHED}
+    base, palm = known["Transformer base"], known["PaLM"]
+    assert (base.devices, base.pue, round(8 * base.watts)) == (8, 1.58, 1416)
+    assert palm.parameters == 540e9 and palm.device_hours == 6144 * 24 * (50 + 14 / 2)
+    assert says("energy-numbers", "552 / 24.7") and round(24.7) == 25
+    assert says("parts-numbers", "(") and GPTConfig.gpt2().vocabulary == 50_257
+    assert says("remedies", "CARD, large = 16 * GB") and says("parts", "2**30, 8, 512")
+    assert says("long-count", "D, HEADS, RADIUS = 768, 12, 256")
+    assert says("long-numbers", "for T in (512, 4096, 32768, 131072)")
+    assert len(phrases()) == 102 and len(commands()) == 102 + 2 * 102**2
+    ratio = Counter(command.text for command in split_commands("jump")[0])["jump"]
+    assert round(len(split_commands("jump")[0]) / ratio) == 10
+    assert cell("limits", "try").split("MINE = ")[1].count('"') == 2 * 6
+    runs = json.loads((ROOT / "results/pairs/cpu-amounts.json").read_text())["runs"]
+    assert {run["settings"]["looks"] for run in runs} == {10}
+    assert '\\"batch\\": 32' in (ROOT / "notebooks/training/pairs.ipynb").read_text(
+        encoding="utf-8"
+    )
+    jump = json.loads((ROOT / "results/commands/cpu-compose.json").read_text())["runs"]
+    assert sum("jump" in run["name"] for run in jump) + 1 == 4  # the first one is kept
