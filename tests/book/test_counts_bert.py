@@ -141,3 +141,31 @@ def test_what_size_gains_on_glue():
     assert sorted(gains, key=gains.get)[:2] == ["MRPC", "STS-B"]
     assert sorted(gains, key=gains.get)[-2:] == ["RTE", "CoLA"]
     assert [gains[name] for name in ("CoLA", "RTE", "MRPC", "STS-B")] == [8.4, 3.7, 0.4, 0.7]
+
+
+# --- alignment ---
+
+
+def test_cells_of_the_alignment_notebook():
+    path = ROOT / "notebooks" / "alignment.ipynb"
+    made = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    cells = {cell["id"]: "".join(cell["source"]) for cell in made}
+    assert "reward = rewards[200, 0]" in cells["best-table"]
+    assert "for n in (1, 2, 4, 16, 64):" in cells["best-table"]
+    assert "SHOWN = (20, 60, 200)" in cells["over"] and "[8 * 0.7**k" in cells["over"]
+    assert "top - at > 0.5 for" in cells["over-table"] and ") > 0.5 for" in cells["over-table"]
+    for writer in ('"best of 4": best_of(4, reward)', '"best of 64": best_of(64, reward)'):
+        assert writer in cells["ratings-votes"]
+
+
+def test_how_the_pairs_are_made():
+    run, cells = result("preferences/cpu.json"), training("preferences")
+    (again,) = result("preferences/cpu-again.json")["runs"]
+    assert "tokenizer.encode(text)[:4]" in cells["write"]
+    assert "combinations(range(settings.answers), 2))[:3]" in cells["pairs"]
+    for some in (run, again):
+        assert some["metrics"]["pairs"] == 3 * some["settings"]["prompts"]
+    assert [row["n"] for row in run["tables"]["best"]] == [1, 2, 4, 8, 16]
+    assert "a divergence of 8 nats" in cells["expectation"]
+    free = [some["metrics"]["REINFORCE, β 0.001 at the end, kl"] for some in (again, run)]
+    assert 0.2 < free[0] / free[1] < 0.3
