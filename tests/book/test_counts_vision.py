@@ -13,7 +13,9 @@ from typing import Any
 
 import torch
 
+from coursekit.data.fashion import fashion
 from coursekit.models.sagan import Generator, GeneratorConfig
+from coursekit.training.records import trained
 
 ROOT = Path(__file__).resolve().parents[2]
 SEEDS = ("", ", seed 2")
@@ -82,3 +84,44 @@ def test_what_the_sagan_notebook_draws():
     assert "net.middle.gamma, 0.5" in cells("sagan")["generator-reach"]
     assert "faint = real * 0.8 - 0.2" in cells("sagan")["frechet-go-on"]  # of −1 to 1: a fifth
     assert {100, 10_000} <= set(constant("sagan", "bias", "COUNTS"))
+
+
+def test_pieces_of_the_vit_page():
+    """Pieces of 7 × 7 pixels, of pictures of 28 × 28, are the patches of the ViT: 16 of them."""
+    assert fashion("test").images.shape[1:] == (28, 28) and 28 * 28 == 784 and (28 // 7) ** 2 == 16
+    drawn = cells("vit")["puzzle-figure"]
+    assert "for kind in (7, 8, 1, 9)]" in drawn and "for i in some], 7)," in drawn  # four, cut at 7
+    assert "def rearrange(pictures, cut=7):" in cells("vit")["puzzle"]
+    assert runs("vit/cpu-crowd.json")["vit, all"]["settings"]["patch"] == 7
+
+
+def test_runs_of_the_vit_page():
+    crowd, stems = runs("vit/cpu-crowd.json"), runs("vit/cpu-stems.json")
+    for run in crowd.values():
+        about = run["settings"]
+        assert (about["width"], about["depth"], about["tested"]) == (48, 3, 2000)
+        assert about["patch"] == 7
+    assert {500, 4000} <= {run["metrics"]["pictures"] for run in crowd.values()}
+    assert 8500 < crowd["vit, all"]["metrics"]["pictures"] < 9500  # some nine thousand
+    for seed in SEEDS:  # 28 pixels: a map of 7 × 7, 49 cells, of 4 pixels; 16 patches of 7
+        assert all(stems[name + seed]["settings"]["patch"] == 4 for name in
+                   ("hybrid", "vit, patches of 4"))  # fmt: skip
+        assert stems["batch norm" + seed]["settings"]["patch"] == 7
+    training = json.loads((ROOT / "notebooks/training/vit.ipynb").read_text(encoding="utf-8"))
+    assert '"backbone_channels": 32}' in str(training["cells"])
+
+
+def test_the_kept_vit():
+    model = trained("vit")
+    filters = model.embedding.weight
+    assert filters.shape == (48, 1, 4, 4) and filters[0].numel() == 16
+    assert model.config.grid == (7, 7) and model.config.size == (28, 28)  # so 8 stands below 1
+    stems = runs("vit/cpu-stems.json")["vit, patches of 4"]["settings"]
+    assert (28 // stems["patch"]) ** 2 == 49
+
+
+def test_what_the_vit_notebook_asks():
+    resolution, few = cells("vit")["resolution"], cells("vit")["fewshot-table"]
+    assert 'x["test"][:1000], size=40' in resolution
+    assert (40 // trained("vit").config.patch) ** 2 == 100
+    assert "for count in (1, 5, 20):" in few and "for draw in range(10, 20)]" in few  # ten draws
