@@ -259,3 +259,39 @@ def test_the_chapter_on_limits():
     )
     jump = json.loads((ROOT / "results/commands/cpu-compose.json").read_text())["runs"]
     assert sum("jump" in run["name"] for run in jump) + 1 == 4  # the first one is kept
+
+
+def test_the_chapter_on_positions():
+    def says(name: str, *texts: str) -> bool:
+        return all(text in cell("positions", name) for text in texts)
+
+    assert says("order-by-hand", "torch.randn(4, 8)") and says(
+        "bits-and-waves", "T, columns = 32, 5"
+    )
+    assert says("clock-hands-shown", "starts=(2, 20), delta=5") and says(
+        "sinusoids-by-hand", "100, 128"
+    )
+    assert says("similarity-decay", "(32, 128, 512)") and says(
+        "similarity-decay-shown", "widest[100]"
+    )
+    assert says("bias-figure", "torch.ones(T, 32)", "heads=4)[1]", "buckets=16, max_distance=32)")
+    assert says("rotary-figure", "speed = (1.0, 0.3), (0.75, 0.45), 0.4") and says(
+        "alibi-by-hand", "H, i"
+    )
+    assert says("rotary-by-hand", "Rotary(width=32)", "score(105, 102)") and says(
+        "alibi-by-hand", " = 4, 10, 7"
+    )
+    assert says("sine-2d", "sine_2d(16, 16, 128)", "(2, 7, 13)", "grid[7, 15]") and 15 - 7 == 8
+    assert says("race-model", "SYMBOLS, BACK, TRAIN, WIDTH, HEADS = 8, 3, 16, 32, 4", "4 * TRAIN")
+    assert says("race-task", "torch.randint(3 * TRAIN + 1") and 3 * 16 == 48
+    assert says("race-short", "(TRAIN, 2 * TRAIN, 4 * TRAIN)") and says(
+        "mask-leak-run", "arange(TRAIN)"
+    )
+    assert says("criteria-scores", "TRAIN)", "16 * TRAIN", "times=64", "delta=3", "shift=5")
+    assert 64 * 16 == 1024 and 16 * 16 == 256
+    assert says(
+        "criteria-table", "x < 1e-4,", "x > 1e-3,", "x <= 2,", "x < 1e-3,", '"0" if x < 1e-4'
+    )
+    assert cell("positions", "criteria-by-hand").count("(TRAIN - 1)") == 1
+    passed = cell("positions", "criteria-table").count("lambda x")
+    assert passed == 5  # two of them measure the fourth criterion

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
+from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
 from coursekit.figures import COLOURS, LINES, new_figure
@@ -72,10 +73,10 @@ def clock_hands(speeds: Sequence[float], starts: Sequence[int], delta: int) -> F
     for axis, speed in zip(axes, speeds):
         axis.plot(circle.sin(), circle.cos(), color=COLOURS["grey"], linewidth=1)
         step = 10 ** round(-math.log10(speed))  # 1, 10 or 100 places from number to number
-        for place in range(0, int(2 * math.pi / speed) + 1, step):
+        for place in range(0, round(2 * math.pi / speed - 0.4 * step), step):
             x, y = math.sin(speed * place), math.cos(speed * place)
             axis.plot([0.94 * x, x], [0.94 * y, y], color=COLOURS["grey"], linewidth=1)
-            axis.text(1.26 * x, 1.22 * y, f"{place}", ha="center", va="center", fontsize=12)
+            axis.text(1.33 * x, 1.25 * y, f"{place}", ha="center", va="center", fontsize=11)
         for style, start, radius in zip(LINES, starts, (0.62, 0.5)):
             for place, mark in ((start, "o"), (start + delta, "^")):
                 x, y = 0.86 * math.sin(speed * place), 0.86 * math.cos(speed * place)
@@ -84,7 +85,7 @@ def clock_hands(speeds: Sequence[float], starts: Sequence[int], delta: int) -> F
                 axis.plot(x, y, mark, color=style["color"], markersize=8, label=label)
             arc = torch.linspace(start, start + delta, 60) * speed
             axis.plot(radius * arc.sin(), radius * arc.cos(), color=style["color"], linewidth=2)
-        axis.set(aspect="equal", xlim=(-1.5, 1.5), ylim=(-1.4, 1.4), xticks=[], yticks=[])
+        axis.set(aspect="equal", xlim=(-1.65, 1.65), ylim=(-1.45, 1.45), xticks=[], yticks=[])
         axis.spines[:].set_visible(False)
         axis.set_xlabel("sin(ωt) →")
         axis.set_title(f"ω = {speed:.2g}: {speed * delta:.2g} rad")
@@ -156,11 +157,13 @@ def score_biases(biases: Mapping[str, Tensor], labels: Sequence[str]) -> Figure:
 
     `labels` says for each panel what its colours stand for.
     """
-    figure, axes = new_figure(1, len(biases), height=3.65, sharey=True)
+    figure, axes = new_figure(1, len(biases), height=2.9, sharey=True)
     for axis, (name, bias), label in zip(axes, biases.items(), labels, strict=True):
         image = _grid(axis, bias, cmap="viridis")
-        axis.set(title=name, xlabel="key position", aspect="equal")
-        figure.colorbar(image, ax=axis, orientation="horizontal", label=label)
+        axis.set(xlabel="key position", aspect="equal")
+        axis.set_title(name, fontsize=9)
+        bar = figure.colorbar(image, ax=axis, orientation="horizontal", label=label)
+        bar.locator = MaxNLocator(3)
     axes[0].set_ylabel("query position")
     return figure
 
@@ -245,9 +248,10 @@ def race(
     for axis in panels[len(points) :]:
         axis.set_axis_off()
     panels[len(points) - 3].tick_params(labelbottom=True)  # nothing stands below it
-    panels[len(points)].legend(
-        *panels[0].get_legend_handles_labels(), loc="center", frameon=False, fontsize=10
+    legend = panels[len(points)].legend(
+        *panels[0].get_legend_handles_labels(), loc="center", frameon=False, fontsize=9
     )
+    legend.set_in_layout(False)  # wider than its panel, it would push the column aside
     figure.supxlabel("steps of the training", fontsize=11)
     figure.supylabel("tokens named correctly (%)", fontsize=11)
     return figure
@@ -263,7 +267,7 @@ def where_right(curves: Mapping[str, Tensor], trained: int, chance: float) -> Fi
         axis.axvspan(-0.5, trained - 0.5, color=COLOURS["sky"], alpha=0.25)
         axis.plot(100 * curve, color=COLOURS["blue"], linewidth=1.8)
         axis.axhline(100 * chance, color=COLOURS["grey"], linestyle=":")
-        axis.set_title(name)
+        axis.set_title(name, fontsize=9)
         axis.set_ylim(0, 104)
         axis.set_yticks([0, 50, 100])
     figure.supxlabel(
@@ -288,7 +292,7 @@ def echoes(weights: Tensor, aim: int, period: float) -> Figure:
     )
     axis.set_xlabel("distance to the key (positions)")
     axis.set_ylabel("attention weight")
-    axis.legend(frameon=False, loc="upper left", bbox_to_anchor=(0.0, 0.95))
+    axis.legend(frameon=False, loc="lower left", bbox_to_anchor=(0.0, 1.0))
     return figure
 
 
