@@ -60,6 +60,12 @@ def test_the_name_of_the_function_finds_the_question():
     assert answer.right and repr(answer).splitlines()[0] == "shares: all 4 cases pass"
 
 
+def test_an_answer_may_have_another_name_of_its_own(monkeypatch):
+    """`shares = lambda scores: ...`, or a function under a second name."""
+    monkeypatch.setitem(globals(), "shares", lambda scores: scores.softmax(-1))
+    assert check(shares).right and check(shares).name == "shares"
+
+
 def test_a_failure_shows_the_call_both_sides_and_the_link(monkeypatch):
     home = "https://github.com/somebody/some-course"
     monkeypatch.setattr("coursekit.exercises.checking.answer.HOME", home)

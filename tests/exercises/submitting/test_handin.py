@@ -274,3 +274,80 @@ def test_colab_is_asked_and_may_fail(monkeypatch, tmp_path):
 def test_it_runs_what_the_grader_runs(tmp_path, cell, said):
     report = handin.look_at(small(tmp_path, cell))
     assert [one for one in report.mend if said in one], report.mend
+
+
+STUB = "def shares(scores):\n    # YOUR CODE HERE\n    raise NotImplementedError()"
+RIGHT = (
+    "def shares(scores):\n"
+    "    raised = (scores - scores.amax(dim=-1, keepdim=True)).exp()\n"
+    "    return raised / raised.sum(dim=-1, keepdim=True)"
+)
+WRONG = "def shares(scores):\n    return scores"
+
+
+def around(tmp_path, home, place, text):
+    """The first question with `home` in its cell, None without it, and a cell at a place."""
+
+    def change(cells, every):
+        cells["shares"]["source"] = home or ""
+        own = {"cell_type": "code", "id": "mine", "metadata": {}, "source": text, "outputs": []}
+        rest = [cells["shares"]] if home is not None else []
+        check = [cells["check-shares"]]
+        every[:] = [
+            cells["imports"],
+            *{
+                "above": [own, *rest, *check],
+                "below": [*rest, own, *check],
+                "after": [*rest, *check, own],
+            }[place],
+        ]
+
+    return edited(tmp_path, change)
+
+
+@pytest.mark.parametrize(
+    ("home", "place", "text", "said"),
+    [
+        (STUB, "below", RIGHT, ""),
+        ("", "below", RIGHT, ""),
+        ("# see below", "below", RIGHT, ""),
+        (WRONG, "below", RIGHT, ""),
+        (STUB, "above", RIGHT, ""),
+        (STUB, "below", RIGHT.replace("def shares", "def mine") + "\nshares = mine", ""),
+        (None, "above", RIGHT, "the cell for shares is gone; the answer in another cell is read"),
+        (RIGHT, "after", WRONG, "the cell mine defines shares below its check"),
+    ],
+)
+def test_an_answer_in_another_cell_is_found_as_the_grader_finds_it(
+    tmp_path, home, place, text, said
+):
+    report = handin.look_at(around(tmp_path, home, place, text))
+    assert "shares: 4 of 4 visible cases pass" in report.good, repr(report)
+    assert not [sentence for sentence in report.mend if sentence.split()[0] == "shares"]
+    assert not [sentence for sentence in report.mend if "the cell for shares" in sentence]
+    assert [one for one in report.look if "shares" in one and "cell" in one] == (
+        [one for one in report.look if said in one] if said else []
+    )
+
+
+@pytest.mark.parametrize("home", [STUB, "", "# see below", None])
+def test_an_answer_below_its_check_is_read_and_better_moved(tmp_path, still, home):
+    report = handin.look_at(around(tmp_path, home, "after", RIGHT))
+    assert "the answer to shares stands below its check, in the cell mine; move it up" in (
+        report.look
+    )
+    assert "shares is not answered" not in report.mend
+    assert "the cell for shares is gone; copy your answers into a fresh download" not in report.mend
+
+
+@pytest.mark.parametrize("home", [STUB, "", "# see below"])
+@pytest.mark.parametrize("text", ["x = 1", STUB, "# def shares(scores): later"])
+def test_no_answer_anywhere_is_said(tmp_path, still, home, text):
+    report = handin.look_at(around(tmp_path, home, "below", text))
+    assert "shares is not answered" in report.mend
+
+
+def test_what_is_forbidden_is_seen_in_another_cell(tmp_path, still):
+    text = "def shares(scores):\n    return scores.softmax(-1)"
+    report = handin.look_at(around(tmp_path, STUB, "below", text))
+    assert "shares uses .softmax(); a human will look at it" in report.look

@@ -22,7 +22,7 @@ from coursekit.assignments import forbidden, intake, regions
 from coursekit.assignments.limits import Limits
 from coursekit.errors import CourseError
 from coursekit.exercises.catalogue import load, names
-from coursekit.exercises.question import Assignment
+from coursekit.exercises.question import Assignment, Question
 from coursekit.exercises.submitting.rehearsal import Ran, rehearse
 from coursekit.notebooks.imports import parse_cell
 
@@ -129,11 +129,13 @@ def look_at(
             "notebook. Copy your answers into a fresh download"
         )
         return report
-    _cells(report, assignment, cells)
+    program = _program(assignment, cells)
+    ran, ended = rehearse(program, path.resolve().parent, advance, limits)
+    checked = _checked(assignment, cells, ran)
+    _cells(report, assignment, cells, checked)
     _syntax(report, cells)
     _order(report, data)
-    ran, ended = rehearse(cells, path.resolve().parent, advance, limits)
-    _performance(report, assignment, cells, ran, ended)
+    _performance(report, cells, ran, ended, checked)
     return report
 
 
@@ -142,7 +144,8 @@ def _which(cells: list[dict[str, Any]]) -> Assignment | None:
     there = {regions.grade_id(cell) for cell in cells}
     best, most = None, 0
     for assignment in map(load, names()):
-        shared = len(there & {question.name for question in assignment.questions})
+        asked = {question.name for question in assignment.questions}
+        shared = len(there & (asked | {f"test_{name}" for name in asked}))
         if shared > most:
             best, most = assignment, shared
     return best
@@ -155,32 +158,86 @@ def _assignment(path: Path) -> Assignment | None:
         return None
 
 
-def _cells(report: Report, assignment: Assignment, cells: list[dict[str, Any]]) -> None:
+def _program(assignment: Assignment, cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the cells as a grader runs them: no stub undoes an answer in another cell."""
+    found = {question.name for question in assignment.questions if _elsewhere(question, cells)}
+    return [
+        {**cell, "source": ""} if regions.grade_id(cell) in found and _blank(cell) else cell
+        for cell in cells
+    ]
+
+
+def _elsewhere(question: Question, cells: list[dict[str, Any]]) -> list[int]:
+    """Return the cells that define what a question asks for, and are not the cell for it."""
+    return [
+        number
+        for number, cell in enumerate(cells)
+        if cell["cell_type"] == "code"
+        and question.name in regions.defined(cell["source"])
+        and regions.grade_id(cell) not in (question.name, f"test_{question.name}")
+        and not _blank(cell)
+    ]
+
+
+def _checked(assignment: Assignment, cells: list[dict[str, Any]], ran: list[Ran]) -> dict[str, Ran]:
+    """Return what the last check of each question has shown, where it has shown something."""
+    return {
+        question.name: one
+        for question in assignment.questions
+        for one in ran
+        if one.cases and _is_check(question, cells[one.number])
+    }
+
+
+def _is_check(question: Question, cell: dict[str, Any]) -> bool:
+    typed = cell["source"].strip() == f"check({question.name})"
+    return typed or regions.grade_id(cell) == f"test_{question.name}"
+
+
+def _cells(
+    report: Report,
+    assignment: Assignment,
+    cells: list[dict[str, Any]],
+    checked: dict[str, Ran],
+) -> None:
     """Look at the cells that are graded, and at what is in them."""
     imports = "\n".join(cell["source"] for cell in cells if cell["cell_type"] == "code")
     for question in assignment.questions:
-        answers = [cell for cell in cells if regions.grade_id(cell) == question.name]
-        tests = [cell for cell in cells if regions.grade_id(cell) == f"test_{question.name}"]
-        if not answers:
+        name, others = question.name, _elsewhere(question, cells)
+        answers = [cell for cell in cells if regions.grade_id(cell) == name]
+        tests = [n for n, cell in enumerate(cells) if regions.grade_id(cell) == f"test_{name}"]
+        last = max((n for n, cell in enumerate(cells) if _is_check(question, cell)), default=None)
+        below = [n for n in others if last is not None and n > last]
+        here = len(below) < len(others) or bool(name in checked and checked[name].passed)
+        if len(answers) > 1:
             report.mend.append(
-                f"the cell for {question.name} is gone; copy your answers into a fresh download"
-            )
-        elif len(answers) > 1:
-            report.mend.append(
-                f"there are {len(answers)} cells for {question.name}; keep one (a copied cell is a "
+                f"there are {len(answers)} cells for {name}; keep one (a copied cell is a "
                 "second answer)"
             )
-        elif _blank(answers[0]):
-            report.mend.append(f"{question.name} is not answered")
-        if len(tests) != 1 or tests[0]["source"].strip() != f"check({question.name})":
-            what = "changed" if len(tests) == 1 else "gone" if not tests else "there twice"
-            report.look.append(
-                f"the cell that checks {question.name} is {what}; the grader uses its own"
+        elif answers and not _blank(answers[0]):
+            here = True
+        elif not here and not below:
+            report.mend.append(
+                f"{name} is not answered"
+                if answers
+                else f"the cell for {name} is gone; copy your answers into a fresh download"
             )
-        for cell in answers:
+        elif not answers:
+            report.look.append(f"the cell for {name} is gone; the answer in another cell is read")
+        if below:
+            which = cells[below[-1]]["id"]
+            report.look.append(
+                f"the cell {which} defines {name} below its check; what stands above it is graded"
+                if here
+                else f"the answer to {name} stands below its check, in the cell {which}; move it up"
+            )
+        if [cells[n]["source"].strip() for n in tests] != [f"check({name})"]:
+            what = "changed" if len(tests) == 1 else "gone" if not tests else "there twice"
+            report.look.append(f"the cell that checks {name} is {what}; the grader uses its own")
+        for cell in [*answers, *(cells[n] for n in others)]:
             if calls := forbidden.used(cell["source"], question.forbidden, imports):
                 spelled = ", ".join(map(forbidden.spelled, calls))
-                report.look.append(f"{question.name} uses {spelled}; a human will look at it")
+                report.look.append(f"{name} uses {spelled}; a human will look at it")
     for written in assignment.written:
         answers = [cell for cell in cells if regions.grade_id(cell) == written.name]
         if not answers:
@@ -195,7 +252,8 @@ def _cells(report: Report, assignment: Assignment, cells: list[dict[str, Any]]) 
 
 
 def _blank(cell: dict[str, Any]) -> bool:
-    return "raise NotImplementedError()" in cell["source"] or not cell["source"].strip()
+    """Say whether there is no code but that of a stub."""
+    return "raise NotImplementedError()" in cell["source"] or regions.is_blank("", cell["source"])
 
 
 def _syntax(report: Report, cells: list[dict[str, Any]]) -> None:
@@ -227,15 +285,14 @@ def _order(report: Report, data: bytes) -> None:
 
 def _performance(
     report: Report,
-    assignment: Assignment,
     cells: list[dict[str, Any]],
     ran: list[Ran],
     ended: str,
+    checked: dict[str, Ran],
 ) -> None:
     """Say what the run from top to bottom showed."""
     if ended:
         report.mend.append(f"it does not run from top to bottom: {ended}")
-    checked = {regions.grade_id(cells[one.number]): one for one in ran if one.passed is not None}
     for one in ran:
         cell = cells[one.number]
         if one.error and not one.error.startswith("SyntaxError"):
@@ -243,11 +300,8 @@ def _performance(
             report.mend.append(f"the cell {cell['id']}{line} raises {one.error}")
     if not ended and not any(one.error for one in ran):
         report.good.append("it runs from top to bottom in a fresh process")
-    for question in assignment.questions:
-        one = checked.get(f"test_{question.name}")
-        if one is None or not one.cases:
-            continue
-        said = f"{question.name}: {one.passed} of {one.cases} visible cases pass"
+    for name, one in checked.items():
+        said = f"{name}: {one.passed} of {one.cases} visible cases pass"
         (report.good if one.passed == one.cases else report.look).append(said)
 
 
