@@ -61,13 +61,9 @@ def _check(answer: Any, function: Any, notebook: dict[str, Any]) -> Answer:
             asked = (question.name for question in _nearest(notebook).questions)
             name = next((one for one in asked if notebook.get(one, MISSING) is answer), name)
     found = find(name) if name else None
-    asked = [question.name for question in _nearest(notebook).questions] if found is None else []
-    for one in asked:
-        if answer is notebook.get(one, MISSING):  # shares = lambda scores: ...
-            name, found = one, find(one)
     if found is None:
         said = f"no question asks for {name!r}" if name else "this has no name"
-        asked = ", ".join(asked)
+        asked = ", ".join(question.name for question in _nearest(notebook).questions)
         return _unusable("check", f'{said}; the questions here are {asked}. check("NAME", f)?')
     assignment, question = found
     if answer is MISSING:
