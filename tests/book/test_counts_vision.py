@@ -13,8 +13,13 @@ from typing import Any
 
 import torch
 
+from coursekit.data import augment
 from coursekit.data.fashion import fashion
+from coursekit.data.scenes import MOST, NAMES
+from coursekit.models.mae import random_masking
 from coursekit.models.sagan import Generator, GeneratorConfig
+from coursekit.models.swin import shift_mask, window_partition
+from coursekit.objectives.distillation import soft_distillation
 from coursekit.training.records import trained
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -125,3 +130,138 @@ def test_what_the_vit_notebook_asks():
     assert 'x["test"][:1000], size=40' in resolution
     assert (40 // trained("vit").config.patch) ** 2 == 100
     assert "for count in (1, 5, 20):" in few and "for draw in range(10, 20)]" in few  # ten draws
+
+
+def test_what_is_hidden_on_the_mae_page():
+    """The picture of the opening, the counts of patches, and what was in training."""
+    painted = cells("mae")["pictures"]
+    assert "some = pictures[:6]" in painted and "for ratio in (0.25, 0.5, 0.75, 0.9):" in painted
+    rows = [row for ratio in (0.25, 0.5, 0.75, 0.9) for row in (f"{ratio} hidden", "painted")]
+    assert rows[5 - 1] == "0.75 hidden"  # the fifth row has a quarter left
+    noise, kept = torch.rand(1, 49), trained("mae")
+    assert kept.config.encoder.grid == (7, 7) and kept.config.encoder.patch == 4
+    visible = {ratio: random_masking(noise, ratio).keep.shape[1] for ratio in (0.25, 0.75, 0.9)}
+    assert visible == {0.25: 36, 0.75: 12, 0.9: 4}  # and the class token makes 13 of 12
+    assert result("mae/cpu.json")["settings"]["ratio"] == 0.75
+    assert (
+        "torch.rand(9," in cells("mae")["hide"] and "K = int(9 * (1 - 0.6))" in cells("mae")["hide"]
+    )
+    assert "compare(196, 49, (1024, 24)" in cells("mae")["cost"]  # a quarter of the patches
+    shortcut = cells("mae")["shortcut"]
+    assert "pictures[:4], random_masking(noise[:4], 0.75)" in shortcut
+    assert "for count in (4, 8, 12, 16, 20, 24, 30, 36)}" in cells("mae")["blindfold"]
+    for run in runs("mae/cpu-targets.json").values():
+        assert run["settings"]["ratio"] == 0.75
+    assert fashion("train").images[0].numel() == 784
+
+
+def test_the_loss_example_of_the_mae_page():
+    example = cells("mae")["loss"]
+    assert "[[[0.0, 0.2, 0.4, 0.6], [1.0, 1.0, 1.0, 1.0]," in example
+    assert "[0.0, 1.0, 0.0, 1.0]]])" in example and "[0.5, 0.5, 0.5, 0.5]]])" in example
+    assert example.count("[0.0, 0.0, 0.0, 0.0]") == 2 and "[[True, False, True]]" in example
+
+
+def test_labels_of_the_mae_page():
+    found = runs("labels/cpu-labels.json")
+    for run in found.values():
+        assert run["settings"]["labels"] == [100, 500, 2000, 8976]  # 100: ten of each kind
+    training = (ROOT / "notebooks/training/labels.ipynb").read_text(encoding="utf-8")
+    assert "best of four rates from 0.0005 to 0.004" in training
+
+
+def test_a_temperature_ten_times_as_high():
+    scores = torch.tensor([[2.0, -6, 4, 0, 3, -7, 6, -8, -2, -7]])
+    assert "2.0, -6.0, 4.0, 0.0, 3.0, -7.0, 6.0," in cells("mae")["soft"]
+    assert "for T in (1.0, 3.0, 10.0, 30.0):" in cells("mae")["gradient"]
+    lengths = []
+    for T in (3.0, 30.0):
+        student = torch.zeros(1, 10, requires_grad=True)
+        loss = soft_distillation(student, scores, temperature=T)
+        lengths.append(torch.autograd.grad(loss, student)[0].norm() / T**2)
+    assert 70 < lengths[0] / lengths[1] < 100  # nearly a hundredth
+
+
+def test_students_of_the_mae_page():
+    for run in runs("deit/cpu-deit.json").values():
+        assert run["settings"]["patch"] == 7 and (28 // 7) ** 2 == 16
+    for name in ("deit", "augment"):  # a quarter is erased, and a coin decides what mixes
+        training = json.loads((ROOT / f"notebooks/training/{name}.ipynb").read_text("utf-8"))
+        (cell,) = ("".join(c["source"]) for c in training["cells"] if c["id"] == "augmented")
+        assert "random_erase(mixed.images, share=0.25)" in cell and "torch.rand(()) < 0.5" in cell
+
+
+def test_changed_pictures_of_the_mae_page():
+    assert "five, labels = pictures[:5], test.labels[:5]" in cells("mae")["augment"]
+    public = [name for name, part in vars(augment).items() if callable(part) and
+              getattr(part, "__module__", "") == augment.__name__ and name[0] != "_"]  # fmt: skip
+    assert sorted(set(public) - {"Mixed"}) == [
+        "cutmix", "mixup", "random_erase", "random_flip", "random_shift"]  # fmt: skip
+
+
+def test_windows_of_the_swin_page():
+    models, heard = cells("swin")["cost"], cells("swin")["heard"]
+    assert models.count("width=384") == models.count("heads=6") == 2 and "patch=4" in models
+    assert constant("swin", "cost", "SIDES") == (224, 448, 896, 1792)  # the fourth: 4 × the third
+    assert constant("swin", "heard", "PLACE") == (7, 7) and "window=4" in heard
+    assert "image=16, patch=1" in heard
+    assert constant("swin", "heard-figure", "BLOCKS") == (1, 2, 3, 4)
+    assert "SIDE, M = 8, 4" in cells("swin")["windows"]
+    assert constant("swin", "shift", "SHIFT") == 2
+    assert "corner[False][9]" in cells("swin")["corner-glue"]  # block 10
+
+
+def test_the_rolled_map_of_the_swin_page():
+    """A map of 8 × 8, windows of 4, a shift of 2."""
+    number = torch.arange(64).view(1, 8, 8, 1).roll((-2, -2), dims=(1, 2))
+    windows = window_partition(number, 4)[..., 0]  # (4, 16)
+    assert len(windows) == 4 and number[0, :2, :2, 0].tolist() == [[18, 19], [26, 27]]
+    last = [54, 55, 62, 63, 48, 49, 56, 57, 6, 7, 14, 15, 0, 1, 8, 9]
+    assert sorted(windows[3].tolist()) == sorted(last)
+    places = torch.arange(8)
+    home = (places - 2).div(4, rounding_mode="floor")
+    homes = (3 * home[:, None] + home).flatten()
+    sizes = homes.unique(return_counts=True)[1].tolist()
+    assert len(sizes) == 9 and set(sizes) == {4, 8, 16}
+    mask = shift_mask(8, 8, 4, 2)[:, 0]  # (4, 16, 16)
+    ordered = windows[3].tolist()
+    assert not mask[3][ordered.index(0), ordered.index(63)]
+    assert mask[3][ordered.index(0), ordered.index(1)]
+
+
+def test_small_networks_of_the_swin_page():
+    assert MOST == 6 and len(NAMES) == 12 and (64 // 8, 64 * 3 // 8) == (8, 24)
+    for sweep in ("table4", "unhurried"):
+        for run in runs(f"swin/cpu-{sweep}.json").values():
+            about = run["settings"]
+            assert (about["side"], about["patch"], about["window"]) == (64, 4, 4)
+    training = "".join(
+        "".join(cell["source"])
+        for cell in json.loads((ROOT / "notebooks/training/swin.ipynb").read_text("utf-8"))["cells"]
+    )
+    # windows of the second stage are 4 cells of 8 pixels wide; without merging there are six blocks
+    assert "stages = (2, 2, 2) if settings.merging else (6,)" in training
+    assert "patch, heads = 2 * settings.patch" in training  # the ViT's: 8 pixels, four cells
+
+
+def test_timings_of_the_swin_page():
+    """What is said of the table holds of both of its columns, or the page says that they differ."""
+    rows = result("benchmarks.json")["shifted_windows"]["rows"]
+    assert {f"forward, {side} pixels" for side in (224, 448, 672)} < {r["contest"] for r in rows}
+    by = {row["name"]: row for row in rows if row["contest"] == "windows, stage 1"}
+    ours = by["ours"]
+
+    def times(name):
+        """Times as long, by the ratios and by the medians."""
+        return by[name]["times_ours"], by[name]["milliseconds"] / ours["milliseconds"]
+
+    assert (
+        min(times("sliding, gathered")) > 24 < by["sliding, gathered"]["peak_MB"] / ours["peak_MB"]
+    )
+    assert min(times("sliding, in blocks")) > 4 and max(times("sliding, in blocks")) < 5
+    ratio, medians = times("not shifted")
+    assert 0.3 < 1 - ratio < 0.36 and 0.12 < 1 - medians < 0.16  # a third, a seventh
+    ratio, medians = times("sliding in a row")
+    assert ratio > 1 > medians
+    script = (ROOT / "benchmarks" / "shifted_windows.py").read_text(encoding="utf-8")
+    assert "WINDOW, RADIUS, WIDTH = 7, 3, 32" in script and 7 + 2 * 3 == 13 and 7**2 // 2 == 24
