@@ -17,8 +17,10 @@ from coursekit.analysis.energy import PUBLISHED
 from coursekit.book.lecture_map import DECKS
 from coursekit.data.commands import commands, phrases, split_commands
 from coursekit.data.splits import SHARES
+from coursekit.data.verses import verses
 from coursekit.models import GPT, GPTConfig
 from coursekit.notebooks.imports import read_notebook
+from coursekit.tokenizers import unigram
 from coursekit.training.translation import LONGER
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -295,3 +297,25 @@ def test_the_chapter_on_positions():
     assert cell("positions", "criteria-by-hand").count("(TRAIN - 1)") == 1
     passed = cell("positions", "criteria-table").count("lambda x")
     assert passed == 5  # two of them measure the fourth criterion
+
+
+def test_the_chapter_on_tokenization():
+    def says(name: str, *texts: str) -> bool:
+        return all(text in cell("tokenization", name) for text in texts)
+
+    assert says("rare-words", "reverse=True)[:100])") and says("units-make", "frequent[:3999]")
+    ten = re.search(r'TEN = "([^"]+)"', cell("tokenization", "bpe-by-hand"))[1].split()
+    assert (len(ten), len(set(ten))) == (10, 8)
+    assert len(verses("train", longest=None)) > 2000
+    assert (
+        says("four", "[:3000]", "seeds=6000") and cell("tokenization", "four").count("=2000") == 4
+    )
+    assert says("few-seeds", "seeds=3000") and unigram.KEEP == 0.75
+    assert [*"pêche 😊"].index(" ") == 5 and says("offsets-table", 'text = "pêche 😊"')
+    assert len("pêche 😊") == 7 and len("😊".encode()) == 4
+    assert cell("tokenization", "fertility-count").count("vocabulary_size=4000") == 2
+    assert cell("tokenization", "scripts-figure").split("rows = ")[0].count('": "') == 8
+    assert says("size-count", "sizes = [256, 500, 1000, 2000, 4000, 8000, 16_000]")
+    blocks = ("4 blocks of 128", "6 blocks of 512", "12 blocks of 768")
+    assert says("best-figure", *(f'"{name}": (' for name in blocks))
+    assert says("quality-by-hand", "(english[::3], english[::12])")
