@@ -13,13 +13,16 @@ from typing import Any
 
 import torch
 
+from coursekit.box_ops import generalized_iou, iou, to_corners
 from coursekit.data import augment
 from coursekit.data.fashion import fashion
 from coursekit.data.scenes import MOST, NAMES
 from coursekit.models.mae import random_masking
 from coursekit.models.sagan import Generator, GeneratorConfig
 from coursekit.models.swin import shift_mask, window_partition
+from coursekit.objectives.detection import DetectionLoss
 from coursekit.objectives.distillation import soft_distillation
+from coursekit.objectives.matcher import assign
 from coursekit.training.records import trained
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,6 +57,12 @@ def runs(path: str) -> dict[str, dict[str, Any]]:
         name = run["name"].removesuffix(", seed 2")
         found[name + (", seed 2" if run["seed"] == 2 else "")] = run
     return found
+
+
+def training(name: str) -> str:
+    """Return the source of a training notebook."""
+    found = json.loads((ROOT / f"notebooks/training/{name}.ipynb").read_text(encoding="utf-8"))
+    return "\n".join("".join(cell["source"]) for cell in found["cells"])
 
 
 def test_canvases_of_the_sagan_page():
@@ -112,8 +121,7 @@ def test_runs_of_the_vit_page():
         assert all(stems[name + seed]["settings"]["patch"] == 4 for name in
                    ("hybrid", "vit, patches of 4"))  # fmt: skip
         assert stems["batch norm" + seed]["settings"]["patch"] == 7
-    training = json.loads((ROOT / "notebooks/training/vit.ipynb").read_text(encoding="utf-8"))
-    assert '"backbone_channels": 32}' in str(training["cells"])
+    assert '"backbone_channels": 32}' in training("vit")
 
 
 def test_the_kept_vit():
@@ -166,8 +174,7 @@ def test_labels_of_the_mae_page():
     found = runs("labels/cpu-labels.json")
     for run in found.values():
         assert run["settings"]["labels"] == [100, 500, 2000, 8976]  # 100: ten of each kind
-    training = (ROOT / "notebooks/training/labels.ipynb").read_text(encoding="utf-8")
-    assert "best of four rates from 0.0005 to 0.004" in training
+    assert "best of four rates from 0.0005 to 0.004" in training("labels")
 
 
 def test_a_temperature_ten_times_as_high():
@@ -186,8 +193,7 @@ def test_students_of_the_mae_page():
     for run in runs("deit/cpu-deit.json").values():
         assert run["settings"]["patch"] == 7 and (28 // 7) ** 2 == 16
     for name in ("deit", "augment"):  # a quarter is erased, and a coin decides what mixes
-        training = json.loads((ROOT / f"notebooks/training/{name}.ipynb").read_text("utf-8"))
-        (cell,) = ("".join(c["source"]) for c in training["cells"] if c["id"] == "augmented")
+        cell = training(name)
         assert "random_erase(mixed.images, share=0.25)" in cell and "torch.rand(()) < 0.5" in cell
 
 
@@ -235,13 +241,10 @@ def test_small_networks_of_the_swin_page():
         for run in runs(f"swin/cpu-{sweep}.json").values():
             about = run["settings"]
             assert (about["side"], about["patch"], about["window"]) == (64, 4, 4)
-    training = "".join(
-        "".join(cell["source"])
-        for cell in json.loads((ROOT / "notebooks/training/swin.ipynb").read_text("utf-8"))["cells"]
-    )
+    source = training("swin")
     # windows of the second stage are 4 cells of 8 pixels wide; without merging there are six blocks
-    assert "stages = (2, 2, 2) if settings.merging else (6,)" in training
-    assert "patch, heads = 2 * settings.patch" in training  # the ViT's: 8 pixels, four cells
+    assert "stages = (2, 2, 2) if settings.merging else (6,)" in source
+    assert "patch, heads = 2 * settings.patch" in source  # the ViT's: 8 pixels, four cells
 
 
 def test_timings_of_the_swin_page():
@@ -265,3 +268,74 @@ def test_timings_of_the_swin_page():
     assert ratio > 1 > medians
     script = (ROOT / "benchmarks" / "shifted_windows.py").read_text(encoding="utf-8")
     assert "WINDOW, RADIUS, WIDTH = 7, 3, 32" in script and 7 + 2 * 3 == 13 and 7**2 // 2 == 24
+
+
+def test_the_detector_of_the_detr_page():
+    about, model = result("detector/cpu.json")["settings"], trained("detector")
+    assert about["queries"] == model.config.queries == 12 and len(NAMES) == 12
+    assert about["size"] == 64 and 64 // 8 == 8
+    with torch.no_grad():
+        assert model.backbone(torch.zeros(1, 3, 64, 64)).shape[2:] == (8, 8)  # 64 cells
+    for sweep in ("known", "boxes", "parts"):
+        assert all(
+            run["settings"]["size"] == 64 for run in runs(f"queries/cpu-{sweep}.json").values()
+        )
+    assert DetectionLoss().no_object == 0.1
+
+
+def test_the_training_of_the_detector():
+    source, found = training("detector"), result("detector/cpu.json")
+    assert "(1.0 if step <= 0.7 * total else 0.1)" in source  # the rate falls to a tenth at 70%
+    assert "an AP50 of 0.8 and an AP of 0.5" in source  # what was hoped for
+    assert MOST == 6 and len(NAMES) == 12
+    drawing = (ROOT / "src/coursekit/data/scenes.py").read_text(encoding="utf-8")
+    assert "rng.randint(self.size // 8, self.size * 3 // 8)" in drawing  # before it is turned
+    assert "for side in (7, 9, 12, 15, 20, 26)]" in source  # six sizes of a window
+    assert "classes=len(NAMES) + 1" in source  # thirteen
+    objects = found["metrics"]["objects"] / found["settings"]["tested"]  # of a scene
+    windows = 4 * objects * found["settings"]["batch"] * found["settings"]["steps_windows"]
+    assert 190_000 < windows < 230_000  # one around each object, three times as many anywhere
+    assert "three times as many anywhere" in source
+
+
+def test_the_five_guesses_of_the_detr_page():
+    known: dict[str, Any] = {"torch": torch, "generalized_iou": generalized_iou,
+                             "to_corners": to_corners}  # fmt: skip
+    exec(cells("detr")["five"], known)  # the notebook's own cell
+    chosen = assign(known["cost"]).tolist()
+    assert known["cost"].shape == (3, 5)
+    assert sorted({1, 2, 3, 4, 5} - {q + 1 for q in chosen}) == [4, 5]  # are left over
+
+
+def test_what_the_detr_notebook_draws():
+    here = cells("detr")
+    known: dict[str, Any] = {"torch": torch, "iou": iou, "to_corners": to_corners,
+                             "generalized_iou": generalized_iou}  # fmt: skip
+    exec(here["same"], known)
+    assert [row[1] for row in known["rows"]] == ["0.20"] * 4  # four times the same L1
+    assert "(0, 0, 4, 4), (2, 1, 6, 5)" in here["iou"]  # sides of 4; a hull of 6 × 5, 4 of it empty
+    assert 6 * 5 - (16 + 16 - 2 * 3) == 4
+    assert "truth = torch.tensor([0.2, 0.5, 0.2, 0.3])" in here["slide"]  # apart from 0.2 on
+    assert "torch.linspace(0, 0.6, 61)" in here["slide"] and "[40]" in here["slide"]  # at 0.4
+    assert "[[0.35, 0.5, 0.2, 0.3], [0.75, 0.5, 0.2, 0.3]]" in here["two"]
+    assert (
+        "[[0.25, 0.5, 0.2, 0.3], [0.42, 0.5, 0.2, 0.3]]" in here["two"]
+        and "steps=200" in here["two"]
+    )
+    assert "torch.empty(1, 3, 800, 1056)" in here["shapes"]
+    assert "padded_sine_2d(torch.ones(1, 16, 16, dtype=torch.bool),\n" in here["sines"]
+    assert "64)[0]" in here["sines"] and here["sines-figure"].count('est":') == 3  # and one slower
+    assert "items[:6]" in here["found-shown"] and "def sure(objects, least=0.5):" in here["found"]
+    assert "if score >= 0.5]" in here["told"]
+    edges = constant("detr", "honest", "EDGES")
+    assert edges[2:4] == (0.4, 0.6) and edges[-2] == 0.99
+    assert "torch.tensor([1, 1, 0, 1, 0])" in here["ap-five"] and "/ 4" in here["ap-five"]
+    right, found = [1, 1, 0, 1, 0], 0
+    best = []
+    for n, one in enumerate(right, 1):
+        found += one
+        best.append((found / 4, found / n))
+    assert best[1] == (0.5, 1.0) and best[3] == (0.75, 0.75)  # 1 up to 0.5, 0.75 up to 0.75
+    assert "for threshold in (0.5, 0.75, 0.9):" in here["ap-cat-run"]
+    assert "best from here on, IoU" in here["ap-cat-drawn"]
+    assert "find(picture, least=0.3)" in here["find-run"]
