@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -59,7 +59,7 @@ class Known:
 
     def __init__(self, assignment: Assignment, question: Question, cases: Sequence[Case]) -> None:
         self.assignment, self.question, self.cases = assignment, question, tuple(cases)
-        self._found: dict[tuple[str, int], tuple[Outcome, bytes]] = {}  # with its seal
+        self._found: dict[tuple[Hashable, int], tuple[Outcome, bytes]] = {}  # with its seal
         self._tolerances: dict[int, float] = {}
 
     def expected(self, number: int) -> Outcome:
@@ -158,8 +158,8 @@ class Known:
 
     def _found_out(self, number: int) -> float:
         said, answer = self.cases[number].tolerance, self.question.reference
-        exact = self._outcome("in double precision", in_double(answer), number)
-        moved = [self._outcome(f"nudged {n}", nudged(answer, n), number) for n in range(3)]
+        exact = self._outcome(("exact", 0), in_double(answer), number)  # no mistake is called so
+        moved = [self._outcome(("moved", n), nudged(answer, n), number) for n in range(3)]
         tolerance = said
         while any(differ(one, exact, tolerance / ROUNDINGS) is not None for one in moved):
             tolerance *= 2
@@ -167,7 +167,7 @@ class Known:
                 return said
         return tolerance
 
-    def _outcome(self, who: str, answer: Any, number: int) -> Outcome:
+    def _outcome(self, who: Hashable, answer: Any, number: int) -> Outcome:
         case = self.cases[number]
         if (who, number) not in self._found:
             student = references(self.assignment, **{self.question.name: answer})
