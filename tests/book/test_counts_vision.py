@@ -281,6 +281,9 @@ def test_the_detector_of_the_detr_page():
             run["settings"]["size"] == 64 for run in runs(f"queries/cpu-{sweep}.json").values()
         )
     assert DetectionLoss().no_object == 0.1
+    assert about["heads"] == model.config.heads == 4  # means over four heads
+    assert "truth[N].labels[:3]" in cells("detr")["encoder-figure"]  # and the background: four
+    assert "matched[N].tolist()[:4]" in cells("detr")["decoder-figure"]
 
 
 def test_the_training_of_the_detector():

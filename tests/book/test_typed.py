@@ -35,6 +35,8 @@ def test_every_number_of_a_page_is_vouched_for(page):
             "```{notebook-figure} ../notebooks/x.ipynb::y\n:name: fig-9\nAll six curves.\n```",
             ["six"],
         ),
+        ("```{notebook-figure} ../notebooks/x.ipynb::decoder\nOver six heads.\n```", ["six"]),
+        ("```{code-block} python\nx = 12\n```\n", []),
         ("| width | 512 |\n| --- | --- |\n| loss | 4.5 |", ["512", "4.5"]),
         ("$$\nx = 17\n$$\n", []),
         (":::{dropdown} Answer\nIt has 19.\n:::", ["19"]),

@@ -77,7 +77,7 @@ def blocks(text: str) -> Iterator[Block]:
         if maths or (bare.startswith("$$") and bare.count("$$") == 1):
             maths = bare.count("$$") != 1 if maths else True
             continue
-        if fence and not (fence[2].startswith("{") and "code" not in fence[2]):
+        if fence and not (fence[2].startswith("{") and "code" not in fence[2].partition("}")[0]):
             code = fence[1] if fence[2] else ""
             continue
         mark = MARK.match(bare)
