@@ -319,3 +319,35 @@ def test_the_chapter_on_tokenization():
     blocks = ("4 blocks of 128", "6 blocks of 512", "12 blocks of 768")
     assert says("best-figure", *(f'"{name}": (' for name in blocks))
     assert says("quality-by-hand", "(english[::3], english[::12])")
+
+
+def test_the_chapter_on_roberta():
+    def says(name: str, *texts: str) -> bool:
+        return all(text in cell("roberta", name) for text in texts)
+
+    run = {
+        name: json.loads((ROOT / f"results/formats/cpu-{name}.json").read_text())["runs"]
+        for name in ("inputs", "masks", "batches")
+    }
+    full, first = run["inputs"][0]["metrics"], run["inputs"][0]["settings"]
+    assert (first["short"], first["length"], first["depth"]) == (24, 48, 4)
+    assert (first["batch"], first["lr"]) == (1024, 0.002)
+    read = 8000 * 500_000 * 512 / (first["first"] + first["tokens"])
+    assert 0.5e6 < read < 2e6  # about a millionth of the reading
+    assert (
+        1.5 < full["steps"] * full["inputs of a step"] / (full["inputs"] / 3) < 2.5
+    )  # about twice
+    assert 17 < full["inputs"] / 3 / run["masks"][0]["metrics"]["inputs"] < 23  # a twentieth
+    assert run["masks"][0]["settings"]["passes"] == 40
+    assert cell("roberta", "inputs-results").count('": "') == 4  # what is asked
+    assert cell("roberta", "inputs-table").split("FORMATS = ")[1].split(")")[0].count('"') == 2 * 6
+    assert says("masks", "PASSES, drawn = 40, 200") and says("masks-figure", "10: ")
+    assert says("batches", "{256: (0.001, 0.002, 0.004), 1024: (0.002, 0.004, 0.008),")
+    steps = {one["settings"]["batch"]: one["metrics"]["steps"] for one in run["batches"]}
+    assert round(steps[256] / 1953) == round(1953 / steps[4096]) == 4
+    languages = json.loads((ROOT / "results/languages/cpu.json").read_text())["settings"]
+    assert languages["asked"] == 1000
+    assert says("turned-verses", '("Gen", "Josh", "Job", "Isa", "Matt", "Rom")')
+    # a chapter fills about twenty inputs: those of one pass, by chapters
+    chapters = {pair.key.split(":")[0] for pair in verses("train", longest=None)}
+    assert 15 < full["inputs"] / 3 / len(chapters) < 25
