@@ -16,6 +16,7 @@ from coursekit.models import GPTConfig
 from coursekit.notebooks.imports import read_notebook
 
 ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted((ROOT / "book").glob("*.md"))
 
 
 def cell(path, name):
@@ -59,7 +60,7 @@ def test_the_knobs_that_the_page_names():
 
 
 def test_the_right_century_is_the_right_century():
-    """Not the right side of 1900, where 94% are; the cell of the notebook is executed."""
+    """And not the right side of 1900, which is another number; the cell itself is executed."""
     found = json.loads((ROOT / "results/writer/cpu.json").read_text(encoding="utf-8"))
     dated, glued = found["tables"]["dating"], {}
     pairs = [(row["year"], guess) for row in dated for guess in row["guesses"]]
@@ -69,6 +70,8 @@ def test_the_right_century_is_the_right_century():
     exec(cell("gpt", "gpt-dating-glue"), given | {"DECADES": range(1790, 2030, 10)})
     right = sum(str(year)[:2] == str(guess)[:2] for year, guess in pairs)
     assert glued["gpt-dating-century"] == 100 * right / len(pairs)
+    side = sum((year < 1900) == (guess < 1900) for year, guess in pairs)
+    assert glued["gpt-dating-side"] == 100 * side / len(pairs) > 90
     assert glued["gpt-dating-speeches"] == len(speeches("valid")) + len(speeches("test"))
 
 
@@ -125,11 +128,28 @@ def test_the_window_is_a_quarter_of_the_text():
     assert 'sized["length"] // 4' in cell("gpt", "gpt-modern-glue")
 
 
+def test_the_law_has_as_many_steps_as_tokens_in_each():
+    runs = json.loads((ROOT / "results/scaling/cpu-sizes.json").read_text(encoding="utf-8"))["runs"]
+    for run in runs:
+        assert run["metrics"]["steps"] == run["metrics"]["tokens of a step"]
+        assert run["settings"]["parts"] == 4  # Llama's block
+    assert {run["settings"]["depth"] for run in runs} == {1, 2, 3}
+    assert settings("scaling/cpu-modern.json")["depth"] == 3  # "three blocks" of the ladder
+
+
+def test_no_caption_shows_its_escapes():
+    """A dollar sign in the title of a table is printed with its backslash."""
+    for page in PAGES:
+        titles = re.findall(
+            r"^`{3,}\{[\w-]+\} (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE
+        )
+        assert not [title for title in titles if "\\" in title], page.name
+
+
 def test_half_a_century_is_what_the_year_is_worth():
     assert 'abs(year - row["year"]) >= 50' in cell("gpt", "gpt-baselines-year")
 
 
-PAGES = sorted((ROOT / "book").glob("*.md"))
 BLOCK = re.compile(
     r"^(?:`{3,})(?:python|\{code-block\} python)\n(.*?)^`{3,}$", re.DOTALL | re.MULTILINE
 )
