@@ -189,7 +189,7 @@ def test_objects_in_pixels():
         (lambda: non_maximum_suppression(torch.zeros(2, 4), torch.zeros(3)), ValueError,
          "one score for each box"),
         (lambda: non_maximum_suppression(torch.zeros(2, 4), torch.zeros(2), 1.5), ValueError,
-         "threshold must lie between 0 and 1, found 1.5"),
+         "threshold must be a share between 0 and 1, found 1.5"),
         (lambda: Objects(labels=torch.tensor([1]), boxes=torch.zeros(2, 4)), ValueError,
          r"found \(1,\) and \(2, 4\)"),
         (lambda: Objects(labels=torch.tensor([1.0]), boxes=torch.zeros(1, 4)), TypeError,

@@ -371,6 +371,22 @@ def test_quantized_attention_works_and_is_nearly_the_same(kind):
         assert (found - expected).abs().max() < 0.05 < expected.abs().max()
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_made_plain_all_linear_maps_are_quantized():
+    """torch looks for `nn.Linear` itself, and passes over a class made of it without a word."""
+    torch.manual_seed(0)
+    ours = MultiHeadAttention(width=16, heads=4).eval()
+    x = torch.randn(2, 3, 16)
+    want = ours(x)
+    left = torch.ao.quantization.quantize_dynamic(ours)
+    assert type(left.qkv) is Projections
+    weight, ours.qkv = ours.qkv.weight, ours.qkv.plain()
+    assert ours.qkv.weight is weight and torch.equal(ours(x), want)
+    small = torch.ao.quantization.quantize_dynamic(ours)
+    assert not any(isinstance(part, nn.Linear) for part in small.modules())
+    assert (small(x) - want).abs().max() < 0.05
+
+
 def test_a_gradient_dies_or_explodes_along_a_recurrent_chain_and_not_in_attention():
     def arrives(layer, n):  # at token 1, from the output n tokens later
         torch.manual_seed(0)

@@ -57,6 +57,11 @@ def test_binary_spells_the_number(width, data):
     assert numbers.tolist() == list(range(T))
 
 
+def test_more_bits_than_a_number_has_are_zeros():
+    bits = P.binary(64, 64)
+    assert torch.equal(bits[:, :6], P.binary(64, 6)) and not bits[:, 6:].any()
+
+
 @pytest.mark.parametrize("layout", ["pairs", "halves"])
 @given(i=st.integers(0, 999), j=st.integers(0, 999), shift=st.integers(0, 999), width=even)
 def test_rotary_depends_on_the_distance_only(layout, i, j, shift, width):
@@ -325,11 +330,11 @@ def test_rotary_turns_each_sequence_by_its_own_places(layout, shape):
     torch.manual_seed(0)
     rotary = P.Rotary(width=6, base=30, layout=layout)
     x, places = torch.randn(shape).double(), torch.randint(-9, 99, (shape[0], 5))
-    together = rotary(x, places)
+    together = rotary(x, places=places)
     assert together.shape == x.shape
     for row in range(shape[0]):
-        torch.testing.assert_close(together[row], rotary(x[row], places[row]))
-    torch.testing.assert_close(rotary(x, torch.arange(5).expand(shape[0], -1)), rotary(x))
+        torch.testing.assert_close(together[row], rotary(x[row], places=places[row]))
+    torch.testing.assert_close(rotary(x, places=torch.arange(5).expand(shape[0], -1)), rotary(x))
 
 
 def test_the_nearest_distances_have_a_bucket_each_up_to_the_smallest_max_distance():

@@ -91,17 +91,31 @@ def check_values(k: Tensor, v: Tensor, scores: Sequence[int]) -> None:
 def readable(tensor: Tensor) -> bool:
     """Tell whether Python may look at the numbers in `tensor` now.
 
-    On the meta device there are none, and while torch records what is computed (`torch.compile`,
-    `torch.export`, `torch.jit.trace`) what was decided by the numbers of one example would be
-    decided for all.
+    On the meta device there are none, within `torch.func.vmap` those of one example are not to be
+    had, and while torch records what is computed (`torch.compile`, `torch.export`,
+    `torch.jit.trace`) what was decided by the numbers of one example would be decided for all.
     """
-    return not (tensor.is_meta or torch.compiler.is_compiling() or torch.jit.is_tracing())
+    if torch.compiler.is_compiling() or torch.jit.is_tracing():
+        return False
+    return not (tensor.is_meta or torch._C._functorch.is_functorch_wrapped_tensor(tensor))
 
 
 def check_tensor(tensor: Tensor, name: str) -> None:
     """Raise unless `tensor` is one: a list has no shape and no device."""
     if not isinstance(tensor, Tensor):
         raise TypeError(f"{name} must be a tensor, found {type(tensor).__name__}")
+
+
+def check_numbers(tensor: Tensor, name: str, *, finite: bool = False) -> None:
+    """Raise if there is a NaN in `tensor`, or an infinity where all must be `finite`.
+
+    The largest of NaN stands at some place too, no comparison with it is true, and what is counted
+    or chosen by either looks like any other answer.
+    """
+    check_tensor(tensor, name)
+    wrong = ~tensor.isfinite() if finite else tensor.isnan()
+    if readable(wrong) and wrong.any():
+        raise ValueError(f"{name} must be numbers, found {tensor[wrong][0].item():g}")
 
 
 def check_tokens(tokens: Tensor, vocabulary: int, name: str = "tokens") -> None:
@@ -121,6 +135,14 @@ def check_tokens(tokens: Tensor, vocabulary: int, name: str = "tokens") -> None:
             raise ValueError(
                 f"{name} has token id {extreme}, expected ids from 0 to {vocabulary - 1}"
             )
+
+
+def check_under(model: object, kind: type, name: str = "a head") -> None:
+    """Raise unless what stands on a model of this `kind` is given one, and not its config."""
+    if not isinstance(model, kind):
+        kind, found = kind.__name__, type(model).__name__
+        made = f"; make one of it: {kind}(config)" if found == f"{kind}Config" else ""
+        raise TypeError(f"{name} stands on a {kind}, found {found}{made}")
 
 
 def check_ids(vocabulary: int, **ids: int) -> None:

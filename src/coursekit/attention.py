@@ -13,7 +13,14 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from coursekit import masks
-from coursekit._check import check_bias, check_mask, check_share, check_tensor, check_values
+from coursekit._check import (
+    check_bias,
+    check_mask,
+    check_number,
+    check_share,
+    check_tensor,
+    check_values,
+)
 from coursekit.kernels import check_widths, gaussian, scaled_dot
 
 
@@ -50,7 +57,7 @@ def attention(
             check_mask(mask, scores.shape)
         forbids_not = ~bias.isneginf()
         mask = forbids_not if mask is None else mask & forbids_not
-    weights = masked_softmax(scores, mask)  # (..., T, S): each row sums to 1
+    weights = masked_softmax(scores, mask).to(v.dtype)  # (..., T, S): each row sums to 1
     out = F.dropout(weights, dropout) @ v  # (..., T, Dv): a weighted mean of the values
     return (out, weights) if return_weights else out
 
@@ -94,6 +101,8 @@ def fused_attention(
     check_values(k, v, shape)
     if not (isinstance(dropout, float) and dropout == 0):
         check_share(dropout=dropout)
+    if scale is not None and not isinstance(scale, float):
+        check_number(scale=scale)
     T, S = shape[-2:]
     if bias is not None:
         check_bias(bias, shape)

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from coursekit._check import check_numbers, check_share
+
 
 @dataclass(frozen=True, kw_only=True)
 class Objects:
@@ -129,8 +131,8 @@ def non_maximum_suppression(boxes: Tensor, scores: Tensor, threshold: float = 0.
             f"there must be one score for each box, found {tuple(scores.shape)} "
             f"scores and {tuple(boxes.shape)} boxes"
         )
-    if not 0 <= threshold <= 1:
-        raise ValueError(f"threshold must lie between 0 and 1, found {threshold}")
+    check_share(threshold=threshold)
+    check_numbers(scores, "scores")
     order = scores.argsort(descending=True, stable=True)  # (n,)
     overlap = iou(boxes[:, None], boxes)  # (n, n)
     removed = torch.zeros_like(scores, dtype=torch.bool)  # (n,)
@@ -149,6 +151,7 @@ def check_corners(boxes: Tensor, name: str = "boxes") -> None:
     if boxes.is_meta:
         return  # no numbers to look at
     good = (boxes[..., 2:] >= boxes[..., :2]).all(dim=-1)  # (...), False where a number is NaN
+    good = good & boxes.isfinite().all(dim=-1)
     if not good.all():
         bad = [round(number, 6) for number in boxes[~good][0].tolist()]
         raise ValueError(

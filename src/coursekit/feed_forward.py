@@ -46,6 +46,11 @@ class FeedForward(nn.Module):
         check_whole(hidden=hidden)
         check_share(dropout=dropout)
         check_least(eps=eps)
+        if not callable(activation):
+            raise TypeError(
+                "activation must be a function such as coursekit.activations.gelu, "
+                f"found {activation!r}"
+            )
         self.width, self.activation = width, activation
         self.expand = nn.Linear(width, hidden, bias=bias)
         self.gate = nn.Linear(width, hidden, bias=bias) if gated else None

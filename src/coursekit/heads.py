@@ -50,7 +50,9 @@ class Projections(nn.Linear):
     """Linear maps of one input, their matrices below one another: `sizes` rows for each.
 
     One of them alone is a call of this module too, and nobody reads its weight from outside: what
-    moves weights about (offloading, sharding) brings them when a module is called.
+    moves weights about (offloading, sharding) brings them when a module is called. What looks for
+    `nn.Linear` and for no class made of it, as torch's `quantize_dynamic` does, passes over this
+    one unless `attention.qkv = attention.qkv.plain()` comes before.
     """
 
     def __init__(self, width: int, sizes: tuple[int, ...], *, bias: bool = True) -> None:
@@ -60,6 +62,12 @@ class Projections(nn.Linear):
     def forward(self, x: Tensor, part: int | None = None) -> Tensor:
         """x (B, T, D) -> (B, T, sum of sizes), or (B, T, size) of one `part`."""
         return super().forward(x) if part is None else F.linear(x, *self.part(part))
+
+    def plain(self) -> nn.Linear:
+        """Return it as the linear map that it is, on the same weights."""
+        plain = nn.Linear(self.in_features, self.out_features, bias=False, device="meta")
+        plain.weight, plain.bias = self.weight, self.bias
+        return plain
 
     def part(self, index: int) -> tuple[Tensor, Tensor | None]:
         """Return one of the matrices, and its bias."""
@@ -196,10 +204,8 @@ class MultiHeadAttention(nn.Module):
         q = split_heads(q, self.heads)  # (B, H, T, Dh)
         k, v = split_heads(k, self.kv_heads), split_heads(v, self.kv_heads)  # (B, Hkv, S, Dh)
         if self.rotary is not None:
-            offset = places
-            if places is None:
-                offset = cache.length if cache is not None else 0
-            q, k = self.rotary(q, offset), self.rotary(k, offset)
+            offset = 0 if cache is None else cache.length
+            q, k = (self.rotary(x, offset, places=places) for x in (q, k))
         if cache is not None:
             k, v = cache.append(k, v)
         return q, k, v

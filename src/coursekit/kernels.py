@@ -16,9 +16,12 @@ from coursekit._check import check_dtype, check_positive, check_tensor, check_wh
 
 
 def dot(q: Tensor, k: Tensor) -> Tensor:
-    """q · k: large when the two point the same way and are long."""
+    """q · k: large when the two point the same way and are long.
+
+    In half precision the scores come in single: those beyond 65,504 would be infinite.
+    """
     check_widths(q, k)
-    return q @ k.transpose(-2, -1)  # (..., T, S)
+    return widened(q) @ widened(k).transpose(-2, -1)  # (..., T, S)
 
 
 def scaled_dot(q: Tensor, k: Tensor) -> Tensor:
@@ -33,6 +36,7 @@ def cosine(q: Tensor, k: Tensor, eps: float = 1e-8) -> Tensor:
     """
     check_positive(eps=eps)
     check_widths(q, k)
+    q, k = widened(q), widened(k)
     lengths = q.norm(dim=-1)[..., :, None] * k.norm(dim=-1)[..., None, :]  # (..., T, S)
     return dot(q, k) / lengths.clamp_min(eps)  # (..., T, S)
 
@@ -42,6 +46,7 @@ def gaussian(q: Tensor, k: Tensor, bandwidth: float = 1.0) -> Tensor:
     check_positive(bandwidth=bandwidth)
     check_widths(q, k)
     # The differences themselves, not ‖q‖² − 2 q·k + ‖k‖²: that form cancels badly in fp32.
+    q, k = widened(q), widened(k)
     squared = (q[..., :, None, :] - k[..., None, :, :]).square().sum(dim=-1)  # (..., T, S)
     return -squared / (2 * bandwidth**2)
 
@@ -82,6 +87,11 @@ class Additive(nn.Module):
         check_dtype(q, self.query, "queries")
         pairs = self.query(q)[..., :, None, :] + self.key(k)[..., None, :, :]  # (..., T, S, hidden)
         return self.score(pairs.tanh())[..., 0]  # (..., T, S)
+
+
+def widened(x: Tensor) -> Tensor:
+    """x in single precision where it is in half, in which a sum of squares soon overflows."""
+    return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
 
 
 def check_widths(

@@ -12,12 +12,15 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from coursekit._check import check_least, check_tensor, check_whole
+from coursekit.kernels import widened
 
 
 def rms_norm(x: Tensor, weight: Tensor | None = None, *, eps: float = 1e-5) -> Tensor:
     """x (..., D), weight (D,) -> (..., D): x / √(mean of x² + eps), times the weight."""
-    y = x / (x.square().mean(dim=-1, keepdim=True) + eps).sqrt()  # (..., D)
-    return y if weight is None else y * weight
+    check_least(eps=eps)
+    wide = widened(x)  # (..., D)
+    y = wide / (wide.square().mean(dim=-1, keepdim=True) + eps).sqrt()  # (..., D)
+    return (y if weight is None else y * weight).to(x.dtype)
 
 
 class RMSNorm(nn.Module):

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from coursekit._check import (
     check_least,
+    check_number,
     check_positive,
     check_tensor,
     check_whole,
@@ -62,6 +63,8 @@ def shift_matrix(
     Each sin–cos pair is turned by its own angle ωΔ: rotation blocks along the diagonal.
     """
     _check_even(width, "shift_matrix")
+    check_number(delta=delta)
+    check_positive(base=base)
     angles = _angles(torch.tensor(delta), width, base)  # (width / 2,)
     sin, cos = angles.sin(), angles.cos()
     blocks = torch.stack([cos, sin, -sin, cos], dim=-1).unflatten(-1, (2, 2))  # (width / 2, 2, 2)
@@ -74,8 +77,9 @@ def binary(positions: int | Tensor, width: int) -> Tensor:
     t = _numbers(positions)  # (...)
     if t.is_floating_point() or t.is_complex():
         raise TypeError(f"positions written in bits must be whole numbers, found {t.dtype}")
-    if t.numel() and int(t.max()) >= 2**width:
-        raise ValueError(f"{width} bits number {2**width} positions, found position {int(t.max())}")
+    for place in map(int, t.aminmax()) if t.numel() and readable(t) else ():
+        if not 0 <= place < 2**width:
+            raise ValueError(f"{width} bits number {2**width} positions, found position {place}")
     return (t[..., None] >> torch.arange(width, device=t.device) & 1).float()  # (..., width)
 
 
@@ -120,6 +124,7 @@ def padded_sine_2d(
         raise ValueError(
             f"padded_sine_2d needs a width that 4 divides (sin, cos; row, column), got {width}"
         )
+    check_positive(scale=scale)
     exact = torch.float32 if keep.device.type == "mps" else torch.float64  # MPS has no double
     rows, columns = keep.cumsum(1, dtype=exact), keep.cumsum(2, dtype=exact)  # 2 × (B, h, w)
     rows = rows / (rows[:, -1:, :] + 1e-6) * scale  # 1e-6: a column of padding only stands at 0
@@ -145,8 +150,8 @@ def places(T: int, offset: int | Tensor = 0, device: torch.device | None = None)
 
 
 def _places(x: Tensor, offset: int | Tensor) -> Tensor:
-    """The `places` (T,) or (B, T) of x (B, T, D), for which the offset must have as many rows."""
-    t = places(x.shape[1], offset, x.device)
+    """The `places` (T,) or (B, T) of x (B, ..., T, D), which the offset must have the rows of."""
+    t = places(x.shape[-2], offset, x.device)
     if t.ndim == 2 and t.shape[0] != x.shape[0]:
         raise ValueError(
             f"there must be one offset for each row of x {tuple(x.shape)}, found {len(t)}"
@@ -242,20 +247,22 @@ class Rotary(nn.Module):
             raise ValueError(f'layout must be "pairs" or "halves", found {layout!r}')
         self.width, self.base, self.layout = width, base, layout
 
-    def forward(self, x: Tensor, offset: int | Tensor = 0) -> Tensor:
-        """x (B, ..., T, Dh) -> the same shape; `offset` is the first place, or all places.
+    def forward(
+        self, x: Tensor, offset: int | Tensor = 0, *, places: Tensor | None = None
+    ) -> Tensor:
+        """x (B, ..., T, Dh) -> the same shape; `offset` as in `places`.
 
-        All places are (T,), or (B, T) where each row of the batch has its own.
+        Or name all places: (T,), or (B, T) where each row of the batch has its own.
         """
         check_tensor(x, "x")
         if x.ndim < 2 or x.shape[-1] != self.width:
             raise ValueError(f"Rotary is {self.width} wide, found {tuple(x.shape)}")
-        t = offset if isinstance(offset, Tensor) else places(x.shape[-2], offset, x.device)
+        t = _places(x, offset) if places is None else places
         if t.shape == (x.shape[0], x.shape[-2]) and x.ndim > 2:
             t = t.view(x.shape[0], *[1] * (x.ndim - 3), -1)  # (B, 1, T): the same in all heads
         elif t.shape != x.shape[-2:-1] or t.dtype == torch.bool:
             raise ValueError(
-                f"the places of x {tuple(x.shape)} must be a whole number, "
+                f"the places of x {tuple(x.shape)} must be "
                 f"({x.shape[-2]},) or (batch, {x.shape[-2]}), found {t.dtype} {tuple(t.shape)}"
             )
         angles = _angles(t, self.width, self.base)  # (T, Dh / 2) or (B, 1, T, Dh / 2)

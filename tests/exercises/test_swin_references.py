@@ -45,7 +45,7 @@ def windows(x, side, size=None):
 
 
 def hide_strangers(rows, columns, side, shift):
-    return shift_mask.__wrapped__(rows, columns, side, shift)[:, 0]
+    return shift_mask(rows, columns, side, shift)[:, 0]
 
 
 def offset_index(rows, columns):
@@ -58,7 +58,7 @@ def offset_index(rows, columns):
 def shifted_attention(q, k, v, bias, side, shift=0):
     """The course's roll, windows, mask and attention; its module has projections about them."""
     R, C = q.shape[1:3]
-    allowed = shift_mask.__wrapped__(R, C, side, shift).repeat(len(q), 1, 1, 1)  # (B·W, 1, M², M²)
+    allowed = shift_mask(R, C, side, shift).repeat(len(q), 1, 1, 1)  # (B·W, 1, M², M²)
     moved = (window_partition(x.roll((-shift, -shift), dims=(1, 2)), side) for x in (q, k, v))
     seen = attention(*(x[:, None] for x in moved), allowed, bias=bias)[:, 0]
     return window_reverse(seen, side, R, C).roll((shift, shift), dims=(1, 2))

@@ -109,3 +109,22 @@ def test_shapes_can_be_asked_for_without_numbers(case, model):
 def test_linear_maps_can_be_quantized(case, model):
     quantized = torch.ao.quantization.quantize_dynamic(copy.deepcopy(model))
     same(model, quantized, case.inputs(2, 16), atol=0.2, rtol=0.1)
+
+
+def test_every_example_has_gradients_of_its_own(case, model, request):
+    """`vmap(grad(...))`, as for the clipped gradients of private training, beside a loop."""
+    if any(name in request.node.callspec.id for name in ("RNNSearch",)):
+        pytest.skip("packed sequences are cut by looking at their numbers")
+    given = case.inputs(3, 16)
+    weights = {n: w for n, w in model.named_parameters() if w.requires_grad}
+
+    def loss(weights: dict[str, Tensor], one: dict[str, Tensor]) -> Tensor:
+        batch = {name: tensor[None] for name, tensor in one.items()}
+        out = torch.func.functional_call(model, weights, (), batch)
+        return sum(tensor.square().mean() for tensor in tensors(out))
+
+    together = torch.func.vmap(torch.func.grad(loss), (None, 0))(weights, given)
+    for row in range(3):
+        alone = torch.func.grad(loss)(weights, {name: x[row] for name, x in given.items()})
+        for name, gradient in alone.items():
+            torch.testing.assert_close(together[name][row], gradient, atol=1e-4, rtol=1e-4)

@@ -137,19 +137,50 @@ def test_round_trip_and_left_overs():
 
 @given(st.integers(1, 3), st.integers(1, 30), st.floats(0, 0.99), st.integers(0, 99))
 def test_the_masking_is_a_shuffle_that_can_be_undone(B, N, ratio, seed):
-    if int(N * (1 - ratio)) == 0:
+    K = int(N * (1 - ratio) + 1e-6)
+    if K == 0:
         with pytest.raises(ValueError, match=f"leaves none of {N} patches visible"):
             random_masking(random(B, N), ratio)
         return
     noise = random(B, N, seed=seed)
     keep, masked, restore = random_masking(noise, ratio)
-    K = int(N * (1 - ratio))
     assert keep.shape == (B, K) and masked.sum(1).tolist() == [N - K] * B
     for b in range(B):
         assert sorted(restore[b].tolist()) == list(range(N))
         assert sorted(keep[b].tolist()) == masked[b].logical_not().nonzero()[:, 0].tolist()
         assert restore[b, keep[b]].tolist() == list(range(K))  # back at the front, in order
         assert noise[b][~masked[b]].max() <= noise[b][masked[b]].min() if N > K else True
+
+
+@pytest.mark.parametrize(("ratio", "N"), [(0.8, 10), (0.8, 25), (0.9, 10), (0.7, 10), (0.6, 5)])
+def test_a_share_that_is_a_whole_number_of_patches_is_that_number(ratio, N):
+    """1 − 0.8 is a hair below 0.2, and 10 times that a hair below 2."""
+    assert random_masking(random(1, N), ratio).masked.sum() == round(ratio * N)
+
+
+@pytest.mark.parametrize(
+    ("noise", "ratio", "said"),
+    [
+        (torch.rand(1, 4), 2.0, "mask_ratio must be a share between 0 and 1, found 2.0"),
+        (torch.rand(1, 4), -1.0, "mask_ratio must be a share between 0 and 1, found -1.0"),
+        (torch.full((1, 4), torch.nan), 0.5, "noise must be numbers, found nan"),
+        (torch.rand(4), 0.5, r"noise must have shape \(batch, patches\), found \(4,\)"),
+    ],
+)
+def test_what_is_no_noise_and_no_share_is_refused(noise, ratio, said):
+    with pytest.raises(ValueError, match=said):
+        random_masking(noise, ratio)
+
+
+def test_what_stands_in_a_visible_patch_does_not_reach_the_loss():
+    predicted, target = random(1, 4, 3).requires_grad_(), random(1, 4, 3, seed=1)
+    masked = torch.tensor([[True, False, True, False]])
+    loss = masked_patch_loss(predicted, target, masked)
+    odd = target.masked_fill(~masked[..., None], torch.nan)
+    again = masked_patch_loss(predicted, odd, masked)
+    assert torch.equal(again, loss)
+    (slope,) = torch.autograd.grad(again, predicted)
+    assert slope.isfinite().all() and (slope[~masked] == 0).all()
 
 
 def test_exactly_a_quarter_is_visible_and_it_changes_from_call_to_call():

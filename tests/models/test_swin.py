@@ -20,6 +20,7 @@ from coursekit.models.swin import (
     Swin,
     SwinConfig,
     WindowAttention,
+    _shift_mask,
     shift_mask,
     window_partition,
     window_reverse,
@@ -160,16 +161,22 @@ def test_nothing_crosses_windows_before_the_shift_and_something_does_after():
 
 
 def test_the_mask_is_made_once_and_serves_training_after_inference():
-    shift_mask.cache_clear()
+    _shift_mask.cache_clear()
     net = small(image=32)
     images = torch.randn(1, 3, 32, 32, dtype=torch.double)
     with torch.inference_mode():
         net(images)
-    before = shift_mask.cache_info()
+    before = _shift_mask.cache_info()
     net(images).sum().backward()
-    after = shift_mask.cache_info()
+    after = _shift_mask.cache_info()
     assert after.misses == before.misses == 2 and after.hits > before.hits  # 16 × 16 and 8 × 8
     assert not any("mask" in name or "offset" in name for name in net.state_dict())
+
+
+def test_a_mask_that_somebody_changes_is_their_own():
+    shift_mask(8, 8, 4, 2).logical_not_()
+    assert shift_mask(8, 8, 4, 2)[0, 0, 0, 0]
+    assert shift_mask(8, 8, 4, 2) is not shift_mask(8, 8, 4, 2)
 
 
 # The rows of Table 4, and what a cell looks at

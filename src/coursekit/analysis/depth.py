@@ -8,6 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from coursekit._check import check_numbers
 from coursekit.blocks import Stack
 
 
@@ -94,3 +95,4 @@ def _check_tokens(x: Tensor) -> None:
         raise ValueError(f"x must have at least one token, shape (..., T, D), found {(*x.shape,)}")
     if not x.is_floating_point():
         raise TypeError(f"x must be floating point, found {x.dtype}")
+    check_numbers(x, "x", finite=True)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from coursekit._check import check_tensor
+from coursekit._check import check_numbers, check_tensor
 
 
 class Gaussian(NamedTuple):
@@ -31,6 +31,7 @@ def gaussian_of(features: Tensor) -> Gaussian:
             "features must be (pictures, features) of two pictures at least, "
             f"found the shape {tuple(features.shape)}"
         )
+    check_numbers(features, "features", finite=True)
     features = features.double()
     return Gaussian(features.mean(dim=0), torch.atleast_2d(features.T.cov()))  # (D,), (D, D)
 
@@ -40,6 +41,7 @@ def square_root(matrix: Tensor) -> Tensor:
 
     Eigenvalues that rounding has made negative count as 0.
     """
+    check_numbers(matrix, "the matrix", finite=True)
     values, vectors = torch.linalg.eigh(matrix)  # (D,), (D, D)
     return (vectors * values.clamp(min=0).sqrt()) @ vectors.mT
 
@@ -56,6 +58,8 @@ def frechet_distance(one: Gaussian, other: Gaussian) -> float:
             "both need a mean (D,) and a covariance (D, D) of the same D, found "
             f"{tuple(m.shape)}, {tuple(S.shape)} and {tuple(n.shape)}, {tuple(T.shape)}"
         )
+    for name, tensor in (("means", torch.stack([m, n])), ("covariances", torch.stack([S, T]))):
+        check_numbers(tensor, f"the {name}", finite=True)
     root = square_root(S)
     between = torch.linalg.eigvalsh(root @ T @ root).clamp(min=0).sqrt().sum()  # tr (S T)^½
     squared = (m - n).square().sum() + S.trace() + T.trace() - 2 * between
@@ -74,7 +78,7 @@ def inception_score(probabilities: Tensor) -> float:
             f"probabilities must be (pictures, classes), found {tuple(probabilities.shape)}"
         )
     p = probabilities.double()
-    if (p < 0).any() or (p.sum(dim=1) - 1).abs().max() > 1e-4:
+    if not ((p >= 0).all() and (p.sum(dim=1) - 1).abs().max() <= 1e-4):  # NaN is not
         raise ValueError("each row of the probabilities must be at least 0 and have the sum 1")
     apart = torch.special.xlogy(p, p) - torch.special.xlogy(p, p.mean(dim=0))  # (N, V); 0 log 0 = 0
     return apart.sum(dim=1).mean().exp().item()

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 
+from coursekit._check import check_numbers, check_positive, check_share, check_whole
 from coursekit.heads import MultiHeadAttention
 
 
@@ -21,6 +22,7 @@ def head_importance(losses: Callable[[Tensor], Tensor], *, batch: int, heads: in
     `losses` takes a head mask (B, H) and returns one loss for each example (B,). The mean is taken
     after the absolute value, so that examples which pull in opposite directions do not cancel.
     """
+    check_whole(batch=batch, heads=heads)
     mask = torch.ones(batch, heads, requires_grad=True)  # (B, H)
     loss = losses(mask)  # (B,)
     if loss.shape != (batch,):
@@ -57,6 +59,7 @@ def greedy_order(losses: Callable[[Tensor], Tensor], *, heads: int) -> list[int]
     `losses` is that of `prune`. This takes H (H + 1) / 2 evaluations where importance takes one,
     and sees what a slope cannot: two heads that stand in for each other.
     """
+    check_whole(heads=heads)
     mask, order = torch.ones(heads), []
     while len(order) < heads:
         costs = torch.full((heads,), torch.inf)  # (H,)
@@ -64,6 +67,7 @@ def greedy_order(losses: Callable[[Tensor], Tensor], *, heads: int) -> list[int]
             mask[head] = 0.0
             costs[head] = losses(mask).mean()
             mask[head] = 1.0
+        check_numbers(costs, "the losses")
         order.append(int(costs.argmin()))
         mask[order[-1]] = 0.0
     return order
@@ -128,13 +132,17 @@ def captured_energy(matrix: Tensor) -> Tensor:
     Energy is the sum of squared singular values, which PCA calls variance. The last entry is 1; a
     matrix of zeros has no energy and gives NaN.
     """
+    check_numbers(matrix, "the matrix", finite=True)
     energy = torch.linalg.svdvals(matrix.double()).square()  # (..., R), largest first
     return (energy.cumsum(-1) / energy.sum(-1, keepdim=True)).to(matrix.dtype)
 
 
 def effective_rank(matrix: Tensor, share: float = 0.9) -> Tensor:
     """matrix (..., M, N) -> (...): how many directions hold `share` of the energy (an integer)."""
-    if not 0 < share <= 1:
-        raise ValueError(f"share must lie above 0 and at most at 1, found {share}")
+    check_share(share=share)
+    check_positive(share=share)
+    energy = captured_energy(matrix)
+    if energy.isnan().any():
+        raise ValueError("a matrix of zeros has no energy that directions could hold")
     # A hair below `share`: rounding must not ask for directions that hold nothing.
-    return (captured_energy(matrix) < share - 1e-6).sum(dim=-1) + 1
+    return (energy < share - 1e-6).sum(dim=-1) + 1

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.autograd.graph import saved_tensors_hooks
 from torch.optim import Optimizer
 
-from coursekit._check import check_whole
+from coursekit._check import check_least, check_whole
 from coursekit.models.bert import Bert, BertConfig
 from coursekit.models.gpt import GPT, GPTConfig
 
@@ -141,6 +141,7 @@ def rows_that_fit(
     config: GPTConfig | BertConfig, *, length: int, room: float, fused: bool = True
 ) -> int:
     """Return how many rows of so many tokens a training step may have within `room` bytes."""
+    check_least(room=room)
     totals = [counted(config, batch=n, length=length, fused=fused).total for n in (1, 2, 3)]
     row = totals[2] - totals[1]
     rows = int((room - totals[1]) // row) + 2

@@ -11,7 +11,14 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from coursekit._check import check_images, check_least, check_positive, check_tensor, check_whole
+from coursekit._check import (
+    check_images,
+    check_least,
+    check_numbers,
+    check_positive,
+    check_tensor,
+    check_whole,
+)
 from coursekit.models.patches import grid_of, patchify, unpatchify
 
 
@@ -77,6 +84,7 @@ def paint_from_nearest(images: Tensor, masked: Tensor, patch: int, train: Tensor
     seen = (~hidden).flatten(1).to(images.dtype)  # (B, M)
     x, known = images.flatten(1), train.flatten(1)  # (B, M), (T, M)
     distance = seen @ known.square().T - 2 * (seen * x) @ known.T  # (B, T), but for Σ x²
+    check_numbers(distance, "the pictures")
     return train[distance.argmin(dim=1)].where(hidden, images)
 
 

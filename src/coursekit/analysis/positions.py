@@ -13,7 +13,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from coursekit._check import check_positive
+from coursekit._check import check_numbers, check_whole
 
 Encode = Callable[[int], Tensor]  # T -> (T, D)
 Score = Callable[[int], Tensor]  # T -> (..., T, T), rows are queries
@@ -26,7 +26,7 @@ def length_dependence(encode: Encode, length: int) -> float:
     change is divided by the size of a row. A scheme that cannot be asked for 2·length places is
     asked twice for `length`.
     """
-    check_positive(length=length)
+    check_whole(length=length)
     short = _rows(encode, length)
     try:
         long = _rows(encode, 2 * length)[:length]
@@ -40,8 +40,7 @@ def closest_pair(encode: Encode, length: int) -> float:
 
     0 means that two places cannot be told apart.
     """
-    if length < 2:
-        raise ValueError(f"a pair needs a length of at least 2, found {length}")
+    check_whole(2, length=length)
     rows = _rows(encode, length).double()
     gaps = torch.cdist(rows, rows, compute_mode="donot_use_mm_for_euclid_dist")  # (T, T)
     gaps.fill_diagonal_(math.inf)
@@ -55,7 +54,7 @@ def growth(encode: Encode, length: int, *, times: int, bias: bool = False) -> fl
     scheme that has no row there. With `bias` the rows are added to scores, where only a rise does
     harm (a bias towards −∞ merely forgets): the largest numbers are compared, 1 + rise / size.
     """
-    check_positive(length=length, times=times)
+    check_whole(length=length, times=times)
     near = _rows(encode, length)
     try:
         far = _rows(encode, times * length)
@@ -77,7 +76,7 @@ def shift_residual(encode: Encode, length: int, delta: int, *, seed: int = 0) ->
     places of the fit would flatter every encoding, for a map with D² numbers can learn T rows by
     heart.
     """
-    check_positive(delta=delta)
+    check_whole(length=length, delta=delta)
     rows = _rows(encode, length).double()
     before = torch.cat([rows, torch.ones(length, 1, dtype=rows.dtype)], dim=1)[:-delta]
     after = rows[delta:]  # (T − delta, D)
@@ -96,7 +95,8 @@ def shift_dependence(score: Score, length: int, shift: int) -> float:
     The largest change is divided by the spread of the scores; 0 means that a score depends on
     i − j alone.
     """
-    if not 0 < shift < length:
+    check_whole(length=length, shift=shift)
+    if not shift < length:
         raise ValueError(f"shift must lie between 0 and the length {length}, found {shift}")
     scores = score(length)
     if scores.shape[-2:] != (length, length):
@@ -109,6 +109,7 @@ def falls_until(similarity: Tensor) -> int:
     """similarity by distance (T,) -> the last distance before it first rises again."""
     if similarity.ndim != 1:
         raise ValueError(f"similarity must have one axis, found {tuple(similarity.shape)}")
+    check_numbers(similarity, "similarity")
     rises = (similarity.diff() > 1e-6).nonzero()
     return int(rises[0]) if len(rises) else len(similarity) - 1
 

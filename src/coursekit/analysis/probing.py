@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._check import check_labels, check_least, check_tensor, check_whole
+from coursekit._check import check_labels, check_least, check_numbers, check_tensor, check_whole
 
 
 class Probe(NamedTuple):
@@ -29,7 +29,9 @@ class Probe(NamedTuple):
 
     def accuracy(self, features: Tensor, labels: Tensor) -> float:
         """Share of the features (N, D) whose largest score is that of their label (N,)."""
-        return (self.scores(features).argmax(dim=-1) == labels).double().mean().item()
+        scores = self.scores(features)
+        check_numbers(scores, "the probe's scores")
+        return (scores.argmax(dim=-1) == labels).double().mean().item()
 
 
 def linear_probe(

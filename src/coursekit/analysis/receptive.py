@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from coursekit._check import check_images, check_whole
+from coursekit._check import check_images, check_least, check_whole
 
 
 class Convolution(NamedTuple):
@@ -58,6 +58,7 @@ def depends_on(
         raise ValueError(f"x must be (batch, channels, rows, columns), found {_shape(x)}")
     check_images(x, x.shape[1], "x")
     x = x.detach().requires_grad_()
+    check_least(eps=eps)
     row, column = place
     y = model(x)
     if y.ndim != 4 or not (-y.shape[2] <= row < y.shape[2] and -y.shape[3] <= column < y.shape[3]):

@@ -21,7 +21,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from coursekit._check import check_tensor, check_whole
+from coursekit._check import check_numbers, check_tensor, check_whole
 from coursekit.data.relations import Related
 from coursekit.models.bert import Bert, BertConfig
 from coursekit.tokenizers.wordpiece import WordPiece
@@ -74,6 +74,7 @@ def largest_other(weights: Tensor, rows: Tensor) -> Tensor:
     sentences = torch.arange(len(rows), device=rows.device)
     row = weights[sentences, :, rows]  # (B, H, W), a copy
     row[sentences, :, rows] = 0.0  # a word is not related to itself
+    check_numbers(row, "weights")
     largest = row.max(dim=-1)  # (B, H)
     return largest.indices.masked_fill(largest.values <= 0, -1)
 

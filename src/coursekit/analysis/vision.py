@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._check import check_least, check_tensor, check_whole
+from coursekit._check import check_least, check_numbers, check_tensor, check_whole
 
 
 def patch_distances(grid: tuple[int, int], patch: int) -> Tensor:
@@ -92,6 +92,7 @@ def principal_filters(weight: Tensor, count: int) -> Components:
         )
     most = min(len(weight), weight[0].numel())
     check_whole(count=count)
+    check_numbers(weight, "weight", finite=True)
     if count > most:
         raise ValueError(f"there are {most} components at most, found count={count}")
     flat = weight.detach().flatten(1).double()  # (D, C·P·P)

@@ -49,6 +49,8 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "BartClassifier": "bart_heads",
     "BartSpan": "bart_heads",
     "BartCausalLM": "bart_heads",
+    "read_safetensors": "weights.rules",
+    "write_safetensors": "weights.rules",
     "SelfAttention2d": "sagan",
     "ResidualBlock2d": "sagan",
     "Generator": "sagan",

@@ -25,7 +25,7 @@ from coursekit._check import check_ids, check_least, check_share, check_whole, r
 from coursekit.blocks import Stack
 from coursekit.models.encoder_decoder import EncoderDecoder
 from coursekit.models.weights import bart as table
-from coursekit.models.weights.rules import Rule
+from coursekit.models.weights.rules import Rule, as_mapping
 from coursekit.models.words import WordEmbedding
 from coursekit.positions import LearnedPosition
 
@@ -91,7 +91,7 @@ class BartConfig:
     @classmethod
     def from_huggingface(cls, config: Mapping[str, Any]) -> Self:
         """Read the `config.json` of a BART; positions are counted as Hugging Face does."""
-        return cls(**table.read_config(config))
+        return cls(**table.read_config(as_mapping(config)))
 
 
 class Bart(EncoderDecoder):

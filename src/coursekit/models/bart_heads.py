@@ -15,7 +15,7 @@ from typing import Self
 import torch
 from torch import Tensor, nn
 
-from coursekit._check import check_share, check_tokens, check_whole, readable
+from coursekit._check import check_share, check_tokens, check_under, check_whole, readable
 from coursekit.blocks import Stack
 from coursekit.cache import StackCache
 from coursekit.decoding import State
@@ -36,8 +36,7 @@ class Head(HuggingFace):
 
     def __init__(self, bart: Bart) -> None:
         super().__init__()
-        if not isinstance(bart, Bart):
-            raise TypeError(f"a head stands on a Bart, found {type(bart).__name__}")
+        check_under(bart, Bart)
         self.bart = bart
 
     def read(self, source: Tensor, keep: Tensor | None) -> Tensor:

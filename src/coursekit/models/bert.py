@@ -33,7 +33,7 @@ from coursekit._check import (
 from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import Stack
 from coursekit.models.weights import bert as table
-from coursekit.models.weights.rules import HuggingFace, Rule, same
+from coursekit.models.weights.rules import HuggingFace, Rule, as_mapping, same
 from coursekit.models.words import WordEmbedding
 
 Activation = Literal["gelu", "gelu_tanh", "relu"]
@@ -108,7 +108,7 @@ class BertConfig:
     @classmethod
     def from_huggingface(cls, config: Mapping[str, Any]) -> BertConfig:
         """Read the `config.json` of a BERT or RoBERTa, or `config.to_dict()`."""
-        return cls(**table.read_config(config))
+        return cls(**table.read_config(as_mapping(config)))
 
     @property
     def family(self) -> table.Family:

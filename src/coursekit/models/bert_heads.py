@@ -17,7 +17,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from coursekit._check import check_choice, check_tensor, check_whole
+from coursekit._check import check_choice, check_tensor, check_under, check_whole
 from coursekit.models.bert import Bert, BertConfig, initialise
 from coursekit.models.spans import Span, SpanLogits, best_span  # noqa: F401  had their home here
 from coursekit.models.weights import bert as table
@@ -277,8 +277,7 @@ class BertFeatures(nn.Module):
 
 
 def _check_head(bert: Bert, classes: int) -> None:
-    if not isinstance(bert, Bert):
-        raise TypeError(f"a head stands on a Bert, found {type(bert).__name__}")
+    check_under(bert, Bert)
     check_whole(classes=classes)
 
 

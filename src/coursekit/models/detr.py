@@ -17,17 +17,19 @@ Shapes: B batch, C classes, D width, H heads, L decoder layers, Q object queries
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Self, get_args
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.utils._pytree import register_pytree_node
 
 from coursekit._check import (
     check_choice,
     check_images,
     check_least,
+    check_numbers,
     check_share,
     check_tensor,
     check_whole,
@@ -36,7 +38,14 @@ from coursekit._check import (
 from coursekit.blocks import AttentionWeights, Stack
 from coursekit.box_ops import Objects
 from coursekit.models.weights import detr as table
-from coursekit.models.weights.rules import HuggingFace, Rule, Same, export_state, renamed
+from coursekit.models.weights.rules import (
+    HuggingFace,
+    Rule,
+    Same,
+    as_mapping,
+    export_state,
+    renamed,
+)
 from coursekit.positions import padded_sine_2d
 
 Places = Literal["sine", "learned", "decoder", "input", "none"]
@@ -116,7 +125,7 @@ class DETRConfig:
 
         It does not say how many channels the feature map has: pass `channels` if not 2048.
         """
-        return cls(**(table.read_config(theirs) | changes))
+        return cls(**(table.read_config(as_mapping(theirs)) | changes))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,6 +148,7 @@ class Detections:
         """
         if len(sizes) != len(self.logits):
             raise ValueError(f"{len(self.logits)} images need as many sizes, found {len(sizes)}")
+        check_numbers(self.logits, "the logits")
         scores, labels = self.logits.softmax(dim=-1)[..., :-1].max(dim=-1)  # 2 × (B, Q)
         return [
             Objects(labels=labels[b], boxes=self.boxes[b], scores=scores[b]).in_pixels(*size)
@@ -146,8 +156,22 @@ class Detections:
         ]
 
 
-# For torch.export and its kin: what a DETR returns is made of tensors that they can find.
-torch.export.register_dataclass(Detections)
+# For torch.export and its kin: what a DETR returns is made of tensors that they can find. `grid` is
+# none, and a graph for ONNX returns nothing else: what an exported DETR says has it not.
+_TREE = [field.name for field in fields(Detections) if field.name != "grid"]
+
+
+def _flatten(found: Detections) -> tuple[list[Any], list[str]]:
+    names = [name for name in _TREE if getattr(found, name) is not None]
+    return [getattr(found, name) for name in names], names
+
+
+register_pytree_node(
+    Detections,
+    _flatten,
+    lambda values, names: Detections(**dict(zip(names, values))),
+    serialized_type_name="coursekit.models.detr.Detections",
+)
 
 
 class DETR(HuggingFace):
@@ -268,7 +292,9 @@ class DETR(HuggingFace):
         check_images(
             maps,
             self.config.channels,
-            "the backbone's feature maps",
+            "the feature maps, here the images themselves for want of a backbone,"
+            if isinstance(self.backbone, nn.Identity)
+            else "the backbone's feature maps",
             weight=self.project.weight,
         )
         if keep is None:

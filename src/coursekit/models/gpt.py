@@ -34,7 +34,7 @@ from coursekit.cache import StackCache
 from coursekit.decoding import State
 from coursekit.models.weights import gpt as gpt_table
 from coursekit.models.weights import llama as llama_table
-from coursekit.models.weights.rules import HuggingFace, Rule, export_state
+from coursekit.models.weights.rules import HuggingFace, Rule, as_mapping, export_state
 from coursekit.models.words import WordEmbedding
 from coursekit.positions import LearnedPosition, NoPosition, Rotary
 from coursekit.quick import QuickStack
@@ -137,6 +137,7 @@ class GPTConfig:
     @classmethod
     def from_huggingface(cls, config: Mapping[str, Any]) -> GPTConfig:
         """Read the `config.json` of a "gpt2", an "openai-gpt", a "llama" or a "mistral"."""
+        config = as_mapping(config)
         llama = config.get("model_type") in llama_table.KINDS
         return cls(**(llama_table if llama else gpt_table).read_config(config))
 
@@ -182,13 +183,20 @@ class GPT(HuggingFace):
         self._initialise()
 
     def forward(
-        self, tokens: Tensor, keep: Tensor | None = None, **asked: bool
+        self,
+        tokens: Tensor,
+        keep: Tensor | None = None,
+        *,
+        return_hidden: bool = False,
+        return_weights: bool = False,
     ) -> Tensor | tuple[Tensor, ...]:
         """tokens (B, T) -> logits (B, T, V): at t, the scores of the token that follows t.
 
         `keep` (B, T) is False at padding, wherever it stands. `return_hidden` and `return_weights`
-        add what `Stack` adds.
+        add what `Stack` adds. The loss is not computed here: the logits at all places but the last
+        are scores for `tokens[:, 1:]`.
         """
+        asked = {"return_hidden": return_hidden, "return_weights": return_weights}
         x = self.hidden(tokens, keep, **asked)  # (B, T, D)
         return (self.read_out(x[0]), *x[1:]) if any(asked.values()) else self.read_out(x)
 
@@ -310,17 +318,30 @@ class GPT(HuggingFace):
                 tied=config.tied,
                 theirs="model." if head else "",
             )
-        if any(new.values()) or not config.bias:
-            raise ValueError(
-                "transformers has GPT-2, with none of the parts of Llama, and Llama with all of "
-                f"them; found {', '.join(name for name in new if new[name]) or 'no biases'} alone"
-            )
+        self.check_gpt2()
         return gpt_table.rules(
             config.depth,
             post=config.norm == "post",
             tied=config.tied,
             theirs="transformer." if head else "",
         )
+
+    def check_gpt2(self) -> None:
+        """Raise unless transformers' GPT-2, or its GPT-1 with the norms behind, can be this."""
+        config, block = self.config, self.stack.blocks[0]
+        attention, hidden = block.self_attention, block.feed_forward.expand.out_features
+        odd = [name for name in ("rotary", "rms_norm", "gated", "window") if getattr(config, name)]
+        odd += ["no biases"] * (
+            attention.qkv.bias is None or block.feed_forward.expand.bias is None
+        )
+        odd += ["kv_heads"] * (attention.kv_heads != attention.heads)
+        odd += ["head_width"] * (attention.out.in_features != config.width)
+        odd += ["hidden"] * (config.norm == "post" and hidden != 4 * config.width)
+        if odd:
+            raise ValueError(
+                "transformers has GPT-2, with none of the parts of Llama, and Llama with all of "
+                f"them; found {', '.join(odd)} alone"
+            )
 
 
 def _rotary(config: GPTConfig) -> Rotary:

@@ -25,7 +25,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor, nn
 
-from coursekit._check import check_share, check_tensor, check_whole, readable
+from coursekit._check import check_share, check_tensor, check_under, check_whole, readable
 from coursekit.models.gpt import GPT, GPTConfig
 from coursekit.models.weights import gpt as table
 from coursekit.models.weights.rules import HuggingFace, Rule
@@ -114,6 +114,7 @@ class Head(nn.Module):
         self, gpt: GPT, *, extract: int, outputs: int, bias: bool = True, dropout: float = 0.1
     ) -> None:
         super().__init__()
+        check_under(gpt, GPT)
         check_whole(outputs=outputs)
         check_share(dropout=dropout)
         check_whole(least=0, extract=extract)
@@ -199,6 +200,7 @@ class GPTMultipleChoice(Head, HuggingFace):
     def rules(self) -> list[Rule]:
         """Return the names of `OpenAIGPTDoubleHeadsModel` or its GPT-2 kin."""
         config = self.gpt.config
+        self.gpt.check_gpt2()
         return table.double_heads(config.depth, post=config.norm == "post", tied=config.tied)
 
 

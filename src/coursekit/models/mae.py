@@ -19,13 +19,13 @@ from typing import Any, NamedTuple, Self
 import torch
 from torch import Tensor, nn
 
-from coursekit._check import check_share, check_tensor, check_whole
+from coursekit._check import check_numbers, check_share, check_tensor, check_whole
 from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import Stack
 from coursekit.models.patches import Grid, GridPositions, grid_of, patchify, unpatchify
 from coursekit.models.vit import ViT, ViTConfig, check_exported, start_feed_forward
 from coursekit.models.weights import vit as table
-from coursekit.models.weights.rules import HuggingFace, Rule
+from coursekit.models.weights.rules import HuggingFace, Rule, as_mapping
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +87,7 @@ class MAEConfig:
     def from_huggingface(cls, theirs: Mapping[str, Any]) -> Self:
         """Return the configuration that a `config.json` of transformers' ViTMAE describes."""
         encoder = ViTConfig.from_huggingface(theirs, classes=0, representation=0, positions="sine")
-        return cls(encoder=encoder, **table.read_mae_config(theirs))
+        return cls(encoder=encoder, **table.read_mae_config(as_mapping(theirs)))
 
 
 class Masking(NamedTuple):
@@ -108,8 +108,12 @@ class Painting(NamedTuple):
 
 def random_masking(noise: Tensor, ratio: float) -> Masking:
     """noise (B, N) -> which patches to hide: the smallest numbers stay, a share of 1 − `ratio`."""
+    check_numbers(noise, "noise")
+    check_share(mask_ratio=ratio)
+    if noise.ndim != 2:
+        raise ValueError(f"noise must have shape (batch, patches), found {tuple(noise.shape)}")
     N = noise.shape[1]
-    K = int(N * (1 - ratio))
+    K = int(N * (1 - ratio) + 1e-6)  # 10 · (1 − 0.8) is a hair below 2
     if K == 0:
         raise ValueError(f"a mask ratio of {ratio} leaves none of {N} patches visible")
     shuffle = noise.argsort(dim=1)  # (B, N): who stands at each place of the shuffled list
@@ -190,9 +194,9 @@ class MAE(HuggingFace):
         """latent (B, 1 + K, D) -> pixels (B, N, P·P·C) of every patch."""
         x = self.narrow(latent)  # (B, 1 + K, D')
         B, N = hidden.masked.shape
-        patches = self.mask_token.to(x.dtype).repeat(B, N, 1)  # (B, N, D'): mask tokens everywhere,
-        row = torch.arange(B, device=x.device)[:, None]  # (B, 1)
-        patches[row, hidden.keep] = x[:, 1:]  # (B, N, D'), and each visible patch at its place
+        masks = self.mask_token.to(x.dtype).expand(B, N, -1)  # (B, N, D'): mask tokens everywhere,
+        place = hidden.keep[..., None].expand(-1, -1, x.shape[2])  # (B, K, D')
+        patches = masks.scatter(1, place, x[:, 1:])  # (B, N, D'), and each visible patch at its own
         x = torch.cat([x[:, :1], patches], dim=1) + self.positions(grid)  # (B, 1 + N, D')
         return self.predict(self.decoder(x)[:, 1:])  # (B, N, P·P·C)
 
@@ -236,8 +240,8 @@ def masked_patch_loss(predicted: Tensor, target: Tensor, masked: Tensor) -> Tens
         )
     if masked.dtype != torch.bool:
         raise TypeError(f"masked must be boolean (True = hidden), found {masked.dtype}")
-    error = (predicted - target).square().mean(dim=-1)  # (B, N)
-    return (error * masked).sum() / masked.sum().clamp_min(1)
+    gap = (predicted - target).masked_fill(~masked[..., None], 0.0)  # whatever a visible one holds
+    return gap.square().mean(dim=-1).sum() / masked.sum().clamp_min(1)
 
 
 def _statistics(patches: Tensor) -> tuple[Tensor, Tensor]:

@@ -24,7 +24,14 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from coursekit import masks
-from coursekit._check import check_choice, check_share, check_tokens, check_whole, readable
+from coursekit._check import (
+    check_choice,
+    check_numbers,
+    check_share,
+    check_tokens,
+    check_whole,
+    readable,
+)
 from coursekit.attention import attention
 from coursekit.kernels import Additive, General
 
@@ -186,6 +193,7 @@ class RNNSearch(nn.Module):
         symbols, weights = [], []
         while len(symbols) < longest and not finished.all():
             logits, state, looked = self.step(symbol, state, encoded)
+            check_numbers(logits, "the model's logits")
             symbol = logits.argmax(dim=-1).masked_fill(finished, self.config.pad)  # (B,)
             finished = finished | (symbol == self.config.end)
             symbols.append(symbol)

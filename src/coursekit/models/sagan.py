@@ -25,7 +25,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.parametrizations import spectral_norm as normalise_spectrally
 
-from coursekit._check import check_choice, check_images, check_tensor, check_whole
+from coursekit._check import check_choice, check_dtype, check_images, check_tensor, check_whole
 from coursekit.attention import attention, fused_attention
 from coursekit.kernels import dot
 
@@ -73,6 +73,8 @@ class SelfAttention2d(nn.Module):
     def forward(self, x: Tensor, *, return_weights: bool = False) -> Tensor | tuple[Tensor, Tensor]:
         """x (B, C, height, width) -> the same shape, and weights (B, N, S) on request."""
         check_images(x, self.channels, "x", weight=self.gamma)
+        if self.pool and min(x.shape[2:]) < 2:
+            raise ValueError(f"pool needs a map of 2 × 2 or more, found {tuple(x.shape[2:])}")
         q, k, v = self.query(x), self.key(x), self.value(x)  # (B, channels of each, height, width)
         if self.pool:
             k, v = F.max_pool2d(k, 2), F.max_pool2d(v, 2)  # half the side, a quarter of the places
@@ -173,6 +175,7 @@ class Generator(nn.Module):
                 f"z must be (batch, 2, {self.config.noise}), noise for two ends, "
                 f"found {tuple(z.shape)}"
             )
+        check_dtype(z, self.first_norm, "z")
         if self.config.enters == "ends":
             left, right = z.unbind(dim=1)  # (B, Z) each
             blocks = torch.stack([left, torch.zeros_like(left), right], dim=-1)  # (B, Z, 3)
@@ -230,6 +233,8 @@ class Discriminator(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Canvases (B, 1, 8, 24) -> numbers (B,)."""
         check_images(x, 1, "x", weight=self.score.weight)
+        if x.shape[2:] != (8, 24):
+            raise ValueError(f"x must be canvases of 8 × 24 pixels, found {tuple(x.shape[2:])}")
         for convolution in self.convolutions:
             x = F.leaky_relu(convolution(x), 0.2)
         hidden = F.leaky_relu(self.compare(x.flatten(1)), 0.2)  # (B, hidden)

@@ -26,7 +26,7 @@ from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import Norm, Stack
 from coursekit.models.encoder_decoder import EncoderDecoder
 from coursekit.models.weights import marian
-from coursekit.models.weights.rules import Rule
+from coursekit.models.weights.rules import Rule, as_mapping
 from coursekit.models.words import WordEmbedding
 from coursekit.positions import LearnedPosition, SinusoidalPosition
 
@@ -98,7 +98,7 @@ class Seq2SeqConfig:
     @classmethod
     def from_huggingface(cls, config: Mapping[str, object]) -> Self:
         """Read the `config.json` of a Marian."""
-        return cls(**marian.read_config(config))
+        return cls(**marian.read_config(as_mapping(config)))
 
     @classmethod
     def base(cls, **changes: object) -> Self:

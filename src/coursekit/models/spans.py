@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._check import check_whole
+from coursekit._check import check_numbers, check_whole
 
 
 class SpanLogits(NamedTuple):
@@ -43,6 +43,8 @@ def best_span(
             "start and end must both have shape (batch, length), neither 0, "
             f"found {tuple(start.shape)} and {tuple(end.shape)}"
         )
+    for name, logits in (("start", start), ("end", end)):
+        check_numbers(logits, name)
     T = start.shape[1]
     longest = T if longest is None else min(longest, T)
     check_whole(longest=longest)

@@ -39,7 +39,7 @@ from coursekit._check import (
 from coursekit.blocks import FeedForward, Residual
 from coursekit.heads import MultiHeadAttention
 from coursekit.models.weights import swin as table
-from coursekit.models.weights.rules import HuggingFace, Rule, export_state
+from coursekit.models.weights.rules import HuggingFace, Rule, as_mapping, export_state
 from coursekit.positions import LearnedPosition, WindowBias
 
 
@@ -124,7 +124,7 @@ class SwinConfig:
     @classmethod
     def from_huggingface(cls, theirs: Mapping[str, Any], **changes: Any) -> SwinConfig:
         """Return the configuration that a `config.json` of transformers describes."""
-        return cls(**(table.read_config(theirs) | changes))
+        return cls(**(table.read_config(as_mapping(theirs)) | changes))
 
 
 def window_partition(x: Tensor, window: int) -> Tensor:
@@ -150,7 +150,6 @@ def fill(x: Tensor, side: int) -> Tensor:
     return F.pad(x, (0, 0, 0, -columns % side, 0, -rows % side))
 
 
-@lru_cache(maxsize=64)
 def shift_mask(
     rows: int, columns: int, window: int, shift: int, device: torch.device | None = None
 ) -> Tensor:
@@ -158,13 +157,16 @@ def shift_mask(
 
     The roll brings the first `shift` rows and columns to the far end, where they share windows with
     cells from the other side of the image. Cells attend to each other only if both came around the
-    edge or neither did. Computed once for each size of map.
+    edge or neither did.
     """
     came_down = torch.arange(rows, device=device) >= rows - shift  # (R,)
     came_right = torch.arange(columns, device=device) >= columns - shift  # (C,)
     region = 2 * came_down[:, None] + came_right  # (R, C): one of four numbers
     region = window_partition(region[None, :, :, None], window)  # (W, M², 1)
     return (region == region.mT)[:, None]  # (W, 1, M², M²)
+
+
+_shift_mask = lru_cache(maxsize=64)(shift_mask)  # once for each size of map; nobody may change it
 
 
 class WindowAttention(nn.Module):
@@ -207,7 +209,7 @@ class WindowAttention(nn.Module):
         if shift:
             x = x.roll((-shift, -shift), dims=(1, 2))  # Figure 4: windows stay, the map moves
             # While a graph is recorded a size may be any size, and nothing may be kept from it.
-            make = shift_mask if readable(x) else shift_mask.__wrapped__
+            make = _shift_mask if readable(x) else shift_mask
             allowed = make(*padded, window, shift, x.device)  # (W, 1, M², M²)
             bias = x.new_zeros(1, 1, 1) if bias is None else bias
             bias = bias.masked_fill(~allowed, -torch.inf)  # (W, H, M², M²)

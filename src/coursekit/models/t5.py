@@ -26,7 +26,7 @@ from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import Stack
 from coursekit.models.encoder_decoder import EncoderDecoder
 from coursekit.models.weights import t5 as table
-from coursekit.models.weights.rules import Rule
+from coursekit.models.weights.rules import Rule, as_mapping
 from coursekit.models.words import WordEmbedding
 from coursekit.positions import RelativeBias
 
@@ -115,7 +115,7 @@ class T5Config:
     @classmethod
     def from_huggingface(cls, config: Mapping[str, Any]) -> Self:
         """Read the `config.json` of a T5 or an mT5."""
-        return cls(**table.read_config(config))
+        return cls(**table.read_config(as_mapping(config)))
 
 
 class T5(EncoderDecoder):

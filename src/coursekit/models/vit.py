@@ -32,7 +32,7 @@ from coursekit.models.patches import (
     grid_of,
 )
 from coursekit.models.weights import vit as table
-from coursekit.models.weights.rules import HuggingFace, Rule
+from coursekit.models.weights.rules import HuggingFace, Rule, as_mapping
 
 Positions = Literal["1d", "2d", "relative", "sine", "none"]
 Told = Literal["once", "every layer", "every layer, shared"]
@@ -128,7 +128,7 @@ class ViTConfig:
     @classmethod
     def from_huggingface(cls, theirs: Mapping[str, Any], **changes: Any) -> Self:
         """Return the configuration that a `config.json` of transformers describes."""
-        return cls(**(table.read_config(theirs) | changes))
+        return cls(**(table.read_config(as_mapping(theirs)) | changes))
 
 
 class ViT(HuggingFace):

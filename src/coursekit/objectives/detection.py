@@ -61,6 +61,7 @@ class DetectionLoss:
         several processes pass the mean of it over the processes as `count`.
         """
         count = sum(len(objects) for objects in targets) if count is None else count
+        check_least(count=count)
         parts = self.parts(predicted, targets, max(count, 1))
         for index, layer in enumerate(predicted.earlier):
             for name, value in self.parts(layer, targets, max(count, 1)).items():

@@ -12,12 +12,20 @@ from typing import Literal
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._check import check_labels, check_number, check_positive, check_tensor
+from coursekit._check import (
+    check_choice,
+    check_labels,
+    check_numbers,
+    check_positive,
+    check_share,
+    check_tensor,
+)
 
 
 def hard_distillation(student: Tensor, teacher: Tensor) -> Tensor:
     """Cross-entropy with the teacher's choice: student, teacher (B, K) logits -> ()."""
     _check(student, teacher)
+    check_numbers(teacher, "the teacher's logits")
     return F.cross_entropy(student, teacher.argmax(dim=-1))
 
 
@@ -52,13 +60,10 @@ def distillation(
     the head that learns the logits `teacher` (B, K); a model without a distillation token gives the
     same for both. λ is `weight`: 1/2 for "hard", 0.1 for "soft", as in the paper, unless given.
     """
-    if kind not in ("hard", "soft"):
-        raise ValueError(f'kind must be "hard" or "soft", found {kind!r}')
+    check_choice(("hard", "soft"), kind=kind)
     if weight is None:
         weight = 0.5 if kind == "hard" else 0.1
-    check_number(weight=weight)
-    if not 0 <= weight <= 1:
-        raise ValueError(f"weight must lie between 0 and 1, found {weight}")
+    check_share(weight=weight)
     _check(label_logits, teacher)
     check_labels(labels, label_logits.shape[-1], "labels")
     if labels.shape != label_logits.shape[:1]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from coursekit._check import check_number, check_tensor
+from coursekit._check import check_number, check_numbers, check_tensor
 from coursekit.box_ops import Objects, check_centres, generalized_iou, to_corners
 
 
@@ -80,7 +80,9 @@ def assign(cost: Tensor) -> Tensor:
     check_tensor(cost, "the cost")
     if cost.ndim != 2 or cost.shape[0] > cost.shape[1]:
         raise ValueError(f"each row needs a column of its own, found a cost of {tuple(cost.shape)}")
-    _, columns = linear_sum_assignment(cost.double().numpy())  # the rows come back as 0 … n − 1
+    check_numbers(cost, "the cost", finite=True)
+    numbers = cost.detach().cpu().double().numpy()
+    _, columns = linear_sum_assignment(numbers)  # the rows come back as 0 … n − 1
     return torch.from_numpy(columns).long()
 
 

@@ -91,6 +91,7 @@ def nsp_pairs(
 
 def truncate_pair(first: Sentence, second: Sentence, room: int) -> tuple[Sentence, Sentence]:
     """Cut both at the end to `room` tokens together, always from the longer, B when equal."""
+    check_whole(0, room=room)
     if len(first) + len(second) <= room:
         return first, second
     kept = min(len(second), max(room // 2, room - len(first)))
@@ -107,6 +108,7 @@ def encode_pair(pair: SentencePair, special: SpecialTokens, *, max_length: int) 
 
 def pair_room(max_length: int) -> int:
     """Return how many tokens of text an input has room for beside [CLS] and two [SEP]."""
+    check_whole(max_length=max_length)
     if max_length < 5:
         raise ValueError(
             "max_length must be at least 5, [CLS] A [SEP] B [SEP] with a token each, "

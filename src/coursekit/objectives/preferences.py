@@ -16,7 +16,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._check import check_labels, check_number, check_positive, check_tensor, check_whole
+from coursekit._check import (
+    check_labels,
+    check_number,
+    check_numbers,
+    check_positive,
+    check_tensor,
+    check_whole,
+    readable,
+)
 
 
 def answer_mask(prompt_lengths: Tensor, lengths: Tensor, size: int) -> Tensor:
@@ -31,6 +39,16 @@ def answer_mask(prompt_lengths: Tensor, lengths: Tensor, size: int) -> Tensor:
         raise ValueError(
             "prompt_lengths and lengths must have one shape (batch,), "
             f"found {tuple(prompt_lengths.shape)} and {tuple(lengths.shape)}"
+        )
+    for name, tensor in (("prompt_lengths", prompt_lengths), ("lengths", lengths)):
+        if tensor.dtype not in (torch.int64, torch.int32):
+            raise TypeError(f"{name} must be whole numbers, found {tensor.dtype}")
+    ordered = (prompt_lengths >= 0) & (prompt_lengths <= lengths) & (lengths <= size)  # (B,)
+    if readable(ordered) and not ordered.all():
+        row = int((~ordered).nonzero()[0])
+        raise ValueError(
+            f"a row has room for {size} tokens, prompt and answer together, found a prompt of "
+            f"{prompt_lengths[row]} and {lengths[row]} together in row {row}"
         )
     places = torch.arange(size, device=lengths.device)  # (T,)
     return (places >= prompt_lengths[:, None]) & (places < lengths[:, None])  # (B, T)
@@ -81,6 +99,7 @@ class Preference:
     @property
     def accuracy(self) -> Tensor:
         """How often the chosen answer has the higher reward."""
+        check_numbers(self.chosen - self.rejected, "the rewards")
         return (self.chosen > self.rejected).float().mean()
 
 

@@ -13,6 +13,7 @@ from coursekit._check import check_whole
 
 def pad_rows(rows: Sequence[Sequence[int] | Tensor], pad: int) -> Tensor:
     """Return the rows as one tensor (B, T) of ids, T the longest; `pad` fills the right side."""
+    check_whole(-(2**63), pad=pad)
     if not len(rows):
         raise ValueError("a batch needs at least one row, found none")
     tensors = [torch.as_tensor(row, dtype=torch.long) for row in rows]

@@ -77,6 +77,7 @@ def random_mirror(
 
 def set_loss(objective: DetectionLoss, *, mirrored: float = 0.0) -> Loss:
     """Return the loss for `train`; a share of the pictures is turned left to right beforehand."""
+    check_share(mirrored=mirrored)
 
     def loss(model: nn.Module, batch: Pictures) -> tuple[Tensor, int]:
         batch = random_mirror(batch, share=mirrored) if mirrored else batch

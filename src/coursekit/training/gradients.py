@@ -10,12 +10,12 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor, nn
 
-from coursekit._check import check_positive
+from coursekit._check import check_least, check_positive, check_tensor
 
 
 @torch.no_grad()
 def clip_gradients(
-    parameters: nn.Module | Iterable[nn.Parameter], largest: float, *, eps: float = 1e-6
+    parameters: nn.Module | Tensor | Iterable[Tensor], largest: float, *, eps: float = 1e-6
 ) -> Tensor:
     """Shrink all gradients by one factor, so that their norm together is at most `largest`.
 
@@ -23,8 +23,12 @@ def clip_gradients(
     passed over. `torch.nn.utils.clip_grad_norm_`, which `train` uses, does the same.
     """
     check_positive(largest=largest)
+    check_least(eps=eps)
     if isinstance(parameters, nn.Module):
         parameters = parameters.parameters()
+    parameters = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    for weight in parameters:
+        check_tensor(weight, "each of the parameters")
     gradients = [weight.grad for weight in parameters if weight.grad is not None]
     if not gradients:
         return torch.tensor(0.0)

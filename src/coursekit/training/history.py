@@ -52,6 +52,8 @@ class History:
             return
         if "valid" not in self.last:
             raise ValueError(f"patience needs validate to return 'valid', found {[*self.last]}")
+        if math.isnan(self.last["valid"]):
+            raise ValueError(f"patience compares 'valid', found NaN at step {self.step}")
         if self.last["valid"] < self.best:
             self.best, self.best_weights, self.since_best = self.last["valid"], _copy(weights), 0
             return

@@ -26,7 +26,7 @@ from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_
 from torch.optim import Optimizer
 
-from coursekit._check import check_positive
+from coursekit._check import check_choice, check_positive, check_whole
 from coursekit.errors import CourseError
 from coursekit.training.batches import Batches
 from coursekit.training.checkpoint import Checkpoint
@@ -71,6 +71,12 @@ def train(
 ) -> History:
     """Train `model` in place until step `steps`, and return what happened.
 
+    `batches` are `Batches(items, collate, size=…)`: they can be asked for the batch of any step,
+    as a generator cannot. `loss(model, batch)` returns two numbers, the *sum* of the losses in the
+    batch and how many it is of, `F.cross_entropy(…, reduction="sum"), len(labels)`. The loop
+    divides by all that were counted in a step; with a mean in place of the sum it would do so
+    twice, and hardly learn.
+
     After each `every` steps the model is looked at: `validate(model)` adds its numbers to the
     curve, the weights are among the `keep` latest (for an average), the checkpoint is written. With
     `patience` the training ends after so many looks without a lower "valid" of `validate`, and the
@@ -78,7 +84,15 @@ def train(
     they are used. `clip` is the largest norm that all gradients together may have. `precision` is
     that of the products, where the hardware has it.
     """
-    check_positive(steps=steps, pieces=pieces, every=every)
+    check_whole(steps=steps, pieces=pieces, every=every)
+    check_whole(patience=1 if patience is None else patience)
+    check_whole(0, keep=keep)
+    check_positive(clip=1 if clip is None else clip)
+    check_choice(("no", "fp16", "bf16"), precision=precision)
+    if not isinstance(batches, Batches):
+        raise TypeError(
+            f"batches must be Batches(items, collate, size=…), found {type(batches).__name__}"
+        )
     accelerator = Accelerator(mixed_precision=precision)
     rank, processes = accelerator.process_index, accelerator.num_processes
     model.to(accelerator.device).train()
@@ -100,10 +114,12 @@ def train(
             for piece in _shares(chosen, pieces, rank, processes):
                 batch = send_to_device(batches.collated(piece), accelerator.device)
                 with accelerator.autocast():
-                    part, number = loss(model, batch)
+                    part, number = _summed(loss(model, batch))
                 accelerator.backward(part / len(chosen))  # keeps 16-bit gradients in range
                 total += torch.stack([part.detach(), torch.as_tensor(number).to(part)])
             total = accelerator.reduce(total, "sum")
+            if not total[1] > 0:
+                raise ValueError(f"the loss must count an item or more, found none at step {step}")
             for weight in model.parameters():
                 if weight.grad is None and processes > 1:
                     weight.grad = torch.zeros_like(weight)
@@ -137,6 +153,22 @@ def train(
         model.load_state_dict(history.best_weights)
     model.eval()
     return history
+
+
+def _summed(said: Any) -> tuple[Tensor, Tensor | int]:
+    """Return what a loss says, unless it is plainly not a sum and a number."""
+    if not isinstance(said, (tuple, list)) or len(said) != 2:
+        found = f"{len(said)} things" if isinstance(said, (tuple, list)) else type(said).__name__
+        raise TypeError(f"loss must return the sum of the losses and their number, found {found}")
+    part, number = said
+    last = part.grad_fn  # torch's own losses remember how they were reduced: 1 is by a mean
+    mean = last and (last.name().startswith("Mean") or getattr(last, "_saved_reduction", 0) == 1)
+    if mean and number > 1:
+        raise ValueError(
+            f"loss must return the sum of {int(number)} losses, found their mean: "
+            'take reduction="sum", or multiply the mean by that number'
+        )
+    return part, number
 
 
 def _shares(chosen: list[int], pieces: int, rank: int, processes: int) -> Iterator[list[int]]:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from coursekit._check import check_whole
+from coursekit._check import check_numbers, check_share, check_whole
 from coursekit.training.loop import Loss
 
 Labelled = tuple[Tensor, Tensor]
@@ -34,6 +34,7 @@ def collate_pictures(rows: list[Labelled]) -> Labelled:
 
 def picture_loss(smoothing: float = 0.0) -> Loss:
     """Return the loss for `train`: cross-entropy, summed over a batch, and how many pictures."""
+    check_share(smoothing=smoothing)
 
     def loss(model: nn.Module, batch: Labelled) -> tuple[Tensor, int]:
         pictures, labels = batch
@@ -60,5 +61,6 @@ def accuracy(model: nn.Module, pictures: Tensor, labels: Tensor, *, batch: int =
     """Share of the pictures (N, C, R, L) whose largest score is that of their label (N,)."""
     if len(pictures) != len(labels) or not len(labels):
         raise ValueError(f"one label a picture, found {len(pictures)} and {len(labels)} labels")
-    found = class_scores(model, pictures, batch=batch).argmax(dim=-1)
-    return (found == labels).double().mean().item()
+    scores = class_scores(model, pictures, batch=batch)  # (N, V)
+    check_numbers(scores, "the model's scores")
+    return (scores.argmax(dim=-1) == labels).double().mean().item()

@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import check_share, check_whole
+from coursekit._check import check_numbers, check_share, check_whole
 from coursekit.box_ops import Objects, iou, non_maximum_suppression, to_corners
 from coursekit.training.detection import Pictures
 from coursekit.training.loop import Loss
@@ -47,6 +47,8 @@ def draw_windows(
     between those of `sides`, in parts of the picture. Who overlaps no object by more than `NOTHING`
     shows the background, label −1; who overlaps one by `ENOUGH` shows it; the others are left out.
     """
+    check_whole(0, empty=empty)
+    check_share(smallest_side=sides[0], largest_side=sides[1])
     many = len(batch.labels)
     of = torch.arange(len(batch.counts), device=batch.boxes.device)
     own = of.repeat_interleave(batch.counts.to(of.device))  # (N,)
@@ -104,10 +106,12 @@ def scan(
     Windows whose best class has a probability of less than `least` are dropped; of the others of
     one kind those go that overlap a surer one by more than `overlap`.
     """
+    check_share(least=least)
     here = torch.zeros(len(windows), dtype=torch.long)  # all of them on the one image
     device = next(model.parameters()).device
     cut = crop(image[None].to(device), here.to(device), windows.to(device))  # (W, 3, side, side)
     said = model(cut.contiguous(memory_format=torch.channels_last)).softmax(dim=1).cpu()
+    check_numbers(said, "the model's scores")
     scores, labels = said[:, :-1].max(dim=1)  # 2 × (W,)
     sure = scores >= least
     found = Objects(labels=labels[sure], boxes=windows[sure], scores=scores[sure])

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
 from coursekit import decoding
+from coursekit._check import check_share, check_whole
 from coursekit.data.verses import Pair
 from coursekit.models.rnnsearch import RNNSearch
 from coursekit.tokenizers.base import Tokenizer
@@ -70,6 +71,7 @@ def pair_length(pair: Encoded) -> int:
 
 def translation_loss(smoothing: float = 0.0) -> Callable[[Any, Batch], tuple[Tensor, Tensor]]:
     """Return the loss for `train`: the sum over all real target tokens, and their number."""
+    check_share(smoothing=smoothing)
 
     def loss(model: nn.Module, batch: Batch) -> tuple[Tensor, Tensor]:
         logits = model(batch.source, batch.target_in)  # (B, T, V)
@@ -86,6 +88,7 @@ def translation_loss(smoothing: float = 0.0) -> Callable[[Any, Batch], tuple[Ten
 @torch.no_grad()
 def mean_loss(model: nn.Module, pairs: Sequence[Encoded]) -> float:
     """Return the loss for each token of `pairs`, without smoothing; e to its power: perplexity."""
+    check_whole(pairs=len(pairs))
     device = next(model.parameters()).device
     measure, total, count = translation_loss(), 0.0, 0
     model.eval()
@@ -106,6 +109,7 @@ def translate(
     alpha: float = 0.6,
 ) -> list[str]:
     """Translate the sources of `pairs`: greedily, or by the best of so many beams."""
+    check_whole(beams=beams, pairs=len(pairs))
     device = next(model.parameters()).device
     model.eval()
     order = sorted(range(len(pairs)), key=lambda index: len(pairs[index].source))
@@ -142,4 +146,9 @@ def bleu(translations: Sequence[str], references: Sequence[str]) -> float:
     """Return sacrebleu's BLEU of a whole corpus, from 0 to 100."""
     from sacrebleu import corpus_bleu
 
+    if len(translations) != len(references) or not len(references):
+        raise ValueError(
+            "there must be one reference for each translation, at least one, "
+            f"found {len(translations)} translations and {len(references)} references"
+        )
     return corpus_bleu(list(translations), [list(references)], force=True).score

@@ -43,8 +43,12 @@ def random_windows(
     if isinstance(tokens, Tensor):
         windows = tokens[places.to(tokens.device)]  # (B, T + 1)
     elif hasattr(tokens, "shape"):
-        windows = torch.from_numpy(tokens[places.numpy()].astype("int64"))  # (B, T + 1)
+        windows = tokens[places.numpy()]  # (B, T + 1)
+        whole = windows.dtype.kind in "iu"  # of any width, also of those that torch has not
+        windows = torch.from_numpy(windows.astype("int64") if whole else windows)
     else:
         windows = torch.tensor([[tokens[place] for place in row] for row in places.tolist()])
+    if windows.is_floating_point() or windows.is_complex() or windows.dtype == torch.bool:
+        raise TypeError(f"tokens must be ids, whole numbers, found {windows.dtype}")
     windows = windows.to(device=device, dtype=torch.int64)
     return windows[:, :-1], windows[:, 1:]

@@ -43,14 +43,17 @@ FEED = {"gate": "gate_proj", "expand": "up_proj", "contract": "down_proj"}
 def read_config(theirs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of `GPTConfig`."""
     kind = theirs["model_type"]
+    mistral = kind == "mistral"
     # Newer files have all about rotary in one entry; older ones have its base beside the rest.
     rope = theirs.get("rope_parameters") or theirs.get("rope_scaling") or {}
     turns = {"rope_type": rope.get("rope_type", rope.get("type", "default")), **rope}
     usual = {"rope_type": "default", "type": "default", "partial_rotary_factor": 1.0}
     check_usual(turns, usual, f"{{name}} of a {kind}")
     activation = theirs.get("hidden_act", "silu")
+    # What a mistral's file leaves out means what its first model had.
+    theirs = {"num_key_value_heads": 8, "sliding_window": 4096, **theirs} if mistral else theirs
     optional = {our: theirs.get(name, usual) for our, (name, usual) in OPTIONAL.items()}
-    if kind != "mistral":
+    if not mistral:
         del optional["window"]  # such an entry in another's file is not read by transformers
     return {
         **read_sizes(theirs, SIZES),

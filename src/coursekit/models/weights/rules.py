@@ -219,6 +219,17 @@ def check_usual(theirs: Mapping[str, Any], usual: Mapping[str, Any], said: str =
             raise ValueError(f"{said.format(name=name)} must be {value!r}, found {found!r}")
 
 
+def as_mapping(theirs: Any) -> Mapping[str, Any]:
+    """Return the entries of a `config.json`, or of the object that transformers makes of one."""
+    theirs = theirs.to_dict() if hasattr(theirs, "to_dict") else theirs
+    if not isinstance(theirs, Mapping):
+        raise TypeError(
+            "the configuration must be what a config.json holds, or its object in transformers, "
+            f"found {type(theirs).__name__}"
+        )
+    return theirs
+
+
 def read_sizes(theirs: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     """Return our name -> value of a `config.json`; `names` is our name -> theirs, all needed."""
     missing = [their for their in names.values() if theirs.get(their) is None]
