@@ -351,3 +351,29 @@ def test_the_chapter_on_roberta():
     # a chapter fills about twenty inputs: those of one pass, by chapters
     chapters = {pair.key.split(":")[0] for pair in verses("train", longest=None)}
     assert 15 < full["inputs"] / 3 / len(chapters) < 25
+
+
+def test_the_chapter_on_t5():
+    def says(name: str, *texts: str) -> bool:
+        return all(text in cell("t5", name) for text in texts)
+
+    assert says("corrupt-check", "text_length(512)") and says(
+        "lengths", "LONG, MANY = 512", "size > 6"
+    )
+    assert says("noises-go-on", "density=0.3, mean_span=1.5", 'damaged["prefix language model"]')
+    assert cell("t5", "noises-go-on").split("NOISES = ")[1].split("}")[0].count('": ') + 2 == 7
+    runs = json.loads((ROOT / "results/pretext/cpu-pretext.json").read_text())["runs"]
+    assert (runs[0]["settings"]["width"], runs[0]["settings"]["depth"]) == (64, 2)
+    row = next(run["metrics"]["tokens of a row"] for run in runs if run["name"] == "spans")
+    assert 24 < row - 4 < 26 and round(0.15 * 25) == 4  # one span: two sentinels, two ends
+    arms = ast.literal_eval(cell("t5", "pretext-results").split("ARMS = ")[1].split("}")[0] + "}")
+    assert (
+        len(arms) == 10
+        and sum("nothing" in arm or arm in ("restore", "translate") for arm in arms) == 4
+    )
+    longer = next(run for run in runs if run["name"] == "nothing, longer")
+    assert (
+        longer["metrics"]["restore, best step"] * 5 == longer["settings"]["steps"]
+    )  # the first look
+    words = "".join(cell("t5", name) for name in ("typing", "typing-table"))
+    assert "len(word) > 4" in words and "1000" in words and "4000" in words
