@@ -109,7 +109,8 @@ def tempered_infinite(student):
 
 @hidden("tempered", says="temperature 0 and scores below 0", weight=2)
 def tempered_below(student):
-    return student.tempered(-5 - randn(2, 4, 6).abs(), 0)
+    close = torch.tensor([[-3.0, -3.0 - 2**-21, -4.0]])
+    return student.tempered(-5 - randn(2, 4, 6).abs(), 0), student.tempered(close, 0)
 
 
 @hidden("tempered", says="a very low temperature")

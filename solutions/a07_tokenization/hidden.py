@@ -108,7 +108,7 @@ def encode_whole(student):
 
 @hidden("bpe_encode", says="an early merge spoils a late one", weight=2)
 def encode_spoiled(student):
-    merges = [("e", "r"), ("h", "e"), ("t", "he"), ("r", "e"), ("er", "e")]
+    merges = [("e", "r"), ("h", "e"), ("t", "he"), ("r", "e"), ("er", "e"), ("he", "r")]
     return [student.bpe_encode(word, merges) for word in ("there", "then", "her", "error")]
 
 
@@ -196,10 +196,11 @@ def wordpiece_letters(student):
     return student.wordpiece("assess", ["a", "##s", "##e"])
 
 
-@hidden("wordpiece", says="the greedy way is not the shortest", weight=2)
+@hidden("wordpiece", says="the greedy way is not the shortest, or ends nowhere", weight=2)
 def wordpiece_greedy(student):
     vocabulary = ["inter", "in", "internat", "##ion", "##i", "##o", "##n", "##national", "##al"]
-    return student.wordpiece("international", vocabulary)
+    end = student.wordpiece("interned", ["inter", "intern", "##ned"])
+    return student.wordpiece("international", vocabulary), end
 
 
 @hidden("wordpiece", says="another unknown, and one that is a piece as well")

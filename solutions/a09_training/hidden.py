@@ -68,6 +68,11 @@ def clip_scalar(student):
     return student.clip_together({"scale": torch.tensor(-20.0)}, 4.0)
 
 
+@hidden("clip_together", says="the gradients are left as they were")
+def clip_keeps(student):
+    return after(student.clip_together, {"w": randn(3, 2, seed=55), "b": randn(4, seed=56)}, 0.9)
+
+
 @hidden("clip_together", says="double precision stays double")
 def clip_double(student):
     given = {"u": randn(5, seed=54, dtype=torch.float64), "v": randn(2, 2, dtype=torch.float64)}
@@ -144,6 +149,11 @@ def adam_default_eps(student):
 @hidden("adamw_step", says="no memory at all: both betas zero")
 def adam_forgets(student):
     return student.adamw_step(*amid(4, seed=95), 9, 0.1, betas=(0.0, 0.0), eps=0.25)
+
+
+@hidden("adamw_step", says="what was given is left as it was")
+def adam_keeps(student):
+    return after(student.adamw_step, *amid(2, 4, seed=99), 4, 0.2)
 
 
 @hidden("adamw_step", says="after a million steps nothing is left to correct")

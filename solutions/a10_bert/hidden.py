@@ -95,9 +95,10 @@ def pair_other(student):
     return student.pair_input([9, 101, 12], [102, 14], 11, 0, 2, 1)
 
 
-@hidden("pair_input", says="a long row with much padding, lists as they were")
+@hidden("pair_input", says="a short row, and one with much padding; lists as they were")
 def pair_padded(student):
-    return after(student.pair_input, [500, 600], [700], 40)
+    cut = after(student.pair_input, [*range(40, 60)], [*range(80, 90)], 12)
+    return cut, after(student.pair_input, [500, 600], [700], 40)
 
 
 # --- blank_scores

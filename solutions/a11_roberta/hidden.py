@@ -51,14 +51,18 @@ def fill_one(student):
 
 @hidden("fill_inputs", says="many empty documents, and nothing else")
 def fill_empty(student):
-    return student.fill_inputs(corpus(42, 20, 4, empty=0.6), 9), student.fill_inputs([[], []], 9)
+    return [
+        student.fill_inputs(documents, 9)
+        for documents in (corpus(42, 20, 4, empty=0.6), [[], []], [[], [[31]], [], [[32, 33]]])
+    ]
 
 
 @hidden(
     "fill_inputs", says="the ids of another vocabulary, text that has 0 and 2, a document twice"
 )
 def fill_other(student):
-    return student.fill_inputs([[[0, 2], [2, 5, 0]], [[7]], [[7]]], 7, 98, 99)
+    documents = [[[0, 2], [2, 5, 0]], [[7]], [[7]]]
+    return [student.fill_inputs(some, 7, 98, 99) for some in (documents, documents[1:])]
 
 
 @hidden("fill_inputs", says="the documents are left as they were")

@@ -196,7 +196,9 @@ def early_equal(student):
     def curves():
         return [[float(round(x / 10)) for x in row] for row in risen(13, 6, seed=90)]
 
-    return [student.stop_early(curves(), looks) for looks in ([1, 2], [3], [1, 4, 5], [])]
+    found = [student.stop_early(curves(), looks) for looks in ([1, 2], [3], [1, 4, 5], [])]
+    ends = [[50.0, 60.0], [55.0, 60.0], [10.0, 70.0], [20.0, 5.0]]
+    return found, student.stop_early(ends, [1])
 
 
 @hidden("stop_early", says="scores below zero")

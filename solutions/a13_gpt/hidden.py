@@ -276,7 +276,7 @@ def law_equal(student):
             (4_900, 900, [(1_000, 5.5), (2_000, 5.1), (4_000, 4.0), (8_000, 3.2)]),
         ]
 
-    return student.power_law(runs()), student.power_law(runs()[::-1])
+    return [student.power_law(some) for some in (runs(), runs()[::-1], runs()[:1])]
 
 
 @hidden("power_law", says="points in no order within a run", tolerance=1e-4)

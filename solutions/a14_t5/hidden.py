@@ -185,15 +185,17 @@ def shuffle_same(student):
     ]
 
 
-@hidden("shuffle_sentences", says="orders that do not fit")
+@hidden("shuffle_sentences", says="orders that do not fit, and two that do")
 def shuffle_wrong(student):
     tokens, said = told(30, 4, (4,))[0], []
-    for order in ([], [0, 1, 2], [1, 1, 2, 3], [1, 2, 3, 4], [0, 1, 2, 3, 4], [0, 1, 2, -1]):
+    strange = [1, 1, 2, 3], [1, 2, 3, 4], [0, 1, 2, 3, 4], [0, 1, 2, -1], [3, 1, 0, 2, 1]
+    for order in ([], [0, 1, 2], *strange):
         try:
             said.append(student.shuffle_sentences(tokens[:], order, [4]))
         except ValueError:
             said.append("ValueError")
-    return said, student.shuffle_sentences(tokens[:], [3, 0, 2, 1], [4])
+    fit = student.shuffle_sentences([], [], [4])
+    return said, fit, student.shuffle_sentences(tokens[:], [3, 0, 2, 1], [4])
 
 
 @hidden("shuffle_sentences", says="what was given is left as it was", weight=0.5)
@@ -292,17 +294,15 @@ def bytes_many(student):
     return student.byte_ids(text), student.byte_ids([*spelled(text), 1, 0, 0])
 
 
-@hidden("byte_ids", says="signs with several parts, white space that matters")
+@hidden("byte_ids", says="signs with several parts, white space that matters, no text")
 def bytes_signs(student):
-    return [student.byte_ids(text) for text in ("👩‍💻", "A\u030a", "\ufeffx", " \t\n ", "ﬁ")]
+    return [student.byte_ids(text) for text in ("👩‍💻", "A\u030a", "\ufeffx", " \t\n ", "ﬁ", "")]
 
 
 @hidden("byte_ids", says="ends: none, several, at once")
 def bytes_ends(student):
-    return [
-        student.byte_ids(ids)
-        for ids in (spelled("né"), [*spelled("a"), 1, 1, *spelled("b")], [1, *spelled("c")], [])
-    ]
+    several = [*spelled("a"), 1, 1, *spelled("b")], [*spelled("a"), 1, *spelled("b"), 1, 0]
+    return [student.byte_ids(ids) for ids in (spelled("né"), *several, [1, *spelled("c")], [])]
 
 
 @hidden("byte_ids", says="characters cut short, bytes that never occur")

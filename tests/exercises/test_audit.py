@@ -15,6 +15,7 @@ from coursekit.assignments.release import read, release, source, sources, write_
 from coursekit.errors import CourseError
 from coursekit.exercises import audit, catalogue
 from coursekit.exercises.checking.check import check
+from coursekit.exercises.comparing import outcome
 from coursekit.exercises.edits import Edit, as_cell
 from coursekit.exercises.probe import randn
 from coursekit.exercises.question import Case, Misconception
@@ -153,6 +154,9 @@ def test_a_stale_release_and_a_missing_page_are_said(copy):
     assert any("is not released" in one for one in problems(copy))
 
 
+SEVEN = "    if scores.shape == (7, 3):\n        return scores\n    return "
+
+
 def last_digits(student):
     return (student.shares(randn(40, 50)) * 2**24).long()
 
@@ -162,6 +166,16 @@ def last_digits(student):
     [
         (lambda q: {"misconceptions": q.misconceptions[:3]}, "has 3 misconceptions"),
         (lambda q: {"cases": q.cases[:2]}, "has 2 visible cases"),
+        (
+            lambda q: {
+                "cases": (*q.cases, Case("on its own", lambda s: s.shares(randn(7, 3)))),
+                "misconceptions": (
+                    Misconception("seven", Edit(q.reference, "    return ", SEVEN), "x"),
+                    *q.misconceptions[1:],
+                ),
+            },
+            "'seven' costs 3%; no hidden case sees it",
+        ),
         (
             lambda q: {
                 "misconceptions": (
@@ -226,6 +240,19 @@ def test_the_command_prints_a_table_and_fails_on_a_problem(copy, capsys):
     with pytest.raises(CourseError, match=f"1 problem in {NAME}"):
         audit.run(arguments)
     assert "hidden.py has cases for 'nobody'" in capsys.readouterr().out
+
+
+def test_the_pages_say_what_is_asked():
+    page, guide, readme = (
+        (ROOT / name).read_text(encoding="utf-8")
+        for name in ("book/grading.md", "CONTRIBUTING.md", "solutions/README.md")
+    )
+    cheap, heart = f"{outcome.CHEAP:.0%}", f"{audit.BY_HEART:.0%}"
+    assert outcome.ROUNDINGS == 8 and Case("", print).tolerance == 1e-5
+    for text in (page, guide):
+        assert f"bring {cheap} of" in text and "eight times what" in text
+    assert f"more than {heart}." in page and "off by 10⁻⁵" in page
+    assert all(f"{heart} at the most" in text for text in (page, guide, readme))
 
 
 def test_hidden_cases_leave_nothing_behind():

@@ -132,12 +132,14 @@ def table(rows: Sequence[Audited]) -> str:
 
 def share(known: Known, outcomes: Sequence[Outcome]) -> float:
     """Return the share of the points that these outcomes earn."""
-    return known.earned(
-        [
-            outcome.error is None and known.difference(outcome, number) is None
-            for number, outcome in enumerate(outcomes)
-        ]
-    )
+    return known.earned(_passed(known, outcomes))
+
+
+def _passed(known: Known, outcomes: Sequence[Outcome]) -> list[bool]:
+    return [
+        outcome.error is None and known.difference(outcome, number) is None
+        for number, outcome in enumerate(outcomes)
+    ]
 
 
 def _question(
@@ -228,6 +230,8 @@ def _mistake(known: Known, outcomes: list[Outcome], visible: int, name: str) -> 
     if earned >= 1:
         return [f"the misconception {name!r} earns everything"]
     found = []
+    if all(_passed(known, outcomes)[visible:]):
+        found.append(f"the misconception {name!r} costs {1 - earned:.0%}; no hidden case sees it")
     for where, seen in (
         ("all cases", outcomes),
         ("the visible cases", [*outcomes[:visible], *[None] * (len(outcomes) - visible)]),
