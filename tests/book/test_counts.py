@@ -22,6 +22,7 @@ from coursekit.models import GPT, GPTConfig
 from coursekit.notebooks.imports import read_notebook
 from coursekit.tokenizers import unigram
 from coursekit.training.translation import LONGER
+from coursekit.trainings import forecast, rehearsal
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -377,3 +378,39 @@ def test_the_chapter_on_t5():
     )  # the first look
     words = "".join(cell("t5", name) for name in ("typing", "typing-table"))
     assert "len(word) > 4" in words and "1000" in words and "4000" in words
+
+
+def test_the_chapter_on_training():
+    def says(name: str, *texts: str) -> bool:
+        return all(text in cell("training", name) for text in texts)
+
+    assert says("valley-walks", "torch.tensor([1.0, 100.0])", "2.0]), 60")
+    assert says("adam-by-hand", "six = torch.tensor([1e-6,", "-1000.0]", "lr=0.1")
+    assert says("noise-steps", "steps=1000, weights=10_000", "lengths(1e-4, 0.0)")
+    assert says("noise-steps-shown", "(1, 10, 100)", "gone(0, 10)")
+    assert says("trust-simulated", "sequences=20_000", "estimates(0.98,", "[0.05, 0.5, 0.95]")
+    assert says("trust-simulated", "in (1, 5, 100)") and says("trust-formula", "in (10, 50)")
+    assert says("trust-figure", "0.999)[1]", "t / 120") and says("trust-figure-shown", "[49]")
+    assert says("falling-rates", "steps=2000", "(1000,)", "lambda t: 0.01")
+    assert says("falling-figure", "far < 0.5", "away[499]")
+    practice = json.loads((ROOT / "results/practice/cpu.json").read_text())
+    trainings = list(practice["curves"])
+    assert len(trainings) == 11 and practice["settings"]["lr"] == 0.002
+    first = [f"{norm}-LN, {start}" for norm in ("Post", "Pre") for start in ("warm-up", "none")]
+    assert trainings[:6] == [*first, "Post-LN, RAdam, none", "Post-LN, a tenth, none"]
+    assert trainings[6:9] == ["Pre-LN, growing batch", "Pre-LN, short first", "Pre-LN, then all"]
+    assert trainings[9:] == ["smoothing 0.0", "smoothing 0.1"]
+    assert says("tiny", '"width": 48', "longest=7", "train_on[:120]") and 0.006 == 3 * 0.002
+    assert says("tiny-go-on", "lr=6e-3") and says("cold-runs", "depth=2", "steps=100")
+    assert says("watching", "{1, 2, 5, 10, 20, 50, 90}") and says("histograms", "(1, 20, 200)")
+    rates = json.loads((ROOT / "results/cold/cpu.json").read_text())["settings"]["rates"]
+    assert rates[1:] == [0.006, 0.012]
+    assert says("outlier", "weights=1000", "100 * g if t == 300")
+    assert says("outlier-runs", "forward[310:400]", "math.inf, 0.999")
+    assert says("pieces-in-the-loop", "steps=20")
+    assert says("sixteen-bits-lost", "torch.tensor(0.001", "100_000.0")
+    assert says("go-on", "steps=60", "every=10") and says("broken-off", "step == 47")
+    assert says("resume-figure", "step >= 40") and says("resume-figure-shown", "[45]", "lost[60]")
+    assert says("three-seeds", "patience=4") and says("growing-figure-shown", '["batch"] // 4')
+    assert forecast.LAUNCH == 10e-6 and forecast.SHARE == 0.5
+    assert 2 * rehearsal.ROWS == 4  # rows of the second step
