@@ -121,8 +121,8 @@ def drawn() -> Figure:
     left, right = 2.3, 7.5
     wide = {"width": 4.0, "height": 0.85, "size": 10}
     short = {"width": 2.3, "height": 0.85, "size": 10}
-    for x, height in ((left, 4.6), (right, 6.4)):
-        axis.add_patch(_frame(x - 2.25, 5.0, 4.5, height))
+    for x, height, half in ((left, 4.6, 2.25), (right, 6.4, 2.45)):
+        axis.add_patch(_frame(x - half, 5.0, 2 * half, height))
         axis.text(x + 2.1, 5.0 + height - 0.2, "6 times", ha="right", va="top", fontsize=10)
     for y, text, kind in (
         (0.6, "picture: 3 × H × W", "plain"),
@@ -149,7 +149,7 @@ def drawn() -> Figure:
         for start, end in zip(ys[::2], ys[1::2]):
             line(axis, [(x, start), (x, end)], arrow=True)
     line(axis, [(right, 10.55), (right, 11.8)])
-    # what is added to queries (q) and keys (k) stands to the right of the arrow that it joins
+    # what is added to queries (q) and keys (k) stands beside the arrow that it joins
     sines, asked = COLOURS["vermilion"], COLOURS["green"]
     axis.text(left + 0.2, 4.4, "cells of width D", fontsize=10, va="center")
     for x, y, text, colour in (
@@ -157,7 +157,7 @@ def drawn() -> Figure:
         (right, 5.42, "+ queries to q, k", asked),
         (right, 7.3, "+ queries to q", asked),
     ):
-        axis.text(x + 0.2, y, text, color=colour, fontsize=10, va="center")
+        axis.text(x + 0.15, y, text, color=colour, fontsize=10, va="center")
     line(axis, [(left, 8.75), (left, 10.2), (4.9, 10.2), (4.9, 8.3), (5.48, 8.3)], arrow=True)
     axis.text(left, 10.4, "k, v; + sines to k", color=sines, fontsize=10, ha="center")
     return figure
