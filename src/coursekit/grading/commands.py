@@ -193,6 +193,7 @@ def collect(arguments: argparse.Namespace) -> int:
             "refused": [[refused.label, refused.why] for refused in taken.refused],
             "set_aside": [[refused.label, refused.why] for refused in taken.aside],
             "missing": taken.missing,
+            "by_name": taken.by_name,
             "time_unknown": taken.unknown,
             "notes": taken.notes,
         }

@@ -129,8 +129,8 @@ def test_a_hostile_zip(folders, tmp_path):
         made.writestr(link, "/etc/passwd")
     before = files(tmp_path)
     result = collect(folders, from_zip(path, "ps1"))
-    assert submitted(folders) == {"good": NOTEBOOK}
-    assert len(result.refused) == 11
+    assert submitted(folders) == {"good": NOTEBOOK, "reboot": "x"}  # a name, and no command
+    assert len(result.refused) == 10
     new = files(tmp_path) - before
     assert {name.split("/")[2] for name in new} == {"attempts", "submitted", "collected"}
     assert not any("\n" in refused.label for refused in result.refused)

@@ -205,6 +205,66 @@ def test_a_mixture_is_said_and_the_instructor_decides(folders, tmp_path):
     assert submitted(folders) == {} and "00017 (1) is not on the class list" in result.aside[0].why
 
 
+PLATFORM = {
+    "canvas": "jo{0}_{0}_{0}00_ps1.ipynb",
+    "moodle": "Jo {0}_{0}_assignsubmission_file_/ps1.ipynb",
+    "plain": "jo{0}.ipynb",
+}
+
+
+@pytest.mark.parametrize("layout", PLATFORM)
+@pytest.mark.parametrize("students", [3, 40])
+def test_a_stray_file_does_not_stop_a_class(folders, tmp_path, layout, students):
+    """It is refused with its name, and nobody's row moves."""
+    members = {PLATFORM[layout].format(n): f"of {n}" for n in range(100, 100 + students)}
+    stray = "notes.ipynb" if layout != "plain" else "eve_777_1_ps1.ipynb"
+    more = {"more.ipynb": "x"} if layout == "canvas" and students == 40 else {}
+    result = collect(folders, from_zip(zipped(tmp_path / "x.zip", members | more), "ps1"), [])
+    assert [one.label for one in result.refused] == list(more)
+    assert sorted(submitted(folders).values()) == sorted(members.values())
+    found = from_zip(zipped(tmp_path / "y.zip", {stray: "stray", **members, **more}), "ps1")
+    result = collect(folders, found, [])
+    assert sorted(one.label for one in result.refused) == sorted([stray, *more])
+    assert sorted(submitted(folders).values()) == sorted(members.values())
+
+
+@pytest.mark.parametrize("odd", list(";$<>|`&"))
+@pytest.mark.parametrize("form", ["zip", "folder"])
+def test_a_name_that_only_a_shell_would_mind_is_taken_in(folders, tmp_path, odd, form):
+    """What is kept lies under names of ours, whatever the student has called it."""
+    members = {f"victim_501_9_my{odd}work (final).ipynb": "vic", "eveil_777_8_ps1.ipynb": "eve"}
+    if form == "zip":
+        found = from_zip(zipped(tmp_path / "x.zip", members), "ps1")
+    else:
+        found = from_folder(unpacked(tmp_path / "x", members), "ps1")
+    result = collect(folders, found, [VIC, EVE])
+    assert result.refused == [] and submitted(folders) == {"00017": "vic", "00777": "eve"}
+    kept = {path.name for path in folders.attempts("00017").rglob("*")}
+    assert not any(odd in name for name in kept)
+    plain = zipped(tmp_path / "y.zip", {f"ada{odd} byron.ipynb": "ada"})
+    result = collect(folders, from_zip(plain, "ps1"), [])
+    assert result.refused == [] and submitted(folders)["ada-byron"] == "ada"
+
+
+def test_who_is_known_by_a_name_alone_is_said(folders, tmp_path):
+    """Moodle's numbers are new for each assignment: without a worksheet there is but the name."""
+    members = {
+        "Vic Tim_31_assignsubmission_file_/ps1.ipynb": "vic",
+        "Eve Il_32_assignsubmission_file_/ps1.ipynb": "eve",
+    }
+    found = from_zip(zipped(tmp_path / "x.zip", members), "ps1")
+    people = [Person("00017", "Vic", "Tim"), Person("00777", "Eve", "Il")]
+    for _ in range(2):  # the second time its own first guess is no proof
+        result = collect(folders, found, people)
+        assert result.by_name == ["00017", "00777"]
+        (line,) = [line for line in result.as_lines("ps1") if "a name alone" in line]
+        assert line.startswith("matched to the class list by a name alone: 2 (00017, 00777); ")
+        assert line.endswith("coursekit collect ps1 --times CSV")
+    canvas = {"victim_501_9_ps1.ipynb": "vic", "eveil_777_8_ps1.ipynb": "eve"}
+    result = collect(folders, from_zip(zipped(tmp_path / "y.zip", canvas), "ps1"), [VIC, EVE])
+    assert result.by_name == [] and "name alone" not in "".join(result.as_lines("ps1"))
+
+
 def test_canvas_names_with_underscores_and_numbers(folders, tmp_path):
     members = {
         "o_brienpat_31_9001_ps1.ipynb": "pat",

@@ -37,6 +37,7 @@ class Collected:
     aside: list[Refused] = field(default_factory=list)  # not on the class list
     missing: list[str] = field(default_factory=list)  # on the class list, nothing handed in
     unknown: list[str] = field(default_factory=list)  # handed in, and nobody says when
+    by_name: list[str] = field(default_factory=list)  # known by no id and no number
     notes: list[str] = field(default_factory=list)
 
     def as_lines(self, name: str, source: Path | None = None) -> list[str]:
@@ -48,8 +49,13 @@ class Collected:
         if source and not (self.new or self.known or self.refused or self.aside):
             lines.append(f"{source} holds no file that anybody has handed in")
         if self.missing:
-            some = ", ".join(self.missing[:10]) + (", …" if len(self.missing) > 10 else "")
-            lines.append(f"on the class list, nothing handed in: {len(self.missing)} ({some})")
+            lines.append(f"on the class list, nothing handed in: {_some(self.missing)}")
+        if self.by_name:
+            lines.append(
+                f"matched to the class list by a name alone: {_some(self.by_name)}; people may "
+                "share or change names, so put the platform's numbers into a column lms_id, or "
+                f"give Moodle's worksheet: coursekit collect {name} --times CSV"
+            )
         if self.unknown:
             lines.append(
                 f"when {len(self.unknown)} of all handed in is unknown, and costs nothing; a "
@@ -79,6 +85,8 @@ def collect(
             if not why:
                 ledger.taken(one.candidate.label, one.student, claim)
                 touched[one.student] = None
+                if one.by_name and one.student not in result.by_name:
+                    result.by_name.append(one.student)
                 continue
             one = Refused(one.candidate.label, why)
         ledger.refused(one.label, one.why)
@@ -98,6 +106,11 @@ def collect(
     for text in names.notes:
         note(text)
     return result
+
+
+def _some(names: list[str]) -> str:
+    """Return how many there are, and the first of them."""
+    return f"{len(names)} ({', '.join(names[:10])}{', …' if len(names) > 10 else ''})"
 
 
 def attempts_of(folders: Folders, student: str) -> list[tuple[Path, dict[str, Any]]]:

@@ -230,8 +230,6 @@ def slug(name: str) -> str:
     name = unicodedata.normalize("NFC", name)
     if has_unseen(name):
         return ""
-    if any(character in name for character in "$`|;<>\\"):
-        return ""
     return re.sub(r"[^\w.@+]+", "-", name).strip("-.")
 
 

@@ -30,6 +30,7 @@ MOODLE = re.compile(
 AGAIN = re.compile(r"(?:-(\d{1,3})| ?\((\d{1,3})\))$")  # "name-1", "name (1)": handed in again
 COPY = re.compile(r" ?\((\d{1,3})\)$")  # "-1" may be the end of an id
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ(-\d+)?")
+STRAYS = 10  # a tenth of a delivery, or one file, may be named otherwise
 IGNORED = {"__MACOSX", ".ipynb_checkpoints", ".DS_Store", "Thumbs.db", "timestamp.txt"}
 LAYOUTS = {
     "canvas": "as Canvas names files",
@@ -90,11 +91,13 @@ def sort_out(
 ) -> list[Candidate | Refused]:
     """Find out who handed each file in; leave out a student's further files beside the notebook."""
     files = [f for f in files if f.path.parts and not any(map(ignored, f.path.parts))]
-    layout = layout or _layout_of(files, name, where)
+    told, layout = layout, layout or _layout_of(files, name, where)
     found: list[Candidate | Refused] = []
     groups: dict[tuple[str, str, str], list[tuple[_Owner, File]]] = {}
     for file in files:
-        owner = _OWNER[layout](file.path, name)
+        owner, kind = _OWNER[layout](file.path, name), _kind(file.path)
+        if layout == "plain" != kind and not told:  # which takes any name for a student's
+            owner = f"is named {LAYOUTS[kind]}, and the others are not; collect it by itself"
         if isinstance(owner, str):
             found.append(Refused(shown(file.path.as_posix()), owner))
         elif owner is not None:
@@ -140,7 +143,10 @@ def plain_name(name: str) -> str:
 
 
 def _layout_of(files: Sequence[File], name: str, where: str) -> str:
-    """Return the one layout of a delivery; a mixture is for the instructor to decide about."""
+    """Return the one layout of a delivery; a mixture is for the instructor to decide about.
+
+    It is none where few files stray: what is not named as the others are is refused, one by one.
+    """
     kinds: dict[str, list[str]] = {}
     for file in files:
         kind = _kind(file.path)
@@ -156,17 +162,18 @@ def _layout_of(files: Sequence[File], name: str, where: str) -> str:
                 f"everything in {where} lies in the folder {shown(tops.pop())}; give that folder "
                 "with --from, or say --layout plain if it is a student's"
             )
-    if len(kinds) > 1:
+    most, *others = sorted(kinds, key=lambda kind: -len(kinds[kind])) or ["plain"]
+    strays, few = sum(len(kinds[kind]) for kind in others), len(kinds.get(most, ())) // STRAYS
+    if strays > max(1, few) or (strays and len(kinds[most]) <= 2):
         said = "; ".join(
             f"{len(paths)} {LAYOUTS[kind]} ({one_line(paths[0], 100)})"
             for kind, paths in sorted(kinds.items(), key=lambda item: -len(item[1]))
         )
-        most = max(kinds, key=lambda kind: len(kinds[kind]))
         raise CourseError(
             f"{where} is a mixture, and it is not clear whose its files are: {said}. Say which it "
             f"is, for example --layout {most}; what is named otherwise is then refused"
         )
-    return next(iter(kinds), "plain")
+    return most
 
 
 def _kind(path: PurePosixPath) -> str:
