@@ -41,6 +41,13 @@ def test_a_right_answer_has_everything(desk, tools):
     assert Verdict.from_json(json.loads(json.dumps(verdict.as_json()))) == verdict
 
 
+def test_a_mistake_that_only_the_visible_cases_fit_is_named_as_check_names_it(desk):
+    """The hidden case is 7, for which this is neither right nor twice the number."""
+    verdict = desk.grade("def square(x):\n    return 2 * x if x.abs().max() < 5 else -x")
+    assert first(verdict).misconception == "times", first(verdict)
+    assert first(verdict).hint == "2 times is not to the 2"
+
+
 def test_partial_credit_counts_weights_and_tells_the_first_visible_failure(desk):
     verdict = desk.grade("def square(x):\n    return x * x if x.dim() == 0 else x")
     assert (first(verdict).points, first(verdict).status) == (1.33, "PARTIAL")

@@ -85,16 +85,18 @@ class Known:
     def misconception(self, outcomes: Sequence[Outcome | None]) -> Misconception | None:
         """Return the misconception that gives exactly `outcomes`, one for each case.
 
-        It must differ from the reference somewhere, and a case that was never looked at (None)
-        speaks neither for it nor against it.
+        Where none does, that which gives those of the visible cases, as `check` has named it. It
+        must differ from the reference somewhere, and a case that was never looked at (None) speaks
+        neither for it nor against it.
         """
         seen = [(n, outcome) for n, outcome in enumerate(outcomes) if outcome is not None]
-        if all(self._like(outcome, "", self.question.reference, n) for n, outcome in seen):
-            return None
-        for candidate in self.question.misconceptions:
-            who, answer = candidate.name, candidate.answer
-            if all(self._like(outcome, who, answer, n) for n, outcome in seen):
-                return candidate
+        for some in (seen, [one for one in seen if one[0] < len(self.question.cases)]):
+            if all(self._like(outcome, "", self.question.reference, n) for n, outcome in some):
+                return None
+            for candidate in self.question.misconceptions:
+                who, answer = candidate.name, candidate.answer
+                if all(self._like(outcome, who, answer, n) for n, outcome in some):
+                    return candidate
         return None
 
     def earned(self, passed: Sequence[bool]) -> float:
