@@ -157,7 +157,7 @@ def score_biases(biases: Mapping[str, Tensor], labels: Sequence[str]) -> Figure:
 
     `labels` says for each panel what its colours stand for.
     """
-    figure, axes = new_figure(1, len(biases), height=2.9, sharey=True)
+    figure, axes = new_figure(1, len(biases), height=3.15, sharey=True)
     for axis, (name, bias), label in zip(axes, biases.items(), labels, strict=True):
         image = _grid(axis, bias, cmap="viridis")
         axis.set(xlabel="key position", aspect="equal")
@@ -238,7 +238,7 @@ def race(
             label = f"tested at length {length}"
             axis.plot(steps, mean, mark + "-", color=colour, linewidth=1.6, label=label)
         axis.axhline(
-            100 * floor, color=COLOURS["grey"], linestyle=":", label="best guess without order"
+            100 * floor, color=COLOURS["grey"], linestyle=":", label="best guess\nwithout order"
         )
         axis.set(title=name, xscale="log", ylim=(0, 104), yticks=[0, 50, 100])
     ticks = sorted({count for by_steps in points.values() for count in by_steps})
