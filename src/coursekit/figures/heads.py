@@ -102,7 +102,7 @@ def split_attend_join(heads: int = 4, length: int = 3) -> Figure:
     for index, name in enumerate("QKV"):
         grid(3.0, 3.2 - 1.2 * index, 8, striped)
         label(2.72, 3.08 - 1.2 * index, name)
-    label(4.0, 3.75, "all heads, side by side")
+    label(4.0, 3.85, "all heads,\nside by side")
     for index in range(heads):
         y = 3.35 - 0.92 * index
         grid(6.0, y, length, [colours[index]] * length)
@@ -118,7 +118,7 @@ def split_attend_join(heads: int = 4, length: int = 3) -> Figure:
         axis.annotate("", end, start, arrowprops={"arrowstyle": "->", "lw": 1.5})
     for start, end in (((7.95, 1.95), (8.8, 1.95)), ((11.15, 1.95), (11.85, 1.95))):
         axis.annotate("", end, start, arrowprops={"arrowstyle": "->", "lw": 1.5})
-    axis.set(xlim=(-0.1, 14.2), ylim=(-0.2, 4.1))
+    axis.set(xlim=(-0.1, 14.2), ylim=(-0.2, 4.3))
     axis.axis("off")
     return figure
 
@@ -183,30 +183,28 @@ def loss_by_heads_left(curves: Mapping[str, Array], chance: float) -> Figure:
 
 
 def head_kinds(kinds: Mapping[str, tuple[Sequence[str], Sequence[str], Array]]) -> Figure:
-    """Draw mean weights (heads, places) with their numbers: a panel's title, rows, columns, grid.
+    """Draw mean weights (heads, places) as dots: a panel's title, rows, columns, grid.
 
-    The last row of each panel is what an even look would give.
+    The last row of each grid is what an even look would give; it is drawn as an upright line.
     """
-    rows = [len(names) for names, _, _ in kinds.values()]
-    most = max(float(value) for _, _, grid in kinds.values() for row in grid for value in row)
+    lines = [len(places) for _, places, _ in kinds.values()]
     figure, axes = new_figure(
-        len(kinds), 1, width=5.4, height=0.9 + 0.36 * sum(rows) + 0.5 * len(kinds),
-        height_ratios=rows, squeeze=False,
+        len(kinds), 1, width=5.4, height=1.0 + 0.34 * sum(lines) + 0.45 * len(kinds),
+        height_ratios=lines, squeeze=False, sharex=True,
     )  # fmt: skip
-    for axis, (title, (names, places, grid)) in zip(axes[:, 0], kinds.items()):
-        axis.imshow(grid, vmin=0, vmax=most, aspect="auto", cmap="Blues")
+    for axis, (title, (_, places, grid)) in zip(axes[:, 0], kinds.items()):
+        for line, column in enumerate(zip(*grid)):
+            *heads, even = (float(value) for value in column)
+            dots = {"alpha": 0.6, "label": "a head", "clip_on": False}
+            axis.plot(heads, [line] * len(heads), "o", color=COLOURS["blue"], **dots)
+            axis.plot(
+                even, line, "|", color=COLOURS["vermilion"], ms=16, mew=2, label="an even look"
+            )
         axis.set_title(title, loc="left")
-        axis.set_yticks(range(len(names)), names)
-        axis.set_xticks(range(len(places)), places)
-        axis.tick_params(length=0)
-        axis.axhline(len(names) - 1.5, color=COLOURS["black"], lw=1)
-        axis.grid(False)
-        for row, values in enumerate(grid):
-            for column, value in enumerate(values):
-                colour = "white" if value > 0.6 * most else "black"
-                axis.text(
-                    column, row, f"{float(value):.2f}", ha="center", va="center", color=colour
-                )
+        axis.set(yticks=range(len(places)), yticklabels=places, ylim=(len(places) - 0.5, -0.5))
+    axes[-1, 0].set(xlabel="mean weight", xlim=(0, None))
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles[:2], labels[:2], loc="outside lower center", ncols=2, frameon=False)
     return figure
 
 

@@ -28,7 +28,7 @@ def lookup(
     keys, values, queries, weights, places = map(
         np.asarray, (keys, values, queries, weights, places)
     )
-    figure, (above, below) = new_figure(2, 1, width=5.4, height=8.0)
+    figure, (above, below) = new_figure(2, 1, width=5.4, height=6.3)
     sizes = 25 + 1100 * weights[0]  # square points
     for axes, points, asked, side in ((above, keys, queries, 1), (below, values, places, -1)):
         axes.scatter(*points.T, s=sizes, color=COLOURS["sky"], edgecolor=COLOURS["black"])
@@ -39,7 +39,7 @@ def lookup(
             axes.scatter(*point, marker=mark, s=190, color=colour, edgecolor="white", zorder=3)
             name = "query" if axes is above else "answer"
             _label(axes, f"{name} {number + 1}", point, -11 * side, color=colour, weight="bold")
-        axes.margins(0.18)
+        axes.margins(0.18, 0.27)
         axes.grid(False)
     above.set(xlabel="about language (0 to 4)", ylabel="about mathematics (0 to 4)")
     above.set_title("Keys: what the books are about")

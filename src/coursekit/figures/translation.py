@@ -44,18 +44,18 @@ def machine(weights: Mapping[str, int], depth: int) -> Figure:
         frame = {"fill": False, "edgecolor": COLOURS["grey"], "linestyle": "--"}
         axis.add_patch(_rectangle(x - 2.15, 2.3, 4.3, top - 1.5, **frame))
         each = weights[f"{side} block"]
-        axis.text(
-            x, top + 0.95, f"{depth} such blocks, {each:,} weights each", ha="center", fontsize=10
-        )
+        over = {"facecolor": "white", "edgecolor": "none", "pad": 2}  # an arrow passes behind it
+        text = f"{depth} such blocks, {each:,} weights each"
+        axis.text(x, top + 1.25, text, ha="center", va="center", fontsize=10, bbox=over, zorder=5)
         _arrow(axis, (x, 0.05), (x, 0.54))
         _arrow(axis, (x, 1.3), (x, 2.52))
         for number in range(len(layers) - 1):
             _arrow(axis, (x, 3.28 + 1.25 * number), (x, 3.77 + 1.25 * number))
     _box(axis, 7.6, 8.6, "the same table, transposed", tint["table"])
-    _arrow(axis, (7.6, 6.75), (7.6, 8.22))
+    _arrow(axis, (7.6, 6.2), (7.6, 8.22))
     _arrow(axis, (7.6, 9.0), (7.6, 9.5))
     axis.text(7.6, 9.65, "a score for each next token", ha="center")
-    axis.plot([2.4, 2.4, 4.95, 4.95], [5.55, 7.6, 7.6, 4.15], color=COLOURS["blue"], linewidth=1.6)
+    axis.plot([2.4, 2.4, 4.95, 4.95], [4.95, 7.6, 7.6, 4.15], color=COLOURS["blue"], linewidth=1.6)
     _arrow(axis, (4.95, 4.15), (5.7, 4.15), color=COLOURS["blue"])
     axis.text(2.4, 7.8, "one vector for each source token", ha="center", color=COLOURS["blue"])
     axis.text(
