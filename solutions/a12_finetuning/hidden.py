@@ -188,7 +188,8 @@ def early_alone(student):
 @hidden("stop_early", says="a run that falls apart after the last look")
 def early_apart(student):
     curves = ((80.0, 90.0, 40.0), (70.0, 85.0, 86.0), (60.0, 50.0, 95.0), (50.0, 45.0, 99.0))
-    return [student.stop_early([*map(list, curves)], [look]) for look in (1, 2)]
+    late = student.stop_early([[40.0, 80.0, 90.0], [75.0, 78.0, 70.0]], [2])
+    return late, [student.stop_early([*map(list, curves)], [look]) for look in (1, 2)]
 
 
 @hidden("stop_early", says="many equal scores")
