@@ -356,3 +356,18 @@ def test_two_sequences_cost_the_product_of_their_lengths(T, S, Dk, Dv):
     with FlopCounterMode(display=False) as counter:
         attention(q, k, v, return_weights=True)
     assert counter.get_total_flops() == 2 * T * S * (Dk + Dv)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("size", [1.0, 60.0, 600.0])  # of 600 squared, half precision makes ∞
+def test_in_half_precision_the_paths_agree_however_large_the_scores(dtype, size):
+    torch.manual_seed(0)
+    q, k, v = (size * torch.randn(2, 5, 16)).to(dtype), *torch.randn(2, 2, 7, 16).to(dtype)
+    k = (size * k.float()).to(dtype)
+    mask = torch.rand(5, 7) < 0.7
+    readable, weights = attention(q, k, v, mask, return_weights=True)
+    assert readable.dtype == weights.dtype == dtype and readable.isfinite().all()
+    fused = fused_attention(q, k, v, mask)
+    torch.testing.assert_close(readable, fused, atol=2e-2, rtol=2e-2)
+    wanted = attention(q.double(), k.double(), v.double(), mask)
+    torch.testing.assert_close(readable.double(), wanted, atol=3e-2, rtol=3e-2)

@@ -108,3 +108,9 @@ def test_a_block_hands_the_gate_on_and_an_ungated_one_has_the_weights_it_had():
     torch.manual_seed(0)
     first = torch.nn.Linear(D, 4 * D)
     assert torch.equal(plain.expand.weight, first.weight)
+
+
+@pytest.mark.parametrize("part", [FeedForward, lambda **given: Block(heads=1, **given)])
+def test_an_activation_is_a_function_and_not_its_name(part):
+    with pytest.raises(TypeError, match=r"such as coursekit\.activations\.gelu, found 'gelu'"):
+        part(width=4, activation="gelu")

@@ -285,7 +285,7 @@ x = torch.zeros(2, 5, 16)
         (
             lambda: call(rotary=Rotary(width=4))(x, places=torch.arange(4)),
             ValueError,
-            r"must be a whole number, \(5,\) or \(batch, 5\), found torch.int64 \(4,\)",
+            r"must be \(5,\) or \(batch, 5\), found torch.int64 \(4,\)",
         ),
     ],
 )

@@ -122,3 +122,12 @@ def test_modules_learn():
 def test_bad_input_gets_a_sentence(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+@pytest.mark.parametrize("kernel", [cosine, gaussian, scaled_dot])
+def test_large_numbers_in_half_precision_are_those_of_double(kernel):
+    """300² · 8 is infinite in half precision: a cosine would be 0, a bump wherever one looks."""
+    torch.manual_seed(0)
+    q, k = (300 * torch.randn(2, 3, 8)).half()
+    wanted = kernel(q.double(), k.double())
+    torch.testing.assert_close(kernel(q, k).double(), wanted, atol=1e-2, rtol=1e-3)

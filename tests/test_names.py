@@ -156,3 +156,31 @@ def test_what_the_pages_name_is_where_a_reader_looks():
 def test_an_unknown_name_is_an_import_error(package):
     with pytest.raises(ImportError, match="Bret"):
         exec(f"from coursekit.{package} import Bret")
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("GPT", "from coursekit.models.gpt import GPT"),
+        ("MultiHeadAttention", "from coursekit.heads import MultiHeadAttention"),
+        ("collate", "from coursekit.models.gpt_heads import collate or from coursekit.training."),
+    ],
+)
+def test_a_name_asked_of_the_package_itself_is_told_where_it_stands(name, line):
+    with pytest.raises(ImportError, match=re.escape(f"hands out no {name}, write {line}")):
+        exec(f"from coursekit import {name}")
+
+
+def test_a_file_is_had_from_the_package_and_what_is_nowhere_is_not():
+    found = {}
+    exec("from coursekit import attention, masks", found)
+    assert found["attention"].__name__ == "coursekit.attention"
+    with pytest.raises(ImportError, match="cannot import name 'Bret'"):
+        exec("from coursekit import Bret")
+    assert not hasattr(import_module("coursekit"), "Bret")
+
+
+def test_weights_are_read_from_where_the_models_are():
+    from coursekit.models import read_safetensors, write_safetensors
+
+    assert read_safetensors.__module__ == write_safetensors.__module__

@@ -73,3 +73,13 @@ def test_a_residual_takes_it(norm):
 def test_bad_input_gets_a_sentence(call, error, sentence):
     with pytest.raises(error, match=sentence):
         call()
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("size", [1.0, 300.0, 60_000.0])
+def test_the_readable_norm_computes_half_precision_in_single_too(dtype, size):
+    x = (size * torch.linspace(-1, 1, 8)[None]).to(dtype)
+    norm = RMSNorm(8).to(dtype)
+    found = rms_norm(x, norm.weight)
+    assert found.dtype == dtype
+    torch.testing.assert_close(found, norm(x), atol=1e-2, rtol=1e-2)

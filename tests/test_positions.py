@@ -70,10 +70,12 @@ def test_rotary_depends_on_the_distance_only(layout, i, j, shift, width):
     q, k = torch.randn(2, width, dtype=F64)
 
     def score(i, j):
-        return turn(q[None], torch.tensor([i])) @ turn(k[None], torch.tensor([j])).T
+        return turn(q[None], i) @ turn(k[None], j).T
 
     torch.testing.assert_close(score(i, j), score(i + shift, j + shift), atol=1e-9, rtol=1e-9)
-    torch.testing.assert_close(turn(q[None], torch.tensor([i])).norm(), q.norm())
+    torch.testing.assert_close(turn(q[None], i).norm(), q.norm())
+    places = torch.tensor([i])
+    torch.testing.assert_close(turn(q[None], places=places), turn(q[None], i))
 
 
 def test_rotary_turns_by_the_angle_of_the_position():
@@ -251,9 +253,12 @@ def test_a_row_padded_on_the_left_starts_before_0(name):
         ),
         (lambda: P.RelativeBias(heads=2, max_distance=7), "max_distance must be above 8.*found 7"),
         (lambda: P.Rotary(width=6, base=-1), "base must be above 0, found -1"),
-        (lambda: P.Rotary(width=6)(x, torch.arange(6)), r"\(7,\) or \(batch, 7\), .* \(6,\)"),
+        (
+            lambda: P.Rotary(width=6)(x, places=torch.arange(6)),
+            r"\(7,\) or \(batch, 7\), .* \(6,\)",
+        ),
         (lambda: P.Rotary(width=6)(x, torch.tensor(3)), r"found torch.int64 \(\)"),
-        (lambda: P.Rotary(width=6)(x[0], torch.ones(7, 7)), r"found torch.float32 \(7, 7\)"),
+        (lambda: P.Rotary(width=6)(x[0], places=torch.ones(7, 7)), r"found torch.float32 \(7, 7\)"),
         (lambda: P.Rotary(width=6)(x, torch.ones(3, 7)), r"found torch.float32 \(3, 7\)"),
         (lambda: P.Rotary(width=6)(x, torch.ones(7).bool()), "found torch.bool"),
     ],
@@ -342,3 +347,21 @@ def test_the_nearest_distances_have_a_bucket_each_up_to_the_smallest_max_distanc
         found = P.relative_buckets(-torch.arange(40), max_distance=exact + 1, bidirectional=both)
         assert found[:exact].tolist() == list(range(exact))
         assert found.diff().ge(0).all() and found.max() == (15 if both else 31)
+
+
+@pytest.mark.parametrize("shape", [(4, 4, 6), (3, 2, 5, 6), (2, 5, 6)])
+def test_an_offset_of_each_row_means_the_same_to_all(shape):
+    """Also where there are as many rows as places, and to Rotary, which can be told all places."""
+    x, offset = torch.randn(shape).double(), torch.tensor([3, 0, 8, 1])[: shape[0]]
+    rotary = P.Rotary(width=6)
+    found = rotary(x, offset)
+    for row in range(shape[0]):
+        torch.testing.assert_close(found[row], rotary(x[row], int(offset[row])))
+    places = offset[:, None] + torch.arange(shape[-2])
+    torch.testing.assert_close(found, rotary(x, places=places))
+    if len(shape) == 3:
+        sines = P.SinusoidalPosition(width=6)(x, offset) - x
+        torch.testing.assert_close(sines, P.sinusoidal(places, 6, dtype=torch.float64))
+    if shape[0] != shape[-2]:
+        with pytest.raises(ValueError, match="one offset for each row of x"):
+            rotary(x, torch.arange(shape[-2]))

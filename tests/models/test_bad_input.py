@@ -7,6 +7,7 @@ import inspect
 import math
 import re
 import typing
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -117,3 +118,57 @@ def test_input_that_cannot_be_read_is_refused_in_a_sentence(case):
         else:
             silent.append((what, "went through"))
     assert silent == []
+
+
+class TheirConfig:
+    """As transformers' own: an object that can say what its file holds."""
+
+    def __init__(self, **entries: Any) -> None:
+        self.entries = entries
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.entries
+
+
+@pytest.mark.parametrize("name", [name for name in CONFIGS if hasattr(
+    getattr(m, name), "from_huggingface")])  # fmt: skip
+def test_a_config_of_transformers_is_read_out_of_its_object_too(name):
+    read = getattr(m, name).from_huggingface
+    with pytest.raises(TypeError, match=r"what a config\.json holds, .* found str"):
+        read("config.json")
+    kind = {"GPT": "GPT2", "Seq2Seq": "Marian", "DETR": "Detr", "DeiT": "DeiT", "MAE": "ViTMAE"}
+    stem = name.removesuffix("Config")
+    theirs = getattr(import_module("transformers"), f"{kind.get(stem, stem)}Config")()
+    assert read(theirs) == read(theirs.to_dict()) == read(TheirConfig(**theirs.to_dict()))
+
+
+@pytest.mark.parametrize("head", ["BertClassifier", "BertTagger", "BertSpan", "BartSpan"])
+def test_a_head_says_how_a_config_becomes_what_it_stands_on(head):
+    kind = head[:4]
+    config = getattr(m, f"{kind}Config")(**{"width": 8, "heads": 1, "depth": 1, "hidden": 8})
+    given = {"classes": 2} if head in ("BertClassifier", "BertTagger") else {}
+    with pytest.raises(TypeError, match=rf"found {kind}Config; make one of it: {kind}\(config\)"):
+        getattr(m, head)(config, **given)
+
+
+def test_a_detr_without_a_backbone_speaks_of_the_images_it_was_given():
+    with pytest.raises(
+        ValueError, match="without a backbone, images that are feature maps must"
+    ):
+        m.DETR(m.DETRConfig.small()).eval()(torch.rand(1, 3, 64, 64))
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: m.Discriminator()(torch.zeros(1, 1, 8, 20)), "canvases of 8 × 24 .*found .8, 20"),
+        (lambda: m.Generator(m.GeneratorConfig())(torch.zeros(1, 2, 32).double()),
+         "z must have the weights' dtype torch.float32, found torch.float64"),
+        (lambda: m.SelfAttention2d(channels=8, pool=True)(torch.zeros(1, 8, 1, 1)),
+         "pool needs a map of 2 × 2 or more, found .1, 1"),
+    ],
+    ids=["canvas", "noise", "pool"],
+)  # fmt: skip
+def test_what_a_sagan_cannot_read_is_said(call, said):
+    with pytest.raises((ValueError, TypeError), match=said):
+        call()

@@ -18,6 +18,7 @@ from transformers import (
 from coursekit import decoding
 from coursekit.decoding import beam_search, generate, left_pad, power_penalty
 from coursekit.models.gpt import GPT, GPTConfig
+from coursekit.models.gpt_heads import GPTClassifier, GPTMultipleChoice
 from coursekit.models.weights.rules import export_state
 
 SMALL = {"n_embd": 24, "n_layer": 2, "n_head": 3, "n_positions": 20, "vocab_size": 17}
@@ -467,3 +468,32 @@ def test_a_bad_configuration_gets_a_sentence(changes, sentence):
         model(**changes)
     with pytest.raises(dataclasses.FrozenInstanceError):
         GPTConfig.gpt2().width = 3
+
+
+IMPOSSIBLE = {
+    "kv_heads": {"kv_heads": 1}, "head_width": {"head_width": 3}, "window": {"window": 4},
+    "no biases": {"attention_bias": False}, "hidden": {"norm": "post", "hidden": 20},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("odd", IMPOSSIBLE)
+def test_what_gpt_2_cannot_be_is_not_written_as_one(odd):
+    sizes = {"vocabulary": 17, "width": 8, "depth": 1, "heads": 2, "positions": 6}
+    model = GPT(GPTConfig(**sizes | IMPOSSIBLE[odd]))
+    said = f"Llama with all of them; found {odd} alone"
+    with pytest.raises(ValueError, match=said):
+        model.to_huggingface()
+    with pytest.raises(ValueError, match=said):
+        GPTMultipleChoice(model, extract=16).to_huggingface()
+
+
+def test_what_a_gpt_is_not_asked_is_said_by_the_gpt():
+    model = GPT(GPTConfig(vocabulary=17, width=8, depth=1, heads=2, positions=6))
+    with pytest.raises(TypeError, match=r"GPT.forward\(\) got an unexpected .* 'labels'"):
+        model(torch.ones(1, 3).long(), labels=torch.ones(1, 3).long())
+
+
+@pytest.mark.parametrize("head", [GPTClassifier, GPTMultipleChoice])
+def test_a_head_stands_on_a_model_and_not_on_its_config(head):
+    with pytest.raises(TypeError, match=r"found GPTConfig; make one of it: GPT\(config\)"):
+        head(GPTConfig(), extract=1, **{"outputs": 2} if head is GPTClassifier else {})

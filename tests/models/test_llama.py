@@ -278,3 +278,12 @@ def test_new_tokens_get_vectors_to_be_read_and_to_be_written():
 def test_a_bad_configuration_gets_a_sentence(changes, sentence):
     with pytest.raises(ValueError, match=sentence):
         small(**changes)
+
+
+@pytest.mark.parametrize("left_out", ["sliding_window", "num_key_value_heads"])
+def test_what_a_file_of_mistral_leaves_out_means_what_transformers_takes_it_for(left_out):
+    entries = MistralConfig(**SIZES | {"num_attention_heads": 8}).to_dict()
+    del entries[left_out]
+    theirs, ours = MistralConfig(**entries), GPTConfig.from_huggingface(entries)
+    assert (theirs.sliding_window, theirs.num_key_value_heads) == (ours.window, ours.kv_heads)
+    assert GPTConfig.from_huggingface(entries | {"sliding_window": None}).window is None

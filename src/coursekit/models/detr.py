@@ -292,7 +292,7 @@ class DETR(HuggingFace):
         check_images(
             maps,
             self.config.channels,
-            "the feature maps, here the images themselves for want of a backbone,"
+            "without a backbone, images that are feature maps"
             if isinstance(self.backbone, nn.Identity)
             else "the backbone's feature maps",
             weight=self.project.weight,
