@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from coursekit.book.contents import words
 from coursekit.book.typed import Block, blocks, pages, typed_numbers
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,3 +77,7 @@ def test_a_vow_counts_for_its_own_paragraph_only():
     first, second = blocks("% typed (example): 6\nTake 6.\n\nTake 7.\n")
     assert (first.marks, second.marks) == ({"example": ["6"]}, {})
     assert isinstance(first, Block)
+
+
+def test_vows_are_no_words_of_a_page():
+    assert words("% typed (example): 12, six\nTake 12 or six.\n") == 4

@@ -89,7 +89,7 @@ def words(text: str) -> int:
     text = FENCE.sub(_keep_words, text.split("\n## Further reading")[0])
     text = re.sub(r"\{(?:glue:text|cite:[pt])\}`[^`]*`", "1", text)
     text = re.sub(r"\$\$.+?\$\$|(?<!\\)\$[^$\n]+\$", "1", text, flags=re.DOTALL)
-    text = re.sub(r"^(?:\(\S+\)=|:\w+:.*|\|[-| ]+\|)$", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^(?:\(\S+\)=|%.*|:\w+:.*|\|[-| ]+\|)$", "", text, flags=re.MULTILINE)
     return sum(any(letter.isalnum() for letter in word) for word in text.split())
 
 
