@@ -184,8 +184,9 @@ def collect(arguments: argparse.Namespace) -> int:
         database = Database(folders, note)
         result["class_list"] = roster.save(database, people)
         database.close()
+    if source or known or people:
+        listed = roster.class_list(folders, note)  # and keeps it
     if source or known:
-        listed = roster.class_list(folders)
         taken = take_in(folders, found, listed, arguments.attempt, note, known)
         result |= {
             "new": taken.new,

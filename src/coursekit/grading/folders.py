@@ -60,6 +60,11 @@ class Folders:
         return self.class_folder / "journal" / f"{self.name}.jsonl"
 
     @property
+    def kept(self) -> Path:
+        """The file of what a gradebook holds that cannot be computed again."""
+        return self.class_folder / "kept" / f"{self.name}.jsonl"
+
+    @property
     def ledger(self) -> Path:
         """The file of what was not taken when collecting, and of what is known of times."""
         return self.class_folder / "collected" / f"{self.name}.json"

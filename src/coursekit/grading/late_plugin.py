@@ -1,17 +1,19 @@
 """nbgrader's plugin for late penalties by our rule; in `autograder/nbgrader_config.py`:
 
 c.AssignLatePenalties.plugin_class = "coursekit.grading.late_plugin.DailyPenalty"
-c.DailyPenalty.solutions = str(root / "solutions")  # where assignment.toml may say [late]
+c.DailyPenalty.solutions = str(root / "solutions")  # where assignment.toml says due and [late]
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+from nbgrader.api import Gradebook
 from nbgrader.plugins import LateSubmissionPlugin
 from traitlets import Float, Unicode
 
-from coursekit.grading.gradebook.late import LateRule, rule_of
+from coursekit.grading.gradebook.late import LateRule, due_of, replaced, rule_of
 
 
 class DailyPenalty(LateSubmissionPlugin):
@@ -21,6 +23,20 @@ class DailyPenalty(LateSubmissionPlugin):
     grace_hours = Float(0.0, help="hours after the deadline that cost nothing").tag(config=True)
     most = Float(1.0, help="the largest share of the score that can be lost").tag(config=True)
     solutions = Unicode("", help="folder with a folder for each assignment").tag(config=True)
+
+    def __init__(self, **options: Any) -> None:
+        """Bring the deadline into the gradebook, of which nbgrader asks right after this."""
+        super().__init__(**options)
+        name, url = (getattr(self.parent, key, None) for key in ("assignment_id", "db_url"))
+        due = due_of(Path(self.solutions) / name) if name and url and self.solutions else None
+        if due is not None:
+            with Gradebook(url) as book:
+                assignment = book.find_assignment(name)
+                if assignment.duedate not in (None, due):
+                    self.log.warning(replaced(name, assignment.duedate, due))
+                if assignment.duedate != due:
+                    assignment.duedate = due
+                    book.db.commit()
 
     def rule(self, assignment: str | None = None) -> LateRule:
         """Return the rule for an assignment."""

@@ -104,6 +104,40 @@ def test_plain_autograde_gives_the_same(classroom, tmp_path):
     assert sorted(cells(theirs), key=str) == sorted(cells(classroom.root), key=str)
 
 
+def penalties(root: Path) -> dict[str, float | None]:
+    with sqlite3.connect(root / "autograder" / "gradebook.db") as base:
+        return dict(
+            base.execute(
+                "select a.student_id, n.late_submission_penalty from submitted_notebook n"
+                " join submitted_assignment a on a.id = n.assignment_id"
+            )
+        )
+
+
+def test_plain_autograde_knows_the_deadline(classroom, tmp_path):
+    """It costs there what it costs with us: by `assignment.toml`, whatever formgrader said."""
+    a_class(classroom)
+    (classroom.private / "assignment.toml").write_text(
+        "due = 2026-09-30T09:00:00+02:00\n[late]\nrate = 0.1\n"
+    )
+    theirs = tmp_path / "theirs"
+    shutil.copytree(classroom.root, theirs)
+    options = Options(workers=1, engine=f"{FAKE}:Fake", master=f"{FAKE}:Master")
+    grade_class(classroom.root, "ps1", options)
+    ours = penalties(classroom.root)
+    assert ours == {"ada": 1.0, "ben": 0.2, "cy": 0.6}  # two days begun, of 5, 1 and 3
+    nbgrader(theirs, "generate_assignment", "ps1")
+    assert "the deadline" not in nbgrader(theirs, "autograde", "ps1")
+    assert penalties(theirs) == ours
+    with sqlite3.connect(theirs / "autograder" / "gradebook.db") as base:
+        due = "2026-09-30 07:00:00.000000"
+        assert base.execute("select duedate from assignment").fetchall() == [(due,)]
+        base.execute("update assignment set duedate = '2026-12-01 00:00:00.000000'")
+    said = nbgrader(theirs, "autograde", "ps1", "--force")
+    assert said.count("assignment.toml says 2026-09-30 07:00:00 UTC and counts") == 1
+    assert penalties(theirs) == ours
+
+
 def test_feedback_by_nbgrader_on_what_we_wrote(classroom):
     a_class(classroom)
     classroom.hand_in("eve", classroom.answered(why=EVIL))

@@ -8,6 +8,7 @@ import random
 import signal
 import sqlite3
 import time
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -296,6 +297,44 @@ def test_late(classroom):
     assert grade_class(classroom.root, "ps1", options()).graded == 0
     lost = {row[0]: row[6] for row in table(classroom.root) if len(row) > 4}
     assert lost["bob"] is None
+
+
+def test_a_deadline_that_moves(classroom):
+    """By the file the penalties follow at once; by formgrader only where the file has none."""
+    from nbgrader.api import Gradebook
+
+    def lost(*said):
+        notes = Notes()
+        assert grade_class(classroom.root, "ps1", options(), notes).graded == 0
+        assert len(notes.notes) == len(said)
+        assert all(part in note for part, note in zip(said, notes.notes))
+        return sorted({row[6] for row in table(classroom.root) if len(row) > 4})
+
+    def formgrader(day):
+        with Gradebook(Folders(classroom.root, "ps1").database) as book:
+            book.find_assignment("ps1").duedate = datetime(2026, 10, day)
+            book.db.commit()
+
+    config = classroom.root / "autograder" / "nbgrader_config.py"
+    config.parent.mkdir()
+    config.write_text(
+        "c = get_config()\n"
+        "c.AssignLatePenalties.plugin_class = 'coursekit.grading.late_plugin.DailyPenalty'\n"
+        f"c.DailyPenalty.solutions = {str(classroom.private.parent)!r}\n"
+    )
+    classroom.hand_in("ada", stamp="2026-10-04 00:00:00 UTC")
+    grade_class(classroom.root, "ps1", options())
+    formgrader(3)
+    path, rule = classroom.private / "assignment.toml", "[late]\nrate = 0.2\n"
+    path.write_text(rule)
+    assert lost() == [1.0]
+    path.write_text(f"due = 2026-10-02T00:00:00+00:00\n{rule}")
+    assert lost("the gradebook had the deadline 2026-10-03 00:00:00 UTC") == [2.0]
+    assert lost() == [2.0]
+    formgrader(5)
+    assert lost("assignment.toml says 2026-10-02 00:00:00 UTC and counts") == [2.0]
+    path.write_text(f"due = 2026-10-02T00:00:00+00:00\n{rule}most = 0.3\n")
+    assert lost() == [1.5]
 
 
 def test_a_locked_database(classroom):

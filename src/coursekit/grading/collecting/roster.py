@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -108,7 +108,9 @@ def save(database: Any, people: Iterable[Person]) -> int:
         for person in people
     ]
     rows = list({row["one"]: row for row in rows}.values())
-    listed = _listed()
+    from coursekit.grading.gradebook.kept import listed
+
+    on_list = listed()
     names = ("first_name", "last_name", "email", "lms_user_id")
     values = {name: bindparam(f"new_{name}") for name in names}
 
@@ -121,11 +123,11 @@ def save(database: Any, people: Iterable[Person]) -> int:
                 connection.execute(insert(table), new)
             change = update(table).where(table.c.id == bindparam("one")).values(values)
             connection.execute(change, old)
-            listed.create(connection, checkfirst=True)
-            there = set(connection.scalars(select(listed.c.student)))
+            on_list.create(connection, checkfirst=True)
+            there = set(connection.scalars(select(on_list.c.student)))
             further = [{"student": r["one"]} for r in rows if r["one"] not in there]
             if further:
-                connection.execute(insert(listed), further)
+                connection.execute(insert(on_list), further)
 
     if rows:
         database.patiently(write)
@@ -140,41 +142,39 @@ class ClassList:
     open: bool
 
 
-def class_list(folders: Folders) -> ClassList:
+def class_list(folders: Folders, note: Callable[[str], None] = lambda text: None) -> ClassList:
     """Return the class list as the gradebook has it.
 
     Grading enters whoever has handed in as well, so those do not make a list: it is closed where a
     list was imported, here or by nbgrader, which gives people names or addresses.
     """
     from coursekit.grading.gradebook.database import Database
+    from coursekit.grading.gradebook.kept import recall
 
     file = folders.database.removeprefix("sqlite:///")
-    if folders.database.startswith("sqlite:///") and not Path(file).is_file():
+    made = not folders.database.startswith("sqlite:///") or Path(file).is_file()
+    if not made and not folders.kept.is_file():
         return ClassList([], True)
-    database = Database(folders)
+    database = Database(folders, note)
     try:
-        rows, listed = database.students(), _read_listed(database)
+        recall(folders, database, note)
+        rows, chosen = database.students(), _read_listed(database)
     finally:
         database.close()
     known = [
         Person(one, row["first_name"], row["last_name"], row["email"], row["lms_user_id"])
         for one, row in rows.items()
     ]
-    on = [p for p in known if p.id in listed or p.first or p.last or p.email or p.lms]
+    on = [p for p in known if p.id in chosen or p.first or p.last or p.email or p.lms]
     return ClassList(on or known, not on)
-
-
-def _listed() -> Any:
-    """Return our own table in the gradebook: who was on an imported class list."""
-    from sqlalchemy import Column, MetaData, String, Table
-
-    return Table("coursekit_listed", MetaData(), Column("student", String(128), primary_key=True))
 
 
 def _read_listed(database: Any) -> set[str]:
     from sqlalchemy import inspect, select
 
-    table = _listed()
+    from coursekit.grading.gradebook.kept import listed
+
+    table = listed()
     if not inspect(database.engine).has_table(table.name):
         return set()
     with database.engine.connect() as connection:

@@ -11,37 +11,33 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from coursekit.course import quick_imports
 from coursekit.errors import CourseError
 from coursekit.grading.folders import Folders
 
+T = TypeVar("T")
 WAIT = 60.0  # seconds for somebody else's lock on the database
 
 
 class Database:
     """A connection to the gradebook of a course; `engine` reads, `writing` takes the write lock.
 
-    `written_table` is the one table of ours: which line of the journal each row was made of.
+    `written_table` is a table of ours: which line of the journal each row was made of.
     """
 
     def __init__(
         self, folders: Folders, note: Callable[[str], None] = lambda text: None, wait: float = WAIT
     ) -> None:
         load_nbgrader()
-        from sqlalchemy import Column, MetaData, String, Table
-
         self.folders, self.note, self.wait = folders, note, wait
         self.url = folders.database
         with _venv_on_path():
             self._create()
         self.engine = self._connect()
         self.writing = self.engine.execution_options(writes=True)
-        names = ("assignment", "student", "notebook")
-        keys = [Column(name, String(128), primary_key=True) for name in names]
-        facts = [Column(name, String(64)) for name in ("submission", "mark")]
-        self.written_table = Table("coursekit_written", MetaData(), *keys, *facts)
+        self.written_table = written()
 
     def close(self) -> None:
         """Let go of the database."""
@@ -58,7 +54,7 @@ class Database:
             rows = connection.execute(select(table.c.id, *(table.c[name] for name in names)))
             return {row.id: {name: getattr(row, name) or "" for name in names} for row in rows}
 
-    def patiently(self, work: Callable[[], None]) -> None:
+    def patiently(self, work: Callable[[], T]) -> T:
         """Do `work`, again and again while somebody else holds the database's lock."""
         with self._said_plainly():
             start, told = time.monotonic(), False
@@ -134,6 +130,16 @@ class Database:
                 f"the gradebook cannot be used ({short}); verdicts so far are kept: "
                 "mend that and run the same command again"
             ) from error
+
+
+def written() -> Any:
+    """Return our table of which line of the journal each row was made of."""
+    from sqlalchemy import Column, MetaData, String, Table
+
+    names = ("assignment", "student", "notebook")
+    keys = [Column(name, String(128), primary_key=True) for name in names]
+    facts = [Column(name, String(64)) for name in ("submission", "mark")]
+    return Table("coursekit_written", MetaData(), *keys, *facts)
 
 
 def load_nbgrader() -> None:

@@ -1,13 +1,15 @@
 """What a late hand-in costs: a share of the score for each day begun, after some grace.
 
-An assignment's own rule is `[late]` in its `assignment.toml`: `rate`, `grace_hours`, `most`. For
-nbgrader's own commands it is applied by the plugin in `late_plugin`.
+An assignment's own rule is `[late]` in its `assignment.toml`: `rate`, `grace_hours`, `most`. The
+deadline is `due` there, and goes before one that was set in formgrader. For nbgrader's own commands
+both are applied by the plugin in `late_plugin`.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from coursekit.errors import CourseError
@@ -40,6 +42,27 @@ class LateRule:
             return 0.0
         share = min(self.most, self.rate * math.ceil(after / DAY))
         return round(score * share, 2)
+
+
+def due_of(folder: Path) -> datetime | None:
+    """Return the deadline in an assignment's `assignment.toml`, in UTC as nbgrader keeps it."""
+    due = settings_of(folder).get("due")
+    if due is None:
+        return None
+    if not isinstance(due, datetime) or due.tzinfo is None:
+        raise CourseError(
+            f"due in {Path(folder) / 'assignment.toml'} should be a time with its zone, "
+            "such as 2026-10-01T23:59:00+02:00"
+        )
+    return due.astimezone(UTC).replace(tzinfo=None)
+
+
+def replaced(name: str, before: datetime, due: datetime) -> str:
+    """Say that the file's deadline takes the place of the gradebook's, which is another."""
+    return (
+        f"{name}: the gradebook had the deadline {before} UTC, assignment.toml says {due} UTC and "
+        "counts; to set it in formgrader, remove due from assignment.toml"
+    )
 
 
 def rule_of(folder: Path) -> LateRule | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from coursekit.assignments import intake, regions
@@ -17,6 +17,7 @@ from coursekit.assignments.regions import Cell
 from coursekit.errors import CourseError
 from coursekit.grading.folders import Folders
 from coursekit.grading.gradebook.database import Database
+from coursekit.grading.gradebook.late import due_of, replaced
 
 
 @dataclass(frozen=True)
@@ -56,14 +57,18 @@ def synchronise(folders: Folders, masters: dict[str, Any], database: Database) -
     from sqlalchemy import delete, insert, select
 
     cells = {name: _cells(master.notebook) for name, master in masters.items()}
-    due = _due(folders)
+    due = due_of(folders.private)
     text = json.dumps([[cells[name] for name in sorted(cells)], str(due), 1], sort_keys=True)
     state = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
     table = database.written_table
     ours = (table.c.assignment == folders.name, table.c.student == "", table.c.notebook == "")
     with database.engine.connect() as connection:
         same = connection.scalar(select(table.c.mark).where(*ours)) == state
-    if not same or not _known(database, folders.name):
+    known = _known(database, folders.name)
+    moved = known is not None and due is not None and known.duedate != due
+    if moved and known.duedate is not None:
+        database.note(replaced(folders.name, known.duedate, due))
+    if not same or known is None or moved:
         database.patiently(lambda: _save(folders, cells, due))
         row = {"assignment": folders.name, "student": "", "notebook": "", "mark": state}
         with database.writing.begin() as connection:
@@ -83,27 +88,15 @@ def _cells(text: str) -> list[Cell]:
     return found
 
 
-def _due(folders: Folders) -> datetime | None:
-    due = folders.settings.get("due")
-    if due is None:
-        return None
-    if not isinstance(due, datetime) or due.tzinfo is None:
-        raise CourseError(
-            f"due in {folders.private / 'assignment.toml'} should be a time with its zone, "
-            "such as 2026-10-01T23:59:00+02:00"
-        )
-    return due.astimezone(UTC).replace(tzinfo=None)
-
-
-def _known(database: Database, name: str) -> bool:
+def _known(database: Database, name: str) -> Any:
+    """Return the assignment's row in the database, or None."""
     from nbgrader import api
     from sqlalchemy import select
 
     table = api.Assignment.__table__
+    query = select(table.c.id, table.c.duedate).where(table.c.name == name)
     with database.engine.connect() as connection:
-        return (
-            connection.execute(select(table.c.id).where(table.c.name == name)).first() is not None
-        )
+        return connection.execute(query).first()
 
 
 def _save(folders: Folders, cells: dict[str, list[Cell]], due: datetime | None) -> None:
@@ -169,12 +162,9 @@ def _load(database: Database, name: str, cells: dict[str, list[Cell]]) -> Struct
     from nbgrader import api
     from sqlalchemy import select
 
-    assignment, notebook = api.Assignment.__table__, api.Notebook.__table__
+    row, notebook = _known(database, name), api.Notebook.__table__
     base = api.BaseCell.__table__
     with database.engine.connect() as connection:
-        row = connection.execute(
-            select(assignment.c.id, assignment.c.duedate).where(assignment.c.name == name)
-        ).one()
         of = select(notebook.c.id, notebook.c.name).where(notebook.c.assignment_id == row.id)
         ids = {found.name: found.id for found in connection.execute(of)}
         inside = select(base.c.id, base.c.name, base.c.type, base.c.notebook_id)

@@ -9,9 +9,11 @@ entered (points, comments, extra credit) is never touched.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from coursekit.grading.folders import Folders
+from coursekit.grading.gradebook import kept
 from coursekit.grading.gradebook.database import WAIT, Database
 from coursekit.grading.gradebook.rows import BatchOfRows, Row
 from coursekit.grading.gradebook.structure import Structure, synchronise
@@ -28,8 +30,10 @@ class Writer(Database):
         wait: float = WAIT,
     ) -> None:
         super().__init__(folders, note, wait)
-        self.patiently(self._begin)
+        self._kept = kept.recall(folders, self, note)
         self.structure: Structure = synchronise(folders, masters, self)
+        if self._kept is not None:
+            self.structure = self.patiently(self._times)
         self._late_plugin: Any = None
 
     def marks(self) -> dict[tuple[str, str], str]:
@@ -88,7 +92,13 @@ class Writer(Database):
         lost = self._late_plugin.late_submission_penalty(student, score, seconds)
         return None if lost is None else max(0.0, min(float(lost), score))
 
-    def _begin(self) -> None:
-        """Take the write lock once, so that a locked database is known before any work."""
+    def put_back(self) -> bool:
+        """Put back, after the rows, what was entered by hand, and say whether there was a need."""
+        if self._kept is not None:
+            kept.put_back(self.folders, self, self._kept, self.note)
+        return self._kept is not None
+
+    def _times(self) -> Structure:
         with self.writing.begin() as connection:
-            self.written_table.create(connection, checkfirst=True)
+            due = kept.put_back_times(connection, self._kept, self.structure)
+        return replace(self.structure, due=due)

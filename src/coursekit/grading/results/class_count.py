@@ -134,7 +134,7 @@ def count_class(root: Path, name: str, progress: Progress | None = None) -> Clas
     folders = Folders(root, name)
     asked = outlines(folders)
     journal = Journal(folders.journal)
-    book = read_gradebook(folders.database, name)
+    book = read_gradebook(folders)
     rule = late_rule(folders)
     handed = handed_in(journal)
     if not handed and not any(folders.students()):

@@ -33,7 +33,7 @@ def read_table(root: Path, name: str) -> Table:
     """Collect everybody's scores from the gradebook, and from the journal how they came about."""
     folders = Folders(root, name)
     asked = outlines(folders)
-    book = read_gradebook(folders.database, name)
+    book = read_gradebook(folders)
     handed = {one.student: one for one in handed_in(Journal(folders.journal))}
     if not book.students and not handed:
         raise CourseError(

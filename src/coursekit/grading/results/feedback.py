@@ -157,7 +157,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _tasks(folders: Folders, only: str | None) -> list[Task]:
-    book = read_gradebook(folders.database, folders.name)
+    book = read_gradebook(folders)
     handed = {one.student: one for one in handed_in(Journal(folders.journal))}
     names = sorted(set(book.students) | set(handed))
     if only is not None:

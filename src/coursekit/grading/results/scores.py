@@ -135,19 +135,24 @@ def answered(part: Part, verdict: Verdict) -> bool:
     return any(part.is_answer(verdict.answers.get(cell, "")) for cell in part.answers)
 
 
-def read_gradebook(url: str, name: str) -> Book:
+def read_gradebook(folders: Folders) -> Book:
     """Read the class list and the marks of one assignment; an empty book where there is none."""
-    if url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).is_file():
-        return Book()
     from coursekit.grading.gradebook.database import load_nbgrader
+    from coursekit.grading.gradebook.kept import check
+    from coursekit.grading.gradebook.late import due_of
 
+    url, name = folders.database, folders.name
+    if url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).is_file():
+        check(folders, None)
+        return Book()
     load_nbgrader()
     from nbgrader import api
     from sqlalchemy.exc import SQLAlchemyError
 
     try:
         with api.Gradebook(url) as gradebook:
-            return _read(gradebook.db, name, api)
+            check(folders, gradebook.db.connection())
+            return _read(gradebook.db, name, api, due_of(folders.private))
     except SQLAlchemyError as error:
         short = str(error).splitlines()[0]
         raise CourseError(f"the gradebook at {_hide(url)} cannot be read ({short})") from error
@@ -157,8 +162,8 @@ def _hide(url: str) -> str:
     return re.sub(r"//[^/@]*@", "//…@", url)  # a password stands there
 
 
-def _read(db: Any, name: str, api: Any) -> Book:
-    book = Book()
+def _read(db: Any, name: str, api: Any, due: datetime | None) -> Book:
+    book = Book(due=due)
     for row in db.query(
         api.Student.id,
         api.Student.first_name,
@@ -170,7 +175,7 @@ def _read(db: Any, name: str, api: Any) -> Book:
     assignment = db.query(api.Assignment).filter(api.Assignment.name == name).one_or_none()
     if assignment is None:
         return book
-    book.due = assignment.duedate
+    book.due = due or assignment.duedate
     handed_in = db.query(
         api.SubmittedNotebook.id,
         api.SubmittedAssignment.student_id,

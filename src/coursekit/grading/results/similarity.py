@@ -132,7 +132,7 @@ def write_similarity(
     """Write the page with both sources side by side; return where it is, and the pairs."""
     folders = Folders(root, name)
     pairs, answers = find_similar(root, name, progress)
-    book = read_gradebook(folders.database, name)
+    book = read_gradebook(folders)
     names = {who: book.student(who).name for who in answers}
     path = folders.report.with_name(f"{name}-similarity.html")
     write(path, similarity_page(name, pairs, answers, names))

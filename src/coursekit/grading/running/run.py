@@ -103,6 +103,7 @@ class _Run:
         self.journal = Journal(folders.journal)
         self.index = self.journal.index()
         self.writer: Writer | None = None
+        self.late = ""  # the deadline, and what being late costs
         self.rows: list[Row] = []
         self.last_write = time.monotonic()
         self.graded, self.began = 0, time.monotonic()
@@ -123,6 +124,7 @@ class _Run:
             self.journal.compact()
             self.index = self.journal.index()
         self.writer = Writer(self.folders, self.masters, self.progress.note, self.options.wait)
+        self.late = f"{self.writer.structure.due} {self.folders.settings.get('late')}"
         try:
             plan = self._plan(self.writer.marks())
             if tracker is None:
@@ -132,6 +134,8 @@ class _Run:
                 with tracker(len(plan.grade)) as self.progress:
                     self._work(plan)
                 self.progress = before
+            if self.writer.put_back():
+                self._work(self._plan(self.writer.marks()))
             seconds = time.monotonic() - self.began
             return summarise(
                 self.folders,
@@ -176,7 +180,9 @@ class _Run:
         marks: dict[tuple[str, str], str],
     ) -> bool:
         there = (self.folders.autograded(who[0]) / f"{who[1]}.ipynb").is_file()
-        return there and place is not None and marks.get(who) == mark_of(place, stamp or "")
+        return (
+            there and place is not None and marks.get(who) == mark_of(place, stamp or "", self.late)
+        )
 
     def _work(self, plan: Plan) -> None:
         try:
@@ -256,7 +262,7 @@ class _Run:
                 student=entry.student,
                 notebook=entry.notebook,
                 submission=entry.submission,
-                mark=mark_of(place, stamp),
+                mark=mark_of(place, stamp, self.late),
                 timestamp=time_of(stamp, folder, self.progress),
                 verdict=entry.verdict,
             )

@@ -69,9 +69,9 @@ def no_file(name: str, state: str) -> Verdict:
     return Verdict(assignment=name, status=status, reason=reason, points=0.0, max_points=0.0)
 
 
-def mark_of(place: Place, stamp: str) -> str:
-    """Return what names a line of the journal together with the time of handing in."""
-    return hashlib.blake2b(f"{place.check} {stamp}".encode(), digest_size=12).hexdigest()
+def mark_of(place: Place, stamp: str, late: str) -> str:
+    """Return what names a line of the journal with what its penalty hangs on: times and rule."""
+    return hashlib.blake2b(f"{place.check} {stamp} {late}".encode(), digest_size=12).hexdigest()
 
 
 def stamp_of(folders: Folders, student: str) -> str:
