@@ -21,7 +21,7 @@ def test_shifted_windows_are_faster_than_gathered_ones():
     assert gathered["times_ours"] > 24 and gathered["peak_MB"] > 24 * windows["ours"]["peak_MB"]
     assert 2.5 < blocks["times_ours"] < 5 < gathered["times_ours"] / 4
     assert windows["all cells, masked"]["times_ours"] > 10
-    assert 0.4 < windows["not shifted"]["times_ours"] < 0.75
+    assert 0.7 < windows["not shifted"]["times_ours"] < 0.9
     assert 0.6 < windows["sliding in a row"]["times_ours"] < 1.5
 
 
