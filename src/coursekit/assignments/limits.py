@@ -19,6 +19,8 @@ class Limits:
     notebook_seconds: float = 60.0  # all cells, each time they run
     patience: float = 2.0
     memory: int = 2048 * MB  # on top of what the warm process has
+    answer_bytes: int = 16 * MB  # handed to the judge, and kept there, by what it asks at once
+    lent_calls: int = 5000  # of our answers in the place of wrong ones, by what is asked at once
     cell_output: int = 64 << 10  # printed by one cell
     notebook_output: int = 1 * MB
     file_bytes: int = 64 * MB  # in all files that it writes, and in each

@@ -100,6 +100,8 @@ def _numbers(a: Any, e: Any, tolerance: float, differ: Any) -> Difference | None
     if (type(a) is bool) != (type(e) is bool) or (type(a) is float and type(e) is int):
         return differ(_types(a, e))
     if type(e) is float:
+        if type(a) is int and a.bit_length() > 1000:
+            return differ(f"the value is an int of {a.bit_length()} bits, expected {e:.6g}")
         if math.isnan(a) and math.isnan(e):
             return None
         if a == e or (math.isfinite(e) and abs(a - e) <= tolerance * (1 + abs(e))):

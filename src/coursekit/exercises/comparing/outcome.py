@@ -140,7 +140,10 @@ class Known:
     def _like(self, outcome: Outcome, who: str, answer: Any, number: int) -> bool:
         if who not in outcome.alike:
             other = self._outcome(who, answer, number)
-            outcome.alike[who] = self._differ(outcome, other, number) is None
+            try:
+                outcome.alike[who] = self._differ(outcome, other, number) is None
+            except Exception:  # a value on which the comparison itself breaks is like no other
+                outcome.alike[who] = False
         return outcome.alike[who]
 
     def _differ(self, actual: Outcome, expected: Outcome, number: int) -> Difference | None:

@@ -1,6 +1,7 @@
 """An end for the judge's own part of a case, which a student's value may lead astray.
 
-Counted is the judge's own work: waiting for the student's process, or for the machine, is none.
+Counted is the judge's own work: waiting for the student's process, or for the machine, is none. One
+within another has its own time, and the outer one waits.
 """
 
 from __future__ import annotations
@@ -22,17 +23,19 @@ def alarm(seconds: float) -> Iterator[None]:
     usable = hasattr(signal, "setitimer") and (
         threading.current_thread() is threading.main_thread()
     )
-    if not usable or signal.getitimer(signal.ITIMER_PROF)[0]:
+    if not usable:
         yield
         return
 
     def ring(number: int, frame: FrameType | None) -> None:
         raise Overtime
 
+    left, _ = signal.setitimer(signal.ITIMER_PROF, 0)
     before = signal.signal(signal.SIGPROF, ring)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
+        signal.setitimer(signal.ITIMER_PROF, seconds)
         yield
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
+        signal.setitimer(signal.ITIMER_PROF, left)

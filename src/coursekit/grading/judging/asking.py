@@ -20,7 +20,8 @@ from coursekit.exercises.fresh import same_chance
 from coursekit.exercises.question import Case, Question
 from coursekit.grading.judging.alarm import Overtime, alarm
 from coursekit.grading.judging.attempt import Attempt
-from coursekit.grading.judging.dialogues import End, Memory
+from coursekit.grading.judging.carried import ROOM, bounded
+from coursekit.grading.judging.dialogues import LONGEST, End, Memory, weight
 from coursekit.grading.judging.process import Stopped, StudentProcess, Until
 from coursekit.grading.judging.proxy import Link, Strayed, Student, StudentError, Wants
 from coursekit.grading.judging.sentences import Seen, raised, said
@@ -44,7 +45,15 @@ class Looking:
     used: set[str] = field(default_factory=set)  # forbidden names, as they ran
     flags: list[str] = field(default_factory=list)
     spent: float = 0.0  # seconds of the student's processes
+    endless: bool = False  # a case of it is known to be
+    strict: bool = False  # it is looked at as long as all is right
     verdict: QuestionVerdict | None = None  # where there is nothing to look at
+
+    @property
+    def over(self) -> bool:
+        """Whether there is no more to be seen."""
+        wrong = any(not one.passed for one in self.seen)
+        return self.verdict is not None or (self.strict and wrong)
 
     def of(self, hidden: bool) -> range:
         """Return the numbers of the visible cases, or of the hidden ones."""
@@ -78,8 +87,9 @@ class Asking:
             for turn in range(ROUNDS):
                 letters = {}
                 for number, link in list(talking.items()):
+                    process.check(until)
                     try:
-                        step = self._next(look.question, number, link)
+                        step = self._next(look.question, number, link, process)
                     except Strayed:
                         self.memory.give_up(link.case)
                         step = None
@@ -118,7 +128,8 @@ class Asking:
     ) -> None:
         """Send a letter in each of some dialogues, and take down the answers."""
         about = {"cases": [link.about for link in links], "fresh": fresh}
-        envelope, replies = process.exchange(letters, about, until, attempt.carried)
+        room = attempt.limits.answer_bytes - sum(link.kept for link in links)
+        envelope, replies = process.exchange(letters, about, until, attempt.carried, room)
         process.clear()  # what is printed here could be a hidden input: nobody keeps it
         used = envelope.get("used")
         for link, names in zip(links, used if isinstance(used, list) else []):
@@ -127,18 +138,23 @@ class Asking:
         for link, letter, reply in zip(links, letters, replies):
             link.hear(letter, reply)
 
-    def _next(self, question: Question, number: int, link: Link) -> Letter | End | None:
+    def _next(
+        self, question: Question, number: int, link: Link, process: StudentProcess
+    ) -> Letter | End | None:
         """Return the next letter of a case, or its end; None where the judge itself finds no end.
 
-        From memory, where others gave the same answers; else the case is run from its beginning.
+        From memory, where others gave the same answers; else the case is run from its beginning, in
+        the time of the process that gave them. Of an outcome that is large, or that holds on to all
+        that was said, nothing is kept but what it is like.
         """
-        known = self.memory.next(link)
-        if known is not None:
-            return known
-        case = self._known[question.name].cases[number]
+        remembered = self.memory.next(link)
+        if remembered is not None:
+            return remembered
+        known = self._known[question.name]
+        case = known.cases[number]
         link.rewind()
         try:
-            with alarm(GRACE), same_chance():
+            with process.serving(), alarm(GRACE), bounded(ROOM), same_chance():
                 outcome = Outcome(value=case.run(Student(link)))
         except Wants as wants:
             return wants.letter
@@ -147,16 +163,23 @@ class Asking:
         except Unsendable:
             raise  # the case is at fault, and so are we
         except Exception as error:
+            error.__traceback__ = error.__context__ = error.__cause__ = None
             outcome = Outcome(error=error)
-        end = End(outcome, self._difference(question, number, case, outcome))
+        difference = self._difference(question, number, case, outcome)
+        if outcome.error is not None and not isinstance(outcome.error, StudentError):
+            outcome.error.args = ()  # they may hold what was compared
+        size = weight(outcome.value)
+        if size > LONGEST:
+            outcome, size = known.settled(outcome, number), 0
+        end = End(outcome, difference, size)
         self.memory.keep(link, end)
         return end
 
     def alone(self, look: Looking, number: int, attempt: Attempt) -> Seen:
         """Run one case by itself, in the time that its question has left."""
-        question, before = look.question, attempt.spent
-        endless = any(seen.status == "TIMEOUT" for seen in look.seen)
-        seconds = attempt.limits.cell_seconds / (LEASH if endless else 1)
+        question, before, lent = look.question, attempt.spent, attempt.lent
+        look.endless |= any(seen.status == "TIMEOUT" for seen in look.seen)
+        seconds = attempt.limits.cell_seconds / (LEASH if look.endless else 1)
         link = look.link(number, next(self._numbers))
         try:
             process = attempt.process()
@@ -174,7 +197,7 @@ class Asking:
                 ask(link, step)
             if step is None:
                 link.ask = ask
-                step = self._next(question, number, link)
+                step = self._next(question, number, link, process)
             if not isinstance(step, End):
                 raise Stopped("TIMEOUT", "")
             if _is_memory(step):
@@ -185,7 +208,9 @@ class Asking:
             return self.alone(look, number, attempt)
         except Stopped as stop:
             attempt.restart()
-            sentence = stop.sentence or f"it took longer than {seconds:.3g} s"
+            sentence = stop.sentence or _too_long(
+                seconds, attempt.lent - lent, attempt.limits.cell_seconds
+            )
             return Seen(stop.status, None, sentence, round(attempt.spent - before, 4))
         finally:
             look.spent += attempt.spent - before
@@ -206,12 +231,22 @@ class Asking:
         if isinstance(outcome.error, StudentError):
             return raised(outcome.error)
         if isinstance(outcome.error, AssertionError):
-            return str(outcome.error) or "what the case asserts does not hold"
+            return str(outcome.error)[:1000] or "what the case asserts does not hold"
         if outcome.error is not None:
             return f"the value has the wrong form ({type(outcome.error).__name__})"
         hidden = number >= len(question.cases)
         table = None if hidden else excerpt(found, self._known[question.name].tolerance(number))
         return f"{said(found)}\n{table.text()}" if table else said(found)
+
+
+def _too_long(seconds: float, lent: float, usual: float) -> str:
+    said = f"it took longer than {seconds:.3g} s"
+    if seconds == usual / LEASH:
+        said = (
+            f"it took longer than the {seconds:.3g} s that a case may take after one that ran "
+            f"longer than {usual:.3g} s"
+        )
+    return f"{said}, most of it in calls of answers lent to it" if lent > seconds / 2 else said
 
 
 def seen(end: End, seconds: float = 0.0) -> Seen:

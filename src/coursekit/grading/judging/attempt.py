@@ -89,6 +89,7 @@ class Attempt:
         self.layers: dict[str, str] = {}
         self.peak = 0
         self._spent = 0.0  # seconds of the processes that have ended
+        self._lent = 0.0  # of these, in calls of our answers
         self._on_cells = 0.0  # of all seconds
         self._warm, self._cells = warm, list(cells)
         self._wanted = list(wanted)
@@ -107,6 +108,11 @@ class Attempt:
     def spent(self) -> float:
         """Seconds that all processes together have used of their time."""
         return self._spent + (self._process.spent if self._process is not None else 0.0)
+
+    @property
+    def lent(self) -> float:
+        """Seconds of these in which answers of ours were computed."""
+        return self._lent + (self._process.lent if self._process is not None else 0.0)
 
     def process(self) -> StudentProcess:
         """Return a process in which the cells have run; a fresh one if the last has ended."""
@@ -144,6 +150,7 @@ class Attempt:
             self._process.end()
             self.peak = max(self.peak, self._process.peak)
             self._spent += self._process.spent
+            self._lent += self._process.lent
             self._process = None
 
     def trouble(self, grade_id: str, answer: str | None) -> Trouble | None:

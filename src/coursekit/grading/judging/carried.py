@@ -1,12 +1,13 @@
 """The judge's side of `ours`: runs our own answers on what a student's process asks them.
 
-The arguments come from a stranger: each call has an end in time, and may not take more memory than
-a submission may.
+The arguments come from a stranger: each call has an end in time, which is the stranger's, and takes
+no more memory than `ROOM`.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
 import resource
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
@@ -16,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from coursekit.assignments.limits import Limits
+from coursekit.assignments.limits import MB, Limits
 from coursekit.exercises.fresh import same_chance
 from coursekit.exercises.question import Question
 from coursekit.grading.judging.alarm import Overtime, alarm
@@ -25,6 +26,7 @@ from coursekit.grading.student.ours import tensors_in
 
 LONGEST = 64 << 10  # bytes of a letter and its answer that are kept
 MOST = 1000  # of them
+ROOM = 512 * MB  # of memory, for one call
 
 
 class Carried:
@@ -52,14 +54,17 @@ class Carried:
             for name, answer in self._answers.items()
         }
 
-    def __call__(self, letter: wire.Letter) -> wire.Letter:
-        """Answer one letter; whatever goes wrong is the answer, too."""
+    def __call__(self, letter: wire.Letter, seconds: float = math.inf) -> wire.Letter:
+        """Answer one letter in so many seconds; whatever goes wrong is the answer, too."""
         name = letter.digest()
         if name in self._known:
             return self._known[name]
+        seconds = min(seconds, self._limits.cell_seconds)
         try:
-            with alarm(self._limits.cell_seconds), _bounded(self._limits.memory), same_chance():
+            with alarm(seconds), bounded(min(ROOM, self._limits.memory)), same_chance():
                 answer = self._answer(letter)
+            if len(answer.body) > self._limits.answer_bytes:
+                raise MemoryError(f"{len(answer.body):,} bytes are too many to be sent")
         except (Exception, Overtime) as error:
             said = " ".join(str(error).split())[:200]
             return wire.seal({"error": f"ours raises {type(error).__name__}: {said}"}, [])
@@ -104,7 +109,7 @@ def _gradients(value: Any, leaves: list[Tensor], grads: list[Tensor]) -> list[Te
 
 
 @contextlib.contextmanager
-def _bounded(memory: int) -> Iterator[None]:
+def bounded(memory: int) -> Iterator[None]:
     """Let this process take so much more memory, where the system says what it has."""
     try:
         size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()

@@ -8,15 +8,21 @@ process that gives the same bytes is led along without the case itself being run
 
 from __future__ import annotations
 
+import math
+import sys
 from collections import OrderedDict
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
 
 from coursekit.exercises.comparing.outcome import Outcome
-from coursekit.grading.judging.proxy import Link, StudentError, contains_remote
+from coursekit.grading.judging.proxy import Link, Remote, StudentError
 from coursekit.grading.student.wire import Letter
 
 BYTES = 64 << 20  # kept of all dialogues together
-LONGEST = 1 << 20  # bytes of one that is kept
+LONGEST = 1 << 20  # bytes of one that is kept, and of what came of a case
 ENTRY = 1000  # bytes of an entry itself, roughly
 
 
@@ -26,7 +32,7 @@ class End:
 
     outcome: Outcome
     difference: str | None
-    size: int = 0  # of what was said, which the outcome may hold
+    size: float = 0  # of the outcome
 
 
 class Memory:
@@ -47,13 +53,13 @@ class Memory:
     def keep(self, link: Link, end: End) -> None:
         """Remember a dialogue that has come to its end."""
         size = sum(len(sent.body) + len(reply.body) for sent, reply in link.heard)
-        if size > LONGEST or link.case in self._erratic or not _lasts(end.outcome):
+        if max(size, end.size) > LONGEST or link.case in self._erratic or not _lasts(end.outcome):
             return
         place = link.case.encode()
         for sent, reply in link.heard:
             self._put(place, sent)
             place = reply.digest(place)
-        self._put(place, End(end.outcome, end.difference, size))
+        self._put(place, end)
 
     def give_up(self, case: str) -> None:
         """Remember no more of a case that does not ask the same every time."""
@@ -74,17 +80,25 @@ class Memory:
             self._room += _size(step)
 
 
-def _lasts(outcome: Outcome) -> bool:
-    """Say whether an outcome may be kept: not one that holds a process, or the judge's own want.
+def weight(value: Any) -> float:
+    """Return how many bytes a value takes, roughly; an object elsewhere holds all that was said."""
+    if isinstance(value, Remote):
+        return math.inf
+    if isinstance(value, torch.Tensor):
+        return ENTRY + value.numel() * value.element_size()
+    if isinstance(value, np.ndarray):
+        return ENTRY + value.nbytes
+    if isinstance(value, dict):
+        return 250 + sum(100 + weight(key) + weight(item) for key, item in value.items())
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return 100 + sum(8 + weight(item) for item in value)
+    return sys.getsizeof(value, ENTRY)
 
-    What an error has seen on its way here is forgotten.
-    """
-    error = outcome.error
-    if error is not None:
-        error.__traceback__ = error.__context__ = error.__cause__ = None
-        return not isinstance(error, MemoryError) or isinstance(error, StudentError)
-    return contains_remote(outcome.value) is None
+
+def _lasts(outcome: Outcome) -> bool:
+    """Say whether an outcome may be kept: not what is the judge's own want."""
+    return not isinstance(outcome.error, MemoryError) or isinstance(outcome.error, StudentError)
 
 
 def _size(step: Letter | End) -> int:
-    return ENTRY + (step.size if isinstance(step, End) else len(step.body))
+    return ENTRY + int(step.size if isinstance(step, End) else len(step.body))

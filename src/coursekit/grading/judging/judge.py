@@ -65,11 +65,11 @@ class Judge:
         return [self._carried(look, verdicts, attempt, answers) for look in looks]
 
     def _looks(
-        self, names: Iterable[str], attempt: Attempt, answers: dict[str, str]
+        self, names: Iterable[str], attempt: Attempt, answers: dict[str, str], **how: bool
     ) -> list[Looking]:
         """Look at some questions, from their first case to their last."""
         looks = [
-            Looking(question, answers.get(question.name), self._known[question.name].cases)
+            Looking(question, answers.get(question.name), self._known[question.name].cases, **how)
             for question in self.assignment.questions
             if question.name in names
         ]
@@ -77,7 +77,7 @@ class Judge:
             self._open(look, attempt)
         for hidden in (False, True):
             for look in looks:
-                if look.verdict is None:
+                if not look.over:
                     self._take(look, look.of(hidden), attempt)
         return looks
 
@@ -102,6 +102,8 @@ class Judge:
         for number in numbers:
             end = ends.get(number)
             look.seen.append(seen(end) if end else self.asking.alone(look, number, attempt))
+            if look.over:
+                return
             error = look.seen[-1].outcome and look.seen[-1].outcome.error
             if not look.answer and number == 0 and isinstance(error, NotImplementedError):
                 look.verdict = self._without(
@@ -185,16 +187,18 @@ class Judge:
         """Judge one question with some answers of ours in its notebook.
 
         First in the process that is there. It has seen hidden cases, so nothing that it says may be
-        passed on; that all is right may. For any other end the notebook runs afresh.
+        passed on; that all is right may. At any other end the notebook runs afresh, and what never
+        ended is not waited for as long again.
         """
         attempt.carry(carried)
-        (look,) = self._looks([question.name], attempt, answers)
-        if look.verdict is None and all(seen.passed for seen in look.seen):
+        (look,) = self._looks([question.name], attempt, answers, strict=True)
+        if not look.over:
             return self._verdict(look)
+        endless = any(seen.status == "TIMEOUT" for seen in look.seen)
         attempt.restart()
         again = attempt.again(carried)
         try:
-            (look,) = self._looks([question.name], again, answers)
+            (look,) = self._looks([question.name], again, answers, endless=endless)
         finally:
             again.restart()
             attempt.peak = max(attempt.peak, again.peak)

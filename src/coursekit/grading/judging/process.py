@@ -2,7 +2,8 @@
 
 Nothing here trusts what comes in: output is cut while it is read, messages have caps, every wait
 has an end, and whatever goes wrong with a student's process is a `Stopped` with its status. Time is
-that of the processor: how busy the machine is with others makes no answer slower.
+that of the processor: how busy the machine is with others makes no answer slower. What we do
+ourselves for a process, reading its letters or computing what it asks, is of its time, too.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ import signal
 import socket
 import struct
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
+from coursekit.assignments.limits import MB
 from coursekit.grading.verdict import Status
 
 if TYPE_CHECKING:
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
 
 PIECE = 1 << 16  # bytes taken in at once; for more than this Python asks the system for memory
 STALE = 1000  # answers out of turn that are passed over
-BACK = 5000  # calls of ours that an answer may make while it answers one question of ours
 GLANCE = 0.25  # seconds between two looks at how long a process has worked
 CREDENTIALS = struct.Struct("3i")  # process, user, group
 PASS_CREDENTIALS = 16  # of Linux; Python has no name for it
@@ -105,7 +106,11 @@ class StudentProcess:
         self.layers: dict[str, str] = {}
         self.peak = 0
         self.worked = 0.0  # seconds of processor time, as they were when somebody last looked
-        self.kept = 0.0  # seconds for which it was ready to work, while others had the processors
+        self.served = 0.0  # seconds of ours for its sake
+        self.lent = 0.0  # of these, in calls of our answers
+        self._serving: float | None = None  # our clock, as it was when we last looked
+        self._queued = 0.0  # seconds for which it was ready, while others had the processors
+        self._away = 0.0  # seconds by the clock for which it has waited for answers of ours
         self.waited = 0.0  # seconds for which we have waited for it, less those
         self._looked = 0.0
         self.greedy = False
@@ -137,22 +142,50 @@ class StudentProcess:
 
     @property
     def spent(self) -> float:
-        """Seconds of its time: those that it has worked, or its share of those it has slept."""
+        """Seconds of its time: worked by it or for it, or its share of those it has slept."""
         return max(self.look(), self.waited / self.limits.patience)
 
+    @property
+    def kept(self) -> float:
+        """Seconds for which others have kept it from working."""
+        return self._queued + self._away
+
+    @contextlib.contextmanager
+    def serving(self) -> Iterator[None]:
+        """Count what is done meanwhile, in this thread, as time of the process."""
+        if self._serving is not None:
+            yield
+            return
+        self._serving = time.thread_time()
+        try:
+            yield
+        finally:
+            self.look()
+            self._serving = None
+
     def look(self) -> float:
-        """Return for how many seconds the process has worked; 0 where the system does not say."""
+        """Return how long the process has worked, if the system says so, and we have for it."""
+        if self._serving is not None:
+            now = time.thread_time()
+            self.served, self._serving = self.served + now - self._serving, now
         if self._pid and not self.ended:
             with contextlib.suppress(OSError):
                 self.worked = time.clock_gettime(~self._pid << 3 | 2)  # the clock of a process
             if time.monotonic() > self._looked + GLANCE / 5:
                 self._look_closely()
-        return self.worked
+        return self.worked + self.served
 
     def _look_closely(self) -> None:
         self._looked = time.monotonic()
         with contextlib.suppress(OSError, ValueError, IndexError):
-            self.kept = int(Path(f"/proc/{self._pid}/schedstat").read_bytes().split()[1]) / 1e9
+            self._queued = int(Path(f"/proc/{self._pid}/schedstat").read_bytes().split()[1]) / 1e9
+
+    def check(self, until: Until) -> float:
+        """Return how much time is left, in seconds; at the end of it, end the process."""
+        left = self._left(until)
+        if left <= 0:
+            self._stop("TIMEOUT", "")
+        return left
 
     def _left(self, until: Until) -> float:
         """Return for how long one may wait before one has to look again; 0 or less at the end."""
@@ -177,17 +210,20 @@ class StudentProcess:
         letters: Sequence[Letter],
         about: dict[str, Any],
         until: Until,
-        ours: Callable[[Letter], Letter] | None = None,
+        ours: Callable[[Letter, float], Letter] | None = None,
+        room: int | None = None,
     ) -> tuple[dict[str, Any], list[Letter]]:
         """Send letters with `about` on their envelope; return the envelope and as many replies.
 
-        While it answers, the process may call back, and is answered by `ours`.
+        While it answers, the process may call back, and is answered by `ours`. `room` is for all
+        bytes that it sends, and for what it is answered.
         """
         if self.ended:
             raise Stopped("CRASH", "the process had ended")
         began, kept = time.monotonic(), self.kept
         try:
-            return self._exchange(letters, about, until, ours)
+            with self.serving():
+                return self._exchange(letters, about, until, ours, room)
         finally:
             self.waited += max(0.0, time.monotonic() - began - (self.kept - kept))
 
@@ -196,7 +232,8 @@ class StudentProcess:
         letters: Sequence[Letter],
         about: dict[str, Any],
         until: Until,
-        ours: Callable[[Letter], Letter] | None,
+        ours: Callable[[Letter, float], Letter] | None,
+        room: int | None,
     ) -> tuple[dict[str, Any], list[Letter]]:
         from coursekit.grading.student import wire
 
@@ -204,13 +241,15 @@ class StudentProcess:
         token = secrets.token_hex(8)
         envelope = {**about, "sequence": self._number, "token": token}
         self._send(wire.frame(envelope, *letters), until)
-        calls = 0
+        calls, left = 0, wire.BODY_BYTES if room is None else room
         while True:
             try:
-                header, body = wire.lengths(self._take(wire.PREFIX.size, until))
+                header, body = wire.lengths(self._take(wire.PREFIX.size, until), left)
                 text = bytes(self._take(header, until))
                 envelope, replies = wire.unframe(text, self._take(body, until))
             except wire.Garbled as error:
+                if room is not None and isinstance(error, wire.TooLarge):
+                    self._too_much()
                 self.refuse(error)
             if envelope.get("sequence") != self._number or envelope.get("token") != token:
                 self._stale += 1
@@ -223,9 +262,30 @@ class StudentProcess:
             if not back:
                 return envelope, replies
             calls += 1
-            if calls > BACK:
-                self._stop("CRASH", "the process called back too often")
-            self._send(wire.frame({}, ours(replies[0])), until)
+            if calls > self.limits.lent_calls:
+                most = f"{self.limits.lent_calls:,}"
+                self._stop("TIMEOUT", f"it called the answers lent to it more than {most} times")
+            answer = self._lend(ours, replies[0], until)
+            left -= body + len(answer.body)
+            if left < 0:
+                self._too_much()
+            self._send(wire.frame({}, answer), until)
+
+    def _lend(
+        self, ours: Callable[[Letter, float], Letter], letter: Letter, until: Until
+    ) -> Letter:
+        """Ask an answer of ours, within the time that is left."""
+        left, served, began = self.check(until), self.served, time.monotonic()
+        try:
+            return ours(letter, left)
+        finally:
+            self.look()
+            self.lent += self.served - served
+            self._away += time.monotonic() - began
+
+    def _too_much(self) -> NoReturn:
+        most = self.limits.answer_bytes / MB
+        self._stop("MEM", f"it handed over more than {most:g} MB, which is all that is read of it")
 
     def unseal(self, reply: Letter) -> tuple[dict[str, Any], list[memoryview]]:
         """Open a letter of this process; if it is none, the process is ended."""
@@ -293,6 +353,9 @@ class StudentProcess:
         """Return the next bytes of the channel; memory grows only as they arrive."""
         while len(self._incoming) < size:
             self._wait(until)
+        if len(self._incoming) == size:
+            taken, self._incoming = self._incoming, bytearray()
+            return taken
         taken = self._incoming[:size]
         del self._incoming[:size]
         return taken
@@ -301,10 +364,7 @@ class StudentProcess:
         """Take in whatever comes next, from wherever."""
         ready: list[Any] = []
         while not ready:
-            left = self._left(until)
-            if left <= 0:
-                self._stop("TIMEOUT", "")
-            ready = self._selector.select(min(left, GLANCE))
+            ready = self._selector.select(min(self.check(until), GLANCE))
         died = False
         for key, events in ready:
             if key.fd in self._pipes:

@@ -64,10 +64,12 @@ class Link:
         self.about = about  # for the envelope
         self.ask: Callable[[Link, wire.Letter], None] | None = None
         self._next = 0  # of `heard`
+        self.kept = 0  # bytes of the answers
 
     def hear(self, letter: wire.Letter, reply: wire.Letter) -> None:
         """Take down one more letter and its answer."""
         self.heard.append((letter, reply))
+        self.kept += len(reply.body) + 8 * len(reply.sizes)
         self.place = reply.digest(self.place)
 
     def rewind(self) -> None:

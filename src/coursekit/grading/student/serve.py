@@ -7,6 +7,7 @@ arguments of the call that is being answered. What it answers is not believed bu
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import socket
 import sys
@@ -113,6 +114,8 @@ class Student:
             self._about = {name: envelope[name] for name in ("sequence", "token")}
             if envelope.get("fresh"):
                 self._seats.clear()
+            # what a case hands over may be of any size: the judge refuses it, and says so
+            self._room = math.inf if "cases" in envelope else wire.BODY_BYTES
             cases = envelope.get("cases") or [AT_HOME]
             replies, used = [], []
             for about, letter in zip(cases, letters, strict=True):
@@ -133,7 +136,7 @@ class Student:
 
     def _send(self, about: dict[str, Any], *letters: wire.Letter) -> None:
         try:
-            frame = wire.frame(self._about | about, *letters)
+            frame = wire.frame(self._about | about, *letters, room=self._room)
         except wire.Unsendable as error:  # one by one they may be
             few = [_sealed({"error": describe(error)}, [])] * len(letters)
             frame = wire.frame(self._about, *few)

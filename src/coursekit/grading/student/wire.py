@@ -46,6 +46,10 @@ class Garbled(Exception):
     """A frame that nobody who speaks the protocol has written."""
 
 
+class TooLarge(Garbled):
+    """A frame with more bytes than there is room for."""
+
+
 class Unsendable(TypeError):
     """A value that cannot cross and has nothing that could stand for it."""
 
@@ -91,21 +95,23 @@ def unseal(letter: Letter) -> tuple[dict[str, Any], list[memoryview]]:
     return message, buffers
 
 
-def frame(envelope: dict[str, Any], *letters: Letter) -> bytes:
+def frame(envelope: dict[str, Any], *letters: Letter, room: float = BODY_BYTES) -> bytes:
     """Return the bytes of one frame."""
     header = json.dumps({**envelope, "sizes": [letter.sizes for letter in letters]}).encode()
     size = sum(len(letter.body) for letter in letters)
-    if len(header) > HEADER_BYTES or size > BODY_BYTES:
+    if len(header) > HEADER_BYTES or size > room:
         raise Unsendable(f"the value is too large ({len(header) + size:,} bytes)")
     bodies = (letter.body for letter in letters)
     return b"".join((PREFIX.pack(len(header), size), header, *bodies))
 
 
-def lengths(prefix: bytes) -> tuple[int, int]:
+def lengths(prefix: bytes, room: float = BODY_BYTES) -> tuple[int, int]:
     """Return how many bytes of header and of arrays follow; refuse what is too many."""
     header, body = PREFIX.unpack(prefix)
-    if header > HEADER_BYTES or body > BODY_BYTES:
+    if header > HEADER_BYTES:
         raise Garbled("a message that is too large")
+    if body > room:
+        raise TooLarge("a message that is too large")
     return header, body
 
 
