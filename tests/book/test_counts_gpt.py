@@ -175,3 +175,11 @@ def test_code_on_a_page_imports_what_it_uses(page):
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
                 and node.id[0].isupper()}  # fmt: skip
         assert used <= known, f"{page.name}: nobody has imported {', '.join(sorted(used - known))}"
+
+
+def test_what_the_heads_were_asked():
+    """The page takes both numbers from the notebook, which repeats the training's."""
+    assert values(cell("training/gpt_heads", "data"), "AWAY", "ANSWERS") == [50, 4]
+    glued = cell("gpt", "gpt-heads-trained-glue")
+    assert 'glue("gpt-heads-away", 50)' in glued
+    assert 'glue("gpt-heads-answers", in_words(4))' in glued
