@@ -18,6 +18,7 @@ from coursekit.book.lecture_map import DECKS
 from coursekit.data.commands import commands, phrases, split_commands
 from coursekit.data.splits import SHARES
 from coursekit.data.verses import verses
+from coursekit.exercises import catalogue
 from coursekit.models import GPT, GPTConfig
 from coursekit.notebooks.imports import read_notebook
 from coursekit.tokenizers import unigram
@@ -414,3 +415,9 @@ def test_the_chapter_on_training():
     assert says("three-seeds", "patience=4") and says("growing-figure-shown", '["batch"] // 4')
     assert forecast.LAUNCH == 10e-6 and forecast.SHARE == 0.5
     assert 2 * rehearsal.ROWS == 4  # rows of the second step
+
+
+def test_the_page_on_grading():
+    demo = (ROOT / "src/coursekit/grading/demo/demo.py").read_text(encoding="utf-8")
+    assert "arguments.students or 60" in demo
+    assert len(catalogue.load("a01_kernels").questions) == 5
