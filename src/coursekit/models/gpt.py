@@ -3,10 +3,10 @@
 Radford et al. (2018) put the norm behind each sublayer ("post"); GPT-2 (Radford et al., 2019) moved
 it in front, added one at the top, and shrank the layers that write into the residual stream by
 1/√N, N being their number. The rest is the same: learned positions, GELU in its tanh form, and one
-matrix that is embedding and output at once. What models have today is a choice of `GPTConfig` each,
-and `GPTConfig.llama()` is all of them together: rotary positions, the root mean square as norm,
-SwiGLU, no biases, an output matrix of its own, and fewer heads for keys and values (Touvron et al.,
-2023). The book explains it in "GPT".
+matrix that is embedding and output at once. What models have today is a choice of `GPTConfig` each.
+`GPTConfig.llama()` makes those of the first Llama (Touvron et al., 2023): rotary positions, the
+root mean square as norm, SwiGLU, no biases, an output matrix of its own; fewer heads for keys and
+values, and a window, came later. The book explains it in "GPT".
 Shapes: B batch, T length, S length with the past, D width, V vocabulary.
 """
 
