@@ -11,7 +11,6 @@ import math
 import resource
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -26,6 +25,7 @@ from coursekit.grading.student.ours import tensors_in
 
 LONGEST = 64 << 10  # bytes of a letter and its answer that are kept
 MOST = 1000  # of them
+PAGE = resource.getpagesize()
 ROOM = 512 * MB  # of memory, for one call
 
 
@@ -112,7 +112,8 @@ def _gradients(value: Any, leaves: list[Tensor], grads: list[Tensor]) -> list[Te
 def bounded(memory: int) -> Iterator[None]:
     """Let this process take so much more memory, where the system says what it has."""
     try:
-        size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        with open("/proc/self/statm", "rb", buffering=0) as statm:
+            size = int(statm.read().split()[0]) * PAGE
     except OSError:
         yield
         return
