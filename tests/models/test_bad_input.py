@@ -152,9 +152,7 @@ def test_a_head_says_how_a_config_becomes_what_it_stands_on(head):
 
 
 def test_a_detr_without_a_backbone_speaks_of_the_images_it_was_given():
-    with pytest.raises(
-        ValueError, match="without a backbone, images that are feature maps must"
-    ):
+    with pytest.raises(ValueError, match="without a backbone, images that are feature maps must"):
         m.DETR(m.DETRConfig.small()).eval()(torch.rand(1, 3, 64, 64))
 
 
