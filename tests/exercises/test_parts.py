@@ -91,7 +91,7 @@ def cached_attention(q, k, v, past=None):
 
 
 def turn(x, places, base=10_000.0):
-    return Rotary(width=x.shape[-1], base=base)(x, places)
+    return Rotary(width=x.shape[-1], base=base)(x, places=places)
 
 
 class RotaryAttention(nn.Module):

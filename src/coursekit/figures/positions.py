@@ -76,7 +76,7 @@ def clock_hands(speeds: Sequence[float], starts: Sequence[int], delta: int) -> F
         for place in range(0, round(2 * math.pi / speed - 0.4 * step), step):
             x, y = math.sin(speed * place), math.cos(speed * place)
             axis.plot([0.94 * x, x], [0.94 * y, y], color=COLOURS["grey"], linewidth=1)
-            axis.text(1.33 * x, 1.25 * y, f"{place}", ha="center", va="center", fontsize=11)
+            axis.text(1.32 * x, 1.25 * y, f"{place}", ha="center", va="center", fontsize=11)
         for style, start, radius in zip(LINES, starts, (0.62, 0.5)):
             for place, mark in ((start, "o"), (start + delta, "^")):
                 x, y = 0.86 * math.sin(speed * place), 0.86 * math.cos(speed * place)
@@ -161,7 +161,7 @@ def score_biases(biases: Mapping[str, Tensor], labels: Sequence[str]) -> Figure:
     for axis, (name, bias), label in zip(axes, biases.items(), labels, strict=True):
         image = _grid(axis, bias, cmap="viridis")
         axis.set(xlabel="key position", aspect="equal")
-        axis.set_title(name, fontsize=9)
+        axis.set_title(name, fontsize=10)
         bar = figure.colorbar(image, ax=axis, orientation="horizontal", label=label)
         bar.locator = MaxNLocator(3)
     axes[0].set_ylabel("query position")
@@ -249,7 +249,7 @@ def race(
         axis.set_axis_off()
     panels[len(points) - 3].tick_params(labelbottom=True)  # nothing stands below it
     legend = panels[len(points)].legend(
-        *panels[0].get_legend_handles_labels(), loc="center", frameon=False, fontsize=9
+        *panels[0].get_legend_handles_labels(), loc="center", frameon=False, fontsize=10
     )
     legend.set_in_layout(False)  # wider than its panel, it would push the column aside
     figure.supxlabel("steps of the training", fontsize=11)
@@ -267,7 +267,7 @@ def where_right(curves: Mapping[str, Tensor], trained: int, chance: float) -> Fi
         axis.axvspan(-0.5, trained - 0.5, color=COLOURS["sky"], alpha=0.25)
         axis.plot(100 * curve, color=COLOURS["blue"], linewidth=1.8)
         axis.axhline(100 * chance, color=COLOURS["grey"], linestyle=":")
-        axis.set_title(name, fontsize=9)
+        axis.set_title(name, fontsize=10)
         axis.set_ylim(0, 104)
         axis.set_yticks([0, 50, 100])
     figure.supxlabel(

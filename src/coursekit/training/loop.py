@@ -89,7 +89,7 @@ def train(
     check_whole(0, keep=keep)
     check_positive(clip=1 if clip is None else clip)
     check_choice(("no", "fp16", "bf16"), precision=precision)
-    if not isinstance(batches, Batches):
+    if not hasattr(batches, "from_step"):
         raise TypeError(
             f"batches must be Batches(items, collate, size=…), found {type(batches).__name__}"
         )

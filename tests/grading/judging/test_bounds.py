@@ -164,7 +164,7 @@ def test_time_in_which_a_case_is_led_astray_is_the_answers_own(tools):
         assert engine.grade(tools.submission()).points == 5
         began = time.thread_time()
         verdict = engine.grade(tools.submission("def square(x):\n    return torch.tensor(4.9)"))
-        assert time.thread_time() - began < 6
+        assert time.thread_time() - began < 8
     assert tools.statuses(verdict)[1] == "OK"
     assert verdict.questions[0].cases[9].status == "TIMEOUT"
 
@@ -243,8 +243,9 @@ def test_calls_of_what_is_lent_are_in_their_own_time(lender, tools, name, monkey
     assert (tools.statuses(verdict), cube.points) == (["FAIL", status], 0)
     assert said in cube.reason
     assert cube.reason.startswith("With ours in the place of your square")
-    # a second each: asked together in the first look and, twice, in the other; alone in the first
-    assert sum(seconds) < 5
+    # A second each: asked together in the first look and, twice, in the other; alone in the first.
+    # The system's alarm counts ticks, and on a busy machine misses many of them.
+    assert sum(seconds) < 12
     assert max(numbers) <= 4 * MB
 
 
