@@ -3,7 +3,7 @@
 import torch
 
 from coursekit.exercises import hidden
-from coursekit.exercises.probe import after, module_gradients, randn
+from coursekit.exercises.probe import after, gradients, module_gradients, randn
 
 
 def fill(module, shapes, seed=40, scale=0.4):
@@ -49,6 +49,11 @@ def gelu_scalar(student):
 @hidden("gelu", says="the input is left as it was")
 def gelu_keeps(student):
     return after(student.gelu, randn(3, 4))
+
+
+@hidden("gelu", says="gradients on both sides of zero")
+def gelu_gradients(student):
+    return gradients(student.gelu, torch.tensor([-3.0, -0.75, 0.0, 1.5]))
 
 
 # --- FeedForward
