@@ -26,6 +26,14 @@ def right(tuned, name, what="right"):
     return [run[what] for run in tuned[name]]
 
 
+def test_fresh_numbers_stay_near_chance_with_four_times_as_many_steps(tuned):
+    path = RESULTS / "gpt_heads/cpu-heads_longer.json"
+    longer = [run["metrics"] for run in json.loads(path.read_text(encoding="utf-8"))["runs"]]
+    assert len(longer) == 2 and max(run["right"] for run in longer) < 0.5 + 2 * NOISE
+    short = {run["steps"] for run in tuned["speech, fresh"]}
+    assert {run["steps"] for run in longer} == {4 * steps for steps in short}
+
+
 @pytest.mark.parametrize("task", ["speech", "next"])
 def test_with_speeches_the_writer_is_ahead_of_fresh_numbers(tuned, task):
     fresh, writer = right(tuned, f"{task}, fresh"), right(tuned, f"{task}, writer")
