@@ -158,15 +158,15 @@ def test_time_in_which_a_case_is_led_astray_is_the_answers_own(tools):
             pass
         return found
 
-    cases = tuple(Case(f"{n}", astray) for n in range(10))
+    cases = tuple(Case(f"{n}", astray) for n in range(30))
     limits = replace(tools.LIMITS, cell_seconds=1.0, question_seconds=2.0)
     with engine_of(tools, limits=limits, cases=cases, misconceptions=()) as engine:
         assert engine.grade(tools.submission()).points == 5
         began = time.thread_time()
         verdict = engine.grade(tools.submission("def square(x):\n    return torch.tensor(4.9)"))
-        assert time.thread_time() - began < 8
+        assert time.thread_time() - began < 20  # where all thirty would take 27
     assert tools.statuses(verdict)[1] == "OK"
-    assert verdict.questions[0].cases[9].status == "TIMEOUT"
+    assert verdict.questions[0].cases[29].status == "TIMEOUT"
 
 
 # what calls `square` of ours in the place of a wrong one, and no end of it
@@ -244,8 +244,9 @@ def test_calls_of_what_is_lent_are_in_their_own_time(lender, tools, name, monkey
     assert said in cube.reason
     assert cube.reason.startswith("With ours in the place of your square")
     # A second each: asked together in the first look and, twice, in the other; alone in the first.
-    # The system's alarm counts ticks, and on a busy machine misses many of them.
-    assert sum(seconds) < 12
+    # The system's alarm counts ticks and misses most of them on a busy machine, so what is held is
+    # that there is an end: alone, a call of these would go on for thirty years.
+    assert sum(seconds) < 60
     assert max(numbers) <= 4 * MB
 
 
