@@ -12,7 +12,7 @@ root = Path(__file__).resolve().parents[1]
 c.CourseDirectory.course_id = "attention"
 c.CourseDirectory.root = str(root)
 c.CourseDirectory.source_directory = "solutions/notebooks"
-c.CourseDirectory.ignore.extend(["hidden.py", "assignment.toml"])  # should one be astray there
+c.CourseDirectory.ignore.extend(["*.py", "*.md", "*.toml"])  # of questions, should one be astray
 c.CourseDirectory.release_directory = "notebooks/assignments"
 c.CourseDirectory.submitted_directory = "autograder/submitted"
 c.CourseDirectory.autograded_directory = "autograder/autograded"

@@ -241,7 +241,7 @@ class Ps1:
 
     name: str = "ps1"
     notebook: str = json.dumps(PS1)
-    hidden: str = ""
+    files: tuple[tuple[str, str], ...] = ()
     key: str = "master-key"
 
 

@@ -22,7 +22,7 @@ ALWAYS = ("test_layers.py", "test_style.py", "test_people.py", "test_mutants.py"
 READ = {
     "book": ("book/test_names.py", "book/test_lecture_map.py"),
     "notebooks": ("notebooks/test_lint.py", "notebooks/test_lint_assignments.py"),
-    "solutions": ("exercises/test_audit.py", "assignments/test_release.py"),
+    "solutions": ("questions/test_audit.py", "assignments/test_release.py"),
     "results": ("trainings/test_results.py",),
     "Makefile": ("test_cli.py",),
     "pyproject.toml": ("test_cli.py",),

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from coursekit import address, cli, doctor
+from coursekit.check import answer
 from coursekit.course import SOURCES
-from coursekit.exercises.checking import answer
 from coursekit.notebooks.lint import all_notebooks, lint
 from coursekit.notebooks.moving import home
 

@@ -44,11 +44,9 @@ ROOMS = [
     "trainings",
     "book",
     "assignments",
-    "exercises",
-    "exercises.comparing",
-    "exercises.checking",
-    "exercises.submitting",
-    "exercises.audit",
+    "exercises",  # the old name of what follows
+    "check",
+    "questions",
     "grading",
     "grading.sandbox",
     "grading.student",
@@ -169,10 +167,21 @@ def test_the_guide_names_the_parts():
         ("masks", "import coursekit.cli", "coursekit/masks.py imports cli"),
         ("masks", "from coursekit import notebooks", "coursekit/masks.py imports notebooks"),
         (
-            "exercises/question",
+            "questions/question",
             "from coursekit.grading.text import one_line",
-            "coursekit/exercises/question.py imports grading,",
+            "coursekit/questions/question.py imports grading,",
         ),
+        (
+            "check/checking",
+            "from coursekit.questions.known import Known",
+            "coursekit/check/checking.py imports questions,",
+        ),
+        (
+            "check/handin",
+            "def f():\n    from coursekit.grading.verdict import Verdict",
+            "coursekit/check/handin.py imports grading,",
+        ),
+        ("questions/known", "from coursekit.check.compare import same", None),
         (
             "grading/judging/judge",
             "from coursekit.grading.results import pages",
@@ -190,7 +199,8 @@ def test_the_guide_names_the_parts():
     ],
 )
 def test_a_violation_is_seen(course, name, line, said):
-    rooms = ("grading/text", "grading/results/pages", "grading/judging/judge")
+    rooms = ("grading/text", "grading/verdict", "grading/results/pages", "grading/judging/judge")
+    rooms += ("check/compare", "questions/known")
     for module in ("masks", "cli", "errors", "notebooks/run", "figures/masks", "blocks", *rooms):
         course.module(f"coursekit/{module}", "")
     course.module(f"coursekit/{name}", line)

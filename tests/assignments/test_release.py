@@ -13,9 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.assignments import public, release
-from coursekit.assignments.leaks import leaks
+from coursekit.assignments import release
 from coursekit.errors import CourseError
+from coursekit.questions import public
+from coursekit.questions.compiling import PLACE
+from coursekit.questions.leaks import leaks
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = release.sources(ROOT)
@@ -128,16 +130,23 @@ def test_release_names_what_there_is(small):
         command("release", small)
 
 
+RELEASED = {f"notebooks/assignments/{NAMES[0]}/{NAMES[0]}.ipynb", f"{PLACE}/{NAMES[0]}.zip"}
+
+
+def files(folder):
+    """Return the files of a public course, without its history."""
+    found = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    return {path.as_posix() for path in found if path.parts[0] != ".git"}
+
+
 def test_the_public_tree_has_the_release_and_nothing_private(small, tmp_path):
     command("release", small, all=True)
     (small / "README.md").write_text("hello")
     out = tmp_path / "public"
     assert command("public", small, folder=out) == 0
-    there = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
-    name = NAMES[0]
-    assert there == {"README.md", "_config.yml", f"notebooks/assignments/{name}/{name}.ipynb"}
+    assert files(out) == {"README.md", "_config.yml", *RELEASED}
     with pytest.raises(CourseError, match="not empty"):
-        command("public", small, folder=out)
+        command("public", small, folder=tmp_path)
 
 
 def test_what_nobody_has_committed_is_not_published(small, tmp_path):
@@ -148,16 +157,14 @@ def test_what_nobody_has_committed_is_not_published(small, tmp_path):
         subprocess.run([*git, *words], check=True)
     (small / "grades.csv").write_text("who,points")
     assert command("public", small, folder=tmp_path / "public") == 0
-    there = {path.name for path in (tmp_path / "public").rglob("*") if path.is_file()}
-    assert there == {"README.md", f"{NAMES[0]}.ipynb"}
+    assert files(tmp_path / "public") == {"README.md", *RELEASED}
 
 
 def test_the_public_tree_refuses_a_stale_release_and_a_leak(small, tmp_path):
     with pytest.raises(CourseError, match="not in step"):
         command("public", small, folder=tmp_path / "one")
     command("release", small, all=True)
-    hidden = (small / "solutions" / NAMES[0] / "hidden.py").read_text()
-    (small / "notes.md").write_text(hidden)
+    shutil.copy(small / "solutions" / NAMES[0] / "shares.py", small / "notes.md")
     with pytest.raises(CourseError, match=r"notes\.md has the line"):
         command("public", small, folder=tmp_path / "two")
     assert not (tmp_path / "two").exists()
@@ -182,6 +189,8 @@ def test_a_solution_in_a_released_notebook_is_seen(small):
 def test_a_real_public_tree_of_the_course(tmp_path):
     """The course as it is: no solution, no hidden case, no test that shows one."""
     count = public.public(ROOT, tmp_path / "public")
-    there = {path.relative_to(tmp_path / "public").parts[0] for path in tmp_path.glob("public/*")}
+    there = {path.name for path in tmp_path.glob("public/*")}
     assert count > 100 and {"src", "notebooks", "book"} <= there
     assert not there & {"solutions", "autograder", ".git"}
+    private = {"assignments", "check", "grading", "questions"}
+    assert not private & {path.name for path in tmp_path.glob("public/tests/*")}

@@ -15,10 +15,10 @@ import torch
 from coursekit import quick
 from coursekit.analysis.energy import PUBLISHED
 from coursekit.book.lecture_map import DECKS
+from coursekit.check import compiled
 from coursekit.data.commands import commands, phrases, split_commands
 from coursekit.data.splits import SHARES
 from coursekit.data.verses import verses
-from coursekit.exercises import catalogue
 from coursekit.models import GPT, GPTConfig
 from coursekit.notebooks.imports import read_notebook
 from coursekit.tokenizers import unigram
@@ -420,4 +420,4 @@ def test_the_chapter_on_training():
 def test_the_page_on_grading():
     demo = (ROOT / "src/coursekit/grading/demo/demo.py").read_text(encoding="utf-8")
     assert "arguments.students or 60" in demo
-    assert len(catalogue.load("a01_kernels").questions) == 5
+    assert len(compiled.load("a01_kernels").questions) == 5

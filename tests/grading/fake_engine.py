@@ -123,12 +123,12 @@ class Master:
 
     name: str
     notebook: str
-    hidden: str
+    files: tuple[tuple[str, str], ...]
     key: str
 
     @classmethod
-    def of(cls, name, notebook, hidden=""):
-        return cls(name, notebook, hidden, hash_of(name + notebook + hidden))
+    def of(cls, name, notebook, files=()):
+        return cls(name, notebook, files, hash_of(f"{name}{notebook}{files}"))
 
 
 def hash_of(text: str) -> str:

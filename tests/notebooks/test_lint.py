@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.errors import CourseError
 from coursekit.address import UNSET
+from coursekit.errors import CourseError
 from coursekit.notebooks.lint import all_notebooks, fix, lint
 
 ROOT = Path(__file__).resolve().parents[2]

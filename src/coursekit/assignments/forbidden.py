@@ -9,19 +9,19 @@ import ast
 from collections.abc import Iterable
 
 # Each table names all that computes the same: a way that is missing here is a way round.
-TRANSFORMER = (  # whole blocks and what is made of them
+BLOCKS = (  # whole blocks and what is made of them
     "torch.nn.Transformer",
     "torch.nn.TransformerEncoder",
     "torch.nn.TransformerEncoderLayer",
     "torch.nn.TransformerDecoder",
     "torch.nn.TransformerDecoderLayer",
 )
-LIBRARY = (  # attention as a whole
+ATTENTION = (  # attention as a whole
     "torch.nn.functional.scaled_dot_product_attention",
     "torch.nn.functional.multi_head_attention_forward",
     "torch.nn.MultiheadAttention",
     "torch.nn.attention",
-    *TRANSFORMER,
+    *BLOCKS,
     "coursekit",
 )
 SOFTMAX = (
@@ -65,10 +65,14 @@ SOFTMAX = (
     "torch.distributions",  # Categorical(logits=...).probs
     "scipy",
     "sklearn",
-    *LIBRARY,  # of scores as queries, with the identity for keys and values
+    *ATTENTION,  # of scores as queries, with the identity for keys and values
 )
 
-ALWAYS = ("coursekit.exercises.check", "coursekit.exercises.submit_check")  # may be called
+ALWAYS = tuple(  # may be called
+    f"coursekit.{home}.{name}"
+    for home in ("check", "exercises")
+    for name in ("check", "submit_check")
+)
 THERE = ("torch", "numpy", "math")  # when graded; of others nothing is (`grading.hiding`)
 METHOD = "torch.Tensor."
 USUAL = {"F": "torch.nn.functional", "nn": "torch.nn", "np": "numpy"}  # where no import is seen

@@ -23,7 +23,7 @@ from coursekit.errors import CourseError
 
 # nbconvert's ClearOutput takes these away with the outputs.
 NOISE = ("collapsed", "scrolled")
-PRIVATE = (".py", ".toml")  # hidden cases and settings; a picture or a table may go to students
+PRIVATE = (".py", ".md", ".toml")  # questions, settings; a picture or a table may go to students
 
 
 def sources(root: Path) -> list[str]:

@@ -40,10 +40,11 @@ def put_in_place(
         return
     for name in [n for n in sys.modules if n == "coursekit" or n.startswith("coursekit.")]:
         del sys.modules[name]  # ours; an import finds fresh ones, which know nothing
-    exercises = types.ModuleType("coursekit.exercises", "Quiet while a notebook is graded.")
-    exercises.__path__ = []
-    exercises.check = exercises.submit_check = quiet  # type: ignore[attr-defined]
-    sys.modules["coursekit.exercises"] = exercises
+    for name in ("coursekit.check", "coursekit.exercises"):
+        silent = types.ModuleType(name, "Quiet while a notebook is graded.")
+        silent.__path__ = []
+        silent.check = silent.submit_check = quiet  # type: ignore[attr-defined]
+        sys.modules[name] = silent
 
 
 def no_input(prompt: object = "") -> NoReturn:

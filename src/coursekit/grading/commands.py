@@ -106,7 +106,7 @@ def _exercises(commands: Any, adder: Adder, inside: Callable[..., Command]) -> N
     below = commands.add_parser("assignment", help=text)
     below.description = "Begins an assignment, and makes what students get."
     assignment = below.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    run = inside("assignments.public")
+    run = inside("questions.public")
     option = adder(assignment, run, "release", "make the students' notebooks from the sources")
     option("names", nargs="*", metavar="NAME", help="assignments")
     option("--all", action="store_true", help="every one")
@@ -116,15 +116,25 @@ def _exercises(commands: Any, adder: Adder, inside: Callable[..., Command]) -> N
     option("name", metavar="NAME", help="such as a10_mixing")
     option("questions", nargs="*", metavar="QUESTION", help="what is to be written (first)")
     option.__self__.set_defaults(action="new")
-    option = adder(assignment, run, "public", "copy the course without anything private")
-    option("folder", type=Path, metavar="DIR", help="an empty folder, or a new one")
+    option = adder(
+        assignment,
+        run,
+        "public",
+        "write the course that students may see, with a history of its own",
+    )
+    option("folder", type=Path, metavar="DIR", help="a new folder, or what this wrote before")
     option.__self__.set_defaults(action="public")
+    text = "write the notebooks with their solutions to notebooks/solutions, after the deadline"
+    option = adder(assignment, run, "solutions", text)
+    option("names", nargs="+", metavar="NAME", help="assignments")
+    option("--early", action="store_true", help="before the deadline, too")
+    option.__self__.set_defaults(action="solutions")
 
-    option = adder(commands, inside("exercises.audit"), "audit", "prove that assignments are sound")
+    option = adder(commands, inside("questions.audit"), "audit", "prove that assignments are sound")
     option("name", nargs="?", metavar="NAME", help="one assignment (default: all)")
 
     def submit_check(arguments: argparse.Namespace) -> int:
-        return import_module("coursekit.exercises.submitting.handin").run(arguments)
+        return import_module("coursekit.check.handin").run(arguments)
 
     text = "look at a notebook as the grader will"
     option = adder(commands, submit_check, "submit-check", text)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 import stat
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +18,7 @@ from typing import Any
 
 from coursekit.assignments.limits import Limits
 from coursekit.assignments.release import check_beside
+from coursekit.assignments.settings import settings_of
 from coursekit.course import private_folder, source_folder
 from coursekit.errors import CourseError
 
@@ -146,17 +146,6 @@ class Folders:
     def course_id(self) -> str:
         """nbgrader's name of the course."""
         return self.config.get("CourseDirectory", {}).get("course_id") or "default_course"
-
-
-def settings_of(folder: Path) -> dict[str, Any]:
-    """Return what the `assignment.toml` in an assignment's folder says; {} where there is none."""
-    path = Path(folder) / "assignment.toml"
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise CourseError(f"{path} cannot be read: {error}") from error
 
 
 def _folders_in(folder: Path) -> list[os.DirEntry[str]]:

@@ -13,7 +13,8 @@ from nbgrader.api import Gradebook
 from nbgrader.plugins import LateSubmissionPlugin
 from traitlets import Float, Unicode
 
-from coursekit.grading.gradebook.late import LateRule, due_of, replaced, rule_of
+from coursekit.assignments.settings import due_of
+from coursekit.grading.gradebook.late import LateRule, replaced, rule_of
 
 
 class DailyPenalty(LateSubmissionPlugin):

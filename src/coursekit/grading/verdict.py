@@ -51,6 +51,7 @@ class QuestionVerdict:
     reason: str  # one sentence that the student may read
     misconception: str = ""
     hint: str = ""  # for the student
+    unknown: str = ""  # a name of what came out, where no mistake is known that gives it
     flags: list[str] = field(default_factory=list)  # for a human: "calls nn.MultiheadAttention"
     carried: list[str] = field(default_factory=list)  # wrong answers in whose place ours stood
     cases: list[CaseVerdict] = field(default_factory=list)

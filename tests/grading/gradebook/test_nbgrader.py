@@ -14,10 +14,10 @@ import bs4
 import pytest
 
 from coursekit import cli
-from coursekit.assignments.leaks import leaks, private_lines
 from coursekit.assignments.release import release_text
 from coursekit.grading.folders import Folders
 from coursekit.grading.running.run import Options, grade_class
+from coursekit.questions.leaks import leaks, private_lines
 
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
 
@@ -201,12 +201,17 @@ def test_nothing_private_reaches_a_student_by_nbgraders_own_commands(classroom, 
 
 def test_what_is_private_beside_a_source_notebook_is_refused(classroom, capsys):
     a_class(classroom)
-    (classroom.source / "hidden.py").write_text("# a case\n")
     words = ["--root", str(classroom.root), "ps1"]
-    for command in (["assignment", "release"], ["grade"], ["collect"]):
-        assert cli.main([*command, *words]) == 1
-        said = capsys.readouterr().err
-        assert "solutions/notebooks/ps1/hidden.py stands beside a source notebook" in said
-        assert said.strip().endswith("move it to solutions/ps1/")
+    for name in ("square.py", "square.md", "assignment.toml"):
+        (classroom.source / name).write_text("# a case, a mistake, a deadline\n")
+        for command in (["assignment", "release"], ["grade"], ["collect"]):
+            assert cli.main([*command, *words]) == 1
+            said = capsys.readouterr().err
+            assert f"solutions/notebooks/ps1/{name} stands beside a source notebook" in said
+            assert said.strip().endswith("move it to solutions/ps1/")
+        if name != "assignment.toml":
+            (classroom.source / name).rename(classroom.root / name)
+    for name in ("square.py", "square.md"):
+        (classroom.root / name).rename(classroom.source / name)
     nbgrader(classroom.root, "generate_assignment", "ps1")
     assert files(classroom.root / "notebooks/assignments") == {"ps1/ps1.ipynb"}

@@ -14,27 +14,14 @@ import pytest
 import torch
 
 from coursekit.assignments.limits import MB, Limits
-from coursekit.exercises.question import Assignment, Case, Misconception, Question
+from coursekit.check.probe import gradients
 from coursekit.grading.judging.engine import Engine
 from coursekit.grading.judging.master import Master
 from coursekit.grading.verdict import Verdict
+from coursekit.questions.catalogue import Texts
+from coursekit.questions.question import Assignment, Case, Misconception, Question
 
 SECRET = "hidden-secret-49"
-HIDDEN = f"""
-import torch
-from coursekit.exercises import hidden
-
-@hidden("square", says="seven")
-def seven(student):
-    found = student.square(torch.tensor(7.0))
-    assert found.item() == 49, "{SECRET}"
-    return found
-
-@hidden("cube", says="gradients")
-def slopes(student):
-    from coursekit.exercises.probe import gradients
-    return gradients(student.cube, torch.tensor([1.0, 2.0]))
-"""
 LIMITS = Limits(
     cell_seconds=1.0,
     question_seconds=2.0,
@@ -47,6 +34,20 @@ LIMITS = Limits(
 )
 GOOD = "def square(x):\n    return x * x"
 GOOD_CUBE = "def cube(x):\n    return x ** 3"
+
+
+def seven(student):
+    found = student.square(torch.tensor(7.0))
+    if found.item() != 49:  # as `assert` says it where pytest does not add to what it says
+        raise AssertionError(SECRET)
+    return found
+
+
+def slopes(student):
+    return gradients(student.cube, torch.tensor([1.0, 2.0]))
+
+
+HIDDEN = {"square": Case("seven", seven), "cube": Case("gradients", slopes)}
 
 
 def question(name: str, power: int, points: float) -> Question:
@@ -66,6 +67,7 @@ def question(name: str, power: int, points: float) -> Question:
             Case("three", lambda student: getattr(student, name)(torch.tensor(3.0))),
             Case("a row", lambda student: getattr(student, name)(torch.tensor([1.0, -2.0]))),
         ),
+        hidden=(HIDDEN[name],),
         misconceptions=(
             Misconception("times", lambda x: x * power, f"{power} times is not to the {power}"),
             Misconception("no sign", lambda x: x.abs() ** (power + 1), "one factor too many"),
@@ -101,7 +103,67 @@ def wanted(name: str) -> str:
     return f"def {name}(x):\n    ### BEGIN SOLUTION\n    ### END SOLUTION"
 
 
-def master(square_tests: str, cube_tests: str, hidden: str = "", name: str = "powers") -> Master:
+PYTHON = """
+import torch
+from coursekit.check.probe import gradients
+from coursekit.questions import hidden, visible
+
+def {name}(x):
+    factors = {power}
+    return x**factors
+
+@visible("three")
+def three(student):
+    return student.{name}(torch.tensor(3.0))
+
+@visible("a row")
+def a_row(student):
+    return student.{name}(torch.tensor([1.0, -2.0]))
+"""
+SEVEN = f"""
+@hidden("seven")
+def seven(student):
+    found = student.square(torch.tensor(7.0))
+    assert found.item() == 49, "{SECRET}"
+    return found
+"""
+SLOPES = """
+@hidden("gradients")
+def slopes(student):
+    return gradients(student.cube, torch.tensor([1.0, 2.0]))
+"""
+ABOUT = """page: kernels
+forbidden: torch.pow, torch.nn.functional.softmax
+{needs}
+the {name} needs {power} factors
+
+## times
+x**factors  ->  x * factors
+{power} times is not to the {power}
+
+## one more
+factors = {power}  ->  factors = {power} + 1
+one factor too many
+"""
+FILES = (  # the same assignment as it stands on the disk, in `solutions/powers/`
+    ("cube.md", ABOUT.format(name="cube", power=3, needs="needs: square\n")),
+    ("cube.py", PYTHON.format(name="cube", power=3) + SLOPES),
+    ("square.md", ABOUT.format(name="square", power=2, needs="")),
+    ("square.py", PYTHON.format(name="square", power=2) + SEVEN),
+)
+
+
+def titled(made: Master) -> Master:
+    """Return a master whose notebook has the headings that files of questions ask for."""
+    cells = json.loads(made.notebook)["cells"]
+    for name, points in (("cube", 3), ("square", 2)):
+        at = [one["id"] for one in cells].index(name)
+        text = f"## {name.title()}\n\n*{points} points · easy · 1 minute*"
+        cells.insert(at, cell(f"about-{name}", text, "markdown"))
+    return Master.of(made.name, notebook(*cells), made.files)
+
+
+def master(square_tests: str, cube_tests: str, files: Texts = (), name: str = "powers") -> Master:
     source = notebook(
         cell("imports", "import torch"),
         cell("square", wanted("square"), solution=True),
@@ -109,10 +171,10 @@ def master(square_tests: str, cube_tests: str, hidden: str = "", name: str = "po
         cell("cube", wanted("cube"), solution=True),
         cell("test_cube", cube_tests, grade=True, locked=True, points=3),
     )
-    return Master.of(name, source, hidden)
+    return Master.of(name, source, files)
 
 
-MASTER = master("check(square)", "check(cube)", HIDDEN)
+MASTER = master("check(square)", "check(cube)")
 
 
 def submission(
@@ -232,13 +294,6 @@ class Desk:
 
 def statuses(verdict: Verdict) -> list[str]:
     return [question.status for question in verdict.questions]
-
-
-class Powers(Engine):
-    """The engine as a worker of `coursekit grade` makes it, for an assignment of these tests."""
-
-    def __init__(self, master: Master, limits: Limits, require: frozenset[str]) -> None:
-        super().__init__(master, limits, require, assignment=ASSIGNMENT)
 
 
 @pytest.fixture(scope="session")

@@ -65,6 +65,17 @@ def grade(kind: str, tools) -> None:
         "imports a reference": (
             "import sys\nsys.meta_path.pop(0)\nimport coursekit.attention\nassert 0, 'FOUND'"
         ),
+        "reads the questions": (
+            "import os, coursekit\n"
+            "open(os.path.join(os.path.dirname(coursekit.__file__), 'questions', 'wrong.py'))"
+        ),
+        "reads what check should see": (
+            "import os, coursekit\nhome = os.path.dirname(coursekit.__file__)\n"
+            "open(os.path.join(home, 'check', 'compiled', 'a01_kernels.zip'))"
+        ),
+        "imports the questions": (
+            "import sys\nsys.meta_path.pop(0)\nimport coursekit.questions\nassert 0, 'FOUND'"
+        ),
         "writes": "open('/usr/x', 'w')",
         "writes home": "open('/tmp/mine', 'w')",
         "connects": "import socket\nsocket.create_connection(('127.0.0.1', 9), 1)",

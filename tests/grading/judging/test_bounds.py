@@ -11,12 +11,12 @@ import pytest
 import torch
 
 from coursekit.assignments.limits import MB, Limits
-from coursekit.exercises.question import Case
-from coursekit.grading.judging.alarm import Overtime, alarm
 from coursekit.grading.judging.carried import ROOM
 from coursekit.grading.judging.dialogues import LONGEST, weight
 from coursekit.grading.judging.engine import Engine
 from coursekit.grading.judging.proxy import Link, Remote
+from coursekit.questions.alarm import Overtime, alarm
+from coursekit.questions.question import Case
 
 CASES = 24
 WRONG = "def square(x):\n    return 2 * x + 1"

@@ -10,18 +10,18 @@ import torch
 
 from coursekit.assignments.limits import MB, Limits
 from coursekit.assignments.release import read, source
-from coursekit.course import private_folder
-from coursekit.exercises import catalogue, private
-from coursekit.exercises.audit import _namespace
-from coursekit.exercises.comparing.outcome import Known, differ, observe
+from coursekit.check.outcome import differ, observe
 from coursekit.grading.judging.carried import Carried
 from coursekit.grading.student import ours, wire
+from coursekit.questions import catalogue
+from coursekit.questions.audit import _namespace
+from coursekit.questions.known import Known
 
 ROOT = Path(__file__).parents[3]
 CALLERS = [
     pytest.param(name, question.name, id=question.name)
-    for name in catalogue.names()
-    for question in catalogue.load(name).questions
+    for name in catalogue.names(ROOT)
+    for question in catalogue.load(ROOT, name).questions
     if question.needs
 ]
 
@@ -43,17 +43,17 @@ def stand_ins(references: dict, limits: Limits | None = None) -> SimpleNamespace
 
 @pytest.mark.parametrize(("assignment", "name"), CALLERS)
 def test_a_right_answer_passes_every_case_with_ours_below_it(assignment, name):
-    made = catalogue.load(assignment)
+    made = catalogue.load(ROOT, assignment)
     question = next(question for question in made.questions if question.name == name)
-    hidden = private.read((private_folder(ROOT, assignment) / "hidden.py").read_text())
-    known = Known(made, question, (*question.cases, *hidden[name]))
+    known = Known(made, question)
+    assert known.cases == (*question.cases, *question.hidden)
     solved = _namespace(read(source(ROOT, assignment)))
     below = {q.name: q.reference for q in made.questions if q.name in question.needs}
     names = vars(stand_ins(below))
     answer = getattr(solved, name)
     (answer.forward if isinstance(answer, type) else answer).__globals__.update(names)
     for number, case in enumerate(known.cases):
-        found = observe(case, solved)
+        found = observe(case.run, solved)
         assert differ(found, known.expected(number), case.tolerance) is None, case.says
 
 

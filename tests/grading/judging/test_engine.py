@@ -13,14 +13,14 @@ import pytest
 import torch
 
 from coursekit.assignments.limits import Limits
+from coursekit.check.probe import after, gradients, module_gradients
 from coursekit.errors import CourseError
-from coursekit.exercises.probe import after, gradients, module_gradients
-from coursekit.exercises.question import Assignment, Case, Question
 from coursekit.grading.judging.attempt import Attempt, Cell
 from coursekit.grading.judging.engine import Engine
 from coursekit.grading.judging.proxy import Link, Student, StudentError
-from coursekit.grading.running.keys import key_of
+from coursekit.grading.running.keys import engine_version, key_of
 from coursekit.grading.verdict import Verdict
+from coursekit.questions.question import Assignment, Case, Question
 
 SQUARE_NUMBER = "def square(x):\n    return x * x"
 
@@ -124,7 +124,9 @@ def test_what_is_harmless_costs_nothing(desk):
     verdict = desk.grade(
         "import warnings, sys\n%matplotlib inline\n!pip install x\n"
         "def square(x):\n    warnings.warn('deprecated')\n    print('a', file=sys.stderr)\n"
-        "    return x * x\nfrom coursekit.exercises import check\ncheck(square)",
+        "    return x * x\nfrom coursekit.check import check, submit_check\ncheck(square)\n"
+        "submit_check()\nfrom coursekit.exercises import check as by_its_old_name\n"
+        "by_its_old_name(square)",
         first="async def one(): return 1\nawait one()",
         between="1 / 0",
     )
@@ -236,19 +238,46 @@ def test_the_key_names_everything_that_a_verdict_depends_on(tools):
         return key_of(master, submission, SimpleNamespace(name=master.name, limits=limits))
 
     base = key(tools.MASTER, "x")
-    other = tools.master("check(square)", "check(cube)", tools.HIDDEN + "\n")
+    other = tools.master("check(square)", "check(cube)", (("square.py", "# another\n"),))
     few = Limits(figures=1)
     keys = {base, key(tools.MASTER, "y"), key(tools.MASTER, "x", few), key(other, "x")}
     assert len(keys) == 4
     assert key(tools.MASTER, "x") == base
+    cases = (("square.py", "from coursekit.positions import sinusoidal\n"),)
+    assert engine_version(cases) != engine_version()  # what they import decides with them
+    assert engine_version((("square.py", "import torch\n"),)) == engine_version()
 
 
-def test_hidden_cases_for_a_question_that_is_not_there_are_refused(tools):
-    hidden = tools.HIDDEN.replace('"cube"', '"cubes"')
-    with pytest.raises(CourseError, match="cubes"):
-        Engine(tools.master("", "", hidden), assignment=tools.ASSIGNMENT)
-    with pytest.raises(CourseError, match=r"hidden\.py cannot be read"):
-        Engine(tools.master("", "", "def ("), assignment=tools.ASSIGNMENT)
+def test_an_assignment_is_graded_by_what_its_files_say(tools):
+    with Engine(tools.titled(tools.master("", "", tools.FILES)), tools.LIMITS) as engine:
+        right = engine.grade(tools.submission())
+        wrong = engine.grade(tools.submission("def square(x):\n    return x + x"))
+        both = [engine.grade(tools.submission("def square(x):\n    return 3 * x")) for _ in "ab"]
+    assert (right.status, right.points) == ("OK", 5)
+    assert [case.hidden for case in first(right).cases] == [False, False, True]
+    assert (first(wrong).misconception, wrong.points) == ("times", 3)
+    assert first(wrong).hint == "2 times is not to the 2"
+    for verdict in both:  # afresh and from memory: two mistakes, and three times three is nine
+        assert (first(verdict).misconception, verdict.points) == ("times; one more", 3.15)
+        said = "Two things at once. 2 times is not to the 2 And: one factor too many"
+        assert first(verdict).hint == said
+
+
+def test_files_that_do_not_fit_the_notebook_are_refused(tools):
+    """No case is left out in silence, because its file has another name or cannot be read."""
+    files = dict(tools.FILES)
+    about, python = files["cube.md"], files["cube.py"]
+    square = {name: text for name, text in files.items() if "cube" not in name}
+    for wrong, said in (
+        ({**square, "cubes.md": about, "cubes.py": python}, r"cube\.py is missing, the question"),
+        ({**files, "cubes.md": about}, r"cubes\.md belongs to no question"),
+        ({**files, "cubes.py": python}, r"cubes\.py has cases, and belongs to no question"),
+        ({**files, "cube.py": python.replace("def cube(", "def cubes(")}, "should define cube"),
+        ({**files, "cube.py": "def ("}, r"solutions/powers/cube\.py cannot be read"),
+        (square | {"cube.py": python}, r"cube\.md is missing"),
+    ):
+        with pytest.raises(CourseError, match=said):
+            Engine(tools.titled(tools.master("", "", tuple(wrong.items()))))
 
 
 MODULE = """

@@ -14,7 +14,10 @@ import torch
 
 import coursekit
 from coursekit.assignments.forbidden import SOFTMAX, used
+from coursekit.course import private_folder
 from coursekit.grading.sandbox import hiding
+
+ROOT = Path(__file__).parents[3]
 
 # Ways to the reference `coursekit.attention.attention`. Each leaves in `found` what it has found:
 # a function, a module, or the text of a file; and the cell then says whether it is the reference.
@@ -100,8 +103,25 @@ SEARCHES = {
         "os.close(w)\nfound = os.read(r, 9)"
     ),
     "a pickle": "import pickle\nfound = pickle.loads(b'ccoursekit.attention\\nattention\\n.')",
-    "the questions": "import coursekit.exercises.a01_kernels.shares as found",
-    "the questions' file": "found = open({exercises!r}).read()",
+    "the questions": "import coursekit.questions.catalogue as found",
+    "the questions' file": "found = open({questions!r}).read()",
+    "the questions in another Python": (
+        "import subprocess, sys\nfound = subprocess.run([sys.executable, '-c',"
+        " 'import coursekit.questions.catalogue; print(1)'],"
+        " capture_output=True, text=True).stdout"
+    ),
+    "the answers": "found = open({answers!r}).read()",
+    "the answers in another root": "found = open('/proc/self/root' + {answers!r}).read()",
+    "the folder of the answers": "import os\nfound = os.listdir(os.path.dirname({answers!r}))",
+    "the answers as modules": (
+        "import sys\nfound = [n for n in sys.modules if 'question' in n or 'a01_kernels' in n]"
+    ),
+    "the answers' lines": (
+        "import linecache\nfound = [f for f in linecache.cache if 'solutions' in str(f)]"
+    ),
+    "what check compares with": "import coursekit.check.compiled as found",
+    "what check compares with, its file": "found = open({compiled!r}, 'rb').read()",
+    "what check compares with, from its package": "from coursekit.check import compiled as found",
     "the judge": "import coursekit.grading.judging.judge as found",
     "the memory of this process": (
         "found, maps, mem = False, open('/proc/self/maps'), open('/proc/self/mem', 'rb')\nif 1:\n"
@@ -125,12 +145,19 @@ def is_text(thing):
 
 def test_the_references_are_not_there_to_be_found(desk):
     import coursekit.attention as reference
-    import coursekit.exercises.a01_kernels.shares as questions
 
+    package = Path(coursekit.__file__).parent
+    places = {
+        "attention": Path(reference.__file__),
+        "questions": package / "questions" / "question.py",
+        "compiled": package / "check" / "compiled" / "a01_kernels.zip",
+        "answers": private_folder(ROOT, "a01_kernels") / "shares.py",
+    }
+    assert all(path.is_file() for path in places.values())
     cell = [IS_IT]
     for number, (name, search) in enumerate(SEARCHES.items()):
-        search = search.replace("{attention!r}", repr(reference.__file__))
-        search = search.replace("{exercises!r}", repr(questions.__file__))
+        for place, path in places.items():
+            search = search.replace(f"{{{place}!r}}", repr(str(path)))
         body = textwrap.indent(search, "        ")
         cell += [f"def search{number}():", "    try:", body, "    except BaseException as error:"]
         cell += ["        return ''", "    if isinstance(found, (list, tuple)):"]
@@ -235,6 +262,20 @@ def test_a_name_of_a_package_shows_the_file_that_holds_it(tmp_path):
     assert str(package / "tokenizers" / "byte_bpe.py") in shown
     assert "coursekit.tokenizers.byte_bpe" in modules
     assert "coursekit.tokenizers.unigram" not in modules
+
+
+def test_where_the_package_may_be_used_what_check_compares_with_is_hidden():
+    """And no released notebook can ask to be shown it, by the new name or the old one."""
+    package = Path(coursekit.__file__).parent
+    hide, shown, modules = hiding.hidden(package, [], ["torch.pow"], [])
+    assert hide == [str(package / "check"), str(package / "exercises")]
+    assert (shown, modules) == ([], [])
+    cells = [(1, "from coursekit.check import check\nimport coursekit.check.compiled")]
+    cells += [(2, "from coursekit.exercises import check, submit_check")]
+    _, shown, modules = hiding.hidden(package, [], ["coursekit"], cells)
+    assert "coursekit.grading.student.serve" in modules
+    rooms = {Path(one).relative_to(package).parts[0] for one in shown}
+    assert not rooms & {"check", "exercises", "questions"}
 
 
 # Ways to a softmax of `x` that are not called so; each is an expression.

@@ -18,6 +18,7 @@ from pathlib import Path
 import bs4
 import pytest
 
+import coursekit
 from coursekit.assignments.limits import Limits
 from coursekit.course import private_folder, source_folder
 from coursekit.grading.folders import Folders
@@ -25,6 +26,7 @@ from coursekit.grading.results.feedback import write_feedback
 from coursekit.grading.running.journal import Journal
 from coursekit.grading.running.run import Options, grade_class
 
+ROOT = Path(__file__).parents[3]
 SPIN = "def square(x):\n    while True: pass"
 
 
@@ -145,7 +147,16 @@ ESCAPES = {
     "secrets of the system": "open('/etc/shadow')",
     "writing outside": "open('/usr/here', 'w')",
     "the tests of the grader": "open({tests!r}).read()",
-    "the references": "open({exercises!r}).read()",
+    "the answers": "open({answers!r}).read()",
+    "the folder of the answers": "import os; os.listdir(os.path.dirname({answers!r}))",
+    "the answers as modules": (
+        "import sys; found = [n for n in sys.modules if 'questions' in n]; assert found"
+    ),
+    "an import of the questions": "import coursekit.questions",
+    "an import of what reads them": "from coursekit.questions import catalogue",
+    "the questions": "open({questions!r}).read()",
+    "what check should see": "open({compiled!r}, 'rb').read()",
+    "an import of what check should see": "from coursekit.check import compiled",
     "the memory of another process": "open('/proc/1/../2/mem', 'rb')",
     "a port of this machine": "import socket; socket.create_connection(('127.0.0.1', {port}), 2)",
     "a raw socket": "import socket; socket.socket(socket.AF_PACKET, socket.SOCK_RAW)",
@@ -173,10 +184,11 @@ def test_nothing_outside_can_be_reached(desk, tools, name, tmp_path):
             course=str(secret),
             home=str(Path.home()),
             tests=__file__,
-            exercises=str(Path(tools.Question.__module__ and _module_file("question"))),
+            answers=_there(private_folder(ROOT, "a01_kernels") / "shares.py"),
             port=server.getsockname()[1],
             abstract=abstract,
             pid=os.getpid(),
+            **_files(),
         )
         verdict = desk.grade(f"import ctypes\n{attempt}\n{tools.GOOD}")
         server.settimeout(0.01)
@@ -195,7 +207,7 @@ def test_what_can_be_seen_from_inside(desk, tools):
         "print([n for n in os.listdir('/proc') if n.isdigit()])\n"
         "print(sorted(int(n) for n in os.listdir('/proc/self/fd'))[:6])\n"
         "print(open('/proc/1/environ').read().count('='))\n"
-        "print([n for n in sys.modules if 'coursekit' in n])\n"
+        "print([n for n in sys.modules if 'coursekit' in n or 'question' in n])\n"
         "print(os.getgroups(), open('/proc/self/status').read().split('CapEff:')[1].split()[0])"
     )
     verdict = desk.grade(first=look)
@@ -205,7 +217,7 @@ def test_what_can_be_seen_from_inside(desk, tools):
     assert lines[1] == "['1']"
     assert lines[2] == "[0, 1, 2, 3, 4]"  # 3 is the judge's, 4 the listing itself
     assert lines[3] == "3"
-    assert lines[4] == "['coursekit.exercises']"
+    assert lines[4] == "['coursekit.check', 'coursekit.exercises']"  # which say nothing
     assert lines[5].endswith("0000000000000000")
 
 
@@ -491,13 +503,14 @@ def test_a_class_of_them_is_graded_to_the_last_row(tools, tmp_path, workers, qui
         hand_in(f"exhaustion, {status}", name, tools.submission(source), {"PARTIAL"}, 3, 3)
     for name, source in ESCAPES.items():
         source = source.format(
-            course=str(root / "solutions" / "powers" / "hidden.py"),
+            course=_there(root / "solutions" / "powers" / "square.py"),
             home=str(Path.home()),
             tests=__file__,
-            exercises=_module_file("question"),
+            answers=_there(root / "solutions" / "powers" / "cube.py"),
             port=9,
             abstract="\0nobody",
             pid=os.getpid(),
+            **_files(),
         )
         source = f"import ctypes\n{source}\n{tools.GOOD}"
         hand_in("escape", name, tools.submission(source), {"PARTIAL"}, 3, 3)
@@ -516,7 +529,7 @@ def test_a_class_of_them_is_graded_to_the_last_row(tools, tmp_path, workers, qui
 
     before = _hashes(root / "autograder" / "submitted", root / "solutions")
     standing, folders = tools.descendants(os.getpid()), tools.scratch()  # those of other tests
-    options = Options(workers=workers, engine=f"{tools.__file__}:Powers")
+    options = Options(workers=workers)
     summary = grade_class(root, "powers", options)
     assert _hashes(root / "autograder" / "submitted", root / "solutions") == before
     assert summary.exit_code == 0
@@ -562,8 +575,9 @@ def _course(tools, folder: Path, limits: Limits) -> tuple[Path, Path]:
         made.mkdir(parents=True)
     (root / "notebooks").mkdir()
     (root / "_config.yml").write_text("title: A small course\n")
-    (source / "powers.ipynb").write_text(tools.MASTER.notebook)
-    (private / "hidden.py").write_text(tools.HIDDEN)
+    (source / "powers.ipynb").write_text(tools.titled(tools.MASTER).notebook)
+    for name, text in tools.FILES:
+        (private / name).write_text(text)
     fields = "\n".join(f"{name} = {value}" for name, value in dataclasses.asdict(limits).items())
     (private / "assignment.toml").write_text(f"[limits]\n{fields}\n")
     return root, root / "autograder" / "submitted"
@@ -585,10 +599,20 @@ def _rows(root: Path) -> list[tuple]:
         ).fetchall()
 
 
-def _module_file(name: str) -> str:
-    import coursekit
+def _files() -> dict[str, str]:
+    """Return files of this package that tell of questions."""
+    package = Path(coursekit.__file__).parent
+    compiled = package / "check" / "compiled" / "a01_kernels.zip"
+    return {
+        "questions": _there(package / "questions" / "question.py"),
+        "compiled": _there(compiled),
+    }
 
-    return str(Path(coursekit.__file__).parent / "exercises" / f"{name}.py")
+
+def _there(path: Path) -> str:
+    """Return the name of a file that is there to be read, but for the sandbox."""
+    assert path.is_file(), path
+    return str(path)
 
 
 @contextlib.contextmanager

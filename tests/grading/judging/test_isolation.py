@@ -16,12 +16,12 @@ import pytest
 import torch
 
 from coursekit.assignments.limits import Limits
-from coursekit.exercises.comparing.outcome import Known
-from coursekit.exercises.probe import after, gradients
-from coursekit.exercises.question import Assignment, Case, Question
+from coursekit.check.probe import after, gradients
 from coursekit.grading.judging.engine import Engine
 from coursekit.grading.judging.judge import Judge
 from coursekit.grading.judging.master import Master
+from coursekit.questions.known import Known
+from coursekit.questions.question import Assignment, Case, Question
 
 SHARED = torch.tensor([1.0, -2.0, 4.0])  # as no case should have it
 NAMES = ["b", "a"]
@@ -81,7 +81,7 @@ def scales(tools):
         tools.cell("test_scaled", "check(scaled)", grade=True, locked=True, points=6),
     )
     made = assignment()
-    with Engine(Master.of("scales", source, ""), tools.LIMITS, assignment=made) as engine:
+    with Engine(Master.of("scales", source), tools.LIMITS, assignment=made) as engine:
 
         def grade(text: str, judge: Judge) -> dict:
             cells = [tools.cell("imports", "import torch")]
@@ -94,10 +94,10 @@ def scales(tools):
 
 def test_any_order_gives_everybody_what_they_get_alone(scales):
     answers = [HONEST, *map(answer, CHANGES.values())]
-    alone = [scales(text, Judge(assignment(), {})) for text in answers]
+    alone = [scales(text, Judge(assignment())) for text in answers]
     assert alone[0]["points"] == 6
     assert alone[answers.index(answer(CHANGES["and is wrong"]))]["points"] == 0
-    together, places = Judge(assignment(), {}), list(range(len(answers)))
+    together, places = Judge(assignment()), list(range(len(answers)))
     for seed in range(4):
         random.Random(seed).shuffle(places)
         for place in places:
@@ -106,7 +106,7 @@ def test_any_order_gives_everybody_what_they_get_alone(scales):
 
 
 def test_no_expected_value_is_used_after_it_was_changed(scales):
-    judge = Judge(assignment(), {})
+    judge = Judge(assignment())
     judge._known["scaled"].expected(0).value.zero_()
     verdict = scales(HONEST, judge)
     assert verdict["status"] == "INTERNAL" and "has been changed" in verdict["flags"][0]

@@ -7,10 +7,10 @@ import json
 import pytest
 import torch
 
-from coursekit.exercises.question import Assignment, Case, Misconception, Question
 from coursekit.grading.judging.dialogues import Memory
 from coursekit.grading.judging.engine import Engine
 from coursekit.grading.judging.proxy import Link
+from coursekit.questions.question import Assignment, Case, Misconception, Question
 
 ANSWERS = {
     "right": "def square(x):\n    return x * x",
@@ -123,7 +123,8 @@ def test_a_case_that_asks_in_several_steps_is_led_along(tools):
     asked = tools.ASSIGNMENT.questions[0]
     cases = (Case("in steps", steps), Case("not the same", erratic))
     wrong = (Misconception("plus", lambda x: x + x, "times itself, not plus"),)
-    question = Question(**(vars(asked) | {"cases": cases, "misconceptions": wrong}))
+    changed = {"cases": cases, "hidden": (), "misconceptions": wrong}
+    question = Question(**(vars(asked) | changed))
     assignment = Assignment(name="powers", title="", questions=(question,), written=())
     source = tools.notebook(
         tools.cell("imports", "import torch"),
@@ -132,7 +133,7 @@ def test_a_case_that_asks_in_several_steps_is_led_along(tools):
     )
     from coursekit.grading.judging.master import Master
 
-    with Engine(Master.of("powers", source, ""), tools.LIMITS, assignment=assignment) as engine:
+    with Engine(Master.of("powers", source), tools.LIMITS, assignment=assignment) as engine:
 
         def grade(answer):
             data = json.loads(tools.submission(f"def square(x):\n    return {answer}"))

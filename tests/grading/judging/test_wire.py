@@ -11,7 +11,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coursekit.exercises.comparing.compare import same
+from coursekit.check.compare import same
 from coursekit.grading.student import wire
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.exercises.question import Assignment, Question, Written
 from coursekit.grading.folders import Folders
 from coursekit.grading.running.journal import Entry, Journal
 from coursekit.grading.verdict import CaseVerdict, QuestionVerdict, Verdict
@@ -30,14 +29,27 @@ def cell(name: str, source: str, kind: str = "code", **about: object) -> dict:
     return made | ({"outputs": [], "execution_count": None} if kind == "code" else {})
 
 
+def text(name: str, source: str) -> dict:
+    """Return a cell that nobody fills in."""
+    return {"cell_type": "markdown", "id": name, "metadata": {}, "source": source}
+
+
+def heading(name: str, title: str) -> dict:
+    return text(f"about-{name}", f"## {title}\n\n*3 points · easy · 5 minutes*")
+
+
 POWERS = {
     "cells": [
+        text("title", "# Assignment 9: Powers of numbers"),
+        heading("square", "Squares"),
         cell("square", "def square(x):\n    ### BEGIN SOLUTION\n    return x * x\n"
              "    ### END SOLUTION", solution=True),
         cell("test_square", "check(square)", grade=True, locked=True, points=3),
+        heading("cube", "Cubes"),
         cell("cube", "def cube(x):\n    ### BEGIN SOLUTION\n    return x**3\n"
              "    ### END SOLUTION", solution=True),
         cell("test_cube", "check(cube)", grade=True, locked=True, points=3),
+        text("about-words", "## In words\n\n*3 points · in words · 5 minutes*"),
         cell("words", "Say why.", "markdown", grade=True, solution=True, points=3),
     ],
     "metadata": {"kernelspec": {"name": "python3", "display_name": "P", "language": "python"}},
@@ -46,27 +58,30 @@ POWERS = {
 }  # fmt: skip
 
 
-def question(name: str, title: str, hint: str) -> Question:
-    return Question(
-        name=name, title=title, points=3, difficulty=1, minutes=5, hint=hint, page="powers.html#up",
-        reference=None, cases=(), misconceptions=(),
-    )  # fmt: skip
+ANSWER = """
+from coursekit.questions import hidden, visible
 
+def {name}(x):
+    return x ** {power}
 
-ASSIGNMENT = Assignment(
-    name="powers",
-    title="Powers of numbers",
-    questions=(
-        question("square", "Squares", "Multiply the number with itself."),
-        question("cube", "Cubes", "Three factors."),
-    ),
-    written=(Written(name="words", title="In words", points=3, minutes=5, page="powers"),),
-)
+@visible("two")
+def two(student):
+    return student.{name}(2)
+
+@hidden("three")
+def three(student):
+    assert student.{name}(3) == 3 ** {power}, "{secret}"
+"""
+FILES = {  # in `solutions/powers/`
+    "square.py": ANSWER.format(name="square", power=2, secret=SECRET),
+    "square.md": "page: powers.html#up\n\nMultiply the number with itself.\n",
+    "cube.py": ANSWER.format(name="cube", power=3, secret=SECRET),
+    "cube.md": "page: powers.html#up\n\nThree factors.\n",
+    "words.md": "page: powers\n",
+}
 
 
 class Classroom:
-    assignment = ASSIGNMENT
-
     def __init__(self, root: Path, template: Path) -> None:
         self.root, self.name = root, "powers"
         self.folders = Folders(root, self.name)
@@ -75,6 +90,8 @@ class Classroom:
         (root / "notebooks").mkdir()
         (root / "_config.yml").write_text("repository:\n  url: https://github.com/a/course\n")
         (self.folders.source / "powers.ipynb").write_text(json.dumps(POWERS))
+        for name, content in FILES.items():
+            (self.folders.private / name).write_text(content)
         self.folders.class_folder.mkdir()
         shutil.copy(template, self.folders.class_folder / "gradebook.db")
         self.journal = Journal(self.folders.journal)
@@ -211,7 +228,9 @@ def make_gradebook(root: Path, empty: Path) -> None:
         book.add_assignment("powers", duedate=DUE)
         book.add_notebook("powers", "powers")
         for one in POWERS["cells"]:
-            about = one["metadata"]["nbgrader"]
+            about = one["metadata"].get("nbgrader")
+            if about is None:
+                continue
             name = about["grade_id"]
             if about["solution"]:
                 book.add_solution_cell(name, "powers", "powers")
@@ -222,10 +241,7 @@ def make_gradebook(root: Path, empty: Path) -> None:
 
 
 @pytest.fixture
-def classroom(tmp_path: Path, powers_gradebook: Path, monkeypatch: pytest.MonkeyPatch) -> Classroom:
-    monkeypatch.setattr(
-        "coursekit.grading.results.outline.find_assignment", lambda name: ASSIGNMENT
-    )
+def classroom(tmp_path: Path, powers_gradebook: Path) -> Classroom:
     return Classroom(tmp_path / "course", powers_gradebook)
 
 

@@ -35,7 +35,7 @@ def test_same_seed_same_class(tmp_path: Path) -> None:
 
 
 def test_sixty_have_every_mistake_and_some_of_everything(tmp_path: Path) -> None:
-    from coursekit.exercises import load
+    from coursekit.questions import load
 
     course = make_course(ROOT, tmp_path / "course", NAME)
     people = make_class(course, NAME, 60)
@@ -44,7 +44,7 @@ def test_sixty_have_every_mistake_and_some_of_everything(tmp_path: Path) -> None
         "right", "copy", "mistake", "partly", "blank", "missing", "broken", "hostile",
     }  # fmt: skip
     held = {one for p in people if p.kind == "mistake" for one in p.what.split("+")}
-    known = {f"{q.name}: {m.name}" for q in load(NAME).questions for m in q.misconceptions}
+    known = {f"{q.name}: {m.name}" for q in load(ROOT, NAME).questions for m in q.misconceptions}
     assert held == known
     assert min(kinds["broken"], kinds["hostile"]) >= 10
     submitted = course / "autograder" / "submitted"

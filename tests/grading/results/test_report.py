@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
 import re
 from array import array
@@ -62,9 +63,27 @@ def test_names_flags_and_answers_that_wait(classroom, read_page) -> None:
     assert "ada Cubes calls" in said and "In words: 1 answer" in said
 
 
-def test_weaker_guarantee_is_said(classroom, read_page) -> None:
-    import dataclasses
+def test_wrong_values_that_several_share_and_no_hint_knows_are_shown_once(
+    classroom, read_page
+) -> None:
+    """With the answer of one of them, so that the next hint is one that somebody needs."""
 
+    def unknown(name):
+        verdict = classroom.partial()
+        square = dataclasses.replace(verdict.questions[0], misconception="", unknown=name)
+        return dataclasses.replace(verdict, questions=[square, *verdict.questions[1:]])
+
+    for student in ("ada", "bob", "cy"):
+        classroom.hand_in(student, unknown("the same"))
+    classroom.hand_in("dee", unknown("another"))
+    page = read_page(write_report(classroom.root, classroom.name))
+    said = words(page)
+    assert "3 students, Squares" in said and said.count("students, Squares") == 1
+    assert "def square(x): return 2 * x" in said
+    assert "Mistakes that no hint knows" in said
+
+
+def test_weaker_guarantee_is_said(classroom, read_page) -> None:
     weak = dataclasses.replace(classroom.partial(), guarantee="in the student's process", layers=[])
     classroom.hand_in("ada", weak)
     said = words(read_page(write_report(classroom.root, classroom.name)))

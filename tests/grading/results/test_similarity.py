@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import random
 import time
 
 import pytest
 
-from coursekit.grading.results.fingerprints import fingerprints
+from coursekit.grading.fingerprints import fingerprints
+from coursekit.grading.own_answers import OURS, Likeness
 from coursekit.grading.results.similarity import find_similar, similar_pairs, write_similarity
 
 COPIED = '''
@@ -86,7 +88,8 @@ def test_copies_come_first_and_what_many_write_does_not_count(classroom, read_pa
     classroom.hand_in("copy", classroom.partial(answers={"square": DISGUISED}), first="Ann")
     classroom.hand_in("orig", classroom.partial(answers={"square": COPIED}))
     classroom.hand_in("own", classroom.partial(answers={"square": OTHER}))
-    pairs, answers = find_similar(classroom.root, classroom.name)
+    similar = find_similar(classroom.root, classroom.name)
+    pairs, answers = similar.pairs, similar.answers
     assert [(pair.one, pair.other) for pair in pairs] == [("copy", "orig")]
     assert pairs[0].alike == 1
     assert answers["orig"]["square"].strip() == COPIED.strip()
@@ -104,12 +107,12 @@ def test_the_stub_of_the_release_is_nobodys_own(classroom) -> None:
     notebook = json.loads(path.read_text())
     given = COPIED.replace("    return total", "    ### BEGIN SOLUTION\n    pass\n"
                            "    ### END SOLUTION\n    return total")  # fmt: skip
-    notebook["cells"][0]["source"] = given
+    next(one for one in notebook["cells"] if one["id"] == "id-square")["source"] = given
     path.write_text(json.dumps(notebook))
     kept = given.replace("### ", "# ").replace("    pass\n", "")
     for who, answer in (("ada", kept), ("bob", kept), ("cem", USUAL), ("dan", OTHER)):
         classroom.hand_in(who, classroom.partial(answers={"square": answer, "cube": ""}))
-    pairs, _ = find_similar(classroom.root, classroom.name)
+    pairs = find_similar(classroom.root, classroom.name).pairs
     assert pairs == []
 
 
@@ -139,3 +142,21 @@ def test_time_grows_with_the_class_and_not_with_its_square() -> None:
     assert {(pair.one, pair.other) for pair in pairs} == {
         (f"s{2 * p:04}", f"s{2 * p + 1:04}") for p in range(10)
     }
+
+
+def test_answers_that_are_the_courses_own_come_first(classroom, read_page, monkeypatch) -> None:
+    """What counts as one is in test_own_answers.py; these two lines would be too short."""
+
+    class Ours:
+        def like(self, answers):
+            if "x * x" in answers["square"]:
+                yield Likeness("square", OURS, 0.9)
+
+    monkeypatch.setattr("coursekit.grading.results.similarity._ours", lambda folders: Ours())
+    classroom.hand_in("ada", classroom.partial())
+    own = {"square": "def square(x):\n    return x * x"}
+    classroom.hand_in("bob", classroom.partial(answers=own))
+    similar = find_similar(classroom.root, classroom.name)
+    assert similar.own == [("bob", Likeness("square", OURS, 0.9))]
+    page = read_page(write_similarity(classroom.root, classroom.name)[0])
+    assert "Like the course's own" in page and OURS in html.unescape(page)

@@ -143,7 +143,7 @@ def test_what_a_verdict_depends_on(classroom):
     classroom.hand_in("ada")
     assert grade_class(classroom.root, "ps1", options()).graded == 1
     folder = classroom.private
-    (folder / "hidden.py").write_text("# another case\n")
+    (folder / "square.md").write_text("page: kernels\n\nAnother hint.\n")
     assert grade_class(classroom.root, "ps1", options()).graded == 1
     (folder / "assignment.toml").write_text("[limits]\ncell_seconds = 3\n")
     assert grade_class(classroom.root, "ps1", options()).graded == 1

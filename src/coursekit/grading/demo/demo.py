@@ -21,6 +21,7 @@ from coursekit.grading.results.feedback import write_feedback
 from coursekit.grading.results.report import write_report
 from coursekit.grading.results.similarity import write_similarity
 from coursekit.progress import track
+from coursekit.questions.catalogue import texts
 
 __all__ = ["Invented", "make_class", "make_course", "run"]
 
@@ -57,8 +58,8 @@ def make_course(root: Path, output: Path, name: str) -> Path:
     shutil.copy(root / "_config.yml", output)
     shutil.copytree(ours.source, theirs.source)
     theirs.private.mkdir()
-    if (hidden := ours.private / "hidden.py").is_file():
-        shutil.copy(hidden, theirs.private)
+    for file, text in texts(root, name):
+        (theirs.private / file).write_text(text, encoding="utf-8")
     (output / "notebooks").mkdir()
     (output / "autograder").mkdir()
     config = root / "autograder" / "nbgrader_config.py"

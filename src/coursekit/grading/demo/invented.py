@@ -22,7 +22,6 @@ from coursekit.assignments.rebuild import release_of
 from coursekit.assignments.regions import grade_id, is_solution
 from coursekit.grading.demo.hostile import BROKEN, HOSTILE, Notebook, code
 from coursekit.grading.folders import Folders
-from coursekit.grading.results.outline import find_assignment
 
 NAMES = [
     "Amina|Diallo", "Łukasz|Wiśniewski", "雷|李", "Sofía|Muñoz Peña", "محمد|الخوارزمي",
@@ -155,7 +154,7 @@ class Maker:
                     if "BEGIN SOLUTION" not in line and "END SOLUTION" not in line
                 )
                 self.right[grade_id(cell)] = "\n".join(lines)
-        self.mistakes = _mistakes(folders.name, self.right)
+        self.mistakes = _mistakes(folders, self.right)
 
     def hand_in(self, kind: str, what: str) -> bytes:
         """Return the file of one student."""
@@ -192,13 +191,14 @@ class Maker:
                 cell["source"] = text or cell["source"]
 
 
-def _mistakes(name: str, right: dict[str, str]) -> dict[str, tuple[str, str]]:
+def _mistakes(folders: Folders, right: dict[str, str]) -> dict[str, tuple[str, str]]:
     """Return each known mistake as (cell, source) by its name."""
-    assignment = find_assignment(name)
-    if assignment is None:
-        return {}
-    from coursekit.exercises.edits import as_cell
+    from coursekit.questions import catalogue
+    from coursekit.questions.wrong import as_cell
 
+    if folders.name not in catalogue.names(folders.root):
+        return {}
+    assignment = catalogue.load(folders.root, folders.name)
     found = {}
     for question in assignment.questions:
         for mistake in question.misconceptions:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
+from coursekit.assignments.settings import settings_of
 from coursekit.errors import CourseError
-from coursekit.grading.folders import settings_of
 
 DAY = 86400.0
 
@@ -42,19 +42,6 @@ class LateRule:
             return 0.0
         share = min(self.most, self.rate * math.ceil(after / DAY))
         return round(score * share, 2)
-
-
-def due_of(folder: Path) -> datetime | None:
-    """Return the deadline in an assignment's `assignment.toml`, in UTC as nbgrader keeps it."""
-    due = settings_of(folder).get("due")
-    if due is None:
-        return None
-    if not isinstance(due, datetime) or due.tzinfo is None:
-        raise CourseError(
-            f"due in {Path(folder) / 'assignment.toml'} should be a time with its zone, "
-            "such as 2026-10-01T23:59:00+02:00"
-        )
-    return due.astimezone(UTC).replace(tzinfo=None)
 
 
 def replaced(name: str, before: datetime, due: datetime) -> str:

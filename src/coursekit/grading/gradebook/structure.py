@@ -14,10 +14,11 @@ from typing import Any
 
 from coursekit.assignments import intake, regions
 from coursekit.assignments.regions import Cell
+from coursekit.assignments.settings import due_of
 from coursekit.errors import CourseError
 from coursekit.grading.folders import Folders
 from coursekit.grading.gradebook.database import Database
-from coursekit.grading.gradebook.late import due_of, replaced
+from coursekit.grading.gradebook.late import replaced
 
 
 @dataclass(frozen=True)

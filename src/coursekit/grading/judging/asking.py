@@ -14,11 +14,9 @@ from typing import Any
 
 import torch
 
-from coursekit.exercises.comparing.excerpt import excerpt
-from coursekit.exercises.comparing.outcome import Known, Outcome
-from coursekit.exercises.fresh import same_chance
-from coursekit.exercises.question import Case, Question
-from coursekit.grading.judging.alarm import Overtime, alarm
+from coursekit.check.excerpt import excerpt
+from coursekit.check.fresh import same_chance
+from coursekit.check.outcome import Outcome
 from coursekit.grading.judging.attempt import Attempt
 from coursekit.grading.judging.carried import ROOM, bounded
 from coursekit.grading.judging.dialogues import LONGEST, End, Memory, weight
@@ -27,6 +25,9 @@ from coursekit.grading.judging.proxy import Link, Strayed, Student, StudentError
 from coursekit.grading.judging.sentences import Seen, raised, said
 from coursekit.grading.student.wire import Letter, Unsendable
 from coursekit.grading.verdict import QuestionVerdict
+from coursekit.questions.alarm import Overtime, alarm
+from coursekit.questions.known import Known
+from coursekit.questions.question import Case, Question
 
 LEASH = 10  # after a case of a question was endless, the others get a tenth of the time
 GRACE = 5.0  # seconds of work for the judge's own part of a case

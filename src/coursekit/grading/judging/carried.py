@@ -17,11 +17,11 @@ import torch
 from torch import Tensor, nn
 
 from coursekit.assignments.limits import MB, Limits
-from coursekit.exercises.fresh import same_chance
-from coursekit.exercises.question import Question
-from coursekit.grading.judging.alarm import Overtime, alarm
+from coursekit.check.fresh import same_chance
 from coursekit.grading.student import wire
 from coursekit.grading.student.ours import tensors_in
+from coursekit.questions.alarm import Overtime, alarm
+from coursekit.questions.question import Question
 
 LONGEST = 64 << 10  # bytes of a letter and its answer that are kept
 MOST = 1000  # of them

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from coursekit.exercises.comparing.outcome import Outcome
+from coursekit.check.outcome import Outcome
 from coursekit.grading.judging.proxy import Link, Remote, StudentError
 from coursekit.grading.student.wire import Letter
 

@@ -17,23 +17,25 @@ from coursekit.assignments.intake import Malformed
 from coursekit.assignments.limits import Limits
 from coursekit.assignments.rebuild import Rebuilt, rebuild, release_of
 from coursekit.errors import CourseError
-from coursekit.exercises import private
 from coursekit.grading.judging import keeper, plain
 from coursekit.grading.judging.attempt import Attempt, Cell
 from coursekit.grading.judging.judge import Judge
 from coursekit.grading.judging.keeper import Warm
+from coursekit.grading.judging.looks import without_looks
 from coursekit.grading.judging.master import Master
 from coursekit.grading.judging.process import WarmDied
+from coursekit.grading.own_answers import OwnAnswers
 from coursekit.grading.sandbox import plan
 from coursekit.grading.text import clean, one_line
 from coursekit.grading.verdict import QuestionVerdict, Status, Verdict
+from coursekit.questions import catalogue
 
 
 class Engine:
     """Judges submissions of one assignment; holds the warm process and the expected values.
 
-    `assignment` takes the place of what `coursekit.exercises` has under the master's name. Without
-    either it is somebody else's notebook, judged by its own test cells. `require` names layers of
+    `assignment` takes the place of the questions in the master's files. Without either it is
+    somebody else's notebook, judged by its own test cells. `require` names layers of
     the sandbox without which nothing is graded.
     """
 
@@ -45,8 +47,10 @@ class Engine:
         assignment: Any = None,
     ) -> None:
         self.master, self.limits, self.require = master, limits or Limits(), frozenset(require)
-        assignment = assignment or _assignment(master.name)
-        self._judge = Judge(assignment, private.load(master.hidden)) if assignment else None
+        files = tuple((file, text) for file, text in master.files)
+        assignment = assignment or catalogue.of(master.name, master.notebook, files)
+        self._judge = Judge(assignment) if assignment else None
+        self._own = OwnAnswers(assignment, master.notebook) if assignment else None
         self._tests = plain.tests(master.notebook)
         self._warm: Warm | None = None
         self.rebuilt: Rebuilt | None = None  # the submission that was graded last
@@ -125,7 +129,8 @@ class Engine:
         except Malformed as error:
             return self._malformed(error)
         warm = self._begin()
-        cells = plain.shown_cells(rebuilt.notebook["cells"])
+        given = release_of(self.master)["cells"]
+        cells = without_looks(plain.shown_cells(rebuilt.notebook["cells"]), given)
         own = [cell for cell in cells if not cell.graded]
         if self._judge is None:
             questions, attempt = plain.judge(warm, cells, self.master.notebook, rebuilt.answers)
@@ -146,6 +151,8 @@ class Engine:
     ) -> Verdict:
         status, reason = _overall(questions)
         flags = list(rebuilt.flags)
+        if self._own is not None:
+            flags += map(str, self._own.like(rebuilt.answers))
         for cell in cells:
             trouble = attempt.ran[cell.number].trouble if cell.number in attempt.ran else None
             if trouble is not None and trouble.status != "FAIL":
@@ -223,10 +230,3 @@ def _overall(questions: list[QuestionVerdict]) -> tuple[Status, str]:
     return ("FAIL" if worst.status in ("PARTIAL", "OK") else worst.status), (
         f"{said} {worst.name}: {worst.reason}"
     )
-
-
-def _assignment(name: str) -> Any:
-    """Return what `coursekit.exercises` has under this name, None for somebody else's notebook."""
-    from coursekit.exercises.catalogue import load, names
-
-    return load(name) if name in names() else None

@@ -13,17 +13,19 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from coursekit.assignments.forbidden import spelled
+from coursekit.check.outcome import Outcome
 from coursekit.errors import CourseError
-from coursekit.exercises.comparing.outcome import Known, Outcome
-from coursekit.exercises.question import Assignment, Case, Question
 from coursekit.grading.judging.asking import Asking, Looking, seen
 from coursekit.grading.judging.attempt import Attempt
 from coursekit.grading.judging.carried import Carried
 from coursekit.grading.judging.process import Stopped
 from coursekit.grading.judging.sentences import leaf, named, overall, reason
+from coursekit.grading.judging.unknown import name_of
 from coursekit.grading.student.wire import Letter
 from coursekit.grading.text import clean, one_line
 from coursekit.grading.verdict import CaseVerdict, QuestionVerdict, Status
+from coursekit.questions.known import Known
+from coursekit.questions.question import Assignment, Case, Question
 
 FREE = "Zeros or the unchanged input would pass as many: they earn nothing alone."
 
@@ -31,20 +33,11 @@ FREE = "Zeros or the unchanged input would pass as many: they earn nothing alone
 class Judge:
     """The questions of one assignment with their hidden cases, and what the right answers are."""
 
-    def __init__(self, assignment: Assignment, hidden: dict[str, list[Case]]) -> None:
+    def __init__(self, assignment: Assignment) -> None:
         self.assignment = assignment
         names = [question.name for question in assignment.questions]
-        strange = sorted(set(hidden) - set(names))
-        if strange:
-            raise CourseError(
-                f"hidden.py of {assignment.name} has cases for {', '.join(strange)}; "
-                f"the questions are {', '.join(names)}"
-            )
         self._known = {
-            question.name: Known(
-                assignment, question, (*question.cases, *hidden.get(question.name, ()))
-            )
-            for question in assignment.questions
+            question.name: Known(assignment, question) for question in assignment.questions
         }
         self.watched = sorted({name for q in assignment.questions for name in q.forbidden})
         self.names = names
@@ -124,9 +117,9 @@ class Judge:
         right = 1.0 if status == "OK" else known.earned([one.passed for one in seen])
         if status == "PARTIAL" and not right:
             status, why = "FAIL", f"{why} {FREE}"
-        mistake = None
+        mistake, outcomes = None, [one.outcome for one in seen]
         if status != "OK":
-            mistake = known.misconception([one.outcome for one in seen])
+            mistake = known.misconception(outcomes)
         for name in sorted(look.used):
             flag = f"uses {spelled(name)}"
             if not any(leaf(flag) == leaf(other) for other in look.flags):
@@ -140,6 +133,7 @@ class Judge:
             reason=why,
             misconception=mistake.name if mistake else "",
             hint=mistake.hint if mistake else "" if status == "OK" else question.hint,
+            unknown="" if mistake or status == "OK" else name_of(outcomes),
             flags=look.flags,
             seconds=round(sum(one.seconds for one in seen), 4),
             cases=[

@@ -1,4 +1,4 @@
-"""What a class is graded against: the instructor's notebook and hidden cases, as plain data."""
+"""What a class is graded against: the instructor's notebook and its questions, as plain data."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Self
 
 from coursekit.assignments.release import source
-from coursekit.course import private_folder
+from coursekit.questions.catalogue import Texts, texts
 
 
 @dataclass(frozen=True)
@@ -17,28 +17,19 @@ class Master:
 
     name: str
     notebook: str  # the source notebook, JSON, with solutions and hidden tests
-    hidden: str = ""  # the text of hidden.py
-    key: str = ""  # names all that a grade depends on but for the submission and the limits
+    files: Texts = ()  # those of `solutions/NAME/`: answers, cases and mistakes
+    key: str = ""  # names all that a grade depends on but for submission, limits and our own code
 
     @classmethod
     def read(cls, root: Path, name: str) -> Self:
         """Read the assignment `name` of the course at `root`."""
-        path, hidden = source(root, name), private_folder(root, name) / "hidden.py"
-        text = hidden.read_text(encoding="utf-8") if hidden.is_file() else ""
-        return cls.of(name, path.read_text(encoding="utf-8"), text)
+        notebook = source(root, name).read_text(encoding="utf-8")
+        return cls.of(name, notebook, texts(root, name))
 
     @classmethod
-    def of(cls, name: str, notebook: str, hidden: str = "") -> Self:
+    def of(cls, name: str, notebook: str, files: Texts = ()) -> Self:
         """Return a master with the key that belongs to its content."""
         digest = hashlib.sha256()
-        for part in (name, notebook, hidden, *_public_half(name)):
+        for part in (name, notebook, *(part for file in files for part in file)):
             digest.update(hashlib.sha256(part.encode("utf-8", "replace")).digest())
-        return cls(name, notebook, hidden, digest.hexdigest()[:32])
-
-
-def _public_half(name: str) -> list[str]:
-    """Return the sources of the questions, and of what compares answers with them."""
-    folder = Path(__file__).parents[2] / "exercises"
-    paths = sorted((folder / name).glob("*.py"))
-    paths += [folder / "comparing" / "compare.py", folder / "probe.py"]
-    return [path.read_text(encoding="utf-8") for path in paths if path.is_file()]
+        return cls(name, notebook, files, digest.hexdigest()[:32])

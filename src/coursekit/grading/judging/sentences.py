@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from coursekit.assignments.forbidden import used
-from coursekit.exercises.comparing.compare import Difference, kind
-from coursekit.exercises.comparing.outcome import Outcome
-from coursekit.exercises.question import Case, Question
+from coursekit.check.compare import Difference, kind
+from coursekit.check.outcome import Outcome
 from coursekit.grading.judging.proxy import StudentError, contains_remote
 from coursekit.grading.text import one_line
 from coursekit.grading.verdict import Status
+from coursekit.questions.question import Case, Question
 
 HOW = {
     "TIMEOUT": "takes too long",

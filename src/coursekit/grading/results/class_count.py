@@ -33,6 +33,8 @@ from coursekit.progress import Progress
 
 SLOWEST = 10  # submissions that are named
 ENOUGH = 10  # students below which a correlation says nothing
+SEVERAL = 3  # students who share a wrong outcome
+LONGEST = 20  # such outcomes on the page
 
 
 @dataclass
@@ -91,6 +93,17 @@ class Concern:
 
 
 @dataclass
+class Unknown:
+    """The same wrong values, from several students, and no mistake that is known to give them."""
+
+    question: str
+    student: str  # the first who gave them
+    reason: str
+    answer: str
+    students: int = 0
+
+
+@dataclass
 class ClassCount:
     """A class, counted."""
 
@@ -104,6 +117,7 @@ class ClassCount:
     autos: array = field(default_factory=lambda: array("d"))
     statuses: Counter[str] = field(default_factory=Counter)
     misconceptions: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    unknown: dict[tuple[str, str], Unknown] = field(default_factory=dict)  # (question, its name)
     layers: Counter[str] = field(default_factory=Counter)
     guarantees: Counter[str] = field(default_factory=Counter)
     seconds: array = field(default_factory=lambda: array("d"))
@@ -117,6 +131,12 @@ class ClassCount:
     left: dict[str, str] = field(default_factory=dict)  # files that were not taken, and why
     has_deadline: bool = False
     waiting: int = 0  # students of whom an answer in words waits
+
+    @property
+    def shared(self) -> list[Unknown]:
+        """What no hint knows and several students have in common, the most frequent first."""
+        several = (one for one in self.unknown.values() if one.students >= SEVERAL)
+        return sorted(several, key=lambda one: (-one.students, one.question))[:LONGEST]
 
     @property
     def handed_in(self) -> int:
@@ -235,6 +255,10 @@ def _add_questions(
             one.failed[case.says, case.hidden] += case.status != "OK"
         if question.misconception:
             count.misconceptions[title, question.misconception, question.hint] += 1
+        if question.unknown:
+            answer = verdict.answers.get(question.name, "")[:2000]
+            unknown = Unknown(title, student.id, question.reason, answer)
+            count.unknown.setdefault((title, question.unknown), unknown).students += 1
     marks = (student.marks or {}).get(notebook, {})
     for part in outline.parts:
         if not part.written or verdict.status in ("MALFORMED", "MISSING", "INTERNAL"):

@@ -1,7 +1,7 @@
 """What an assignment asks, as plain data: its questions, their titles, hints and pages.
 
-It is read from the instructor's notebook, and from `coursekit.exercises` where the course has the
-assignment; somebody else's gets its cells' own names. Nothing of it is a solution or a test.
+It is read from the instructor's notebook, and from `solutions/NAME/` where the course has its
+questions there; somebody else's gets its cells' own names. Nothing of it is a solution or a test.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from typing import Any
 from coursekit.assignments import intake, regions
 from coursekit.errors import CourseError
 from coursekit.grading.folders import Folders
+from coursekit.questions import catalogue
+from coursekit.questions.catalogue import texts
 
 LEVELS = {1: "easy", 2: "medium", 3: "hard"}
 
@@ -48,7 +50,7 @@ class Outline:
     name: str
     title: str
     parts: tuple[Part, ...]
-    ours: bool = False  # one of `coursekit.exercises`
+    ours: bool = False  # with questions in `solutions/NAME/`
 
     @property
     def points(self) -> float:
@@ -61,7 +63,7 @@ class Outline:
 
     @classmethod
     def of(cls, name: str, notebook: dict[str, Any], assignment: Any = None) -> Outline:
-        """Read an instructor's notebook; `assignment` is what `coursekit.exercises` says of it."""
+        """Read an instructor's notebook; `assignment` is what its questions say."""
         parts: list[Part] = []
         pending: list[tuple[str, str]] = []  # solution cells that wait for the cell that grades
         for cell in notebook["cells"]:
@@ -95,27 +97,18 @@ class Outline:
 
 def outlines(folders: Folders) -> dict[str, Outline]:
     """Read the outline of each notebook of an assignment, by the notebook's name."""
-    assignment = find_assignment(folders.name)
     found = {}
+    files = texts(folders.root, folders.name)
     for notebook in folders.notebooks():
         path = folders.source / f"{notebook}.ipynb"
         try:
-            content = intake.master(path.read_text(encoding="utf-8"))
+            text = path.read_text(encoding="utf-8")
+            content = intake.master(text)
         except (OSError, ValueError) as error:
             raise CourseError(f"{path} cannot be read ({error}); save it again") from error
+        assignment = catalogue.of(folders.name, text, files)
         found[notebook] = Outline.of(notebook, content, assignment)
     return found
-
-
-def find_assignment(name: str) -> Any | None:
-    """Return what `coursekit.exercises` has under this name, or None."""
-    from importlib.util import find_spec
-
-    if not name.isidentifier() or find_spec(f"coursekit.exercises.{name}") is None:
-        return None
-    from coursekit.exercises import load
-
-    return load(name)
 
 
 def safe_name(name: str) -> bool:

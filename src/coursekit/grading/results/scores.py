@@ -137,9 +137,9 @@ def answered(part: Part, verdict: Verdict) -> bool:
 
 def read_gradebook(folders: Folders) -> Book:
     """Read the class list and the marks of one assignment; an empty book where there is none."""
+    from coursekit.assignments.settings import due_of
     from coursekit.grading.gradebook.database import load_nbgrader
     from coursekit.grading.gradebook.kept import check
-    from coursekit.grading.gradebook.late import due_of
 
     url, name = folders.database, folders.name
     if url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).is_file():

@@ -21,16 +21,19 @@ from markupsafe import Markup
 
 from coursekit.assignments import intake
 from coursekit.assignments.regions import grade_id, is_solution, release_source
+from coursekit.assignments.release import source
 from coursekit.errors import CourseError
+from coursekit.grading.fingerprints import Prints, fingerprints
 from coursekit.grading.folders import Folders
+from coursekit.grading.own_answers import Likeness, OwnAnswers
 from coursekit.grading.results import pages
-from coursekit.grading.results.fingerprints import Prints, fingerprints
 from coursekit.grading.results.outline import outlines
 from coursekit.grading.results.pages import counted, render, write
 from coursekit.grading.results.scores import Handed, handed_in, read_gradebook, verdicts_of
 from coursekit.grading.running.journal import Journal
 from coursekit.grading.text import plain
 from coursekit.progress import Progress, track
+from coursekit.questions import catalogue
 
 PAIRS = 50  # on the page
 LEAST = 0.5  # shared part of what two students have of their own
@@ -105,10 +108,17 @@ def common_from(students: int) -> int:
     return max(3, min(AT_LEAST, math.ceil(students * 0.4)), math.ceil(students * COMMON))
 
 
-def find_similar(
-    root: Path, name: str, progress: Progress | None = None
-) -> tuple[list[Pair], dict[str, dict[str, str]]]:
-    """Return the pairs of an assignment, and the answers of everybody in them."""
+@dataclass(frozen=True)
+class Similar:
+    """What is alike in a class."""
+
+    pairs: list[Pair]
+    answers: dict[str, dict[str, str]]  # of everybody in a pair
+    own: list[tuple[str, Likeness]]  # students, and what they have that is the course's own
+
+
+def find_similar(root: Path, name: str, progress: Progress | None = None) -> Similar:
+    """Return the pairs of an assignment, and the answers that are like the course's own."""
     folders = Folders(root, name)
     journal = Journal(folders.journal)
     handed = {one.student: one for one in handed_in(journal)}
@@ -116,27 +126,36 @@ def find_similar(
         raise CourseError(f"nothing of {name} is graded yet; run coursekit grade {name} first")
     cells, ignore = _release(folders)
     prints: dict[str, array] = {}
+    ours, own = _ours(folders), []
     progress = progress or Progress()
     for student, one in handed.items():
-        taken = fingerprints(_answers(journal, one, cells)).hashes
-        prints[student] = array("Q", taken)
+        answers = _answers(journal, one, cells)
+        prints[student] = array("Q", fingerprints(answers).hashes)
+        own += [(student, likeness) for likeness in (ours.like(answers) if ours else ())]
         progress.advance(student)
     pairs = similar_pairs(prints, ignore)[:PAIRS]
     people = {who for pair in pairs for who in (pair.one, pair.other)}
-    return pairs, {who: _answers(journal, handed[who], cells) for who in people}
+    return Similar(pairs, {who: _answers(journal, handed[who], cells) for who in people}, own)
+
+
+def _ours(folders: Folders) -> OwnAnswers | None:
+    if folders.name not in catalogue.names(folders.root):
+        return None
+    notebook = source(folders.root, folders.name).read_text(encoding="utf-8")
+    return OwnAnswers(catalogue.load(folders.root, folders.name), notebook)
 
 
 def write_similarity(
     root: Path, name: str, progress: Progress | None = None
-) -> tuple[Path, list[Pair]]:
-    """Write the page with both sources side by side; return where it is, and the pairs."""
+) -> tuple[Path, Similar]:
+    """Write the page with both sources side by side; return where it is, and what is alike."""
     folders = Folders(root, name)
-    pairs, answers = find_similar(root, name, progress)
+    similar = find_similar(root, name, progress)
     book = read_gradebook(folders)
-    names = {who: book.student(who).name for who in answers}
+    names = {who: book.student(who).name for who in (*similar.answers, *dict(similar.own))}
     path = folders.report.with_name(f"{name}-similarity.html")
-    write(path, similarity_page(name, pairs, answers, names))
-    return path, pairs
+    write(path, similarity_page(name, similar, names))
+    return path, similar
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -144,27 +163,30 @@ def run(arguments: argparse.Namespace) -> int:
     root = Path(arguments.root)
     total = len(handed_in(Journal(Folders(root, arguments.name).journal)))
     with track(total, "similarity", arguments.quiet) as progress:
-        path, pairs = write_similarity(root, arguments.name, progress)
+        path, similar = write_similarity(root, arguments.name, progress)
     if not arguments.quiet:
-        for pair in pairs[:10]:
+        for pair in similar.pairs[:10]:
             print(f"{100 * pair.alike:3.0f} %  {plain(pair.one)}  {plain(pair.other)}")
-        print(f"{counted(len(pairs), 'pair')} to read; being alike is no proof of copying")
+        for student, likeness in similar.own[:10]:
+            print(f"{100 * likeness.share:3.0f} %  {plain(student)}  {likeness.what}")
+        count = counted(len(similar.pairs), "pair")
+        own = counted(len(similar.own), "answer")
+        print(f"{count} to read, {own} like the course's own; being alike is no proof of copying")
     print(path)
     return 0
 
 
-def similarity_page(
-    assignment: str, pairs: list[Pair], answers: dict[str, dict[str, str]], names: dict[str, str]
-) -> str:
+def similarity_page(assignment: str, similar: Similar, names: dict[str, str]) -> str:
     """Return the page."""
     return render(
         "similarity.html",
         wide=True,
         title=f"{assignment}: similarity",
         assignment=assignment,
-        pairs=pairs,
+        pairs=similar.pairs,
+        own=similar.own,
         names=names,
-        marked=lambda student, shared: list(_marked(answers[student], shared)),
+        marked=lambda student, shared: list(_marked(similar.answers[student], shared)),
     )
 
 
@@ -177,8 +199,8 @@ def _marked(
     for mark in shared & taken.hashes:
         cell, first, last = taken.lines[mark]
         marked[cell].update(range(first, last + 1))
-    for cell, source in answers.items():
-        lines = str(pages.highlighted(source)).split("\n")
+    for cell, answer in answers.items():
+        lines = str(pages.highlighted(answer)).split("\n")
         yield cell, [(at in marked[cell], Markup(line)) for at, line in enumerate(lines, 1)]
 
 
@@ -187,8 +209,8 @@ def _answers(journal: Journal, handed: Handed, cells: dict[str, list[str]]) -> d
     found: dict[str, str] = {}
     for notebook, verdict in verdicts_of(journal, handed).items():
         for cell in cells.get(notebook, []):
-            if source := verdict.answers.get(cell, "").strip("\n"):
-                found[cell if cell not in found else f"{notebook}.{cell}"] = source
+            if answer := verdict.answers.get(cell, "").strip("\n"):
+                found[cell if cell not in found else f"{notebook}.{cell}"] = answer
     return found
 
 
@@ -197,8 +219,8 @@ def _release(folders: Folders) -> tuple[dict[str, list[str]], frozenset[int]]:
     cells: dict[str, list[str]] = {}
     given: set[int] = set()
     for notebook in outlines(folders):
-        source = (folders.source / f"{notebook}.ipynb").read_text(encoding="utf-8")
-        for cell in intake.master(source)["cells"]:
+        text = (folders.source / f"{notebook}.ipynb").read_text(encoding="utf-8")
+        for cell in intake.master(text)["cells"]:
             if cell["cell_type"] != "code" or not grade_id(cell) or not is_solution(cell):
                 continue
             cells.setdefault(notebook, []).append(grade_id(cell))

@@ -1,4 +1,4 @@
-"""What students' code does not find on the disk: the references, and what a question forbids.
+"""What students' code does not find on the disk: `check`, and what a question forbids.
 
 An assignment whose questions forbid `coursekit` is graded without it: of the whole package there is
 what the released notebook imports itself, and what answers in the student's process. Other packages
@@ -16,7 +16,7 @@ from pathlib import Path
 
 OURS = "coursekit"
 ANSWERS = "coursekit.grading.student.serve"
-STAND_IN = "coursekit.exercises"  # for which there is another, which says nothing
+STAND_INS = ("coursekit.check", "coursekit.exercises")  # which say nothing when graded
 HERE = {"torch", "numpy", "math"}
 IMPORT = re.compile(r"^\s*(?:from\s+(coursekit[\w.]*)\s+)?import\s+([\w., ]+)", re.MULTILINE)
 
@@ -27,7 +27,7 @@ def hidden(
     """Return folders to hide, files in them to be shown all the same, and the latter's modules.
 
     `watched` is all that the questions forbid, `cells` the released notebook. No modules stand for
-    all of them: then only the questions and their references are hidden.
+    all of them: then only `check` is hidden, which knows what visible cases should give.
     """
     roots = {name.split(".")[0] for name in watched} - HERE
     homes = [str(package.parent), *folders]
@@ -35,7 +35,8 @@ def hidden(
     copies = dict.fromkeys(os.path.join(home, OURS) for home in homes)
     hide = [path for one in [*copies, *others] for path in (one, os.path.realpath(one))]
     if OURS not in roots:
-        hide = [str(package / "exercises"), *hide[2 * len(copies) :]]
+        folders = [str(package.parent.joinpath(*name.split("."))) for name in STAND_INS]
+        hide = [*folders, *hide[2 * len(copies) :]]
     hide = [path for path in dict.fromkeys(hide) if os.path.isdir(path)]
     if OURS not in roots:
         return hide, [], []
@@ -82,7 +83,7 @@ def _with_imports(package: Path, names: Iterable[str]) -> Iterator[tuple[str, Pa
     seen, waiting = set(), list(names)
     while waiting:
         name = waiting.pop()
-        if name in seen or name == STAND_IN or name.startswith(f"{STAND_IN}."):
+        if name in seen or ".".join(name.split(".")[:2]) in STAND_INS:
             continue
         seen.add(name)
         place = package.parent.joinpath(*name.split("."))

@@ -6,6 +6,7 @@ arguments of the call that is being answered. What it answers is not believed bu
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import math
 import os
@@ -62,7 +63,7 @@ REHEARSAL = (
 
 
 def make_probe(source: str) -> Any:
-    """Return `coursekit.exercises.probe` without its package, which has the references."""
+    """Return `coursekit.check.probe` without its package, which is not there when graded."""
     module = types.ModuleType("probe")
     sys.modules["probe"] = module  # until the imports in it are done
     exec(compile(source, "probe.py", "exec", dont_inherit=True), module.__dict__)
@@ -83,6 +84,18 @@ def _sealed(reply: dict[str, Any], arrays: list[Any]) -> wire.Letter:
         return wire.seal(reply, arrays)
     except (wire.Unsendable, ValueError, TypeError) as error:
         return wire.seal({"error": describe(error)}, [])
+
+
+def _import(source: str) -> None:
+    """Import the packages that a cell imports, where they are there; not ours, which stands in."""
+    for node in ast.parse(source).body:
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and not node.level:
+            names = [str(node.module)]
+        for name in names:
+            if name.split(".")[0] not in ("coursekit", "google"):
+                with contextlib.suppress(Exception):
+                    import_module(name)
 
 
 class Student:
@@ -146,7 +159,8 @@ class Student:
         """Answer a few requests of our own, which leave nothing behind.
 
         What libraries set up when they are first used is then there in every child, and so is the
-        code of `cells`, number and source, which are the same in most notebooks.
+        code of `cells`, number and source, which are the same in most notebooks, with the packages
+        that they import.
         """
         state = torch.get_rng_state()
         before = dict(self._notebook.names)
@@ -161,6 +175,7 @@ class Student:
         for number, source in cells:
             with contextlib.suppress(SyntaxError, ValueError):
                 compiled(source, cell_name(number))
+                _import(source)
         self._seats.clear()
         self._seat, self._used = Seat(), []
         torch.set_rng_state(state)

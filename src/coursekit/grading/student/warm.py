@@ -37,8 +37,8 @@ def main(descriptor: int) -> None:
         lines = control.makefile("r", encoding="utf-8")
         plan = Plan.from_json(json.loads(lines.readline()))
         sys.path[:] = plan.path
-        probe = Path(__file__).parents[2].joinpath("exercises", "probe.py").read_text()
-        ground = Ground(plan)  # from here on the folder of exercises is out of sight
+        probe = Path(__file__).parents[2].joinpath("check", "probe.py").read_text()
+        ground = Ground(plan)  # from here on the folder of `check` is out of sight
         try:
             gc.disable()  # imports leave nothing to collect: a sixth of their time
             student = _load(plan, probe) if plan.torch else None

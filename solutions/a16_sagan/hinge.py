@@ -1,0 +1,106 @@
+"""The two losses of a GAN that stops pushing what is already far enough: the hinge."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from coursekit.check.probe import after, gradients, randn
+from coursekit.questions import hidden, visible
+
+
+def hinge(real, fake):
+    """Scores of real and of made pictures -> the loss of the discriminator, of the generator."""
+    judge = (1 - real).relu().mean() + (1 + fake).relu().mean()
+    return judge, -fake.mean()
+
+
+def scores(
+    reals: int, fakes: int, seed: int, scale: float = 1.6, dtype: torch.dtype = torch.float32
+) -> tuple[Tensor, Tensor]:
+    """Return scores of real and of made pictures, on both sides of 1 and of -1."""
+    real, fake = (scale * randn(n, seed=seed + n, dtype=dtype) for n in (reals, fakes))
+    return real + 0.8, fake - 0.6
+
+
+@visible("two real pictures and two made ones")
+def two_and_two(student):
+    return student.hinge(torch.tensor([2.0, 0.5]), torch.tensor([-3.0, 0.25]))
+
+
+@visible("eight of each", weight=2)
+def eight(student):
+    return student.hinge(*scores(8, 8, seed=1))
+
+
+@visible("more real pictures than made ones, and fewer")
+def unequal(student):
+    return student.hinge(*scores(9, 3, seed=3)), student.hinge(*scores(2, 7, seed=5))
+
+
+@visible("gradients")
+def with_gradients(student):
+    return gradients(student.hinge, *scores(6, 5, seed=7))
+
+
+@visible("gradients of scores that are far on the right side, and on the wrong one")
+def far_away(student):
+    real, fake = torch.tensor([30.0, 4.0, 800.0]), torch.tensor([-500.0, -6.0])
+    return gradients(student.hinge, real, fake), gradients(student.hinge, -real, -fake)
+
+
+@visible("a score for each patch: three axes")
+def patches(student):
+    real, fake = scores(24, 12, seed=9)
+    return student.hinge(real.reshape(4, 2, 3), fake.reshape(2, 2, 3))
+
+
+@visible("what was given stays as it was; double precision", tolerance=1e-10)
+def what_was_given_stays(student):
+    return after(student.hinge, *scores(4, 5, seed=11, dtype=torch.float64))
+
+
+def judged(reals, fakes, seed, scale=2.0, dtype=torch.float32):
+    return [scale * randn(n, seed=seed + n, dtype=dtype) for n in (reals, fakes)]
+
+
+@hidden("many scores", weight=2)
+def hinge_many(student):
+    return student.hinge(*judged(64, 48, seed=601))
+
+
+@hidden("one of each, on all sides")
+def hinge_one(student):
+    marks = (-1.5, -0.5, 0.5, 1.5)
+    return [student.hinge(torch.tensor([r]), torch.tensor([f])) for r in marks for f in marks]
+
+
+@hidden("one score that is very good and one that is very bad", weight=2)
+def hinge_mixed(student):
+    return student.hinge(torch.tensor([50.0, -50.0]), torch.tensor([-70.0, 40.0]))
+
+
+@hidden("gradients", weight=2)
+def hinge_gradients(student):
+    return gradients(student.hinge, *judged(7, 7, seed=603, dtype=torch.float64))
+
+
+@hidden("a column of scores, and a map of them: gradients")
+def hinge_maps(student):
+    real, fake = judged(12, 24, seed=605)
+    return gradients(student.hinge, real[:, None], fake.reshape(2, 1, 3, 4))
+
+
+@hidden("double precision", tolerance=1e-12)
+def hinge_double(student):
+    return student.hinge(*judged(5, 6, seed=607, dtype=torch.float64))
+
+
+@hidden("everything far enough, nothing left to learn")
+def hinge_done(student):
+    return gradients(student.hinge, torch.tensor([1.5, 9.0]), torch.tensor([-2.0, -1.25, -4.0]))
+
+
+@hidden("what was given is left as it was", weight=0.5)
+def hinge_keeps(student):
+    return after(student.hinge, *judged(4, 3, seed=609))

@@ -1,0 +1,146 @@
+"""How far a painted patch is from the true one, where nothing was to be seen."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from coursekit.check.probe import after, gradients, randn
+from coursekit.questions import hidden, visible
+
+from .shared import squares
+
+
+def paint_loss(predicted, patches, hidden, normalised=True):
+    """predicted, patches (B, N, M), hidden (B, N) -> the loss, one number."""
+    target = patches
+    if normalised:
+        spread = (patches.var(dim=-1, keepdim=True) + 1e-6).sqrt()  # (B, N, 1)
+        target = (patches - patches.mean(dim=-1, keepdim=True)) / spread
+    error = (predicted - target).square().mean(dim=-1)  # (B, N)
+    return (error * hidden).sum() / hidden.sum().clamp(min=1)
+
+
+def painted(images: int, patches: int, seed: int, dtype: torch.dtype = torch.float32):
+    """Return predictions, patches of 6 numbers, and masks that hide more and more patches."""
+    predicted, true = (randn(images, patches, 6, seed=seed + n, dtype=dtype) for n in (0, 1))
+    spread = 0.3 + randn(images, patches, 1, seed=seed + 2, dtype=dtype).abs()
+    place = (torch.arange(patches) * 3 + torch.arange(images)[:, None]) % patches  # (B, N)
+    return predicted, 0.7 + spread * true, place <= torch.arange(images)[:, None] + patches // 3
+
+
+def equally(images: int, patches: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the same where each image hides as many, as in the paper."""
+    predicted, true, _ = painted(images, patches, seed)
+    return predicted, true, randn(images, patches, seed=seed + 3).argsort(dim=1) >= patches // 4
+
+
+@visible("one image of three patches, their pixels as they are")
+def three_patches(student):
+    predicted = torch.tensor([[[1.0, 2.0], [0.0, 0.0], [1.0, 0.5]]])
+    patches = torch.tensor([[[1.0, 0.0], [3.0, 1.0], [2.0, 0.0]]])
+    return student.paint_loss(predicted, patches, torch.tensor([[True, False, True]]), False)
+
+
+@visible("four images, each patch on its own scale", weight=2)
+def four_images(student):
+    return student.paint_loss(*equally(4, 8, seed=70))
+
+
+@visible("with the pixels as they are, and on their own scale", weight=2)
+def both_targets(student):
+    return [student.paint_loss(*equally(3, 9, seed=74), scaled) for scaled in (False, True)]
+
+
+@visible("images that hide different numbers of patches")
+def different_numbers(student):
+    return [student.paint_loss(*painted(4, 9, seed=78), scaled) for scaled in (True, False)]
+
+
+@visible("the gradient at what was predicted")
+def with_gradient(student):
+    loss, (at_predicted, *_) = gradients(student.paint_loss, *painted(3, 6, seed=82))
+    return loss, at_predicted
+
+
+@visible("an image without a hidden patch, and a batch without one")
+def nothing_hidden(student):
+    predicted, patches, hidden = painted(3, 7, seed=86)
+    hidden[1] = False
+    none = torch.zeros_like(hidden)
+    return [student.paint_loss(predicted, patches, mask) for mask in (hidden, none)]
+
+
+@visible("flat patches among the hidden ones, and nearly flat ones")
+def flat_patches(student):
+    predicted, patches, hidden = equally(2, 8, seed=90)
+    patches[:, ::2], patches[:, 1::4] = 0.25, 0.002 * patches[:, 1::4]
+    return student.paint_loss(predicted, patches, hidden)
+
+
+@visible("what was given stays as it was; double precision")
+def what_was_given_stays(student):
+    return after(student.paint_loss, *painted(2, 5, seed=94, dtype=torch.float64), True)
+
+
+def masks(images, patches, seed, hides=None):
+    """Return masks, each of another number of patches unless told how many."""
+    rank = randn(images, patches, seed=seed).argsort(dim=1).argsort(dim=1)
+    many = torch.arange(images) * 2 % (patches + 1) if hides is None else torch.tensor(hides)
+    return rank < many.reshape(-1, 1)
+
+
+@hidden("many images, three quarters hidden", weight=2)
+def paint_many(student):
+    predicted, patches = squares(6, 16, 12, seed=331)[::-1]
+    return student.paint_loss(predicted, patches, masks(6, 16, seed=332, hides=12))
+
+
+@hidden("raw pixels, three quarters hidden")
+def paint_raw(student):
+    predicted, patches = squares(4, 12, 6, seed=333)[::-1]
+    return student.paint_loss(predicted, patches, masks(4, 12, seed=334, hides=9), normalised=False)
+
+
+@hidden("each image hides another number, one of them none", weight=2)
+def paint_uneven(student):
+    predicted, patches = squares(5, 8, 6, seed=335)[::-1]
+    return [
+        student.paint_loss(predicted, patches, masks(5, 8, seed=336), own) for own in (True, False)
+    ]
+
+
+@hidden("everything hidden, one patch hidden, nothing hidden")
+def paint_extremes(student):
+    predicted, patches = squares(3, 4, 9, seed=337)[::-1]
+    marked = [masks(3, 4, seed=338, hides=many) for many in ([4, 4, 4], [0, 1, 0], [0, 0, 0])]
+    return [student.paint_loss(predicted, patches, one) for one in marked]
+
+
+@hidden("the gradient at what was predicted, raw pixels too")
+def paint_gradient(student):
+    predicted, patches = squares(4, 7, 6, seed=339)[::-1]
+    given = predicted, patches, masks(4, 7, seed=340)
+    return [gradients(student.paint_loss, *given, own)[1][0] for own in (True, False)]
+
+
+@hidden("what is perfect where it counts costs nothing")
+def paint_perfect(student):
+    predicted, patches = squares(2, 6, 6, seed=341)[::-1]
+    marked = masks(2, 6, seed=342, hides=[2, 5])
+    painted = torch.where(marked[..., None], patches, 50 * predicted)
+    return student.paint_loss(painted, patches, marked, False), student.paint_loss(
+        painted, patches, ~marked, False
+    )
+
+
+@hidden("double precision", tolerance=1e-12)
+def paint_double(student):
+    predicted, patches = squares(3, 5, 6, seed=343, dtype=torch.float64)[::-1]
+    return student.paint_loss(predicted, patches, masks(3, 5, seed=344))
+
+
+@hidden("what was given is left as it was", weight=0.5)
+def paint_keeps(student):
+    predicted, patches = squares(2, 5, 6, seed=345)[::-1]
+    return after(student.paint_loss, predicted, patches, masks(2, 5, seed=346, hides=3))

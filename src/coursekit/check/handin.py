@@ -1,0 +1,334 @@
+"""`submit_check()` and `coursekit submit-check`: what a grader will find, said before the upload.
+
+First the file is read as a grader reads it: is it a notebook, are the graded cells there and once,
+is every question answered, is all of it Python. Then it is run from top to bottom in a fresh
+process. Nothing is sent anywhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from coursekit.assignments import forbidden, intake, regions
+from coursekit.assignments.limits import Limits
+from coursekit.check.compiled import CompiledAssignment, CompiledQuestion, load, names
+from coursekit.check.rehearsal import Ran, rehearse
+from coursekit.errors import CourseError
+from coursekit.notebooks.imports import parse_cell
+
+INPUT = re.compile(r"(?<![\w.])input\(")  # Python's own; not pair_input or a layer's self.input
+ASK = (
+    "This program does not say which file the notebook is. Save it, and name it: "
+    'submit_check("a01_kernels.ipynb")'
+)
+
+
+@dataclass
+class Report:
+    """What was found; `mend` costs points, `look` may, `good` is as it should be."""
+
+    name: str
+    mend: list[str] = field(default_factory=list)
+    look: list[str] = field(default_factory=list)
+    good: list[str] = field(default_factory=list)
+
+    def _verdict(self) -> str:
+        if not self.mend:
+            return "ready to hand in"
+        return f"{len(self.mend)} thing{'' if len(self.mend) == 1 else 's'} to mend"
+
+    def _lines(self) -> list[tuple[str, str]]:
+        marks = (("✗", self.mend), ("!", self.look), ("✓", self.good))
+        return [(mark, sentence) for mark, sentences in marks for sentence in sentences]
+
+    def __repr__(self) -> str:
+        lines = [f"{self.name}: {self._verdict()}"]
+        return "\n".join(lines + [f"  {mark} {sentence}" for mark, sentence in self._lines()])
+
+    def _repr_html_(self) -> str:
+        colour = "rgba(213,94,0,.95)" if self.mend else "rgba(0,158,115,.9)"
+        rows = "".join(
+            f'<li style="list-style:none"><span aria-hidden="true">{mark}</span> '
+            f"{escape(sentence)}</li>"
+            for mark, sentence in self._lines()
+        )
+        return (
+            f'<div style="border-left:4px solid {colour};padding:.2em .8em;max-width:60em">'
+            f"<strong>{escape(self.name)}</strong>: {self._verdict()}"
+            f'<ul style="margin:.3em 0;padding-left:1em">{rows}</ul></div>'
+        )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command `submit-check`; 1 if something should be mended."""
+    from coursekit.progress import track
+
+    path = Path(arguments.notebook)
+    if not path.is_file():
+        raise CourseError(f"there is no file {path}")
+    with track(_count(path), "cells", arguments.quiet) as progress:
+        report = look_at(path, progress.advance)
+    print(report)
+    return 1 if report.mend else 0
+
+
+def submit_check(notebook: str | Path | None = None) -> Report | None:
+    """Say what a grader will find in this notebook; `notebook` is its file, if it must be told."""
+    from coursekit.check.whereabouts import this_notebook, unsaved
+
+    globals_ = sys._getframe(1).f_globals
+    try:
+        path = Path(notebook) if notebook else this_notebook(globals_)
+        if path is None or not path.is_file():
+            print(f"There is no file {path}." if path else ASK)
+            return None
+        show = _ticker(_count(path))
+        report = look_at(path, show)
+        assignment = _assignment(path)
+        asked = [question.name for question in assignment.questions] if assignment else []
+        if stale := unsaved(path, globals_, asked):
+            report.mend.insert(
+                0, f"what is on the disk is older than your {', '.join(stale)}: save the notebook"
+            )
+        else:
+            ago = time.strftime("%H:%M:%S", time.localtime(path.stat().st_mtime))
+            report.good.insert(0, f"looked at {path.name}, saved at {ago}")
+        return report
+    except Exception as error:  # a broken check must not look like a broken answer
+        print(f"The check itself failed ({type(error).__name__}: {error}). Please tell the course.")
+        return None
+
+
+def look_at(
+    path: Path, advance: Callable[[str], None] = lambda _: None, limits: Limits | None = None
+) -> Report:
+    """Return what a grader will find in the notebook at `path`."""
+    limits = limits or Limits()
+    report = Report(path.name)
+    data = path.read_bytes()
+    try:
+        notebook = intake.read(data, limits)
+    except intake.Malformed as error:
+        report.mend.append(f"{error.reason}; {error.hint}" if error.hint else error.reason)
+        return report
+    cells = notebook["cells"]
+    assignment = _which(cells)
+    if assignment is None:
+        report.mend.append(
+            "no cell of this file belongs to an assignment: its metadata is lost, or it is another "
+            "notebook. Copy your answers into a fresh download"
+        )
+        return report
+    program = _program(assignment, cells)
+    ran, ended = rehearse(program, path.resolve().parent, advance, limits)
+    checked = _checked(assignment, cells, ran)
+    _cells(report, assignment, cells, checked)
+    _syntax(report, cells)
+    _order(report, data)
+    _performance(report, cells, ran, ended, checked)
+    return report
+
+
+def _which(cells: list[dict[str, Any]]) -> CompiledAssignment | None:
+    """Return the assignment with the most cells in the notebook."""
+    there = {regions.grade_id(cell) for cell in cells}
+    best, most = None, 0
+    for assignment in map(load, names()):
+        asked = {question.name for question in assignment.questions}
+        shared = len(there & (asked | {f"test_{name}" for name in asked}))
+        if shared > most:
+            best, most = assignment, shared
+    return best
+
+
+def _assignment(path: Path) -> CompiledAssignment | None:
+    try:
+        return _which(intake.read(path.read_bytes())["cells"])
+    except intake.Malformed:
+        return None
+
+
+def _program(assignment: CompiledAssignment, cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the cells as a grader runs them: no stub undoes an answer in another cell."""
+    found = {question.name for question in assignment.questions if _elsewhere(question, cells)}
+    return [
+        {**cell, "source": ""} if regions.grade_id(cell) in found and _blank(cell) else cell
+        for cell in cells
+    ]
+
+
+def _elsewhere(question: CompiledQuestion, cells: list[dict[str, Any]]) -> list[int]:
+    """Return the cells that define what a question asks for, and are not the cell for it."""
+    return [
+        number
+        for number, cell in enumerate(cells)
+        if cell["cell_type"] == "code"
+        and question.name in regions.defined(cell["source"])
+        and regions.grade_id(cell) not in (question.name, f"test_{question.name}")
+        and not _blank(cell)
+    ]
+
+
+def _checked(
+    assignment: CompiledAssignment, cells: list[dict[str, Any]], ran: list[Ran]
+) -> dict[str, Ran]:
+    """Return what the last check of each question has shown, where it has shown something."""
+    return {
+        question.name: one
+        for question in assignment.questions
+        for one in ran
+        if one.cases and _is_check(question, cells[one.number])
+    }
+
+
+def _is_check(question: CompiledQuestion, cell: dict[str, Any]) -> bool:
+    typed = cell["source"].strip() == f"check({question.name})"
+    return typed or regions.grade_id(cell) == f"test_{question.name}"
+
+
+def _cells(
+    report: Report,
+    assignment: CompiledAssignment,
+    cells: list[dict[str, Any]],
+    checked: dict[str, Ran],
+) -> None:
+    """Look at the cells that are graded, and at what is in them."""
+    imports = "\n".join(cell["source"] for cell in cells if cell["cell_type"] == "code")
+    for question in assignment.questions:
+        name, others = question.name, _elsewhere(question, cells)
+        answers = [cell for cell in cells if regions.grade_id(cell) == name]
+        tests = [n for n, cell in enumerate(cells) if regions.grade_id(cell) == f"test_{name}"]
+        last = max((n for n, cell in enumerate(cells) if _is_check(question, cell)), default=None)
+        below = [n for n in others if last is not None and n > last]
+        here = len(below) < len(others) or bool(name in checked and checked[name].passed)
+        if len(answers) > 1:
+            report.mend.append(
+                f"there are {len(answers)} cells for {name}; keep one (a copied cell is a "
+                "second answer)"
+            )
+        elif answers and not _blank(answers[0]):
+            here = True
+        elif not here and not below:
+            report.mend.append(
+                f"{name} is not answered"
+                if answers
+                else f"the cell for {name} is gone; copy your answers into a fresh download"
+            )
+        elif not answers:
+            report.look.append(f"the cell for {name} is gone; the answer in another cell is read")
+        if below:
+            which = cells[below[-1]]["id"]
+            report.look.append(
+                f"the cell {which} defines {name} below its check; what stands above it is graded"
+                if here
+                else f"the answer to {name} stands below its check, in the cell {which}; move it up"
+            )
+        if [cells[n]["source"].strip() for n in tests] != [f"check({name})"]:
+            what = "changed" if len(tests) == 1 else "gone" if not tests else "there twice"
+            report.look.append(f"the cell that checks {name} is {what}; the grader uses its own")
+        for cell in [*answers, *(cells[n] for n in others)]:
+            if calls := forbidden.used(cell["source"], question.forbidden, imports):
+                spelled = ", ".join(map(forbidden.spelled, calls))
+                report.look.append(f"{name} uses {spelled}; a human will look at it")
+    for written in assignment.written:
+        answers = [cell for cell in cells if regions.grade_id(cell) == written.name]
+        if not answers:
+            report.mend.append(f"the cell for the answer in words, {written.name}, is gone")
+        elif not answers[0]["source"].strip().replace(regions.TEXT_STUB, ""):
+            report.mend.append(f"{written.name}, in words, is not answered")
+        else:
+            report.good.append(f"{written.name} is answered in words; a human will read it")
+    for cell in cells:
+        if cell["cell_type"] == "code" and INPUT.search(cell["source"]):
+            report.look.append(f"the cell {cell['id']} calls input(), which no grader can answer")
+
+
+def _blank(cell: dict[str, Any]) -> bool:
+    """Say whether there is no code but that of a stub."""
+    return "raise NotImplementedError()" in cell["source"] or regions.is_blank("", cell["source"])
+
+
+def _syntax(report: Report, cells: list[dict[str, Any]]) -> None:
+    for cell in cells:
+        if cell["cell_type"] == "code":
+            try:
+                parse_cell(cell["source"])
+            except (SyntaxError, ValueError) as error:
+                line = getattr(error, "lineno", None) or 1
+                said = getattr(error, "msg", str(error))
+                report.mend.append(f"the cell {cell['id']} is not Python in line {line}: {said}")
+
+
+def _order(report: Report, data: bytes) -> None:
+    """Say if the outputs in the file were not made by one run from top to bottom."""
+    raw = json.loads(data.decode(json.detect_encoding(data), "replace"))
+    counts = [
+        cell.get("execution_count")
+        for cell in raw.get("cells", [])
+        if isinstance(cell, dict) and cell.get("cell_type") == "code" and cell.get("outputs")
+    ]
+    numbers = [count for count in counts if isinstance(count, int)]
+    if numbers != sorted(set(numbers)):
+        report.look.append(
+            "the outputs come from cells that were run out of order; restart the kernel and run "
+            "all cells, then save"
+        )
+
+
+def _performance(
+    report: Report,
+    cells: list[dict[str, Any]],
+    ran: list[Ran],
+    ended: str,
+    checked: dict[str, Ran],
+) -> None:
+    """Say what the run from top to bottom showed."""
+    if ended:
+        report.mend.append(f"it does not run from top to bottom: {ended}")
+    for one in ran:
+        cell = cells[one.number]
+        if one.error and not one.error.startswith("SyntaxError"):
+            line = f", line {one.line}" if one.line else ""
+            report.mend.append(f"the cell {cell['id']}{line} raises {one.error}")
+    if not ended and not any(one.error for one in ran):
+        report.good.append("it runs from top to bottom in a fresh process")
+    for name, one in checked.items():
+        said = f"{name}: {one.passed} of {one.cases} visible cases pass"
+        (report.good if one.passed == one.cases else report.look).append(said)
+
+
+def _count(path: Path) -> int:
+    try:
+        cells = intake.read(path.read_bytes())["cells"]
+    except intake.Malformed:
+        return 0
+    return sum(cell["cell_type"] == "code" for cell in cells)
+
+
+def _ticker(total: int) -> Callable[[str], None]:
+    """Return a function that shows in the notebook how far the run has come, in one line."""
+    try:
+        from IPython.display import DisplayHandle
+
+        handle = DisplayHandle()
+        handle.display({"text/plain": "Running all cells in a fresh process …"}, raw=True)
+    except Exception:
+        return lambda _: None
+    done = 0
+
+    def advance(cell: str) -> None:
+        nonlocal done
+        done += 1
+        text = f"Running all cells in a fresh process … {done} of {total} ({cell})"
+        handle.update({"text/plain": text}, raw=True)
+
+    return advance

@@ -1,1 +1,0 @@
-"""`check`: what a learner hears in the notebook, at once."""

@@ -1,1 +1,0 @@
-"""`submit_check`: what a grader will find, said before the upload."""

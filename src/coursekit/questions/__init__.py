@@ -1,0 +1,23 @@
+"""Questions of assignments, for those who write and grade them; they stand in `solutions/NAME/`.
+
+`question.py` says what a question is and `mistakes.py` what its text says, `catalogue.py` reads
+both, `known.py` computes what our answer and the wrong ones give, and `audit.py` proves that an
+assignment grades as it should. `compiling.py` writes what `coursekit.check` needs of it. This file
+loads nothing.
+"""
+
+from coursekit._lazy import lazily
+
+HOMES = {  # which module holds a name; no module has the name of what it holds
+    "hidden": "question",
+    "visible": "question",
+    "load": "catalogue",
+    "names": "catalogue",
+    "Assignment": "question",
+    "Case": "question",
+    "Misconception": "question",
+    "Question": "question",
+    "Written": "question",
+}
+
+__getattr__, __dir__ = lazily(__name__, HOMES)

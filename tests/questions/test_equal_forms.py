@@ -1,0 +1,74 @@
+"""Nobody loses a point for a form that is equal on paper; every question that needs one has it."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import ours
+import pytest
+import torch
+from equal_forms import EQUAL, MOVED
+
+from coursekit.check.fresh import usual_numbers
+from coursekit.check.outcome import observe
+from coursekit.questions import catalogue
+from coursekit.questions.audit import share
+from coursekit.questions.idle import instead
+from coursekit.questions.known import Known
+from coursekit.questions.wrong import Edit
+
+LARGE = 100
+USUAL = 1e-5
+
+
+@cache
+def known(name):
+    return Known(*ours.find(name))
+
+
+def outcomes(cases, answer):
+    student = catalogue.references(cases.assignment, **{cases.question.name: answer})
+    with usual_numbers():
+        return [observe(case.run, student) for case in cases.cases]
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"), EQUAL, ids=[f"{name}: {new[:40]}" for name, _, new in EQUAL]
+)
+@pytest.mark.filterwarnings("ignore:var.*degrees of freedom")
+def test_an_equal_form_earns_everything(name, old, new):
+    found = outcomes(known(name), Edit(known(name).question.reference, ((old, new),)).made)
+    wrong = {
+        case.says: str(known(name).difference(outcome, number))
+        for number, (case, outcome) in enumerate(zip(known(name).cases, found))
+        if known(name).difference(outcome, number)
+    }
+    assert wrong == {} and share(known(name), found) == 1
+
+
+def numbers(value):
+    if isinstance(value, torch.Tensor):
+        yield from [value.detach()] if value.is_floating_point() and value.numel() else []
+    elif isinstance(value, (list, tuple, dict)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from numbers(item)
+
+
+def test_every_question_with_large_scores_or_a_close_look_has_one():
+    needs = set()
+    for name in (question.name for _, question in ours.everything()):
+
+        def noting(function, method, name=name):
+            def noted(*given, **named):
+                found = [x[x.isfinite()].abs() for x in numbers([*given[method:], named])]
+                if any(x.numel() and x.max() >= LARGE for x in found):
+                    needs.add(name)
+                return function(*given, **named)
+
+            return noted
+
+        cases = known(name)
+        outcomes(cases, instead(cases.question.reference, noting))
+        if any(case.tolerance < USUAL for case in cases.cases):
+            needs.add(name)
+    assert len(needs) > 50 and needs - {name for name, *_ in EQUAL} == MOVED

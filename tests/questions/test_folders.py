@@ -1,0 +1,72 @@
+"""A question has files of its own, and whatever depends on the questions reads all of them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import ours
+import pytest
+
+import coursekit
+from coursekit.course import private_folder
+from coursekit.grading.judging.master import Master
+from coursekit.grading.running.keys import engine_version
+from coursekit.grading.sandbox.hiding import hidden
+from coursekit.questions import catalogue
+
+PACKAGE = Path(coursekit.__file__).parent
+FILES = [
+    pytest.param(name, file, id=f"{name}/{file}")
+    for name in ("a01_kernels", "a06_blocks")
+    for file, _ in catalogue.texts(ours.ROOT, name)
+]
+
+
+@pytest.mark.parametrize("name", ours.names())
+def test_each_question_is_in_a_file_of_its_own(name):
+    for question in ours.load(name).questions:
+        home = ours.module(name, catalogue.file_of(question.name)).__name__
+        assert question.reference.__module__ == home
+        assert question.reference.__name__ == question.name
+        assert {case.run.__module__ for case in (*question.cases, *question.hidden)} == {home}
+
+
+@pytest.mark.parametrize(("name", "file"), FILES)
+def test_whoever_changes_a_file_has_another_master(name, file, tmp_path, copied):
+    copied(name, tmp_path)
+    before = Master.read(tmp_path, name)
+    assert before.key == Master.read(ours.ROOT, name).key
+    with (private_folder(tmp_path, name) / file).open("a", encoding="utf-8") as end:
+        end.write("# changed")
+    assert Master.read(tmp_path, name).key != before.key
+
+
+@pytest.mark.parametrize("file", ["check/probe.py", "check/compare.py", "questions/known.py"])
+def test_whoever_changes_what_questions_are_judged_with_has_another_engine(file, monkeypatch):
+    files, read = catalogue.texts(ours.ROOT, "a01_kernels"), Path.read_bytes
+    engine = engine_version.__wrapped__(files)
+    monkeypatch.setattr(
+        Path, "read_bytes", lambda at: read(at) + b"# changed" * (at == PACKAGE / file)
+    )
+    assert engine_version.__wrapped__(files) != engine
+
+
+def test_what_check_knows_is_out_of_sight_while_a_notebook_is_graded():
+    hide, _, _ = hidden(PACKAGE, [], ["torch.softmax"], [])
+    assert str(PACKAGE / "check") in hide
+    _, show, _ = hidden(PACKAGE, [], ["coursekit"], [(0, "from coursekit.check import check")])
+    assert show and not [path for path in show if "/check/" in path or "/questions/" in path]
+
+
+def test_other_texts_are_other_modules_which_nobody_else_finds():
+    name, before = "a02_scaling", set(sys.modules)
+    shared = dict(catalogue.texts(ours.ROOT, name))["shared.py"]
+    other = {"shared.py": f"{shared}\n\nOTHER = True\n"}
+    theirs = ours.reread(name, other)
+    assert ours.reread(name, other) is theirs and theirs is not ours.load(name)
+    homes = {question.reference.__module__ for question in theirs.questions}
+    assert homes.isdisjoint(question.reference.__module__ for question in ours.load(name).questions)
+    assert not hasattr(ours.module(name, "shared"), "OTHER")
+    new = set(sys.modules) - before
+    assert homes < new and all(one.startswith("questions_") for one in new)

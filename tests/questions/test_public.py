@@ -1,0 +1,185 @@
+"""What students have holds no answer: by name, by syntax tree, and by trying."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import zipfile
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import ours
+import pytest
+from ours import ROOT
+
+from coursekit.check import compiled
+from coursekit.errors import CourseError
+from coursekit.questions import catalogue, parts
+from coursekit.questions.known import Known
+from coursekit.questions.public import public, publish, write_solution
+from coursekit.questions.wrong import source_of
+
+PAIRS = ours.everything()
+IDS = [question.name for _, question in PAIRS]
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """The public course."""
+    folder = tmp_path_factory.mktemp("public") / "course"
+    public(ROOT, folder)
+    return folder
+
+
+def normalised(node):
+    """Return the tree of a definition without its names, docstring and annotations."""
+    node = ast.parse(ast.unparse(node)).body[0]
+    places = {}
+    for part in ast.walk(node):
+        if isinstance(part, ast.FunctionDef | ast.ClassDef):
+            part.name = ""
+            if isinstance(part, ast.FunctionDef):
+                part.returns = None
+            if ast.get_docstring(part):
+                part.body = part.body[1:]
+        elif isinstance(part, ast.arg):
+            part.annotation = None
+            part.arg = places.setdefault(part.arg, f"v{len(places)}")
+        elif isinstance(part, ast.Name):
+            part.id = places.setdefault(part.id, f"v{len(places)}")
+    return ast.dump(node)
+
+
+def definitions(text):
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node
+
+
+def test_no_answer_is_in_the_public_course(tree):
+    """By syntax tree: but for parts of the library that a question's text names."""
+    private = {}
+    for _, question in PAIRS:
+        (node,) = ast.parse(source_of(question.reference)).body
+        private[normalised(node)] = question
+    for path in tree.rglob("*"):
+        if not path.is_file() or path.suffix not in (".py", ".ipynb"):
+            continue
+        text = path.read_text(encoding="utf-8")
+        cells = [text]
+        if path.suffix == ".ipynb":
+            cells = ["".join(cell["source"]) for cell in json.loads(text)["cells"]]
+        for node in (node for cell in cells for node in definitions(cell)):
+            question = private.get(normalised(node))
+            place = path.relative_to(tree).as_posix()
+            said = question and any(
+                part == place or part.endswith(f".{node.name}") for part in question.parts
+            )
+            assert question is None or said, f"{path}: {node.name} answers {question.name}"
+
+
+def test_the_public_course_has_nothing_of_the_private_folder(tree):
+    assert not (tree / "solutions").exists() and not (tree / "tests" / "questions").exists()
+    assert (tree / "src" / "coursekit" / "check" / "compiled" / "a01_kernels.zip").is_file()
+    names = {path.name for path in tree.rglob("*")}
+    assert not names & {f"{catalogue.file_of(question.name)}.md" for _, question in PAIRS}
+
+
+@pytest.mark.parametrize(("assignment", "question"), PAIRS, ids=IDS)
+def test_what_check_knows_holds_no_answer(assignment, question):
+    with zipfile.ZipFile(compiled.FOLDER / f"{assignment.name}.zip") as archive:
+        code = archive.read(f"{question.name}.py").decode()
+        index = archive.read("index.json").decode()
+    private = {normalised(node) for node in definitions(source_of(question.reference))}
+    assert not private & {normalised(node) for node in definitions(code)}
+    assert f"def {question.name}" not in code and f"class {question.name}" not in code
+    lines = [line.strip() for line in source_of(question.reference).split("\n")]
+    assert not [line for line in lines if len(line) > 40 and line in index]
+
+
+@pytest.mark.parametrize(("assignment", "question"), PAIRS, ids=IDS)
+def test_helpers_of_the_cases_are_no_answers(assignment, question):
+    """By trying: whatever stands in the code of the visible cases, in the answer's place."""
+    one = next(q for q in compiled.load(assignment.name).questions if q.name == question.name)
+    names = compiled._run(one.name, one.code)
+    known = Known(assignment, question)
+    for name, value in names.items():
+        if getattr(value, "__module__", "") == f"cases_of_{one.name}" and parts.fits(
+            value, question.reference
+        ):
+            assert parts.share(known, value) <= parts.FEW, name
+
+
+def test_the_page_names_the_parts_that_are_answers():
+    """That these are all is what `coursekit audit` proves."""
+    page = (ROOT / "book" / "grading.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(a\d\d_\w+)` \| `(\w+)` \| `([\w./]+)` \|$", page, re.MULTILINE)
+    expected = [(a.name, q.name, part) for a, q in PAIRS for part in q.parts]
+    assert rows == expected
+
+
+def test_a_part_that_is_an_answer_is_found():
+    assignment, question = ours.find("padding_mask")
+    assert parts.passing(assignment, question) == {"coursekit.masks.padding": 1.0}
+
+
+def log(folder):
+    done = subprocess.run(
+        ["git", "-C", folder, "log", "--format=%s"], capture_output=True, text=True, check=True
+    )
+    return done.stdout.split("\n")[:-1]
+
+
+def test_the_public_course_has_a_history_of_its_own(tmp_path, small):
+    folder = tmp_path / "public"
+    _, said = publish(small, folder)
+    assert said == "its history begins" and log(folder) == ["Begin the course"]
+    assert publish(small, folder)[1] == "nothing is new"
+    (small / "book" / "more.md").write_text("# More\n")
+    (small / "book" / "masking.md").unlink()
+    assert publish(small, folder)[1] == "one commit more"
+    assert log(folder) == ["Update the course", "Begin the course"]
+    assert (folder / "book" / "more.md").is_file() and not (folder / "book" / "masking.md").exists()
+    (folder / "mine.txt").write_text("a change")
+    with pytest.raises(CourseError, match="has changes that are in no commit"):
+        publish(small, folder)
+    assert (folder / "mine.txt").read_text() == "a change"
+
+
+def test_solutions_are_written_after_the_deadline(small):
+    path = small / "notebooks" / "solutions" / "a01_kernels" / "a01_kernels.ipynb"
+    settings = small / "solutions" / "a01_kernels" / "assignment.toml"
+    later = datetime.now(UTC) + timedelta(days=1)
+    settings.write_text(f"due = {later:%Y-%m-%dT%H:%M:%S}+00:00\n")
+    with pytest.raises(CourseError, match=r"is due on .*; say --early"):
+        write_solution(small, "a01_kernels")
+    assert not path.exists()
+    assert write_solution(small, "a01_kernels", early=True) == path
+    settings.write_text("due = 2020-01-01T00:00:00+00:00\n")
+    write_solution(small, "a01_kernels")
+    text = path.read_text()
+    assert "raised / raised.sum(" in text and "SOLUTION" not in text and "nbgrader" not in text
+    folder = small.parent / "published"
+    public(small, folder)
+    assert (folder / "notebooks" / "solutions" / "a01_kernels" / "a01_kernels.ipynb").is_file()
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A course of one assignment, without git."""
+    import shutil
+
+    root = tmp_path / "course"
+    for place in ("book/masking.md", "_config.yml"):
+        (root / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / place, root / place)
+    for place in ("notebooks/assignments", "solutions/notebooks", "solutions"):
+        shutil.copytree(ROOT / place / "a01_kernels", root / place / "a01_kernels")
+    (root / Path("src/coursekit/check/compiled")).mkdir(parents=True)
+    return root
