@@ -77,7 +77,7 @@ def no_room_for_the_end(student):
 
 @hidden("many words, five beams", weight=2)
 def beam_large(student):
-    return student.beam_search(2 * randn(30, 30, seed=5), 1, 5, 0, 12, 0.6)
+    return student.beam_search(2 * randn(30, 30, seed=16), 1, 5, 0, 12, 0.6)
 
 
 @hidden("other symbols for start and end", weight=2)
@@ -89,7 +89,7 @@ def beam_other_symbols(student):
 
 @hidden("so many beams that nothing is overlooked", weight=2)
 def beam_everything(student):
-    table = randn(4, 4, seed=24)
+    table = randn(4, 4, seed=19)
     shares = torch.log_softmax(table, -1)
     best = -torch.inf
     for length in (1, 2, 3, 4):
@@ -104,12 +104,12 @@ def beam_everything(student):
 
 @hidden("a larger table, one symbol at most")
 def beam_one_symbol(student):
-    return student.beam_search(randn(9, 9, seed=22), 1, 4, 0, 1, 0.6)
+    return student.beam_search(randn(9, 9, seed=1), 1, 4, 0, 1, 0.6)
 
 
 @hidden("words that cannot follow")
 def beam_impossible(student):
-    table = 2 * randn(6, 6, seed=23)
+    table = 2 * randn(6, 6, seed=7)
     table[table < -1] = -torch.inf
     table[:, 3] = -torch.inf
     return student.beam_search(table, 1, 4, 0, 6, 0.6)
@@ -134,4 +134,4 @@ def beam_early_end(student):
 
 @hidden("the table is left as it was")
 def beam_keeps(student):
-    return after(student.beam_search, randn(5, 5, seed=24), 1, 3, 0, 4)
+    return after(student.beam_search, randn(5, 5, seed=46), 1, 3, 0, 4)
