@@ -8,9 +8,8 @@ import pytest
 import torch
 
 from coursekit.check import check
-from coursekit.check.fresh import copied, same_chance
+from coursekit.check.fresh import copied, same_chance, seal
 from coursekit.errors import CourseError
-from coursekit.questions.by_heart import seal
 from coursekit.questions.idle import idle
 from coursekit.questions.known import Known
 from coursekit.questions.question import Case

@@ -6,16 +6,14 @@ any other what an idle answer gives. What it earns can be had without an answer.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
-from coursekit.check.fresh import usual_numbers
+from coursekit.check.fresh import seal, usual_numbers
 from coursekit.check.outcome import observe
 from coursekit.questions.catalogue import references
 from coursekit.questions.idle import idle, instead
@@ -81,26 +79,3 @@ def _plain(value: Any, depth: int = 0) -> Any:
     if hasattr(value, "__dict__") and not isinstance(value, type):
         return [type(value).__qualname__, _plain(vars(value), depth + 1)]
     return repr(value)
-
-
-def seal(value: Any) -> bytes:
-    """Return a hash of plain values, down to the bits of their arrays."""
-    digest = hashlib.blake2b(digest_size=16)
-    _seal(value, digest.update)
-    return digest.digest()
-
-
-def _seal(value: Any, update: Any) -> None:
-    if type(value) is Tensor:
-        update(f"{value.dtype} {tuple(value.shape)}".encode())
-        if value.numel():
-            whole = value.resolve_conj().flatten().clone(memory_format=torch.contiguous_format)
-            update(whole.view(torch.uint8).numpy())
-    elif type(value) is np.ndarray:
-        update(f"{value.dtype} {value.shape}".encode() + value.tobytes())
-    elif type(value) in (list, tuple, dict):
-        update(f"{type(value).__name__} {len(value)} ".encode())
-        for item in value.items() if type(value) is dict else value:
-            _seal(item, update)
-    else:
-        update(f"{value!r} ".encode())

@@ -9,8 +9,9 @@ from itertools import combinations
 from typing import Any
 
 from coursekit.check.compare import Difference
-from coursekit.check.fresh import usual_numbers
+from coursekit.check.fresh import seal, usual_numbers
 from coursekit.check.outcome import Outcome, differ, observe
+from coursekit.errors import CourseError
 from coursekit.questions.alarm import Overtime, alarm
 from coursekit.questions.catalogue import references
 from coursekit.questions.idle import idle
@@ -45,7 +46,7 @@ class Known:
     ) -> None:
         self.assignment, self.question = assignment, question
         self.cases = (*question.cases, *question.hidden) if cases is None else tuple(cases)
-        self._found: dict[tuple[Hashable, int], Outcome] = {}
+        self._found: dict[tuple[Hashable, int], tuple[Outcome, bytes]] = {}  # with its seal
         self._tolerances: dict[int, float] = {}
 
     def expected(self, number: int) -> Outcome:
@@ -168,5 +169,11 @@ class Known:
                     answer = answer.answer  # compiled when it is first asked for
                 student = references(self.assignment, **{self.question.name: answer})
                 outcome = observe(case.run, student)
-            self._found[who, number] = outcome
-        return self._found[who, number]
+            self._found[who, number] = outcome, seal(outcome.value)
+        outcome, sealed = self._found[who, number]
+        if seal(outcome.value) != sealed:
+            raise CourseError(
+                f"what “{case.says}” of {self.question.name} should give has been changed since "
+                "it was computed; nothing is compared with it"
+            )
+        return outcome
