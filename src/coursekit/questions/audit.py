@@ -84,10 +84,13 @@ def audit(root: Path, name: str) -> tuple[list[Audited], list[str]]:
     """Return what was found for each question, and what is wrong with the assignment as a whole."""
     assignment = catalogue.load(root, name)
     notebook = read(source(root, name))
-    file = compiled.read(compiling.compile_(assignment))
+    place = compiling.place(root, name)
+    content = place.read_bytes() if place.is_file() else b""
+    in_step = compiling.in_step(content, assignment)
+    file = compiled.read(content if in_step else compiling.compile_(assignment))
     general = [
         *_form(root, assignment, notebook),
-        *_release(root, assignment),
+        *_release(root, assignment, in_step),
         *_pages(root, assignment),
     ]
     solved, blank = _namespace(notebook), _namespace(release(notebook))
@@ -359,14 +362,14 @@ def _text_before(notebook: dict[str, Any], grade_id: str) -> str:
     return " ".join(words)
 
 
-def _release(root: Path, assignment: Assignment) -> list[str]:
+def _release(root: Path, assignment: Assignment, in_step: bool) -> list[str]:
     """Say whether what students get is in step and free of what is private."""
     name = assignment.name
-    path, checks = released(root, name), compiling.place(root, name)
+    path = released(root, name)
     if not path.is_file():
         return [f"is not released; run coursekit assignment release {name}"]
     found = leaks(root, path.parent)
-    if not checks.is_file() or not compiling.in_step(checks.read_bytes(), assignment):
+    if not in_step:
         found.append(
             "what check knows is not in step with its questions; run "
             f"coursekit assignment release {name}"
