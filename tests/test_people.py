@@ -77,6 +77,8 @@ def test_every_local_link_leads_to_a_file(guide):
     links = re.findall(r"\]\(([^)\s]+)\)", guide.read_text(encoding="utf-8"))
     local = [link.split("#")[0] for link in links if not re.match(r"https?:|mailto:|#", link)]
     assert local
+    if not (ROOT / "solutions").exists():  # the public course
+        local = [link for link in local if not link.startswith("solutions/")]
     assert [link for link in local if not (guide.parent / link).exists()] == []
 
 
@@ -107,6 +109,8 @@ def test_readme_code_runs(capsys):
 
 def test_the_assignments_that_are_listed_are_those_that_exist():
     there = {path.parent.name for path in (ROOT / "solutions/notebooks").glob("*/*.ipynb")}
+    if not there:
+        pytest.skip("this is the public course, without solutions/")
     released = {path.parent.name for path in (ROOT / "notebooks/assignments").glob("*/*.ipynb")}
     for page in ("solutions/README.md", "book/check.md"):
         assert set(re.findall(r"`(a\d\d_\w+)`", text(page))) == there == released, page

@@ -96,9 +96,14 @@ def find_test(test: str, root: Path) -> bool:
     """Say whether `tests/test_x.py`, `…::test_y` or `…::TestX::test_y` exists below `root`.
 
     `notebooks/x.ipynb::cell` is a test too if that cell asserts something: the build executes it.
+    In the public course, which has no `solutions/`, the tests that show hidden cases are not there,
+    and are believed.
     """
     name, *inside = test.split("[")[0].split("::")
     path = Path(root) / name
+    room = Path(root, *path.relative_to(root).parts[:2])
+    if room != path and not room.exists() and not (Path(root) / "solutions").exists():
+        return name.startswith("tests/")
     if not path.is_file() or path.suffix not in (".py", ".ipynb"):
         return False
     if path.suffix == ".ipynb":
