@@ -51,6 +51,19 @@ def test_two_right_answers_that_are_independent_are_not_alike():
         assert {one.what for one in found} == {OURS} and SOLUTION not in str(found)
 
 
+def test_of_independent_answers_that_are_long_enough_none_are_alike():
+    """Ours beside the notebooks' solutions, in the assignments where the two are independent."""
+    for name in catalogue.names(ROOT):
+        notebook = source(ROOT, name).read_text(encoding="utf-8")
+        assignment = catalogue.load(ROOT, name)
+        own = OwnAnswers(assignment, notebook)
+        for versions in own._own.values():
+            marks = dict(versions)
+            if OURS in marks and SOLUTION in marks:
+                shared = marks[OURS] & marks[SOLUTION]
+                assert len(shared) < 0.5 * len(marks[OURS] | marks[SOLUTION])
+
+
 def test_a_part_of_the_library_is_known_again():
     import inspect
 
