@@ -17,7 +17,7 @@ from coursekit.grading.fingerprints import fingerprints
 from coursekit.questions.question import Assignment
 from coursekit.questions.wrong import source_of
 
-LONG = 30  # fingerprints; of two shorter right answers a third are alike by themselves
+LONG = 30  # fingerprints: shorter right answers are often alike by themselves
 ALIKE = 0.75  # of all that the two have
 OURS = "the course's answer"
 SOLUTION = "the solution in the course's notebook"

@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import Any
 
 from coursekit.check.compare import Difference
+from coursekit.check.compiled import both
 from coursekit.check.fresh import seal, usual_numbers
 from coursekit.check.outcome import Outcome, differ, observe
 from coursekit.errors import CourseError
@@ -29,10 +30,10 @@ def pairs(question: Question) -> Iterator[Misconception]:
     """Yield our answer with any two of the mistakes in it, where both fit; both hints are said."""
     edits = [one for one in question.misconceptions if isinstance(one.wrong, Edit)]
     for first, second in combinations(edits, 2):
-        both = first.wrong.and_also(second.wrong)
-        if both is not None:
-            hint = f"Two things at once. {first.hint} And: {second.hint}"
-            yield Misconception(f"{first.name}; {second.name}", both, hint)
+        wrong = first.wrong.and_also(second.wrong)
+        if wrong is not None:
+            name, hint = f"{first.name}; {second.name}", both(first.hint, second.hint)
+            yield Misconception(name, wrong, hint)
 
 
 class Known:

@@ -18,7 +18,7 @@ from coursekit.check.excerpt import excerpt
 from coursekit.check.fresh import same_chance
 from coursekit.check.outcome import Outcome
 from coursekit.grading.judging.attempt import Attempt
-from coursekit.grading.judging.carried import ROOM, bounded
+from coursekit.grading.judging.carried import LENT, ROOM, bounded
 from coursekit.grading.judging.dialogues import LONGEST, End, Memory, weight
 from coursekit.grading.judging.process import Stopped, StudentProcess, Until
 from coursekit.grading.judging.proxy import Link, Strayed, Student, StudentError, Wants
@@ -247,7 +247,7 @@ def _too_long(seconds: float, lent: float, usual: float) -> str:
             f"it took longer than the {seconds:.3g} s that a case may take after one that ran "
             f"longer than {usual:.3g} s"
         )
-    return f"{said}, most of it in calls of answers lent to it" if lent > seconds / 2 else said
+    return f"{said}, {LENT}" if lent > seconds / 2 else said
 
 
 def seen(end: End, seconds: float = 0.0) -> Seen:

@@ -27,6 +27,7 @@ LONGEST = 64 << 10  # bytes of a letter and its answer that are kept
 MOST = 1000  # of them
 PAGE = resource.getpagesize()
 ROOM = 512 * MB  # of memory, for one call
+LENT = "most of it in calls of answers lent to it"
 
 
 class Carried:
@@ -66,6 +67,8 @@ class Carried:
             if len(answer.body) > self._limits.answer_bytes:
                 raise MemoryError(f"{len(answer.body):,} bytes are too many to be sent")
         except (Exception, Overtime) as error:
+            if isinstance(error, Overtime):
+                error.args = (f"it took too long, {LENT}",)
             said = " ".join(str(error).split())[:200]
             return wire.seal({"error": f"ours raises {type(error).__name__}: {said}"}, [])
         if len(letter.body) + len(answer.body) <= LONGEST:
