@@ -2,11 +2,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup book test test-quick lint mutants bench bench-smoke demo clean
+.PHONY: setup book test test-site test-quick lint mutants bench bench-smoke demo clean
 setup: .venv/ready
 book: .venv/ready ; @$(BIN)/coursekit book
 # One process more than there are cores: many tests wait, for a browser or for what they have killed.
-test: .venv/ready ; $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
+SITE := tests/book/test_pages.py
+test: .venv/ready ; $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --ignore $(SITE) $(ARGS)
+test-site: book ; $(BIN)/python -m pytest -n 2 --dist load $(SITE) $(ARGS)
 test-quick: .venv/ready ; @$(BIN)/python tests/nearest.py
 lint: .venv/ready ; $(BIN)/ruff check && $(BIN)/coursekit notebooks lint
 mutants: .venv/ready ; @$(BIN)/python tests/mutants/run.py

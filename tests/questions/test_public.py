@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import json
 import re
+import shutil
 import subprocess
+import sys
 import zipfile
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import ours
 import pytest
@@ -130,6 +131,30 @@ def test_a_part_that_is_an_answer_is_found():
     assert parts.passing(assignment, question) == {"coursekit.masks.padding": 1.0}
 
 
+def test_what_is_not_in_step_is_not_published(tmp_path, small):
+    text = small / "solutions" / "a01_kernels" / "shares.md"
+    text.write_text(text.read_text().replace("\n\n##", " Look again.\n\n##", 1))
+    with pytest.raises(CourseError, match=r"a01_kernels\.zip is not in step with its source"):
+        public(small, tmp_path / "public")
+    assert not (tmp_path / "public").exists()
+
+
+def test_the_package_has_nothing_that_the_public_course_has_not(tree, tmp_path):
+    """Built as pip builds it; so what is true of the public course is true of the package."""
+    built = tmp_path / "built"
+    shutil.copytree(tree, built)
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
+    command += ["--no-build-isolation", "--wheel-dir", str(tmp_path), str(built)]
+    subprocess.run(command, check=True, capture_output=True, text=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    ours = {name: content for name, content in files.items() if ".dist-info/" not in name}
+    public = {path.read_bytes() for path in tree.rglob("*") if path.is_file()}
+    assert "coursekit/check/compiled/a01_kernels.zip" in ours
+    assert [name for name, content in ours.items() if content not in public] == []
+
+
 def log(folder):
     done = subprocess.run(
         ["git", "-C", folder, "log", "--format=%s"], capture_output=True, text=True, check=True
@@ -174,13 +199,11 @@ def test_solutions_are_written_after_the_deadline(small):
 @pytest.fixture
 def small(tmp_path):
     """A course of one assignment, without git."""
-    import shutil
-
     root = tmp_path / "course"
-    for place in ("book/masking.md", "_config.yml"):
+    known = "src/coursekit/check/compiled/a01_kernels.zip"
+    for place in ("book/masking.md", "_config.yml", known):
         (root / place).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / place, root / place)
     for place in ("notebooks/assignments", "solutions/notebooks", "solutions"):
         shutil.copytree(ROOT / place / "a01_kernels", root / place / "a01_kernels")
-    (root / Path("src/coursekit/check/compiled")).mkdir(parents=True)
     return root

@@ -12,6 +12,7 @@ import ast
 import inspect
 import sys
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
 from types import ModuleType
@@ -60,8 +61,11 @@ def compile_(assignment: Assignment) -> bytes:
             one.told = list(one.question.misconceptions)
 
 
-def in_step(content: bytes, assignment: Assignment) -> bool:
-    """Say whether a file says of an assignment what would be written now, within tolerances."""
+def in_step(content: bytes, assignment: Assignment, *, values: bool = True) -> bool:
+    """Say whether a file says of an assignment what would be written now, within tolerances.
+
+    Without `values` no case is run, and words and code alone are compared.
+    """
     try:
         old = compiled.read(content)
     except Exception:
@@ -72,7 +76,8 @@ def in_step(content: bytes, assignment: Assignment) -> bool:
     if [one.name for one in old.written] != [one.name for one in assignment.written]:
         return False
     return old.title == assignment.title and all(
-        one.is_in_step(question) for one, question in zip(made, old.questions)
+        one.says_the_same(question) and (not values or one.gives_the_same(question))
+        for one, question in zip(made, old.questions)
     )
 
 
@@ -82,12 +87,15 @@ class Compiling:
     def __init__(self, assignment: Assignment, question: Question) -> None:
         self.question = question
         self.known = Known(assignment, question, question.cases)
-        self.right = [self.known.expected(number) for number in range(len(question.cases))]
         self.told = list(question.misconceptions)
+
+    @cached_property
+    def right(self) -> list[Outcome]:
+        """What our answer gives."""
+        return [self.known.expected(number) for number in range(len(self.question.cases))]
 
     def index(self, numbers: Numbers) -> dict[str, Any]:
         """Return what the index says of it; `numbers` takes its numbers."""
-        question, names = self.question, [one.name for one in self.question.misconceptions]
         return {
             **self._facts(),
             "cases": [
@@ -97,12 +105,12 @@ class Compiling:
                     "tolerance": self.known.tolerance(number),
                     "expected": self._expected(number, numbers),
                 }
-                for number, case in enumerate(question.cases)
+                for number, case in enumerate(self.question.cases)
             ],
             "mistakes": [
                 {
                     "name": one.name,
-                    **({"hint": one.hint} if one.name in names else {"both": one.name.split("; ")}),
+                    **({"both": one.both} if one.both else {"hint": one.hint}),
                     "sketches": self._sketches(one, numbers),
                 }
                 for one in self.told
@@ -118,26 +126,25 @@ class Compiling:
                 seen.add(form)
                 yield pair
 
-    def is_in_step(self, old: compiled.CompiledQuestion) -> bool:
-        """Say whether `old` says the same."""
-        facts = self._facts()
-        if any(
-            getattr(old, key) != (tuple(v) if type(v) is list else v) for key, v in facts.items()
-        ):
-            return False
-        if old.code != code(self.question) or len(old.cases) != len(self.question.cases):
-            return False
-        for number, (case, one) in enumerate(zip(self.question.cases, old.cases)):
-            if (case.says, case.run.__name__) != (one.says, one.run.__name__):
-                return False
-            if one.difference(self.right[number]) is not None:
-                return False
-        mistakes = self.question.misconceptions
-        if [one.name for one in old.mistakes[: len(mistakes)]] != [one.name for one in mistakes]:
-            return False
-        return all(  # and so are two at once, which are made of these
-            old.misconception(self._outcomes(mistake)) is one and mistake.hint == one.hint
-            for mistake, one in zip(mistakes, old.mistakes)
+    def says_the_same(self, old: compiled.CompiledQuestion) -> bool:
+        """Say whether `old` has the same words and the same code."""
+        mistakes, facts = self.question.misconceptions, self._facts()
+        cases = [(case.says, case.run.__name__) for case in self.question.cases]
+        return (
+            all(getattr(old, key) == value for key, value in facts.items())
+            and old.code == code(self.question)
+            and [(case.says, case.run.__name__) for case in old.cases] == cases
+            and [(one.name, one.hint) for one in old.mistakes[: len(mistakes)]]
+            == [(one.name, one.hint) for one in mistakes]
+        )
+
+    def gives_the_same(self, old: compiled.CompiledQuestion) -> bool:
+        """Say whether `old` has the same values, within tolerances."""
+        return all(
+            case.difference(right) is None for case, right in zip(old.cases, self.right)
+        ) and all(  # and so are two at once, which are made of these
+            old.misconception(self._outcomes(mistake)) is one
+            for mistake, one in zip(self.question.misconceptions, old.mistakes)
         )
 
     def _facts(self) -> dict[str, Any]:
@@ -148,8 +155,8 @@ class Compiling:
             "is_class": inspect.isclass(question.reference),
             "hint": question.hint,
             "page": question.page,
-            "forbidden": list(question.forbidden),
-            "needs": list(question.needs),
+            "forbidden": question.forbidden,
+            "needs": question.needs,
         }
 
     def _expected(self, number: int, numbers: Numbers) -> Any:

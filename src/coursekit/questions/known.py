@@ -32,8 +32,8 @@ def pairs(question: Question) -> Iterator[Misconception]:
     for first, second in combinations(edits, 2):
         wrong = first.wrong.and_also(second.wrong)
         if wrong is not None:
-            name, hint = f"{first.name}; {second.name}", both(first.hint, second.hint)
-            yield Misconception(name, wrong, hint)
+            names = first.name, second.name
+            yield Misconception("; ".join(names), wrong, both(first.hint, second.hint), names)
 
 
 class Known:

@@ -30,6 +30,7 @@ PRIVATE = ("solutions", "autograder", "_build", ".git", ".venv")
 PRIVATE_TESTS = ("assignments", "check", "grading", "questions")
 MARKER = re.compile(r"\s*### (BEGIN|END) SOLUTION")
 AUTHOR = ("-c", "user.name=The course", "-c", "user.email=course@localhost")
+STALE = "is not in step with its source; run coursekit assignment release"
 PLACES = (released, compiling.place)  # of what a release writes
 
 
@@ -129,12 +130,14 @@ def public(root: Path, folder: Path) -> int:
     if folder.is_relative_to(root) and not folder.is_relative_to(root / "_build"):
         raise CourseError(f"{folder} is inside the course; name a folder outside, or in _build")
     for name in sources(root):
-        path = released(root, name)
+        path, known = released(root, name), compiling.place(root, name)
         if not path.is_file() or path.read_text(encoding="utf-8") != release_text(root, name):
-            raise CourseError(
-                f"{relative(path, root)} is not in step with its source; run "
-                f"coursekit assignment release {name} first"
-            )
+            raise CourseError(f"{relative(path, root)} {STALE} {name} first")
+        if name in catalogue.names(root) and not (
+            known.is_file()
+            and compiling.in_step(known.read_bytes(), catalogue.load(root, name), values=False)
+        ):
+            raise CourseError(f"{relative(known, root)} {STALE} {name} first")
     chosen = [path for path in _files(root) if not _private(path)]
     folder.mkdir(parents=True, exist_ok=True)
     for path in chosen:

@@ -78,6 +78,7 @@ class Misconception:
     name: str  # "no scale"
     wrong: Wrong | Any  # how our answer changes; or what takes its place
     hint: str = ""
+    both: tuple[str, ...] = ()  # the names of two, where it is two at once
 
     @property
     def answer(self) -> Any:
