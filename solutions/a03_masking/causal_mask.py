@@ -1,4 +1,4 @@
-"""Nobody sees what comes later."""
+"""Nobody sees what comes later, or not by much."""
 
 from __future__ import annotations
 
@@ -7,41 +7,46 @@ import torch
 from coursekit.questions import hidden, visible
 
 
-def causal_mask(T, S):
+def causal_mask(T, S, ahead):
     """Return (T, S), True where a query (one of the last T places) may see a key."""
-    return torch.ones(T, S, dtype=torch.bool).tril(S - T)
+    return torch.ones(T, S, dtype=torch.bool).tril(S - T + ahead)
 
 
-@visible("four queries, four keys")
-def four_queries_four_keys(student):
-    return student.causal_mask(4, 4)
+@visible("four queries, four keys, none ahead")
+def four_queries_four_keys_none_ahead(student):
+    return student.causal_mask(4, 4, 0)
 
 
-@visible("two new queries, five keys")
-def two_new_queries_five_keys(student):
-    return student.causal_mask(2, 5)
+@visible("three new queries, six keys, one ahead")
+def three_new_queries_six_keys(student):
+    return student.causal_mask(3, 6, 1)
 
 
-@visible("the newest query alone, six keys")
-def the_newest_query_alone_six_keys(student):
-    return student.causal_mask(1, 6)
+@visible("six queries, six keys, two ahead")
+def six_queries_six_keys_two_ahead(student):
+    return student.causal_mask(6, 6, 2)
 
 
-@hidden("one query, one key")
-def causal_one(student):
-    return student.causal_mask(1, 1)
+@hidden("the newest query alone, none ahead")
+def causal_newest(student):
+    return student.causal_mask(1, 6, 0)
 
 
 @hidden("a long sequence")
 def causal_long(student):
-    return student.causal_mask(70, 70)
+    return student.causal_mask(70, 70, 5)
 
 
 @hidden("the mask for the newest queries is the end of the mask for all")
 def causal_end(student):
-    return student.causal_mask(4, 9), student.causal_mask(9, 9)[5:]
+    return student.causal_mask(4, 9, 2), student.causal_mask(9, 9, 2)[5:]
 
 
 @hidden("one query fewer than keys")
 def causal_one_fewer(student):
-    return student.causal_mask(6, 7)
+    return student.causal_mask(6, 7, 1)
+
+
+@hidden("further ahead than the sequence is long")
+def causal_beyond(student):
+    return student.causal_mask(3, 5, 8)

@@ -8,39 +8,24 @@ from torch import Tensor
 from coursekit.check.probe import after, gradients, randn
 from coursekit.questions import hidden, visible
 
-TEN_THOUSAND = (  # people write each of these in two ways, which differ in their gradients
-    "-1e4 is not minus infinity. If the allowed scores lie lower still, the forbidden key wins; "
-    "in a row where all is forbidden, equal scores give equal weights. Use -torch.inf, and see to "
-    "such rows yourself."
-)
-
-
-BILLION = (
-    "With -1e9 nothing becomes nan, and a row where all is forbidden attends evenly to just that, "
-    "since equal scores give equal weights. Such a row should be zeros."
-)
-
-
-NAN = (
-    "Right, but for a row where all is forbidden: it is 0/0, nan, and one such row spoils the "
-    "gradients of all values. Find these rows before the softmax, compute them on zeros, and erase "
-    "the result."
-)
-
 
 def masked_shares(scores, mask):
     """scores (..., T, S), mask that broadcasts to it -> weights (..., T, S)."""
-    empty = ~mask.any(dim=-1, keepdim=True)  # (..., T, 1)
-    scores = scores.masked_fill(~mask, -torch.inf).masked_fill(empty, 0.0)
-    return scores.softmax(dim=-1).masked_fill(empty, 0.0)
+    scores = scores.masked_fill(~mask, -torch.inf)
+    best = scores.amax(dim=-1, keepdim=True)  # (..., T, 1)
+    raised = (scores - best.where(best > -torch.inf, 0.0)).exp()
+    total = raised.sum(dim=-1, keepdim=True)
+    return raised / total.where(total > 0, 1.0)
 
 
 def _far() -> Tensor:
-    return torch.tensor([[-20000.0, 0.0, -20001.0], [0.0, 2.0, 0.0], [50.0, -200.0, 60.0]])
+    rows = [[-20000.0, 0.0, -20001.0], [0.0, 2.0, 0.0], [50.0, -200.0, 60.0], [200.0, 0.0, 201.0]]
+    return torch.tensor(rows)
 
 
 def _far_mask() -> Tensor:
-    return torch.tensor([[True, False, True], [True, True, True], [False, True, False]])
+    rows = [[True, False, True], [True, True, True], [False, True, False], [True, True, True]]
+    return torch.tensor(rows)
 
 
 def _empty() -> Tensor:
@@ -64,8 +49,8 @@ def two_sentences_three_heads_one_mask(student):
     return student.masked_shares(randn(2, 3, 4, 5), _keep()[:, None, None, :])
 
 
-@visible("scores of 0, and scores of -20000")
-def scores_of_0_and_scores_of(student):
+@visible("scores of 0, of 200 and of -20000")
+def scores_of_0_of_200_and(student):
     return student.masked_shares(_far(), _far_mask())
 
 
@@ -94,11 +79,11 @@ def shares_one_mask(student):
     return student.masked_shares(randn(3, 2, 6, 4, seed=1), some_mask(6, 4, seed=3))
 
 
-@hidden("a forbidden key far in front", weight=2)
+@hidden("a key far in front, forbidden or not", weight=2)
 def shares_far(student):
     scores = torch.tensor([[300.0, 1.0, 0.0, -1.0], [-5.0, 4000.0, -5.0, 4000.0]])
     mask = torch.tensor([[False, True, True, True], [True, False, True, False]])
-    return student.masked_shares(scores, mask)
+    return student.masked_shares(scores, mask), student.masked_shares(scores, ~mask)
 
 
 @hidden("double precision", tolerance=1e-12)

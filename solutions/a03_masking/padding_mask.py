@@ -1,4 +1,4 @@
-"""Nobody looks at padding."""
+"""Nobody looks at padding, and the end of a text is none."""
 
 from __future__ import annotations
 
@@ -11,51 +11,52 @@ from coursekit.questions import hidden, visible
 from .shared import nines
 
 
-def padding_mask(tokens, pad):
-    """tokens (B, S) -> (B, 1, 1, S), True where a token is real."""
-    return (tokens != pad)[:, None, None, :]
+def padding_mask(tokens, end):
+    """tokens (B, S) -> (B, 1, 1, S), True up to the first end of each row."""
+    ends = (tokens == end).long()
+    return (ends.cumsum(dim=-1) - ends == 0)[:, None, None, :]  # no end before it
 
 
-def _right() -> Tensor:
-    return torch.tensor([[5, 3, 8, 2], [7, 1, 0, 0]])  # 0 is padding
+def _texts() -> Tensor:
+    return torch.tensor([[5, 3, 8, 0], [7, 0, 0, 0]])  # 0 closes a text and fills its row
 
 
-@visible("two sentences, pad = 0")
-def two_sentences_pad_0(student):
-    return student.padding_mask(_right(), 0)
+@visible("two texts, end = 0")
+def two_texts_end_0(student):
+    return student.padding_mask(_texts(), 0)
 
 
-@visible("three sentences, pad = 9")
-def three_sentences_pad_9(student):
+@visible("three texts, one of them without an end, end = 9")
+def three_texts_end_9(student):
     return student.padding_mask(nines(), 9)
 
 
-@visible("padding on the left")
-def padding_on_the_left(student):
-    return student.padding_mask(_right().flip(-1), 0)
+@visible("a text that is empty")
+def a_text_that_is_empty(student):
+    return student.padding_mask(torch.tensor([[6, 6, 6, 6], [2, 4, 6, 6]]), 6)
 
 
-@hidden("a sentence of padding alone")
-def padding_alone(student):
-    return student.padding_mask(torch.tensor([[7, 7, 7], [1, 7, 2]]), 7)
+@hidden("full rows: one closed, one cut off")
+def padding_full(student):
+    return student.padding_mask(torch.tensor([[2, 1, 7], [1, 4, 2]]), 7)
 
 
-@hidden("as many sentences as tokens in each")
+@hidden("as many texts as tokens in each")
 def padding_square(student):
-    tokens = torch.tensor([[1, 0, 0], [2, 3, 0], [4, 5, 6]])
+    tokens = torch.tensor([[1, 0, 0], [0, 0, 0], [4, 5, 6]])
     return student.padding_mask(tokens, 0)
 
 
-@hidden("a padding token below 0")
+@hidden("an end below 0")
 def padding_negative(student):
-    return student.padding_mask(torch.tensor([[3, -100, 0, -1], [0, 5, -100, -100]]), -100)
+    return student.padding_mask(torch.tensor([[3, 0, -1, -1], [0, 5, 3, -1]]), -1)
 
 
-@hidden("a padding token in the middle")
-def padding_middle(student):
-    return student.padding_mask(torch.tensor([[3, 2, 4, 2, 6, 1]]), 2)
+@hidden("one token a text")
+def padding_one(student):
+    return student.padding_mask(torch.tensor([[3], [2], [2]]), 2)
 
 
 @hidden("the tokens are left as they were")
 def padding_keeps(student):
-    return after(student.padding_mask, torch.tensor([[3, 0], [0, 0]]), 0)
+    return after(student.padding_mask, torch.tensor([[3, 0, 0], [4, 5, 0]]), 0)

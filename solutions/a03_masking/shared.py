@@ -7,5 +7,5 @@ from torch import Tensor
 
 
 def nines() -> Tensor:
-    """9 is padding, 0 is not."""
+    """9 closes a text and fills its row, 0 is a word."""
     return torch.tensor([[0, 3, 0, 9, 9], [4, 0, 2, 1, 6], [0, 9, 9, 9, 9]])

@@ -20,7 +20,7 @@ class FeedForward(nn.Module):
 
     def forward(self, x):
         """x (..., width) -> (..., width)."""
-        return self.contract(gelu(self.expand(x)))
+        return self.contract(gelu(self.expand(x), 1.0))
 
 
 def feed(student, width, hidden_width, seed=40):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor
 
 from coursekit.check.probe import randn
 from coursekit.questions import hidden, visible
@@ -22,51 +21,38 @@ def answer_span(start, end, passage, longest=30):
     return best // T, best % T
 
 
-def _passage(length: int, first: int, last: int) -> Tensor:
-    """True at the passage: before it [CLS], question and [SEP], behind it [SEP] and padding."""
-    place = torch.arange(length)
-    return ((place >= first) & (place <= last))[None]
-
-
 @visible("one passage of five tokens")
 def five_tokens(student):
     start = torch.tensor([[0.0, 0.5, 0.2, 1.0, 2.0, 0.1, 0.3, 0.0]])
     end = torch.tensor([[0.0, 0.1, 0.3, 2.2, 0.6, 1.5, 0.4, 0.0]])
-    return student.answer_span(start, end, _passage(8, 2, 6))
+    return student.answer_span(start, end, between([2], [6], 8))
 
 
 @visible("the largest scores lie in the question, at [CLS] and at [SEP]")
 def large_outside(student):
     start = torch.tensor([[9.0, 7.0, 5.0, 1.0, 0.5, 2.0, 6.0, 0.0]])
     end = torch.tensor([[8.0, 3.0, 9.0, 0.2, 1.0, 0.4, 7.0, 4.0]])
-    return student.answer_span(start, end, _passage(8, 3, 5))
+    return student.answer_span(start, end, between([3], [5], 8))
 
 
 @visible("an answer of at most three tokens")
 def three_tokens(student):
     start = torch.tensor([[-9.0, 5.0, 1.0, 2.5, 0.0, -1.0, -1.0, 3.0]])
     end = torch.tensor([[-9.0, -4.0, -4.0, 0.0, 2.0, 1.0, 4.0, -2.0]])
-    return student.answer_span(start, end, _passage(8, 1, 7), 3)
+    return student.answer_span(start, end, between([1], [7], 8), 3)
 
 
 @visible("an answer of at most two tokens, all scores below zero")
 def below_zero(student):
     start, end = -5 - randn(1, 9, seed=3).abs(), -4 - randn(1, 9, seed=4).abs()
-    return student.answer_span(start, end, _passage(9, 3, 7), longest=2)
+    return student.answer_span(start, end, between([3], [7], 9), longest=2)
 
 
 @visible("six passages of several lengths", weight=2)
 def six_passages(student):
-    passage = torch.cat([_passage(14, 3 + n, 12 - n // 2) for n in range(6)])
+    passage = between([3 + n for n in range(6)], [12 - n // 2 for n in range(6)], 14)
     start, end = randn(6, 14, seed=13), randn(6, 14, seed=14)
     return student.answer_span(start, end, passage, 4)
-
-
-@visible("an answer of one token")
-def one_token(student):
-    start = torch.tensor([[0.0, 0.0, 1.0, 6.0, 1.5, 0.0]])
-    end = torch.tensor([[0.0, 0.0, 1.0, 5.0, 2.0, 0.0]])
-    return student.answer_span(start, end, _passage(6, 2, 4))
 
 
 @hidden("many passages, several greatest lengths", weight=2)

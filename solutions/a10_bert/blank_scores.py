@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
 
 from coursekit.check.probe import gradients, randn
 from coursekit.questions import hidden, visible
@@ -15,51 +14,10 @@ from .shared import places
 def blank_scores(hidden, chosen, words, head):
     """hidden (B, T, D), chosen (B, T), words (V, D), head a dict -> (N, V)."""
     x = hidden[chosen]  # (N, D)
-    x = F.gelu(F.linear(x, head["transform.weight"], head["transform.bias"]))
+    x = F.linear(x, head["transform.weight"], head["transform.bias"])
+    x = F.gelu(x)
     x = F.layer_norm(x, x.shape[-1:], head["norm.weight"], head["norm.bias"], eps=1e-12)
     return F.linear(x, words, head["bias"])
-
-
-def _head(width: int, vocabulary: int, seed: int = 50, scale: float = 1.0) -> dict[str, Tensor]:
-    """Weights of a head; each vector is far from what it is in a fresh model."""
-    return {
-        "transform.weight": scale * randn(width, width, seed=seed) / width**0.5,
-        "transform.bias": scale * randn(width, seed=seed + 1),
-        "norm.weight": 1 + randn(width, seed=seed + 2) / 2,
-        "norm.bias": randn(width, seed=seed + 3),
-        "bias": randn(vocabulary, seed=seed + 4),
-    }
-
-
-@visible("one sentence, two blanks, four words")
-def two_blanks(student):
-    chosen = torch.tensor([[False, True, False, False, True]])
-    return student.blank_scores(randn(1, 5, 6), chosen, randn(4, 6, seed=1), _head(6, 4))
-
-
-@visible("three sentences, one of them without a blank")
-def three_sentences(student):
-    chosen = torch.tensor([[1, 0, 0, 1], [0, 0, 0, 0], [0, 1, 1, 0]]).bool()
-    return student.blank_scores(randn(3, 4, 8), chosen, randn(11, 8, seed=1), _head(8, 11))
-
-
-@visible("as many words as numbers in a vector")
-def square(student):
-    chosen = torch.tensor([[False, True, True], [True, False, False]])
-    return student.blank_scores(randn(2, 3, 5), chosen, randn(5, 5, seed=1), _head(5, 5))
-
-
-@visible("a transform that makes very small numbers")
-def small_numbers(student):
-    head = _head(6, 4, seed=60, scale=1e-3)
-    return student.blank_scores(randn(1, 3, 6), torch.ones(1, 3).bool(), randn(4, 6, seed=1), head)
-
-
-@visible("gradients at the states and at the word matrix")
-def with_gradients(student):
-    chosen = torch.tensor([[False, True, False, True]])
-    given = randn(1, 4, 4), chosen, randn(7, 4, seed=1), _head(4, 7, seed=70)
-    return gradients(student.blank_scores, *given)
 
 
 def weights(width, vocabulary, seed, scale=1.0, dtype=torch.float32):
@@ -71,6 +29,37 @@ def weights(width, vocabulary, seed, scale=1.0, dtype=torch.float32):
         "norm.bias": randn(width, seed=seed + 3, dtype=dtype),
         "bias": randn(vocabulary, seed=seed + 4, dtype=dtype),
     }
+
+
+@visible("one sentence, two blanks, four words")
+def two_blanks(student):
+    chosen = torch.tensor([[False, True, False, False, True]])
+    return student.blank_scores(randn(1, 5, 6), chosen, randn(4, 6, seed=1), weights(6, 4, 50))
+
+
+@visible("three sentences, one of them without a blank")
+def three_sentences(student):
+    chosen = torch.tensor([[1, 0, 0, 1], [0, 0, 0, 0], [0, 1, 1, 0]]).bool()
+    return student.blank_scores(randn(3, 4, 8), chosen, randn(11, 8, seed=1), weights(8, 11, 50))
+
+
+@visible("as many words as numbers in a vector")
+def square(student):
+    chosen = torch.tensor([[False, True, True], [True, False, False]])
+    return student.blank_scores(randn(2, 3, 5), chosen, randn(5, 5, seed=1), weights(5, 5, 50))
+
+
+@visible("a transform that makes very small numbers")
+def small_numbers(student):
+    head = weights(6, 4, 60, scale=1e-3)
+    return student.blank_scores(randn(1, 3, 6), torch.ones(1, 3).bool(), randn(4, 6, seed=1), head)
+
+
+@visible("gradients at the states and at the word matrix")
+def with_gradients(student):
+    chosen = torch.tensor([[False, True, False, True]])
+    given = randn(1, 4, 4), chosen, randn(7, 4, seed=1), weights(4, 7, 70)
+    return gradients(student.blank_scores, *given)
 
 
 @hidden("a batch of long sentences", weight=2)

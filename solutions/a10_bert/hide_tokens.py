@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor
 
 from coursekit.check.probe import Chance, after
 from coursekit.questions import hidden, visible
@@ -18,40 +17,31 @@ def hide_tokens(tokens, coins, fate, words, special, mask, rate=0.15):
     return read, tokens.masked_fill(~chosen, -100)
 
 
-def _by_hand() -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Ten tokens: every fate for a chosen token and for one that is not; a word drawn by itself."""
-    tokens = torch.tensor([[101, 21, 22, 23, 24, 25, 26, 27, 102, 0]])
-    coins = torch.tensor([[0.01, 0.1, 0.2, 0.3, 0.9, 0.05, 0.8, 0.7, 0.02, 0.0]])
-    fate = torch.tensor([[0.1, 0.5, 0.85, 0.95, 0.2, 0.82, 0.86, 0.99, 0.88, 0.3]])
-    words = torch.tensor([[40, 41, 42, 43, 44, 25, 46, 47, 48, 49]])
-    return tokens, coins, fate, words
-
-
-def _drawn(batch: int, length: int, seed: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Sentences of several lengths, [CLS] … [SEP] and padding, with numbers drawn for them."""
-    generator = Chance(seed)
-    tokens, words = generator.randint(200, 1000, (2, batch, length))
-    tokens[:, 0] = 101
-    for row in range(batch):
-        tokens[row, length - 1 - 3 * row] = 102
-        tokens[row, length - 3 * row :] = 0
-    coins, fate = generator.rand(2, batch, length)
-    return tokens, coins, fate, words
+def drawn(*shape, seed, dtype=torch.float32):
+    """Return tokens with [CLS], [SEP] and padding in their rows, coins, fates and words."""
+    chance = Chance(7000 + seed)
+    tokens, words = chance.randint(1000, 9000, (2, *shape))
+    tokens[:, 0], tokens[:, shape[1] // 2], tokens[:, -3:] = 101, 102, torch.tensor([102, 0, 0])
+    return tokens, *chance.rand(2, *shape, dtype=dtype), words
 
 
 @visible("one sentence, half of it chosen, every fate")
 def one_sentence(student):
-    return student.hide_tokens(*_by_hand(), special=[0, 101, 102], mask=103, rate=0.5)
+    tokens = torch.tensor([[101, 21, 22, 23, 24, 25, 26, 27, 102, 0]])
+    coins = torch.tensor([[0.01, 0.1, 0.2, 0.3, 0.9, 0.05, 0.8, 0.7, 0.02, 0.0]])
+    fate = torch.tensor([[0.1, 0.5, 0.85, 0.95, 0.2, 0.82, 0.86, 0.99, 0.88, 0.3]])
+    words = torch.tensor([[40, 41, 42, 43, 44, 25, 46, 47, 48, 49]])
+    return student.hide_tokens(tokens, coins, fate, words, [0, 101, 102], 103, rate=0.5)
 
 
 @visible("three sentences at the usual rate")
 def three_sentences(student):
-    return student.hide_tokens(*_drawn(3, 60, seed=0), special=[0, 101, 102], mask=103)
+    return student.hide_tokens(*drawn(3, 60, seed=0), special=[0, 101, 102], mask=103)
 
 
 @visible("everything chosen, other ids")
 def everything_chosen(student):
-    tokens, coins, fate, words = _drawn(2, 20, seed=1)
+    tokens, coins, fate, words = drawn(2, 20, seed=1)
     return student.hide_tokens(tokens, coins, fate, words, [101, 0, 102], 7, rate=1.0)
 
 
@@ -64,15 +54,7 @@ def on_the_border(student):
 
 @visible("what was given stays as it was")
 def what_was_given_stays(student):
-    return after(student.hide_tokens, *_drawn(2, 12, seed=2), [0, 101, 102], 103, 0.6)
-
-
-def drawn(*shape, seed, dtype=torch.float32):
-    """Return tokens with [CLS], [SEP] and padding in their rows, coins, fates and words."""
-    chance = Chance(7000 + seed)
-    tokens, words = chance.randint(1000, 9000, (2, *shape))
-    tokens[:, 0], tokens[:, shape[1] // 2], tokens[:, -3:] = 101, 102, torch.tensor([102, 0, 0])
-    return tokens, *chance.rand(2, *shape, dtype=dtype), words
+    return after(student.hide_tokens, *drawn(2, 12, seed=2), [0, 101, 102], 103, 0.6)
 
 
 @hidden("many sentences, separators in their middle too", weight=2)

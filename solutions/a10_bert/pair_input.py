@@ -21,43 +21,29 @@ def pair_input(first, second, length, cls=101, sep=102, pad=0):
     return torch.tensor(tokens), torch.tensor(segments), keep
 
 
-def _text(start: int, length: int) -> list[int]:
-    return list(range(start, start + length))
-
-
 @visible("a short pair, padded")
 def a_short_pair(student):
-    return student.pair_input(_text(11, 3), _text(21, 2), 12)
-
-
-@visible("a pair that just fits")
-def just_fits(student):
-    return student.pair_input(_text(11, 2), _text(21, 4), 9)
+    return student.pair_input([*range(11, 14)], [*range(21, 23)], 12)
 
 
 @visible("a first text that is too long")
 def first_too_long(student):
-    return student.pair_input(_text(11, 7), _text(31, 3), 11)
-
-
-@visible("a second text that is too long")
-def second_too_long(student):
-    return student.pair_input(_text(11, 2), _text(31, 9), 13)
+    return student.pair_input([*range(11, 18)], [*range(31, 34)], 11)
 
 
 @visible("two texts of one length, and an odd room for both")
 def both_too_long(student):
-    return student.pair_input(_text(11, 6), _text(31, 6), 10)
+    return student.pair_input([*range(11, 17)], [*range(31, 37)], 10)
 
 
 @visible("other ids")
 def other_ids(student):
-    return student.pair_input(_text(11, 2), _text(21, 3), 10, cls=5, sep=6, pad=1)
+    return student.pair_input([*range(11, 13)], [*range(21, 24)], 10, cls=5, sep=6, pad=1)
 
 
 @visible("the two lists stay as they were")
 def lists_stay(student):
-    return after(student.pair_input, _text(11, 6), _text(31, 8), 12)
+    return after(student.pair_input, [*range(11, 17)], [*range(31, 39)], 12)
 
 
 @hidden("many lengths of both texts", weight=2)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor
 
 from coursekit.check.probe import Chance, after, randn
 from coursekit.questions import hidden, visible
@@ -21,66 +20,6 @@ def relation_accuracy(weights, pairs, words):
     offsets = (goal - start).tolist()
     offset = max(set(offsets), key=offsets.count)
     return hits.float().mean(dim=0), offset, offsets.count(offset) / len(offsets)
-
-
-def _sentences(lengths: list[int]) -> Tensor:
-    """True at the words: [CLS] stands before them, [SEP] and padding behind, (B, T)."""
-    place = torch.arange(max(lengths) + 2)
-    return (place >= 1) & (place <= torch.tensor(lengths)[:, None])
-
-
-def _looks(pairs: list[tuple[int, int]], lengths: list[int], heads: int, seed: int) -> Tensor:
-    """Weights (B, H, T, T) of heads that look at [SEP] and themselves, and some where they should.
-
-    Head 0 often looks from the first to the second of a pair, head 1 back from the second; what
-    one place sees most is often not what sees it most.
-    """
-    words = _sentences(lengths)
-    T = words.shape[1]
-    scores = 1.5 * randn(len(pairs), heads, T, T, seed=seed)
-    for b, ((i, j), length) in enumerate(zip(pairs, lengths)):
-        scores[b, :, :, length + 1] += 3.0 * (b % 3 == 0)  # [SEP]
-        scores[b, :, i, i] += 4.0 * (b % 3 == 1)
-        scores[b, 0, i, j] += 3.0
-        if heads > 1:
-            scores[b, 1, j, i] += 4.0
-        scores[b, :, :, length + 2 :] = -torch.inf
-    return scores.softmax(dim=-1)
-
-
-@visible("one sentence of three words, two heads")
-def three_words(student):
-    weights = torch.tensor(
-        [
-            [[0.6, 0.1, 0.1, 0.1, 0.1], [0.1, 0.2, 0.1, 0.2, 0.4], [0.1, 0.2, 0.3, 0.2, 0.2]],
-            [[0.2, 0.3, 0.3, 0.1, 0.1], [0.1, 0.3, 0.4, 0.1, 0.1], [0.3, 0.3, 0.2, 0.1, 0.1]],
-        ]
-    )
-    rest = torch.tensor([[0.1, 0.5, 0.1, 0.2, 0.1], [0.2, 0.2, 0.2, 0.2, 0.2]]).expand(2, 2, 5)
-    weights = torch.cat([weights, rest], dim=1)[None]  # (1, 2, 5, 5)
-    return student.relation_accuracy(weights, torch.tensor([[1, 3]]), _sentences([3]))
-
-
-@visible("six sentences of several lengths, three heads")
-def six_sentences(student):
-    pairs, lengths = [(4, 2), (5, 3), (2, 5), (6, 4), (1, 2), (3, 6)], [5, 7, 6, 6, 4, 8]
-    weights = _looks(pairs, lengths, heads=3, seed=1)
-    return student.relation_accuracy(weights, torch.tensor(pairs), _sentences(lengths))
-
-
-@visible("nine sentences, most of them one word to the right", weight=2)
-def to_the_right(student):
-    pairs = [(1, 2), (3, 4), (2, 3), (5, 4), (4, 3), (6, 7), (7, 2), (5, 6), (1, 6)]
-    lengths = [7, 8, 7, 9, 7, 8, 7, 7, 8]
-    weights = _looks(pairs, lengths, heads=4, seed=2)
-    return student.relation_accuracy(weights, torch.tensor(pairs), _sentences(lengths))
-
-
-@visible("what was given stays as it was")
-def what_was_given_stays(student):
-    pairs, lengths = [(2, 1), (3, 1), (4, 3)], [3, 5, 4]
-    weights = _looks(pairs, lengths, heads=2, seed=3)
-    return after(student.relation_accuracy, weights, torch.tensor(pairs), _sentences(lengths))
 
 
 def spoken(lengths):
@@ -112,6 +51,41 @@ def drawn_pairs(count, seed):
         j = i - 2 if number % 5 < 2 else int(chance.randint(1, length + 1, ()))
         pairs.append((i, j if j != i else i - 1))
     return pairs, lengths
+
+
+@visible("one sentence of three words, two heads")
+def three_words(student):
+    weights = torch.tensor(
+        [
+            [[0.6, 0.1, 0.1, 0.1, 0.1], [0.1, 0.2, 0.1, 0.2, 0.4], [0.1, 0.2, 0.3, 0.2, 0.2]],
+            [[0.2, 0.3, 0.3, 0.1, 0.1], [0.1, 0.3, 0.4, 0.1, 0.1], [0.3, 0.3, 0.2, 0.1, 0.1]],
+        ]
+    )
+    rest = torch.tensor([[0.1, 0.5, 0.1, 0.2, 0.1], [0.2, 0.2, 0.2, 0.2, 0.2]]).expand(2, 2, 5)
+    weights = torch.cat([weights, rest], dim=1)[None]  # (1, 2, 5, 5)
+    return student.relation_accuracy(weights, torch.tensor([[1, 3]]), between([1], [3], 5))
+
+
+@visible("six sentences of several lengths, three heads")
+def six_sentences(student):
+    pairs, lengths = [(4, 2), (5, 3), (2, 5), (6, 4), (1, 2), (3, 6)], [5, 7, 6, 6, 4, 8]
+    weights = looked(pairs, lengths, 3, 1)
+    return student.relation_accuracy(weights, torch.tensor(pairs), spoken(lengths))
+
+
+@visible("nine sentences, most of them one word to the right", weight=2)
+def to_the_right(student):
+    pairs = [(1, 2), (3, 4), (2, 3), (5, 4), (4, 3), (6, 7), (7, 2), (5, 6), (1, 6)]
+    lengths = [7, 8, 7, 9, 7, 8, 7, 7, 8]
+    weights = looked(pairs, lengths, 4, 2)
+    return student.relation_accuracy(weights, torch.tensor(pairs), spoken(lengths))
+
+
+@visible("what was given stays as it was")
+def what_was_given_stays(student):
+    pairs, lengths = [(2, 1), (3, 1), (4, 3)], [3, 5, 4]
+    weights = looked(pairs, lengths, 2, 3)
+    return after(student.relation_accuracy, weights, torch.tensor(pairs), spoken(lengths))
 
 
 @hidden("forty sentences, six heads", weight=2)

@@ -37,12 +37,6 @@ def no_order(student):
     return student.equal_tokens(keep, 3_333, [24, 6, 100], base_batch=10, base_rate=0.02)
 
 
-@visible("a budget that is used to the last token")
-def last_token(student):
-    keep = _rows(10, 6, 8, 12, width=20)  # 9 on average
-    return student.equal_tokens(keep, 9 * 4 * 250, [4, 20], base_batch=4, base_rate=3e-4)
-
-
 @visible("less than one pass, and one step only")
 def less_than_a_pass(student):
     keep = _rows(*[5, 9, 7, 3] * 25, width=10)  # 6 on average, 100 rows

@@ -33,11 +33,6 @@ def one_input(student):
     return student.fill_inputs([_document(11, 2, 1), _document(21, 2)], 12)
 
 
-@visible("one document, several inputs")
-def one_document(student):
-    return student.fill_inputs([_document(11, 3, 3, 4, 3, 1, 2, 5)], 8)
-
-
 @visible("several documents, and borders at all places of an input", weight=2)
 def several_documents(student):
     sizes = [(3, 1), (2, 3), (4, 2), (1,), (2, 2), (3,), (6,), (2, 4, 1), (3,)]

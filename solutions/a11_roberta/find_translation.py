@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
 
 from coursekit.check.probe import Chance, after, randn
 from coursekit.questions import hidden, visible
@@ -20,58 +19,6 @@ def find_translation(first, keep_first, second, keep_second):
     there, back = cosines.argmax(dim=1), cosines.argmax(dim=0)  # (N,) each
     right = [(found == torch.arange(len(found))).float().mean().item() for found in (there, back)]
     return there, back, *right
-
-
-def _keep(*lengths: int) -> Tensor:
-    """True at the tokens of sentences that have these lengths, (N, longest + 1)."""
-    return torch.arange(max(lengths) + 1) < torch.tensor(lengths)[:, None]
-
-
-def _states(keep: Tensor, width: int, seed: int, noise: float) -> Tensor:
-    """States of sentences that share a meaning, each loud or soft, with large ones at padding."""
-    N, T = keep.shape
-    meaning = randn(N, 1, width, seed=77) + 0.8 * randn(1, 1, width, seed=78)
-    states = meaning + noise * randn(N, T, width, seed=seed)
-    states[:, 0] = 2 * randn(N, width, seed=seed + 1)  # [CLS] knows nothing of the meaning
-    states = states * (0.2 + 3 * randn(N, 1, 1, seed=seed + 2).abs())
-    return torch.where(keep[..., None], states, 20 * randn(N, T, width, seed=seed + 3))
-
-
-def _verses(width: int, *lengths: int, seed: int, noise: float = 1.0) -> tuple[Tensor, ...]:
-    """N sentences in two languages; those of the second have other lengths, and nearly as many."""
-    keeps = _keep(*lengths), _keep(*[length % 5 + 4 for length in lengths])
-    states = [_states(keep, width, seed + 10 * n, noise) for n, keep in enumerate(keeps)]
-    return states[0], keeps[0], states[1], keeps[1]
-
-
-@visible("three verses")
-def three_verses(student):
-    return student.find_translation(*_verses(4, 3, 5, 4, seed=1))
-
-
-@visible("eight verses, much padding", weight=2)
-def eight_verses(student):
-    return student.find_translation(*_verses(6, 9, 3, 6, 12, 4, 5, 7, 3, seed=2, noise=2.0))
-
-
-@visible("twelve verses, and the same in the other order", weight=2)
-def twelve_verses(student):
-    a, keep_a, b, keep_b = _verses(8, *[4, 9, 5, 6] * 3, seed=3, noise=3.0)
-    one = student.find_translation(a.clone(), keep_a.clone(), b.clone(), keep_b.clone())
-    return one, student.find_translation(b, keep_b, a, keep_a)
-
-
-@visible("nan at padding")
-def nan_at_padding(student):
-    a, keep_a, b, keep_b = _verses(5, 4, 7, 5, 6, seed=4, noise=1.5)
-    a = a.masked_fill(~keep_a[..., None], torch.nan)
-    b = b.masked_fill(~keep_b[..., None], torch.nan)
-    return student.find_translation(a, keep_a, b, keep_b)
-
-
-@visible("what was given stays as it was")
-def what_was_given_stays(student):
-    return after(student.find_translation, *_verses(5, 4, 3, 6, 5, seed=5, noise=2.0))
 
 
 def spoken(sizes):
@@ -91,6 +38,36 @@ def languages(count, width, seed, noise, dtype=torch.float32):
         states = states * (0.1 + 2 * randn(count, 1, 1, seed=seed + 6 + n).abs())
         found += [torch.where(keep[..., None], states, 15 * randn(*shape, seed=seed + 8 + n)), keep]
     return [x.to(dtype) if x.is_floating_point() else x for x in found]
+
+
+@visible("three verses")
+def three_verses(student):
+    return student.find_translation(*languages(3, 4, 100, 1.0))
+
+
+@visible("eight verses, much padding", weight=2)
+def eight_verses(student):
+    return student.find_translation(*languages(8, 6, 120, 2.0))
+
+
+@visible("twelve verses, and the same in the other order", weight=2)
+def twelve_verses(student):
+    a, keep_a, b, keep_b = languages(12, 8, 140, 3.0)
+    one = student.find_translation(a.clone(), keep_a.clone(), b.clone(), keep_b.clone())
+    return one, student.find_translation(b, keep_b, a, keep_a)
+
+
+@visible("nan at padding")
+def nan_at_padding(student):
+    a, keep_a, b, keep_b = languages(4, 5, 160, 1.5)
+    a = a.masked_fill(~keep_a[..., None], torch.nan)
+    b = b.masked_fill(~keep_b[..., None], torch.nan)
+    return student.find_translation(a, keep_a, b, keep_b)
+
+
+@visible("what was given stays as it was")
+def what_was_given_stays(student):
+    return after(student.find_translation, *languages(4, 5, 180, 2.0))
 
 
 @hidden("sixty verses", weight=2)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor
 
 from coursekit.check.probe import Chance, after
 from coursekit.questions import hidden, visible
@@ -18,54 +17,6 @@ def fresh_masks(tokens, special, mask, epoch, seed, copies=None, rate=0.15):
     return tokens.masked_fill(chosen, mask), tokens.masked_fill(~chosen, -100)
 
 
-def _text(rows: int, length: int) -> Tensor:
-    """Inputs of several lengths with RoBERTa's ids: <s> 0, </s> 2, padding 1, text from 10 on."""
-    tokens = torch.arange(rows * length).reshape(rows, length) + 10
-    tokens[:, 0] = 0
-    for row in range(rows):
-        tokens[row, length - 1 - 2 * row :] = 1
-        tokens[row, length - 1 - 2 * row] = 2
-    tokens[:, length // 3] = 2  # the border of two documents
-    return tokens
-
-
-@visible("the first epoch of a small text")
-def first_epoch(student):
-    return student.fresh_masks(_text(3, 12), [1, 0, 2], 50264, 0, 0, rate=0.4)
-
-
-@visible("four epochs", weight=2)
-def four_epochs(student):
-    return [student.fresh_masks(_text(2, 10), [1, 0, 2], 3, n, 5, rate=0.5) for n in range(4)]
-
-
-@visible("three copies, seven epochs", weight=2)
-def three_copies(student):
-    given = [1, 0, 2], 3
-    return [student.fresh_masks(_text(2, 8), *given, n, 2, 3, rate=0.5) for n in range(7)]
-
-
-@visible("other seeds, and one copy")
-def other_seeds(student):
-    runs = [(0, 1), (1, 1), (0, 2), (1, 3)]
-    given = _text(2, 9).tolist(), [1, 0, 2]
-    return [
-        student.fresh_masks(torch.tensor(given[0]), given[1], 3, epoch, seed, copies, 0.5)
-        for epoch, seed in runs
-        for copies in (None, 1)
-    ]
-
-
-@visible("many tokens at the usual rate, other special ids")
-def usual_rate(student):
-    return student.fresh_masks(_text(8, 40), [2, 1, *range(60, 120), 0], 4, 3, 7)
-
-
-@visible("what was given stays as it was")
-def what_was_given_stays(student):
-    return after(student.fresh_masks, _text(2, 12), [1, 0, 2], 3, 1, 4, None, 0.6)
-
-
 def table(rows, length, seed):
     """Return inputs with <s> 0 first, </s> 2 within and behind, and padding 1."""
     chance = Chance(6000 + seed)
@@ -76,6 +27,42 @@ def table(rows, length, seed):
     tokens[(places == ends[:, None]) | (places == length // 4)] = 2
     tokens[:, 0] = 0
     return tokens
+
+
+@visible("the first epoch of a small text")
+def first_epoch(student):
+    return student.fresh_masks(table(3, 12, 10), [1, 0, 2], 50264, 0, 0, rate=0.4)
+
+
+@visible("four epochs", weight=2)
+def four_epochs(student):
+    return [student.fresh_masks(table(2, 10, 11), [1, 0, 2], 3, n, 5, rate=0.5) for n in range(4)]
+
+
+@visible("three copies, seven epochs", weight=2)
+def three_copies(student):
+    given = [1, 0, 2], 3
+    return [student.fresh_masks(table(2, 8, 12), *given, n, 2, 3, rate=0.5) for n in range(7)]
+
+
+@visible("other seeds, and one copy")
+def other_seeds(student):
+    given = [1, 0, 2], 3
+    return [
+        student.fresh_masks(table(2, 9, 13), *given, epoch, seed, copies, 0.5)
+        for epoch, seed in ((0, 1), (1, 1), (0, 2), (1, 3))
+        for copies in (None, 1)
+    ]
+
+
+@visible("many tokens at the usual rate, other special ids")
+def usual_rate(student):
+    return student.fresh_masks(table(8, 40, 14), [2, 1, *range(60, 900), 0], 4, 3, 7)
+
+
+@visible("what was given stays as it was")
+def what_was_given_stays(student):
+    return after(student.fresh_masks, table(2, 12, 15), [1, 0, 2], 3, 1, 4, None, 0.6)
 
 
 @hidden("a text of many rows, ten epochs", weight=2)

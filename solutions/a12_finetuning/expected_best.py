@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
+import math
+
 from coursekit.check.probe import after, randn
 from coursekit.questions import hidden, visible
 
 
 def expected_best(scores, n):
-    """Scores of N runs, n from 1 to N -> the mean of the best of n that are drawn from them."""
+    """Scores of N runs, n from 1 to N -> mean and standard deviation of the best of n of them."""
     runs = len(scores)
     if n > runs:
         raise ValueError(f"n must be at most {runs}, the number of runs, found {n}")
-    best = 0.0
-    for place, score in enumerate(sorted(scores), 1):
-        best += score * ((place / runs) ** n - ((place - 1) / runs) ** n)
-    return best
-
-
-def refused(student, scores, n):
-    """Say whether the answer refuses."""
-    try:
-        student.expected_best(scores, n)
-    except ValueError:
-        return "ValueError"
-    return "no error"
+    chances = [math.comb(i - 1, n - 1) / math.comb(runs, n) for i in range(1, runs + 1)]
+    pairs = list(zip(chances, sorted(scores)))
+    best = sum(chance * score for chance, score in pairs)
+    spread = sum(chance * (score - best) ** 2 for chance, score in pairs)
+    return best, math.sqrt(spread)
 
 
 @visible("three runs, the best of two")
@@ -36,33 +30,33 @@ def five_runs(student):
     return [student.expected_best([70.0, 90.0, 62.0, 85.0, 81.0], n) for n in range(1, 6)]
 
 
-@visible("some runs have the same score, one has failed")
+@visible("some runs have the same score, one has failed; the list stays as it was")
 def same_scores(student):
-    return [student.expected_best([0.8, 0.5, 0.9, 0.8, 0.8, 0.9, -0.2], n) for n in (2, 3)]
-
-
-@visible("the list of scores stays as it was")
-def list_stays(student):
-    return after(student.expected_best, [3.0, 1.0, 2.0, 8.0], 3)
+    return after(student.expected_best, [0.8, 0.5, 0.9, 0.8, 0.8, 0.9, -0.2], 3)
 
 
 @visible("more runs are asked for than were made", weight=0.5)
 def more_than_made(student):
-    return refused(student, [0.5, 0.75, 0.25], 4)
+    try:
+        return student.expected_best([0.5, 0.75, 0.25], 4)
+    except ValueError:
+        return "ValueError"
 
 
 def scored(count, seed, digits=1):
-    return [round(float(x), digits) for x in 85 + 3 * randn(count, seed=seed)]
+    return [round(x, digits) for x in (85 + 3 * randn(count, seed=seed)).tolist()]
 
 
 @hidden("twenty runs, every n", weight=2)
 def best_every(student):
-    return [student.expected_best(scored(20, seed=60), n) for n in range(1, 21)]
+    scores = scored(20, seed=60)
+    return [student.expected_best(scores[:], n) for n in range(1, 21)]
 
 
-@hidden("one run, and runs of one score")
+@hidden("one run, runs of one score, and the better of two")
 def best_one(student):
-    return student.expected_best([0.5], 1), student.expected_best([2.0] * 6, 3)
+    alone, alike = student.expected_best([0.5], 1), student.expected_best([2.0] * 6, 3)
+    return alone, alike, student.expected_best([3.0, 8.0], 2)
 
 
 @hidden("scores below zero")

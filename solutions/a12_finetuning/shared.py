@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from coursekit.check.probe import randn
+from coursekit.check.probe import Chance
 
 BLOCK = ("attention.weight", "attention.bias", "norm.weight", "norm.bias")
 
@@ -21,13 +21,13 @@ def names_of(depth: int, *tops: str) -> list[str]:
 
 
 def learned(
-    depth: int, *tops: str, width: int = 64, seed: int = 0, dtype: torch.dtype = torch.float32
+    depth: int, *tops: str, seed: int = 0, dtype: torch.dtype = torch.float32
 ) -> dict[str, Tensor]:
     """Return weights as a training may leave them: no bias is 0, no norm 1, no matrix small."""
-    found = {}
-    for place, name in enumerate(names_of(depth, *tops)):
+    chance, found = Chance(seed), {}
+    for name in names_of(depth, *tops):
         matrix = name.endswith("weight") and "norm" not in name
-        drawn = randn(*(width,) * (1 + matrix), seed=100 * seed + place, dtype=dtype)
+        drawn = chance.randn(*(64,) * (1 + matrix), dtype=dtype)
         found[name] = 0.1 * drawn if matrix else drawn / 5 + 1 if "norm.w" in name else drawn / 9
     return found
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor
 
 from coursekit.check.probe import after, gradients, randn
 from coursekit.questions import hidden, visible
@@ -18,18 +17,12 @@ def span_loss(start, end, first, last, passage):
     return loss / 2
 
 
-def asked(
-    rows: int, length: int, seed: int, scale: float = 2.0, dtype: torch.dtype = torch.float32
-) -> tuple[Tensor, ...]:
-    """Return scores, places and passages of several lengths; large scores lie outside as well."""
-    start, end = (scale * randn(rows, length, seed=seed + n, dtype=dtype) for n in range(2))
-    begin = torch.arange(rows) % 3 + 2
-    stop = length - 2 - torch.arange(rows) % 4
+def marked(begins, ends, firsts, lasts, length, seed, scale=2.0, dtype=torch.float32):
+    """Return scores, the right places, and where the passages lie."""
+    start, end = (scale * randn(len(begins), length, seed=seed + n, dtype=dtype) for n in (0, 1))
     place = torch.arange(length)
-    passage = (place >= begin[:, None]) & (place <= stop[:, None])
-    first = begin + torch.arange(rows) % 2
-    last = torch.minimum(first + torch.arange(rows) % 3, stop)
-    return start, end, first, last, passage
+    passage = (place >= torch.tensor(begins)[:, None]) & (place <= torch.tensor(ends)[:, None])
+    return start, end, torch.tensor(firsts), torch.tensor(lasts), passage
 
 
 @visible("one passage of three tokens")
@@ -41,17 +34,21 @@ def one_passage(student):
 
 @visible("five passages of several lengths", weight=2)
 def five_passages(student):
-    return student.span_loss(*asked(5, 12, seed=3))
+    return student.span_loss(
+        *marked([2, 3, 4, 2, 3], [10, 9, 8, 7, 10], [2, 4, 4, 3, 3], [4, 5, 4, 5, 8], 12, seed=3)
+    )
 
 
 @visible("gradients")
 def with_gradients(student):
-    return gradients(student.span_loss, *asked(3, 8, seed=5))
+    return gradients(
+        student.span_loss, *marked([2, 3, 4], [6, 5, 5], [2, 4, 4], [4, 5, 5], 8, seed=5)
+    )
 
 
 @visible("scores far below zero, but for one outside")
 def thousands(student):
-    start, end, *rest = asked(4, 10, seed=8, scale=2000.0)
+    start, end, *rest = marked([2, 3, 4], [8, 7, 6], [2, 4, 4], [4, 5, 4], 10, 8, scale=2e3)
     start, end = start - 50_000, end - 50_000
     start[:, 0], end[:, 1] = 20_000, 0
     return student.span_loss(start, end, *rest)
@@ -59,15 +56,9 @@ def thousands(student):
 
 @visible("what was given stays as it was; double precision")
 def what_was_given_stays(student):
-    return after(student.span_loss, *asked(2, 9, seed=11, dtype=torch.float64))
-
-
-def marked(begins, ends, firsts, lasts, length, seed, scale=2.0, dtype=torch.float32):
-    """Return scores, the right places, and where the passages lie."""
-    start, end = (scale * randn(len(begins), length, seed=seed + n, dtype=dtype) for n in (0, 1))
-    place = torch.arange(length)
-    passage = (place >= torch.tensor(begins)[:, None]) & (place <= torch.tensor(ends)[:, None])
-    return start, end, torch.tensor(firsts), torch.tensor(lasts), passage
+    return after(
+        student.span_loss, *marked([2, 3], [7, 6], [3, 3], [5, 5], 9, 11, dtype=torch.float64)
+    )
 
 
 @hidden("many passages", weight=2)

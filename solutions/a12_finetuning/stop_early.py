@@ -21,15 +21,12 @@ def stop_early(curves, looks):
     return best, curves[best][-1], 1 - spent / (len(curves) * parts)
 
 
-def curves_of(runs: int, parts: int, seed: int) -> list[list[float]]:
-    """Return curves that rise, each in its own way, and cross now and then."""
-    heights, bends = (randn(runs, 1, seed=seed + n) for n in range(2))
-    grown = [1 - 0.5 ** (part / 2) for part in range(1, parts + 1)]
-    noise = randn(runs, parts, seed=seed + 2)
-    return [
-        [round(float(80 + 6 * h * g + 3 * b * (1 - g) + x), 2) for g, x in zip(grown, row)]
-        for h, b, row in zip(heights, bends, noise)
-    ]
+def risen(runs, parts, seed):
+    """Return curves that cross: what begins well need not end well."""
+    grown = torch.arange(1, parts + 1) / parts
+    start, goal = 5 * randn(runs, 1, seed=seed), 5 * randn(runs, 1, seed=seed + 1)
+    curves = 70 + start * (1 - grown) + (15 + goal) * grown + 2 * randn(runs, parts, seed=seed + 2)
+    return [[round(x, 2) for x in row] for row in curves.tolist()]
 
 
 @visible("four runs of four parts, one look")
@@ -45,12 +42,12 @@ def four_runs(student):
 
 @visible("eight runs of six parts, looks after 1, 2 and 4", weight=2)
 def eight_runs(student):
-    return student.stop_early(curves_of(8, 6, seed=11), [1, 2, 4])
+    return student.stop_early(risen(8, 6, seed=11), [1, 2, 4])
 
 
 @visible("seven runs of five parts: odd numbers")
 def seven_runs(student):
-    return student.stop_early(curves_of(7, 5, seed=18), [1, 2, 3])
+    return student.stop_early(risen(7, 5, seed=18), [1, 2, 3])
 
 
 @visible("equal scores")
@@ -62,20 +59,12 @@ def equal_scores(student):
 
 @visible("nobody looks")
 def nobody_looks(student):
-    return student.stop_early(curves_of(3, 4, seed=30), [])
+    return student.stop_early(risen(3, 4, seed=30), [])
 
 
 @visible("what was given stays as it was")
 def what_was_given_stays(student):
-    return after(student.stop_early, curves_of(5, 4, seed=20), [1, 2])
-
-
-def risen(runs, parts, seed):
-    """Return curves that cross: what begins well need not end well."""
-    grown = torch.arange(1, parts + 1) / parts
-    start, goal = 5 * randn(runs, 1, seed=seed), 5 * randn(runs, 1, seed=seed + 1)
-    curves = 70 + start * (1 - grown) + (15 + goal) * grown + 2 * randn(runs, parts, seed=seed + 2)
-    return [[round(float(x), 2) for x in row] for row in curves]
+    return after(student.stop_early, risen(5, 4, seed=20), [1, 2])
 
 
 @hidden("twenty runs, several plans", weight=2)

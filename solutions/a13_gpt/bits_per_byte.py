@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import torch
-from torch import Tensor
 
 from coursekit.check.probe import after, randn
 from coursekit.questions import hidden, visible
@@ -17,64 +15,9 @@ def bits_per_byte(logits, tokens, texts, pad):
     asked = tokens[:, 1:]  # (B, T - 1): nobody predicts the start
     logs = logits[:, :-1].log_softmax(dim=-1)  # (B, T - 1, V)
     found = logs.gather(-1, asked[..., None])[..., 0]  # (B, T - 1)
-    nats = -found[asked != pad].sum().item()
-    return nats / math.log(2) / sum(len(text.encode()) for text in texts)
-
-
-PAD = 0
-
-
-def _rows(*texts: str) -> Tensor:
-    """A start, 1, the tokens of each text, and padding; a token is one letter, é, or a pair."""
-    pieces = ["", "", *"abcdeéñ€😀 ", "ab", "dé", "€ "]
-    rows = []
-    for text in texts:
-        row = [1]
-        while text:
-            piece = max((p for p in pieces[2:] if text.startswith(p)), key=len)
-            row.append(pieces.index(piece))
-            text = text[len(piece) :]
-        rows.append(row)
-    longest = max(map(len, rows))
-    return torch.tensor([row + [PAD] * (longest - len(row)) for row in rows])
-
-
-def _asked(*texts: str, seed: int, dtype: torch.dtype = torch.float32) -> tuple[Any, ...]:
-    tokens = _rows(*texts)
-    return 2 * randn(*tokens.shape, 15, seed=seed, dtype=dtype), tokens, list(texts), PAD
-
-
-@visible("one text of plain letters, a byte each")
-def plain_letters(student):
-    return student.bits_per_byte(*_asked("abba cab", seed=1))
-
-
-@visible("letters of two, three and four bytes")
-def many_bytes(student):
-    return student.bits_per_byte(*_asked("dé€ ñ😀b", seed=2))
-
-
-@visible("three texts of several lengths", weight=2)
-def three_texts(student):
-    return student.bits_per_byte(*_asked("a €", "dédé abba é", "cccc dab", seed=3))
-
-
-@visible("all logits equal")
-def all_equal(student):
-    _, tokens, texts, pad = _asked("bé", "dab ab", seed=4)
-    return student.bits_per_byte(torch.full((*tokens.shape, 16), 3.0), tokens, texts, pad)
-
-
-@visible("the start has the same id as the padding")
-def start_is_padding(student):
-    logits, tokens, texts, pad = _asked("eñ a", "ab", "dé", seed=5)
-    return student.bits_per_byte(logits, tokens.masked_fill(tokens == 1, pad), texts, pad)
-
-
-@visible("logits in the thousands; what was given stays as it was")
-def thousands(student):
-    logits, *rest = _asked("b é", "cdab", seed=6)
-    return after(student.bits_per_byte, 1000 * logits - 20_000, *rest)
+    nats = -found.masked_fill(asked == pad, 0.0).sum(dim=1)  # (B,)
+    sizes = torch.tensor([len(text.encode()) for text in texts])  # (B,)
+    return (nats.sum() / math.log(2) / sizes.sum()).item()
 
 
 def lettered(*texts, seed, vocabulary=0, dtype=torch.float32):
@@ -85,6 +28,36 @@ def lettered(*texts, seed, vocabulary=0, dtype=torch.float32):
     tokens = torch.tensor([row + [0] * (longest - len(row)) for row in rows])
     words = vocabulary or len(letters) + 2
     return 3 * randn(*tokens.shape, words, seed=seed, dtype=dtype), tokens, list(texts), 0
+
+
+@visible("one text of plain letters, a byte each")
+def plain_letters(student):
+    return student.bits_per_byte(*lettered("abba cab", seed=1))
+
+
+@visible("letters of two, three and four bytes")
+def many_bytes(student):
+    return student.bits_per_byte(*lettered("dé€ ñ😀b", seed=2))
+
+
+@visible("three texts, with tokens of several letters", weight=2)
+def three_texts(student):
+    tokens = torch.tensor([[1, 5, 2, 7, 0, 0], [1, 3, 6, 6, 2, 4], [1, 4, 8, 0, 0, 0]])
+    return student.bits_per_byte(
+        2 * randn(3, 6, 9, seed=3), tokens, ["a €b", "dédé abba é", "cccc dab"], 0
+    )
+
+
+@visible("the start has the same id as the padding")
+def start_is_padding(student):
+    logits, tokens, texts, pad = lettered("eñ a", "ab", "dé", seed=5)
+    return student.bits_per_byte(logits, tokens.masked_fill(tokens == 1, pad), texts, pad)
+
+
+@visible("logits in the thousands; what was given stays as it was")
+def thousands(student):
+    logits, *rest = lettered("b é", "cdab", seed=6)
+    return after(student.bits_per_byte, 1000 * logits - 20_000, *rest)
 
 
 @hidden("many texts of many lengths", weight=2)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor
 
 from coursekit.check.probe import after, randn
 from coursekit.questions import hidden, visible
@@ -22,51 +21,39 @@ def next_token(logits, temperature=1.0, top_k=None, top_p=1.0):
     return torch.zeros_like(kept).scatter(-1, order, kept)
 
 
-def _known(*rows: list[float]) -> Tensor:
-    """Logits whose softmax gives these shares."""
-    return torch.tensor(rows, dtype=torch.float64).log().float() + 1.5
-
-
-def _drawn(rows: int, words: int, seed: int, dtype: torch.dtype = torch.float32) -> Tensor:
-    return 2 * randn(rows, words, seed=seed, dtype=dtype)
-
-
 @visible("the temperature alone: 0.5, 1 and 2")
 def temperature_alone(student):
-    return [student.next_token(_drawn(2, 5, seed=1), temperature=one) for one in (0.5, 1.0, 2.0)]
+    return [student.next_token(2 * randn(2, 5, seed=1), temperature=t) for t in (0.5, 1.0, 2.0)]
 
 
 @visible("top-k alone: 1, 2, as many as there are, and more")
 def top_k_alone(student):
-    return [student.next_token(_drawn(3, 6, seed=2), top_k=k) for k in (1, 2, 6, 9)]
+    return [student.next_token(2 * randn(3, 6, seed=2), top_k=k) for k in (1, 2, 6, 9)]
 
 
-@visible("top-p alone: a nucleus of one, of some, of nearly all")
+@visible("top-p alone: rows with nuclei of several sizes")
 def top_p_alone(student):
-    shares = [0.05, 0.45, 0.08, 0.3, 0.12]
-    return [student.next_token(_known(shares), top_p=p) for p in (0.2, 0.7, 0.8, 0.97)]
-
-
-@visible("rows with nuclei of several sizes")
-def several_nuclei(student):
-    rows = [0.01, 0.95, 0.01, 0.03], [0.28, 0.24, 0.22, 0.26], [0.6, 0.05, 0.25, 0.1]
-    return student.next_token(_known(*rows), top_p=0.7)
+    rows = [
+        [0.05, 0.45, 0.08, 0.3, 0.12],
+        [0.04, 0.91, 0.03, 0.015, 0.005],
+        [0.2, 0.22, 0.24, 0.18, 0.16],
+    ]
+    return [student.next_token(torch.tensor(rows).log(), top_p=p) for p in (0.2, 0.7, 0.97)]
 
 
 @visible("all three at once", weight=2)
 def all_three(student):
-    given = _drawn(3, 9, seed=5)
+    drawn, known = 2 * randn(3, 9, seed=5), torch.tensor([[0.3, 0.26, 0.24, 0.12, 0.08]]).log()
     return [
-        student.next_token(given.clone(), 0.7, 4, 0.9),
-        student.next_token(given.clone(), 1.6, 5, 0.8),
-        student.next_token(_known([0.4, 0.3, 0.2, 0.06, 0.04]), 1.0, 2, 0.5),
-        student.next_token(_known([0.3, 0.26, 0.24, 0.12, 0.08]), 1.0, 3, 0.68),
+        student.next_token(drawn.clone(), 0.7, 4, 0.9),
+        student.next_token(drawn.clone(), 1.6, 5, 0.8),
+        student.next_token(known, 1.0, 3, 0.68),
     ]
 
 
 @visible("what was given stays as it was; double precision", tolerance=1e-9)
 def what_was_given_stays(student):
-    return after(student.next_token, _drawn(2, 7, seed=6, dtype=torch.float64), 0.8, 5, 0.85)
+    return after(student.next_token, randn(2, 7, seed=6, dtype=torch.float64), 0.8, 5, 0.85)
 
 
 @hidden("many rows, many tokens, several settings", weight=2)

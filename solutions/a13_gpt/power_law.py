@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from coursekit.check.probe import after, randn
 from coursekit.questions import hidden, visible
@@ -11,80 +10,24 @@ from coursekit.questions import hidden, visible
 
 def power_law(runs):
     """Runs (parameters, embeddings, [(tokens, loss), ...]) -> a and b of loss = a · compute^(-b)"""
-    points = []
-    for parameters, embeddings, curve in runs:
-        for tokens, loss in curve:
-            points.append((6 * (parameters - embeddings) * tokens, loss))
-    lowest, xs, ys = math.inf, [], []
-    for compute, loss in sorted(points):
+    points = sorted(
+        (6 * (parameters - embeddings) * tokens, loss)
+        for parameters, embeddings, curve in runs
+        for tokens, loss in curve
+    )
+    frontier, lowest = [], math.inf
+    for compute, loss in points:
         if loss < lowest:
             lowest = loss
-            xs.append(math.log(compute))
-            ys.append(math.log(loss))
+            frontier.append((math.log(compute), math.log(loss)))
+    xs, ys = zip(*frontier)
     x_mean, y_mean = sum(xs) / len(xs), sum(ys) / len(ys)
     slope = sum((x - x_mean) * (y - y_mean) for x, y in zip(xs, ys))
     slope = slope / sum((x - x_mean) ** 2 for x in xs)
     return math.exp(y_mean - slope * x_mean), -slope
 
 
-def _run(parameters: int, embeddings: int, start: int, points: int, seed: int) -> tuple[Any, ...]:
-    """Return a run whose loss falls to what its size allows, with a little noise."""
-    noise = randn(points, seed=seed).tolist()
-    curve = []
-    for place, extra in enumerate(noise):
-        tokens = start * 2**place
-        loss = (4e6 / (parameters - embeddings)) ** 0.12 + (9e5 / tokens) ** 0.45
-        curve.append((tokens, round(loss * (1 + 0.01 * extra), 4)))
-    return parameters, embeddings, curve
-
-
-def _family(seed: int, points: int = 6) -> list[tuple[Any, ...]]:
-    """Four sizes; the smaller a model, the more of it are embeddings."""
-    sizes = ((44_000, 34_000), (190_000, 68_000), (950_000, 136_000), (3_700_000, 272_000))
-    starts = (120_000, 90_000, 110_000, 100_000)
-    return [
-        _run(*size, start, points, seed + place)
-        for place, (size, start) in enumerate(zip(sizes, starts))
-    ]
-
-
-@visible("two points", tolerance=1e-4)
-def two_points(student):
-    return student.power_law([(1_200, 200, [(1_000, 4.0), (16_000, 2.0)])])
-
-
-@visible("one run", tolerance=1e-4)
-def one_run(student):
-    return student.power_law([_run(300_000, 120_000, 50_000, 7, seed=1)])
-
-
-@visible("four sizes", weight=2, tolerance=1e-4)
-def four_sizes(student):
-    return student.power_law(_family(10))
-
-
-@visible("runs in no order, one that gets worse again", tolerance=1e-4)
-def no_order(student):
-    runs = _family(20, points=5)
-    parameters, embeddings, curve = runs[1]
-    tokens, loss = curve[-1]
-    worse = [*curve, (2 * tokens, round(1.2 * loss, 4)), (4 * tokens, round(1.4 * loss, 4))]
-    return student.power_law([runs[2], runs[0], (parameters, embeddings, worse), runs[3]])
-
-
-@visible("equal compute, and equal losses", tolerance=1e-4)
-def equal_ones(student):
-    first = (3_000, 1_000, [(1_000, 5.0), (2_000, 4.0), (4_000, 3.0), (8_000, 3.0)])
-    second = (6_000, 2_000, [(500, 6.0), (1_000, 4.5), (2_000, 3.5), (32_000, 1.5)])
-    return [student.power_law(runs) for runs in ([first, second], [second, first])]
-
-
-@visible("the runs stay as they were", weight=0.5, tolerance=1e-4)
-def runs_stay(student):
-    return after(student.power_law, _family(30, points=3))
-
-
-def grown(sizes, points, seed, floor=1.0):
+def grown(sizes, points, seed):
     """Runs whose curves cross, each with more embeddings than a small model can bear."""
     runs = []
     for place, size in enumerate(sizes):
@@ -92,11 +35,35 @@ def grown(sizes, points, seed, floor=1.0):
         curve = []
         for n, extra in enumerate(noise):
             tokens = 20_000 * 3**n
-            loss = floor + (5e5 / size) ** 0.2 + (4e5 / tokens) ** 0.5
+            loss = 1 + (5e5 / size) ** 0.2 + (4e5 / tokens) ** 0.5
             curve.append((tokens, round(loss * (1 + 0.02 * extra), 4)))
         embeddings = 30_000 + int(2 * size**0.7)
         runs.append((size + embeddings, embeddings, curve))
     return runs
+
+
+@visible("two points", tolerance=1e-4)
+def two_points(student):
+    return student.power_law([(1_200, 200, [(1_000, 4.0), (16_000, 2.0)])])
+
+
+@visible("four sizes", weight=2, tolerance=1e-4)
+def four_sizes(student):
+    return student.power_law(grown((6_000, 60_000, 500_000, 3_000_000), 7, seed=10))
+
+
+@visible("runs in no order, one gets worse again; they stay as they were", tolerance=1e-4)
+def no_order(student):
+    one, two, three = grown((9_000, 80_000, 700_000), 5, seed=20)
+    two[2].extend([(4_000_000, 4.1), (8_000_000, 4.5)])
+    return after(student.power_law, [two, one, three])
+
+
+@visible("equal compute, and equal losses", tolerance=1e-4)
+def equal_ones(student):
+    first = (3_000, 1_000, [(1_000, 5.0), (2_000, 4.0), (4_000, 3.0), (8_000, 3.0)])
+    second = (6_000, 2_000, [(500, 6.0), (1_000, 4.5), (2_000, 3.5), (32_000, 1.5)])
+    return [student.power_law(runs) for runs in ([first, second], [second, first])]
 
 
 @hidden("six sizes, long curves", weight=2, tolerance=1e-4)

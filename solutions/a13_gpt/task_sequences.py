@@ -32,63 +32,39 @@ def task_sequences(task, texts, marks, model, head):
     return sequences, stacked.sum(dim=0) @ head.T  # (C,)
 
 
-def _asked(
-    task: str,
-    *texts: list[int],
-    scores: int = 3,
-    seed: int = 0,
-    marks: tuple[int, int, int] = (17, 18, 19),
-    dtype: torch.dtype = torch.float32,
-) -> tuple[object, ...]:
+def task(name, *texts, scores, seed, marks=(17, 18, 19), width=12, **more):
     """Return a task with its texts, a small GPT, and the layer on top of it."""
-    head = randn(scores, 12, seed=seed, dtype=dtype)
-    return task, list(map(list, texts)), marks, small_gpt(20 + seed, dtype=dtype), head
+    head = randn(scores, width, seed=seed, **more)
+    return name, list(map(list, texts)), marks, small_gpt(seed, width=width, **more), head
 
 
 @visible("classification")
 def classification(student):
-    return student.task_sequences(*_asked("classification", [3, 4, 5, 6], seed=1))
+    return student.task_sequences(*task("classification", [3, 4, 5, 6], scores=3, seed=1))
 
 
 @visible("entailment")
 def entailment(student):
-    return student.task_sequences(*_asked("entailment", [3, 4, 5], [7, 8], seed=2))
+    return student.task_sequences(*task("entailment", [3, 4, 5], [7, 8], scores=3, seed=2))
 
 
 @visible("similarity", weight=2)
 def similarity(student):
-    return student.task_sequences(*_asked("similarity", [3, 9, 4], [5, 6], scores=2, seed=3))
+    return student.task_sequences(*task("similarity", [3, 9, 4], [5, 6], scores=2, seed=3))
 
 
 @visible("a choice of three answers", weight=2)
 def choice(student):
-    given = _asked("choice", [3, 4, 5, 6], [7, 8], [9], [10, 3, 11], scores=1, seed=4)
+    given = task("choice", [3, 4, 5, 6], [7, 8], [9], [10, 3, 11], scores=1, seed=4)
     return student.task_sequences(*given)
 
 
-@visible("other marks, double precision", tolerance=1e-9)
+@visible("other marks, double precision; the texts stay as they were", tolerance=1e-9)
 def other_marks(student):
     texts, more = [[8, 9, 8], [11, 12]], {"marks": (5, 2, 3), "dtype": torch.float64}
-    return [
-        student.task_sequences(*_asked("similarity", *texts, seed=5, **more)),
-        student.task_sequences(*_asked("choice", *texts, [12], scores=1, seed=6, **more)),
-        student.task_sequences(*_asked("classification", [9, 10], seed=7, **more)),
-    ]
-
-
-@visible("the texts stay as they were", weight=0.5)
-def texts_stay(student):
-    said = []
-    for task, scores in (("similarity", 2), ("choice", 1)):
-        given = _asked(task, [4, 5, 6], [7, 8], scores=scores, seed=8)
-        found, left = after(student.task_sequences, *given)
-        said.append((found, left[1]))
-    return said
-
-
-def task(name, *texts, scores, seed, marks=(17, 18, 19), width=12, **more):
-    head = randn(scores, width, seed=seed, **more)
-    return name, list(map(list, texts)), marks, small_gpt(seed, width=width, **more), head
+    given = task("similarity", *texts, scores=3, seed=5, **more)
+    found, left = after(student.task_sequences, *given)
+    return found, left[1], student.task_sequences(*task("choice", *texts, scores=1, seed=6, **more))
 
 
 @hidden("longer texts, several classes", weight=2)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
-from torch import Tensor
 
 from coursekit.check.probe import after
 from coursekit.questions import hidden, visible
@@ -17,7 +14,8 @@ def write_on(model, prompts, steps, end, pad):
     """prompts (B, T), padded on the right -> the tokens written behind them, (B, N)."""
     lengths, running = (prompts != pad).sum(dim=1), prompts[:, 0] != pad  # (B,), all True
     places = torch.arange(prompts.shape[1]).expand_as(prompts)
-    states, cache = read(model, prompts, places.masked_fill(prompts == pad, -1))
+    places = places.masked_fill(prompts == pad, -1)  # (B, T)
+    states, cache = read(model, prompts, places)
     last = states[torch.arange(len(prompts)), lengths - 1]  # (B, D)
     written, token = [], None
     for step in range(steps):
@@ -33,52 +31,37 @@ def write_on(model, prompts, steps, end, pad):
     return torch.stack(written, dim=1)
 
 
-def _written(student: Any, model: int, prompts: Tensor, *others: int) -> Any:
-    """Return what was written, and how many tokens of a row each call of `read` has read."""
-    found, left = after(student.write_on, small_gpt(model), prompts, *others)
-    return {"written": found, "read by each call": left[0]["log"]}
-
-
-@visible("one prompt, nothing ends")
-def one_prompt(student):
-    return _written(student, 0, prompts_of(4, seed=2), 7, 99, 0)
+def went(student, model, prompts, *others):
+    """Return what was written, how many tokens of a row each `read` has read, and the prompts."""
+    found, left = after(student.write_on, model, prompts, *others)
+    return {"written": found, "read by each call": left[0]["log"], "the prompts": left[1]}
 
 
 @visible("three prompts of one length, nothing ends")
 def one_length(student):
-    return _written(student, 2, prompts_of(5, 5, 5, seed=12), 6, 99, 0)
+    return went(student, small_gpt(2), prompts_of(5, 5, 5, seed=12), 6, 99, 0)
 
 
 @visible("four prompts of several lengths, nothing ends", weight=2)
 def several_lengths(student):
-    return _written(student, 0, prompts_of(4, 2, 6, 1, seed=5), 6, 99, 0)
+    return went(student, small_gpt(0), prompts_of(4, 2, 6, 1, seed=5), 6, 99, 0)
 
 
 @visible("rows that end, one after the other", weight=2)
 def rows_end(student):
-    return _written(student, 0, prompts_of(4, 2, 6, seed=15), 14, 2, 0)
+    return went(student, small_gpt(0), prompts_of(4, 2, 6, seed=15), 14, 2, 0)
 
 
 @visible("an end within the prompts")
 def ends_within(student):
     prompts = torch.tensor([[17, 4, 7, 3, 12], [4, 9, 17, 0, 0], [3, 17, 0, 0, 0]])
-    return _written(student, 0, prompts, 9, 17, 0)
+    return went(student, small_gpt(0), prompts, 9, 17, 0)
 
 
 @visible("one step, and another id for the padding")
 def one_step(student):
-    return [_written(student, 2, prompts_of(3, 7, 5, seed=10, pad=19), n, 13, 19) for n in (1, 3)]
-
-
-@visible("the prompts stay as they were", weight=0.5)
-def prompts_stay(student):
-    found, left = after(student.write_on, small_gpt(2), prompts_of(2, 4, seed=14), 5, 99, 0)
-    return found, left[1], left[0]["log"]
-
-
-def went(student, model, prompts, *others):
-    found, left = after(student.write_on, model, prompts, *others)
-    return found, left[0]["log"], left[1]
+    prompts = prompts_of(3, 7, 5, seed=10, pad=19)
+    return [went(student, small_gpt(2), prompts, steps, 13, 19) for steps in (1, 3)]
 
 
 @hidden("eight prompts, some of which end", weight=2)

@@ -14,73 +14,45 @@ def byte_ids(given):
     return bytes(one - 3 for one in ids if 3 <= one < 259).decode("utf-8", errors="replace")
 
 
-def _each(student, *given: str | list[int]) -> list:
-    """What comes out for each."""
-    return [student.byte_ids(one) for one in given]
-
-
-def _ids(text: str, *more: int) -> list[int]:
-    """The ids of a text of plain letters, and more behind them."""
-    return [ord(letter) + 3 for letter in text] + list(more)
+def spelled(text):
+    """Return the ids of a text, without an end."""
+    return [byte + 3 for byte in text.encode()]
 
 
 @visible("a word of plain letters, both ways")
 def plain(student):
-    return _each(student, "Hello, 5!", _ids("Hello, 5!", 1))
+    return student.byte_ids("Hello, 5!"), student.byte_ids([*spelled("Hello, 5!"), 1])
 
 
-@visible("é, 数, 🙂: two, three and four bytes")
+@visible("é, 数, 🙂: two, three and four bytes; and an empty text")
 def several_bytes(student):
-    return _each(student, "né", "数", "a🙂b", "né in two signs: ne\u0301, and\n\ta line")
+    texts = "né", "数", "a🙂b", "né in two signs: ne\u0301, and\n\ta line", ""
+    return [student.byte_ids(text) for text in texts]
 
 
 @visible("ids of such characters, read", weight=2)
 def several_bytes_read(student):
-    two, three, four = [198, 172], [233, 152, 179], [243, 162, 156, 133]
-    return _each(student, [*_ids("n"), *two, 1], [*three, *four, *_ids("!", 1)], [*four, *two])
+    return [student.byte_ids([*spelled(text), 1]) for text in ("né", "数🙂!", "🙂é")]
 
 
 @visible("without an end, padding behind it, and more that was written")
 def ends(student):
-    return _each(
-        student,
-        _ids("no"),
-        _ids("yes", 1, 0, 0),
-        _ids("or", 1, *_ids("else", 1, *_ids("!"))),
-        [1],
-        [],
-    )
+    more = [*spelled("or"), 1, *spelled("else"), 1, *spelled("!")]
+    given = spelled("no"), [*spelled("yes"), 1, 0, 0], more, [1], []
+    return [student.byte_ids(ids) for ids in given]
 
 
-@visible("padding and the unknown id, also inside a character")
-def low_ids(student):
-    return _each(student, [0, *_ids("a"), 2, 198, 0, 2, 172, *_ids("z", 1)], [0, 2, 3, 4, 1])
-
-
-@visible("ids above 258, also inside a character")
-def high_ids(student):
-    return _each(student, [*_ids("a"), 198, 300, 259, 172, *_ids("z"), 383, 32_099], [259, 258, 1])
+@visible("ids that are no bytes, also inside a character; the list stays as it was")
+def no_bytes(student):
+    low = after(student.byte_ids, [0, *spelled("a"), 2, 198, 0, 2, 172, *spelled("z"), 1])
+    return low, student.byte_ids([*spelled("a"), 198, 300, 259, 172, 383, 32_099, *spelled("z")])
 
 
 @visible("bytes that are no UTF-8")
 def broken(student):
-    cut, alone, turned = (
-        _ids("n", 198, 1),
-        [172, *_ids("o", 1)],
-        [243, 162, *_ids("k"), 172, 198, 1],
-    )
-    return _each(student, cut, alone, turned, [258, 257, *_ids("."), 195, 131, 1])
-
-
-@visible("an empty text, and what was given stays as it was")
-def what_was_given_stays(student):
-    found = after(student.byte_ids, [0, *_ids("stay", 2, 259, 1, 0)])
-    return student.byte_ids(""), found
-
-
-def spelled(text):
-    """Return the ids of a text, without an end."""
-    return [byte + 3 for byte in text.encode()]
+    cut, alone = [*spelled("n"), 198, 1], [172, *spelled("o"), 1]
+    turned, never = [243, 162, *spelled("k"), 172, 198, 1], [258, 257, 49, 195, 131, 1]
+    return [student.byte_ids(ids) for ids in (cut, alone, turned, never)]
 
 
 @hidden("a sentence in five languages", weight=2)

@@ -20,54 +20,38 @@ def infill(tokens, spans, mask=50_264):
     return [*read, *tokens[place:]], hidden / len(tokens)
 
 
-def _document(length: int) -> list[int]:
-    """A document in which each id is another."""
-    return [10 + place for place in range(length)]
-
-
-def _tried(student, *given) -> object:
-    """What comes out, or the name of the error."""
-    try:
-        return student.infill(*given)
-    except Exception as error:
-        return type(error).__name__
-
-
 @visible("eight tokens, spans of 2, 1 and 0 tokens")
 def three_spans(student):
-    return student.infill(_document(8), [(1, 2), (4, 1), (6, 0)])
+    return student.infill([*range(10, 18)], [(1, 2), (4, 1), (6, 0)])
 
 
 @visible("empty spans: first, last, and two at one place; another mask", weight=2)
 def empty_spans(student):
-    return student.infill(_document(5), [(0, 0), (2, 0), (2, 0), (3, 1), (5, 0)], 4)
+    return student.infill([*range(10, 15)], [(0, 0), (2, 0), (2, 0), (3, 1), (5, 0)], 4)
 
 
-@visible("spans that touch")
+@visible("spans that touch, a span of all tokens, and none")
 def touching(student):
-    return student.infill(_document(10), [(0, 2), (2, 1), (4, 0), (4, 3), (7, 0), (9, 1)])
+    spans = [(0, 2), (2, 1), (4, 0), (4, 3), (7, 0), (9, 1)]
+    return [student.infill([*range(10, 20)], given) for given in (spans, [(0, 10)], [])]
 
 
-@visible("spans in any order")
+@visible("spans in any order; what was given stays as it was")
 def any_order(student):
-    return student.infill(_document(16), [(9, 3), (1, 1), (14, 2), (4, 3), (14, 0), (7, 0)])
+    spans = [(9, 3), (1, 1), (14, 2), (4, 3), (14, 0), (7, 0)]
+    return after(student.infill, [*range(10, 26)], spans)
 
 
 @visible("spans that overlap, and an empty one inside another")
 def overlapping(student):
     overlaps = ([(1, 3), (3, 2)], [(3, 3), (2, 2)], [(2, 2), (2, 1)], [(1, 6), (3, 1)])
-    inside = ([(2, 3), (4, 0)], [(4, 0), (1, 4)])
-    return [_tried(student, _document(8), list(spans)) for spans in (*overlaps, *inside)]
-
-
-@visible("no span, and one of all tokens")
-def none_and_all(student):
-    return student.infill(_document(3), []), student.infill(_document(3), [(0, 3)])
-
-
-@visible("what was given stays as it was")
-def what_was_given_stays(student):
-    return after(student.infill, _document(7), [(4, 2), (0, 1), (3, 0)])
+    said = []
+    for spans in (*overlaps, [(2, 3), (4, 0)], [(4, 0), (1, 4)]):
+        try:
+            said.append(student.infill([*range(10, 18)], spans))
+        except Exception as error:
+            said.append(type(error).__name__)
+    return said
 
 
 def stretches(seed, length, share):

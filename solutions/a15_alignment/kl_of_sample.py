@@ -7,7 +7,7 @@ import torch
 from coursekit.check.probe import after, gradients
 from coursekit.questions import hidden, visible
 
-from .shared import spoken, texts
+from .shared import spoken
 
 
 def kl_of_sample(policy, reference, answer):
@@ -27,37 +27,26 @@ def two_answers(student):
 
 @visible("seven answers of several lengths", weight=2)
 def seven_answers(student):
-    return student.kl_of_sample(*texts(7, 9, seed=20))
+    return student.kl_of_sample(*spoken([1, 2, 3, 1, 2, 3, 1], [9, 8, 7, 6, 9, 8, 7], 9, seed=20))
 
 
-@visible("an estimate below zero")
+@visible("an estimate below zero; no gradient flows by it")
 def below_zero(student):
-    policy, reference, answer = texts(3, 6, seed=22)
-    return student.kl_of_sample(policy, reference + 0.9, answer)
-
-
-@visible("no gradient flows by it")
-def no_gradient(student):
-    return gradients(student.kl_of_sample, *texts(4, 6, seed=24))
+    policy, reference, answer = spoken([1, 2, 3], [6, 5, 4], 6, seed=22)
+    return gradients(student.kl_of_sample, policy - 0.9, reference, answer)
 
 
 @visible("anything at all outside of the answers")
 def anything_outside(student):
-    policy, reference, answer = texts(5, 8, seed=26)
+    policy, reference, answer = spoken([1, 2, 3, 1, 2], [8, 7, 6, 5, 8], 8, seed=26)
     policy[~answer], reference[:, 1:][~answer[:, 1:]] = -torch.inf, torch.nan
     return student.kl_of_sample(policy, reference, answer)
 
 
-@visible("answers without a token")
+@visible("answers without a token; what was given stays as it was; double precision")
 def without_token(student):
-    policy, reference, answer = texts(4, 6, seed=28)
-    answer[[0, 2]] = False
-    return student.kl_of_sample(policy, reference, answer)
-
-
-@visible("what was given stays as it was; double precision")
-def what_was_given_stays(student):
-    return after(student.kl_of_sample, *texts(3, 6, seed=30, dtype=torch.float64))
+    given = spoken([1, 2, 3, 4], [1, 5, 6, 4], 6, seed=28, dtype=torch.float64)
+    return after(student.kl_of_sample, *given)
 
 
 @hidden("many answers", weight=2)

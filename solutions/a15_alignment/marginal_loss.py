@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor
 
 from coursekit.check.probe import after, gradients, randn
 from coursekit.questions import hidden, visible
@@ -16,12 +15,10 @@ def marginal_loss(relevance, logs):
     return -joint.logsumexp(dim=-1).mean()
 
 
-def found(
-    questions: int, documents: int, seed: int, dtype: torch.dtype = torch.float32
-) -> tuple[Tensor, Tensor]:
-    """Return relevances, and log probabilities of answers of a few tokens."""
-    relevance = 1.5 * randn(questions, documents, seed=seed, dtype=dtype) + 1
-    return relevance, -1 - 2 * randn(questions, documents, seed=seed + 1, dtype=dtype).abs()
+def retrieved(questions, documents, seed, dtype=torch.float32):
+    """Return relevances, and log probabilities of short answers."""
+    relevance = 2 * randn(questions, documents, seed=seed, dtype=dtype)
+    return relevance, -0.1 - 3 * randn(questions, documents, seed=seed + 1, dtype=dtype).abs()
 
 
 @visible("one question, two documents")
@@ -31,17 +28,17 @@ def two_documents(student):
 
 @visible("four questions, five documents each", weight=2)
 def four_questions(student):
-    return student.marginal_loss(*found(4, 5, seed=1))
+    return student.marginal_loss(*retrieved(4, 5, seed=1))
 
 
 @visible("gradients, for the retriever and for the reader")
 def with_gradients(student):
-    return gradients(student.marginal_loss, *found(3, 4, seed=3))
+    return gradients(student.marginal_loss, *retrieved(3, 4, seed=3))
 
 
 @visible("long answers, and relevances far from zero")
 def long_answers(student):
-    relevance, logs = found(3, 4, seed=5)
+    relevance, logs = retrieved(3, 4, seed=5)
     apart = torch.tensor([[150.0], [300.0], [900.0]])
     given = (relevance, logs - 15), (relevance, 20 * logs - 200), (300 * relevance, logs - apart)
     return [student.marginal_loss(*both) for both in given]
@@ -49,20 +46,14 @@ def long_answers(student):
 
 @visible("documents that make the answer impossible")
 def impossible(student):
-    relevance, logs = found(3, 5, seed=7)
+    relevance, logs = retrieved(3, 5, seed=7)
     logs[0, :4], logs[1, 2] = -torch.inf, -torch.inf
     return [student.marginal_loss(relevance * n, logs - 15 * n) for n in (1, 200)]
 
 
 @visible("what was given stays as it was; double precision")
 def what_was_given_stays(student):
-    return after(student.marginal_loss, *found(2, 3, seed=9, dtype=torch.float64))
-
-
-def retrieved(questions, documents, seed, dtype=torch.float32):
-    """Return relevances, and log probabilities of short answers."""
-    relevance = 2 * randn(questions, documents, seed=seed, dtype=dtype)
-    return relevance, -0.1 - 3 * randn(questions, documents, seed=seed + 1, dtype=dtype).abs()
+    return after(student.marginal_loss, *retrieved(2, 3, seed=9, dtype=torch.float64))
 
 
 @hidden("many questions and many documents", weight=2)

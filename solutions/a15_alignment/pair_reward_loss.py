@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
 
 from coursekit.check.probe import after, gradients, randn
 from coursekit.questions import hidden, visible
@@ -16,11 +15,9 @@ def pair_reward_loss(chosen, rejected, margin=0.0):
     return -F.logsigmoid(lead).mean()
 
 
-def rewards(
-    pairs: int, seed: int, scale: float = 1.5, dtype: torch.dtype = torch.float32
-) -> tuple[Tensor, Tensor]:
-    """Return the rewards of the two answers of each pair; the chosen one leads now and then."""
-    return tuple(scale * randn(pairs, seed=seed + n, dtype=dtype) + 0.7 - n for n in (0, 1))
+def judged(pairs, seed, scale=2.0, dtype=torch.float32):
+    """Return the rewards of the two answers of each pair."""
+    return tuple(scale * randn(pairs, seed=seed + n, dtype=dtype) for n in (0, 1))
 
 
 @visible("one pair")
@@ -30,17 +27,17 @@ def one_pair(student):
 
 @visible("six pairs", weight=2)
 def six_pairs(student):
-    return student.pair_reward_loss(*rewards(6, seed=1))
+    return student.pair_reward_loss(*judged(6, seed=1))
 
 
 @visible("a margin", weight=2)
 def a_margin(student):
-    return [student.pair_reward_loss(*rewards(5, seed=3), margin) for margin in (0.5, 2.0)]
+    return [student.pair_reward_loss(*judged(5, seed=3), margin) for margin in (0.5, 2.0)]
 
 
 @visible("gradients, for both rewards")
 def with_gradients(student):
-    return gradients(student.pair_reward_loss, *rewards(4, seed=5), 0.3)
+    return gradients(student.pair_reward_loss, *judged(4, seed=5), 0.3)
 
 
 @visible("leads of hundreds and thousands, either way")
@@ -51,11 +48,7 @@ def far_apart(student):
 
 @visible("what was given stays as it was; double precision")
 def what_was_given_stays(student):
-    return after(student.pair_reward_loss, *rewards(3, seed=7, dtype=torch.float64), 1.0)
-
-
-def judged(pairs, seed, scale=2.0, dtype=torch.float32):
-    return tuple(scale * randn(pairs, seed=seed + n, dtype=dtype) for n in (0, 1))
+    return after(student.pair_reward_loss, *judged(3, seed=7, dtype=torch.float64), 1.0)
 
 
 @hidden("many pairs", weight=2)

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from coursekit.check.probe import after, gradients
 from coursekit.questions import hidden, visible
 
-from .shared import spoken, texts
+from .shared import spoken
 
 
 def prefer(policy, reference, answer, beta=0.1):
@@ -19,6 +19,13 @@ def prefer(policy, reference, answer, beta=0.1):
     return -F.logsigmoid(beta * margin).mean()
 
 
+def paired(pairs, length, seed, **more):
+    """Return log probabilities, and where answers are, for both texts of each pair: (2, B, T)."""
+    begins = [1 + (3 * n) % 4 for n in range(2 * pairs)]
+    ends = [length - (2 * n) % 5 for n in range(2 * pairs)]
+    return [x.reshape(2, pairs, length) for x in spoken(begins, ends, length, seed, **more)]
+
+
 @visible("one pair, answers of two tokens and one")
 def one_pair(student):
     policy = torch.tensor([[[-9.0, -1.0, -2.0, -7.0]], [[-3.0, -4.0, -6.0, -1.0]]])
@@ -27,44 +34,32 @@ def one_pair(student):
     return student.prefer(policy, reference, answer, 0.25)
 
 
-@visible("five pairs, prompts and answers of several lengths", weight=2)
+@visible("five pairs, prompts and answers of several lengths, two values of beta", weight=2)
 def five_pairs(student):
-    return student.prefer(*texts(2, 5, 9, seed=1))
-
-
-@visible("two other values of beta")
-def other_betas(student):
-    return [student.prefer(*texts(2, 3, 8, seed=3), beta) for beta in (0.5, 2.0)]
+    given = paired(5, 9, seed=1)
+    return student.prefer(*given), student.prefer(*given, 2.0)
 
 
 @visible("gradients: the policy learns, the reference is frozen")
 def with_gradients(student):
-    return gradients(student.prefer, *texts(2, 3, 7, seed=5), 0.4)
+    return gradients(student.prefer, *paired(3, 7, seed=5), 0.4)
 
 
 @visible("anything at all outside of the answers")
 def anything_outside(student):
-    policy, reference, answer = texts(2, 4, 8, seed=7)
+    policy, reference, answer = paired(4, 8, seed=7)
     policy[~answer], reference[:, 1:][~answer[:, 1:]] = -torch.inf, torch.nan
     return gradients(student.prefer, policy, reference, answer)
 
 
 @visible("log probabilities thousands below zero")
 def thousands(student):
-    policy, reference, answer = texts(2, 3, 8, seed=10, scale=3000.0)
-    return gradients(student.prefer, policy, reference, answer, 1.0)
+    return gradients(student.prefer, *paired(3, 8, seed=10, scale=3000.0), 1.0)
 
 
 @visible("what was given stays as it was; double precision")
 def what_was_given_stays(student):
-    return after(student.prefer, *texts(2, 2, 7, seed=13, dtype=torch.float64))
-
-
-def paired(pairs, length, seed, **more):
-    """Return the same for both texts of each pair: (2, B, T)."""
-    begins = [1 + (3 * n) % 4 for n in range(2 * pairs)]
-    ends = [length - (2 * n) % 5 for n in range(2 * pairs)]
-    return [x.reshape(2, pairs, length) for x in spoken(begins, ends, length, seed, **more)]
+    return after(student.prefer, *paired(2, 7, seed=13, dtype=torch.float64))
 
 
 @hidden("many pairs", weight=2)

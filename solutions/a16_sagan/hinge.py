@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor
 
 from coursekit.check.probe import after, gradients, randn
 from coursekit.questions import hidden, visible
@@ -11,16 +10,13 @@ from coursekit.questions import hidden, visible
 
 def hinge(real, fake):
     """Scores of real and of made pictures -> the loss of the discriminator, of the generator."""
-    judge = (1 - real).relu().mean() + (1 + fake).relu().mean()
-    return judge, -fake.mean()
+    missing, beyond = (1 - real).relu(), (1 + fake).relu()
+    return missing.mean() + beyond.mean(), -fake.mean()
 
 
-def scores(
-    reals: int, fakes: int, seed: int, scale: float = 1.6, dtype: torch.dtype = torch.float32
-) -> tuple[Tensor, Tensor]:
-    """Return scores of real and of made pictures, on both sides of 1 and of -1."""
-    real, fake = (scale * randn(n, seed=seed + n, dtype=dtype) for n in (reals, fakes))
-    return real + 0.8, fake - 0.6
+def judged(reals, fakes, seed, scale=2.0, dtype=torch.float32):
+    """Return scores of real and of made pictures, on all sides of 1 and of -1."""
+    return [scale * randn(n, seed=seed + n, dtype=dtype) for n in (reals, fakes)]
 
 
 @visible("two real pictures and two made ones")
@@ -28,19 +24,15 @@ def two_and_two(student):
     return student.hinge(torch.tensor([2.0, 0.5]), torch.tensor([-3.0, 0.25]))
 
 
-@visible("eight of each", weight=2)
-def eight(student):
-    return student.hinge(*scores(8, 8, seed=1))
-
-
-@visible("more real pictures than made ones, and fewer")
+@visible("more real pictures than made ones, and fewer", weight=2)
 def unequal(student):
-    return student.hinge(*scores(9, 3, seed=3)), student.hinge(*scores(2, 7, seed=5))
+    return student.hinge(*judged(9, 3, seed=3)), student.hinge(*judged(2, 7, seed=5))
 
 
-@visible("gradients")
-def with_gradients(student):
-    return gradients(student.hinge, *scores(6, 5, seed=7))
+@visible("a score for each patch, three axes: gradients")
+def patches(student):
+    real, fake = judged(24, 12, seed=9)
+    return gradients(student.hinge, real.reshape(4, 2, 3), fake.reshape(2, 2, 3))
 
 
 @visible("gradients of scores that are far on the right side, and on the wrong one")
@@ -49,19 +41,9 @@ def far_away(student):
     return gradients(student.hinge, real, fake), gradients(student.hinge, -real, -fake)
 
 
-@visible("a score for each patch: three axes")
-def patches(student):
-    real, fake = scores(24, 12, seed=9)
-    return student.hinge(real.reshape(4, 2, 3), fake.reshape(2, 2, 3))
-
-
 @visible("what was given stays as it was; double precision", tolerance=1e-10)
 def what_was_given_stays(student):
-    return after(student.hinge, *scores(4, 5, seed=11, dtype=torch.float64))
-
-
-def judged(reals, fakes, seed, scale=2.0, dtype=torch.float32):
-    return [scale * randn(n, seed=seed + n, dtype=dtype) for n in (reals, fakes)]
+    return after(student.hinge, *judged(4, 5, seed=11, dtype=torch.float64))
 
 
 @hidden("many scores", weight=2)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor
 
 from coursekit.check.probe import after, gradients, randn
 from coursekit.questions import hidden, visible
@@ -16,61 +15,6 @@ def look_around(x, f, g, h, v, gamma):
     shares = (queries @ keys.mT).softmax(dim=-1)  # (B, N, N)
     seen = shares @ values @ v.T  # (B, N, C)
     return x + gamma * seen.mT.reshape(x.shape), shares
-
-
-def given(
-    *shape: int,
-    seed: int,
-    narrow: int = 2,
-    middle: int = 3,
-    gamma: float = 0.7,
-    dtype: torch.dtype = torch.float32,
-) -> tuple[Tensor, ...]:
-    """Return a map of this shape, the four matrices, and γ."""
-    channels = shape[1]
-    x = randn(*shape, seed=seed, dtype=dtype)
-    f, g = (0.8 * randn(narrow, channels, seed=seed + n, dtype=dtype) for n in (1, 2))
-    h = randn(middle, channels, seed=seed + 3, dtype=dtype)
-    v = 0.7 * randn(channels, middle, seed=seed + 4, dtype=dtype)
-    return x, f, g, h, v, torch.tensor(gamma, dtype=dtype)
-
-
-@visible("two channels, two places")
-def two_places(student):
-    x = torch.tensor([[[[1.0, 0.0]], [[0.0, 2.0]]]])
-    f, g, one = torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]]), torch.eye(2)
-    return student.look_around(x, f, g, one, one, torch.tensor(0.5))
-
-
-@visible("three maps with more rows than columns", weight=2)
-def three_maps(student):
-    return student.look_around(*given(3, 4, 3, 2, seed=10))
-
-
-@visible("as many rows as columns, channels and places")
-def all_equal(student):
-    return student.look_around(*given(2, 4, 2, 2, seed=20, narrow=4, middle=4))
-
-
-@visible("γ = 0: the map comes back, and γ has a gradient")
-def at_the_start(student):
-    return gradients(student.look_around, *given(2, 3, 2, 3, seed=30, gamma=0.0))
-
-
-@visible("gradients for the map, all four matrices and γ")
-def with_gradients(student):
-    return gradients(student.look_around, *given(2, 3, 1, 4, seed=40, gamma=-1.3))
-
-
-@visible("scores in the hundreds", weight=0.5)
-def large_scores(student):
-    x, f, g, *more = given(1, 3, 2, 3, seed=50, dtype=torch.float64)
-    return student.look_around(x, 20 * f, 20 * g, *more)
-
-
-@visible("what was given stays as it was; double precision", tolerance=1e-10)
-def what_was_given_stays(student):
-    return after(student.look_around, *given(2, 2, 2, 3, seed=60, dtype=torch.float64))
 
 
 def asked(batch, channels, rows, columns, seed, narrow=1, middle=2, gamma=0.4, scale=1.0):
@@ -86,6 +30,39 @@ def asked(batch, channels, rows, columns, seed, narrow=1, middle=2, gamma=0.4, s
 
 def single(given):
     return [one.float() for one in given]
+
+
+@visible("two channels, two places")
+def two_places(student):
+    x = torch.tensor([[[[1.0, 0.0]], [[0.0, 2.0]]]])
+    f, g, one = torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]]), torch.eye(2)
+    return student.look_around(x, f, g, one, one, torch.tensor(0.5))
+
+
+@visible("three maps with more rows than columns", weight=2)
+def three_maps(student):
+    return student.look_around(*single(asked(3, 4, 3, 2, seed=10, narrow=2, middle=3)))
+
+
+@visible("γ = 0: the map comes back, and γ has a gradient")
+def at_the_start(student):
+    return gradients(student.look_around, *single(asked(2, 3, 2, 3, seed=30, gamma=0.0)))
+
+
+@visible("gradients for the map, all four matrices and γ")
+def with_gradients(student):
+    return gradients(student.look_around, *single(asked(2, 3, 1, 4, seed=40, gamma=-1.3)))
+
+
+@visible("scores in the hundreds", weight=0.5)
+def large_scores(student):
+    x, f, g, *more = asked(1, 3, 2, 3, seed=50)
+    return student.look_around(x, 20 * f, 20 * g, *more)
+
+
+@visible("what was given stays as it was; double precision", tolerance=1e-10)
+def what_was_given_stays(student):
+    return after(student.look_around, *asked(2, 2, 2, 3, seed=60))
 
 
 @hidden("a larger map", weight=2)

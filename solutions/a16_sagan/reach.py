@@ -10,20 +10,15 @@ def reach(layers, place=0):
     """Layers (kernel, stride, dilation, padding), a place behind them -> size, step, centre."""
     size, step, centre = 1, 1, 0.0
     for kernel, stride, dilation, padding in layers:
-        size += (kernel - 1) * dilation * step
-        centre += ((kernel - 1) * dilation / 2 - padding) * step
+        gaps = (kernel - 1) * dilation
+        size, centre = size + gaps * step, centre + (gaps / 2 - padding) * step
         step *= stride
     return size, step, centre + place * step
 
 
-@visible("one convolution")
-def one_convolution(student):
-    return [student.reach([layer]) for layer in ((3, 1, 1, 0), (5, 1, 1, 2), (1, 1, 1, 0))]
-
-
-@visible("convolutions with stride 1, one above the other")
+@visible("one convolution, and several one above the other, with stride 1")
 def stacked(student):
-    return [student.reach([(3, 1, 1, 1)] * depth) for depth in (2, 3, 8)]
+    return student.reach([(3, 1, 1, 0)]), [student.reach([(5, 1, 1, 2)] * n) for n in (1, 2, 8)]
 
 
 @visible("strides, and pooling between convolutions", weight=2)
@@ -38,15 +33,10 @@ def dilations(student):
     return student.reach(wave), student.reach([(4, 2, 3, 1), (2, 3, 2, 0), (3, 1, 5, 2)])
 
 
-@visible("other places than the first")
+@visible("other places than the first, windows that begin before the picture")
 def other_places(student):
-    layers = [(4, 2, 1, 1), (3, 3, 1, 1), (2, 1, 1, 0)]
-    return [student.reach(layers, place) for place in (1, 5, 40)]
-
-
-@visible("windows that begin before the picture")
-def before_the_picture(student):
-    return [student.reach([(3, 2, 2, 4), (5, 1, 1, 3)], place) for place in (0, 1)]
+    layers = [(4, 2, 1, 1), (3, 3, 2, 4), (2, 1, 1, 0)]
+    return [student.reach(layers, place) for place in (0, 1, 5, 40)]
 
 
 @visible("no layer at all, and layers that change nothing", weight=0.5)

@@ -31,26 +31,9 @@ def one_round(student):
     return student.spectral(randn(4, 3, 3, 3, seed=1), randn(4, seed=2))
 
 
-@visible("as many input channels as output channels, kernels that are no squares")
-def square(student):
-    return student.spectral(randn(3, 3, 2, 1, seed=3), randn(3, seed=4)), student.spectral(
-        randn(2, 2, 1, 3, seed=5), randn(2, seed=6), 2
-    )
-
-
 @visible("three rounds, and sixty")
 def many_rounds(student):
     return [student.spectral(randn(5, 2, 2, 2, seed=7), randn(5, seed=8), n) for n in (3, 60)]
-
-
-@visible("four calls, each with the u of the one before")
-def carried_on(student):
-    weight, u = randn(4, 2, 3, 3, seed=9), randn(4, seed=10)
-    found = []
-    for _ in range(4):
-        divided, u = student.spectral(weight, u)
-        found.append((divided, u))
-    return found
 
 
 @visible("gradients: for the weight, none for u")

@@ -21,79 +21,42 @@ def attention_distance(weights, grid, patch):
     return far.mean(dim=-1)
 
 
-def _weights(heads, grid, seed, sharp=1.5, dtype=torch.float32):
-    """Attention of several heads over a class token and the patches of a grid."""
-    tokens = 1 + grid[0] * grid[1]
-    return (sharp * randn(heads, tokens, tokens, seed=seed, dtype=dtype)).softmax(dim=-1)
-
-
-@visible("one head, one row of three patches")
-def three_patches(student):
-    weights = torch.tensor(
-        [
-            [0.7, 0.1, 0.1, 0.1],
-            [0.0, 0.5, 0.5, 0.0],
-            [0.0, 0.5, 0.0, 0.5],
-            [0.0, 1.0, 0.0, 0.0],
-        ]
-    )
-    return student.attention_distance(weights[None], (1, 3), 10)
-
-
-@visible("four heads, more columns than rows", weight=2)
-def four_heads(student):
-    return student.attention_distance(_weights(4, (2, 5), seed=1), (2, 5), 16)
-
-
-@visible("more rows than columns, patches of 7 pixels")
-def more_rows(student):
-    return student.attention_distance(_weights(3, (4, 2), seed=2), (4, 2), 7)
-
-
-@visible("half of the weight of some patches goes to the class token, or nearly all")
-def class_token_seen(student):
-    weights = _weights(2, (3, 3), seed=3)
-    share = torch.tensor([0.5, 0.0, 0.99, 0.2, 0.9, 0.0, 0.5, 0.7, 0.1])[:, None]
-    seen = weights[:, 1:, 1:] / weights[:, 1:, 1:].sum(dim=-1, keepdim=True) * (1 - share)
-    weights[:, 1:] = torch.cat([share.expand(2, 9, 1), seen], dim=-1)
-    return student.attention_distance(weights, (3, 3), 8)
-
-
-@visible("heads that look at one place: the patch itself, the next row, a corner")
-def one_place(student):
-    rows, columns = 3, 4
-    number = torch.arange(rows * columns)
-    looked = number, (number + columns) % len(number), torch.zeros_like(number)
-    weights = torch.zeros(3, 13, 13)
-    weights[:, 0, 0] = 1.0
-    for head, place in enumerate(looked):
-        weights[head, 1 + number, 1 + place] = 1.0
-    return student.attention_distance(weights, (rows, columns), 4)
-
-
-@visible("six rows of six patches, and a single patch")
-def larger(student):
-    return student.attention_distance(_weights(2, (6, 6), seed=4), (6, 6), 14), (
-        student.attention_distance(_weights(2, (1, 1), seed=5), (1, 1), 9)
-    )
-
-
-@visible("what was given stays as it was; double precision")
-def what_was_given_stays(student):
-    weights = _weights(2, (2, 3), seed=6, dtype=torch.float64)
-    return after(student.attention_distance, weights, (2, 3), 5)
-
-
-def heads(count, rows, columns, seed, narrow=1.0, dtype=torch.float64):
+def heads(count, rows, columns, seed, dtype=torch.float64):
     """Return weights of heads that look near, farther and far, and now and then at the class."""
     n = torch.arange(rows * columns)
     r, c = n // columns, n % columns
     steps = ((r[:, None] - r).square() + (c[:, None] - c).square()).to(dtype)
-    reach = narrow * (1 + torch.arange(count)).to(dtype)[:, None, None]
+    reach = (1 + torch.arange(count)).to(dtype)[:, None, None]
     scores = randn(count, len(n) + 1, len(n) + 1, seed=seed, dtype=dtype)
     scores[:, 1:, 1:] -= steps / reach**2
     scores[:, 1:, 0] += 2 * randn(count, len(n), seed=seed + 1, dtype=dtype)
     return scores.softmax(dim=-1)
+
+
+@visible("one head, one row of three patches")
+def three_patches(student):
+    first, second = [0.7, 0.1, 0.1, 0.1], [0.0, 0.5, 0.5, 0.0]
+    weights = torch.tensor([[first, second, [0.0, 0.5, 0.0, 0.5], [0.0, 1.0, 0.0, 0.0]]])
+    return student.attention_distance(weights, (1, 3), 10)
+
+
+@visible("four heads, more columns than rows", weight=2)
+def four_heads(student):
+    return student.attention_distance(heads(4, 2, 5, seed=1), (2, 5), 16)
+
+
+@visible(
+    "more rows than columns; the class token gets much, little or nothing of what a patch gives"
+)
+def class_token_seen(student):
+    weights = heads(2, 4, 2, seed=3, dtype=torch.float32)
+    weights[:, 1:, 0] = torch.tensor([1.0, 0.0, 99.0, 0.2, 9.0, 0.0, 1.0, 0.1])
+    return student.attention_distance(weights / weights.sum(dim=-1, keepdim=True), (4, 2), 8)
+
+
+@visible("what was given stays as it was; double precision")
+def what_was_given_stays(student):
+    return after(student.attention_distance, heads(2, 2, 3, seed=6), (2, 3), 5)
 
 
 @hidden("six heads of several reaches on 7 × 7 patches", weight=2)

@@ -20,62 +20,6 @@ def few_shot(features, labels, unseen, classes, ridge=1.0):
     return scores.argmax(dim=1), scores
 
 
-def _pictures(few, unseen, width, classes, seed, dtype=torch.float64):
-    """Features around a middle for each class and far from zero, labels, unseen features."""
-    middles = randn(classes, width, seed=seed, dtype=dtype)
-    labels = torch.arange(few) ** 2 % classes  # some classes have more than others
-    offset = 2.0 + randn(width, seed=seed + 1, dtype=dtype)
-    features = middles[labels] + 0.7 * randn(few, width, seed=seed + 2, dtype=dtype) + offset
-    kinds = torch.arange(unseen) % classes
-    return (
-        features,
-        labels,
-        middles[kinds] + randn(unseen, width, seed=seed + 3, dtype=dtype) + offset,
-        classes,
-    )
-
-
-@visible("two pictures with one number each")
-def two_pictures(student):
-    features, unseen = torch.tensor([[1.0], [3.0]]), torch.tensor([[2.5], [0.0], [5.0]])
-    return student.few_shot(features, torch.tensor([0, 1]), unseen, 2, 2.0)
-
-
-@visible("twelve pictures of three classes", weight=2)
-def twelve_pictures(student):
-    return student.few_shot(*_pictures(12, 6, 4, 3, seed=1), 0.5)
-
-
-@visible("fewer pictures than features, and a small ridge")
-def few_and_wide(student):
-    return student.few_shot(*_pictures(5, 4, 9, 3, seed=5), 1e-3)
-
-
-@visible("the ridge unless told otherwise; and three others")
-def ridges(student):
-    given = _pictures(8, 5, 3, 4, seed=9)
-    others = [student.few_shot(*given, ridge) for ridge in (0.01, 3.0, 1000.0)]
-    return student.few_shot(*given), others
-
-
-@visible("classes without a picture among the few")
-def classes_without(student):
-    features, labels, unseen, _ = _pictures(9, 5, 4, 3, seed=13)
-    return student.few_shot(features, labels + 1, unseen, 6, 0.3)
-
-
-@visible("unseen pictures one by one, and all of them together")
-def one_by_one(student):
-    features, labels, unseen, classes = _pictures(7, 3, 3, 3, seed=17)
-    alone = [student.few_shot(features, labels, one[None], classes, 0.2) for one in unseen]
-    return alone, student.few_shot(features, labels, unseen, classes, 0.2)
-
-
-@visible("what was given stays as it was; single precision", tolerance=1e-4)
-def what_was_given_stays(student):
-    return after(student.few_shot, *_pictures(9, 4, 3, 3, seed=21, dtype=torch.float32), 2.0)
-
-
 def shots(classes, each, width, seed, far=3.0, dtype=torch.float64):
     """Return the features and labels of a few pictures, unseen ones, and how many classes."""
     centres = randn(classes, width, seed=seed, dtype=dtype) + far
@@ -84,6 +28,40 @@ def shots(classes, each, width, seed, far=3.0, dtype=torch.float64):
     seen = centres[labels] + 0.8 * randn(len(labels), width, seed=seed + 1, dtype=dtype)
     unseen = centres + 0.8 * randn(classes, width, seed=seed + 2, dtype=dtype)
     return seen, labels, unseen, classes
+
+
+@visible("two pictures with one number each")
+def two_pictures(student):
+    features, unseen = torch.tensor([[1.0], [3.0]]), torch.tensor([[2.5], [0.0], [5.0]])
+    return student.few_shot(features, torch.tensor([0, 1]), unseen, 2, 2.0)
+
+
+@visible("three classes", weight=2)
+def three_classes(student):
+    return student.few_shot(*shots(3, 5, 4, seed=1), 0.5)
+
+
+@visible("fewer pictures than features, and a small ridge")
+def few_and_wide(student):
+    return student.few_shot(*shots(3, 1, 12, seed=5), 1e-3)
+
+
+@visible("the ridge unless told otherwise; and three others")
+def ridges(student):
+    given = shots(4, 2, 3, seed=9)
+    others = [student.few_shot(*given, ridge) for ridge in (0.01, 3.0, 1000.0)]
+    return student.few_shot(*given), others
+
+
+@visible("classes without a picture among the few")
+def classes_without(student):
+    features, labels, unseen, _ = shots(3, 2, 4, seed=13)
+    return student.few_shot(features, labels + 1, unseen, 6, 0.3)
+
+
+@visible("what was given stays as it was; single precision", tolerance=1e-4)
+def what_was_given_stays(student):
+    return after(student.few_shot, *shots(3, 2, 3, seed=21, dtype=torch.float32), 2.0)
 
 
 @hidden("ten classes, a few pictures of each", weight=2)

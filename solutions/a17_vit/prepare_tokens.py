@@ -11,14 +11,17 @@ from coursekit.questions import hidden, visible
 def prepare_tokens(patches, class_token, positions):
     """patches (B, N, D), class token (D,), positions (N + 1, D) -> tokens (B, N + 1, D)."""
     first = class_token.expand(len(patches), 1, -1)  # (B, 1, D)
-    tokens = torch.cat([first, patches], dim=1)  # (B, N + 1, D)
-    return tokens + positions
+    return torch.cat([first, patches], dim=1) + positions
 
 
-def _given(B, N, D, seed, dtype=torch.float32):
-    """Vectors of patches, a class token and positions, none of them small."""
-    shapes = (B, N, D), (D,), (N + 1, D)
-    return tuple(randn(*shape, seed=seed + n, dtype=dtype) for n, shape in enumerate(shapes))
+def sentence(B, N, D, seed, dtype=torch.float32):
+    """Return patches, class token and positions of very different sizes."""
+    patches = randn(B, N, D, seed=seed, dtype=dtype)
+    return (
+        patches,
+        5 * randn(D, seed=seed + 1, dtype=dtype),
+        randn(N + 1, D, seed=seed + 2, dtype=dtype) - 3,
+    )
 
 
 @visible("one picture of two patches")
@@ -30,46 +33,17 @@ def one_picture(student):
 
 @visible("three pictures", weight=2)
 def three_pictures(student):
-    return student.prepare_tokens(*_given(3, 4, 5, seed=1))
-
-
-@visible("positions of zeros: the order alone")
-def without_positions(student):
-    patches, class_token, _ = _given(2, 3, 4, seed=4)
-    return student.prepare_tokens(patches, class_token, torch.zeros(4, 4))
-
-
-@visible("as many pictures as tokens, and as wide")
-def all_alike(student):
-    return student.prepare_tokens(*_given(4, 3, 4, seed=7)), student.prepare_tokens(
-        *_given(3, 3, 3, seed=10)
-    )
-
-
-@visible("a class token of zeros, as it is before training; a single patch")
-def zeros_at_first(student):
-    patches, _, positions = _given(2, 1, 3, seed=13)
-    return student.prepare_tokens(patches, torch.zeros(3), positions)
+    return student.prepare_tokens(*sentence(3, 4, 5, seed=1))
 
 
 @visible("gradients, for all three")
 def with_gradients(student):
-    return gradients(student.prepare_tokens, *_given(3, 2, 4, seed=16))
+    return gradients(student.prepare_tokens, *sentence(3, 2, 4, seed=16))
 
 
 @visible("what was given stays as it was; double precision")
 def what_was_given_stays(student):
-    return after(student.prepare_tokens, *_given(2, 3, 4, seed=19, dtype=torch.float64))
-
-
-def sentence(B, N, D, seed, dtype=torch.float32):
-    """Return patches, class token and positions of very different sizes."""
-    patches = randn(B, N, D, seed=seed, dtype=dtype)
-    return (
-        patches,
-        5 * randn(D, seed=seed + 1, dtype=dtype),
-        randn(N + 1, D, seed=seed + 2, dtype=dtype) - 3,
-    )
+    return after(student.prepare_tokens, *sentence(2, 3, 4, seed=19, dtype=torch.float64))
 
 
 @hidden("the sequence of a small ViT, 49 patches", weight=2)

@@ -19,8 +19,12 @@ def resize_places(table, old, new):
     return torch.cat([first, x])
 
 
-def _table(grid, width, seed, dtype=torch.float32):
-    return randn(1 + grid[0] * grid[1], width, seed=seed, dtype=dtype)
+def learned(rows, columns, width, seed, dtype=torch.float32):
+    """Return a table as a ViT learns it: a row's share and a column's share, and some noise."""
+    grid = randn(rows, 1, width, seed=seed) + randn(1, columns, width, seed=seed + 1)
+    grid = grid + 0.3 * randn(rows, columns, width, seed=seed + 2)
+    first = 10 + randn(1, width, seed=seed + 3)
+    return torch.cat([first, grid.reshape(-1, width)]).to(dtype)
 
 
 @visible("one row of two places becomes one row of four")
@@ -30,44 +34,24 @@ def two_to_four(student):
 
 @visible("two rows of three become four rows of six", weight=2)
 def twice_as_many(student):
-    return student.resize_places(_table((2, 3), 4, seed=1), (2, 3), (4, 6))
+    return student.resize_places(learned(2, 3, 4, seed=1), (2, 3), (4, 6))
 
 
-@visible("other grids: more rows, more columns, sides that share no factor")
+@visible("other grids: more rows, more columns, another shape, a grid that stays")
 def other_grids(student):
-    grids = ((3, 2), (7, 3)), ((2, 2), (2, 5)), ((4, 3), (5, 7))
-    return [student.resize_places(_table(old, 3, seed=2), old, new) for old, new in grids]
+    grids = ((3, 2), (7, 3)), ((2, 2), (2, 5)), ((2, 6), (3, 4)), ((3, 3), (3, 3))
+    return [student.resize_places(learned(*old, 3, seed=2), old, new) for old, new in grids]
 
 
 @visible("fewer patches")
 def fewer(student):
-    return student.resize_places(_table((6, 5), 3, seed=3), (6, 5), (3, 2))
-
-
-@visible("equally many patches in another shape, and a grid that stays")
-def equally_many(student):
-    return student.resize_places(_table((2, 6), 3, seed=4), (2, 6), (3, 4)), (
-        student.resize_places(_table((3, 2), 3, seed=5), (3, 2), (3, 2))
-    )
-
-
-@visible("as wide as the grid is high: 3 × 3 places of 3 numbers")
-def all_alike(student):
-    return student.resize_places(_table((3, 3), 3, seed=6), (3, 3), (4, 4))
+    return student.resize_places(learned(6, 5, 3, seed=3), (6, 5), (3, 2))
 
 
 @visible("what was given stays as it was; double precision")
 def what_was_given_stays(student):
-    table = _table((2, 2), 3, seed=7, dtype=torch.float64)
+    table = learned(2, 2, 3, seed=7, dtype=torch.float64)
     return after(student.resize_places, table, (2, 2), (3, 4))
-
-
-def learned(rows, columns, width, seed, dtype=torch.float32):
-    """Return a table as a ViT learns it: a row's share and a column's share, and some noise."""
-    grid = randn(rows, 1, width, seed=seed) + randn(1, columns, width, seed=seed + 1)
-    grid = grid + 0.3 * randn(rows, columns, width, seed=seed + 2)
-    first = 10 + randn(1, width, seed=seed + 3)
-    return torch.cat([first, grid.reshape(-1, width)]).to(dtype)
 
 
 @hidden("from 224 to 384 pixels: 14 × 14 places become 24 × 24", weight=2)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
 
-from coursekit.check.probe import Chance, after, gradients, randn
+from coursekit.check.probe import after, gradients, randn
 from coursekit.questions import hidden, visible
 
 
@@ -23,15 +22,11 @@ def distil(class_logits, distil_logits, teacher_logits, labels, temperature=None
     return (1 - weight) * truth + weight * taught
 
 
-def heads(
-    images: int, classes: int, seed: int, scale: float = 2.0, dtype: torch.dtype = torch.float32
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Return the logits of two heads and of a teacher who errs now and then, and labels."""
-    logits = [
-        scale * randn(images, classes, seed=seed + n, dtype=dtype) + 0.5 * n for n in range(3)
-    ]
-    chance = Chance(seed)
-    return *logits, chance.randint(classes, (images,))
+def taught(rows, classes, seed, spread=1.5, dtype=torch.float32):
+    """Return three times logits, and labels of which the teacher has every third one right."""
+    said = tuple(spread * randn(rows, classes, seed=seed + n, dtype=dtype) for n in (0, 1, 2))
+    number = torch.arange(rows)
+    return *said, torch.where(number % 3 == 0, said[2].argmax(dim=1), (number * 7) % classes)
 
 
 @visible("one image, two classes: hard, and soft at temperature 2")
@@ -40,51 +35,33 @@ def one_image(student):
     return [student.distil(*given, torch.tensor([0]), heat) for heat in (None, 2.0)]
 
 
-@visible("six images, what the teacher decides for", weight=2)
-def hard(student):
-    return student.distil(*heads(6, 5, seed=100))
-
-
-@visible("six images at several temperatures", weight=2)
-def soft(student):
-    return [student.distil(*heads(6, 5, seed=104), heat) for heat in (3.0, 1.0, 0.5)]
+@visible("six images, what the teacher decides for, and several temperatures", weight=2)
+def six_images(student):
+    return [student.distil(*taught(6, 5, seed=104), heat) for heat in (None, 3.0, 1.0, 0.5)]
 
 
 @visible("other weights, hard and soft")
 def other_weights(student):
-    given = heads(4, 3, seed=108)
+    given = taught(4, 3, seed=108)
     return [student.distil(*given, heat, weight) for heat in (None, 4) for weight in (0, 0.1, 1)]
 
 
-@visible("gradients of the hard loss")
-def gradients_hard(student):
-    return gradients(student.distil, *heads(5, 5, seed=112))
-
-
-@visible("gradients of the soft loss")
-def gradients_soft(student):
-    return gradients(student.distil, *heads(5, 5, seed=116), 2.5, 0.3)
+@visible("gradients, hard and soft")
+def with_gradients(student):
+    given = taught(5, 5, seed=112)
+    return [gradients(student.distil, *given, heat, 0.3) for heat in (None, 2.5)]
 
 
 @visible("logits in the thousands, hard and soft")
 def thousands(student):
-    return [
-        gradients(student.distil, *heads(4, 6, seed=120, scale=3000.0), heat)
-        for heat in (None, 3.0)
-    ]
+    given = taught(4, 6, seed=120, spread=3000.0)
+    return [gradients(student.distil, *given, heat) for heat in (None, 3.0)]
 
 
 @visible("what was given stays as it was; double precision")
 def what_was_given_stays(student):
-    given = heads(3, 4, seed=124, dtype=torch.float64)
+    given = taught(3, 4, seed=124, dtype=torch.float64)
     return [after(student.distil, *given, heat) for heat in (None, 2.0)]
-
-
-def taught(rows, classes, seed, spread=1.5, dtype=torch.float32):
-    """Return three times logits, and labels of which the teacher has every third one right."""
-    said = tuple(spread * randn(rows, classes, seed=seed + n, dtype=dtype) for n in (0, 1, 2))
-    number = torch.arange(rows)
-    return *said, torch.where(number % 3 == 0, said[2].argmax(dim=1), (number * 7) % classes)
 
 
 @hidden("many images and many classes, hard", weight=2)

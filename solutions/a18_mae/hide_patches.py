@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor
 
 from coursekit.check.probe import after, randn
 from coursekit.questions import hidden, visible
@@ -18,9 +17,10 @@ def hide_patches(noise, ratio):
     return order[:, :K], restore >= K, restore
 
 
-def drawn(images: int, patches: int, seed: int, dtype: torch.dtype = torch.float32) -> Tensor:
-    """Return numbers for the patches of some images; about half of them lie below zero."""
-    return 3 * randn(images, patches, seed=seed, dtype=dtype)
+def dice(rows, columns, seed, dtype=torch.float32):
+    """Return numbers from 0 to 1, no two of a row equal."""
+    cast = randn(rows, columns, seed=seed, dtype=torch.float64).argsort(dim=1)
+    return ((cast + 0.5) / columns).to(dtype)
 
 
 @visible("one image of five patches")
@@ -30,33 +30,22 @@ def one_image(student):
 
 @visible("three images of 16 patches, three quarters hidden", weight=2)
 def three_quarters(student):
-    return student.hide_patches(drawn(3, 16, seed=1).sigmoid(), 0.75)
+    return student.hide_patches(randn(3, 16, seed=1).sigmoid(), 0.75)
 
 
 @visible("shares of 49 patches that are no whole numbers")
 def no_whole_numbers(student):
-    return [student.hide_patches(drawn(2, 49, seed=2), ratio) for ratio in (0.75, 0.9, 0.3)]
+    return [student.hide_patches(dice(2, 49, seed=2), ratio) for ratio in (0.75, 0.9, 0.3)]
 
 
 @visible("nothing hidden, and all but one")
 def nothing_hidden(student):
-    return [student.hide_patches(drawn(4, 9, seed=3), ratio) for ratio in (0.0, 0.85)]
+    return [student.hide_patches(dice(4, 9, seed=3), ratio) for ratio in (0.0, 0.85)]
 
 
-@visible("as many images as patches; any numbers")
-def as_many(student):
-    return student.hide_patches(drawn(6, 6, seed=4), 0.6)
-
-
-@visible("what was given stays as it was; double precision")
+@visible("any numbers, also below 0; what was given stays as it was; double precision")
 def what_was_given_stays(student):
-    return after(student.hide_patches, drawn(2, 10, seed=5, dtype=torch.float64), 0.55)
-
-
-def dice(rows, columns, seed, dtype=torch.float32):
-    """Return numbers from 0 to 1, no two of a row equal."""
-    cast = randn(rows, columns, seed=seed, dtype=torch.float64).argsort(dim=1)
-    return ((cast + 0.5) / columns).to(dtype)
+    return after(student.hide_patches, dice(2, 10, seed=5, dtype=torch.float64) - 0.5, 0.55)
 
 
 @hidden("eight images of 196 patches, as in the paper", weight=2)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
 
 from coursekit.check.probe import Chance, after, randn
 from coursekit.questions import hidden, visible
@@ -18,84 +17,14 @@ def mix_pictures(images, labels, share, partner, centre=None):
     else:
         H, W = images.shape[2:]
         row, column = centre
-        h, w = int(H * (1 - share) ** 0.5 / 2), int(W * (1 - share) ** 0.5 / 2)
+        side = (1 - share) ** 0.5
+        h, w = int(H * side / 2), int(W * side / 2)
         top, bottom = max(row - h, 0), min(row + h, H)
         left, right = max(column - w, 0), min(column + w, W)
         mixed = images.clone()
         mixed[:, :, top:bottom, left:right] = theirs[:, :, top:bottom, left:right]
         share = 1 - (bottom - top) * (right - left) / (H * W)
     return mixed, share * labels + (1 - share) * labels[partner]
-
-
-def batch(
-    images: int, channels: int, height: int, width: int, seed: int, dtype=torch.float32
-) -> tuple[Tensor, Tensor]:
-    """Return images, and one-hot labels of five classes."""
-    chance = Chance(seed)
-    labels = chance.randint(5, (images,))
-    labels[0], labels[-1] = 0, 3
-    return (
-        randn(images, channels, height, width, seed=seed, dtype=dtype),
-        F.one_hot(labels, 5).to(dtype),
-    )
-
-
-@visible("two images of two pixels, mixup")
-def two_images(student):
-    images = torch.tensor([[[[0.0, 1.0]]], [[[8.0, 5.0]]]])
-    return student.mix_pictures(images, torch.eye(2), 0.75, torch.tensor([1, 0]))
-
-
-@visible("five images in a ring, mixup at several shares", weight=2)
-def a_ring(student):
-    partner = torch.tensor([2, 0, 4, 1, 3])
-    return [
-        student.mix_pictures(*batch(5, 3, 4, 6, seed=130), share, partner)
-        for share in (0.3, 0.9, 1)
-    ]
-
-
-@visible("a box within the picture", weight=2)
-def a_box_within(student):
-    given = batch(4, 2, 8, 12, seed=134)
-    return student.mix_pictures(*given, 0.7, torch.tensor([3, 0, 1, 2]), (3, 7))
-
-
-@visible("boxes that reach over the border")
-def over_the_border(student):
-    given, partner = batch(3, 1, 10, 7, seed=138), torch.tensor([1, 2, 0])
-    return [
-        student.mix_pictures(*given, 0.35, partner, (y, x))
-        for y, x in ((1, 6), (9, 0), (0, 3), (5, 2))
-    ]
-
-
-@visible("as many images as channels, rows and columns")
-def all_alike(student):
-    given, partner = batch(4, 4, 4, 4, seed=142), torch.tensor([1, 3, 0, 2])
-    return [
-        student.mix_pictures(*given, 0.2, partner),
-        student.mix_pictures(*given, 0.45, partner, (1, 2)),
-    ]
-
-
-@visible("a box too small for a pixel, and one as large as the picture")
-def small_and_large(student):
-    given, partner = batch(3, 2, 6, 6, seed=146), torch.tensor([2, 0, 1])
-    return [student.mix_pictures(*given, share, partner, (3, 3)) for share in (1.0, 0.95, 0.0)]
-
-
-@visible("an image that is its own partner, labels that are mixed already")
-def own_partner(student):
-    images, labels = batch(4, 1, 6, 8, seed=150)
-    given = images, (labels + 0.5) / 3.5, 0.4, torch.tensor([0, 3, 1, 2])
-    return [student.mix_pictures(*given), student.mix_pictures(*given, (2, 5))]
-
-
-@visible("what was given stays as it was; double precision")
-def what_was_given_stays(student):
-    given = *batch(3, 1, 6, 4, seed=154, dtype=torch.float64), 0.5, torch.tensor([1, 2, 0])
-    return [after(student.mix_pictures, *given), after(student.mix_pictures, *given, (2, 1))]
 
 
 def wardrobe(images, size, seed, dtype=torch.float32):
@@ -110,6 +39,48 @@ def blend(student, given, share, *centre):
     """Call `mix_pictures` with the arguments in their order."""
     pictures, labels, partner = given
     return student.mix_pictures(pictures, labels, share, partner, *centre)
+
+
+@visible("two images of two pixels, mixup")
+def two_images(student):
+    images = torch.tensor([[[[0.0, 1.0]]], [[[8.0, 5.0]]]])
+    return student.mix_pictures(images, torch.eye(2), 0.75, torch.tensor([1, 0]))
+
+
+@visible("five images, mixup at several shares", weight=2)
+def several_shares(student):
+    given = wardrobe(5, (3, 4, 6), seed=130)
+    return [blend(student, given, share) for share in (0.3, 0.9, 1)]
+
+
+@visible("a box within the picture", weight=2)
+def a_box_within(student):
+    return blend(student, wardrobe(4, (2, 8, 12), seed=134), 0.7, (3, 7))
+
+
+@visible("boxes that reach over the border")
+def over_the_border(student):
+    given = wardrobe(3, (1, 10, 7), seed=138)
+    return [blend(student, given, 0.35, centre) for centre in ((1, 6), (9, 0), (0, 3), (5, 2))]
+
+
+@visible("a box too small for a pixel, and one as large as the picture")
+def small_and_large(student):
+    given = wardrobe(3, (2, 6, 6), seed=146)
+    return [blend(student, given, share, (3, 3)) for share in (1.0, 0.95, 0.0)]
+
+
+@visible("labels that are mixed already, with a box and without")
+def mixed_already(student):
+    images, labels, partner = wardrobe(4, (1, 6, 8), seed=150)
+    given = images, (labels + 0.5) / 3, partner
+    return blend(student, given, 0.4), blend(student, given, 0.4, (2, 5))
+
+
+@visible("what was given stays as it was; double precision")
+def what_was_given_stays(student):
+    images, labels, partner = wardrobe(3, (1, 6, 4), seed=154, dtype=torch.float64)
+    return after(student.mix_pictures, images, labels, 0.5, partner, (2, 1))
 
 
 @hidden("sixteen images, mixup", weight=2)

@@ -5,9 +5,8 @@ what it has painted.
 from __future__ import annotations
 
 import torch
-from torch import Tensor
 
-from coursekit.check.probe import after, randn
+from coursekit.check.probe import after
 from coursekit.questions import hidden, visible
 
 from .shared import squares
@@ -15,26 +14,9 @@ from .shared import squares
 
 def own_scale(patches, painted, eps=1e-6):
     """patches, painted (B, N, M) -> target (B, N, M), pixels (B, N, M)."""
-    mean = patches.mean(dim=-1, keepdim=True)  # (B, N, 1)
-    spread = (patches.var(dim=-1, keepdim=True) + eps).sqrt()  # (B, N, 1)
+    variance, mean = torch.var_mean(patches, dim=-1, keepdim=True)  # (B, N, 1) each
+    spread = (variance + eps).sqrt()
     return (patches - mean) / spread, painted * spread + mean
-
-
-def cut(images: int, patches: int, numbers: int, seed: int, dtype: torch.dtype = torch.float32):
-    """Return patches, each with a mean and a spread of its own, and what a decoder has painted."""
-    mean, spread, painted = (
-        randn(images, patches, size, seed=seed + n, dtype=dtype)
-        for n, size in enumerate((1, 1, numbers))
-    )
-    pixels = randn(images, patches, numbers, seed=seed + 3, dtype=dtype)
-    return 0.5 + mean + (0.2 + spread.abs()) * pixels, 0.8 * painted
-
-
-def flat(seed: int) -> tuple[Tensor, Tensor]:
-    """Return patches of which one is flat, and one nearly so."""
-    patches, painted = cut(2, 4, 12, seed)
-    patches[0, 1], patches[1, 2] = 0.25, 0.5 + 0.001 * patches[1, 2]
-    return patches, painted
 
 
 @visible("two images of two patches, three numbers each")
@@ -46,35 +28,30 @@ def two_images(student):
 
 @visible("three images of four patches, 12 numbers each", weight=2)
 def three_images(student):
-    return student.own_scale(*cut(3, 4, 12, seed=10))
+    return student.own_scale(*squares(3, 4, 12, seed=10))
 
 
 @visible("a flat patch, and one that is nearly flat")
 def flat_patches(student):
-    return student.own_scale(*flat(seed=20))
+    patches, painted = squares(2, 4, 12, seed=20)
+    patches[0, 1], patches[1, 2] = 0.25, 0.5 + 0.001 * patches[1, 2]
+    return student.own_scale(patches, painted)
 
 
 @visible("other values of eps")
 def other_eps(student):
-    return [student.own_scale(*cut(2, 3, 6, seed=30), eps) for eps in (0.5, 1e-3, 4.0)]
-
-
-@visible("what was painted is the target: the patches come back")
-def there_and_back(student):
-    patches, painted = cut(2, 4, 6, seed=40)
-    target, _ = student.own_scale(patches, painted)
-    return student.own_scale(patches, target)
+    return [student.own_scale(*squares(2, 3, 6, seed=30), eps) for eps in (0.5, 1e-3, 4.0)]
 
 
 @visible("pixels from 0 to 255, hardly any of them different", tolerance=2e-3)
 def bytes_of_a_sky(student):
-    patches, painted = cut(2, 3, 48, seed=50)
+    patches, painted = squares(2, 3, 48, seed=50)
     return student.own_scale(200 + 0.4 * patches, painted)
 
 
 @visible("what was given stays as it was; double precision")
 def what_was_given_stays(student):
-    return after(student.own_scale, *cut(2, 3, 3, seed=60, dtype=torch.float64))
+    return after(student.own_scale, *squares(2, 3, 3, seed=60, dtype=torch.float64))
 
 
 @hidden("49 patches of 48 numbers", weight=2)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor
 
 from coursekit.check.probe import after, gradients, randn
 from coursekit.questions import hidden, visible
@@ -15,24 +14,17 @@ def paint_loss(predicted, patches, hidden, normalised=True):
     """predicted, patches (B, N, M), hidden (B, N) -> the loss, one number."""
     target = patches
     if normalised:
-        spread = (patches.var(dim=-1, keepdim=True) + 1e-6).sqrt()  # (B, N, 1)
-        target = (patches - patches.mean(dim=-1, keepdim=True)) / spread
+        variance, mean = torch.var_mean(patches, dim=-1, keepdim=True)  # (B, N, 1) each
+        target = (patches - mean) / (variance + 1e-6).sqrt()
     error = (predicted - target).square().mean(dim=-1)  # (B, N)
     return (error * hidden).sum() / hidden.sum().clamp(min=1)
 
 
-def painted(images: int, patches: int, seed: int, dtype: torch.dtype = torch.float32):
-    """Return predictions, patches of 6 numbers, and masks that hide more and more patches."""
-    predicted, true = (randn(images, patches, 6, seed=seed + n, dtype=dtype) for n in (0, 1))
-    spread = 0.3 + randn(images, patches, 1, seed=seed + 2, dtype=dtype).abs()
-    place = (torch.arange(patches) * 3 + torch.arange(images)[:, None]) % patches  # (B, N)
-    return predicted, 0.7 + spread * true, place <= torch.arange(images)[:, None] + patches // 3
-
-
-def equally(images: int, patches: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the same where each image hides as many, as in the paper."""
-    predicted, true, _ = painted(images, patches, seed)
-    return predicted, true, randn(images, patches, seed=seed + 3).argsort(dim=1) >= patches // 4
+def masks(images, patches, seed, hides=None):
+    """Return masks, each of another number of patches unless told how many."""
+    rank = randn(images, patches, seed=seed).argsort(dim=1).argsort(dim=1)
+    many = torch.arange(images) * 2 % (patches + 1) if hides is None else torch.tensor(hides)
+    return rank < many.reshape(-1, 1)
 
 
 @visible("one image of three patches, their pixels as they are")
@@ -42,52 +34,40 @@ def three_patches(student):
     return student.paint_loss(predicted, patches, torch.tensor([[True, False, True]]), False)
 
 
-@visible("four images, each patch on its own scale", weight=2)
+@visible("four images, each patch on its own scale, then their pixels as they are", weight=2)
 def four_images(student):
-    return student.paint_loss(*equally(4, 8, seed=70))
-
-
-@visible("with the pixels as they are, and on their own scale", weight=2)
-def both_targets(student):
-    return [student.paint_loss(*equally(3, 9, seed=74), scaled) for scaled in (False, True)]
+    predicted, patches = squares(4, 8, 6, seed=70)[::-1]
+    given = predicted, patches, masks(4, 8, seed=72, hides=6)
+    return student.paint_loss(*given), student.paint_loss(*given, False)
 
 
 @visible("images that hide different numbers of patches")
 def different_numbers(student):
-    return [student.paint_loss(*painted(4, 9, seed=78), scaled) for scaled in (True, False)]
+    predicted, patches = squares(4, 9, 6, seed=78)[::-1]
+    given = predicted, patches, masks(4, 9, seed=80)
+    return [student.paint_loss(*given, scaled) for scaled in (True, False)]
 
 
 @visible("the gradient at what was predicted")
 def with_gradient(student):
-    loss, (at_predicted, *_) = gradients(student.paint_loss, *painted(3, 6, seed=82))
+    predicted, patches = squares(3, 6, 6, seed=82)[::-1]
+    given = predicted, patches, masks(3, 6, seed=84)
+    loss, (at_predicted, *_) = gradients(student.paint_loss, *given)
     return loss, at_predicted
 
 
-@visible("an image without a hidden patch, and a batch without one")
+@visible("an image without a hidden patch, and a batch without one; flat patches")
 def nothing_hidden(student):
-    predicted, patches, hidden = painted(3, 7, seed=86)
-    hidden[1] = False
-    none = torch.zeros_like(hidden)
-    return [student.paint_loss(predicted, patches, mask) for mask in (hidden, none)]
-
-
-@visible("flat patches among the hidden ones, and nearly flat ones")
-def flat_patches(student):
-    predicted, patches, hidden = equally(2, 8, seed=90)
-    patches[:, ::2], patches[:, 1::4] = 0.25, 0.002 * patches[:, 1::4]
-    return student.paint_loss(predicted, patches, hidden)
+    predicted, patches = squares(3, 7, 6, seed=86)[::-1]
+    patches[:, ::3], patches[:, 1] = 0.25, 0.002 * patches[:, 1]
+    some = [masks(3, 7, seed=88, hides=hides) for hides in ([5, 0, 3], [0, 0, 0])]
+    return [student.paint_loss(predicted, patches, mask) for mask in some]
 
 
 @visible("what was given stays as it was; double precision")
 def what_was_given_stays(student):
-    return after(student.paint_loss, *painted(2, 5, seed=94, dtype=torch.float64), True)
-
-
-def masks(images, patches, seed, hides=None):
-    """Return masks, each of another number of patches unless told how many."""
-    rank = randn(images, patches, seed=seed).argsort(dim=1).argsort(dim=1)
-    many = torch.arange(images) * 2 % (patches + 1) if hides is None else torch.tensor(hides)
-    return rank < many.reshape(-1, 1)
+    predicted, patches = squares(2, 5, 6, seed=94, dtype=torch.float64)[::-1]
+    return after(student.paint_loss, predicted, patches, masks(2, 5, seed=96, hides=3))
 
 
 @hidden("many images, three quarters hidden", weight=2)

@@ -14,20 +14,16 @@ def merge(x, gain, bias, weight, eps=1e-5):
     x = F.pad(x, (0, 0, 0, x.shape[2] % 2, 0, x.shape[1] % 2))
     corners = [x[:, row::2, column::2] for column in (0, 1) for row in (0, 1)]
     x = torch.cat(corners, dim=-1)  # (B, R/2, C/2, 4D)
-    x = x - x.mean(dim=-1, keepdim=True)
-    x = x / (x.var(dim=-1, keepdim=True, correction=0) + eps).sqrt()
-    return (gain * x + bias) @ weight.T  # (B, R/2, C/2, E)
+    mean, variance = x.mean(dim=-1, keepdim=True), x.var(dim=-1, keepdim=True, correction=0)
+    return (gain * (x - mean) / (variance + eps).sqrt() + bias) @ weight.T  # (B, R/2, C/2, E)
 
 
-def maps(B, R, C, D, seed, E=None, dtype=torch.float32):
-    """Return maps, and what a norm over four cells and a matrix behind it need."""
-    wide, out = 4 * D, 2 * D if E is None else E
-    return (
-        2 + randn(B, R, C, D, seed=seed, dtype=dtype),
-        1 + 0.3 * randn(wide, seed=seed + 1, dtype=dtype),
-        randn(wide, seed=seed + 2, dtype=dtype),
-        randn(out, wide, seed=seed + 3, dtype=dtype) / wide**0.5,
-    )
+def quarter(size, width, out, seed, dtype=torch.float32):
+    """Return maps of a scale that changes from cell to cell, and the three weights."""
+    loud = torch.linspace(0.2, 4.0, size[1] * size[2], dtype=dtype).reshape(1, *size[1:], 1)
+    x = loud * randn(*size, width, seed=seed, dtype=dtype) - loud
+    gain, bias = (0.5 + randn(4 * width, seed=seed + n, dtype=dtype) for n in (1, 2))
+    return x, gain, bias, randn(out, 4 * width, seed=seed + 3, dtype=dtype)
 
 
 @visible("one map of 2 × 2 cells with one number each")
@@ -37,44 +33,31 @@ def four_cells(student):
     return student.merge(cells, torch.ones(4), torch.zeros(4), steps)
 
 
-@visible("two maps, wider than high", weight=2)
+@visible("two maps, wider than high; one, five and eight new numbers", weight=2)
 def wider_than_high(student):
-    return student.merge(*maps(2, 4, 6, 3, seed=50))
+    return [student.merge(*quarter((2, 4, 6), 2, E, 50)) for E in (1, 5, 8)]
 
 
 @visible("an odd number of rows, of columns, of both", weight=2)
 def odd_sides(student):
-    return [student.merge(*maps(2, R, C, 2, seed=54)) for R, C in ((3, 4), (2, 5), (5, 3))]
-
-
-@visible("another width than twice the old one")
-def another_width(student):
-    return [student.merge(*maps(1, 4, 2, 2, seed=58, E=E)) for E in (1, 5, 8)]
+    return [student.merge(*quarter((2, *size), 2, 4, 54)) for size in ((3, 4), (2, 5), (5, 3))]
 
 
 @visible("four cells that are nearly alike; other values of eps", tolerance=1e-3)
 def alike(student):
-    x, *weights = maps(1, 2, 4, 2, seed=62)
+    x, *weights = quarter((1, 2, 4), 2, 4, 62)
     x = 0.1 + 0.01 * x
     return [student.merge(x, *weights, *eps) for eps in ((), (1e-3,), (0.5,))]
 
 
 @visible("gradients")
 def with_gradients(student):
-    return gradients(student.merge, *maps(2, 3, 4, 2, seed=66))
+    return gradients(student.merge, *quarter((2, 3, 4), 2, 4, 66))
 
 
 @visible("what was given stays as it was; double precision")
 def what_was_given_stays(student):
-    return after(student.merge, *maps(2, 4, 3, 2, seed=70, dtype=torch.float64))
-
-
-def quarter(size, width, out, seed, dtype=torch.float32):
-    """Return maps of a scale that changes from cell to cell, and the three weights."""
-    loud = torch.linspace(0.2, 4.0, size[1] * size[2], dtype=dtype).reshape(1, *size[1:], 1)
-    x = loud * randn(*size, width, seed=seed, dtype=dtype) - loud
-    gain, bias = (0.5 + randn(4 * width, seed=seed + n, dtype=dtype) for n in (1, 2))
-    return x, gain, bias, randn(out, 4 * width, seed=seed + 3, dtype=dtype)
+    return after(student.merge, *quarter((2, 4, 3), 2, 4, 70, dtype=torch.float64))
 
 
 @hidden("four maps of 8 × 8 cells, six numbers become twelve", weight=2)

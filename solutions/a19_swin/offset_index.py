@@ -13,8 +13,7 @@ def offset_index(rows, columns):
     """A window of N = rows · columns cells -> (N, N), from 0 to (2·rows − 1)(2·columns − 1) − 1."""
     row = torch.arange(rows).repeat_interleave(columns)  # (N,), of each cell in reading order
     column = torch.arange(columns).repeat(rows)  # (N,)
-    down = row[:, None] - row[None, :] + rows - 1  # (N, N), from 0 to 2·rows − 2
-    right = column[:, None] - column[None, :] + columns - 1
+    down, right = (x[:, None] - x + x.max() for x in (row, column))  # (N, N), each from 0
     return down * (2 * columns - 1) + right
 
 
@@ -36,11 +35,6 @@ def not_square(student):
 @visible("a single row, a single column, a single cell", weight=0.5)
 def single(student):
     return [student.offset_index(*size) for size in ((1, 4), (3, 1), (1, 1))]
-
-
-@visible("a table that is looked up with it: pairs with one offset share a number")
-def looked_up(student):
-    return torch.arange(15.0).square().take(student.offset_index(3, 2))
 
 
 @hidden("windows of 7 and of 5, as square as Swin's", weight=2)

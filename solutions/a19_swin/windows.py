@@ -12,99 +12,15 @@ from coursekit.questions import hidden, visible
 
 def windows(x, side, size=None):
     """x (B, R, C, D) -> windows (B·W, M², D); with size (R, C), windows -> the maps again."""
-    if size is not None:
-        R, C = size
-        x = x.reshape(-1, R // side, C // side, side, side, x.shape[2])  # (B, R/M, C/M, M, M, D)
-        return x.transpose(2, 3).reshape(-1, R, C, x.shape[5])
-    B, R, C, D = x.shape
-    if R % side or C % side:
+    R, C = size or x.shape[1:3]
+    down, across, D = R // side, C // side, x.shape[-1]
+    if size is None and (R % side or C % side):
         raise ValueError(f"windows of {side} do not divide a map of {R} x {C} cells")
-    x = x.reshape(B, R // side, side, C // side, side, D)  # (B, R/M, M, C/M, M, D)
-    return x.transpose(2, 3).reshape(-1, side * side, D)
-
-
-def numbered(*shape, dtype=torch.float32):
-    """Maps whose numbers count from 0, so that one sees where each cell has gone."""
-    return torch.arange(torch.Size(shape).numel()).reshape(shape).to(dtype)
-
-
-def refused(student, shape, side):
-    """Say how the answer refuses, and which of the three numbers its sentence leaves out."""
-    numbers = (side, *shape[1:3])
-    try:
-        found = student.windows(torch.zeros(shape), side)
-    except ValueError as error:
-        said = re.findall(r"\d+", str(error))
-        missing = [number for number in numbers if str(number) not in said]
-        return f"a ValueError that does not name {missing}" if missing else "a ValueError"
-    except Exception as error:
-        return type(error).__name__
-    return f"no error, {tuple(getattr(found, 'shape', ()))}"
-
-
-@visible("4 × 4 cells that count from 0, windows of 2")
-def sixteen_cells(student):
-    return student.windows(numbered(1, 4, 4, 1), 2)
-
-
-@visible("two maps, wider than high", weight=2)
-def wider_than_high(student):
-    return student.windows(numbered(2, 4, 6, 3), 2)
-
-
-@visible("the way back: 4 × 4 cells, and two maps that are wider than high", weight=2)
-def the_way_back(student):
-    return (
-        student.windows(numbered(4, 4, 1), 2, (4, 4)),
-        student.windows(numbered(12, 4, 3), 2, (4, 6)),
-    )
-
-
-@visible("higher than wide, windows of three, there and back")
-def higher_than_wide(student):
-    return student.windows(randn(1, 9, 3, 2), 3), student.windows(randn(6, 9, 2), 3, (9, 6))
-
-
-@visible("windows of one cell, and one window for the whole map")
-def smallest_and_largest(student):
-    return (
-        student.windows(randn(2, 2, 3, 2, seed=1), 1),
-        student.windows(randn(3, 4, 4, 2, seed=2), 4),
-        student.windows(randn(12, 1, 2, seed=3), 1, (2, 3)),
-        student.windows(randn(3, 16, 2, seed=4), 4, (4, 4)),
-    )
-
-
-@visible("windows that do not divide the rows, the columns, or both")
-def not_divided(student):
-    shapes = (10, 8), (8, 10), (9, 14), (2, 8), (6, 12), (16, 3), (6, 6)
-    return [refused(student, (2, *shape, 3), 4) for shape in shapes]
-
-
-@visible("gradients, there and back")
-def with_gradients(student):
-    return (
-        gradients(student.windows, randn(2, 4, 6, 2, seed=5), 2),
-        gradients(student.windows, randn(6, 4, 2, seed=6), 2, (6, 4)),
-    )
-
-
-@visible("whole numbers and True and False stay what they are")
-def numbers_of_cells(student):
-    marks = randn(1, 4, 2, 1, seed=7) > 0
-    return (
-        student.windows(numbered(1, 4, 2, 1, dtype=torch.int64), 2),
-        student.windows(marks, 2),
-        student.windows(numbered(2, 4, 1, dtype=torch.int64), 2, (2, 4)),
-    )
-
-
-@visible("what was given stays as it was; double precision")
-def what_was_given_stays(student):
-    return (
-        after(student.windows, randn(1, 4, 4, 2, seed=8, dtype=torch.float64), 2),
-        after(student.windows, randn(4, 4, 2, seed=9, dtype=torch.float64), 2, (4, 4)),
-    )
+    if size is None:
+        split, joined = (-1, down, side, across, side), (-1, side * side)
+    else:
+        split, joined = (-1, down, across, side, side), (-1, R, C)
+    return x.reshape(*split, D).transpose(2, 3).reshape(*joined, D)  # both ways
 
 
 def placed(maps, high, wide, numbers=2, dtype=torch.float32):
@@ -112,6 +28,62 @@ def placed(maps, high, wide, numbers=2, dtype=torch.float32):
     axes = [torch.arange(n, dtype=torch.float64) for n in (maps, high, wide, numbers)]
     one, row, column, number = torch.meshgrid(*axes, indexing="ij")
     return (1000 * one + 50 * row + column + 0.25 * number).to(dtype)
+
+
+def objection(student, high, wide, side):
+    """Return the kind of error, and which of the three numbers stand in its sentence."""
+    try:
+        student.windows(placed(2, high, wide), side)
+    except ValueError as told:
+        told = set(re.findall(r"\d+", str(told)))
+        return "ValueError", [wanted for wanted in (side, high, wide) if str(wanted) in told]
+    except Exception as told:
+        return type(told).__name__, []
+    return "nothing raised", []
+
+
+@visible("4 × 4 cells that count from 0, windows of 2")
+def sixteen_cells(student):
+    return student.windows(torch.arange(16.0).reshape(1, 4, 4, 1), 2)
+
+
+@visible("two maps, wider than high: row 2, column 3 of map 1 is 1103", weight=2)
+def wider_than_high(student):
+    return student.windows(placed(2, 4, 6), 2)
+
+
+@visible("the way back: 4 × 4 cells, and maps that are wide or high", weight=2)
+def the_way_back(student):
+    return (
+        student.windows(torch.arange(16.0).reshape(4, 4, 1), 2, (4, 4)),
+        student.windows(randn(12, 4, 3, seed=3), 2, (4, 6)),
+        student.windows(randn(6, 9, 2, seed=4), 3, (9, 6)),
+    )
+
+
+@visible("windows of one cell, and one window for the whole map")
+def smallest_and_largest(student):
+    return (
+        student.windows(placed(2, 2, 3), 1),
+        student.windows(placed(3, 4, 4), 4),
+        student.windows(randn(12, 1, 2, seed=1), 1, (2, 3)),
+        student.windows(randn(3, 16, 2, seed=2), 4, (4, 4)),
+    )
+
+
+@visible("windows that do not divide the rows, the columns, or both")
+def not_divided(student):
+    sizes = (10, 8, 4), (8, 10, 4), (9, 14, 4), (2, 8, 4), (6, 6, 4)
+    return [objection(student, *size) for size in sizes]
+
+
+@visible("gradients; whole numbers stay whole; what was given stays as it was")
+def gradients_and_dtypes(student):
+    return (
+        gradients(student.windows, randn(2, 4, 6, 2, seed=5), 2),
+        gradients(student.windows, randn(6, 4, 2, seed=6), 2, (6, 4)),
+        after(student.windows, placed(1, 4, 2, dtype=torch.int64), 2),
+    )
 
 
 @hidden("each number says where it stood: three maps of 6 × 9 cells", weight=2)
@@ -144,18 +116,6 @@ def windows_alike(student):
 def windows_edges(student):
     sizes = (1, 1, 1, 1, 1), (2, 3, 15, 1, 3), (3, 8, 2, 5, 2)
     return [student.windows(placed(*size), side) for *size, side in sizes]
-
-
-def objection(student, high, wide, side):
-    """Return the kind of error, and which of the three numbers stand in its sentence."""
-    try:
-        student.windows(placed(2, high, wide), side)
-    except ValueError as told:
-        told = set(re.findall(r"\d+", str(told)))
-        return "ValueError", [wanted for wanted in (side, high, wide) if str(wanted) in told]
-    except Exception as told:
-        return type(told).__name__, []
-    return "nothing raised", []
 
 
 @hidden("rows or columns that the windows do not divide")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor
 
 from coursekit.check.probe import Chance, after
 from coursekit.questions import hidden, visible
@@ -17,146 +16,20 @@ def ap_50(scores, labels, true_labels, overlaps, threshold=0.5):
         for score, label, true, overlap in zip(scores, labels, true_labels, overlaps):
             free = true == c  # (n,)
             for d in score.argsort(descending=True).tolist():
-                if label[d] != c:
-                    continue
-                worth = overlap[d].where(free, -1.0)  # (n,)
-                hit = bool((worth >= threshold).any())
-                if hit:
-                    free[worth.argmax()] = False
-                hits.append((score[d].item(), hit))
+                if label[d] == c:
+                    worth = overlap[d].where(free, -1.0)  # (n,)
+                    hit = bool((worth >= threshold).any())
+                    if hit:
+                        free[worth.argmax()] = False
+                    hits.append((score[d].item(), hit))
         total = sum(int((true == c).sum()) for true in true_labels)
         right, curve = 0, []  # recall and precision behind each detection
         for n, (_, hit) in enumerate(sorted(hits, reverse=True), 1):
             right += hit
             curve.append((right / total, right / n))
         best = [max((p for r, p in curve if r >= k / 100), default=0.0) for k in range(101)]
-        values.append(sum(best) / 101)
+        values.append(sum(best) / len(best))
     return sum(values) / len(values)
-
-
-Answers = tuple[list[Tensor], list[Tensor], list[Tensor], list[Tensor]]
-
-
-def answers(
-    counts: tuple[int, ...], images: int, seed: int, false: int = 4, more: int = 1
-) -> Answers:
-    """Return what a middling detector says, and what is true: `counts` objects of each class.
-
-    Objects are found up to three times, now and then as another class, and where two of a class lie
-    close together a box overlaps both; `false` boxes an image lie somewhere, of `more` classes too
-    many. No class has as many objects as have a recall of just 0.01, 0.02, … 0.99.
-    """
-    chance = Chance(seed)
-
-    def rand(*shape: int) -> Tensor:
-        return chance.rand(*shape)
-
-    def whole(limit: int) -> int:
-        return int(chance.randint(limit, ()))
-
-    places: list[list[int]] = [[] for _ in range(images)]
-    for c, count in enumerate(counts):
-        for _ in range(count):
-            places[whole(images)].append(c)
-    found: list[tuple[Tensor, Tensor, Tensor, Tensor]] = []
-    for true in places:
-        label, rows = [], []
-        for k, c in enumerate(true):
-            for _ in range(whole(4)):
-                row = 0.4 * rand(len(true))
-                close = [j for j, other in enumerate(true) if other == c and j != k]
-                for j in close[:1]:
-                    row[j] = 0.3 + 0.6 * rand(())
-                row[k] = 0.35 + 0.6 * rand(())
-                rows.append(row)
-                label.append(c if rand(()) < 0.85 else whole(len(counts)))
-        for _ in range(false):
-            rows.append(0.6 * rand(len(true)))
-            label.append(whole(len(counts) + more))
-        order = chance.randperm(len(rows))
-        overlap = torch.stack(rows)[order] if rows else torch.zeros(0, len(true))
-        best = overlap.amax(dim=1) if len(true) else torch.zeros(len(rows))
-        score = (0.4 * best + 0.6 * rand(len(rows))).to(torch.float32)
-        named = torch.tensor(label, dtype=torch.int64)[order]
-        found.append((score, named, torch.tensor(true, dtype=torch.int64), overlap))
-    scores, labels, truths, overlaps = (list(part) for part in zip(*found))
-    return scores, labels, truths, overlaps
-
-
-def as_number(student, *given) -> float:
-    """Return what `ap_50` gives as a plain number; only the last case asks whether it is one."""
-    return float(student.ap_50(*given))
-
-
-@visible("one image, one class: three objects, four detections")
-def one_image(student):
-    overlap = [[0.7, 0.1, 0.0], [0.2, 0.4, 0.0], [0.1, 0.5, 0.1], [0.8, 0.0, 0.3]]
-    return as_number(
-        student,
-        [torch.tensor([0.9, 0.8, 0.6, 0.3])],
-        [torch.tensor([0, 0, 0, 0])],
-        [torch.tensor([0, 0, 0])],
-        [torch.tensor(overlap)],
-    )
-
-
-@visible("one class in five images", weight=2)
-def one_class(student):
-    return as_number(student, *answers((13,), 5, seed=110, more=0))
-
-
-@visible("three classes in six images", weight=2)
-def three_classes(student):
-    return as_number(student, *answers((9, 7, 11), 6, seed=111, more=0))
-
-
-@visible("classes that nobody found, and classes that are nowhere")
-def nobody_and_nowhere(student):
-    scores, labels, true, overlaps = answers((7, 9), 4, seed=112, more=3)
-    true[1] = torch.cat([true[1], torch.tensor([8])])
-    overlaps[1] = torch.cat([overlaps[1], torch.full((len(overlaps[1]), 1), 0.1)], dim=1)
-    return as_number(student, scores, labels, true, overlaps)
-
-
-@visible("images without objects, and an image in which nothing was found")
-def empty_images(student):
-    scores, labels, true, overlaps = answers((11, 3), 9, seed=113, false=3)
-    full = max(range(len(true)), key=lambda n: len(true[n]))
-    for part in (scores, labels, overlaps):
-        part[full] = part[full][:0]
-    scores.append(torch.tensor([0.95, 0.45])), labels.append(torch.tensor([1, 0]))
-    true.append(torch.zeros(0, dtype=torch.int64)), overlaps.append(torch.zeros(2, 0))
-    return as_number(student, scores, labels, true, overlaps)
-
-
-@visible("objects close together, found several times")
-def near_one_another(student):
-    overlap = [
-        [0.55, 0.72, 0.1, 0.0],
-        [0.6, 0.65, 0.0, 0.0],
-        [0.2, 0.62, 0.3, 0.0],
-        [0.1, 0.1, 0.5, 0.0],
-        [0.0, 0.3, 0.9, 0.0],
-        [0.0, 0.1, 0.0, 0.8],
-    ]
-    return as_number(
-        student,
-        [torch.tensor([0.9, 0.8, 0.5, 0.4, 0.7, 0.2])],
-        [torch.tensor([2, 2, 2, 5, 2, 2])],
-        [torch.tensor([2, 2, 5, 2])],
-        [torch.tensor(overlap)],
-    )
-
-
-@visible("other thresholds", weight=2)
-def other_thresholds(student):
-    given = answers((9, 13), 6, seed=114)
-    return [as_number(student, *given, threshold) for threshold in (0.4, 0.75, 0.9)]
-
-
-@visible("what was given stays as it was")
-def what_was_given_stays(student):
-    return after(student.ap_50, *answers((3, 7), 3, seed=115))
 
 
 def hunt(counts, images, seed, rounds=2, alarms=3, unknown=2):
@@ -191,9 +64,48 @@ def hunt(counts, images, seed, rounds=2, alarms=3, unknown=2):
 
 
 def plain(student, *given):
-    """Return the number, also where it is a tensor: that is asked once only."""
-    told = student.ap_50(*given)
-    return float(told)
+    """Return the number, also where it is a tensor: only the last case asks whether it is one."""
+    return float(student.ap_50(*given))
+
+
+@visible("one image, one class: three objects, four detections")
+def one_image(student):
+    overlap = [[0.7, 0.1, 0.0], [0.2, 0.4, 0.0], [0.1, 0.5, 0.1], [0.8, 0.0, 0.3]]
+    scores, classes = torch.tensor([0.9, 0.8, 0.6, 0.3]), torch.zeros(4).long()
+    return plain(student, [scores], [classes], [classes[:3]], [torch.tensor(overlap)])
+
+
+@visible("one class in five images", weight=2)
+def one_class(student):
+    return plain(student, *hunt((13,), 5, 110, unknown=0))
+
+
+@visible("three classes in six images", weight=2)
+def three_classes(student):
+    return plain(student, *hunt((9, 7, 11), 6, 111, unknown=0))
+
+
+@visible("classes that nobody found or that are nowhere; images with nothing in them, or found")
+def nobody_and_nowhere(student):
+    scores, labels, true, overlaps = hunt((7, 9), 5, 112)
+    true[1] = torch.cat([true[1], torch.tensor([8])])
+    overlaps[1] = torch.cat([overlaps[1], torch.full((len(overlaps[1]), 1), 0.1)], dim=1)
+    for part in (scores, labels, overlaps):
+        part[0] = part[0][:0]
+    scores.append(torch.tensor([0.95, 0.45])), labels.append(torch.tensor([1, 0]))
+    true.append(torch.zeros(0, dtype=torch.int64)), overlaps.append(torch.zeros(2, 0))
+    return plain(student, scores, labels, true, overlaps)
+
+
+@visible("other thresholds", weight=2)
+def other_thresholds(student):
+    given = hunt((9, 13), 6, 114)
+    return [plain(student, *given, threshold) for threshold in (0.4, 0.75, 0.9)]
+
+
+@visible("what was given stays as it was")
+def what_was_given_stays(student):
+    return after(student.ap_50, *hunt((3, 7), 3, 115))
 
 
 @hidden("five classes in twelve images", weight=2)

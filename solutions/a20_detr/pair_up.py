@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import torch
 from scipy.optimize import linear_sum_assignment
-from torch import Tensor
 
-from coursekit.check.probe import Chance, after, gradients, randn
+from coursekit.check.probe import after, gradients
 from coursekit.questions import hidden, visible
 
 from .giou import giou
@@ -23,39 +22,8 @@ def pair_up(logits, boxes, labels, true, weights=(1.0, 5.0, 2.0)):
         overlap = giou(true[b][:, None], boxes[b])  # (n, Q)
         cost = -weights[0] * sure + weights[1] * apart - weights[2] * overlap  # (n, Q)
         _, queries = linear_sum_assignment(cost.detach().numpy())
-        found.append(torch.from_numpy(queries))
+        found.append(torch.as_tensor(queries, dtype=torch.int64))
     return found
-
-
-def guesses(
-    counts: tuple[int, ...],
-    queries: int,
-    classes: int,
-    seed: int,
-    dtype: torch.dtype = torch.float32,
-) -> tuple[Tensor, Tensor, list[Tensor], list[Tensor]]:
-    """Return what a half-trained model says, and the true objects, `counts` of them in each image.
-
-    Most queries speak of some object, with a box and a class that are somewhat wrong, so that
-    several of them compete for it. No class comes twice where there are classes enough.
-    """
-    B = len(counts)
-    chance = Chance(seed)
-    labels = [chance.randperm(max(classes, n))[:n] % classes for n in counts]
-    true = [
-        torch.cat([0.2 + 0.6 * x[:, :2], 0.05 + 0.45 * x[:, 2:]], dim=-1)
-        for x in (chance.rand(n, 4, dtype=torch.float64) for n in counts)
-    ]
-    logits = 1.5 * randn(B, queries, classes + 1, seed=seed + 1, dtype=torch.float64)
-    boxes = randn(B, queries, 4, seed=seed + 2, dtype=torch.float64).sigmoid()
-    boxes = torch.cat([boxes[..., :2], 0.05 + 0.5 * boxes[..., 2:]], dim=-1)
-    for b, n in enumerate(counts):
-        for q in range(queries if n else 0):
-            about = int(chance.randint(n, ()))
-            boxes[b, q] = 0.6 * true[b][about] + 0.4 * boxes[b, q]
-            logits[b, q, labels[b][about]] += 1.0
-    logits, boxes = logits.to(dtype), boxes.to(dtype)
-    return logits, boxes, labels, [box.to(dtype) for box in true]
 
 
 @visible("one image: two objects of one class, three queries")
@@ -66,49 +34,31 @@ def one_image(student):
     return student.pair_up(logits, boxes, [torch.tensor([0, 0])], [true])
 
 
-@visible("three images with 4, 2 and 6 objects, nine queries", weight=2)
-def three_images(student):
-    return student.pair_up(*guesses((4, 2, 6), 9, 5, seed=20))
+@visible("six images with 4 to 9 objects, ten queries", weight=2)
+def six_images(student):
+    return student.pair_up(*crowd((9, 7, 8, 4, 6, 9), 10, 6, 20))
 
 
-@visible("each of the three costs alone", weight=2)
-def each_cost_alone(student):
-    given = guesses((5, 3), 8, 6, seed=24)  # for two objects of one class could change places
-    return [student.pair_up(*given, weights) for weights in ((1.0, 0, 0), (0, 1.0, 0), (0, 0, 1.0))]
-
-
-@visible("two costs at a time, and other weights")
-def two_costs(student):
-    given = guesses((5, 6), 10, 3, seed=28)
-    return [
-        student.pair_up(*given, weights)
-        for weights in ((2.0, 1.0, 0), (6.0, 0, 1.0), (0, 1.0, 1.0), (3.0, 0.5, 2.5))
-    ]
+@visible("each of the three costs alone, and other weights", weight=2)
+def other_weights(student):
+    given = crowd((5, 3), 8, 6, 24)
+    triples = (1.0, 0, 0), (0, 1.0, 0), (0, 0, 1.0), (6.0, 0, 1.0), (3.0, 0.5, 2.5)
+    return [student.pair_up(*given, weights) for weights in triples]
 
 
 @visible("an image without objects, and as many objects as queries")
 def none_and_all(student):
-    return student.pair_up(*guesses((0, 6, 1), 6, 4, seed=32))
-
-
-@visible("as many images as objects and queries")
-def all_alike(student):
-    return student.pair_up(*guesses((5, 5, 5, 5, 5), 5, 4, seed=36))
-
-
-@visible("many objects in many images", weight=2)
-def many(student):
-    return student.pair_up(*guesses((9, 7, 8, 12, 6, 10), 14, 6, seed=40))
+    return student.pair_up(*crowd((0, 6, 1), 6, 4, 32))
 
 
 @visible("a model in training, whose numbers ask for gradients")
 def in_training(student):
-    return gradients(student.pair_up, *guesses((3, 2), 5, 3, seed=44))[0]
+    return gradients(student.pair_up, *crowd((3, 2), 5, 3, 44))[0]
 
 
 @visible("what was given stays as it was; double precision")
 def what_was_given_stays(student):
-    return after(student.pair_up, *guesses((2, 3), 6, 3, seed=54, dtype=torch.float64))
+    return after(student.pair_up, *crowd((2, 3), 6, 3, 54, dtype=torch.float64))
 
 
 @hidden("eight images of 20 queries", weight=2)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
 
-from coursekit.check.probe import Chance, after, gradients, randn
+from coursekit.check.probe import Chance, after, gradients
 from coursekit.questions import hidden, visible
 
 from .giou import giou
@@ -29,21 +28,11 @@ def set_loss(logits, boxes, labels, true, pairs, no_object=0.1):
     return classes, distance, (1 - giou(found, right)).sum() / count
 
 
-def matched(
-    counts: tuple[int, ...],
-    queries: int,
-    classes: int,
-    seed: int,
-    dtype: torch.dtype = torch.float32,
-) -> tuple[Tensor, Tensor, list[Tensor], list[Tensor], list[Tensor]]:
-    """Return predictions, `counts` of objects in each image, and a query for each of them."""
-    B, chance = len(counts), Chance(seed)
-    logits = 2 * randn(B, queries, classes + 1, seed=seed, dtype=dtype)
-    boxes = randn(B, queries, 4, seed=seed + 1, dtype=dtype).sigmoid()
-    labels = [chance.randint(classes, (n,)) for n in counts]
-    true = [0.5 * randn(n, 4, seed=seed + 2 + n, dtype=dtype).sigmoid() + 0.2 for n in counts]
-    pairs = [chance.randperm(queries)[:n] for n in counts]
-    return logits, boxes, labels, true, pairs
+def dealt(objects, queries, kinds, seed, dtype=torch.float32):
+    """Return what a model says, what is true, and queries by lot for the objects of each image."""
+    chance = Chance(9500 + seed)
+    lot = [chance.randperm(queries)[:n] for n in objects]
+    return *crowd(objects, queries, kinds, seed, dtype=dtype), lot
 
 
 @visible("one image, two queries, one object")
@@ -57,48 +46,31 @@ def one_object(student):
     )
 
 
-@visible("three images with 2, 4 and 1 objects", weight=2)
+@visible("three images with 5, 0 and 2 objects, five queries", weight=2)
 def three_images(student):
-    return student.set_loss(*matched((2, 4, 1), 7, 5, seed=60))
+    return student.set_loss(*dealt((5, 0, 2), 5, 4, 60))
 
 
 @visible("another weight of “no object”, and all weights alike")
 def other_weights(student):
-    given = matched((3, 1), 6, 3, seed=66)
+    given = dealt((3, 1), 6, 3, 66)
     return [student.set_loss(*given, weight) for weight in (0.5, 1.0)]
-
-
-@visible("as many objects as queries, and an image without any", weight=2)
-def full_and_empty(student):
-    return student.set_loss(*matched((5, 0, 2), 5, 4, seed=72))
 
 
 @visible("a batch without an object")
 def no_object_at_all(student):
-    return student.set_loss(*matched((0, 0), 4, 3, seed=78))
+    return student.set_loss(*dealt((0, 0), 4, 3, 78))
 
 
-@visible("gradients at the logits and at the boxes", weight=2)
+@visible("gradients at the logits and at the boxes; logits in the thousands", weight=2)
 def with_gradients(student):
-    return gradients(student.set_loss, *matched((3, 2), 5, 4, seed=84))
-
-
-@visible("logits in the thousands")
-def thousands(student):
-    logits, *given = matched((1, 2), 4, 3, seed=90)
-    return gradients(student.set_loss, 2000 * logits, *given)
+    logits, *given = dealt((3, 2), 5, 4, 84)
+    return [gradients(student.set_loss, scale * logits, *given) for scale in (1, 2000)]
 
 
 @visible("what was given stays as it was; double precision", tolerance=1e-8)
 def what_was_given_stays(student):
-    return after(student.set_loss, *matched((2, 3), 5, 3, seed=96, dtype=torch.float64))
-
-
-def dealt(objects, queries, kinds, seed, dtype=torch.float32):
-    """Return the same, and queries by lot for the objects of each image."""
-    chance = Chance(9500 + seed)
-    lot = [chance.randperm(queries)[:n] for n in objects]
-    return *crowd(objects, queries, kinds, seed, dtype=dtype), lot
+    return after(student.set_loss, *dealt((2, 3), 5, 3, 96, dtype=torch.float64))
 
 
 @hidden("eight images of 20 queries", weight=2)

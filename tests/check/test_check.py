@@ -77,7 +77,7 @@ def test_a_failure_shows_the_call_both_sides_and_the_link(monkeypatch):
     monkeypatch.undo()  # as the course has none here, there is none to be shown
     assert "Page:" not in repr(check("shares", lambda scores: scores)) or is_set(HOME)
     module = repr(check("AdditiveScores", wrong("AdditiveScores", "no tanh")))
-    assert "AdditiveScores.forward(q: (1, 2), k: (1, 2))" in module
+    assert "AdditiveScores.forward(q: (1, 2), k: (1, 2), covered: (1, 1))" in module
 
 
 def test_an_unknown_mistake_gets_the_first_hint():
@@ -220,9 +220,9 @@ def test_inputs_changed_in_place_are_told():
 
 def test_random_numbers_of_the_notebook_are_left_as_they_were():
     class AdditiveScores(Additive):
-        def forward(self, q, k):
+        def forward(self, q, k, covered):
             torch.manual_seed(3)
-            return super().forward(q, k)
+            return super().forward(q, k, covered)
 
     torch.manual_seed(1)
     before = torch.get_rng_state()
@@ -266,7 +266,7 @@ def test_an_earlier_answer_that_is_wrong_and_not_called_is_not_blamed(monkeypatc
 
 
 def test_the_cause_of_a_module_is_named(monkeypatch):
-    monkeypatch.setitem(globals(), "gelu", lambda x: x.relu())
+    monkeypatch.setitem(globals(), "gelu", lambda x, sigma: x.relu())
 
     class FeedForward(nn.Module):
         def __init__(self, *, width, hidden):
@@ -274,7 +274,7 @@ def test_the_cause_of_a_module_is_named(monkeypatch):
             self.expand, self.contract = nn.Linear(width, hidden), nn.Linear(hidden, width)
 
         def forward(self, x):
-            return self.contract(gelu(self.expand(x)))  # noqa: F821
+            return self.contract(gelu(self.expand(x), 1.0))  # noqa: F821
 
     assert "This calls your gelu, which does not pass its own check." in check(FeedForward).hint
 

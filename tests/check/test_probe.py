@@ -28,9 +28,9 @@ def test_a_softmax_has_a_gradient_and_what_is_not_used_has_none():
 
 def test_parameters_have_gradients_by_name():
     module = ours.find("AdditiveScores")[1].reference(query_width=2, key_width=3, hidden=4)
-    _, at_inputs, named = module_gradients(module, randn(5, 2), randn(6, 3))
-    assert [grad.shape for grad in at_inputs] == [(5, 2), (6, 3)]
-    assert set(named) == {"query.weight", "key.weight", "score.weight"}
+    _, at_inputs, named = module_gradients(module, randn(5, 2), randn(6, 3), randn(5, 6))
+    assert [grad.shape for grad in at_inputs] == [(5, 2), (6, 3), (5, 6)]
+    assert set(named) == {"query.weight", "key.weight", "covered.weight", "score.weight"}
     assert all(grad.abs().sum() > 0 for grad in named.values())
 
 

@@ -20,7 +20,7 @@ EQUAL = [
     ),
     (
         "gaussian_scores",
-        "-difference.square().sum(dim=-1) / (2 * bandwidth**2)",
+        "-(difference.square() / (2 * bandwidth**2)).sum(dim=-1)",
         "-0.5 * (difference / bandwidth).square().sum(dim=-1)",
     ),
     (
@@ -52,8 +52,8 @@ EQUAL = [
     ),
     (
         "masked_shares",
-        "scores.softmax(dim=-1)",
-        "(scores - scores.logsumexp(dim=-1, keepdim=True)).exp()",
+        "raised / total.where(total > 0, 1.0)",
+        "raised * total.where(total > 0, 1.0).reciprocal()",
     ),
     (
         "window_attention",
@@ -77,19 +77,19 @@ EQUAL = [
     ("RotaryAttention", SCALED, SCALED_FIRST),
     (
         "gelu",
-        "x * 0.5 * (1 + torch.erf(x / math.sqrt(2)))",
-        "0.5 * x * torch.erfc(-x * math.sqrt(0.5))",
+        "x * 0.5 * (1 + torch.erf(z / math.sqrt(2)))",
+        "0.5 * x * torch.erfc(-z * math.sqrt(0.5))",
     ),
     (
         "FeedForward",
-        "self.contract(gelu(self.expand(x)))",
-        "gelu(x @ self.expand.weight.T + self.expand.bias) @ self.contract.weight.T"
+        "self.contract(gelu(self.expand(x), 1.0))",
+        "gelu(x @ self.expand.weight.T + self.expand.bias, 1.0) @ self.contract.weight.T"
         " + self.contract.bias",
     ),
     (
         "apart",
-        "rest.norm(dim=(-2, -1)) / x.norm(dim=(-2, -1))",
-        "(rest.square().sum(dim=(-2, -1)) / x.square().sum(dim=(-2, -1))).sqrt()",
+        "rest.norm(dim=(-2, -1)) / tokens.norm(dim=(-2, -1))",
+        "(rest.square().sum(dim=(-2, -1)) / tokens.square().sum(dim=(-2, -1))).sqrt()",
     ),
     (
         "TokenNorm",
@@ -104,8 +104,10 @@ EQUAL = [
     ),
     (
         "average_weights",
-        "sum(state[name].double() for state in checkpoints) / len(checkpoints)",
-        "sum(state[name].double() / len(checkpoints) for state in checkpoints)",
+        "sum(share * state[name].double() for share, state in zip(shares, checkpoints))\n"
+        "        mean = total / sum(shares)",
+        "sum(share / sum(shares) * state[name].double()"
+        " for share, state in zip(shares, checkpoints))\n        mean = total",
     ),
     (
         "paper_rate",
@@ -169,7 +171,7 @@ EQUAL = [
     ("look_around", "shares @ values @ v.T", "shares @ (values @ v.T)"),
     ("spectral", "u @ rows @ v", "u @ (rows @ v)"),
     ("spectral", "weight / sigma", "weight * (1 / sigma)"),
-    ("hinge", "(1 - real).relu().mean()", "(1 - real).relu().sum() / real.numel()"),
+    ("hinge", "missing.mean()", "missing.sum() / missing.numel()"),
     (
         "frechet",
         "squares = torch.linalg.eigvals(ca @ cb).real.clamp(min=0)",
@@ -196,13 +198,10 @@ EQUAL = [
     ("own_scale", "(patches - mean) / spread", "(patches - mean) * (1 / spread)"),
     (
         "own_scale",
-        "patches.mean(dim=-1, keepdim=True)",
-        "patches.sum(dim=-1, keepdim=True) / patches.shape[-1]",
-    ),
-    (
-        "own_scale",
-        "patches.var(dim=-1, keepdim=True)",
-        "(patches - mean).square().sum(dim=-1, keepdim=True) / (patches.shape[-1] - 1)",
+        "variance, mean = torch.var_mean(patches, dim=-1, keepdim=True)",
+        "mean = patches.sum(dim=-1, keepdim=True) / patches.shape[-1]\n"
+        "    squares = (patches - mean).square().sum(dim=-1, keepdim=True)\n"
+        "    variance = squares / (patches.shape[-1] - 1)",
     ),
     ("paint_loss", "(error * hidden).sum()", "error[hidden.bool()].sum()"),
     (
@@ -218,18 +217,18 @@ EQUAL = [
     ),
     (
         "shifted_attention",
-        "q @ k.mT / q.shape[3] ** 0.5",
-        "(q / q.shape[3] ** 0.5) @ k.mT",
+        "q @ k.mT / D**0.5",
+        "(q / D**0.5) @ k.mT",
     ),
     (
         "merge",
-        "x / (x.var(dim=-1, keepdim=True, correction=0) + eps).sqrt()",
-        "x * (x.square().mean(dim=-1, keepdim=True) + eps).rsqrt()",
+        "(x - mean) / (variance + eps).sqrt()",
+        "(x - mean) * ((x - mean).square().mean(dim=-1, keepdim=True) + eps).rsqrt()",
     ),
     (
         "giou",
-        "(hull - either) / hull.where(hull > 0, 1)",
-        "(1 - either / hull.where(hull > 0, 1)).where(hull > 0, 0)",
+        "(hull - either) / whole",
+        "(1 - either / whole).where(hull > 0, 0)",
     ),
     (
         "pair_up",

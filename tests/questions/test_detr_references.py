@@ -30,8 +30,8 @@ ASSIGNMENT = ours.load("a20_detr")
 RIGHT = catalogue.references(ASSIGNMENT)
 DOUBLE = torch.float64
 CASES = {one.name: (*one.cases, *one.hidden) for one in ASSIGNMENT.questions}
-answers = ours.module("a20_detr", "ap_50").answers
-guesses = ours.module("a20_detr", "pair_up").guesses
+crowd = ours.module("a20_detr", "shared").crowd
+hunt = ours.module("a20_detr", "ap_50").hunt
 
 
 def giou(a, b):
@@ -71,8 +71,8 @@ def ap_50(scores, labels, true_labels, overlaps, threshold=0.5):
     return float(np.mean(values))
 
 
-def places_2d(keep, width):
-    return padded_sine_2d(keep, width)
+def places_2d(keep, width, temperature):
+    return padded_sine_2d(keep, width, base=temperature)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_giou_is_that_of_transformers():
 @settings(deadline=None, max_examples=25)
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=3), st.integers(4, 5), st.integers(0, 99))
 def test_no_other_choice_of_queries_is_cheaper(counts, queries, seed):
-    logits, found, labels, true = guesses(tuple(counts), queries, 3, seed, DOUBLE)
+    logits, found, labels, true = crowd(tuple(counts), queries, 3, seed, dtype=DOUBLE)
     for b, chosen in enumerate(RIGHT.pair_up(logits, found, labels, true)):
         likely = logits[b].softmax(-1)
 
@@ -176,7 +176,7 @@ def test_pairs_do_not_hang_on_rounding():
 
 def test_pairs_and_losses_are_those_of_transformers():
     theirs = pytest.importorskip("transformers.loss.loss_for_object_detection")
-    logits, found, labels, true = guesses((3, 1, 5), 7, 4, 7)
+    logits, found, labels, true = crowd((3, 1, 5), 7, 4, 7)
     targets = [{"class_labels": c, "boxes": box} for c, box in zip(labels, true)]
     said = {"logits": logits, "pred_boxes": found}
     matcher = theirs.HungarianMatcher(class_cost=1, bbox_cost=5, giou_cost=2)
@@ -192,7 +192,7 @@ def test_pairs_and_losses_are_those_of_transformers():
 
 
 def test_the_set_loss_is_a_loop_over_queries():
-    logits, found, labels, true = guesses((2, 0, 4), 5, 3, 9, DOUBLE)
+    logits, found, labels, true = crowd((2, 0, 4), 5, 3, 9, dtype=DOUBLE)
     pairs = [torch.tensor([4, 1]), torch.tensor([], dtype=torch.int64), torch.tensor([2, 0, 3, 4])]
     paid = weights = far = apart = 0.0
     for b in range(3):
@@ -213,7 +213,7 @@ def test_the_set_loss_is_a_loop_over_queries():
 @given(st.integers(0, 99), st.randoms(use_true_random=False))
 def test_a_set_has_no_order(seed, chance):
     """Queries in another order, with their numbers, or objects in another: the same losses."""
-    logits, found, labels, true = guesses((4,), 6, 3, seed, DOUBLE)
+    logits, found, labels, true = crowd((4,), 6, 3, seed, dtype=DOUBLE)
     pairs = RIGHT.pair_up(logits, found, labels, true)
     losses = RIGHT.set_loss(logits, found, labels, true, pairs)
     order, mixed = list(range(6)), list(range(4))
@@ -313,7 +313,7 @@ def test_no_recall_of_a_case_lies_on_a_level_where_rounding_decides():
 @settings(deadline=None, max_examples=20)
 @given(st.integers(0, 999))
 def test_ap_looks_at_the_order_of_the_scores_alone(seed):
-    scores, labels, true, overlaps = answers((3, 7), 4, seed)
+    scores, labels, true, overlaps = hunt((3, 7), 4, seed)
     value = RIGHT.ap_50(scores, labels, true, overlaps)
     assert 0 <= value <= 1
     stretched = [torch.exp(3 * x.double()) for x in scores]
@@ -330,22 +330,23 @@ def test_ap_looks_at_the_order_of_the_scores_alone(seed):
 def test_padding_changes_nothing_within_the_picture(rows, columns, more, quarter):
     keep = torch.zeros(1, rows + more, columns + 2 * more, dtype=torch.bool)
     keep[:, :rows, :columns] = True
-    alone = RIGHT.places_2d(torch.ones(1, rows, columns, dtype=torch.bool), 4 * quarter)
-    inside = RIGHT.places_2d(keep, 4 * quarter)[:, :rows, :columns]
+    alone = RIGHT.places_2d(torch.ones(1, rows, columns, dtype=torch.bool), 4 * quarter, 20)
+    inside = RIGHT.places_2d(keep, 4 * quarter, 20)[:, :rows, :columns]
     torch.testing.assert_close(inside, alone)
-    turned = RIGHT.places_2d(keep.mT, 4 * quarter).transpose(1, 2)
+    turned = RIGHT.places_2d(keep.mT, 4 * quarter, 20).transpose(1, 2)
     torch.testing.assert_close(turned.roll(2 * quarter, -1)[:, :rows, :columns], alone)
 
 
-def test_places_are_the_formula_place_by_place():
+@pytest.mark.parametrize("temperature", [1, 20.0, 10_000])
+def test_places_are_the_formula_place_by_place(temperature):
     keep, width = randn(1, 4, 5, seed=3) > -0.3, 12
-    found = RIGHT.places_2d(keep, width)[0]
+    found = RIGHT.places_2d(keep, width, temperature)[0]
     for i, j in itertools.product(range(4), range(5)):
         column, row = keep[0, :, j].tolist(), keep[0, i].tolist()
         numbers = []
         for upto, line in ((i, column), (j, row)):
             x = 2 * math.pi * sum(line[: upto + 1]) / sum(line) if any(line) else 0.0
             for n in range(width // 4):
-                angle = x * 10000 ** (-2 * n / (width // 2))
+                angle = x * temperature ** (-2 * n / (width // 2))
                 numbers += [math.sin(angle), math.cos(angle)]
         assert found[i, j].tolist() == pytest.approx(numbers, abs=1e-5)

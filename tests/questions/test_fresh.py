@@ -74,7 +74,7 @@ CHANGES = {  # wrong answers that change what they are given: what is known must
     "predict": (
         "def predict(query, x, y, bandwidth):\n    x -= x.mean()\n    y.zero_()\n    return query"
     ),
-    "padding_mask": "def padding_mask(tokens, pad):\n    tokens -= pad\n    return tokens != 0",
+    "padding_mask": "def padding_mask(tokens, end):\n    tokens -= end\n    return tokens != 0",
     "masked_shares": (
         "def masked_shares(scores, mask):\n    mask.logical_not_()\n    scores.zero_()\n"
         "    return scores"

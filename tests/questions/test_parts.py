@@ -7,6 +7,7 @@ parts were written elsewhere and for other ends.
 from __future__ import annotations
 
 import math
+from functools import partial
 from types import SimpleNamespace
 
 import ours
@@ -32,7 +33,6 @@ from coursekit.models.gpt_heads import (
     similarity,
 )
 from coursekit.models.pretrained import sentence_vectors
-from coursekit.objectives.checkpoints import average_checkpoints
 from coursekit.objectives.denoising import split_sentences
 from coursekit.objectives.input_formats import full_sentences
 from coursekit.objectives.label_smoothing import smoothed_cross_entropy
@@ -49,6 +49,15 @@ from coursekit.training import finetuning
 from coursekit.training.schedules import vaswani
 
 read = ours.module("a13_gpt", "shared").read
+
+
+def causal_mask(T, S, ahead):
+    return masks.causal(T + ahead, S + ahead)[ahead:, :S]
+
+
+def padding_mask(tokens, end):
+    before = [row.index(end) + 1 if end in row else len(row) for row in tokens.tolist()]
+    return masks.lengths(before, tokens.shape[1])
 
 
 def window_attention(q, k, v, radius):
@@ -255,6 +264,19 @@ def corrupt(tokens, spans, sentinel=32_099, end=1):
     return made.inputs[0].tolist(), made.targets[0].tolist()
 
 
+def apart(x, keep):
+    rows, kept = x.reshape(-1, *x.shape[-2:]), keep.reshape(-1, keep.shape[-1])
+    found = [distance_to_equal_rows(row[real]) for row, real in zip(rows, kept)]
+    return torch.stack(found).reshape(x.shape[:-2])
+
+
+def expected_best(scores, n):
+    best = partial(finetuning.expected_best, n=n, replacement=False)
+    lifted = [score - min(scores) for score in scores]  # so that squares have the same order
+    variance = best([x**2 for x in lifted]) - best(lifted) ** 2
+    return best(scores), math.sqrt(max(variance, 0.0))
+
+
 def shuffle_sentences(tokens, order, stops):
     sentences = split_sentences(torch.tensor(tokens, dtype=torch.long), stops)
     named = torch.tensor(order, dtype=torch.long).sort().values
@@ -265,18 +287,19 @@ def shuffle_sentences(tokens, order, stops):
 
 PARTS = {
     "shares": masked_softmax,
-    "gaussian_scores": kernels.gaussian,
+    "gaussian_scores": lambda q, k, h: kernels.gaussian(q / h, k / h),
     "predict": nadaraya_watson,
-    "AdditiveScores": kernels.Additive,
     "self_attention": lambda x, wq, wk, wv: attention(x @ wq, x @ wk, x @ wv),
     "scaled_attention": lambda q, k, v: attention(q, k, v, return_weights=True),
-    "causal_mask": masks.causal,
-    "padding_mask": masks.padding,
+    "causal_mask": causal_mask,
+    "padding_mask": padding_mask,
     "masked_shares": masked_softmax,
-    "decoder_mask": lambda x, pad: masks.causal(x.shape[-1]) & masks.padding(x, pad),
+    "decoder_mask": lambda x, end: masks.causal(x.shape[-1]) & padding_mask(x, end),
     "window_attention": window_attention,
-    "split_heads": heads.split_heads,
-    "merge_heads": heads.merge_heads,
+    "split_heads": lambda x, count: torch.stack(
+        [heads.split_heads(part, count) for part in x.chunk(3, dim=-1)]
+    ),
+    "merge_heads": lambda x, keep: heads.merge_heads(x * keep[:, None, None]),
     "MultiHead": MultiHead,
     "head_contributions": head_contributions,
     "grouped_attention": grouped_attention,
@@ -287,8 +310,8 @@ PARTS = {
     "shift": lambda delta, width, base=10_000.0: shift_matrix(delta, width, base=base),
     "turn": turn,
     "RotaryAttention": RotaryAttention,
-    "gelu": activations.gelu,
-    "apart": distance_to_equal_rows,
+    "gelu": lambda x, sigma: sigma * activations.gelu(x / sigma),
+    "apart": apart,
     "TokenNorm": TokenNorm,
     "ByteAlphabet": ByteAlphabet,
     "likeliest": lambda word, scores: best_segmentation(
@@ -302,7 +325,6 @@ PARTS = {
     "smoothed_loss": lambda logits, labels, pad, smoothing=0.1: smoothed_cross_entropy(
         logits, labels, smoothing=smoothing, pad=pad
     ),
-    "average_weights": average_checkpoints,
     "paper_rate": lambda step, width, warmup=4000: vaswani(width=width, warmup=warmup)(step),
     "accumulate": accumulate,
     "pair_input": pair_input,
@@ -315,7 +337,7 @@ PARTS = {
     "fresh_masks": fresh_masks,
     "find_translation": find_translation,
     "layer_rates": layer_rates,
-    "expected_best": finetuning.expected_best,
+    "expected_best": expected_best,
     "stop_early": lambda curves, looks: finetuning.stop_early(curves, looks)[:3],
     "span_loss": span_loss,
     "next_token": next_token,

@@ -127,8 +127,8 @@ def test_the_page_names_the_parts_that_are_answers():
 
 
 def test_a_part_that_is_an_answer_is_found():
-    assignment, question = ours.find("padding_mask")
-    assert parts.passing(assignment, question) == {"coursekit.masks.padding": 1.0}
+    assignment, question = ours.find("masked_shares")
+    assert parts.passing(assignment, question) == {"coursekit.attention.masked_softmax": 1.0}
 
 
 def test_what_is_not_in_step_is_not_published(tmp_path, small):

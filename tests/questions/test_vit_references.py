@@ -27,31 +27,55 @@ GRIDS = st.tuples(st.integers(1, 6), st.integers(1, 6))
 
 @settings(deadline=None)
 @given(st.integers(1, 3), st.integers(1, 4), GRIDS, SIDES)
-def test_cut_is_the_courses_patchify_and_loses_nothing(pictures, channels, grid, patch):
+def test_cut_side_by_side_is_the_courses_patchify_and_loses_nothing(
+    pictures, channels, grid, patch
+):
     size = tuple(patch * n for n in grid)
     images = randn(pictures, channels, *size, seed=1)
-    found = RIGHT.cut(images, patch)
+    found = RIGHT.cut(images, patch, patch)
     assert torch.equal(found, patchify(images, patch))
     assert torch.equal(unpatchify(found, patch, size), images)
 
 
-def test_a_linear_map_of_what_is_cut_is_a_convolution_with_steps_as_long_as_its_kernel():
+@settings(deadline=None)
+@given(st.integers(1, 3), GRIDS, SIDES, st.data())
+def test_each_overlapping_patch_is_the_courses_one_patch_of_a_square_of_the_picture(
+    channels, grid, patch, data
+):
+    stride = data.draw(st.integers(1, patch))
+    images = randn(2, channels, *(patch + stride * (n - 1) for n in grid), seed=1)
+    found = RIGHT.cut(images, patch, stride)
+    assert found.shape[1] == grid[0] * grid[1]
+    for n, (row, column) in enumerate(itertools.product(*map(range, grid))):
+        top, left = stride * row, stride * column
+        square = images[:, :, top : top + patch, left : left + patch]
+        assert torch.equal(found[:, n], patchify(square, patch)[:, 0])
+
+
+def test_a_linear_map_of_what_is_cut_is_a_convolution_of_the_same_stride():
     images, kernels = randn(2, 3, 8, 12, seed=2), randn(5, 3, 4, 4, seed=3)
-    maps = F.conv2d(images, kernels, stride=4)  # (B, D, rows, columns)
     matrix = kernels.permute(0, 2, 3, 1).reshape(5, -1)  # (D, P·P·C)
-    torch.testing.assert_close(RIGHT.cut(images, 4) @ matrix.T, maps.flatten(2).transpose(1, 2))
+    for stride in (4, 2, 1):
+        maps = F.conv2d(images, kernels, stride=stride)  # (B, D, rows, columns)
+        found = RIGHT.cut(images, 4, stride) @ matrix.T
+        torch.testing.assert_close(found, maps.flatten(2).transpose(1, 2))
 
 
 @settings(deadline=None)
-@given(st.integers(1, 20), st.integers(1, 20), st.integers(1, 8))
-def test_a_picture_is_refused_as_the_course_refuses_it(rows, columns, patch):
+@given(st.integers(1, 20), st.integers(1, 20), st.integers(1, 8), st.data())
+def test_a_picture_is_refused_where_the_last_patch_does_not_end_at_the_edge(
+    rows, columns, patch, data
+):
+    stride = data.draw(st.integers(1, patch))
     images = torch.zeros(1, 1, rows, columns)
-    if rows % patch or columns % patch:
-        for cut in (RIGHT.cut, patchify):
-            with pytest.raises(ValueError, match=rf"\b{patch}\b.*\b{rows}\b.*\b{columns}\b"):
-                cut(images, patch)
+    ends = [range(patch, side + 1, stride)[-1:] for side in (rows, columns)]
+    if [*map(list, ends)] == [[rows], [columns]]:
+        RIGHT.cut(images, patch, stride)
     else:
-        assert RIGHT.cut(images, patch).shape[1] == rows * columns // patch**2
+        with pytest.raises(
+            ValueError, match=rf"\b{patch}\b.*\b{stride}\b.*\b{rows}\b.*\b{columns}\b"
+        ):
+            RIGHT.cut(images, patch, stride)
 
 
 def test_the_course_reads_the_same_tokens():

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.random  # here, so that no case waits for it
 import torch
 from torch import Tensor, nn
 
