@@ -17,12 +17,13 @@ from coursekit.notebooks.moving import home
 ROOT = Path(__file__).resolve().parents[1]
 OURS, OTHER = "https://github.com/Some-Body/a.course", "https://github.com/else/where"
 NAMES = ("_config.yml", "README.md", "CITATION.cff", "pyproject.toml", "book/index.md")
+SOURCE = f"{SOURCES}/a01_kernels/a01_kernels.ipynb"
 NOTEBOOKS = (
     "notebooks/kernels.ipynb",
     "notebooks/data.ipynb",
     "notebooks/training/cold.ipynb",
     "notebooks/assignments/a01_kernels/a01_kernels.ipynb",
-    f"{SOURCES}/a01_kernels/a01_kernels.ipynb",
+    *([SOURCE] if (ROOT / SOURCE).is_file() else []),  # the public course has none
 )
 PACKAGE = "src/coursekit/address.py"
 

@@ -16,7 +16,7 @@ def gelu(x, sigma):
     return x * 0.5 * (1 + torch.erf(z / math.sqrt(2)))
 
 
-@visible("five numbers, σ = 1")
+@visible("five numbers, with a σ of 1")
 def five_numbers_sigma_1(student):
     return student.gelu(torch.tensor([-2.0, -1.0, 0.0, 1.0, 2.0]), 1.0)
 
@@ -75,7 +75,7 @@ def gelu_scalar(student):
     return student.gelu(torch.tensor(0.3), 0.4)
 
 
-@hidden("the input is left as it was, σ = 1")
+@hidden("the input is left as it was, with a σ of 1")
 def gelu_keeps(student):
     return after(student.gelu, randn(3, 4), 1.0)
 

@@ -10,13 +10,13 @@ from coursekit.questions import hidden, visible
 
 def power_law(runs):
     """Runs (parameters, embeddings, [(tokens, loss), ...]) -> a and b of loss = a · compute^(-b)"""
-    points = sorted(
+    points = [
         (6 * (parameters - embeddings) * tokens, loss)
         for parameters, embeddings, curve in runs
         for tokens, loss in curve
-    )
+    ]
     frontier, lowest = [], math.inf
-    for compute, loss in points:
+    for compute, loss in sorted(points):
         if loss < lowest:
             lowest = loss
             frontier.append((math.log(compute), math.log(loss)))

@@ -100,8 +100,9 @@ def paint_extremes(student):
 @hidden("the gradient at what was predicted, raw pixels too")
 def paint_gradient(student):
     predicted, patches = squares(4, 7, 6, seed=339)[::-1]
-    given = predicted, patches, masks(4, 7, seed=340)
-    return [gradients(student.paint_loss, *given, own)[1][0] for own in (True, False)]
+    marked = masks(4, 7, seed=340)
+    given = (marked, True), (marked, False), (marked & False, True)  # at last nothing is hidden
+    return [gradients(student.paint_loss, predicted, patches, *one)[1][0] for one in given]
 
 
 @hidden("what is perfect where it counts costs nothing")

@@ -54,7 +54,7 @@ class OwnAnswers:
                 sources[OURS] = source_of(question.reference)
             if question.name in solutions:
                 sources[SOLUTION] = solutions[question.name]
-            sources |= {part: _source(part) for part in question.parts if "/" not in part}
+            sources |= {part: _source(part) for part in question.parts}
             given = self._given.get(question.name, frozenset())
             marks = [(what, _marks(source) - given) for what, source in sources.items()]
             self._own[question.name] = [one for one in marks if len(one[1]) >= LONG]

@@ -340,7 +340,7 @@ def _parts(root: Path, name: str) -> list[str]:
     found = []
     for question in catalogue.load(root, name).questions:
         seen = parts.passing(catalogue.load(root, name), question)
-        if {*seen} != {part for part in question.parts if "/" not in part}:
+        if {*seen} != {*question.parts}:
             said = ", ".join(f"{part} ({share:.0%})" for part, share in seen.items()) or "none"
             found.append(
                 f"{question.name}: the parts of the library that earn more than {parts.FEW:.0%} "
