@@ -24,10 +24,10 @@ c.CourseDirectory.db_url = f"sqlite:///{root / 'autograder' / 'gradebook.db'}"
 # Nothing of a submission is believed before it is rebuilt, and nothing of it runs in a kernel.
 c.Autograde.sanitize_preprocessors = [
     "nbgrader.preprocessors.ClearOutput",
-    "coursekit.grading.nbgrader_executor.Rebuild",
+    "coursetools.grading.nbgrader_executor.Rebuild",
 ]
 c.Autograde.autograde_preprocessors = [
-    "coursekit.grading.nbgrader_executor.ExecuteByEngine",
+    "coursetools.grading.nbgrader_executor.ExecuteByEngine",
     "nbgrader.preprocessors.SaveAutoGrades",
     "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
@@ -35,5 +35,5 @@ c.Autograde.autograde_preprocessors = [
 
 # Late hand-ins: `rate` of the score for each day begun; an assignment's own rule is [late] in its
 # assignment.toml, and its deadline `due` there; without one, the deadline set in formgrader counts.
-c.AssignLatePenalties.plugin_class = "coursekit.grading.late_plugin.DailyPenalty"
+c.AssignLatePenalties.plugin_class = "coursetools.grading.late_plugin.DailyPenalty"
 c.DailyPenalty.solutions = str(root / "solutions")

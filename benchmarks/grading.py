@@ -30,12 +30,12 @@ from typing import Any
 
 from harness import RESULTS, arguments, resident, write
 
-from coursekit.assignments.rebuild import release_of
-from coursekit.course import SOURCES, quick_imports, source_folder
-from coursekit.grading.demo.demo import make_course
-from coursekit.grading.demo.invented import make_class
-from coursekit.grading.results.feedback import write_feedback
-from coursekit.grading.running.run import Options, grade_class
+from coursetools.assignments.rebuild import release_of
+from coursetools.course import SOURCES, quick_imports, source_folder
+from coursetools.grading.demo.demo import make_course
+from coursetools.grading.demo.invented import make_class
+from coursetools.grading.results.feedback import write_feedback
+from coursetools.grading.running.run import Options, grade_class
 
 ROOT = Path(__file__).resolve().parents[1]
 NAME, OWN = "tensors", "a01_kernels"

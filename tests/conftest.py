@@ -27,7 +27,7 @@ from hypothesis import settings
 os.environ["OMP_NUM_THREADS"] = "1"  # before anybody imports torch
 os.environ["MKL_NUM_THREADS"] = "1"
 
-from coursekit.course import private_folder, quick_imports, source_folder
+from coursetools.course import private_folder, quick_imports, source_folder
 
 with quick_imports():  # three seconds for each process of this run
     import jsonschema  # noqa: F401
@@ -260,7 +260,7 @@ class Classroom:
     @staticmethod
     def release() -> dict:
         """Return what students get, a copy to write into."""
-        from coursekit.assignments.rebuild import release_of
+        from coursetools.assignments.rebuild import release_of
 
         return copy.deepcopy(release_of(Ps1()))
 

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from coursekit.notebooks import imports
+from coursetools.notebooks import imports
 
 ROOT = Path(__file__).resolve().parents[1]
 ALWAYS = ("test_layers.py", "test_style.py", "test_people.py", "test_mutants.py")
@@ -23,7 +23,7 @@ READ = {
     "book": ("book/test_names.py", "book/test_lecture_map.py"),
     "notebooks": ("notebooks/test_lint.py", "notebooks/test_lint_assignments.py"),
     "solutions": ("questions/test_audit.py", "assignments/test_release.py"),
-    "results": ("trainings/test_results.py",),
+    "results": ("experiments/test_results.py",),
     "Makefile": ("test_cli.py",),
     "pyproject.toml": ("test_cli.py",),
 }

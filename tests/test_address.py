@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from coursekit import address, cli, doctor
+from coursekit import address
 from coursekit.check import answer
-from coursekit.course import SOURCES
-from coursekit.notebooks.lint import all_notebooks, lint
-from coursekit.notebooks.moving import home
+from coursetools import cli, doctor
+from coursetools.course import SOURCES
+from coursetools.notebooks.lint import all_notebooks, lint
+from coursetools.notebooks.moving import home
 
 ROOT = Path(__file__).resolve().parents[1]
 OURS, OTHER = "https://github.com/Some-Body/a.course", "https://github.com/else/where"
@@ -95,7 +96,7 @@ def test_one_command_sets_it_everywhere_and_another_one_anew(copy, capsys):
 
 
 def test_an_interrupted_move_is_finished_by_the_same_command(copy, capsys, monkeypatch):
-    from coursekit.notebooks import moving
+    from coursetools.notebooks import moving
 
     whole, left = moving._replace, [4]
 

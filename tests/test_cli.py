@@ -8,9 +8,10 @@ import sys
 
 import pytest
 
-from coursekit import __version__, cli, doctor
+from coursekit import __version__
 from coursekit.errors import CourseError
-from coursekit.notebooks import run
+from coursetools import cli, doctor
+from coursetools.notebooks import run
 
 
 @pytest.fixture
@@ -141,7 +142,7 @@ def test_the_options_reach_the_runner(inside, capsys, monkeypatch):
 
 
 def test_book_prints_the_path_of_its_first_page_last(inside, capsys, monkeypatch):
-    build = pytest.importorskip("coursekit.book.build")
+    build = pytest.importorskip("coursetools.book.build")
     seen = {}
 
     def built(root, **options):
@@ -201,7 +202,7 @@ def test_whatever_is_raised_becomes_a_sentence(capsys, monkeypatch, error, code,
 def test_a_reader_that_goes_away_is_no_error(inside):
     for number in range(30):
         inside.notebook(f"n{number}", "x = '" + "very long " * 30 + "'\n1 / = 2")
-    program = "import sys; from coursekit.cli import main; sys.exit(main(['notebooks', 'lint']))"
+    program = "import sys; from coursetools.cli import main; sys.exit(main(['notebooks', 'lint']))"
     command = [sys.executable, "-c", program]
     process = subprocess.Popen(
         command, cwd=inside.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

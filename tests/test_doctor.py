@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from coursekit import cli, doctor
-from coursekit.doctor import Check, as_json, as_table, examine, find_chromium, healthy
+from coursetools import cli, doctor
+from coursetools.doctor import Check, as_json, as_table, examine, find_chromium, healthy
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -52,7 +52,7 @@ def test_the_parts_load_nothing_beside_torch():
 )
 def test_help_loads_no_heavy_module(arguments):
     program = (
-        "import sys; from coursekit.cli import main\n"
+        "import sys; from coursetools.cli import main\n"
         f"code = main({arguments.split()!r})\n"
         f"sys.exit(code or sorted({HEAVY} & set(sys.modules)) or 0)"
     )

@@ -1,7 +1,8 @@
-"""Imports point upwards: parts know nothing of models, models nothing of the course around them.
+"""Imports point upwards: parts know nothing of models, learners' code nothing of teachers' tools.
 
-In the fourth layer stand the rooms of `ROOMS`, each above those that it may be imported by. And no
-files import each other in a circle, in whichever layer, not even for types.
+What a learner imports, `coursekit`, stands in layers; what teachers, authors and contributors run,
+`coursetools`, in the rooms of `ROOMS` below them, each above those that it may be imported by. And
+no files import each other in a circle, in whichever layer, not even for types.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import pytest
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 
+PACKAGES = ("coursekit", "coursetools")
 # The first part of a module's name below coursekit -> its layer; 0 may be imported by all.
 LAYERS = {
     0: ["__init__", "errors", "progress", "_check", "_lazy", "address", "packages"],
@@ -35,17 +37,18 @@ LAYERS = {
     ],
     2: ["models", "tokenizers", "decoding", "objectives", "box_ops", "average_precision"],
     3: ["data", "training", "analysis", "figures"],
+    4: ["submission"],
+    5: ["check", "exercises"],  # which is its old name
 }
-# The rooms of the course around them, from the top; a file that is named stands for itself.
+# The rooms of coursetools, from the top; a file that is named stands for itself.
 ROOMS = [
+    "__init__",
     "course",
     "jobs",
     "notebooks",
-    "trainings",
+    "experiments",
     "book",
     "assignments",
-    "exercises",  # the old name of what follows
-    "check",
     "questions",
     "grading",
     "grading.sandbox",
@@ -62,22 +65,23 @@ ROOMS = [
     "doctor",
     "cli",
 ]
-PLACES = {name: (layer, 0) for layer, names in LAYERS.items() for name in names}
-PLACES |= {name: (4, number) for number, name in enumerate(ROOMS)}
+PLACES = {f"coursekit.{name}": (layer, 0) for layer, names in LAYERS.items() for name in names}
+PLACES |= {f"coursetools.{name}": (9, number) for number, name in enumerate(ROOMS)}
 
 
 def modules(source: Path) -> dict[str, Path]:
-    """Return the name below coursekit of each file, `__init__` for the package's own."""
+    """Return the name of each file, `coursekit.__init__` for the package's own."""
     found = {}
-    for path in sorted((source / "coursekit").rglob("*.py")):
-        parts = path.relative_to(source / "coursekit").with_suffix("").parts
-        parts = parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts
-        found[".".join(parts)] = path
+    for path in sorted(source.rglob("*.py")):
+        parts = path.relative_to(source).with_suffix("").parts
+        parts = parts[:-1] if parts[-1] == "__init__" and len(parts) > 2 else parts
+        if parts[0] in PACKAGES:
+            found[".".join(parts)] = path
     return found
 
 
 def imported(path: Path, source: Path, known: dict[str, Path]) -> set[str]:
-    """Return the modules below coursekit that a file imports, typed or not."""
+    """Return the modules of ours that a file imports, typed or not."""
     package = list(path.parent.relative_to(source).parts)
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -89,11 +93,11 @@ def imported(path: Path, source: Path, known: dict[str, Path]) -> set[str]:
             dotted = [[*base, alias.name] for alias in node.names]
         else:
             continue
-        for first, *below in dotted:
-            if first == "coursekit":
+        for parts in dotted:
+            if parts[0] in PACKAGES:
                 # `from coursekit import __version__` is a name of the package's own file
-                names = (".".join(below[:n]) for n in range(len(below), 0, -1))
-                found.add(next((name for name in names if name in known), "__init__"))
+                names = (".".join(parts[:n]) for n in range(len(parts), 0, -1))
+                found.add(next((name for name in names if name in known), f"{parts[0]}.__init__"))
     return found
 
 
@@ -115,7 +119,7 @@ def violations(source: Path) -> list[str]:
         for other in sorted(imported(path, source, known)):
             there = place(other)
             if there is not None and there[1] > home[1]:
-                found.append(f"{where} imports {there[0]}, which is below it")
+                found.append(f"{where} imports {there[0].partition('.')[2]}, which is below it")
     return found
 
 
@@ -151,7 +155,8 @@ def test_a_circle_is_seen(course):
     course.module("coursekit/heads", "def f():\n    from coursekit.blocks import x")
     course.module("coursekit/blocks", "import coursekit.masks")
     course.module("coursekit/cost", "import coursekit.masks")
-    assert circles(course.root / "src") == [["blocks", "heads", "masks"]]
+    expected = ["coursekit.blocks", "coursekit.heads", "coursekit.masks"]
+    assert circles(course.root / "src") == [expected]
 
 
 def test_the_guide_names_the_parts():
@@ -164,33 +169,34 @@ def test_the_guide_names_the_parts():
     ("name", "line", "said"),
     [
         ("masks", "from coursekit.figures import show", "coursekit/masks.py imports figures"),
-        ("masks", "import coursekit.cli", "coursekit/masks.py imports cli"),
-        ("masks", "from coursekit import notebooks", "coursekit/masks.py imports notebooks"),
+        ("masks", "import coursetools.cli", "coursekit/masks.py imports cli"),
+        ("masks", "from coursetools import notebooks", "coursekit/masks.py imports notebooks"),
         (
             "questions/question",
-            "from coursekit.grading.text import one_line",
-            "coursekit/questions/question.py imports grading,",
+            "from coursetools.grading.text import one_line",
+            "coursetools/questions/question.py imports grading,",
         ),
         (
             "check/checking",
-            "from coursekit.questions.known import Known",
+            "from coursetools.questions.known import Known",
             "coursekit/check/checking.py imports questions,",
         ),
         (
             "check/handin",
-            "def f():\n    from coursekit.grading.verdict import Verdict",
+            "def f():\n    from coursetools.grading.verdict import Verdict",
             "coursekit/check/handin.py imports grading,",
         ),
         ("questions/known", "from coursekit.check.compare import same", None),
         (
             "grading/judging/judge",
-            "from coursekit.grading.results import pages",
-            "coursekit/grading/judging/judge.py imports grading.results,",
+            "from coursetools.grading.results import pages",
+            "coursetools/grading/judging/judge.py imports grading.results,",
         ),
-        ("grading/results/pages", "from coursekit.grading.judging import judge", None),
-        ("masks", "from . import notebooks", "coursekit/masks.py imports notebooks"),
-        ("masks", "def f():\n    from .cli import main", "coursekit/masks.py imports cli"),
-        ("figures/masks", "from ..cli import main", "coursekit/figures/masks.py imports cli"),
+        ("grading/results/pages", "from coursetools.grading.judging import judge", None),
+        ("masks", "from . import figures", "coursekit/masks.py imports figures"),
+        ("masks", "def f():\n    from .figures import a", "coursekit/masks.py imports figures"),
+        ("figures/masks", "from ..check import a", "coursekit/figures/masks.py imports check"),
+        ("check/checking", "import coursetools", "coursekit/check/checking.py imports __init__"),
         ("errors", "import coursekit.masks", "coursekit/errors.py imports masks"),
         ("new", "", "coursekit/new.py belongs to no layer"),
         ("newer/__init__", "", "coursekit/newer/__init__.py belongs to no layer"),
@@ -199,11 +205,13 @@ def test_the_guide_names_the_parts():
     ],
 )
 def test_a_violation_is_seen(course, name, line, said):
-    rooms = ("grading/text", "grading/verdict", "grading/results/pages", "grading/judging/judge")
-    rooms += ("check/compare", "questions/known")
-    for module in ("masks", "cli", "errors", "notebooks/run", "figures/masks", "blocks", *rooms):
+    for module in ("masks", "errors", "figures/masks", "blocks", "check/compare"):
         course.module(f"coursekit/{module}", "")
-    course.module(f"coursekit/{name}", line)
+    rooms = ("grading/text", "grading/verdict", "grading/results/pages", "grading/judging/judge")
+    for module in ("cli", "notebooks/run", "questions/known", *rooms):
+        course.module(f"coursetools/{module}", "")
+    tools = name.split("/")[0] in ("cli", "questions", "grading")
+    course.module(f"course{'tools' if tools else 'kit'}/{name}", line)
     found = violations(course.root / "src")
     assert (said is None and found == []) or (said is not None and len(found) == 1)
     assert said is None or found[0].startswith(said)

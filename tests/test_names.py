@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.notebooks.imports import closure, imports_of_cells
+from coursetools.notebooks.imports import closure, imports_of_cells
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "coursekit"

@@ -88,7 +88,7 @@ def test_every_coursekit_command_answers_help(guide):
     commands |= set(re.findall(r"bin/coursekit ([a-z ]+?) *#", guide.read_text(encoding="utf-8")))
     commands = {command.strip() for command in commands}
     assert commands
-    from coursekit.cli import main
+    from coursetools.cli import main
 
     for command in sorted(commands):
         try:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from coursekit.check.probe import module_gradients, randn
-from coursekit.questions import hidden, visible
+from coursetools.questions import hidden, visible
 
 
 class AdditiveScores(nn.Module):

@@ -7,7 +7,7 @@ import math
 import torch
 
 from coursekit.check.probe import randn
-from coursekit.questions import hidden, visible
+from coursetools.questions import hidden, visible
 
 from .shared import by_autograd
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from coursekit.check.probe import after
-from coursekit.questions import hidden, visible
+from coursetools.questions import hidden, visible
 
 from .shared import nines
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from coursekit.check.probe import gradients, randn
-from coursekit.questions import hidden, visible
+from coursetools.questions import hidden, visible
 
 
 def window_attention(q, k, v, radius):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from coursekit.check.probe import gradients, randn
-from coursekit.questions import hidden, visible
+from coursetools.questions import hidden, visible
 
 
 def relative_bias(table, length):

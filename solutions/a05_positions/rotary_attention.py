@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from coursekit.check.probe import module_gradients, randn
-from coursekit.questions import hidden, visible
+from coursetools.questions import hidden, visible
 
 from .turn import turn
 

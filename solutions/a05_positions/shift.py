@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from coursekit.positions import sinusoidal
-from coursekit.questions import hidden, visible
+from coursetools.questions import hidden, visible
 
 
 def shift(delta, width, base=10_000.0):

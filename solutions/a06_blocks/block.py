@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from coursekit.check.probe import module_gradients, randn
-from coursekit.questions import hidden, visible
+from coursetools.questions import hidden, visible
 
 from .feed_forward import FeedForward
 from .shared import block_shapes, fill

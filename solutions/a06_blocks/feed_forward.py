@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from coursekit.check.probe import after, module_gradients, randn
-from coursekit.questions import hidden, visible
+from coursetools.questions import hidden, visible
 
 from .gelu import gelu
 from .shared import fill

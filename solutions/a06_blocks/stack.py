@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import nn
 
 from coursekit.check.probe import module_gradients, randn
-from coursekit.questions import hidden, visible
+from coursetools.questions import hidden, visible
 
 from .block import Block
 from .shared import block_shapes, fill

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from coursekit.check.probe import after
-from coursekit.questions import hidden, visible
+from coursetools.questions import hidden, visible
 
 from .merge_pair import merge_pair
 

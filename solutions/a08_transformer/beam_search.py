@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from coursekit.check.probe import after, randn
-from coursekit.questions import hidden, visible
+from coursetools.questions import hidden, visible
 
 
 def beam_search(table, start, beams, end, longest, alpha=0.6):

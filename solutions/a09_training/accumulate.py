@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from coursekit.check.probe import after, randn
-from coursekit.questions import hidden, visible
+from coursetools.questions import hidden, visible
 
 
 def accumulate(weight, batches, pad=0):

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from coursekit.check.probe import after, randn
-from coursekit.questions import hidden, visible
+from coursetools.questions import hidden, visible
 
 
 def adamw_step(w, g, m, v, step, lr, betas=(0.9, 0.999), eps=1e-8, decay=0.01):

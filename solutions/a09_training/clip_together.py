@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from coursekit.check.probe import after, randn
-from coursekit.questions import hidden, visible
+from coursetools.questions import hidden, visible
 
 
 def clip_together(gradients, limit):

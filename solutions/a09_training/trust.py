@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from coursekit.questions import hidden, visible
+from coursetools.questions import hidden, visible
 
 
 def trust(step, beta2=0.999):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from coursekit.check.probe import after
-from coursekit.questions import hidden, visible
+from coursetools.questions import hidden, visible
 
 
 def pair_input(first, second, length, cls=101, sep=102, pad=0):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coursekit.questions import hidden, visible
+from coursetools.questions import hidden, visible
 
 
 def answer_f1(given, right):

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from coursekit.check.probe import Chance, after
-from coursekit.questions import hidden, visible
+from coursetools.questions import hidden, visible
 
 
 def equal_tokens(keep, budget, batches, base_batch=256, base_rate=1e-4):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from coursekit.check.probe import Chance, after
-from coursekit.questions import hidden, visible
+from coursetools.questions import hidden, visible
 
 
 def fresh_masks(tokens, special, mask, epoch, seed, copies=None, rate=0.15):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from coursekit.check.probe import after, randn
-from coursekit.questions import hidden, visible
+from coursetools.questions import hidden, visible
 
 
 def next_token(logits, temperature=1.0, top_k=None, top_p=1.0):

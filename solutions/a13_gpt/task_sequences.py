@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from coursekit.check.probe import after, randn
-from coursekit.questions import hidden, visible
+from coursetools.questions import hidden, visible
 
 from .shared import read, small_gpt
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from coursekit.check.probe import after
-from coursekit.questions import hidden, visible
+from coursetools.questions import hidden, visible
 
 
 def corrupt(tokens, spans, sentinel=32_099, end=1):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from coursekit.check.probe import after
-from coursekit.questions import hidden, visible
+from coursetools.questions import hidden, visible
 
 
 def infill(tokens, spans, mask=50_264):

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from coursekit.check.probe import after, gradients
-from coursekit.questions import hidden, visible
+from coursetools.questions import hidden, visible
 
 from .shared import spoken
 

@@ -7,7 +7,7 @@ import re
 import torch
 
 from coursekit.check.probe import after, gradients, randn
-from coursekit.questions import hidden, visible
+from coursetools.questions import hidden, visible
 
 
 def cut(images, patch, stride):

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from coursekit.check.probe import Chance, after, randn
-from coursekit.questions import hidden, visible
+from coursetools.questions import hidden, visible
 
 
 def few_shot(features, labels, unseen, classes, ridge=1.0):

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from coursekit.check.probe import after, gradients, randn
-from coursekit.questions import hidden, visible
+from coursetools.questions import hidden, visible
 
 
 def distil(class_logits, distil_logits, teacher_logits, labels, temperature=None, weight=0.5):

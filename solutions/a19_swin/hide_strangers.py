@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from coursekit.questions import hidden, visible
+from coursetools.questions import hidden, visible
 
 
 def hide_strangers(rows, columns, side, shift):

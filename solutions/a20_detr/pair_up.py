@@ -6,7 +6,7 @@ import torch
 from scipy.optimize import linear_sum_assignment
 
 from coursekit.check.probe import after, gradients
-from coursekit.questions import hidden, visible
+from coursetools.questions import hidden, visible
 
 from .giou import giou
 from .shared import crowd

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from coursekit.check.probe import Chance, after, gradients
-from coursekit.questions import hidden, visible
+from coursetools.questions import hidden, visible
 
 from .giou import giou
 from .shared import crowd

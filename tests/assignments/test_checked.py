@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coursekit.assignments.checked import Checked
+from coursekit.submission.checked import Checked
 
 CELLS = """
 def answer():

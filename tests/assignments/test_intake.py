@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coursekit.assignments.intake import Malformed, read
-from coursekit.assignments.limits import Limits
+from coursekit.submission.intake import Malformed, read
+from coursekit.submission.limits import Limits
 
 
 def notebook(*cells: object, **further: object) -> bytes:

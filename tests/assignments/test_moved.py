@@ -16,10 +16,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coursekit.assignments import regions
-from coursekit.assignments.checked import Checked
-from coursekit.assignments.rebuild import rebuild, release_of
-from coursekit.assignments.release import source, sources
+from coursekit.submission import regions
+from coursekit.submission.checked import Checked
+from coursetools.assignments.rebuild import rebuild, release_of
+from coursetools.assignments.release import source, sources
 
 ROOT = Path(__file__).resolve().parents[2]
 MASTERS = {

@@ -8,9 +8,9 @@ import time
 
 import pytest
 
-from coursekit.assignments.intake import Malformed
-from coursekit.assignments.matching import BY_PLACE
-from coursekit.assignments.rebuild import rebuild, release_of
+from coursekit.submission.intake import Malformed
+from coursetools.assignments.matching import BY_PLACE
+from coursetools.assignments.rebuild import rebuild, release_of
 
 
 def run(notebook: dict, names: str = "square cube") -> dict:

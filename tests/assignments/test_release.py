@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.assignments import release
 from coursekit.errors import CourseError
-from coursekit.questions import public
-from coursekit.questions.compiling import PLACE
-from coursekit.questions.leaks import leaks
+from coursetools.assignments import release
+from coursetools.questions import public
+from coursetools.questions.compiling import PLACE
+from coursetools.questions.leaks import leaks
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = release.sources(ROOT)

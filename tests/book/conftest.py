@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.notebooks.run import lecture_notebooks, run_notebooks
+from coursetools.notebooks.run import lecture_notebooks, run_notebooks
 
 ROOT = Path(__file__).resolve().parents[2]
 

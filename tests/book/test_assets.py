@@ -11,7 +11,7 @@ import tarfile
 
 import pytest
 
-from coursekit.book import assets
+from coursetools.book import assets
 
 FILES = {"package/a.js": b"let a;", "package/fonts/b.woff": b"font", "package/unused.js": b"no"}
 

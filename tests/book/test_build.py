@@ -18,9 +18,9 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.book import assets, guides
-from coursekit.book.build import build_book, pages
 from coursekit.errors import CourseError
+from coursetools.book import assets, guides
+from coursetools.book.build import build_book, pages
 
 
 @pytest.fixture(autouse=True)
@@ -172,7 +172,7 @@ def test_a_broken_notebook_stops_the_build_until_it_is_mended(built, capfd):
 def test_the_command_answers_with_a_sentence_and_a_code(course):
     edit(course / "notebooks" / "other.ipynb", "print(6 * 7)", "print(6 / 0)")
     done = subprocess.run(
-        [sys.executable, "-m", "coursekit.cli", "book", "--quiet", "--root", str(course)],
+        [sys.executable, "-m", "coursetools.cli", "book", "--quiet", "--root", str(course)],
         env={**os.environ, "PATH": str(course)}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode != 0

@@ -14,16 +14,16 @@ import torch
 
 from coursekit import quick
 from coursekit.analysis.energy import PUBLISHED
-from coursekit.book.lecture_map import DECKS
 from coursekit.check import compiled
 from coursekit.data.commands import commands, phrases, split_commands
 from coursekit.data.splits import SHARES
 from coursekit.data.verses import verses
 from coursekit.models import GPT, GPTConfig
-from coursekit.notebooks.imports import read_notebook
 from coursekit.tokenizers import unigram
 from coursekit.training.translation import LONGER
-from coursekit.trainings import forecast, rehearsal
+from coursetools.book.lecture_map import DECKS
+from coursetools.experiments import forecast, rehearsal
+from coursetools.notebooks.imports import read_notebook
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -418,6 +418,6 @@ def test_the_chapter_on_training():
 
 
 def test_the_page_on_grading():
-    demo = (ROOT / "src/coursekit/grading/demo/demo.py").read_text(encoding="utf-8")
+    demo = (ROOT / "src/coursetools/grading/demo/demo.py").read_text(encoding="utf-8")
     assert "arguments.students or 60" in demo
     assert len(compiled.load("a01_kernels").questions) == 5

@@ -13,7 +13,7 @@ import pytest
 
 from coursekit.data.speeches import speeches
 from coursekit.models import GPTConfig
-from coursekit.notebooks.imports import read_notebook
+from coursetools.notebooks.imports import read_notebook
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "book").glob("*.md"))

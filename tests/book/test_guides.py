@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.book import guides
-from coursekit.book.contents import chapters, formulas, parts, sections, title, words
 from coursekit.errors import CourseError
+from coursetools.book import guides
+from coursetools.book.contents import chapters, formulas, parts, sections, title, words
 
 ROOT = Path(__file__).resolve().parents[2]
 TOC = """format: jb-book

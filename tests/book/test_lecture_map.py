@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.book import lecture_map
 from coursekit.errors import CourseError
+from coursetools.book import lecture_map
 
 ROOT = Path(__file__).resolve().parents[2]
 HEADER = ",".join(lecture_map.COLUMNS)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.book import lecture_map
+from coursetools.book import lecture_map
 
 ROOT = Path(__file__).resolve().parents[2]
 HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)

@@ -14,13 +14,13 @@ from urllib.parse import unquote
 
 import pytest
 
-from coursekit.book import assets, guides
-from coursekit.book.build import build_book, pages
-from coursekit.book.contents import chapters, sections, title
-from coursekit.doctor import find_chromium
-from coursekit.notebooks.first_cells import repository
-from coursekit.notebooks.imports import read_notebook
-from coursekit.notebooks.run import executed_copy, lecture_notebooks, run_notebooks, stale
+from coursetools.book import assets, guides
+from coursetools.book.build import build_book, pages
+from coursetools.book.contents import chapters, sections, title
+from coursetools.doctor import find_chromium
+from coursetools.notebooks.first_cells import repository
+from coursetools.notebooks.imports import read_notebook
+from coursetools.notebooks.run import executed_copy, lecture_notebooks, run_notebooks, stale
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = pages(ROOT)

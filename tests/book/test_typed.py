@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.book.contents import words
-from coursekit.book.typed import Block, blocks, pages, typed_numbers
+from coursetools.book.contents import words
+from coursetools.book.typed import Block, blocks, pages, typed_numbers
 
 ROOT = Path(__file__).resolve().parents[2]
 

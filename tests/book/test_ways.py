@@ -9,10 +9,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from coursekit.book import drawings, ways
-from coursekit.book.contents import chapters, page, words
 from coursekit.check import compiled
-from coursekit.questions import catalogue
+from coursetools.book import drawings, ways
+from coursetools.book.contents import chapters, page, words
+from coursetools.questions import catalogue
 
 ROOT = Path(__file__).resolve().parents[2]
 TOC = """root: book/index

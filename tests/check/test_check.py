@@ -18,7 +18,7 @@ from torch import nn
 
 from coursekit.address import HOME, is_set
 from coursekit.check import check, checking, compiled, handin
-from coursekit.questions.known import Known
+from coursetools.questions.known import Known
 
 QUESTIONS = [
     pytest.param(question, id=question.name)

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.assignments.limits import Limits
-from coursekit.assignments.release import released, source
 from coursekit.check import handin, whereabouts
+from coursekit.submission.limits import Limits
+from coursetools.assignments.release import released, source
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "a01_kernels"

@@ -6,8 +6,8 @@ import ours
 import pytest
 import torch
 
-from coursekit.assignments.forbidden import ATTENTION, SOFTMAX, used
 from coursekit.check.probe import after, gradients, module_gradients, randn
+from coursekit.submission.forbidden import ATTENTION, SOFTMAX, used
 
 
 def test_gradients_are_those_of_a_weighted_sum():
@@ -92,4 +92,4 @@ def test_imports_of_other_cells_and_whole_packages_count():
     assert used("from coursekit.attention import attention", ATTENTION) == ["coursekit"]
     check_only = "from coursekit.exercises import check"
     assert used("check(f)", ATTENTION, check_only) == used(check_only, ATTENTION) == []
-    assert used("from coursekit.questions import catalogue", ATTENTION) == ["coursekit"]
+    assert used("from coursetools.questions import catalogue", ATTENTION) == ["coursekit"]

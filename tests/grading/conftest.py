@@ -10,7 +10,7 @@ import pytest
 @pytest.fixture(scope="session")
 def empty_gradebook(once) -> Path:
     """Return the file of a gradebook as nbgrader makes it; to make one takes a second."""
-    from coursekit.grading.gradebook.database import _venv_on_path, load_nbgrader
+    from coursetools.grading.gradebook.database import _venv_on_path, load_nbgrader
 
     def make(folder: Path) -> None:
         load_nbgrader()
@@ -27,7 +27,7 @@ def quick_gradebook(empty_gradebook, monkeypatch) -> None:
     """Let the writer copy that file, where it would make one."""
     import shutil
 
-    from coursekit.grading.gradebook.database import Database
+    from coursetools.grading.gradebook.database import Database
 
     original = Database._create_tables
 

@@ -9,10 +9,10 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from coursekit.assignments.intake import Malformed
-from coursekit.assignments.rebuild import rebuild
 from coursekit.errors import CourseError
-from coursekit.grading.verdict import CaseVerdict, QuestionVerdict, Verdict
+from coursekit.submission.intake import Malformed
+from coursetools.assignments.rebuild import rebuild
+from coursetools.grading.verdict import CaseVerdict, QuestionVerdict, Verdict
 
 POINTS = {"square": 2.0, "cube": 3.0}
 RIGHT = {"square": "x * x", "cube": "x ** 3"}

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.assignments.release import source
-from coursekit.grading.own_answers import OURS, SOLUTION, OwnAnswers
-from coursekit.questions import catalogue
-from coursekit.questions.wrong import source_of
+from coursetools.assignments.release import source
+from coursetools.grading.own_answers import OURS, SOLUTION, OwnAnswers
+from coursetools.questions import catalogue
+from coursetools.questions.wrong import source_of
 
 ROOT = Path(__file__).parents[2]
 

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from coursekit.errors import CourseError
-from coursekit.jobs.pool import Pool
+from coursetools.jobs.pool import Pool
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals are those of POSIX")
 TOY = """
@@ -156,7 +156,7 @@ def test_a_machine_that_starts_no_process_is_one_sentence(monkeypatch):
     def refuse(*_, **options):
         raise OSError(11, "Resource temporarily unavailable")
 
-    monkeypatch.setattr("coursekit.jobs.pool.subprocess.Popen", refuse)
+    monkeypatch.setattr("coursetools.jobs.pool.subprocess.Popen", refuse)
     with pytest.raises(CourseError, match=r"can be started \(Resource temporarily unavailable\)"):
         answers([("start", 1)])
 

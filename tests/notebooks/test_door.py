@@ -25,10 +25,11 @@ from pathlib import Path
 import pytest
 
 from coursekit.data.scenes import CLASSES, OTHERS, PHOTOS
-from coursekit.notebooks.imports import parse_cell, read_notebook
-from coursekit.notebooks.moving import move
-from coursekit.notebooks.needs import packages
-from coursekit.notebooks.run import lecture_notebooks
+from coursekit.submission.cells import parse_cell
+from coursetools.notebooks.imports import read_notebook
+from coursetools.notebooks.moving import move
+from coursetools.notebooks.needs import packages
+from coursetools.notebooks.run import lecture_notebooks
 
 ROOT = Path(__file__).resolve().parents[2]
 HOME = "https://github.com/somebody/attention"

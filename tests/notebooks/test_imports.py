@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from coursekit.errors import CourseError
-from coursekit.notebooks import imports
-from coursekit.notebooks.imports import cache_key, closure, parse_cell, python_of
+from coursetools.notebooks import imports
+from coursekit.submission.cells import parse_cell, python_of
+from coursetools.notebooks.imports import cache_key, closure
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -363,7 +364,7 @@ def test_a_file_that_is_no_notebook_is_named(course, content):
 def test_the_key_is_read_without_loading_torch_or_the_notebook_tools(course):
     path = course.notebook("one", "from coursekit import masks")
     program = (
-        f"import sys; from coursekit.notebooks.imports import cache_key; cache_key({str(path)!r})\n"
+        f"import sys; from coursetools.notebooks.imports import cache_key; cache_key({str(path)!r})\n"
         "print({'torch', 'numpy', 'nbformat', 'IPython', 'nbclient'} & set(sys.modules))"
     )
     run = subprocess.run(

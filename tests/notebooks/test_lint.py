@@ -9,7 +9,7 @@ import pytest
 
 from coursekit.address import UNSET
 from coursekit.errors import CourseError
-from coursekit.notebooks.lint import all_notebooks, fix, lint
+from coursetools.notebooks.lint import all_notebooks, fix, lint
 
 ROOT = Path(__file__).resolve().parents[2]
 SHOW = (

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.assignments.release import released, source, sources
-from coursekit.notebooks.lint import all_notebooks, fix, lint
+from coursetools.assignments.release import released, source, sources
+from coursetools.notebooks.lint import all_notebooks, fix, lint
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "a01_kernels"

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.book.contents import chapters
-from coursekit.notebooks.imports import parse_cell, read_notebook
-from coursekit.notebooks.run import lecture_notebooks
+from coursetools.book.contents import chapters
+from coursekit.submission.cells import parse_cell
+from coursetools.notebooks.imports import read_notebook
+from coursetools.notebooks.run import lecture_notebooks
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = lecture_notebooks(ROOT)

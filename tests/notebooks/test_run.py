@@ -15,8 +15,8 @@ import psutil
 import pytest
 
 from coursekit.errors import CourseError
-from coursekit.notebooks import worker
-from coursekit.notebooks.run import (
+from coursetools.notebooks import worker
+from coursetools.notebooks.run import (
     NotebookError,
     executed_copy,
     executed_folder,
@@ -279,7 +279,7 @@ def test_the_record_is_gone_before_the_copy_is_replaced(course, monkeypatch):
 
 
 def start(course, *arguments):
-    command = [sys.executable, "-m", "coursekit.cli", "notebooks", "run", *arguments]
+    command = [sys.executable, "-m", "coursetools.cli", "notebooks", "run", *arguments]
     return subprocess.Popen(
         command,
         cwd=course.root,

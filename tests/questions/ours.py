@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from coursekit.assignments.release import source
 from coursekit.check.outcome import differ, observe
-from coursekit.questions import catalogue
-from coursekit.questions.question import Assignment, Question
+from coursetools.assignments.release import source
+from coursetools.questions import catalogue
+from coursetools.questions.question import Assignment, Question
 
 ROOT = Path(__file__).parents[2]
 

@@ -24,7 +24,7 @@ from coursekit.objectives.preferences import (
     kl_to_reference,
     sequence_log_probability,
 )
-from coursekit.questions import catalogue
+from coursetools.questions import catalogue
 
 RIGHT = catalogue.references(ours.load("a15_alignment"))
 DOUBLE = torch.float64

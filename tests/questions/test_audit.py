@@ -12,12 +12,12 @@ from pathlib import Path
 import ours
 import pytest
 
-from coursekit.assignments.release import read, release, source, sources, write_release
 from coursekit.check import check
 from coursekit.errors import CourseError
-from coursekit.questions import audit, catalogue, compiling, known
-from coursekit.questions.question import Case
-from coursekit.questions.wrong import as_cell
+from coursetools.assignments.release import read, release, source, sources, write_release
+from coursetools.questions import audit, catalogue, compiling, known
+from coursetools.questions.question import Case
+from coursetools.questions.wrong import as_cell
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "a01_kernels"
@@ -135,7 +135,7 @@ def test_a_blank_that_earns_points_is_said(copy):
 
 @pytest.mark.usefixtures("only_the_first")
 def test_a_table_of_the_visible_cases_that_earns_too_much_is_said(copy, monkeypatch):
-    monkeypatch.setattr("coursekit.questions.known.CHEAP", 1.0)
+    monkeypatch.setattr("coursetools.questions.known.CHEAP", 1.0)
     assert problems(copy) == ["a table of the visible cases earns 42%"]
 
 

@@ -11,7 +11,7 @@ import torch
 
 from coursekit.objectives.masked_lm import mlm_mask
 from coursekit.objectives.special_tokens import SpecialTokens
-from coursekit.questions import catalogue
+from coursetools.questions import catalogue
 
 RIGHT = catalogue.references(ours.load("a10_bert"))
 VOCABULARY = 60

@@ -8,12 +8,12 @@ import re
 import ours
 import pytest
 
-from coursekit.assignments.release import source
 from coursekit.errors import CourseError
-from coursekit.questions import catalogue
-from coursekit.questions.mistakes import read
-from coursekit.questions.question import Case, Misconception, hidden, visible
-from coursekit.questions.wrong import Edit, Whole
+from coursetools.assignments.release import source
+from coursetools.questions import catalogue
+from coursetools.questions.mistakes import read
+from coursetools.questions.question import Case, Misconception, hidden, visible
+from coursetools.questions.wrong import Edit, Whole
 
 NAME = "a01_kernels"
 FILES = dict(catalogue.texts(ours.ROOT, NAME))

@@ -24,7 +24,7 @@ from coursekit.check.probe import randn
 from coursekit.objectives.detection import DetectionLoss
 from coursekit.objectives.matcher import HungarianMatcher, assign
 from coursekit.positions import padded_sine_2d
-from coursekit.questions import catalogue
+from coursetools.questions import catalogue
 
 ASSIGNMENT = ours.load("a20_detr")
 RIGHT = catalogue.references(ASSIGNMENT)

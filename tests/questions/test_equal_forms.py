@@ -11,11 +11,11 @@ from equal_forms import EQUAL, MOVED
 
 from coursekit.check.fresh import usual_numbers
 from coursekit.check.outcome import observe
-from coursekit.questions import catalogue
-from coursekit.questions.audit import share
-from coursekit.questions.idle import instead
-from coursekit.questions.known import Known
-from coursekit.questions.wrong import Edit
+from coursetools.questions import catalogue
+from coursetools.questions.audit import share
+from coursetools.questions.idle import instead
+from coursetools.questions.known import Known
+from coursetools.questions.wrong import Edit
 
 LARGE = 100
 USUAL = 1e-5

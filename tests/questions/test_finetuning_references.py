@@ -11,8 +11,8 @@ import torch
 
 from coursekit.check.probe import randn
 from coursekit.models.bert import Bert, BertConfig
-from coursekit.questions import catalogue
 from coursekit.training.finetuning import fresh_top
+from coursetools.questions import catalogue
 
 SHARED = ours.module("a12_finetuning", "shared")
 became, learned = SHARED.became, SHARED.learned

@@ -9,11 +9,11 @@ import ours
 import pytest
 
 import coursekit
-from coursekit.course import private_folder
-from coursekit.grading.judging.master import Master
-from coursekit.grading.running.keys import engine_version
-from coursekit.grading.sandbox.hiding import hidden
-from coursekit.questions import catalogue
+from coursetools.course import private_folder
+from coursetools.grading.judging.master import Master
+from coursetools.grading.running.keys import engine_version
+from coursetools.grading.sandbox.hiding import hidden
+from coursetools.questions import catalogue
 
 PACKAGE = Path(coursekit.__file__).parent
 FILES = [

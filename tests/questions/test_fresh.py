@@ -10,10 +10,10 @@ import torch
 from coursekit.check import check
 from coursekit.check.fresh import copied, same_chance, seal
 from coursekit.errors import CourseError
-from coursekit.questions.idle import idle
-from coursekit.questions.known import Known
-from coursekit.questions.question import Case
-from coursekit.questions.shared import refuse_shared
+from coursetools.questions.idle import idle
+from coursetools.questions.known import Known
+from coursetools.questions.question import Case
+from coursetools.questions.shared import refuse_shared
 
 SHARES = ours.ROOT / "solutions" / "a01_kernels" / "shares.py"
 ROWS = """

@@ -16,13 +16,13 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coursekit.assignments.release import read as notebook
-from coursekit.assignments.release import source
 from coursekit.check.probe import randn
 from coursekit.choosing import sample
 from coursekit.decoding import generate, left_pad
-from coursekit.questions import catalogue
-from coursekit.questions.wrong import source_of
+from coursetools.assignments.release import read as notebook
+from coursetools.assignments.release import source
+from coursetools.questions import catalogue
+from coursetools.questions.wrong import source_of
 
 ROOT = Path(__file__).parents[2]
 RIGHT = catalogue.references(ours.load("a13_gpt"))

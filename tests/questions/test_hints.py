@@ -8,8 +8,8 @@ from pathlib import Path
 import ours
 import pytest
 
-from coursekit.assignments.release import read, source
-from coursekit.questions.wrong import source_of
+from coursetools.assignments.release import read, source
+from coursetools.questions.wrong import source_of
 
 ROOT = Path(__file__).parents[2]
 QUESTIONS = [

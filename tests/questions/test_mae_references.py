@@ -17,7 +17,7 @@ from coursekit.models.mae import MAE, MAEConfig, Painting, masked_patch_loss, ra
 from coursekit.models.patches import patchify, unpatchify
 from coursekit.models.vit import ViTConfig
 from coursekit.objectives.distillation import distillation
-from coursekit.questions import catalogue
+from coursetools.questions import catalogue
 
 RIGHT = catalogue.references(ours.load("a18_mae"))
 DOUBLE = torch.float64

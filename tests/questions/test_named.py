@@ -13,10 +13,10 @@ import pytest
 
 from coursekit.check import check
 from coursekit.check.outcome import Outcome, differ, observe
-from coursekit.questions import catalogue
-from coursekit.questions.known import Known
-from coursekit.questions.question import Misconception
-from coursekit.questions.wrong import Edit
+from coursetools.questions import catalogue
+from coursetools.questions.known import Known
+from coursetools.questions.question import Misconception
+from coursetools.questions.wrong import Edit
 
 NAMES = ["early_stop", "pair_input", "infill"]
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.assignments.release import source
 from coursekit.check import compiled
-from coursekit.course import SOURCES
 from coursekit.errors import CourseError
-from coursekit.questions.compiling import PLACE
-from coursekit.questions.new import new
+from coursetools.assignments.release import source
+from coursetools.course import SOURCES
+from coursetools.questions.compiling import PLACE
+from coursetools.questions.new import new
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "a10_mixing"
@@ -43,7 +43,7 @@ def typed(clone, *words):
 
 
 def coursekit(clone, line):
-    return typed(clone, "coursekit.cli", *line.split("#")[0].split()[1:])
+    return typed(clone, "coursetools.cli", *line.split("#")[0].split()[1:])
 
 
 def fill_in(clone):

@@ -10,11 +10,11 @@ from torch import nn
 
 from coursekit.check.outcome import differ, observe
 from coursekit.check.probe import gradients, randn
-from coursekit.questions import catalogue
-from coursekit.questions.by_heart import by_heart
-from coursekit.questions.known import CHEAP, Known
-from coursekit.questions.question import Assignment, Case, Question
-from coursekit.questions.rounding import in_double, nudged
+from coursetools.questions import catalogue
+from coursetools.questions.by_heart import by_heart
+from coursetools.questions.known import CHEAP, Known
+from coursetools.questions.question import Assignment, Case, Question
+from coursetools.questions.rounding import in_double, nudged
 
 
 def twice(x):

@@ -17,10 +17,10 @@ from ours import ROOT
 
 from coursekit.check import compiled
 from coursekit.errors import CourseError
-from coursekit.questions import catalogue, parts
-from coursekit.questions.known import Known
-from coursekit.questions.public import public, publish, write_solution
-from coursekit.questions.wrong import source_of
+from coursetools.questions import catalogue, parts
+from coursetools.questions.known import Known
+from coursetools.questions.public import public, publish, write_solution
+from coursetools.questions.wrong import source_of
 
 PAIRS = ours.everything()
 IDS = [question.name for _, question in PAIRS]

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from coursekit.objectives.input_formats import full_sentences
 from coursekit.objectives.special_tokens import SpecialTokens
-from coursekit.questions import catalogue
+from coursetools.questions import catalogue
 
 RIGHT = catalogue.references(ours.load("a11_roberta"))
 IDS = st.integers(4, 99)

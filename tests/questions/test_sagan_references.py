@@ -17,7 +17,7 @@ from torch.nn.utils.parametrizations import spectral_norm
 
 from coursekit.check.probe import randn
 from coursekit.models.sagan import SelfAttention2d
-from coursekit.questions import catalogue
+from coursetools.questions import catalogue
 
 RIGHT = catalogue.references(ours.load("a16_sagan"))
 DOUBLE = torch.float64

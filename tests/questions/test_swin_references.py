@@ -27,7 +27,7 @@ from coursekit.models.swin import (
     window_partition,
     window_reverse,
 )
-from coursekit.questions import catalogue
+from coursetools.questions import catalogue
 
 RIGHT = catalogue.references(ours.load("a19_swin"))
 DOUBLE = torch.float64

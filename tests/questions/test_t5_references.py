@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from coursekit.objectives.denoising import sentence_permutation, text_infilling
 from coursekit.objectives.span_corruption import SpanCorruption, corrupt_spans, restore
-from coursekit.questions import catalogue
+from coursetools.questions import catalogue
 
 RIGHT = catalogue.references(ours.load("a14_t5"))
 SEEDS = st.integers(0, 10_000)

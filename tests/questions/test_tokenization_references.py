@@ -8,11 +8,11 @@ from collections import Counter
 import ours
 import pytest
 
-from coursekit.questions.catalogue import references
 from coursekit.tokenizers.bpe import BPE
 from coursekit.tokenizers.byte_bpe import ByteBPE
 from coursekit.tokenizers.unigram import segmentations
 from coursekit.tokenizers.wordpiece import WordPiece
+from coursetools.questions.catalogue import references
 
 RIGHT = references(ours.load("a07_tokenization"))
 

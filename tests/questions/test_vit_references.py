@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from coursekit.check.probe import randn
 from coursekit.models.patches import GridPositions, patchify, unpatchify
 from coursekit.models.vit import ViT, ViTConfig
-from coursekit.questions import catalogue
+from coursetools.questions import catalogue
 
 RIGHT = catalogue.references(ours.load("a17_vit"))
 DOUBLE = torch.float64

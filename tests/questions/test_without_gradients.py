@@ -7,7 +7,7 @@ import pytest
 import torch
 from test_equal_forms import known, outcomes
 
-from coursekit.questions.idle import instead
+from coursetools.questions.idle import instead
 
 
 def without(function, method):

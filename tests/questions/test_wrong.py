@@ -10,7 +10,7 @@ import ours
 import pytest
 
 from coursekit.errors import CourseError
-from coursekit.questions.wrong import Edit, Whole, as_cell
+from coursetools.questions.wrong import Edit, Whole, as_cell
 
 ROOM = 2
 

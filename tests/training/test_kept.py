@@ -21,7 +21,7 @@ from coursekit.models import (
 )
 from coursekit.training import kept, records
 from coursekit.training.records import KEEP, RESULT, record, trained
-from coursekit.trainings.results import write_result
+from coursetools.experiments.results import write_result
 
 SIZES = {"vocabulary": 9, "width": 8, "depth": 1, "heads": 2, "hidden": 8}
 

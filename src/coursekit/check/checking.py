@@ -17,13 +17,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from coursekit.assignments import forbidden
 from coursekit.check import compiled
 from coursekit.check.answer import Answer
 from coursekit.check.clock import Printed, TooLong, limit, silence
 from coursekit.check.compiled import CompiledAssignment, CompiledQuestion
 from coursekit.check.excerpt import excerpt
 from coursekit.check.outcome import Outcome
+from coursekit.submission import forbidden
 
 SECONDS = 5.0  # of work, for all cases of a question
 MISSING = object()

@@ -18,12 +18,12 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from coursekit.assignments import forbidden, intake, regions
-from coursekit.assignments.limits import Limits
 from coursekit.check.compiled import CompiledAssignment, CompiledQuestion, load, names
 from coursekit.check.rehearsal import Ran, rehearse
 from coursekit.errors import CourseError
-from coursekit.notebooks.imports import parse_cell
+from coursekit.submission import forbidden, intake, regions
+from coursekit.submission.cells import parse_cell
+from coursekit.submission.limits import Limits
 
 INPUT = re.compile(r"(?<![\w.])input\(")  # Python's own; not pair_input or a layer's self.input
 ASK = (

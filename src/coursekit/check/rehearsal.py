@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from coursekit.assignments.limits import Limits
+from coursekit.submission.limits import Limits
 
 START = 60.0  # seconds for Python and torch to be there
 
@@ -153,8 +153,8 @@ def main() -> None:
 def _cells(sources: list[str]) -> Iterator[dict[str, Any]]:
     import coursekit.check
     import coursekit.exercises
-    from coursekit.assignments.notebook import Notebook
     from coursekit.check.answer import Answer
+    from coursekit.submission.notebook import Notebook
 
     for home in (coursekit.check, coursekit.exercises):
         home.submit_check = lambda *_, **__: None  # no rehearsal in a rehearsal

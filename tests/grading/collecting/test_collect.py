@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from coursekit.errors import CourseError
-from coursekit.grading.collecting.collect import attempts_of, collect
-from coursekit.grading.collecting.origins import from_exchange, from_folder, from_zip
-from coursekit.grading.collecting.roster import Person, read_csv
-from coursekit.grading.folders import Folders
+from coursetools.grading.collecting.collect import attempts_of, collect
+from coursetools.grading.collecting.origins import from_exchange, from_folder, from_zip
+from coursetools.grading.collecting.roster import Person, read_csv
+from coursetools.grading.folders import Folders
 
 NOTEBOOK = json.dumps({"cells": [], "nbformat": 4})
 
@@ -143,11 +143,11 @@ def test_zips_that_are_none(folders, tmp_path, monkeypatch):
     with pytest.raises(CourseError, match="not a zip"):
         collect(folders, from_zip(path, "ps1"))
     many = archive(tmp_path / "many.zip", {f"s{n}.ipynb": "x" for n in range(30)})
-    monkeypatch.setattr("coursekit.grading.collecting.origins.MEMBERS", 29)
+    monkeypatch.setattr("coursetools.grading.collecting.origins.MEMBERS", 29)
     with pytest.raises(CourseError, match="holds 30 files"):
         collect(folders, from_zip(many, "ps1"))
-    monkeypatch.setattr("coursekit.grading.collecting.origins.MEMBERS", 99)
-    monkeypatch.setattr("coursekit.grading.collecting.origins.TOTAL", 29)
+    monkeypatch.setattr("coursetools.grading.collecting.origins.MEMBERS", 99)
+    monkeypatch.setattr("coursetools.grading.collecting.origins.TOTAL", 29)
     with pytest.raises(CourseError, match="larger inside"):
         collect(folders, from_zip(many, "ps1"))
 
@@ -311,8 +311,8 @@ def test_a_file_that_is_too_large_is_told_as_that(
     classroom, folders, tmp_path, quick_gradebook, form
 ):
     """To its student too, who would read "no notebook" otherwise; a smaller one mends it."""
-    from coursekit.grading.results.feedback import write_feedback
-    from coursekit.grading.running.run import Options, grade_class
+    from coursetools.grading.results.feedback import write_feedback
+    from coursetools.grading.running.run import Options, grade_class
 
     fake = Path(__file__).parents[1] / "fake_engine.py"
     options = Options(workers=1, engine=f"{fake}:Fake", master=f"{fake}:Master")
@@ -340,7 +340,7 @@ def test_a_file_that_is_too_large_is_told_as_that(
 
 
 def test_an_empty_class_has_a_hint(classroom, folders, quick_gradebook):
-    from coursekit.grading.running.run import Options, grade_class
+    from coursetools.grading.running.run import Options, grade_class
 
     fake = Path(__file__).parents[1] / "fake_engine.py"
     options = Options(workers=1, engine=f"{fake}:Fake", master=f"{fake}:Master")
@@ -350,7 +350,7 @@ def test_an_empty_class_has_a_hint(classroom, folders, quick_gradebook):
 
 
 def test_a_source_in_which_nobody_hands_in_says_so(classroom, tmp_path, capsys):
-    from coursekit.cli import main
+    from coursetools.cli import main
 
     empty = archive(tmp_path / "e.zip", {})
     assert main(["collect", "ps1", "--root", str(classroom.root), "--zip", str(empty)]) == 0
@@ -359,7 +359,7 @@ def test_a_source_in_which_nobody_hands_in_says_so(classroom, tmp_path, capsys):
 
 def test_means_and_counts_are_of_students(classroom, folders, quick_gradebook):
     """Two notebooks of one student are one student with both points, not two with half."""
-    from coursekit.grading.running.run import Options, grade_class
+    from coursetools.grading.running.run import Options, grade_class
 
     fake = Path(__file__).parents[1] / "fake_engine.py"
     options = Options(workers=1, engine=f"{fake}:Fake", master=f"{fake}:Master")

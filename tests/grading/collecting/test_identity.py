@@ -12,13 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from coursekit.cli import main
 from coursekit.errors import CourseError
-from coursekit.grading.collecting.collect import attempts_of, collect
-from coursekit.grading.collecting.layouts import File, Refused, sort_out
-from coursekit.grading.collecting.origins import from_exchange, from_folder, from_zip
-from coursekit.grading.collecting.roster import Person, read_csv
-from coursekit.grading.folders import Folders
+from coursetools.cli import main
+from coursetools.grading.collecting.collect import attempts_of, collect
+from coursetools.grading.collecting.layouts import File, Refused, sort_out
+from coursetools.grading.collecting.origins import from_exchange, from_folder, from_zip
+from coursetools.grading.collecting.roster import Person, read_csv
+from coursetools.grading.folders import Folders
 
 VIC = Person("00017", "Vic", "Tim", "vic@uni.edu", "501")
 EVE = Person("00777", "Eve", "Il", "eve@uni.edu", "777")

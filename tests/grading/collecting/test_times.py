@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.cli import main
 from coursekit.errors import CourseError
-from coursekit.grading.collecting.collect import collect
-from coursekit.grading.collecting.origins import from_exchange, from_folder, from_zip
-from coursekit.grading.collecting.roster import Person
-from coursekit.grading.collecting.times import read_times
-from coursekit.grading.folders import Folders
+from coursetools.cli import main
+from coursetools.grading.collecting.collect import collect
+from coursetools.grading.collecting.origins import from_exchange, from_folder, from_zip
+from coursetools.grading.collecting.roster import Person
+from coursetools.grading.collecting.times import read_times
+from coursetools.grading.folders import Folders
 
 EARLY = "2026-01-01 00:00:00 UTC"
 HERE = timezone(timedelta(hours=2))
@@ -43,7 +43,7 @@ def penalties(root: Path) -> dict[str, float | None]:
     """Grade with the fake engine; return what each lost for being late."""
     import sqlite3
 
-    from coursekit.grading.running.run import Options, grade_class
+    from coursetools.grading.running.run import Options, grade_class
 
     fake = Path(__file__).parents[1] / "fake_engine.py"
     grade_class(root, "ps1", Options(workers=1, engine=f"{fake}:Fake", master=f"{fake}:Master"))
@@ -91,7 +91,7 @@ def test_a_canvas_zip_makes_nobody_late(classroom, folders, tmp_path, quick_grad
     (folders.class_folder).mkdir()
     (folders.class_folder / "nbgrader_config.py").write_text(
         "c = get_config()\n"
-        'c.AssignLatePenalties.plugin_class = "coursekit.grading.late_plugin.DailyPenalty"\n'
+        'c.AssignLatePenalties.plugin_class = "coursetools.grading.late_plugin.DailyPenalty"\n'
         f"c.DailyPenalty.solutions = {str(folders.private.parent)!r}\n"
     )
     good = json.dumps(classroom.answered())

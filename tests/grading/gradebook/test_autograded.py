@@ -5,8 +5,8 @@ from __future__ import annotations
 import bs4
 import pytest
 
-from coursekit.grading.gradebook.autograded import _safe
-from coursekit.grading.text import harmless_markdown
+from coursetools.grading.gradebook.autograded import _safe
+from coursetools.grading.text import harmless_markdown
 
 
 @pytest.mark.parametrize(

@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 
 from coursekit.errors import CourseError
-from coursekit.grading.collecting.roster import Person, class_list, save
-from coursekit.grading.folders import Folders
-from coursekit.grading.gradebook.database import Database
-from coursekit.grading.gradebook.rows import decide, remarks_of
-from coursekit.grading.gradebook.structure import GradedCell, NotebookRows
-from coursekit.grading.running.run import Options, grade_class
-from coursekit.grading.verdict import QuestionVerdict, Verdict
+from coursetools.grading.collecting.roster import Person, class_list, save
+from coursetools.grading.folders import Folders
+from coursetools.grading.gradebook.database import Database
+from coursetools.grading.gradebook.rows import decide, remarks_of
+from coursetools.grading.gradebook.structure import GradedCell, NotebookRows
+from coursetools.grading.running.run import Options, grade_class
+from coursetools.grading.verdict import QuestionVerdict, Verdict
 
 FAKE = str(Path(__file__).parents[1] / "fake_engine.py")
 OPTIONS = Options(workers=1, engine=f"{FAKE}:Fake", master=f"{FAKE}:Master")

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.cli import main
 from coursekit.errors import CourseError
-from coursekit.grading.folders import Folders
-from coursekit.grading.results.export import export
-from coursekit.grading.results.report import write_report
-from coursekit.grading.running.run import Options, grade_class
 from coursekit.progress import Progress
+from coursetools.cli import main
+from coursetools.grading.folders import Folders
+from coursetools.grading.results.export import export
+from coursetools.grading.results.report import write_report
+from coursetools.grading.running.run import Options, grade_class
 
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
 

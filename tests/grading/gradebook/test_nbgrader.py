@@ -13,11 +13,11 @@ from pathlib import Path
 import bs4
 import pytest
 
-from coursekit import cli
-from coursekit.assignments.release import release_text
-from coursekit.grading.folders import Folders
-from coursekit.grading.running.run import Options, grade_class
-from coursekit.questions.leaks import leaks, private_lines
+from coursetools import cli
+from coursetools.assignments.release import release_text
+from coursetools.grading.folders import Folders
+from coursetools.grading.running.run import Options, grade_class
+from coursetools.questions.leaks import leaks, private_lines
 
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
 

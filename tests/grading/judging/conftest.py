@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from coursekit.assignments.limits import MB, Limits
 from coursekit.check.probe import gradients
-from coursekit.grading.judging.engine import Engine
-from coursekit.grading.judging.master import Master
-from coursekit.grading.verdict import Verdict
-from coursekit.questions.catalogue import Texts
-from coursekit.questions.question import Assignment, Case, Misconception, Question
+from coursekit.submission.limits import MB, Limits
+from coursetools.grading.judging.engine import Engine
+from coursetools.grading.judging.master import Master
+from coursetools.grading.verdict import Verdict
+from coursetools.questions.catalogue import Texts
+from coursetools.questions.question import Assignment, Case, Misconception, Question
 
 SECRET = "hidden-secret-49"
 LIMITS = Limits(
@@ -106,7 +106,7 @@ def wanted(name: str) -> str:
 PYTHON = """
 import torch
 from coursekit.check.probe import gradients
-from coursekit.questions import hidden, visible
+from coursetools.questions import hidden, visible
 
 def {name}(x):
     factors = {power}

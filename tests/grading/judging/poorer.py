@@ -15,10 +15,10 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from coursekit.assignments.limits import Limits
-from coursekit.grading.judging.engine import Engine
-from coursekit.grading.sandbox import namespaces, seccomp
-from coursekit.grading.sandbox import plan as plans
+from coursekit.submission.limits import Limits
+from coursetools.grading.judging.engine import Engine
+from coursetools.grading.sandbox import namespaces, seccomp
+from coursetools.grading.sandbox import plan as plans
 
 UID = 54_321
 here = Path(__file__).parent
@@ -74,7 +74,7 @@ def grade(kind: str, tools) -> None:
             "open(os.path.join(home, 'check', 'compiled', 'a01_kernels.zip'))"
         ),
         "imports the questions": (
-            "import sys\nsys.meta_path.pop(0)\nimport coursekit.questions\nassert 0, 'FOUND'"
+            "import sys\nsys.meta_path.pop(0)\nimport coursetools.questions\nassert 0, 'FOUND'"
         ),
         "writes": "open('/usr/x', 'w')",
         "writes home": "open('/tmp/mine', 'w')",

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from coursekit.assignments.limits import MB, Limits
-from coursekit.grading.judging.carried import ROOM
-from coursekit.grading.judging.dialogues import LONGEST, weight
-from coursekit.grading.judging.engine import Engine
-from coursekit.grading.judging.proxy import Link, Remote
-from coursekit.questions.alarm import Overtime, alarm
-from coursekit.questions.question import Case
+from coursekit.submission.limits import MB, Limits
+from coursetools.grading.judging.carried import ROOM
+from coursetools.grading.judging.dialogues import LONGEST, weight
+from coursetools.grading.judging.engine import Engine
+from coursetools.grading.judging.proxy import Link, Remote
+from coursetools.questions.alarm import Overtime, alarm
+from coursetools.questions.question import Case
 
 CASES = 24
 WRONG = "def square(x):\n    return 2 * x + 1"

@@ -8,14 +8,14 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from coursekit.assignments.limits import MB, Limits
-from coursekit.assignments.release import read, source
 from coursekit.check.outcome import differ, observe
-from coursekit.grading.judging.carried import Carried
-from coursekit.grading.student import ours, wire
-from coursekit.questions import catalogue
-from coursekit.questions.audit import _namespace
-from coursekit.questions.known import Known
+from coursekit.submission.limits import MB, Limits
+from coursetools.assignments.release import read, source
+from coursetools.grading.judging.carried import Carried
+from coursetools.grading.student import ours, wire
+from coursetools.questions import catalogue
+from coursetools.questions.audit import _namespace
+from coursetools.questions.known import Known
 
 ROOT = Path(__file__).parents[3]
 CALLERS = [

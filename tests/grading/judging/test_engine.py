@@ -12,15 +12,15 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from coursekit.assignments.limits import Limits
 from coursekit.check.probe import after, gradients, module_gradients
 from coursekit.errors import CourseError
-from coursekit.grading.judging.attempt import Attempt, Cell
-from coursekit.grading.judging.engine import Engine
-from coursekit.grading.judging.proxy import Link, Student, StudentError
-from coursekit.grading.running.keys import engine_version, key_of
-from coursekit.grading.verdict import Verdict
-from coursekit.questions.question import Assignment, Case, Question
+from coursekit.submission.limits import Limits
+from coursetools.grading.judging.attempt import Attempt, Cell
+from coursetools.grading.judging.engine import Engine
+from coursetools.grading.judging.proxy import Link, Student, StudentError
+from coursetools.grading.running.keys import engine_version, key_of
+from coursetools.grading.verdict import Verdict
+from coursetools.questions.question import Assignment, Case, Question
 
 SQUARE_NUMBER = "def square(x):\n    return x * x"
 
@@ -508,7 +508,7 @@ def test_when_the_grader_is_killed_nothing_goes_on(tools, processes):
         "import importlib.util, sys\n"
         f"spec = importlib.util.spec_from_file_location('tools', {tools.__file__!r})\n"
         "tools = importlib.util.module_from_spec(spec); spec.loader.exec_module(tools)\n"
-        "from coursekit.grading.judging.engine import Engine\n"
+        "from coursetools.grading.judging.engine import Engine\n"
         "import dataclasses\n"
         "limits = dataclasses.replace(tools.LIMITS, cell_seconds=60, notebook_seconds=60)\n"
         "engine = Engine(tools.MASTER, limits, assignment=tools.ASSIGNMENT)\n"

@@ -13,9 +13,9 @@ import pytest
 import torch
 
 import coursekit
-from coursekit.assignments.forbidden import SOFTMAX, used
-from coursekit.course import private_folder
-from coursekit.grading.sandbox import hiding
+from coursekit.submission.forbidden import SOFTMAX, used
+from coursetools.course import private_folder
+from coursetools.grading.sandbox import hiding
 
 ROOT = Path(__file__).parents[3]
 
@@ -103,11 +103,11 @@ SEARCHES = {
         "os.close(w)\nfound = os.read(r, 9)"
     ),
     "a pickle": "import pickle\nfound = pickle.loads(b'ccoursekit.attention\\nattention\\n.')",
-    "the questions": "import coursekit.questions.catalogue as found",
+    "the questions": "import coursetools.questions.catalogue as found",
     "the questions' file": "found = open({questions!r}).read()",
     "the questions in another Python": (
         "import subprocess, sys\nfound = subprocess.run([sys.executable, '-c',"
-        " 'import coursekit.questions.catalogue; print(1)'],"
+        " 'import coursetools.questions.catalogue; print(1)'],"
         " capture_output=True, text=True).stdout"
     ),
     "the answers": "found = open({answers!r}).read()",
@@ -122,7 +122,7 @@ SEARCHES = {
     "what check compares with": "import coursekit.check.compiled as found",
     "what check compares with, its file": "found = open({compiled!r}, 'rb').read()",
     "what check compares with, from its package": "from coursekit.check import compiled as found",
-    "the judge": "import coursekit.grading.judging.judge as found",
+    "the judge": "import coursetools.grading.judging.judge as found",
     "the memory of this process": (
         "found, maps, mem = False, open('/proc/self/maps'), open('/proc/self/mem', 'rb')\nif 1:\n"
         "    for line in maps:\n        if '[heap]' in line:\n"
@@ -273,7 +273,7 @@ def test_where_the_package_may_be_used_what_check_compares_with_is_hidden():
     cells = [(1, "from coursekit.check import check\nimport coursekit.check.compiled")]
     cells += [(2, "from coursekit.exercises import check, submit_check")]
     _, shown, modules = hiding.hidden(package, [], ["coursekit"], cells)
-    assert "coursekit.grading.student.serve" in modules
+    assert "coursetools.grading.student.serve" in modules
     rooms = {Path(one).relative_to(package).parts[0] for one in shown}
     assert not rooms & {"check", "exercises", "questions"}
 
@@ -310,7 +310,7 @@ from torch.autograd import grad
 ON_THE_WAY = """
 import json, sys, warnings
 warnings.simplefilter("ignore")
-from coursekit.grading.student.watch import watch
+from coursetools.grading.student.watch import watch
 forbidden, ways, imports = json.loads(sys.stdin.read())
 begin, end = watch(forbidden)
 names = {"eye": __import__("torch").eye(2), "x": __import__("torch").eye(2).requires_grad_()}

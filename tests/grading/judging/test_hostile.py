@@ -19,12 +19,12 @@ import bs4
 import pytest
 
 import coursekit
-from coursekit.assignments.limits import Limits
-from coursekit.course import private_folder, source_folder
-from coursekit.grading.folders import Folders
-from coursekit.grading.results.feedback import write_feedback
-from coursekit.grading.running.journal import Journal
-from coursekit.grading.running.run import Options, grade_class
+from coursekit.submission.limits import Limits
+from coursetools.course import private_folder, source_folder
+from coursetools.grading.folders import Folders
+from coursetools.grading.results.feedback import write_feedback
+from coursetools.grading.running.journal import Journal
+from coursetools.grading.running.run import Options, grade_class
 
 ROOT = Path(__file__).parents[3]
 SPIN = "def square(x):\n    while True: pass"
@@ -152,8 +152,8 @@ ESCAPES = {
     "the answers as modules": (
         "import sys; found = [n for n in sys.modules if 'questions' in n]; assert found"
     ),
-    "an import of the questions": "import coursekit.questions",
-    "an import of what reads them": "from coursekit.questions import catalogue",
+    "an import of the questions": "import coursetools.questions",
+    "an import of what reads them": "from coursetools.questions import catalogue",
     "the questions": "open({questions!r}).read()",
     "what check should see": "open({compiled!r}, 'rb').read()",
     "an import of what check should see": "from coursekit.check import compiled",

@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from coursekit.assignments.limits import Limits
 from coursekit.check.probe import after, gradients
-from coursekit.grading.judging.engine import Engine
-from coursekit.grading.judging.judge import Judge
-from coursekit.grading.judging.master import Master
-from coursekit.questions.known import Known
-from coursekit.questions.question import Assignment, Case, Question
+from coursekit.submission.limits import Limits
+from coursetools.grading.judging.engine import Engine
+from coursetools.grading.judging.judge import Judge
+from coursetools.grading.judging.master import Master
+from coursetools.questions.known import Known
+from coursetools.questions.question import Assignment, Case, Question
 
 SHARED = torch.tensor([1.0, -2.0, 4.0])  # as no case should have it
 NAMES = ["b", "a"]
@@ -115,8 +115,8 @@ def test_no_expected_value_is_used_after_it_was_changed(scales):
 @pytest.fixture(scope="module")
 def kernels(tools):
     """Grade the first assignment of the course: our own answers, but for those given."""
-    from coursekit.grading.demo.invented import Maker
-    from coursekit.grading.folders import Folders
+    from coursetools.grading.demo.invented import Maker
+    from coursetools.grading.folders import Folders
 
     place = Folders(Path(__file__).parents[3], "a01_kernels")
     maker = Maker(place, place.name, random.Random(0))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from coursekit.grading.judging.attempt import Cell
-from coursekit.grading.judging.looks import without_looks
+from coursetools.grading.judging.attempt import Cell
+from coursetools.grading.judging.looks import without_looks
 
 LOOK = "import math\nseries = [square(n) for n in range(9)]\nprint(series)"
 RELEASE = [
@@ -57,8 +57,8 @@ def test_a_right_answer_that_uses_what_a_look_binds_is_right(tools):
     look = {"cell_type": "code", "id": "look", "metadata": {"tags": ["look"]}, "outputs": []}
     look |= {"execution_count": None, "source": "power = 2"}
     notebook["cells"].insert(1, look)
-    from coursekit.grading.judging.engine import Engine
-    from coursekit.grading.judging.master import Master
+    from coursetools.grading.judging.engine import Engine
+    from coursetools.grading.judging.master import Master
 
     master = Master.of(tools.MASTER.name, json.dumps(notebook))
     with Engine(master, tools.LIMITS, assignment=tools.ASSIGNMENT) as engine:

@@ -7,10 +7,10 @@ import json
 import pytest
 import torch
 
-from coursekit.grading.judging.dialogues import Memory
-from coursekit.grading.judging.engine import Engine
-from coursekit.grading.judging.proxy import Link
-from coursekit.questions.question import Assignment, Case, Misconception, Question
+from coursetools.grading.judging.dialogues import Memory
+from coursetools.grading.judging.engine import Engine
+from coursetools.grading.judging.proxy import Link
+from coursetools.questions.question import Assignment, Case, Misconception, Question
 
 ANSWERS = {
     "right": "def square(x):\n    return x * x",
@@ -92,13 +92,13 @@ def test_it_holds_no_more_than_it_may(engine, tools, monkeypatch):
 
 
 def _weight(step) -> int:
-    from coursekit.grading.judging import dialogues
+    from coursetools.grading.judging import dialogues
 
     return dialogues._size(step)
 
 
 def _ends(memory) -> list:
-    from coursekit.grading.judging.dialogues import End
+    from coursetools.grading.judging.dialogues import End
 
     kept = [step for step in memory._steps.values() if isinstance(step, End)]
     return [end for end in kept if end.size > 1 << 20]
@@ -131,7 +131,7 @@ def test_a_case_that_asks_in_several_steps_is_led_along(tools):
         tools.cell("square", tools.wanted("square"), solution=True),
         tools.cell("test_square", "check(square)", grade=True, locked=True, points=2),
     )
-    from coursekit.grading.judging.master import Master
+    from coursetools.grading.judging.master import Master
 
     with Engine(Master.of("powers", source), tools.LIMITS, assignment=assignment) as engine:
 

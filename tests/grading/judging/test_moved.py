@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.assignments import regions
-from coursekit.assignments.rebuild import release_of
-from coursekit.grading.judging.engine import Engine
-from coursekit.grading.judging.master import Master
+from coursekit.submission import regions
+from coursetools.assignments.rebuild import release_of
+from coursetools.grading.judging.engine import Engine
+from coursetools.grading.judging.master import Master
 
 ROOT = Path(__file__).resolve().parents[3]
 RIGHT, WRONG = "def square(x):\n    return x * x", "def square(x):\n    return x"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
-from coursekit.grading.judging.engine import Engine
+from coursetools.grading.judging.engine import Engine
 
 CANARY = "home-of-canary-4711"
 NOISY = """

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.assignments.limits import Limits
 from coursekit.errors import CourseError
-from coursekit.grading.judging import keeper
-from coursekit.grading.judging.engine import Engine
-from coursekit.grading.sandbox import descendants, landlock, seccomp
-from coursekit.grading.sandbox import plan as plans
+from coursekit.submission.limits import Limits
+from coursetools.grading.judging import keeper
+from coursetools.grading.judging.engine import Engine
+from coursetools.grading.sandbox import descendants, landlock, seccomp
+from coursetools.grading.sandbox import plan as plans
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="these layers are Linux's")
 root = pytest.mark.skipif(
@@ -110,7 +110,7 @@ BELOW_TMP = """
 import sys
 sys.path.insert(0, {folder!r})
 import coursekit
-from coursekit.grading.judging.engine import Engine
+from coursetools.grading.judging.engine import Engine
 from poorer import helpers
 tools = helpers()
 look = "import sys\\nsys.meta_path.pop(0)\\nimport coursekit.attention\\n"

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coursekit.check.compare import same
-from coursekit.grading.student import wire
+from coursetools.grading.student import wire
 
 
 class Thing:

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.grading.folders import Folders
-from coursekit.grading.running.journal import Entry, Journal
-from coursekit.grading.verdict import CaseVerdict, QuestionVerdict, Verdict
+from coursetools.grading.folders import Folders
+from coursetools.grading.running.journal import Entry, Journal
+from coursetools.grading.verdict import CaseVerdict, QuestionVerdict, Verdict
 
 SECRET = "hidden-secret-49"
 DUE = datetime(2026, 11, 20, 12, 0)
@@ -59,7 +59,7 @@ POWERS = {
 
 
 ANSWER = """
-from coursekit.questions import hidden, visible
+from coursetools.questions import hidden, visible
 
 def {name}(x):
     return x ** {power}
@@ -219,7 +219,7 @@ def powers_gradebook(once, empty_gradebook: Path) -> Path:
 def make_gradebook(root: Path, empty: Path) -> None:
     from nbgrader.api import Gradebook
 
-    from coursekit.grading.gradebook.database import Database
+    from coursetools.grading.gradebook.database import Database
 
     (root / "autograder").mkdir()
     shutil.copy(empty, root / "autograder")

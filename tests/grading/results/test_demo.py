@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from coursekit.errors import CourseError
-from coursekit.grading.demo.demo import make_class, make_course, run
-from coursekit.grading.demo.hostile import BROKEN, HOSTILE
+from coursetools.grading.demo.demo import make_class, make_course, run
+from coursetools.grading.demo.hostile import BROKEN, HOSTILE
 
 ROOT = Path(__file__).resolve().parents[3]
 NAME = "a01_kernels"
@@ -35,7 +35,7 @@ def test_same_seed_same_class(tmp_path: Path) -> None:
 
 
 def test_sixty_have_every_mistake_and_some_of_everything(tmp_path: Path) -> None:
-    from coursekit.questions import load
+    from coursetools.questions import load
 
     course = make_course(ROOT, tmp_path / "course", NAME)
     people = make_class(course, NAME, 60)

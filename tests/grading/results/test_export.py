@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coursekit.errors import CourseError
-from coursekit.grading.gradebook.late import LateRule, rule_of
-from coursekit.grading.results.export import export, read_table, remarks
-from coursekit.grading.results.table import as_text, defuse
+from coursetools.grading.gradebook.late import LateRule, rule_of
+from coursetools.grading.results.export import export, read_table, remarks
+from coursetools.grading.results.table import as_text, defuse
 
 NAMES = {
     "comma": ("Ann, the", "O'Neil"),
@@ -178,7 +178,7 @@ def test_nbgraders_own_step_uses_the_plugin(classroom) -> None:
     classroom.late(rate=0.5)
     classroom.hand_in("ada", classroom.partial(), manual=3, hours_late=2)
     config = Config()
-    config.AssignLatePenalties.plugin_class = "coursekit.grading.late_plugin.DailyPenalty"
+    config.AssignLatePenalties.plugin_class = "coursetools.grading.late_plugin.DailyPenalty"
     config.DailyPenalty.solutions = str(classroom.folders.private.parent)
     about = {"notebook": "powers", "assignment": "powers", "student": "ada",
              "db_url": classroom.folders.database}  # fmt: skip

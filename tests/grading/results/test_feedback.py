@@ -14,11 +14,11 @@ import psutil
 import pytest
 
 from coursekit.errors import CourseError
-from coursekit.grading import text
-from coursekit.grading.results import feedback, pages
-from coursekit.grading.results.feedback import book_address, write_feedback
-from coursekit.grading.results.scores import handed_in
 from coursekit.progress import Progress
+from coursetools.grading import text
+from coursetools.grading.results import feedback, pages
+from coursetools.grading.results.feedback import book_address, write_feedback
+from coursetools.grading.results.scores import handed_in
 
 SECRET = "hidden-secret-49"
 

@@ -20,11 +20,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from coursekit.doctor import find_chromium
-from coursekit.grading.demo.demo import make_course
-from coursekit.grading.demo.invented import Maker
-from coursekit.grading.folders import Folders
-from coursekit.grading.results.export import export
+from coursetools.doctor import find_chromium
+from coursetools.grading.demo.demo import make_course
+from coursetools.grading.demo.invented import Maker
+from coursetools.grading.folders import Folders
+from coursetools.grading.results.export import export
 
 ROOT = Path(__file__).resolve().parents[3]
 NAME = "a01_kernels"
@@ -40,7 +40,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory, empty_gradebook: Path) -> F
     """A class of three: all right, a known mistake, and scripts wherever they can be put."""
     import random
 
-    from coursekit.grading.running.run import Options, grade_class
+    from coursetools.grading.running.run import Options, grade_class
 
     course = make_course(ROOT, tmp_path_factory.mktemp("formgrader") / "course", NAME)
     folders = Folders(course, NAME)

@@ -11,8 +11,8 @@ from datetime import datetime
 import pytest
 
 from coursekit.errors import CourseError
-from coursekit.grading.results.class_count import count_class, histogram
-from coursekit.grading.results.report import write_report
+from coursetools.grading.results.class_count import count_class, histogram
+from coursetools.grading.results.report import write_report
 
 DUE = datetime(2026, 11, 20, 12, 0)
 
@@ -92,7 +92,7 @@ def test_weaker_guarantee_is_said(classroom, read_page) -> None:
 
 
 def test_what_was_not_taken_and_what_nobody_says(classroom, read_page) -> None:
-    from coursekit.grading.collecting.ledger import Ledger
+    from coursetools.grading.collecting.ledger import Ledger
 
     classroom.hand_in("ada", classroom.partial())
     classroom.student("never")
@@ -121,7 +121,7 @@ def test_numbers_are_of_students_and_not_of_notebooks(classroom, read_page) -> N
     import dataclasses
     import json
 
-    from coursekit.grading.running.journal import Entry
+    from coursetools.grading.running.journal import Entry
 
     source = classroom.folders.source
     (source / "powers.ipynb").rename(source / "one.ipynb")

@@ -8,9 +8,9 @@ import time
 
 import pytest
 
-from coursekit.grading.fingerprints import fingerprints
-from coursekit.grading.own_answers import OURS, Likeness
-from coursekit.grading.results.similarity import find_similar, similar_pairs, write_similarity
+from coursetools.grading.fingerprints import fingerprints
+from coursetools.grading.own_answers import OURS, Likeness
+from coursetools.grading.results.similarity import find_similar, similar_pairs, write_similarity
 
 COPIED = '''
 def square(number):
@@ -152,7 +152,7 @@ def test_answers_that_are_the_courses_own_come_first(classroom, read_page, monke
             if "x * x" in answers["square"]:
                 yield Likeness("square", OURS, 0.9)
 
-    monkeypatch.setattr("coursekit.grading.results.similarity._ours", lambda folders: Ours())
+    monkeypatch.setattr("coursetools.grading.results.similarity._ours", lambda folders: Ours())
     classroom.hand_in("ada", classroom.partial())
     own = {"square": "def square(x):\n    return x * x"}
     classroom.hand_in("bob", classroom.partial(answers=own))

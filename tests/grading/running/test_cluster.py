@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coursekit.errors import CourseError
-from coursekit.grading.running.run import Options, grade_class
+from coursetools.grading.running.run import Options, grade_class
 
 pytest.importorskip("distributed", reason="a cluster needs Dask (distributed)")
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
@@ -51,7 +51,7 @@ def test_a_worker_killed_in_mid_run(classroom, dask):
 
 
 def test_nobody_there(classroom, monkeypatch):
-    monkeypatch.setattr("coursekit.jobs.cluster.CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("coursetools.jobs.cluster.CONNECT_SECONDS", 0.5)
     classroom.hand_in("ada")
     with pytest.raises(CourseError, match="no Dask scheduler answers"):
         grade_class(classroom.root, "ps1", options("tcp://127.0.0.1:9"))

@@ -8,8 +8,8 @@ import random
 import pytest
 
 from coursekit.errors import CourseError
-from coursekit.grading.running.journal import Entry, Journal
-from coursekit.grading.verdict import CaseVerdict, QuestionVerdict, Verdict
+from coursetools.grading.running.journal import Entry, Journal
+from coursetools.grading.verdict import CaseVerdict, QuestionVerdict, Verdict
 
 
 def entry(student: str, points: float = 1.0, key: str = "k") -> Entry:

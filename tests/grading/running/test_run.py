@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from coursekit.errors import CourseError
-from coursekit.grading.folders import Folders
-from coursekit.grading.running.journal import Journal
-from coursekit.grading.running.run import Options, grade_class
 from coursekit.progress import Progress
+from coursetools.grading.folders import Folders
+from coursetools.grading.running.journal import Journal
+from coursetools.grading.running.run import Options, grade_class
 
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
 
@@ -224,7 +224,7 @@ def test_a_worker_that_dies(classroom, tmp_path, workers):
 
 
 def test_a_worker_that_hangs(classroom, monkeypatch):
-    from coursekit.jobs.pool import Pool
+    from coursetools.jobs.pool import Pool
 
     classroom.hand_in("ada")
     classroom.hand_in("bob", classroom.answered(square="0  # sleep 600"))
@@ -319,7 +319,7 @@ def test_a_deadline_that_moves(classroom):
     config.parent.mkdir()
     config.write_text(
         "c = get_config()\n"
-        "c.AssignLatePenalties.plugin_class = 'coursekit.grading.late_plugin.DailyPenalty'\n"
+        "c.AssignLatePenalties.plugin_class = 'coursetools.grading.late_plugin.DailyPenalty'\n"
         f"c.DailyPenalty.solutions = {str(classroom.private.parent)!r}\n"
     )
     classroom.hand_in("ada", stamp="2026-10-04 00:00:00 UTC")
@@ -450,7 +450,7 @@ def test_killed_at_any_moment(classroom, monkeypatch, processes):
 
     Half of them by the clock, half by what the journal holds: a run is longer on a busy machine.
     """
-    monkeypatch.setattr("coursekit.grading.running.run.BATCH", 4)
+    monkeypatch.setattr("coursetools.grading.running.run.BATCH", 4)
     many(classroom, 30)
     start = time.monotonic()
     os.waitpid(begin(classroom), 0)

@@ -10,9 +10,9 @@ import time
 
 import pytest
 
-from coursekit.grading.folders import Folders
-from coursekit.grading.running.journal import Journal
-from coursekit.grading.running.run import Options, grade_class
+from coursetools.grading.folders import Folders
+from coursetools.grading.running.journal import Journal
+from coursetools.grading.running.run import Options, grade_class
 
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
 
@@ -80,8 +80,8 @@ def test_a_question_of_the_course(classroom, copied):
     """The release of the first assignment gets nothing, its own solution everything."""
     import json
 
-    from coursekit.assignments.regions import release_source
-    from coursekit.assignments.release import source
+    from coursekit.submission.regions import release_source
+    from coursetools.assignments.release import source
 
     copied("a01_kernels", classroom.root)
     master = json.loads(source(classroom.root, "a01_kernels").read_text())

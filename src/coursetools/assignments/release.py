@@ -1,0 +1,130 @@
+"""`coursekit assignment release`: the notebook that students get.
+
+The released notebook is what nbgrader's `generate_assignment` makes of the source: solutions and
+hidden tests removed, graded cells locked, checksums written. It is made here in plain code, which
+takes milliseconds and no database; a test holds the two equal.
+"""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+from coursekit.errors import CourseError
+from coursetools.course import (
+    SOURCES,
+    private_folder,
+    quick_imports,
+    relative,
+    source_folder,
+    write_whole,
+)
+
+# nbconvert's ClearOutput takes these away with the outputs.
+NOISE = ("collapsed", "scrolled")
+PRIVATE = (".py", ".md", ".toml")  # questions, settings; a picture or a table may go to students
+
+
+def sources(root: Path) -> list[str]:
+    """Return the names of all assignments that have a source."""
+    found = (Path(root) / SOURCES).glob("*/*.ipynb")
+    return sorted({path.stem for path in found if path.stem == path.parent.name})
+
+
+def source(root: Path, name: str) -> Path:
+    """Return where the instructor's notebook is."""
+    path = source_folder(root, name) / f"{name}.ipynb"
+    if not path.is_file():
+        there = ", ".join(sources(root)) or "none"
+        raise CourseError(f"there is no {relative(path, root)}; assignments with a source: {there}")
+    check_beside(root, name)
+    return path
+
+
+def check_beside(root: Path, name: str) -> None:
+    """Refuse what is private beside a source notebook, where nbgrader gives it to students."""
+    folder = source_folder(root, name)
+    found = sorted(path for path in folder.rglob("*") if path.suffix in PRIVATE)
+    if found:
+        raise CourseError(
+            f"{relative(found[0], root)} stands beside a source notebook, so nbgrader would give "
+            f"it to every student; move it to {relative(private_folder(root, name), root)}/"
+        )
+
+
+def released(root: Path, name: str) -> Path:
+    """Return where the students' notebook belongs."""
+    return Path(root) / "notebooks" / "assignments" / name / f"{name}.ipynb"
+
+
+def release(notebook: dict[str, Any]) -> dict[str, Any]:
+    """Return the students' version of an instructor's notebook, both as plain data."""
+    from coursekit.submission import regions
+
+    made = copy.deepcopy(notebook)
+    made["metadata"].pop("celltoolbar", None)
+    seen: set[str] = set()
+    for cell in made["cells"]:
+        name = regions.grade_id(cell)
+        if name and name in seen:
+            raise CourseError(f"two cells have the grade_id {name!r}; give one another name")
+        seen.add(name)
+        _check_markers(cell)
+        if regions.is_solution(cell):
+            cell["metadata"]["deletable"] = False
+        elif regions.is_locked(cell):
+            cell["metadata"]["deletable"] = False
+            cell["metadata"]["editable"] = False
+        if cell["cell_type"] == "code":
+            cell["outputs"], cell["execution_count"] = [], None
+            for noise in NOISE:
+                cell["metadata"].pop(noise, None)
+        cell["source"] = regions.release_source(cell)
+        if regions.is_solution(cell) or regions.is_locked(cell):
+            cell["metadata"]["nbgrader"]["checksum"] = regions.checksum(cell)
+            cell["metadata"]["nbgrader"]["cell_type"] = cell["cell_type"]
+    return made
+
+
+def release_text(root: Path, name: str) -> str:
+    """Return the text of the students' notebook, as the file should have it."""
+    with quick_imports():
+        import nbformat
+    made = release(read(source(root, name)))
+    return nbformat.writes(nbformat.from_dict(made)).rstrip("\n") + "\n"
+
+
+def write_release(root: Path, name: str) -> bool:
+    """Write the students' notebook and say whether anything has changed."""
+    path = released(root, name)
+    text = release_text(root, name)
+    if path.is_file() and path.read_text(encoding="utf-8") == text:
+        return False
+    write_whole(path, text)
+    return True
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Read a notebook as plain data, each source one string."""
+    from coursetools.notebooks.imports import read_notebook
+
+    notebook = read_notebook(path)
+    for cell in notebook["cells"]:
+        if not isinstance(cell["source"], str):
+            cell["source"] = "".join(cell["source"])
+    return notebook
+
+
+def _check_markers(cell: dict[str, Any]) -> None:
+    """Refuse regions in cells where nbgrader refuses them, since nothing would restore them."""
+    from coursekit.submission import regions
+
+    text = cell["source"]
+    name = regions.grade_id(cell) or cell.get("id", "a cell")
+    if "BEGIN SOLUTION" in text and not regions.is_solution(cell):
+        raise CourseError(f"{name} has a solution and is not a solution cell; mark it as one")
+    if "BEGIN HIDDEN TESTS" in text and not regions.is_grade(cell):
+        raise CourseError(f"{name} has hidden tests and is not a test cell; mark it as one")
+    if "BEGIN MARK SCHEME" in text and not regions.is_task(cell):
+        raise CourseError(f"{name} has a mark scheme and is not a task cell; mark it as one")

@@ -1,0 +1,191 @@
+"""Build the whole book: scripts, notebooks, pages; and do nothing where nothing has changed.
+
+After a build without fault a stamp holds the digest of everything that went in and a list of what
+came out. The next build compares both and returns at once if they still hold. Contents are
+compared, never dates.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from importlib import metadata
+from pathlib import Path
+
+from coursekit.errors import CourseError
+from coursekit.progress import track
+from coursetools.book import assets
+from coursetools.course import write_whole
+from coursetools.notebooks.imports import source_folder
+from coursetools.notebooks.run import executed_folder, lecture_notebooks, run_notebooks, stale
+
+NO_LOCAL_SCRIPTS = "COURSEKIT_CDN"  # tells the extension that npm was tried already
+TOOLS = ("jupyter-book", "Sphinx", "myst-nb", "sphinx-book-theme", "pydata-sphinx-theme")
+JUPYTER_BOOK = """\
+from coursetools.course import quick_imports
+with quick_imports():
+    from jupyter_book.cli.main import main
+    main()  # which imports the most of it
+"""
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
+FAULT = re.compile(r"\b(WARNING|ERROR|CRITICAL|SEVERE)\b:?|error:|Error:|Exception")
+
+
+def build_book(
+    root: Path, *, workers: int | None = None, quiet: bool = False, force: bool = False
+) -> Path:
+    """Build the book of the course at `root` and return its `index.html`.
+
+    At most `workers` notebooks run at the same time. With `force` every notebook is executed and
+    every page written again. A fault in a notebook or a page is a `CourseError`, after the faults
+    were listed on stderr; nothing of such a build is taken for good by the next.
+    """
+    from filelock import FileLock
+
+    root = Path(root).resolve()
+    for name in ("_config.yml", "_toc.yml"):
+        if not (root / name).is_file():
+            raise CourseError(f"{root} holds no book: there is no {name}")
+    (root / "_build").mkdir(exist_ok=True)
+    with FileLock(root / "_build" / ".book.lock"):
+        return _build(root, workers, quiet, force)
+
+
+def pages(root: Path) -> list[str]:
+    """Return the pages that `_toc.yml` lists, the first page first, as `book/index`."""
+    import yaml
+
+    def files(node: object) -> Iterable[str]:
+        if isinstance(node, dict):
+            yield from (str(node[key]) for key in ("root", "file") if key in node)
+        for child in node.values() if isinstance(node, dict) else node:
+            if isinstance(child, (dict, list)):
+                yield from files(child)
+
+    listed = files(yaml.safe_load((Path(root) / "_toc.yml").read_text(encoding="utf-8")))
+    return [name.removesuffix(".md").removesuffix(".ipynb") for name in listed]
+
+
+def _build(root: Path, workers: int | None, quiet: bool, force: bool) -> Path:
+    html = root / "_build" / "html"
+    stamp = root / "_build" / "book.json"
+    scripts = _scripts(quiet)
+    sources = _sources(root, scripts)
+    if not force and _is_current(stamp, sources, root):
+        return html / "index.html"
+    stamp.unlink(missing_ok=True)
+
+    waiting = lecture_notebooks(root) if force else stale(root)
+    with track(len(waiting), "notebooks", quiet) as progress:
+        run_notebooks(waiting, workers=workers, progress=progress, force=force)
+    executed = _executed(root)
+
+    start = time.perf_counter()
+    with track(1, "book", quiet) as progress:
+        _run_sphinx(root, scripts, force)
+        missing = [page for page in pages(root) if not (html / f"{page}.html").is_file()]
+        if missing or not (html / "index.html").is_file():
+            names = ", ".join(missing or ["index"])
+            raise CourseError(f"Jupyter Book ended without a fault but did not write {names}")
+        progress.advance(f"{len(pages(root))} pages in {time.perf_counter() - start:.1f} s")
+    record = {"sources": sources, "executed": executed, "output": _output(html)}
+    write_whole(stamp, json.dumps(record, indent=1) + "\n")
+    return html / "index.html"
+
+
+def _scripts(quiet: bool) -> str:
+    """Return the name of the folder of local scripts; empty, and one line, where there is none."""
+    try:
+        return assets.ensure().name
+    except assets.AssetsMissing as error:
+        if not quiet:
+            print(cdn_sentence(error), file=sys.stderr)
+        return ""
+
+
+def cdn_sentence(reason: Exception) -> str:
+    """Return the line that says why the pages will need the network."""
+    return f"{reason}, so the pages load MathJax and the widget scripts from a CDN"
+
+
+def _run_sphinx(root: Path, scripts: str, force: bool) -> None:
+    command = [sys.executable, "-c", JUPYTER_BOOK]
+    command += ["build", str(root), "-n", "-W", "--keep-going", "-q", *(["--all"] * force)]
+    environment = {**os.environ, NO_LOCAL_SCRIPTS: "" if scripts else "1", "NO_COLOR": "1"}
+    environment["PYTHONPATH"] = os.pathsep.join(
+        filter(None, [str(source_folder(root)), os.environ.get("PYTHONPATH")])
+    )
+    done = subprocess.run(
+        command, cwd=root, env=environment, capture_output=True, encoding="utf-8", check=False
+    )
+    if done.returncode == 0:
+        return
+    said = ANSI.sub("", done.stderr).replace(f"{root}{os.sep}", "")
+    faults = list(dict.fromkeys(line.strip() for line in said.splitlines() if FAULT.search(line)))
+    if not faults:
+        faults = [line.strip() for line in said.splitlines() if line.strip()][-5:]
+    for fault in faults:
+        print(fault, file=sys.stderr)
+    count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
+    raise CourseError(f"the book was not built, for {count}: {faults[0] if faults else 'unknown'}")
+
+
+# --- What went in and what came out ---
+
+
+def _is_current(stamp: Path, sources: str, root: Path) -> bool:
+    try:
+        record = json.loads(stamp.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    now = {"sources": sources, "executed": _executed(root)}
+    return record == {**now, "output": _output(root / "_build" / "html")}
+
+
+def _sources(root: Path, scripts: str) -> str:
+    """Return the digest of all that decides what the pages say, but for the notebooks' results."""
+    files = [root / name for name in ("_config.yml", "_toc.yml", "requirements.lock")]
+    files += [
+        path for folder in ("book", "notebooks", "results") for path in (root / folder).rglob("*")
+    ]
+    files += source_folder(root).rglob("*.py")
+    tools = [f"{name} {_version(name)}" for name in TOOLS]
+    return _digest(files, root, [*tools, sys.version, scripts])
+
+
+def _executed(root: Path) -> str:
+    """Return the digest of the executed notebooks and their records."""
+    folder = executed_folder(root)
+    copies = [folder / path.name for path in lecture_notebooks(root)]
+    return _digest([*copies, *(path.with_suffix(".json") for path in copies)], root, [])
+
+
+def _output(html: Path) -> str:
+    """Return the digest of the names and sizes of the book's files."""
+    files = sorted(path for path in html.rglob("*") if path.is_file())
+    listed = [f"{path.relative_to(html).as_posix()} {path.stat().st_size}" for path in files]
+    return hashlib.sha256("\n".join(listed).encode()).hexdigest()
+
+
+def _digest(files: Iterable[Path], root: Path, more: Iterable[str]) -> str:
+    digest = hashlib.sha256("\n".join(more).encode())
+    for path in sorted(set(files)):
+        inside = path.relative_to(root).parts if path.is_relative_to(root) else path.parts[-3:]
+        hidden = any(part.startswith((".", "__pycache__")) for part in inside)
+        if path.is_file() and not hidden:
+            digest.update(f"\n{'/'.join(inside)}\n".encode())
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "absent"

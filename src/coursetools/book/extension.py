@@ -1,0 +1,230 @@
+"""What the book adds to Sphinx, so that a plain `jupyter-book build .` gives the whole book.
+
+Notebooks are executed by `coursetools.notebooks.run`, not by myst-nb: its cache does not look at
+what a notebook imports. Sphinx reads the executed copies in place of the sources. Each page
+remembers the digest of every result that it shows, and is read again when one of them differs.
+
+Directives: `notebook-figure` and `notebook-table` show what a notebook showed, `lecture-map` the
+table of the lectures, `notebook-status` how the notebooks ran, `benchmark-table` how fast we are.
+Those of `guide_pages` lead into the book: questions, terms, symbols, the way through the chapters.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import zlib
+from pathlib import Path
+from typing import Any, ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from myst_nb.ext.glue.crossref import read_glue_cache
+from myst_nb.ext.glue.utils import PendingGlueReference
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.directives.patches import Figure
+from sphinx.errors import ExtensionError
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+
+from coursekit import address
+from coursekit.errors import CourseError
+from coursekit.progress import track
+from coursetools.book import (
+    assets,
+    contents,
+    drawings,
+    guide_pages,
+    guides,
+    lecture_map,
+    read,
+    shown,
+    tables,
+    ways,
+)
+from coursetools.book.build import NO_LOCAL_SCRIPTS, cdn_sentence
+from coursetools.notebooks.run import (
+    executed_copy,
+    lecture_notebooks,
+    run_notebooks,
+    stale,
+)
+
+logger = logging.getLogger(__name__)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Connect the extension; Sphinx calls this."""
+    app.connect("config-inited", distrust_unfinished)
+    app.connect("config-inited", use_local_scripts)
+    app.connect("config-inited", lead_nowhere_without_address)
+    app.connect("builder-inited", execute_notebooks)
+    app.connect("env-get-outdated", shown.outdated_pages)
+    app.connect("env-purge-doc", shown.forget_inputs)
+    app.connect("env-merge-info", shown.merge_inputs)
+    app.connect("source-read", read_executed)
+    app.connect("doctree-read", note_glue)
+    app.connect("doctree-read", describe_images)
+    app.connect("build-finished", mark_finished)
+    app.add_directive("notebook-figure", NotebookFigure)
+    app.add_directive("notebook-table", tables.NotebookTable)
+    app.add_directive("benchmark-table", tables.BenchmarkTable)
+    app.add_directive("lecture-map", tables.LectureMap)
+    app.add_directive("notebook-status", tables.NotebookStatus)
+    app.add_directive("questions", guide_pages.Questions)
+    app.add_directive("notation", guide_pages.Notation)
+    app.add_directive("glossary-table", guide_pages.GlossaryTable)
+    app.add_directive("course-count", guide_pages.CourseCount)
+    app.add_directive("way-picture", guide_pages.WayPicture)
+    app.add_directive("way-routes", guide_pages.WayRoutes)
+    app.add_directive("attention-picture", guide_pages.AttentionPicture)
+    modules = contents, drawings, guide_pages, guides, lecture_map, read, shown, tables, ways
+    files = [__file__, *(module.__file__ for module in modules)]
+    own = b"".join(Path(file).read_bytes() for file in files)
+    return {
+        "version": "1",
+        "env_version": zlib.crc32(own),  # every page is read again when this code changes
+        "parallel_read_safe": True,
+        "parallel_write_safe": True,
+    }
+
+
+# --- A build that was cut short, or that warned, is not built upon ---
+
+
+def distrust_unfinished(app: Sphinx, config: Config) -> None:
+    """Start from nothing if the last build did not end well, and mark this one as begun."""
+    mark = _unfinished(app)
+    if mark.exists():
+        (Path(app.doctreedir) / "environment.pickle").unlink(missing_ok=True)
+    mark.parent.mkdir(parents=True, exist_ok=True)
+    mark.touch()
+
+
+def mark_finished(app: Sphinx, exception: Exception | None) -> None:
+    """Take the mark away after a build without fault; Sphinx repeats no warning by itself."""
+    if exception is None and not app._warncount:
+        _unfinished(app).unlink(missing_ok=True)
+
+
+def _unfinished(app: Sphinx) -> Path:
+    return Path(app.doctreedir) / "unfinished"
+
+
+# --- Scripts ---
+
+
+def use_local_scripts(app: Sphinx, config: Config) -> None:
+    """Serve MathJax, requirejs and the widget manager from the book itself, if they are here."""
+    config.nb_ipywidgets_js = {"widget_math.js": {}, **config.nb_ipywidgets_js}
+    if os.environ.get(NO_LOCAL_SCRIPTS):
+        return
+    try:
+        folder = assets.ensure()
+    except assets.AssetsMissing as error:
+        logger.info(cdn_sentence(error))
+        return
+    config.html_static_path = [*config.html_static_path, str(folder)]
+    config.mathjax_path = "mathjax/tex-mml-chtml.js"
+    scripts = "widget_math.js", "widget_paths.js", "widgets/require.js", "widgets/embed-amd.js"
+    config.nb_ipywidgets_js = {name: {} for name in scripts}
+
+
+def lead_nowhere_without_address(app: Sphinx, config: Config) -> None:
+    """Show no button to Colab or to the repository while the course has no address."""
+    options = config.html_theme_options
+    if options.get("repository_url") == address.UNSET:
+        buttons = dict.fromkeys(name for name in options if name.startswith("use_"))
+        config.html_theme_options = {
+            **options, **buttons, "repository_url": "", "launch_buttons": {}
+        }  # fmt: skip
+
+
+# --- Notebooks ---
+
+
+def execute_notebooks(app: Sphinx) -> None:
+    """Execute the notebooks whose result is missing or no longer right."""
+    read_glue_cache.cache_clear()
+    root = Path(app.srcdir)
+    try:
+        waiting = stale(root)
+        with track(len(waiting), "notebooks") as progress:
+            run_notebooks(waiting, progress=progress)
+    except CourseError as error:
+        raise ExtensionError(str(error)) from error
+
+
+def read_executed(app: Sphinx, docname: str, content: list[str]) -> None:
+    """Put the executed copy in the place of a lecture notebook."""
+    path = Path(app.env.doc2path(docname))
+    if path.suffix != ".ipynb" or path not in lecture_notebooks(Path(app.srcdir)):
+        return
+    copy = executed_copy(path)
+    shown.note_input(app.env, docname, copy)
+    # myst-nb leaves the old file in place when a notebook no longer glues anything.
+    glued = Path(app.outdir).parent / "jupyter_execute" / f"{docname}.glue.json"
+    glued.unlink(missing_ok=True)
+    content[0] = copy.read_text(encoding="utf-8")
+
+
+def note_glue(app: Sphinx, doctree: nodes.document) -> None:
+    """Remember from which notebooks a page takes its numbers."""
+    for node in doctree.findall(PendingGlueReference):
+        path = Path(app.env.doc2path(node.refdoc))
+        if path.suffix == ".ipynb":
+            shown.note_input(app.env, app.env.docname, executed_copy(path))
+
+
+def describe_images(app: Sphinx, doctree: nodes.document) -> None:
+    """Give the images of a notebook's own page the alt text that `show` recorded."""
+    path = Path(app.env.doc2path(app.env.docname))
+    if path.suffix != ".ipynb" or not executed_copy(path).is_file():
+        return
+    alts = {}
+    for output in shown.outputs(executed_copy(path)):
+        alt = output.get("metadata", {}).get("image/png", {}).get("alt")
+        if alt and "image/png" in output.get("data", {}):
+            png = base64.b64decode(output["data"]["image/png"])
+            alts[hashlib.sha256(png).hexdigest()] = alt  # myst-nb names the file so
+    for image in doctree.findall(nodes.image):
+        alt = alts.get(Path(image["uri"]).stem)
+        if alt:
+            image["alt"] = alt
+
+
+# --- Figures of notebooks ---
+
+
+class NotebookFigure(Figure, SphinxDirective):
+    """A numbered figure from a notebook: `../notebooks/scaling.ipynb::saturation`, then a caption.
+
+    Picture and alt text are what `coursekit.figures.show` displayed under that name.
+    """
+
+    option_spec: ClassVar = {
+        "name": directives.unchanged,
+        "width": directives.length_or_percentage_or_unitless,
+        "class": directives.class_option,
+    }
+
+    def run(self) -> list[nodes.Node]:
+        """Write the picture below `_build` and return a figure of it."""
+        if not self.options.get("name") or not self.content:
+            raise self.error(
+                "notebook-figure needs notebook.ipynb::figure, a :name: and a caption, "
+                f"but found {self.arguments[0]!r}, {self.options} and {len(self.content)} lines"
+            )
+        stem, name, output = shown.named_output(self, "figure", "image/png")
+        png = base64.b64decode(output["data"]["image/png"])
+        picture = Path(self.env.app.outdir).parent / "figures" / f"{stem}-{name}.png"
+        if not picture.is_file() or picture.read_bytes() != png:
+            picture.parent.mkdir(parents=True, exist_ok=True)
+            unfinished = picture.with_suffix(".tmp")
+            unfinished.write_bytes(png)
+            unfinished.replace(picture)
+        self.arguments = ["/" + os.path.relpath(picture, self.env.srcdir).replace(os.sep, "/")]
+        self.options["alt"] = output["metadata"]["image/png"]["alt"]
+        return super().run()

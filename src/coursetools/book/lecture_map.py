@@ -1,0 +1,205 @@
+"""The table from slide topics to sections, objects and tests, and the check of its every claim.
+
+`book/lecture_map.csv` has one row a topic. A row that is `built` names a chapter by its stem, a
+section by its MyST label, one or more objects and one or more tests (separated by `;`); a row that
+only reports what a paper found has neither object nor test. A row that is `coming` has the title of
+the planned chapter and nothing else. Nothing is imported to check a
+row: modules and tests are read with `ast`.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from coursetools.book.read import columns, read_csv
+from coursetools.notebooks.imports import read_notebook, source_folder
+
+DECKS = {
+    "L0": "Attention, Transformers and BERT in brief",
+    "L1": "Self-attention, masking and BERT in detail",
+    "L2": "Transformer networks for text and images",
+    "L3": "Attention taken apart",
+    "L4": "From the Transformer to BERT, ViT, MAE and DETR",
+}
+STATES = ("built", "coming")
+ASSERTS = re.compile(r"^\s*assert |\.assert_close\(", re.MULTILINE)
+LABEL = re.compile(r"^\(([^()\s]+)\)=\s*$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One topic of one deck; `line` is where the row stands in the file."""
+
+    deck: str
+    topic: str
+    chapter: str
+    section: str
+    object: str
+    test: str
+    state: str
+    line: int
+
+    @property
+    def objects(self) -> list[str]:
+        """The dotted names in `object`."""
+        return _parts(self.object)
+
+    @property
+    def tests(self) -> list[str]:
+        """The tests, each `file` or `file::name`, in `test`."""
+        return _parts(self.test)
+
+
+COLUMNS = columns(Row)
+
+
+def table_path(root: Path) -> Path:
+    """Return where the table of the course at `root` stands."""
+    return Path(root) / "book" / "lecture_map.csv"
+
+
+def read_rows(root: Path) -> list[Row]:
+    """Return the rows of the table in the order of the file."""
+    return read_csv(table_path(root), Row)
+
+
+def check_rows(root: Path) -> list[str]:
+    """Return one sentence for each claim of the table that is not true; none means all hold."""
+    root = Path(root)
+    faults = []
+    seen: dict[tuple[str, str], int] = {}
+    for row in read_rows(root):
+        found = _faults(row, root)
+        first = seen.setdefault((row.deck, row.topic), row.line)
+        if first != row.line:
+            found.append(f"the topic {row.topic!r} of {row.deck} stands in line {first} already")
+        faults += [f"{table_path(root).name}, line {row.line}: {fault}" for fault in found]
+    return faults
+
+
+def find_object(dotted: str, source: Path) -> Path | None:
+    """Return the file below `source` that defines the object `a.b.c`, or None."""
+    parts = dotted.split(".")
+    for length in range(len(parts), 0, -1):
+        place = source.joinpath(*parts[:length])
+        for file in (place.with_suffix(".py"), place / "__init__.py"):
+            if file.is_file():
+                return file if _defines(_tree(file), parts[length:]) else None
+    return None
+
+
+def find_test(test: str, root: Path) -> bool:
+    """Say whether `tests/test_x.py`, `…::test_y` or `…::TestX::test_y` exists below `root`.
+
+    `notebooks/x.ipynb::cell` is a test too if that cell asserts something: the build executes it.
+    In the public course, which has no `solutions/`, the tests that show hidden cases are not there,
+    and are believed.
+    """
+    name, *inside = test.split("[")[0].split("::")
+    path = Path(root) / name
+    room = Path(root, *path.relative_to(root).parts[:2])
+    if room != path and not room.exists() and not (Path(root) / "solutions").exists():
+        return name.startswith("tests/")
+    if not path.is_file() or path.suffix not in (".py", ".ipynb"):
+        return False
+    if path.suffix == ".ipynb":
+        return any(
+            cell.get("id") == "::".join(inside) and ASSERTS.search(source)
+            for cell in read_notebook(path)["cells"]
+            if cell["cell_type"] == "code" and (source := "".join(cell["source"]))
+        )
+    tree = _tree(path)
+    if inside:
+        return inside[-1].startswith("test") and _defines(tree, inside)
+    return any(
+        isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name.startswith("test")
+        for node in ast.walk(tree)
+    )
+
+
+def _parts(cell: str) -> list[str]:
+    return [part.strip() for part in cell.split(";") if part.strip()]
+
+
+def _faults(row: Row, root: Path) -> list[str]:
+    faults = []
+    if row.deck not in DECKS:
+        faults.append(f"the deck {row.deck!r} is none of {', '.join(DECKS)}")
+    if not row.topic:
+        faults.append("the topic is missing")
+    if not row.chapter:
+        faults.append("the chapter is missing")
+    if row.state not in STATES:
+        return [*faults, f"the state {row.state!r} is neither built nor coming"]
+    if row.state == "coming":
+        named = [name for name in ("section", "object", "test") if getattr(row, name)]
+        if named:
+            faults.append(f"a coming row names nothing yet, but {' and '.join(named)} is filled in")
+        return faults
+    proved = ("object", "test") if row.object or row.test else ()
+    faults += [
+        f"a built row must name its {n}" for n in ("section", *proved) if not getattr(row, n)
+    ]
+    page = root / "book" / f"{row.chapter}.md"
+    if row.chapter and not page.is_file():
+        faults.append(f"there is no page book/{row.chapter}.md")
+    elif row.chapter and row.section and row.section not in _labels(page):
+        faults.append(f"book/{row.chapter}.md has no section ({row.section})=")
+    source = source_folder(root)
+    for name in row.objects:
+        if find_object(name, source) is None:
+            faults.append(f"there is no object {name} in src")
+    faults += [f"there is no test {test}" for test in row.tests if not find_test(test, root)]
+    return faults
+
+
+def _labels(page: Path) -> set[str]:
+    return set(LABEL.findall(page.read_text(encoding="utf-8")))
+
+
+def _tree(path: Path) -> ast.Module:
+    return _parsed(str(path), path.stat().st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=256)
+def _parsed(path: str, modified: int) -> ast.Module:
+    return ast.parse(Path(path).read_text(encoding="utf-8"), filename=path)
+
+
+def _defines(node: ast.AST, names: list[str]) -> bool:
+    """Say whether `names` is a path of definitions below `node`; an empty path is."""
+    if not names:
+        return True
+    for child in _statements(node):
+        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            if child.name == names[0] and _defines(child, names[1:]):
+                return isinstance(child, ast.ClassDef) or len(names) == 1
+        elif len(names) == 1 and names[0] in _bound(child):
+            return True
+    return False
+
+
+def _statements(node: ast.AST) -> list[ast.stmt]:
+    """Return the statements of a body, those inside `if` and `try` included."""
+    found: list[ast.stmt] = []
+    for child in getattr(node, "body", []):
+        found.append(child)
+        if isinstance(child, (ast.If, ast.Try)):
+            found += _statements(child)
+            found += _statements(ast.Module(body=getattr(child, "orelse", []), type_ignores=[]))
+    return found
+
+
+def _bound(statement: ast.stmt) -> set[str]:
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        return {(alias.asname or alias.name).split(".")[0] for alias in statement.names}
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    if isinstance(statement, ast.AnnAssign):
+        targets = [statement.target]
+    return {
+        leaf.id for target in targets for leaf in ast.walk(target) if isinstance(leaf, ast.Name)
+    }

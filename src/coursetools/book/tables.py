@@ -1,0 +1,211 @@
+"""Tables that the book computes: the lecture map, how notebooks and benchmarks ran, and others."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx import addnodes
+from sphinx.util.docutils import SphinxDirective
+
+from coursekit.errors import CourseError
+from coursetools.book import lecture_map
+from coursetools.book.drawings import ratio_lines
+from coursetools.book.shown import named_output, note_input
+from coursetools.notebooks.imports import source_folder
+from coursetools.notebooks.run import executed_copy, executed_folder, lecture_notebooks, read_record
+
+BENCHMARKS = Path("results", "benchmarks.json")
+
+
+class NotebookTable(SphinxDirective):
+    """A table from a notebook: `../notebooks/parameters.ipynb::sizes`, as `show_table` drew it."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Return the table."""
+        _, name, output = named_output(self, "table", "text/markdown")
+        holder = nodes.container(classes=["notebook-table"])
+        lines = StringList("".join(output["data"]["text/markdown"]).splitlines(), source=name)
+        self.state.nested_parse(lines, 0, holder)
+        return [holder]
+
+
+class LectureMap(SphinxDirective):
+    """With a deck (`L3`): its table. Without: one sentence that counts what is built."""
+
+    optional_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Return the table of a deck, or the count over all decks."""
+        root = Path(self.env.srcdir)
+        note_input(self.env, self.env.docname, lecture_map.table_path(root))
+        try:
+            rows = lecture_map.read_rows(root)
+        except CourseError as error:
+            raise self.error(str(error)) from error
+        deck = self.arguments[0] if self.arguments else None
+        if deck is not None and deck not in lecture_map.DECKS:
+            raise self.error(f"there is no deck {deck!r}, only {', '.join(lecture_map.DECKS)}")
+        chosen = [row for row in rows if deck in (None, row.deck)]
+        built = sum(row.state == "built" for row in chosen)
+        count = nodes.paragraph("", f"{built} of {len(chosen)} rows are built.")
+        if deck is None:
+            return [count]
+        table = _table(
+            ["Topic", "Section", "In the code", "Test"],
+            [self._cells(row, source_folder(root)) for row in chosen],
+            widths=[28, 21, 25, 26],
+            kind="lecture-map",
+        )
+        return [count, table]
+
+    def _cells(self, row: lecture_map.Row, source: Path) -> list[list[nodes.Node]]:
+        topic: list[nodes.Node] = [nodes.Text(row.topic)]
+        if row.state == "coming":
+            return [topic, [nodes.emphasis("", f"coming: {row.chapter}")]]
+        text = nodes.inline("", row.section, classes=["std", "std-ref"])
+        section = addnodes.pending_xref(
+            "", text, refdoc=self.env.docname, refdomain="std", reftype="ref",
+            reftarget=row.section.lower(), refexplicit=False, refwarn=True,
+        )  # fmt: skip
+        objects = []
+        for name in row.objects:
+            file = lecture_map.find_object(name, source)
+            place = f"src/{file.relative_to(source).as_posix()}" if file else None
+            objects.append(self._code(name.removeprefix("coursekit."), place))
+        tests = [self._code(t.split("::")[-1].split("/")[-1], t.split("::")[0]) for t in row.tests]
+        return [topic, [section], _joined(objects), _joined(tests)]
+
+    def _code(self, text: str, place: str | None) -> nodes.Node:
+        repository = self.config.html_theme_options.get("repository_url")
+        if not place or not repository:
+            return nodes.literal("", _breakable(text))
+        branch = self.config.html_theme_options.get("repository_branch") or "main"
+        uri = f"{repository.rstrip('/')}/blob/{branch}/{place}"
+        return nodes.reference(
+            "", "", nodes.literal("", _breakable(text)), refuri=uri, internal=False
+        )
+
+
+class NotebookStatus(SphinxDirective):
+    """How long each notebook ran, on what, and with which versions."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return a sentence about the machine and a table with a row a notebook."""
+        root = Path(self.env.srcdir)
+        note_input(self.env, self.env.docname, root / "notebooks" / "*.ipynb")
+        records = {}
+        for path in lecture_notebooks(root):
+            copy = executed_copy(path)
+            note_input(self.env, self.env.docname, copy.with_suffix(".json"))
+            record = read_record(copy)
+            if record is None:
+                raise self.error(f"there is no record of {path.name} in {executed_folder(root)}")
+            records[path.stem] = record
+        packages = list(dict.fromkeys(n for r in records.values() for n in r["versions"]))
+        rows = []
+        for stem, record in records.items():
+            text = nodes.inline("", stem, classes=["doc"])
+            link = addnodes.pending_xref(
+                "", text, refdoc=self.env.docname, refdomain="std", reftype="doc",
+                reftarget=f"/notebooks/{stem}", refexplicit=False, refwarn=True,
+            )  # fmt: skip
+            about = [f"{record['seconds']:.1f}", record["python"]]
+            about += [record["versions"].get(name, "–") for name in packages]
+            rows.append([[link], *([nodes.Text(cell)] for cell in about)])
+        seconds = sum(record["seconds"] for record in records.values())
+        machines = " and ".join(sorted({machine(record) for record in records.values()}))
+        sentence = (
+            f"{len(records)} notebooks ran in {seconds:.0f} seconds altogether, on {machines}."
+        )
+        header = ["Notebook", "Seconds", "Python", *packages]
+        table = _table(header, rows, widths=[20] + [12] * (len(header) - 1), kind="notebook-status")
+        return [nodes.paragraph("", sentence), table]
+
+
+class BenchmarkTable(SphinxDirective):
+    """What one script of `benchmarks/` measured, `training` say, and on what."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Return the ratios as a picture, a sentence about the run, and a row each contestant."""
+        path = Path(self.env.srcdir) / BENCHMARKS
+        note_input(self.env, self.env.docname, path)
+        scripts = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        name = self.arguments[0]
+        if name not in scripts:
+            known = ", ".join(scripts) or "nothing"
+            raise self.error(f"{BENCHMARKS.as_posix()} holds no {name!r}, only {known}")
+        record, rows, contest = scripts[name], [], None
+        for row in record["rows"]:
+            first = "" if row["contest"] == contest else row["contest"]
+            contest = row["contest"]
+            memory = "–" if row["peak_MB"] is None else f"{row['peak_MB']:,.0f}"
+            cells = [first, row["name"], f"{row['milliseconds']:,.1f}"]
+            cells += [f"{row['times_ours']:.2f}", memory]
+            rows.append([[nodes.Text(cell)] for cell in cells])
+        versions = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
+        sentence = (
+            f"{record['what'][0].upper()}{record['what'][1:]}. Medians over {record['rounds']} "
+            f"rounds, measured on {record['hardware']} with {versions}."
+        )
+        header = ["Work", "Contestant", "Milliseconds", "Times ours", "Peak MB"]
+        table = _table(header, rows, widths=[26, 30, 16, 14, 14], kind="benchmark")
+        others = [
+            (row["contest"], row["name"], row["times_ours"])
+            for row in record["rows"]
+            if row["name"] != "ours"
+        ]
+        described = "The column “times ours” of the table below, as bars from the line at 1."
+        picture = nodes.raw("", ratio_lines(others, describe=described), format="html")
+        return [picture, nodes.paragraph("", sentence), table]
+
+
+def machine(record: dict[str, Any]) -> str:
+    """Return what kind of machine a notebook ran on, and nothing that tells which one."""
+    parts = [record.get("platform") or "an unknown system"]
+    if record.get("cores"):
+        parts.append(f"{record['cores']} cores")
+    return ", ".join(parts)
+
+
+def _breakable(name: str) -> str:
+    """Let a long name break behind its dots and underscores, and not in the middle of a word."""
+    return re.sub(r"([._])", "\\1\u200b", name)
+
+
+def _joined(parts: list[nodes.Node]) -> list[nodes.Node]:
+    joined: list[nodes.Node] = []
+    for part in parts:
+        joined += [nodes.Text(", "), part] if joined else [part]
+    return joined
+
+
+def _table(
+    header: list[str], rows: list[list[list[nodes.Node]]], *, widths: list[int], kind: str
+) -> nodes.table:
+    """Return a table; the last cell of a row that is too short reaches to the right edge."""
+    group = nodes.tgroup(cols=len(header))
+    group += [nodes.colspec(colwidth=width) for width in widths]
+    head, body = nodes.thead(), nodes.tbody()
+    head += _row([[nodes.Text(title)] for title in header], len(header))
+    body += [_row(row, len(header)) for row in rows]
+    group += [head, body]
+    return nodes.table("", group, classes=[kind])
+
+
+def _row(cells: list[list[nodes.Node]], columns: int) -> nodes.row:
+    row = nodes.row()
+    for number, cell in enumerate(cells):
+        entry = nodes.entry("", nodes.paragraph("", "", *cell))
+        if number == len(cells) - 1 and len(cells) < columns:
+            entry["morecols"] = columns - len(cells)
+        row += entry
+    return row

@@ -1,0 +1,320 @@
+"""The command line: doctor, notebooks, book, and the commands of two other files.
+
+`experiments.commands` has those of trainings, `grading.commands` those of the grader.
+
+Each command is one function here that takes the parsed arguments and returns the exit code; the
+work is in the module that it calls, imported only then, so `--help` answers at once. Errors are one
+sentence and an exit code: 1 something failed, 2 the command cannot be understood, 130 Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from coursekit import __version__
+from coursekit.errors import CourseError
+from coursetools.experiments.commands import add as add_trainings
+from coursetools.grading.commands import add as add_grader
+
+Command = Callable[[argparse.Namespace], int]
+
+
+class UsageError(CourseError):
+    """The command line asks for something that does not exist."""
+
+    exit_code = 2
+
+
+class _Parser(argparse.ArgumentParser):
+    """Complains in one sentence; argparse would print its usage first."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options, allow_abbrev=False)
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}; {self.prog} --help lists what there is")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    argv = list(sys.argv[1:] if argv is None else argv)
+    try:
+        code = _run(argv)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # The reader has gone, as `head` does; nothing may be written when Python ends either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt as stop:
+        return _say(str(stop) or "interrupted; finished results are kept", 130, argv)
+    except UsageError as error:
+        return _say(f"error: {error}", error.exit_code, [])
+    except CourseError as error:
+        return _say(f"error: {error}", error.exit_code, argv)
+    except Exception as error:
+        said = " ".join(str(error).split())
+        what = f"{type(error).__name__}: {said}" if said else type(error).__name__
+        hint = "run again with --debug for the traceback"
+        if isinstance(error, ModuleNotFoundError):
+            hint = "coursekit doctor names the command that installs what is missing"
+        return _say(f"error: {what}; {hint}", 1, argv)
+
+
+def _run(argv: list[str]) -> int:
+    try:
+        arguments = parser().parse_args(argv)
+    except SystemExit as end:  # --help and --version
+        return int(end.code or 0)
+    return arguments.command(arguments)
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
+    top = _Parser(
+        prog="coursekit",
+        description="Builds, checks and runs the course on attention and Transformers.",
+    )
+    top.add_argument("--version", action="version", version=f"coursekit {__version__}")
+    _everywhere(top, first=True)
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    add = _adder(commands, doctor, "doctor", "what this machine has, lacks, and how to install it")
+    add("--json", action="store_true", help="print the report as JSON")
+
+    add = _adder(commands, book, "book", "execute stale notebooks and build the whole book")
+    add("--workers", type=_count, metavar="N", help="notebooks at a time (2, or 1 on one core)")
+    add("--force", action="store_true", help="execute and build everything again")
+
+    add = _adder(commands, address, "address", "say where the course is at home, or move it there")
+    add("url", nargs="?", metavar="URL", help="https://github.com/OWNER/REPOSITORY")
+    text = "fail unless this is the address: a repository publishes nobody else's course"
+    add("--is", dest="expected", metavar="URL", help=text)
+
+    below = commands.add_parser("notebooks", help="check or execute notebooks")
+    below.description = "Checks the form of notebooks, or executes them."
+    _everywhere(below)
+    notebooks = below.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    add = _adder(notebooks, lint_notebooks, "lint", "check notebooks, and the numbers on pages")
+    add("paths", nargs="*", type=Path, metavar="PATH", help="notebooks, folders or pages (all)")
+    add("--fix", action="store_true", help="mend what needs no author, then check")
+
+    add = _adder(notebooks, run_notebooks, "run", "execute the notebooks whose results are stale")
+    add("paths", nargs="*", type=Path, metavar="PATH", help="notebooks (default: all lectures)")
+    add("--workers", type=_count, metavar="N", help="notebooks at a time (2, or 1 on one core)")
+    add("--timeout", type=_seconds, metavar="S", help="seconds for one notebook (default 300)")
+    add("--force", action="store_true", help="execute them even if nothing has changed")
+
+    add_trainings(commands, _adder, _root, {"count": _count, "seconds": _seconds})
+    add_grader(commands, _adder, _root, _count)
+    return top
+
+
+def doctor(arguments: argparse.Namespace) -> int:
+    """Print what the machine has and lacks."""
+    import json
+
+    from coursetools.doctor import as_json, as_table, examine, healthy
+
+    try:
+        root = _root(arguments)
+    except CourseError:
+        if arguments.root is not None:
+            raise
+        root = None  # outside a course there is still a package to examine
+    checks = examine(root)
+    if arguments.json:
+        print(json.dumps(as_json(checks), indent=1))
+    elif not arguments.quiet or not healthy(checks):
+        print(as_table(checks))
+    return 0 if healthy(checks) else 1
+
+
+def address(arguments: argparse.Namespace) -> int:
+    """Print the address of the course, compare it, or write it everywhere."""
+    from coursekit import address as known
+    from coursetools.notebooks.moving import home, move
+
+    root = _root(arguments)
+    if arguments.url is not None and arguments.expected is not None:
+        raise UsageError("coursekit address takes URL or --is URL, found both")
+    if arguments.url is not None:
+        changed = move(root, arguments.url)
+        if not arguments.quiet:
+            print("".join(f"{name}: changed\n" for name in changed), end="")
+    found = home(root)
+    if arguments.expected is not None:
+        wanted = known.parse(arguments.expected)
+        if found.lower() != wanted.lower() or not known.is_set(found):
+            raise CourseError(
+                f"the address of this course is {found}, and {wanted} is expected; "
+                f"`coursekit address {wanted}` sets it"
+            )
+    print(found)
+    if not known.is_set(found) and not arguments.quiet:
+        hint = "coursekit address https://github.com/OWNER/REPOSITORY"
+        print(f"this stands for none, and nobody can register it; `{hint}` sets one")
+    return 0
+
+
+def lint_notebooks(arguments: argparse.Namespace) -> int:
+    """Print every problem with the form of the notebooks, and each unvouched number of a page."""
+    from coursetools.book.typed import pages, typed_numbers
+    from coursetools.course import relative
+    from coursetools.notebooks.lint import Problem, all_notebooks, fix, lint
+
+    prose = [path for path in arguments.paths if path.suffix == ".md"]
+    paths = _notebooks([path for path in arguments.paths if path not in prose])
+    root = _root(arguments, [*paths, *prose])
+    if not arguments.paths:
+        paths, prose = all_notebooks(root), pages(root)
+    problems = [
+        (relative(page, root), Problem(page, "", sentence))
+        for page in prose
+        for sentence in typed_numbers(page, root)
+    ]
+    for path in paths:
+        if arguments.fix and fix(path) and not arguments.quiet:
+            print(f"{relative(path, root)}: mended")
+        problems += [(relative(path, root), problem) for problem in lint(path)]
+    for name, problem in problems:
+        print(f"{name}, cell {problem.cell}: " if problem.cell else f"{name}: ", end="")
+        print(problem.sentence)
+    if not problems and not arguments.quiet:
+        print(f"{_counted(len(paths) + len(prose), 'file')} in good form")
+    if problems:
+        affected = _counted(len({name for name, _ in problems}), "file")
+        raise CourseError(f"{_counted(len(problems), 'problem')} in {affected}")
+    return 0
+
+
+def run_notebooks(arguments: argparse.Namespace) -> int:
+    """Execute notebooks and print where the results are."""
+    from coursekit.progress import track
+    from coursetools.course import relative
+    from coursetools.notebooks.run import TIMEOUT, lecture_notebooks
+    from coursetools.notebooks.run import run_notebooks as run
+
+    paths = _notebooks(arguments.paths)
+    root = _root(arguments, paths)
+    if not arguments.paths:
+        paths = lecture_notebooks(root)
+    with track(len(paths), "notebooks", arguments.quiet) as progress:
+        runs = run(
+            paths,
+            workers=arguments.workers,
+            timeout=arguments.timeout or TIMEOUT,
+            progress=progress,
+            force=arguments.force,
+        )
+    if not arguments.quiet:
+        for result in runs:
+            state = f"{result.record['seconds']:.1f} s" if result.ran else "unchanged"
+            print(f"{relative(result.executed, root)}  {state}")
+    return 0
+
+
+def book(arguments: argparse.Namespace) -> int:
+    """Build the book and print the path of its first page."""
+    from coursetools.book.build import build_book
+
+    workers = arguments.workers or min(2, os.cpu_count() or 1)
+    print(
+        build_book(_root(arguments), workers=workers, quiet=arguments.quiet, force=arguments.force)
+    )
+    return 0
+
+
+def _adder(commands: argparse._SubParsersAction, run: Command, name: str, text: str) -> Callable:
+    """Add a command with the options that all have; return the function that adds its own."""
+    command = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+    command.set_defaults(command=run)
+    _everywhere(command)
+    return command.add_argument
+
+
+def _everywhere(command: argparse.ArgumentParser, first: bool = False) -> None:
+    """Add the options that stand before or after the command; only the first sets defaults."""
+
+    def unset(value: object) -> object:
+        return value if first else argparse.SUPPRESS
+
+    add = command.add_argument
+    add("--quiet", action="store_true", default=unset(False), help="no progress, only results")
+    add(
+        "--debug",
+        action="store_true",
+        default=unset(False),
+        help="tracebacks in place of sentences",
+    )
+    add("--root", type=Path, metavar="DIR", default=unset(None), help="the course (default: here)")
+
+
+def _root(arguments: argparse.Namespace, paths: Sequence[Path] = ()) -> Path:
+    """Return the course that is named, or else that of the notebooks, or else that around here."""
+    from coursetools.course import course_root
+
+    start = arguments.root
+    if start is None:
+        try:
+            return course_root(paths[0].parent if paths else Path.cwd())
+        except CourseError as error:
+            raise CourseError(f"{error}; go there or name it with --root DIR") from error
+    if not start.is_dir():
+        raise UsageError(f"there is no folder {start}")
+    return course_root(start)
+
+
+def _notebooks(paths: list[Path]) -> list[Path]:
+    found: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            inside = path.rglob("*.ipynb")
+            found += sorted(p for p in inside if ".ipynb_checkpoints" not in p.parts)
+        elif not path.exists():
+            raise UsageError(f"there is no file {path}")
+        elif path.suffix != ".ipynb":
+            raise UsageError(f"{path} is not a notebook; its name should end in .ipynb")
+        else:
+            found.append(path)
+    return list(dict.fromkeys(path.resolve() for path in found))
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} should be a whole number from 1")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} should be a number of seconds above 0")
+    return seconds
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _say(sentence: str, code: int, argv: Sequence[str]) -> int:
+    """Print the one sentence of an error, after its traceback if `argv` asks for that."""
+    if "--debug" in argv:
+        import traceback
+
+        traceback.print_exc()
+    print(f"coursekit: {sentence}", file=sys.stderr)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

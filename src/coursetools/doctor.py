@@ -1,0 +1,247 @@
+"""What this machine has, what it lacks, and the command that installs each missing thing."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+
+import coursekit
+from coursekit import __version__, address
+from coursekit.errors import CourseError
+
+OLDEST_PYTHON = (3, 11)
+NEEDED_DISK = 1.0  # GB: the built book, its executed notebooks and the local copies of MathJax
+GROUPS = {
+    "book": "builds the book",
+    "train": "trains models",
+    "grade": "grades assignments",
+    "dev": "runs the tests",
+}
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+CHROMIUM_MAC = (
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+)
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the report; `needed` is True where `make book` cannot do without it."""
+
+    name: str
+    ok: bool
+    found: str
+    needed: bool = False
+    install: str = ""
+
+
+def find_chromium() -> str | None:
+    """Return the command of a Chromium or Chrome for the page tests, or None.
+
+    The environment variable CHROMIUM comes first, then the names it has on PATH, then macOS.
+    """
+    named = os.environ.get("CHROMIUM")
+    if named and (found := shutil.which(named)):
+        return found
+    for name in CHROMIUM_NAMES:
+        if found := shutil.which(name):
+            return found
+    return next((path for path in CHROMIUM_MAC if os.access(path, os.X_OK)), None)
+
+
+def examine(root: Path | None = None) -> list[Check]:
+    """Return every check, for the course at `root` if there is one."""
+    return list(_checks(root))
+
+
+def healthy(checks: list[Check]) -> bool:
+    """Say whether everything that `make book` needs is there."""
+    return all(check.ok for check in checks if check.needed)
+
+
+def as_table(checks: list[Check]) -> str:
+    """Return the report that people read: what was found, then the commands that are missing."""
+    width = max(len(check.name) for check in checks)
+    lines = []
+    for check in checks:
+        mark = "ok" if check.ok else "MISSING" if check.needed else "missing"
+        lines.append(f"{check.name:{width}}  {mark:7}  {check.found}".rstrip())
+    for title, needed in (("`make book` needs:", True), ("Not needed for `make book`:", False)):
+        missing = [check for check in checks if not check.ok and check.needed == needed]
+        if missing:
+            lines += ["", title, *(f"  {check.name}: {check.install}" for check in missing)]
+    return "\n".join(lines)
+
+
+def as_json(checks: list[Check]) -> dict[str, object]:
+    """Return the same report for programs."""
+    return {"ok": healthy(checks), "checks": [asdict(check) for check in checks]}
+
+
+def _checks(root: Path | None) -> Iterator[Check]:
+    yield Check("coursekit", True, f"{__version__} in {Path(coursekit.__file__).resolve().parent}")
+    new_enough = sys.version_info >= OLDEST_PYTHON
+    oldest = ".".join(map(str, OLDEST_PYTHON))
+    yield Check(
+        "python",
+        new_enough,
+        f"{platform.python_version()}, {sys.executable}",
+        needed=True,
+        install=""
+        if new_enough
+        else f"install Python {oldest} or newer, remove .venv, and run make again",
+    )
+    requirements = _requirements(root)
+    yield _packages("packages", "run the parts", requirements[""], _install(root, ""), True)
+    yield _torch(_install(root, ""))
+    for group, use in GROUPS.items():
+        command = _install(root, group)
+        yield _packages(f"group {group}", use, requirements[group], command, group == "book")
+    yield _program("git", "git --version", "versions, and installing from GitHub")
+    yield _program(
+        "npm", "npm --version", "local copies of MathJax; without it the book uses a CDN"
+    )
+    chromium = find_chromium()
+    found = chromium or "not found; without it the page tests are skipped"
+    install = "" if chromium else _system_package("chromium")
+    yield Check("chromium", chromium is not None, found, install=install)
+    yield _sandbox()
+    place = root or Path.cwd()
+    free = shutil.disk_usage(place).free / 1e9
+    yield Check(
+        "disk",
+        free >= NEEDED_DISK,
+        f"{free:.1f} GB free, {NEEDED_DISK:g} GB needed",
+        needed=True,
+        install="" if free >= NEEDED_DISK else "make room on the disk that holds the course",
+    )
+
+
+def _torch(install: str) -> Check:
+    try:
+        import torch
+    except Exception as error:  # a broken build raises what it likes: OSError, RuntimeError, ...
+        found = " ".join(str(error).split())[:120]
+        return Check("torch", False, f"cannot be imported: {found}", needed=True, install=install)
+    if torch.cuda.is_available():
+        device = f"CUDA, {torch.cuda.get_device_name()}"
+        if torch.cuda.device_count() > 1:
+            device += f" and {torch.cuda.device_count() - 1} more"
+    elif torch.backends.mps.is_available():
+        device = "MPS"
+    else:
+        device = "CPU"
+    threads = f"{torch.get_num_threads()} of {os.cpu_count()} threads"
+    return Check("torch", True, f"{torch.__version__} on {device}, {threads}", needed=True)
+
+
+def _requirements(root: Path | None) -> dict[str, list[str]]:
+    """Return the requirements by group ("" for those of the package itself).
+
+    A checkout's pyproject.toml comes first: what pip remembers of it may be older.
+    """
+    groups: dict[str, list[str]] = {name: [] for name in ("", *GROUPS)}
+    if root is not None and (root / "pyproject.toml").is_file():
+        import tomllib
+
+        project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        groups[""] = project.get("dependencies", [])
+        groups.update(project.get("optional-dependencies", {}))
+        return groups
+    try:
+        lines = metadata.requires("coursekit") or []
+    except metadata.PackageNotFoundError:
+        lines = []
+    for line in lines:
+        requirement, _, condition = line.partition(";")
+        group = condition.partition("extra ==")[2].strip().strip("\"'")
+        groups.setdefault(group, []).append(requirement.strip())
+    return groups
+
+
+def _sandbox() -> Check:
+    """Which layers of the grader's sandbox hold here; a throwaway process tries them."""
+    from coursetools.grading.judging.keeper import available
+    from coursetools.grading.sandbox.plan import HELD
+
+    try:
+        layers = available()
+    except (CourseError, OSError, AttributeError) as error:  # no fork, no such calls
+        layers = {"sandbox": " ".join(str(error).split()) or type(error).__name__}
+    held = [name for name, state in layers.items() if state == HELD]
+    rest = "; ".join(f"{name}: {state}" for name, state in layers.items() if state != HELD)
+    safe = "landlock" in held or "namespaces" in held
+    found = ", ".join(held) or "no layer holds"
+    return Check(
+        "sandbox",
+        safe,
+        f"{found} ({rest})" if rest else found,
+        install="" if safe else "grade strangers' work on Linux, where Landlock or namespaces hold",
+    )
+
+
+def _packages(name: str, use: str, wanted: list[str], install: str, needed: bool) -> Check:
+    missing = [problem for line in wanted if (problem := _lacks(line))]
+    if missing:
+        return Check(name, False, "lacks " + ", ".join(missing), needed, install)
+    return Check(name, True, f"{use}; {len(wanted)} package{'s' * (len(wanted) != 1)}", needed)
+
+
+def _lacks(line: str) -> str:
+    """Return what is wrong with the installed version of a requirement, nothing if it fits."""
+    from packaging.requirements import Requirement
+
+    wanted = Requirement(line)
+    if wanted.marker is not None and not wanted.marker.evaluate():
+        return ""
+    try:
+        version = metadata.version(wanted.name)
+    except metadata.PackageNotFoundError:
+        return wanted.name
+    fits = wanted.specifier.contains(version, prereleases=True)
+    return "" if fits else f"{wanted.name}{wanted.specifier} (found {version})"
+
+
+def _program(name: str, command: str, use: str) -> Check:
+    path = shutil.which(name)
+    if path is None:
+        return Check(name, False, f"not found; {use}", install=_system_package(name))
+    try:
+        said = subprocess.run(
+            [path, *command.split()[1:]], capture_output=True, text=True, timeout=20, check=False
+        ).stdout.strip()
+    except (OSError, subprocess.TimeoutExpired):
+        said = ""
+    return Check(name, True, said.removeprefix(f"{name} version ") or path)
+
+
+def _install(root: Path | None, group: str) -> str:
+    """Return the command that installs a group, for this interpreter and for this checkout."""
+    python = Path(sys.executable)
+    shown = str(python.relative_to(Path.cwd())) if python.is_relative_to(Path.cwd()) else python
+    extra = f"[{group}]" if group else ""
+    if root is not None and (root / "pyproject.toml").is_file():
+        place = "." if root == Path.cwd() else str(root)
+        return f'{shown} -m pip install -e "{place}{extra}"'
+    if address.is_set(address.HOME):
+        return f'{shown} -m pip install "coursekit{extra} @ git+{address.HOME}"'
+    return f'in the folder of the course: {shown} -m pip install ".{extra}"'
+
+
+def _system_package(name: str) -> str:
+    if sys.platform == "darwin":
+        package = {"npm": "node", "chromium": "--cask chromium"}.get(name, name)
+        return f"brew install {package}"
+    if sys.platform == "win32":
+        package = {"npm": "OpenJS.NodeJS", "git": "Git.Git", "chromium": "Google.Chrome"}[name]
+        return f"winget install {package}"
+    if shutil.which("dnf"):
+        return f"sudo dnf install {name}"
+    return f"sudo apt install {name}"

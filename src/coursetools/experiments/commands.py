@@ -1,0 +1,167 @@
+"""The commands around trainings: their names and options, and what they print.
+
+This file is loaded for every `coursekit --help`; what does the work is imported when it is called.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from coursekit.errors import CourseError
+
+Root = Callable[[argparse.Namespace], Path]
+
+
+def add(
+    commands: Any, adder: Callable[..., Callable[..., Any]], root: Root, kinds: dict[str, Callable]
+) -> None:
+    """Add the commands; `kinds` are the readers of a `count` and of `seconds`."""
+
+    def inside(run: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
+        def command(arguments: argparse.Namespace) -> int:
+            arguments.root = root(arguments)
+            return run(arguments)
+
+        return command
+
+    count, seconds = kinds["count"], kinds["seconds"]
+    option = adder(commands, inside(train), "train", "run a training notebook, or a sweep of runs")
+    option("name", metavar="NAME", help="notebooks/training/NAME.ipynb")
+    profiles = ("smoke", "cpu", "gpu")
+    option("--profile", choices=profiles, help="how much is trained (as the notebook has it: cpu)")
+    text = "a value for a parameter of the notebook; may be given several times"
+    option("--set", action="append", default=[], metavar="NAME=VALUE", dest="changes", help=text)
+    option("--resume", action="store_true", help="go on from the checkpoints of the same values")
+    option("--processes", type=count, metavar="N", help="processes of one training, one a GPU")
+    text = "one run for each value in a TOML file: [grid], [[run]], [fixed], seeds"
+    option("--sweep", type=Path, metavar="FILE", help=text)
+    option("--workers", type=count, metavar="N", help="runs of a sweep at a time (2)")
+    text = "keep the models of a sweep's runs too, beside the runs in _build"
+    option("--keep", action="store_true", help=text)
+    option("--cluster", metavar="ADDRESS", help="a Dask scheduler that gets a sweep's runs")
+    option("--threads", type=count, metavar="N", help="threads of one run (all cores, shared out)")
+    option("--timeout", type=seconds, metavar="S", help="seconds for one run (no limit)")
+    text = "two steps with a few rows, and what the profile (gpu) will take on a T4, A100 and H100"
+    option("--rehearse", action="store_true", help=text)
+
+    option = adder(commands, inside(results), "results", "show what trainings found")
+    option("name", nargs="?", metavar="NAME", help="of one training only")
+    text = "two results, translation/cpu or a path: settings that differ, metrics side by side"
+    option("--compare", nargs=2, metavar=("A", "B"), help=text)
+    option("--json", action="store_true", help="print as JSON")
+
+
+def train(arguments: argparse.Namespace) -> int:
+    """Run a training or a sweep; print the metrics and where everything is."""
+    from coursekit.training.records import in_short
+    from coursetools.course import relative
+    from coursetools.experiments.train import find
+    from coursetools.experiments.train import train as run
+    from coursetools.notebooks.parameters import parse_settings
+
+    if arguments.rehearse:
+        return _rehearse(arguments)
+    if arguments.sweep is not None:
+        return _sweep(arguments)
+    for option in ("workers", "cluster"):
+        if getattr(arguments, option) is not None:
+            raise CourseError(f"--{option} is for the runs of a --sweep")
+    if arguments.keep:
+        raise CourseError("--keep is for the runs of a --sweep; a single training keeps its model")
+    trained = run(
+        find(arguments.root, arguments.name),
+        profile=arguments.profile,
+        changes=parse_settings(arguments.changes),
+        processes=arguments.processes,
+        resume=arguments.resume,
+        threads=arguments.threads,
+        timeout=arguments.timeout,
+        quiet=arguments.quiet,
+    )
+    result = trained.result
+    print(f"{result['name']} {result['profile']}: {result['seconds']:,.0f} s")
+    width = max(len(name) for name in result["metrics"])
+    for name, value in result["metrics"].items():
+        print(f"  {name:{width}}  {in_short(value)}")
+    print(f"executed: {relative(trained.executed, arguments.root)}")
+    print(f"result: {relative(trained.file, arguments.root)}")
+    return 0
+
+
+def _rehearse(arguments: argparse.Namespace) -> int:
+    from coursekit.progress import track
+    from coursetools.experiments.train import find
+    from coursetools.notebooks.parameters import parse_settings
+
+    others = ("sweep", "workers", "cluster", "resume", "processes", "keep", "timeout")
+    given = [option for option in others if getattr(arguments, option)]
+    if given:
+        raise CourseError(f"--rehearse is of one training here and now, without --{given[0]}")
+    training, changes = find(arguments.root, arguments.name), parse_settings(arguments.changes)
+    values = training.values(arguments.profile or "gpu", changes, None, "--set")
+
+    import torch
+
+    from coursetools.experiments.rehearsal import cells_of, rehearse
+
+    if arguments.threads:
+        torch.set_num_threads(arguments.threads)
+    try:
+        with track(cells_of(training), "rehearsal", arguments.quiet) as progress:
+            print(rehearse(training, values=values, progress=progress))
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"the rehearsal of {training.name} was interrupted") from None
+    return 0
+
+
+def _sweep(arguments: argparse.Namespace) -> int:
+    from coursetools.course import relative
+    from coursetools.experiments.results import as_rows
+    from coursetools.experiments.sweep import sweep
+    from coursetools.experiments.train import find
+
+    if arguments.changes:
+        raise CourseError("--set does not go with --sweep; put the values into its table [fixed]")
+    swept = sweep(
+        find(arguments.root, arguments.name),
+        arguments.sweep,
+        profile=arguments.profile,
+        processes=arguments.processes,
+        workers=arguments.workers,
+        cluster=arguments.cluster,
+        threads=arguments.threads,
+        timeout=arguments.timeout,
+        keep=arguments.keep,
+        quiet=arguments.quiet,
+    )
+    rows = [[run["name"], run["seed"], run["seconds"], run["metrics"]] for run in swept.runs]
+    if rows:
+        print(as_rows(["run", "seed", "seconds", "metrics"], rows))
+        print(f"result: {relative(swept.file, arguments.root)}")
+    for run in swept.failed:
+        seed = "" if run["seed"] is None else f", seed {run['seed']}"
+        print(f"{run['name']}{seed}: {run['error']}")
+    if swept.failed:
+        count = len(swept.runs) + len(swept.failed)
+        raise CourseError(
+            f"{len(swept.failed)} of {count} runs failed; the same command tries again"
+        )
+    return 0
+
+
+def results(arguments: argparse.Namespace) -> int:
+    """Print the table of results, or two of them side by side."""
+    import json
+
+    from coursetools.experiments.results import comparison, read, side_by_side, table, thin
+
+    if arguments.compare:
+        compared = comparison(arguments.root, *arguments.compare)
+        print(json.dumps(compared, indent=1) if arguments.json else side_by_side(compared))
+        return 0
+    found = read(arguments.root, arguments.name)
+    print(json.dumps([thin(one) for one in found], indent=1) if arguments.json else table(found))
+    return 0

@@ -1,0 +1,261 @@
+"""`coursekit collect`: what students handed in, into `attempts/`, and the one that counts chosen.
+
+Every attempt is kept. The last is put into `submitted/`, from where it is graded (`--attempt first`
+takes the first one instead). Collecting the same things again changes nothing. When something was
+handed in is written down where a platform or the instructor has said so; otherwise it is unknown.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from coursetools.course import write_whole
+from coursetools.grading.collecting.identify import ASIDE, Known, Names
+from coursetools.grading.collecting.layouts import Candidate, Refused
+from coursetools.grading.collecting.ledger import Ledger
+from coursetools.grading.collecting.roster import ClassList, Person
+from coursetools.grading.collecting.times import HandIn
+from coursetools.grading.folders import Folders, read_plain
+
+STAMP = "%Y-%m-%dT%H-%M-%SZ"
+Note = Callable[[str], None]
+
+
+@dataclass
+class Collected:
+    """What came of it."""
+
+    new: list[str] = field(default_factory=list)  # students with a new attempt
+    known: int = 0  # attempts that were there already
+    refused: list[Refused] = field(default_factory=list)
+    aside: list[Refused] = field(default_factory=list)  # not on the class list
+    missing: list[str] = field(default_factory=list)  # on the class list, nothing handed in
+    unknown: list[str] = field(default_factory=list)  # handed in, and nobody says when
+    by_name: list[str] = field(default_factory=list)  # known by no id and no number
+    notes: list[str] = field(default_factory=list)
+
+    def as_lines(self, name: str, source: Path | None = None) -> list[str]:
+        """Return what is printed at the end."""
+        lines = [
+            f"{name}: {len(self.new)} new, {self.known} known already, "
+            f"{len(self.refused)} refused, {len(self.aside)} set aside"
+        ]
+        if source and not (self.new or self.known or self.refused or self.aside):
+            lines.append(f"{source} holds no file that anybody has handed in")
+        if self.missing:
+            lines.append(f"on the class list, nothing handed in: {_some(self.missing)}")
+        if self.by_name:
+            lines.append(
+                f"matched to the class list by a name alone: {_some(self.by_name)}; people may "
+                "share or change names, so put the platform's numbers into a column lms_id, or "
+                f"give Moodle's worksheet: coursekit collect {name} --times CSV"
+            )
+        if self.unknown:
+            lines.append(
+                f"when {len(self.unknown)} of all handed in is unknown, and costs nothing; a "
+                f"table of times says it: coursekit collect {name} --times CSV"
+            )
+        return lines
+
+
+def collect(
+    folders: Folders,
+    found: Sequence[Candidate | Refused],
+    people: ClassList | list[Person] | None = None,
+    attempt: str = "last",
+    note: Note = lambda text: None,
+    times: Sequence[HandIn] = (),
+) -> Collected:
+    """Keep every candidate as an attempt, then choose for each student the one that counts."""
+    if not isinstance(people, ClassList):
+        people = ClassList(people or [], not people)
+    result, names = Collected(), Names(folders, people, times)
+    ledger = Ledger.read(folders)
+    touched: dict[str, None] = {}
+    for one in names.resolve(found):
+        if isinstance(one, Known):
+            claim = names.claim(one.candidate, one.student)
+            why = _take(folders, one, claim, result, names.say)
+            if not why:
+                ledger.taken(one.candidate.label, one.student, claim)
+                touched[one.student] = None
+                if one.by_name and one.student not in result.by_name:
+                    result.by_name.append(one.student)
+                continue
+            one = Refused(one.candidate.label, why)
+        ledger.refused(one.label, one.why)
+        (result.aside if one.why.startswith(ASIDE) else result.refused).append(one)
+        note(f"{'' if one.why.startswith(ASIDE) else 'refused: '}{one.label} {one.why}")
+    for text in _time(folders, names, times, touched):
+        names.say(text)
+    for student in touched:
+        about = choose(folders, student, attempt)
+        ledger.about(student, about.get("time"), about.get("late"))
+    ledger.write()
+    here = set(folders.students())
+    if not people.open:
+        result.missing = sorted({person.id for person in people.people} - here)
+    result.unknown = [student for student in ledger.unknown() if student in here]
+    result.notes = names.notes
+    for text in names.notes:
+        note(text)
+    return result
+
+
+def _some(names: list[str]) -> str:
+    """Return how many there are, and the first of them."""
+    return f"{len(names)} ({', '.join(names[:10])}{', …' if len(names) > 10 else ''})"
+
+
+def attempts_of(folders: Folders, student: str) -> list[tuple[Path, dict[str, Any]]]:
+    """Return a student's attempts, the earliest first, each with what is known of it."""
+    found = []
+    for path in folders.attempts(student).glob("*/attempt.json"):
+        try:
+            about = json.loads(path.read_text(encoding="utf-8"))
+            if "seen" not in about:  # an old one, with the file's own time in the other's place
+                about |= {"seen": about["time"], "time": None}
+            found.append((path.parent, about | {"seen": datetime.fromisoformat(about["seen"])}))
+        except (ValueError, KeyError, OSError, TypeError):
+            continue
+    return sorted(found, key=_age)
+
+
+def numbers_of(folders: Folders, students: Iterable[str] | None = None) -> dict[str, str]:
+    """Return the platform's number -> the student, of everybody who has handed in."""
+    return {
+        about["lms"]: student
+        for student in (folders.students() if students is None else students)
+        for _, about in attempts_of(folders, student)
+        if about.get("lms")
+    }
+
+
+def choose(folders: Folders, student: str, attempt: str = "last") -> dict[str, Any]:
+    """Put the attempt that counts into `submitted/`, if it is not there; return what it is."""
+    attempts = attempts_of(folders, student)
+    if not attempts:
+        return {}
+    folder, about = attempts[0 if attempt == "first" else -1]
+    data = (folder / f"{folders.name}.ipynb").read_bytes()
+    target = folders.submitted(student)
+    if not _holds(target / f"{folders.name}.ipynb", data):
+        _write_bytes(target / f"{folders.name}.ipynb", data)
+    if not about["time"]:
+        (target / "timestamp.txt").unlink(missing_ok=True)
+        return about
+    stamp = datetime.fromisoformat(about["time"]).strftime("%Y-%m-%d %H:%M:%S UTC")
+    if not _holds(target / "timestamp.txt", stamp.encode()):
+        write_whole(target / "timestamp.txt", stamp)
+    return about
+
+
+def _age(attempt: tuple[Path, dict[str, Any]]) -> tuple[datetime, int, str]:
+    """Return what tells which attempt is later; a time that somebody vouches for goes first."""
+    folder, about = attempt
+    when = datetime.fromisoformat(about["time"]) if about["time"] else about["seen"]
+    return when, about.get("again", 0), folder.name
+
+
+def _take(folders: Folders, known: Known, claim: str, result: Collected, say: Note) -> str:
+    """Read a file and keep it; return why that cannot be done, "" if it is done."""
+    candidate, most = known.candidate, folders.limits.submission_bytes
+    try:
+        data = candidate.read(most)
+    except OSError as error:
+        return str(error.strerror or error)
+    if len(data) > most:  # kept up to there, so that the student is told
+        say(f"{candidate.label} is larger than {most >> 20} MB; {known.student} is told so")
+    if claim:
+        say(
+            f"{candidate.label} has {claim} in a name that the student has chosen; it counts as "
+            f"{known.student}'s, who handed it in"
+        )
+    if _keep(folders, known.student, candidate, data):
+        result.new.append(known.student)
+    else:
+        result.known += 1
+    return ""
+
+
+def _time(
+    folders: Folders, names: Names, times: Sequence[HandIn], touched: dict[str, None]
+) -> list[str]:
+    """Write the times of a table beside the attempts that they are of, each student's last."""
+    problems: list[str] = []
+    here = {*folders.students(), *touched} if times else set()
+    numbers = numbers_of(folders, here) if any(row.number for row in times) else {}
+    for row in times:
+        if row.time is None:
+            continue
+        student, why = numbers.get(row.number, ""), ""
+        if not student:
+            student, why = names.row(row)
+        if not student and names.open and row.id in here:
+            student = row.id
+        attempts = attempts_of(folders, student) if student else []
+        if not student:
+            problems.append(f"{row.where}: {why}")
+        elif not attempts:
+            problems.append(f"{row.where}: {student} has a time, and handed nothing in")
+        else:
+            folder, about = attempts[-1]
+            if about["time"] != row.time.isoformat():
+                about |= {"time": row.time.isoformat(), "seen": about["seen"].isoformat()}
+                write_whole(folder / "attempt.json", json.dumps(about, indent=1) + "\n")
+            touched[student] = None
+    return problems
+
+
+def _keep(folders: Folders, student: str, candidate: Candidate, data: bytes) -> bool:
+    """Write an attempt; False if it is there already."""
+    digest = hashlib.sha256(data).hexdigest()
+    seen = candidate.seen.astimezone(UTC).replace(microsecond=0)
+    time = candidate.time.astimezone(UTC).isoformat() if candidate.time else None
+    before = attempts_of(folders, student)
+    if before and before[-1][1].get("sha256") == digest and time in (None, before[-1][1]["time"]):
+        return False  # the same in a zip that was made anew
+    parent = folders.attempts(student)
+    stamp, number = seen.strftime(STAMP), 1
+    folder = parent / stamp
+    while folder.exists():
+        if _holds(folder / f"{folders.name}.ipynb", data) and (folder / "attempt.json").is_file():
+            return False
+        if not (folder / "attempt.json").is_file():
+            break  # a collection that was interrupted
+        number += 1
+        folder = parent / f"{stamp}-{number}"
+    _write_bytes(folder / f"{folders.name}.ipynb", data)
+    about = {
+        "from": candidate.label,
+        "seen": seen.isoformat(),
+        "time": time,
+        "again": candidate.order,
+        "late": candidate.late,
+        "lms": candidate.lms,
+        "lasting": candidate.lms_stays,
+        "sha256": digest,
+    }
+    write_whole(folder / "attempt.json", json.dumps(about, indent=1) + "\n")
+    return True
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    try:
+        return read_plain(path, len(data)) == data
+    except OSError:
+        return False
+
+
+def _write_bytes(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.tmp")
+    unfinished.unlink(missing_ok=True)
+    unfinished.write_bytes(data)
+    unfinished.replace(path)

@@ -1,0 +1,272 @@
+"""Whose a file is: read from what the learning platform has written, never from what a student has.
+
+A platform names the outermost part of a path (Canvas the front of the file's name, Moodle the first
+folder); everything behind that comes from the student. So a whole delivery has one layout, the
+outermost part alone decides, and a further name inside a student's own upload is a claim that is
+reported and not believed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import PurePosixPath
+
+from coursekit.errors import CourseError
+from coursetools.grading.text import one_line
+
+# Canvas: name, LATE, the person's number, the file's number; then the student's own name for it.
+# It takes _digits_ out of people's names, so the first pair of numbers is its own.
+CANVAS = re.compile(
+    r"(?P<who>.+?)_(?P<late>LATE_|late_)?(?P<user>\d+)_(?P<file>\d+)_(?P<name>.+)", re.DOTALL
+)
+# Moodle puts spaces in the place of underscores in people's names.
+MOODLE = re.compile(
+    r"(?P<who>[^_]+)_(?P<user>\d+)_assignsubmission_(?P<kind>file|onlinetext)(?:_(?P<name>.*))?",
+    re.DOTALL,
+)
+AGAIN = re.compile(r"(?:-(\d{1,3})| ?\((\d{1,3})\))$")  # "name-1", "name (1)": handed in again
+COPY = re.compile(r" ?\((\d{1,3})\)$")  # "-1" may be the end of an id
+STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ(-\d+)?")
+STRAYS = 10  # a tenth of a delivery, or one file, may be named otherwise
+IGNORED = {"__MACOSX", ".ipynb_checkpoints", ".DS_Store", "Thumbs.db", "timestamp.txt"}
+LAYOUTS = {
+    "canvas": "as Canvas names files",
+    "moodle": "as Moodle names folders or files",
+    "nbgrader": "as nbgrader does, submitted/STUDENT/ASSIGNMENT/",
+    "plain": "STUDENT.ipynb or STUDENT/…",
+}
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of a delivery, not read yet."""
+
+    path: PurePosixPath
+    seen: datetime  # the file's own time: it tells attempts apart, and not when one was handed in
+    read: Callable[[int], bytes] = field(compare=False)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One file that somebody handed in, not read yet."""
+
+    label: str  # as the instructor knows it
+    who: str  # a name or an id, as the platform or the instructor has written it
+    lms: str  # the number that the platform gives the person, "" if none
+    lms_stays: bool  # for one person, in every assignment
+    seen: datetime
+    order: int  # what the platform, or a copy's number, says comes later
+    late: bool | None  # as the platform says; None where it says nothing
+    time: datetime | None  # of handing in, where it can be believed
+    read: Callable[[int], bytes] = field(compare=False)
+    whole: str = ""  # `who` with all that may have been put around it: an id may look like that
+    or_else: tuple[str, str] = ("", "")  # name and number, if the file's name can be read so too
+    claim: tuple[str, str] = ("", "")  # somebody else whom a name inside the upload names
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A file that is not taken, and why."""
+
+    label: str
+    why: str
+
+
+@dataclass(frozen=True)
+class _Owner:
+    who: str
+    inner: PurePosixPath  # what the student has named
+    lms: str = ""
+    order: int = 0
+    late: bool | None = None
+    whole: str = ""
+    or_else: tuple[str, str] = ("", "")
+
+
+def sort_out(
+    files: Sequence[File], name: str, layout: str | None = None, where: str = "the delivery"
+) -> list[Candidate | Refused]:
+    """Find out who handed each file in; leave out a student's further files beside the notebook."""
+    files = [f for f in files if f.path.parts and not any(map(ignored, f.path.parts))]
+    told, layout = layout, layout or _layout_of(files, name, where)
+    found: list[Candidate | Refused] = []
+    groups: dict[tuple[str, str, str], list[tuple[_Owner, File]]] = {}
+    for file in files:
+        owner, kind = _OWNER[layout](file.path, name), _kind(file.path)
+        if layout == "plain" != kind and not told:  # which takes any name for a student's
+            owner = f"is named {LAYOUTS[kind]}, and the others are not; collect it by itself"
+        if isinstance(owner, str):
+            found.append(Refused(shown(file.path.as_posix()), owner))
+        elif owner is not None:
+            top = file.path.parts[0] if layout == "plain" else ""
+            groups.setdefault((owner.who, owner.lms, top), []).append((owner, file))
+    for group in groups.values():
+        for owner, file in _notebooks(group, name):
+            found.append(
+                Candidate(
+                    label=shown(file.path.as_posix()),
+                    who=owner.who,
+                    lms=owner.lms,
+                    lms_stays=layout != "moodle",
+                    seen=file.seen,
+                    order=owner.order,
+                    late=owner.late,
+                    time=None,
+                    read=file.read,
+                    whole=owner.whole or owner.who,
+                    or_else=owner.or_else,
+                    claim=_claim(owner),
+                )
+            )
+    return found
+
+
+def ignored(part: str) -> bool:
+    """Say whether a file or folder is what systems leave lying about."""
+    return part in IGNORED or part.startswith("._")
+
+
+def shown(name: str) -> str:
+    """Return a name as it may be printed."""
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in name)[:200]
+
+
+def plain_name(name: str) -> str:
+    """Return a person's name without what platforms change: case, blanks and punctuation."""
+    import unicodedata
+
+    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+    return "".join(c for c in folded if c.isalnum() or unicodedata.category(c)[0] == "M")
+
+
+def _layout_of(files: Sequence[File], name: str, where: str) -> str:
+    """Return the one layout of a delivery; a mixture is for the instructor to decide about.
+
+    It is none where few files stray: what is not named as the others are is refused, one by one.
+    """
+    kinds: dict[str, list[str]] = {}
+    for file in files:
+        kind = _kind(file.path)
+        if kind != "plain" or file.path.suffix.lower() == ".ipynb":
+            kinds.setdefault(kind, []).append(shown(file.path.as_posix()))
+    if set(kinds) == {"plain"}:
+        if all(len(file.path.parts) > 2 and file.path.parts[1] == name for file in files):
+            return "nbgrader"
+        tops = {file.path.parts[0] for file in files}
+        below = [PurePosixPath(*f.path.parts[1:]) for f in files if len(f.path.parts) > 1]
+        if len(tops) == 1 and any(_kind(path) != "plain" for path in below):
+            raise CourseError(
+                f"everything in {where} lies in the folder {shown(tops.pop())}; give that folder "
+                "with --from, or say --layout plain if it is a student's"
+            )
+    most, *others = sorted(kinds, key=lambda kind: -len(kinds[kind])) or ["plain"]
+    strays, few = sum(len(kinds[kind]) for kind in others), len(kinds.get(most, ())) // STRAYS
+    if strays > max(1, few) or (strays and len(kinds[most]) <= 2):
+        said = "; ".join(
+            f"{len(paths)} {LAYOUTS[kind]} ({one_line(paths[0], 100)})"
+            for kind, paths in sorted(kinds.items(), key=lambda item: -len(item[1]))
+        )
+        raise CourseError(
+            f"{where} is a mixture, and it is not clear whose its files are: {said}. Say which it "
+            f"is, for example --layout {most}; what is named otherwise is then refused"
+        )
+    return most
+
+
+def _kind(path: PurePosixPath) -> str:
+    top, alone = path.parts[0], len(path.parts) == 1
+    moodle = MOODLE.fullmatch(top)
+    if moodle and (alone or not moodle["name"]):
+        return "moodle"
+    if alone and CANVAS.fullmatch(top):
+        return "canvas"
+    return "nbgrader" if top == "submitted" and not alone else "plain"
+
+
+def _canvas(path: PurePosixPath, name: str) -> _Owner | str | None:
+    found = CANVAS.fullmatch(path.name)
+    if len(path.parts) > 1 or not found:
+        return "is not named as Canvas names what was handed in"
+    inner = PurePosixPath(found["name"])
+    # Somebody called "kim_5" with the number 12 gives kim_5_12_3456_…, and so do kim, 5, file 12
+    # and a file called "3456_…". Files are numbered higher than people, and without leading zeros.
+    next_number = re.match(r"([1-9]\d*)_.", inner.name, re.DOTALL)
+    twice = next_number and not found["late"] and int(next_number[1]) > int(found["file"])
+    return _Owner(
+        who=found["who"],
+        inner=inner,
+        lms=found["user"],
+        order=int(found["file"]),
+        late=bool(found["late"]),
+        or_else=(f"{found['who']}_{found['user']}", found["file"]) if twice else ("", ""),
+    )
+
+
+def _moodle(path: PurePosixPath, name: str) -> _Owner | str | None:
+    found, alone = MOODLE.fullmatch(path.parts[0]), len(path.parts) == 1
+    if not found or bool(found["name"]) != alone:
+        return "is not named as Moodle names what was handed in"
+    if found["kind"] == "onlinetext":
+        return "is a text typed into Moodle, not a file"
+    inner = PurePosixPath(found["name"] if alone else PurePosixPath(*path.parts[1:]))
+    return _Owner(who=found["who"], inner=inner, lms=found["user"], order=_again(inner))
+
+
+def _nbgrader(path: PurePosixPath, name: str) -> _Owner | str | None:
+    parts = path.parts[1:] if path.parts[0] == "submitted" else path.parts
+    if len(parts) < 3:
+        return "is not in a folder STUDENT/ASSIGNMENT/"
+    if parts[1] != name:
+        return None  # another assignment's
+    below = parts[3:] if STAMP.fullmatch(parts[2]) and len(parts) > 3 else parts[2:]
+    inner = PurePosixPath(*below)
+    return _Owner(who=parts[0], inner=inner, order=_again(inner))
+
+
+def _plain(path: PurePosixPath, name: str) -> _Owner | str | None:
+    if len(path.parts) > 1:
+        inner = PurePosixPath(*path.parts[1:])
+        return _Owner(who=path.parts[0], inner=inner, order=_again(inner))
+    if path.suffix.lower() != ".ipynb":
+        return "is not a notebook"
+    copy = COPY.search(path.stem)
+    stem = COPY.sub("", path.stem)
+    for affix in (f"_{name}", f"-{name}", f" {name}"):
+        stem = stem.removesuffix(affix)
+    for affix in (f"{name}_", f"{name}-", f"{name} "):
+        stem = stem.removeprefix(affix)
+    if stem == name or not stem:
+        return "does not say whose it is; name it student.ipynb"
+    return _Owner(
+        who=stem, inner=PurePosixPath(f"{name}.ipynb"), order=int(copy[1]) if copy else 0,
+        whole=path.stem,
+    )  # fmt: skip
+
+
+_OWNER = {"canvas": _canvas, "moodle": _moodle, "nbgrader": _nbgrader, "plain": _plain}
+
+
+def _again(inner: PurePosixPath) -> int:
+    again = AGAIN.search(inner.stem)
+    return int(again[1] or again[2]) if again else 0
+
+
+def _notebooks(group: list[tuple[_Owner, File]], name: str) -> list[tuple[_Owner, File]]:
+    """Return which of a student's files is the notebook; where none is, one to say so about."""
+    notebooks = [one for one in group if one[0].inner.suffix.lower() == ".ipynb"]
+    same = [one for one in notebooks if AGAIN.sub("", one[0].inner.stem) == name]
+    chosen = same or notebooks or group[:1]
+    depth = min(len(owner.inner.parts) for owner, _ in chosen)
+    return [one for one in chosen if len(one[0].inner.parts) == depth]
+
+
+def _claim(owner: _Owner) -> tuple[str, str]:
+    """Return whom a name inside somebody's upload names as a platform would, if anybody else."""
+    for part in owner.inner.parts:
+        found = MOODLE.fullmatch(part) or CANVAS.fullmatch(part)
+        if found and plain_name(found["who"]) != plain_name(owner.who):
+            return shown(found["who"]), found["user"]
+    return "", ""

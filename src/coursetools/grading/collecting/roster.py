@@ -1,0 +1,196 @@
+"""The class list: read from a CSV file as universities export them, kept in the gradebook."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from coursekit.errors import CourseError
+from coursetools.grading.collecting import tables
+from coursetools.grading.collecting.layouts import plain_name
+from coursetools.grading.folders import Folders
+
+COLUMNS = {  # what a header may be called -> what it means
+    "id": "id student_id studentid student sis_user_id sis_login_id login login_id username user "
+    "id_number",
+    "name": "name student_name full_name fullname display_name",
+    "first": "first_name firstname first given_name given vorname",
+    "last": "last_name lastname last surname family_name nachname",
+    "email": "email email_address e_mail mail",
+    "lms": "lms_user_id lms_id canvas_id moodle_id",
+}
+MEANING = {word: meaning for meaning, words in COLUMNS.items() for word in words.split()}
+CANVAS = {"student": "name", "id": "lms", "sis_user_id": "id", "sis_login_id": "login"}
+
+
+@dataclass(frozen=True)
+class Person:
+    """One row of the class list."""
+
+    id: str
+    first: str = ""
+    last: str = ""
+    email: str = ""
+    lms: str = ""
+
+    @property
+    def names(self) -> set[str]:
+        """The forms in which a learning management system may write this person's name."""
+        whole = f"{self.first} {self.last}".strip()
+        return {plain_name(whole), plain_name(f"{self.last} {self.first}")} - {""}
+
+
+def bad_id(name: str) -> str:
+    """Say why something cannot be a student's id, and so a folder; "" if it can."""
+    if not name or name != name.strip() or name.startswith((".", "~", "-")):
+        return "is empty, or begins or ends with what no id begins or ends with"
+    if len(name.encode()) > 120:
+        return "is too long"
+    odd = [c for c in name if unicodedata.category(c)[0] in "CZ" or c in "/\\$`*?[]{}<>|;:\"'!&,"]
+    return f"holds {odd[0]!r}" if odd else ""
+
+
+def read_csv(path: Path) -> list[Person]:
+    """Read a class list, Canvas's gradebook too; what is not clear is refused with its line."""
+    table = tables.read(path, "id,name,email")
+    words = table.words()
+    canvas = {"student", "id", "sis_login_id"} <= set(words)
+    meanings = [(CANVAS if canvas else MEANING).get(word) for word in words]
+    if "id" not in meanings and not canvas:
+        raise CourseError(f"{path}, line 1: there is no column called id (student_id, login)")
+    people: dict[str, Person] = {}
+    taken: dict[tuple[str, str], str] = {}
+    for number, row in table.rows:
+        where = f"{path}, line {number}"
+        values = {meaning: cell.strip() for meaning, cell in zip(meanings, row) if meaning}
+        if canvas and _no_student(values):
+            continue
+        person = _person(values, where)
+        for what, value in (
+            ("id", unicodedata.normalize("NFC", person.id).casefold()),
+            ("number", person.lms),
+            ("e-mail address", person.email.casefold()),
+        ):
+            before = taken.setdefault((what, value), person.id) if value else person.id
+            if person.id in people and what == "id":
+                raise CourseError(f"{where}: {person.id} is there twice; remove one of the lines")
+            if before != person.id:
+                raise CourseError(f"{where}: {before} and {person.id} have the same {what}")
+        people[person.id] = person
+    if not people:
+        raise CourseError(f"{path} has a header and nobody below it")
+    return list(people.values())
+
+
+def _no_student(values: dict[str, str]) -> bool:
+    """Say whether a line of Canvas's gradebook is about points, or its invented test student."""
+    name = values.get("name", "")
+    return not values.get("lms") or name in ("Points Possible", "Student, Test", "Test Student")
+
+
+def save(database: Any, people: Iterable[Person]) -> int:
+    """Put people into the gradebook, new or changed; return how many are on the list then."""
+    from nbgrader import api
+    from sqlalchemy import bindparam, insert, select, update
+
+    table = api.Student.__table__
+    rows = [
+        {
+            "one": person.id,
+            "first_name": person.first or None,
+            "last_name": person.last or None,
+            "email": person.email or None,
+            "lms_user_id": person.lms or None,
+        }
+        for person in people
+    ]
+    rows = list({row["one"]: row for row in rows}.values())
+    from coursetools.grading.gradebook.kept import listed
+
+    on_list = listed()
+    names = ("first_name", "last_name", "email", "lms_user_id")
+    values = {name: bindparam(f"new_{name}") for name in names}
+
+    def write() -> None:
+        known = set(database.students())
+        old = [{"one": r["one"], **{f"new_{n}": r[n] for n in names}} for r in rows]
+        new = [{"id": r["one"], **{n: r[n] for n in names}} for r in rows if r["one"] not in known]
+        with database.writing.begin() as connection:
+            if new:
+                connection.execute(insert(table), new)
+            change = update(table).where(table.c.id == bindparam("one")).values(values)
+            connection.execute(change, old)
+            on_list.create(connection, checkfirst=True)
+            there = set(connection.scalars(select(on_list.c.student)))
+            further = [{"student": r["one"]} for r in rows if r["one"] not in there]
+            if further:
+                connection.execute(insert(on_list), further)
+
+    if rows:
+        database.patiently(write)
+    return len(database.students())
+
+
+@dataclass(frozen=True)
+class ClassList:
+    """Who may hand in; an `open` one knows some people, and whoever else hands in is new."""
+
+    people: list[Person]
+    open: bool
+
+
+def class_list(folders: Folders, note: Callable[[str], None] = lambda text: None) -> ClassList:
+    """Return the class list as the gradebook has it.
+
+    Grading enters whoever has handed in as well, so those do not make a list: it is closed where a
+    list was imported, here or by nbgrader, which gives people names or addresses.
+    """
+    from coursetools.grading.gradebook.database import Database
+    from coursetools.grading.gradebook.kept import recall
+
+    file = folders.database.removeprefix("sqlite:///")
+    made = not folders.database.startswith("sqlite:///") or Path(file).is_file()
+    if not made and not folders.kept.is_file():
+        return ClassList([], True)
+    database = Database(folders, note)
+    try:
+        recall(folders, database, note)
+        rows, chosen = database.students(), _read_listed(database)
+    finally:
+        database.close()
+    known = [
+        Person(one, row["first_name"], row["last_name"], row["email"], row["lms_user_id"])
+        for one, row in rows.items()
+    ]
+    on = [p for p in known if p.id in chosen or p.first or p.last or p.email or p.lms]
+    return ClassList(on or known, not on)
+
+
+def _read_listed(database: Any) -> set[str]:
+    from sqlalchemy import inspect, select
+
+    from coursetools.grading.gradebook.kept import listed
+
+    table = listed()
+    if not inspect(database.engine).has_table(table.name):
+        return set()
+    with database.engine.connect() as connection:
+        return set(connection.scalars(select(table.c.student)))
+
+
+def _person(values: dict[str, str], where: str) -> Person:
+    values = values | {"id": values.get("id") or values.get("login", "")}
+    problem = bad_id(values.get("id", ""))
+    if problem:
+        raise CourseError(f"{where}: the id {values.get('id', '')!r} {problem}")
+    first, last = values.get("first", ""), values.get("last", "")
+    name = values.get("name", "")
+    if name and not (first or last):
+        if "," in name:
+            last, _, first = (part.strip() for part in name.partition(","))
+        else:
+            first, _, last = (part.strip() for part in name.rpartition(" "))
+    return Person(values["id"], first, last, values.get("email", ""), values.get("lms", ""))

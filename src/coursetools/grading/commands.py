@@ -1,0 +1,247 @@
+"""The grader's commands: their names and options, and in which module each is.
+
+This file is loaded for every `coursekit --help`; what does the work is imported when it is called.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from coursekit.errors import CourseError
+from coursekit.progress import Progress
+
+Command = Callable[[argparse.Namespace], int]
+Adder = Callable[..., Callable[..., Any]]  # (commands, run, name, text) -> add_argument
+Root = Callable[[argparse.Namespace], Path]
+
+
+def add(commands: Any, adder: Adder, root: Root, count: Callable[[str], int]) -> None:
+    """Add the grader's commands to `commands`.
+
+    `adder` adds one with the options that all have; `root` finds the course.
+    """
+
+    def inside(module: str, name: str = "run") -> Command:
+        """Return the command of a module; it gets the root of the course as `arguments.root`."""
+
+        def run(arguments: argparse.Namespace) -> int:
+            arguments.root = root(arguments)
+            return getattr(import_module(f"coursekit.{module}"), name)(arguments)
+
+        return run
+
+    here = "grading.commands"
+    option = adder(commands, inside(here, "collect"), "collect", "take in what students handed in")
+    option("name", metavar="NAME", help="the assignment, a01_kernels")
+    source = option.__self__.add_mutually_exclusive_group()
+    source.add_argument("--from", dest="folder", type=Path, metavar="FOLDER", help="a folder")
+    source.add_argument("--zip", type=Path, metavar="FILE", help="a zip of Canvas or Moodle")
+    source.add_argument("--exchange", action="store_true", help="nbgrader's exchange")
+    option("--roster", type=Path, metavar="CSV", help="the class list: id, name, email")
+    how = "how the platform names files: canvas, moodle, nbgrader, plain (found out)"
+    option("--layout", choices=("canvas", "moodle", "nbgrader", "plain"), help=how)
+    text = "who handed in when: id, time; or Moodle's grading worksheet"
+    option("--times", type=Path, metavar="CSV", help=text)
+    which = "the attempt that counts (last)"
+    option("--attempt", choices=("last", "first"), default="last", help=which)
+    option("--json", action="store_true", help="print the result as JSON")
+
+    option = adder(commands, inside(here, "grade"), "grade", "grade what was collected")
+    option("name", metavar="NAME", help="the assignment")
+    option("--workers", type=count, metavar="N", help="processes (one a core)")
+    option("--cluster", metavar="ADDRESS", help="a Dask scheduler, in place of processes here")
+    option("--require", metavar="LAYERS", help="of the sandbox, without which nothing is graded")
+    option("--force", action="store_true", help="grade again what has not changed")
+    option("--dry-run", action="store_true", help="say what would be graded, and touch nothing")
+    option("--json", action="store_true", help="print the summary as JSON")
+
+    option = adder(
+        commands, inside("grading.results.feedback"), "feedback", "write a page for each student"
+    )
+    option("name", metavar="NAME", help="the assignment")
+    option("--student", metavar="ID", help="only this one")
+    option("--workers", type=count, metavar="N", help="processes (2, or 1 on one core)")
+
+    option = adder(
+        commands, inside("grading.results.report"), "report", "write the instructor's page"
+    )
+    option("name", metavar="NAME", help="the assignment")
+
+    option = adder(
+        commands, inside("grading.results.export"), "export", "write the scores as a table"
+    )
+    option("name", metavar="NAME", help="the assignment")
+    text = (
+        "csv (as it is), json, canvas, moodle or worksheet, which is Moodle's for grading offline; "
+        "json has assignment, title, max_score, parts, and students with their points, null where "
+        "something is not known"
+    )
+    option("--format", default="csv", help=text)
+    text = "the table downloaded from Canvas or Moodle, to be filled in"
+    option("--into", type=Path, metavar="FILE", help=text)
+    option("--output", type=Path, metavar="FILE", help="where (autograder/export/)")
+    option("--title", metavar="TEXT", help="the assignment's name in Canvas or Moodle")
+
+    text = "show whose solutions are alike, for a human to read"
+    option = adder(commands, inside("grading.results.similarity"), "similarity", text)
+    option("name", metavar="NAME", help="the assignment")
+
+    option = adder(
+        commands, inside("grading.demo.demo"), "demo", "grade a class of invented students"
+    )
+    option("--students", type=count, metavar="N", help="how many (60)")
+    option("--output", type=Path, metavar="DIR", help="where the class is made (build/demo)")
+
+    _exercises(commands, adder, inside)
+
+
+def _exercises(commands: Any, adder: Adder, inside: Callable[..., Command]) -> None:
+    """Add what belongs to the assignments themselves."""
+    text = "begin or release assignments, or publish the course"
+    below = commands.add_parser("assignment", help=text)
+    below.description = "Begins an assignment, and makes what students get."
+    assignment = below.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    run = inside("questions.public")
+    option = adder(assignment, run, "release", "make the students' notebooks from the sources")
+    option("names", nargs="*", metavar="NAME", help="assignments")
+    option("--all", action="store_true", help="every one")
+    option.__self__.set_defaults(action="release")
+    text = "begin an assignment: its questions, hidden cases and notebook, to be filled in"
+    option = adder(assignment, run, "new", text)
+    option("name", metavar="NAME", help="such as a10_mixing")
+    option("questions", nargs="*", metavar="QUESTION", help="what is to be written (first)")
+    option.__self__.set_defaults(action="new")
+    option = adder(
+        assignment,
+        run,
+        "public",
+        "write the course that students may see, with a history of its own",
+    )
+    option("folder", type=Path, metavar="DIR", help="a new folder, or what this wrote before")
+    option.__self__.set_defaults(action="public")
+    text = "write the notebooks with their solutions to notebooks/solutions, after the deadline"
+    option = adder(assignment, run, "solutions", text)
+    option("names", nargs="+", metavar="NAME", help="assignments")
+    option("--early", action="store_true", help="before the deadline, too")
+    option.__self__.set_defaults(action="solutions")
+
+    option = adder(commands, inside("questions.audit"), "audit", "prove that assignments are sound")
+    option("name", nargs="?", metavar="NAME", help="one assignment (default: all)")
+
+    def submit_check(arguments: argparse.Namespace) -> int:
+        return import_module("coursekit.check.handin").run(arguments)
+
+    text = "look at a notebook as the grader will"
+    option = adder(commands, submit_check, "submit-check", text)
+    option("notebook", type=Path, metavar="NOTEBOOK", help="what you are about to hand in")
+
+
+class Notes(Progress):
+    """Says what is worth saying, one line each, where no bar is shown."""
+
+    def note(self, text: str) -> None:
+        """Print to standard error."""
+        print(text, file=sys.stderr, flush=True)
+
+
+def collect(arguments: argparse.Namespace) -> int:
+    """Take in a class list, submissions, times, or all of them; print how many of each."""
+    import json
+
+    from coursetools.grading.collecting import origins, roster, times
+    from coursetools.grading.collecting.collect import collect as take_in
+    from coursetools.grading.folders import Folders
+    from coursetools.grading.gradebook.database import Database
+
+    folders = Folders(arguments.root, arguments.name)
+    notebooks = folders.notebooks()  # what does not exist is known before anything is written
+    source = arguments.folder or arguments.zip or arguments.exchange
+    if not (source or arguments.roster or arguments.times):
+        raise CourseError(
+            "say where from: --from FOLDER, --zip FILE or --exchange, or --roster CSV, --times CSV"
+        )
+    if source and len(notebooks) > 1:
+        raise CourseError(
+            f"{folders.name} has {len(notebooks)} notebooks ({', '.join(notebooks)}), and collect "
+            f"takes one a student; put them into autograder/submitted/STUDENT/{folders.name}/"
+        )
+    note = Progress().note if arguments.json else Notes().note
+    result: dict[str, Any] = {"assignment": folders.name}
+    known = []
+    if arguments.times:
+        zone = times.zone_of(folders.settings.get("due"))
+        known = times.read_times(arguments.times, zone)
+        if not all(one.zoned for one in known):
+            note(f"{arguments.times}: times without a zone were read as {zone}")
+    people = roster.read_csv(arguments.roster) if arguments.roster else []
+    found: origins.Found = []
+    if arguments.folder:
+        found = origins.from_folder(arguments.folder, folders.name, arguments.layout)
+    elif arguments.zip:
+        found = origins.from_zip(arguments.zip, folders.name, arguments.layout)
+    elif arguments.exchange:
+        config = folders.config
+        root = config.get("Exchange", {}).get("root") or "/usr/local/share/nbgrader/exchange"
+        inbound = Path(root, folders.course_id, "inbound")
+        check = config.get("ExchangeCollect", {}).get("check_owner", True)
+        found = origins.from_exchange(inbound, folders.name, check is not False)
+    if people:  # everything was read, and is clear: only now something is written
+        database = Database(folders, note)
+        result["class_list"] = roster.save(database, people)
+        database.close()
+    if source or known or people:
+        listed = roster.class_list(folders, note)  # and keeps it
+    if source or known:
+        taken = take_in(folders, found, listed, arguments.attempt, note, known)
+        result |= {
+            "new": taken.new,
+            "known": taken.known,
+            "refused": [[refused.label, refused.why] for refused in taken.refused],
+            "set_aside": [[refused.label, refused.why] for refused in taken.aside],
+            "missing": taken.missing,
+            "by_name": taken.by_name,
+            "time_unknown": taken.unknown,
+            "notes": taken.notes,
+        }
+    if arguments.json:
+        print(json.dumps(result, indent=1, ensure_ascii=False))
+        return 0
+    if "class_list" in result:
+        print(f"{result['class_list']} students on the class list")
+    if source or known:
+        print("\n".join(taken.as_lines(folders.name, arguments.zip or arguments.folder)))
+    return 0
+
+
+def grade(arguments: argparse.Namespace) -> int:
+    """Grade, and print the summary."""
+    import json
+
+    from coursekit.progress import track
+    from coursetools.grading.running.run import Options, grade_class
+
+    asked = (arguments.require or "").replace(",", " ").split()
+    options = Options(
+        workers=arguments.workers,
+        cluster=arguments.cluster,
+        require=frozenset(asked),
+        force=arguments.force,
+        dry_run=arguments.dry_run,
+    )
+    summary = grade_class(
+        arguments.root,
+        arguments.name,
+        options,
+        Progress() if arguments.quiet else Notes(),
+        lambda total: track(total, "grading", arguments.quiet),
+    )
+    if arguments.json:
+        print(json.dumps(summary.as_json(), indent=1, ensure_ascii=False))
+    else:
+        print(summary.as_table())
+    return summary.exit_code

@@ -1,0 +1,166 @@
+"""Where a class lives: the folders of one assignment below the course, and nbgrader's settings.
+
+Everything of a class is below `autograder/`, and git ignores it. The database's address and the
+settings of plugins are read from `autograder/nbgrader_config.py`, the file that nbgrader itself
+reads, so that both always look at the same gradebook.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from coursekit.errors import CourseError
+from coursekit.submission.limits import Limits
+from coursetools.assignments.release import check_beside
+from coursetools.assignments.settings import settings_of
+from coursetools.course import private_folder, source_folder
+
+
+@dataclass(frozen=True)
+class Folders:
+    """The folders of assignment `name` in the course at `root`."""
+
+    root: Path
+    name: str
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[\w][\w .+-]*", self.name):
+            raise CourseError(f"{self.name!r} cannot be the name of an assignment")
+
+    @property
+    def class_folder(self) -> Path:
+        """The folder of everything that belongs to a class."""
+        return self.root / "autograder"
+
+    @property
+    def source(self) -> Path:
+        """The instructor's notebooks, with what students get beside them."""
+        return source_folder(self.root, self.name)
+
+    @property
+    def private(self) -> Path:
+        """The folder of the hidden cases and of `assignment.toml`."""
+        return private_folder(self.root, self.name)
+
+    @property
+    def release(self) -> Path:
+        """The folder that students get."""
+        return self.root / "notebooks" / "assignments" / self.name
+
+    @property
+    def journal(self) -> Path:
+        """The file of all verdicts."""
+        return self.class_folder / "journal" / f"{self.name}.jsonl"
+
+    @property
+    def kept(self) -> Path:
+        """The file of what a gradebook holds that cannot be computed again."""
+        return self.class_folder / "kept" / f"{self.name}.jsonl"
+
+    @property
+    def ledger(self) -> Path:
+        """The file of what was not taken when collecting, and of what is known of times."""
+        return self.class_folder / "collected" / f"{self.name}.json"
+
+    @property
+    def report(self) -> Path:
+        """The instructor's page about the assignment."""
+        return self.class_folder / "report" / f"{self.name}.html"
+
+    @property
+    def export(self) -> Path:
+        """The folder of exported tables."""
+        return self.class_folder / "export"
+
+    def submitted(self, student: str) -> Path:
+        """The folder of the attempt that counts."""
+        return self.class_folder / "submitted" / student / self.name
+
+    def attempts(self, student: str) -> Path:
+        """The folder of everything that a student handed in."""
+        return self.class_folder / "attempts" / student / self.name
+
+    def autograded(self, student: str) -> Path:
+        """The folder of the graded notebook."""
+        return self.class_folder / "autograded" / student / self.name
+
+    def feedback(self, student: str) -> Path:
+        """The folder of what the student reads."""
+        return self.class_folder / "feedback" / student / self.name
+
+    def students(self) -> Iterator[str]:
+        """Yield, in order, the students of whom something is in `submitted/`."""
+        submitted = self.class_folder / "submitted"
+        names = sorted(entry.name for entry in _folders_in(submitted))
+        for student in names:
+            if not student.startswith(".") and self.submitted(student).is_dir():
+                yield student
+
+    def notebooks(self) -> list[str]:
+        """Return the names of the instructor's notebooks, "a01_kernels", without the suffix."""
+        found = sorted(path.stem for path in self.source.glob("*.ipynb"))
+        if not found:
+            raise CourseError(f"there is no assignment {self.name}: no notebook in {self.source}")
+        check_beside(self.root, self.name)
+        return [self.name] if self.name in found else found
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """What `assignment.toml` says, empty where there is no such file."""
+        return settings_of(self.private)
+
+    @cached_property
+    def limits(self) -> Limits:
+        """The limits of the assignment: ours, with what its own file changes."""
+        try:
+            return Limits(**self.settings.get("limits", {}))
+        except TypeError as error:
+            path, known = self.private / "assignment.toml", ", ".join(Limits.__dataclass_fields__)
+            raise CourseError(f"[limits] in {path} has an unknown name; known: {known}") from error
+
+    @cached_property
+    def config(self) -> Any:
+        """nbgrader's settings, as traitlets reads them."""
+        from traitlets.config import Config
+        from traitlets.config.loader import PyFileConfigLoader
+
+        path = self.class_folder / "nbgrader_config.py"
+        if not path.is_file():
+            return Config()
+        return PyFileConfigLoader(path.name, path=str(path.parent)).load_config()
+
+    @property
+    def database(self) -> str:
+        """The address of the gradebook; a SQLite file unless the settings say otherwise."""
+        found = self.config.get("CourseDirectory", {}).get("db_url")
+        return found or f"sqlite:///{(self.class_folder / 'gradebook.db').resolve()}"
+
+    @property
+    def course_id(self) -> str:
+        """nbgrader's name of the course."""
+        return self.config.get("CourseDirectory", {}).get("course_id") or "default_course"
+
+
+def _folders_in(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
+    except FileNotFoundError:
+        return []
+
+
+def read_plain(path: Path, most: int) -> bytes:
+    """Return at most `most` bytes and one more of a file that must be a file: no link, no pipe."""
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    handle = os.open(path, flags)
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(f"{path.name} is not a plain file")
+        return file.read(most + 1)

@@ -1,0 +1,342 @@
+"""What a gradebook holds that cannot be computed again, kept in a plain file beside the journal.
+
+Names, the class list, points and comments by hand, extensions, a deadline set in formgrader. Each
+command that opens the gradebook adds what has changed: a line of JSON says `of` whom, and what it
+`is` now. Lines are only ever added, and the last one counts. A line with `gradebook` names the
+database that the file is in step with; in another one, what the file holds is put back.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from coursekit.errors import CourseError
+from coursetools.course import relative
+from coursetools.grading.folders import Folders
+from coursetools.grading.gradebook.database import Database, written
+from coursetools.grading.gradebook.structure import Structure
+
+PERSON = ("first_name", "last_name", "email", "lms_user_id")
+MARK = ("manual_score", "extra_credit", "needs_manual_grade")
+Of = tuple[str, ...]  # ("person", id), ("mark" or "comment", student, notebook, cell), …
+
+
+@dataclass
+class Kept:
+    """The file of one assignment."""
+
+    path: Path
+    gradebook: str = ""  # the database that it is in step with
+    items: dict[Of, Any] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, folders: Folders) -> Kept:
+        """Read the file, without lines that are damaged."""
+        kept = cls(folders.kept)
+        try:
+            lines = kept.path.read_text(encoding="utf-8", errors="replace").splitlines()
+        except FileNotFoundError:
+            return kept
+        for line in lines:
+            try:
+                said = json.loads(line)
+                if "gradebook" in said:
+                    kept.gradebook = str(said["gradebook"])
+                else:
+                    kept._set(tuple(said["of"]), said["is"])
+            except (ValueError, KeyError, TypeError):
+                continue
+        return kept
+
+    def keep(self, gradebook: str, items: dict[Of, Any]) -> None:
+        """Add what differs from what the file holds."""
+        changed = [(of, items.get(of)) for of in {**self.items, **items} if
+                   self.items.get(of) != items.get(of)]  # fmt: skip
+        lines = [{"of": list(of), "is": is_now} for of, is_now in changed]
+        lines += [{"gradebook": gradebook}] if gradebook != self.gradebook else []
+        if not lines:
+            return
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        with self.path.open("a+b") as file:  # a line that was cut short ends here
+            end = file.seek(0, os.SEEK_END)
+            file.seek(max(0, end - 1))
+            file.write((b"" if file.read() in (b"", b"\n") else b"\n") + text.encode())
+        self.gradebook, self.items = gradebook, items
+
+    def _set(self, of: Of, value: Any) -> None:
+        if value is None:
+            self.items.pop(of, None)
+        else:
+            self.items[of] = value
+
+
+def identity(connection: Any) -> str:
+    """Return the name that the database was given when we first used it, "" where it has none."""
+    from sqlalchemy import inspect, select
+
+    table = identities()
+    if not inspect(connection).has_table(table.name):
+        return ""
+    return connection.scalar(select(table.c.id)) or ""
+
+
+def identities() -> Any:
+    """Return our table of one row, the database's own name."""
+    from sqlalchemy import Column, MetaData, String, Table
+
+    return Table("coursekit_gradebook", MetaData(), Column("id", String(32), primary_key=True))
+
+
+def listed() -> Any:
+    """Return our table of who was on an imported class list."""
+    from sqlalchemy import Column, MetaData, String, Table
+
+    return Table("coursekit_listed", MetaData(), Column("student", String(128), primary_key=True))
+
+
+def found(connection: Any, name: str) -> dict[Of, Any]:
+    """Return what a database holds that cannot be computed again."""
+    from nbgrader import api
+    from sqlalchemy import select
+
+    person, table = api.Student.__table__, listed()
+    on_list = set(connection.scalars(select(table.c.student)))
+    items: dict[Of, Any] = {}
+    for row in connection.execute(select(person.c.id, *(person.c[one] for one in PERSON))):
+        facts = {one: getattr(row, one) for one in PERSON if getattr(row, one)}
+        items["person", row.id] = {**facts, "listed": row.id in on_list}
+    assignment, submitted = api.Assignment.__table__, api.SubmittedAssignment.__table__
+    due = connection.scalar(select(assignment.c.duedate).where(assignment.c.name == name))
+    if due is not None:
+        items["due",] = due.isoformat()
+    query = select(submitted.c.student_id, submitted.c.extension).join(assignment)
+    query = query.where(assignment.c.name == name, submitted.c.extension.is_not(None))
+    for student, extension in connection.execute(query):
+        items["extension", student] = extension.total_seconds()
+    for row in _cells(connection, name, api.Grade, only=True):
+        facts = {one: getattr(row, one) for one in (*MARK, "submission")}
+        items["mark", row.student, row.notebook, row.cell] = facts
+    for row in _cells(connection, name, api.Comment, only=True):
+        items["comment", row.student, row.notebook, row.cell] = row.manual_comment
+    return items
+
+
+def recall(folders: Folders, database: Database, note: Callable[[str], None]) -> Kept | None:
+    """Keep what the database holds; or say that it is a new one, and return what is to be put back.
+
+    People are put back here, since who may hand in hangs on the class list.
+    """
+    kept = Kept.read(folders)
+
+    def work() -> tuple[str, bool, dict[Of, Any]]:
+        from sqlalchemy import insert, select
+
+        table = identities()
+        with database.writing.begin() as connection:
+            for one in (table, listed(), database.written_table):
+                one.create(connection, checkfirst=True)
+            known = connection.scalar(select(table.c.id))
+            if known is None:
+                connection.execute(insert(table), [{"id": uuid4().hex}])
+            rows = connection.execute(select(database.written_table).limit(1)).first()
+            name, used = connection.scalar(select(table.c.id)), known is not None or bool(rows)
+            if kept.gradebook not in ("", name):
+                _people(connection, kept)
+            return name, used, found(connection, folders.name)
+
+    name, used, items = database.patiently(work)
+    if kept.gradebook not in ("", name):
+        note(_lost(folders, kept))
+        return kept
+    if not used and (graded := _lines(folders.journal)):
+        note(
+            f"{NEW}, although {folders.name} was graded before. The verdicts are written again "
+            f"from the journal ({graded} lines); names, the class list, points and comments by "
+            "hand are gone: put a copy of the old gradebook back, or read the class list again "
+            f"(coursekit collect {folders.name} --roster CSV) and enter the rest in formgrader"
+        )
+    kept.keep(name, items)
+    return None
+
+
+def put_back(folders: Folders, database: Database, kept: Kept, note: Callable[[str], None]) -> None:
+    """Put points and comments by hand into rows that were written again; say what has no place.
+
+    The rows are then to be written once more, for late penalties hang on points by hand.
+    """
+
+    def work() -> tuple[str, list[Of], dict[Of, Any]]:
+        from nbgrader import api
+        from sqlalchemy import select, update
+
+        lost, ours = [], written()
+        with database.writing.begin() as connection:
+            for kind, table in (("mark", api.Grade), ("comment", api.Comment)):
+                rows = {
+                    (kind, row.student, row.notebook, row.cell): row
+                    for row in _cells(connection, folders.name, table)
+                }
+                for of, value in kept.items.items():
+                    if of[0] != kind:
+                        continue
+                    row = rows.get(of)
+                    if row is None:
+                        lost.append(of)
+                    elif kind == "comment" and not row.manual_comment:
+                        change = update(table.__table__).where(table.__table__.c.id == row.id)
+                        connection.execute(change.values(manual_comment=value))
+                    elif kind == "mark" and row.manual_score is None and not row.extra_credit:
+                        changed = value["submission"] not in (None, row.submission)
+                        facts = {one: value[one] for one in MARK}
+                        facts["needs_manual_grade"] = bool(facts["needs_manual_grade"] or changed)
+                        change = update(table.__table__).where(table.__table__.c.id == row.id)
+                        connection.execute(change.values(facts))
+            again = update(ours).where(ours.c.assignment == folders.name, ours.c.student != "")
+            connection.execute(again.values(mark=""))
+            name = connection.scalar(select(identities().c.id))
+            return name, lost, found(connection, folders.name)
+
+    name, lost, items = database.patiently(work)
+    for of in lost:
+        note(f"{of[1]}: {of[0]} for {of[3]} has no place any more: {kept.items[of]}")
+    kept.keep(name, items)
+
+
+def put_back_times(connection: Any, kept: Kept, structure: Structure) -> datetime | None:
+    """Put back extensions, and a deadline of formgrader's, before the penalties; return it."""
+    from nbgrader import api
+    from sqlalchemy import insert, select, update
+
+    table, submitted = api.Assignment.__table__, api.SubmittedAssignment.__table__
+    due, assignment = structure.due, structure.assignment
+    if due is None and ("due",) in kept.items:
+        due = datetime.fromisoformat(kept.items["due",])
+        connection.execute(update(table).where(table.c.id == assignment).values(duedate=due))
+    query = select(submitted.c.student_id).where(submitted.c.assignment_id == assignment)
+    there = set(connection.scalars(query))
+    for of, seconds in kept.items.items():
+        if of[0] != "extension":
+            continue
+        extension = timedelta(seconds=seconds)
+        if of[1] in there:
+            change = update(submitted).where(
+                submitted.c.assignment_id == assignment,
+                submitted.c.student_id == of[1],
+                submitted.c.extension.is_(None),
+            )
+            connection.execute(change.values(extension=extension))
+        else:
+            facts = {"id": uuid4().hex, "assignment_id": assignment, "student_id": of[1]}
+            connection.execute(insert(submitted), [{**facts, "extension": extension}])
+    return due
+
+
+def check(folders: Folders, connection: Any | None) -> None:
+    """Refuse to read a gradebook in which what was entered by hand is not put back; or keep it."""
+    kept = Kept.read(folders)
+    name = "" if connection is None else identity(connection)
+    if kept.gradebook and kept.gradebook != name:
+        raise CourseError(
+            f"{_lost(folders, kept)} First run coursekit grade {folders.name}, which does that"
+        )
+    if connection is not None and name:
+        kept.keep(name, found(connection, folders.name))
+
+
+NEW = "the gradebook is a new one, or is not there"
+
+
+def _lost(folders: Folders, kept: Kept) -> str:
+    last = datetime.fromtimestamp(kept.path.stat().st_mtime).strftime("%Y-%m-%d %H:%M")
+    counts = Counter(of[0] for of in kept.items)
+    what = (
+        f"{counts['person']} of the class, {counts['mark']} with points by hand, "
+        f"{counts['comment']} with comments, {counts['extension']} with extensions"
+    )
+    return (
+        f"{NEW}, although {folders.name} was graded before. The verdicts are written again from "
+        f"the journal, and {relative(kept.path, folders.root)} puts back what it has of {last} "
+        f"({what}); what was entered later is gone, unless you put a copy of the old one back."
+    )
+
+
+def _people(connection: Any, kept: Kept) -> None:
+    """Enter the people that the database does not know, and the names that it lacks."""
+    from nbgrader import api
+    from sqlalchemy import insert, select, update
+
+    table, list_ = api.Student.__table__, listed()
+    query = select(table.c.id, *(table.c[one] for one in PERSON))
+    there = {row.id: any(row[1:]) for row in connection.execute(query)}
+    on_list = set(connection.scalars(select(list_.c.student)))
+    people = {of[1]: facts for of, facts in kept.items.items() if of[0] == "person"}
+    new = [who for who in people if who not in there]
+    if new:
+        rows = [{"id": who, **{one: people[who].get(one) for one in PERSON}} for who in new]
+        connection.execute(insert(table), rows)
+    for who, facts in people.items():
+        names = {one: facts[one] for one in PERSON if one in facts}
+        if names and there.get(who) is False:
+            connection.execute(update(table).where(table.c.id == who).values(names))
+    rows = [{"student": who} for who in people if people[who]["listed"] and who not in on_list]
+    if rows:
+        connection.execute(insert(list_), rows)
+
+
+def _cells(connection: Any, name: str, table: Any, only: bool = False) -> Any:
+    """Return the rows of `table` (grades or comments), `only` those with something by hand."""
+    from nbgrader import api
+    from sqlalchemy import and_, or_, select
+
+    rows, base, notebook = table.__table__, api.BaseCell.__table__, api.Notebook.__table__
+    handed, submitted = api.SubmittedNotebook.__table__, api.SubmittedAssignment.__table__
+    assignment = api.Assignment.__table__
+    ours = written()
+    columns = ("manual_comment",) if table is api.Comment else MARK
+    query = (
+        select(
+            rows.c.id,
+            submitted.c.student_id.label("student"),
+            notebook.c.name.label("notebook"),
+            base.c.name.label("cell"),
+            ours.c.submission,
+            *(rows.c[one] for one in columns),
+        )
+        .select_from(rows)
+        .join(base, base.c.id == rows.c.cell_id)
+        .join(notebook, notebook.c.id == base.c.notebook_id)
+        .join(assignment, assignment.c.id == notebook.c.assignment_id)
+        .join(handed, handed.c.id == rows.c.notebook_id)
+        .join(submitted, submitted.c.id == handed.c.assignment_id)
+        .outerjoin(
+            ours,
+            and_(
+                ours.c.assignment == assignment.c.name,
+                ours.c.student == submitted.c.student_id,
+                ours.c.notebook == notebook.c.name,
+            ),
+        )
+        .where(assignment.c.name == name)
+    )
+    if only and table is api.Comment:
+        query = query.where(rows.c.manual_comment.is_not(None), rows.c.manual_comment != "")
+    elif only:
+        query = query.where(or_(rows.c.manual_score.is_not(None), rows.c.extra_credit != 0))
+    return connection.execute(query)
+
+
+def _lines(path: Path) -> int:
+    try:
+        with path.open("rb") as file:
+            return sum(1 for _ in file)
+    except FileNotFoundError:
+        return 0

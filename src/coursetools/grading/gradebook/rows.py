@@ -1,0 +1,324 @@
+"""The rows of a batch of submissions: what is there is read, what differs is written.
+
+The rules are nbgrader's: a test cell gets the grader's points; an answer in words waits for a human
+unless it is blank, and then is worth nothing. A human is asked once: points that were given by hand
+ask for another look only when the submission has changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+from coursekit.submission import regions
+from coursetools.grading.gradebook.structure import GradedCell, NotebookRows, Structure
+from coursetools.grading.text import harmless_markdown
+from coursetools.grading.verdict import QuestionVerdict, Verdict
+
+Penalty = Callable[[str, float, float], float | None]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One submission to be written."""
+
+    student: str
+    notebook: str
+    submission: str  # hash of the file
+    mark: str  # of the journal's line, the time of handing in, the deadline and the rule
+    timestamp: datetime | None
+    verdict: Verdict
+
+
+class BatchOfRows:
+    """One transaction's worth of writing."""
+
+    def __init__(
+        self, connection: Any, structure: Structure, written: Any, penalty: Penalty
+    ) -> None:
+        from nbgrader import api
+
+        self.connection, self.structure, self.written = connection, structure, written
+        self.penalty = penalty
+        self.student = api.Student.__table__
+        self.assignment = api.SubmittedAssignment.__table__
+        self.notebook = api.SubmittedNotebook.__table__
+        self.grade, self.comment = api.Grade.__table__, api.Comment.__table__
+
+    def write(self, rows: Sequence[Row]) -> None:
+        """Write every row; the last of a student and notebook counts."""
+        latest = {(row.student, row.notebook): row for row in rows}
+        students = list(dict.fromkeys(row.student for row in latest.values()))
+        self._students(students)
+        submissions = self._submissions(students, latest)
+        notebooks = self._notebooks(submissions)
+        self._cells(notebooks)
+        before = self._submissions_before(students)
+        values = self._values(notebooks, latest, before)
+        self._penalties(notebooks, latest, submissions, values)
+        self._remember(latest)
+
+    def _students(self, students: list[str]) -> None:
+        from sqlalchemy import select
+
+        query = select(self.student.c.id).where(self.student.c.id.in_(students))
+        known = set(self.connection.scalars(query))
+        self._insert(self.student, [{"id": one} for one in students if one not in known])
+
+    def _submissions(self, students: list[str], latest: dict[Any, Row]) -> dict[str, Any]:
+        """Return student -> (id, extension); make those that are missing."""
+        from sqlalchemy import select
+
+        table = self.assignment
+        query = select(table.c.id, table.c.student_id, table.c.timestamp, table.c.extension).where(
+            table.c.assignment_id == self.structure.assignment, table.c.student_id.in_(students)
+        )
+        found = {row.student_id: row for row in self.connection.execute(query)}
+        times = {row.student: row.timestamp for row in latest.values()}
+        new = [
+            {
+                "id": _new_id(),
+                "assignment_id": self.structure.assignment,
+                "student_id": student,
+                "timestamp": times[student],
+            }
+            for student in students
+            if student not in found
+        ]
+        self._insert(table, new)
+        moved = [
+            {"row": found[student].id, "timestamp": times[student]}
+            for student in students
+            if student in found and found[student].timestamp != times[student]
+        ]
+        self._update(table, moved, ("timestamp",))
+        known = {student: (row.id, row.extension) for student, row in found.items()}
+        return known | {row["student_id"]: (row["id"], None) for row in new}
+
+    def _notebooks(self, submissions: dict[str, Any]) -> dict[tuple[str, str], str]:
+        """Return (student, notebook) -> id, for all notebooks of the assignment."""
+        from sqlalchemy import select
+
+        table = self.notebook
+        owners = {row: student for student, (row, _) in submissions.items()}
+        query = select(table.c.id, table.c.assignment_id, table.c.notebook_id).where(
+            table.c.assignment_id.in_(list(owners))
+        )
+        names = {rows.id: name for name, rows in self.structure.notebooks.items()}
+        found = {
+            (owners[row.assignment_id], names[row.notebook_id]): row.id
+            for row in self.connection.execute(query)
+            if row.notebook_id in names
+        }
+        new = {
+            (student, name): {
+                "id": _new_id(),
+                "assignment_id": submissions[student][0],
+                "notebook_id": rows.id,
+                "flagged": False,
+            }
+            for student in submissions
+            for name, rows in self.structure.notebooks.items()
+            if (student, name) not in found
+        }
+        self._insert(table, list(new.values()))
+        return found | {key: row["id"] for key, row in new.items()}
+
+    def _cells(self, notebooks: dict[tuple[str, str], str]) -> None:
+        """Make an empty grade and comment for each cell that has none yet."""
+        from sqlalchemy import select
+
+        for table in (self.grade, self.comment):
+            query = select(table.c.notebook_id, table.c.cell_id).where(
+                table.c.cell_id.in_(self._all_cells(table)),
+                table.c.notebook_id.in_(list(notebooks.values())),
+            )
+            known = {tuple(row) for row in self.connection.execute(query)}
+            further = {"needs_manual_grade": True} if table is self.grade else {}
+            self._insert(
+                table,
+                [
+                    {"id": _new_id(), "notebook_id": row, "cell_id": cell, **further}
+                    for (_, name), row in notebooks.items()
+                    for cell in self._cells_of(self.structure.notebooks[name], table)
+                    if (row, cell) not in known
+                ],
+            )
+
+    def _cells_of(self, rows: NotebookRows, table: Any) -> Iterable[str]:
+        if table is self.grade:
+            return [cell.id for cell in rows.graded]
+        return rows.comments.values()
+
+    def _all_cells(self, table: Any) -> list[str]:
+        """Return all cells of the assignment: nbgrader's index on its rows begins with them."""
+        return [
+            cell
+            for rows in self.structure.notebooks.values()
+            for cell in self._cells_of(rows, table)
+        ]
+
+    def _submissions_before(self, students: list[str]) -> dict[tuple[str, str], str]:
+        """Return which file each row was made of when it was last written."""
+        from sqlalchemy import select
+
+        table = self.written
+        query = select(table.c.student, table.c.notebook, table.c.submission).where(
+            table.c.assignment == self.structure.name, table.c.student.in_(students)
+        )
+        return {
+            (row.student, row.notebook): row.submission for row in self.connection.execute(query)
+        }
+
+    def _values(
+        self,
+        notebooks: dict[tuple[str, str], str],
+        latest: dict[tuple[str, str], Row],
+        before: dict[tuple[str, str], str],
+    ) -> dict[str, float]:
+        """Write points and comments; return the score of each submitted notebook."""
+        from sqlalchemy import select
+
+        wanted = {notebooks[key]: key for key in latest}
+        grade, comment = self.grade, self.comment
+        names = ("id", "notebook_id", "cell_id", "auto_score", "manual_score", "extra_credit")
+        query = select(*(grade.c[name] for name in names), grade.c.needs_manual_grade).where(
+            grade.c.cell_id.in_(self._all_cells(grade)), grade.c.notebook_id.in_(list(wanted))
+        )
+        there = {(row.notebook_id, row.cell_id): row for row in self.connection.execute(query)}
+        said = select(comment.c.id, comment.c.notebook_id, comment.c.cell_id).where(
+            comment.c.cell_id.in_(self._all_cells(comment)), comment.c.notebook_id.in_(list(wanted))
+        )
+        comments = {(row.notebook_id, row.cell_id): row.id for row in self.connection.execute(said)}
+        grades, remarks, flags, scores = [], [], [], {}
+        for submitted, key in wanted.items():
+            row, rows = latest[key], self.structure.notebooks[key[1]]
+            same = before.get(key) == row.submission
+            scores[submitted] = 0.0
+            for cell in rows.graded:
+                old = there[submitted, cell.id]
+                points, waits = decide(cell, row.verdict)
+                if same and old.auto_score == points:
+                    waits = old.needs_manual_grade
+                elif old.manual_score is not None:
+                    waits = True
+                grades.append({"row": old.id, "auto_score": points, "needs_manual_grade": waits})
+                counted = old.manual_score if old.manual_score is not None else points or 0.0
+                scores[submitted] += counted + (old.extra_credit or 0.0)
+            for name, text in remarks_of(rows, row.verdict).items():
+                place = comments[submitted, rows.comments[name]]
+                remarks.append({"row": place, "auto_comment": text})
+            if not same:
+                flags.append({"row": submitted, "flagged": bool(row.verdict.flags)})
+        self._update(grade, grades, ("auto_score", "needs_manual_grade"))
+        self._update(comment, remarks, ("auto_comment",))
+        self._update(self.notebook, flags, ("flagged",))
+        return scores
+
+    def _penalties(
+        self,
+        notebooks: dict[tuple[str, str], str],
+        latest: dict[tuple[str, str], Row],
+        submissions: dict[str, Any],
+        scores: dict[str, float],
+    ) -> None:
+        values = []
+        for key, row in latest.items():
+            lost, due, extension = None, self.structure.due, submissions[row.student][1]
+            due = due + extension if due is not None and extension else due
+            if due is not None and row.timestamp is not None and row.timestamp > due:
+                seconds = (row.timestamp - due).total_seconds()
+                lost = self.penalty(row.student, scores[notebooks[key]], seconds)
+            values.append({"row": notebooks[key], "late_submission_penalty": lost})
+        self._update(self.notebook, values, ("late_submission_penalty",))
+
+    def _remember(self, latest: dict[tuple[str, str], Row]) -> None:
+        from sqlalchemy import bindparam, delete
+
+        table, name = self.written, self.structure.name
+        gone = delete(table).where(
+            table.c.assignment == name,
+            table.c.student == bindparam("one"),
+            table.c.notebook == bindparam("of"),
+        )
+        self.connection.execute(gone, [{"one": s, "of": n} for s, n in latest])
+        self._insert(
+            table,
+            [
+                {
+                    "assignment": name,
+                    "student": row.student,
+                    "notebook": row.notebook,
+                    "submission": row.submission,
+                    "mark": row.mark,
+                }
+                for row in latest.values()
+            ],
+        )
+
+    def _insert(self, table: Any, rows: list[dict[str, Any]]) -> None:
+        if rows:
+            self.connection.execute(table.insert(), rows)
+
+    def _update(self, table: Any, rows: list[dict[str, Any]], names: tuple[str, ...]) -> None:
+        from sqlalchemy import bindparam, update
+
+        if rows:
+            change = update(table).where(table.c.id == bindparam("row"))
+            change = change.values({name: bindparam(f"new_{name}") for name in names})
+            values = [
+                {"row": row["row"], **{f"new_{name}": row[name] for name in names}} for row in rows
+            ]
+            self.connection.execute(change, values)
+
+
+def decide(cell: GradedCell, verdict: Verdict) -> tuple[float | None, bool]:
+    """Return the grader's points for a cell, None if it has none, and whether a human is asked."""
+    if verdict.status == "MISSING":
+        return 0.0, False
+    if verdict.status == "MALFORMED":
+        return 0.0, True
+    if cell.by_hand:
+        blank = bool(cell.stub) and regions.is_blank(
+            cell.stub, verdict.answers.get(cell.name, ""), cell.kind
+        )
+        return (0.0, False) if blank and verdict.status != "INTERNAL" else (None, True)
+    question = _question(cell, verdict)
+    if question is None or question.status == "INTERNAL":
+        return None, True
+    return float(question.points), bool(question.flags or verdict.flags)
+
+
+def remarks_of(rows: NotebookRows, verdict: Verdict) -> dict[str, str | None]:
+    """Return the grader's comment on each cell that can have one."""
+    found: dict[str, str | None] = dict.fromkeys(rows.comments)
+    if verdict.status in ("MALFORMED", "MISSING", "INTERNAL"):
+        return dict.fromkeys(rows.comments, _plain(verdict.reason))
+    for cell in rows.graded:
+        if cell.by_hand:
+            if decide(cell, verdict) == (0.0, False):
+                found[cell.name] = "No response."
+            continue
+        question = _question(cell, verdict)
+        place = question.name if question and question.name in found else cell.answer
+        if question is None or place not in found or question.status == "OK":
+            continue
+        text = _plain(" ".join(part for part in (question.reason, question.hint) if part))
+        found[place] = f"{found[place]}\n{text}" if found[place] else text
+    return found
+
+
+def _question(cell: GradedCell, verdict: Verdict) -> QuestionVerdict | None:
+    return next((question for question in verdict.questions if question.cell == cell.name), None)
+
+
+def _plain(text: str) -> str:
+    """Return a text that every database holds and nbgrader's pages only show."""
+    return harmless_markdown(text.replace("\x00", "").encode("utf-8", "replace").decode())
+
+
+def _new_id() -> str:
+    return uuid4().hex  # as nbgrader names its rows

@@ -1,0 +1,274 @@
+"""Asks a student's process what the cases want to know, and says how each case has ended.
+
+All cases of a question are asked together, a letter each, round by round; where one of them is
+endless or ends the process, those that are not finished are asked alone. What an answer is called
+with, and in which order, depends on itself alone, never on what is known from others.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from coursekit.check.excerpt import excerpt
+from coursekit.check.fresh import same_chance
+from coursekit.check.outcome import Outcome
+from coursetools.grading.judging.attempt import Attempt
+from coursetools.grading.judging.carried import LENT, ROOM, bounded
+from coursetools.grading.judging.dialogues import LONGEST, End, Memory, weight
+from coursetools.grading.judging.process import Stopped, StudentProcess, Until
+from coursetools.grading.judging.proxy import Link, Strayed, Student, StudentError, Wants
+from coursetools.grading.judging.sentences import Seen, raised, said
+from coursetools.grading.student.wire import Letter, Unsendable
+from coursetools.grading.verdict import QuestionVerdict
+from coursetools.questions.alarm import Overtime, alarm
+from coursetools.questions.known import Known
+from coursetools.questions.question import Case, Question
+
+LEASH = 10  # after a case of a question was endless, the others get a tenth of the time
+GRACE = 5.0  # seconds of work for the judge's own part of a case
+TOGETHER = 2.0  # seconds for all cases of a question that are asked together
+ROUNDS = 12  # of letters that are asked together; a case that has more to say is asked alone
+
+
+@dataclass
+class Looking:
+    """One question on its way to a verdict."""
+
+    question: Question
+    answer: str | None  # None where its cell was not handed in
+    cases: tuple[Case, ...]
+    seen: list[Seen] = field(default_factory=list)
+    used: set[str] = field(default_factory=set)  # forbidden names, as they ran
+    flags: list[str] = field(default_factory=list)
+    spent: float = 0.0  # seconds of the student's processes
+    endless: bool = False  # a case of it is known to be
+    strict: bool = False  # it is looked at as long as all is right
+    verdict: QuestionVerdict | None = None  # where there is nothing to look at
+
+    @property
+    def over(self) -> bool:
+        """Whether there is no more to be seen."""
+        wrong = any(not one.passed for one in self.seen)
+        return self.verdict is not None or (self.strict and wrong)
+
+    def of(self, hidden: bool) -> range:
+        """Return the numbers of the visible cases, or of the hidden ones."""
+        visible = len(self.question.cases)
+        return range(visible, len(self.cases)) if hidden else range(visible)
+
+    def link(self, number: int, dialogue: int) -> Link:
+        """Return the beginning of the dialogue of one case."""
+        return Link(self.question.name, number, dialogue, self.question.forbidden)
+
+
+class Asking:
+    """The dialogues of all cases of one assignment."""
+
+    def __init__(self, known: dict[str, Known]) -> None:
+        self.memory = Memory()
+        self._known = known
+        self._numbers = itertools.count()  # every dialogue has its own
+
+    def together(self, look: Looking, numbers: range, attempt: Attempt) -> dict[int, End]:
+        """Ask all these cases at once, a letter each, and again, until they have come to an end.
+
+        What an answer is called with, and in which order, depends on itself alone. Where one of the
+        calls is endless or ends the process, those that are not finished are asked alone.
+        """
+        ends: dict[int, End] = {}
+        talking = {number: look.link(number, next(self._numbers)) for number in numbers}
+        try:
+            process = attempt.process()
+            until = process.until(min(TOGETHER, attempt.limits.cell_seconds))
+            for turn in range(ROUNDS):
+                letters = {}
+                for number, link in list(talking.items()):
+                    process.check(until)
+                    try:
+                        step = self._next(look.question, number, link, process)
+                    except Strayed:
+                        self.memory.give_up(link.case)
+                        step = None
+                    if isinstance(step, Letter):
+                        letters[number] = step
+                        continue
+                    del talking[number]
+                    if step is not None:
+                        ends[number] = step
+                if not letters:
+                    break
+                links = [talking[number] for number in letters]
+                self._ask(look, links, list(letters.values()), process, until, attempt, turn == 0)
+        except Stopped:
+            self._afresh(attempt)
+        if any(_is_memory(end) for end in ends.values()):
+            self._afresh(attempt)
+            return {}
+        return ends
+
+    def _afresh(self, attempt: Attempt) -> None:
+        """Get a new process now, on nobody's time."""
+        attempt.restart()
+        with contextlib.suppress(Stopped):
+            attempt.process()
+
+    def _ask(
+        self,
+        look: Looking,
+        links: list[Link],
+        letters: list[Letter],
+        process: StudentProcess,
+        until: Until,
+        attempt: Attempt,
+        fresh: bool,
+    ) -> None:
+        """Send a letter in each of some dialogues, and take down the answers."""
+        about = {"cases": [link.about for link in links], "fresh": fresh}
+        room = attempt.limits.answer_bytes - sum(link.kept for link in links)
+        envelope, replies = process.exchange(letters, about, until, attempt.carried, room)
+        process.clear()  # what is printed here could be a hidden input: nobody keeps it
+        used = envelope.get("used")
+        for link, names in zip(links, used if isinstance(used, list) else []):
+            if isinstance(names, list):
+                look.used.update(name for name in link.about["forbidden"] if name in names)
+        for link, letter, reply in zip(links, letters, replies):
+            link.hear(letter, reply)
+
+    def _next(
+        self, question: Question, number: int, link: Link, process: StudentProcess
+    ) -> Letter | End | None:
+        """Return the next letter of a case, or its end; None where the judge itself finds no end.
+
+        From memory, where others gave the same answers; else the case is run from its beginning, in
+        the time of the process that gave them. Of an outcome that is large, or that holds on to all
+        that was said, nothing is kept but what it is like.
+        """
+        remembered = self.memory.next(link)
+        if remembered is not None:
+            return remembered
+        known = self._known[question.name]
+        case = known.cases[number]
+        link.rewind()
+        try:
+            with process.serving(), alarm(GRACE), bounded(ROOM), same_chance():
+                outcome = Outcome(value=case.run(Student(link)))
+        except Wants as wants:
+            return wants.letter
+        except Overtime:
+            return None
+        except Unsendable:
+            raise  # the case is at fault, and so are we
+        except Exception as error:
+            error.__traceback__ = error.__context__ = error.__cause__ = None
+            outcome = Outcome(error=error)
+        difference = self._difference(question, number, case, outcome)
+        if outcome.error is not None and not isinstance(outcome.error, StudentError):
+            outcome.error.args = ()  # they may hold what was compared
+        size = weight(outcome.value)
+        if size > LONGEST:
+            outcome, size = known.settled(outcome, number), 0
+        end = End(outcome, difference, size)
+        self.memory.keep(link, end)
+        return end
+
+    def alone(self, look: Looking, number: int, attempt: Attempt) -> Seen:
+        """Run one case by itself, in the time that its question has left."""
+        question, before, lent = look.question, attempt.spent, attempt.lent
+        look.endless |= any(seen.status == "TIMEOUT" for seen in look.seen)
+        seconds = attempt.limits.cell_seconds / (LEASH if look.endless else 1)
+        link = look.link(number, next(self._numbers))
+        try:
+            process = attempt.process()
+            left = attempt.limits.question_seconds - look.spent - (attempt.spent - before)
+            if left <= 0:
+                raise Stopped("TIMEOUT", "the time for this question was used up")
+            seconds = min(seconds, left)
+            until = process.until(seconds)
+
+            def ask(link: Link, letter: Letter) -> None:
+                fresh = not link.heard
+                self._ask(look, [link], [letter], process, until, attempt, fresh)
+
+            while isinstance(step := self.memory.next(link), Letter):
+                ask(link, step)
+            if step is None:
+                link.ask = ask
+                step = self._next(question, number, link, process)
+            if not isinstance(step, End):
+                raise Stopped("TIMEOUT", "")
+            if _is_memory(step):
+                attempt.restart()
+            return seen(step, attempt.spent - before)
+        except Strayed:  # it is not the same every time, and is remembered no more
+            self.memory.give_up(link.case)
+            return self.alone(look, number, attempt)
+        except Stopped as stop:
+            attempt.restart()
+            sentence = stop.sentence or _too_long(
+                seconds, attempt.lent - lent, attempt.limits.cell_seconds
+            )
+            return Seen(stop.status, None, sentence, round(attempt.spent - before, 4))
+        finally:
+            look.spent += attempt.spent - before
+
+    def _difference(
+        self, question: Question, number: int, case: Case, outcome: Outcome
+    ) -> str | None:
+        """Say how an outcome differs from the reference's, None if it does not."""
+        expected = self._known[question.name].expected(number)
+        if _identical(outcome.value, expected.value) and not (outcome.error or expected.error):
+            return None  # most right answers, and so most of all comparisons
+        try:
+            found = self._known[question.name].difference(outcome, number)
+        except Exception as error:  # a value on which the comparison itself breaks is not the same
+            return f"it cannot be compared ({type(error).__name__})"
+        if found is None:
+            return None
+        if isinstance(outcome.error, StudentError):
+            return raised(outcome.error)
+        if isinstance(outcome.error, AssertionError):
+            return str(outcome.error)[:1000] or "what the case asserts does not hold"
+        if outcome.error is not None:
+            return f"the value has the wrong form ({type(outcome.error).__name__})"
+        hidden = number >= len(question.cases)
+        table = None if hidden else excerpt(found, self._known[question.name].tolerance(number))
+        return f"{said(found)}\n{table.text()}" if table else said(found)
+
+
+def _too_long(seconds: float, lent: float, usual: float) -> str:
+    said = f"it took longer than {seconds:.3g} s"
+    if seconds == usual / LEASH:
+        said = (
+            f"it took longer than the {seconds:.3g} s that a case may take after one that ran "
+            f"longer than {usual:.3g} s"
+        )
+    return f"{said}, {LENT}" if lent > seconds / 2 else said
+
+
+def seen(end: End, seconds: float = 0.0) -> Seen:
+    """Return how a case has ended."""
+    error, seconds = end.outcome.error, round(seconds, 4)
+    if isinstance(error, StudentError) and error.status != "FAIL":
+        return Seen(error.status, None, raised(error), seconds)
+    if end.difference is None:
+        return Seen("OK", end.outcome, "", seconds)
+    return Seen("FAIL", end.outcome, end.difference, seconds)
+
+
+def _is_memory(end: End) -> bool:
+    error = end.outcome.error
+    return isinstance(error, StudentError) and error.status == "MEM"
+
+
+def _identical(one: Any, other: Any) -> bool:
+    """Say whether two values are tensors that are the same to the last bit; quick."""
+    return (
+        type(one) is type(other) is torch.Tensor
+        and one.dtype == other.dtype
+        and torch.equal(one, other)
+    )

@@ -1,0 +1,232 @@
+"""From a submission to a verdict: pure, but for the processes that it starts and ends.
+
+    with Engine(Master.read(root, name)) as engine:
+        verdict = engine.grade(submission)
+
+Nothing is read from or written to the course here, so the same call runs in a pool of workers or on
+another machine. What is the grader's own fault is a verdict `INTERNAL`: no exception, and no zero.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from typing import Any, Self
+
+from coursekit.errors import CourseError
+from coursekit.submission.intake import Malformed
+from coursekit.submission.limits import Limits
+from coursetools.assignments.rebuild import Rebuilt, rebuild, release_of
+from coursetools.grading.judging import keeper, plain
+from coursetools.grading.judging.attempt import Attempt, Cell
+from coursetools.grading.judging.judge import Judge
+from coursetools.grading.judging.keeper import Warm
+from coursetools.grading.judging.looks import without_looks
+from coursetools.grading.judging.master import Master
+from coursetools.grading.judging.process import WarmDied
+from coursetools.grading.own_answers import OwnAnswers
+from coursetools.grading.sandbox import plan
+from coursetools.grading.text import clean, one_line
+from coursetools.grading.verdict import QuestionVerdict, Status, Verdict
+from coursetools.questions import catalogue
+
+
+class Engine:
+    """Judges submissions of one assignment; holds the warm process and the expected values.
+
+    `assignment` takes the place of the questions in the master's files. Without either it is
+    somebody else's notebook, judged by its own test cells. `require` names layers of
+    the sandbox without which nothing is graded.
+    """
+
+    def __init__(
+        self,
+        master: Master,
+        limits: Limits | None = None,
+        require: frozenset[str] = frozenset(),
+        assignment: Any = None,
+    ) -> None:
+        self.master, self.limits, self.require = master, limits or Limits(), frozenset(require)
+        files = tuple((file, text) for file, text in master.files)
+        assignment = assignment or catalogue.of(master.name, master.notebook, files)
+        self._judge = Judge(assignment) if assignment else None
+        self._own = OwnAnswers(assignment, master.notebook) if assignment else None
+        self._tests = plain.tests(master.notebook)
+        self._warm: Warm | None = None
+        self.rebuilt: Rebuilt | None = None  # the submission that was graded last
+        self.layers: dict[str, str] = {}
+        if self.require:
+            self._check(keeper.available())  # before anything slow
+        self._begin()
+
+    def grade(self, submission: bytes) -> Verdict:
+        """Judge one submission. Never raises: what went wrong is in the verdict."""
+        started = time.perf_counter()
+        try:
+            try:
+                verdict = self._grade(submission)
+            except WarmDied:
+                self.close()  # it may have been killed by what it ran: once more, from the start
+                verdict = self._grade(submission)
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except Exception as error:
+            verdict = self._internal(error)
+        except BaseException as error:  # of our processes: the next submission gets new ones
+            self.close()
+            verdict = self._internal(error)
+        seconds = round(time.perf_counter() - started, 4)
+        return dataclasses.replace(verdict, seconds=seconds)
+
+    def close(self) -> None:
+        """End every process that this has started."""
+        if self._warm is not None:
+            self._warm.close()
+            self._warm = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def max_points(self) -> float:
+        """What the autograded questions are worth."""
+        if self._judge is not None:
+            return sum(question.points for question in self._judge.assignment.questions)
+        return sum(points for _, points in self._tests.values())
+
+    def _begin(self) -> Warm:
+        """Return the warm process; start it, and see what its sandbox holds, the first time."""
+        if self._warm is None:
+            watched = self._judge.watched if self._judge else []
+            cells = plain.shown_cells(release_of(self.master)["cells"])
+            shared = [(cell.number, cell.source) for cell in cells if not cell.graded]
+            count = len(self._judge.names) if self._judge else len(self._tests)
+            wanted = plan.plan(self.limits, questions=count, watched=watched, cells=shared)
+            warm = Warm(wanted)
+            try:
+                child = warm.fork()
+                self.layers = child.layers
+                child.end()
+                self._check(self.layers)
+            except BaseException:
+                warm.close()
+                raise
+            self._warm = warm
+        return self._warm
+
+    def _check(self, layers: dict[str, str]) -> None:
+        missing = plan.missing(layers, self.require)
+        if missing:
+            raise CourseError(f"the sandbox lacks what --require asks for: {'; '.join(missing)}")
+
+    def _grade(self, submission: bytes) -> Verdict:
+        self.rebuilt = None
+        try:
+            rebuilt = self.rebuilt = rebuild(self.master, submission, self.limits)
+        except Malformed as error:
+            return self._malformed(error)
+        warm = self._begin()
+        given = release_of(self.master)["cells"]
+        cells = without_looks(plain.shown_cells(rebuilt.notebook["cells"]), given)
+        own = [cell for cell in cells if not cell.graded]
+        if self._judge is None:
+            questions, attempt = plain.judge(warm, cells, self.master.notebook, rebuilt.answers)
+        else:
+            attempt = Attempt(warm, cells, self._judge.names)
+            try:
+                questions = self._judge.judge(attempt, rebuilt.answers)
+            finally:
+                attempt.restart()
+        return self._verdict(attempt, own, rebuilt, questions)
+
+    def _verdict(
+        self,
+        attempt: Attempt,
+        cells: list[Cell],
+        rebuilt: Rebuilt,
+        questions: list[QuestionVerdict],
+    ) -> Verdict:
+        status, reason = _overall(questions)
+        flags = list(rebuilt.flags)
+        if self._own is not None:
+            flags += map(str, self._own.like(rebuilt.answers))
+        for cell in cells:
+            trouble = attempt.ran[cell.number].trouble if cell.number in attempt.ran else None
+            if trouble is not None and trouble.status != "FAIL":
+                flags.append(f"cell {cell.number}: {trouble.status}, {one_line(trouble.message)}")
+        return Verdict(
+            assignment=self.master.name,
+            status=status,
+            reason=reason,
+            points=round(sum(question.points for question in questions), 2),
+            max_points=self.max_points,
+            questions=questions,
+            flags=flags,
+            answers={name: clean(source) for name, source in rebuilt.answers.items()},
+            outputs={
+                cell.id: attempt.ran[cell.number].outputs
+                for cell in cells
+                if cell.number in attempt.ran and attempt.ran[cell.number].outputs
+            },
+            layers=[name for name, said in attempt.layers.items() if said == plan.HELD],
+            guarantee="judged elsewhere" if self._judge else "in the student's process",
+            peak_bytes=attempt.peak,
+        )
+
+    def _malformed(self, error: Malformed) -> Verdict:
+        reason = one_line(f"{error.reason}: {error.hint}" if error.hint else error.reason)
+        reason = f"{reason[:1].upper()}{reason[1:]}."
+        if self._judge is not None:
+            questions = [
+                self._judge.blank(question, "MALFORMED", "the file could not be read")
+                for question in self._judge.assignment.questions
+            ]
+        else:
+            questions = [
+                QuestionVerdict(
+                    name=name,
+                    cell=name,
+                    points=0.0,
+                    max_points=points,
+                    status="MALFORMED",
+                    reason="The file could not be read.",
+                )
+                for name, (_, points) in self._tests.items()
+            ]
+        return self._empty("MALFORMED", reason, questions, [])
+
+    def _internal(self, error: BaseException) -> Verdict:
+        said = one_line(f"{type(error).__name__}: {error}")
+        reason = "This has not been graded yet, and it is not your fault: the grader has failed."
+        return self._empty("INTERNAL", reason, [], [f"the grader's fault: {said}"])
+
+    def _empty(
+        self, status: Status, reason: str, questions: list[QuestionVerdict], flags: list[str]
+    ) -> Verdict:
+        return Verdict(
+            assignment=self.master.name,
+            status=status,
+            reason=reason,
+            points=0.0,
+            max_points=self.max_points,
+            questions=questions,
+            flags=flags,
+            guarantee="judged elsewhere" if self._judge else "in the student's process",
+        )
+
+
+def _overall(questions: list[QuestionVerdict]) -> tuple[Status, str]:
+    """Return one status for the submission, and a sentence."""
+    right = sum(question.status == "OK" for question in questions)
+    if right == len(questions):
+        return "OK", "Everything is right."
+    said = f"{right} of {len(questions)} questions are right."
+    if any(question.points > 0 for question in questions):
+        return "PARTIAL", said
+    worst = next((q for q in questions if q.status not in ("FAIL", "PARTIAL")), questions[0])
+    return ("FAIL" if worst.status in ("PARTIAL", "OK") else worst.status), (
+        f"{said} {worst.name}: {worst.reason}"
+    )

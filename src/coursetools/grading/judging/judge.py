@@ -1,0 +1,264 @@
+"""Judges the questions of an assignment, in a process that no student's code has ever touched.
+
+The cases run here with a `student` that stands for a process elsewhere. Values are compared here,
+partial credit is counted here, and here it is decided which sentence a student may read: of a
+hidden case what it `says`, and nothing that it gave or got.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import replace
+
+from coursekit.check.outcome import Outcome
+from coursekit.errors import CourseError
+from coursekit.submission.forbidden import spelled
+from coursetools.grading.judging.asking import Asking, Looking, seen
+from coursetools.grading.judging.attempt import Attempt
+from coursetools.grading.judging.carried import Carried
+from coursetools.grading.judging.process import Stopped
+from coursetools.grading.judging.sentences import leaf, named, overall, reason
+from coursetools.grading.judging.unknown import name_of
+from coursetools.grading.student.wire import Letter
+from coursetools.grading.text import clean, one_line
+from coursetools.grading.verdict import CaseVerdict, QuestionVerdict, Status
+from coursetools.questions.known import Known
+from coursetools.questions.question import Assignment, Case, Question
+
+FREE = "Zeros or the unchanged input would pass as many: they earn nothing alone."
+
+
+class Judge:
+    """The questions of one assignment with their hidden cases, and what the right answers are."""
+
+    def __init__(self, assignment: Assignment) -> None:
+        self.assignment = assignment
+        names = [question.name for question in assignment.questions]
+        self._known = {
+            question.name: Known(assignment, question) for question in assignment.questions
+        }
+        self.watched = sorted({name for q in assignment.questions for name in q.forbidden})
+        self.names = names
+        self.asking = Asking(self._known)
+        self._ours: OrderedDict[bytes, Letter] = OrderedDict()  # what ours was asked, and answered
+        for known in self._known.values():
+            for number, case in enumerate(known.cases):
+                self._check(case, known.expected(number))
+
+    def judge(self, attempt: Attempt, answers: dict[str, str]) -> list[QuestionVerdict]:
+        """Judge all questions; `answers` has the source of each cell that was handed in.
+
+        First the visible cases of all, then the hidden ones: what the student's process says of a
+        visible case is passed on, so it must not have seen a hidden one before.
+        """
+        looks = self._looks(self.names, attempt, answers)
+        verdicts = {look.question.name: look.verdict or self._verdict(look) for look in looks}
+        return [self._carried(look, verdicts, attempt, answers) for look in looks]
+
+    def _looks(
+        self, names: Iterable[str], attempt: Attempt, answers: dict[str, str], **how: bool
+    ) -> list[Looking]:
+        """Look at some questions, from their first case to their last."""
+        looks = [
+            Looking(question, answers.get(question.name), self._known[question.name].cases, **how)
+            for question in self.assignment.questions
+            if question.name in names
+        ]
+        for look in looks:
+            self._open(look, attempt)
+        for hidden in (False, True):
+            for look in looks:
+                if not look.over:
+                    self._take(look, look.of(hidden), attempt)
+        return looks
+
+    def _open(self, look: Looking, attempt: Attempt) -> None:
+        """See whether there is anything to be looked at."""
+        question, answer = look.question, look.answer or ""
+        look.flags = [f"uses {spelled(name)}" for name in named(question, answer, attempt.imports)]
+        try:
+            attempt.process()
+        except Stopped as stop:
+            look.verdict = self._without(question, stop.status, stop.sentence, look.flags)
+            return
+        if question.name not in attempt.defined:
+            look.verdict = self._without(
+                question, *self._undefined(question, attempt, look.answer), look.flags
+            )
+
+    def _take(self, look: Looking, numbers: range, attempt: Attempt) -> None:
+        """Run some cases: all together while that goes well, else one by one."""
+        question = look.question
+        ends = self.asking.together(look, numbers, attempt)
+        for number in numbers:
+            end = ends.get(number)
+            look.seen.append(seen(end) if end else self.asking.alone(look, number, attempt))
+            if look.over:
+                return
+            error = look.seen[-1].outcome and look.seen[-1].outcome.error
+            if not look.answer and number == 0 and isinstance(error, NotImplementedError):
+                look.verdict = self._without(
+                    question, *self._undefined(question, attempt, look.answer), look.flags
+                )
+                return
+
+    def blank(self, question: Question, status: Status, sentence: str) -> QuestionVerdict:
+        """Return the verdict for a question that could not be looked at."""
+        return self._without(question, status, sentence, [])
+
+    def _verdict(self, look: Looking) -> QuestionVerdict:
+        question, seen = look.question, look.seen
+        known = self._known[question.name]
+        visible = len(question.cases)
+        status = overall(seen)
+        why = reason(known.cases, visible, seen)
+        right = 1.0 if status == "OK" else known.earned([one.passed for one in seen])
+        if status == "PARTIAL" and not right:
+            status, why = "FAIL", f"{why} {FREE}"
+        mistake, outcomes = None, [one.outcome for one in seen]
+        if status != "OK":
+            mistake = known.misconception(outcomes)
+        for name in sorted(look.used):
+            flag = f"uses {spelled(name)}"
+            if not any(leaf(flag) == leaf(other) for other in look.flags):
+                look.flags.append(flag)
+        return QuestionVerdict(
+            name=question.name,
+            cell=f"test_{question.name}",
+            points=round(question.points * right, 2),
+            max_points=question.points,
+            status=status,
+            reason=why,
+            misconception=mistake.name if mistake else "",
+            hint=mistake.hint if mistake else "" if status == "OK" else question.hint,
+            unknown="" if mistake or status == "OK" else name_of(outcomes),
+            flags=look.flags,
+            seconds=round(sum(one.seconds for one in seen), 4),
+            cases=[
+                CaseVerdict(
+                    says=case.says,
+                    hidden=number >= visible,
+                    status=one.status,
+                    share=round(share, 4),
+                    detail=_readable(one.detail),
+                    seconds=one.seconds,
+                )
+                for number, (case, share, one) in enumerate(zip(known.cases, known.shares, seen))
+            ],
+        )
+
+    def _carried(
+        self,
+        look: Looking,
+        first: dict[str, QuestionVerdict],
+        attempt: Attempt,
+        answers: dict[str, str],
+    ) -> QuestionVerdict:
+        """Return a question's verdict; where it calls earlier answers that are wrong, with ours.
+
+        It gets the points of the better of the two runs, and the sentence says whose fault it is.
+        """
+        question, verdict = look.question, first[look.question.name]
+        wrong = [q for q in self._below(question) if first[q.name].status != "OK"]
+        called = [q.name for q in wrong if re.search(rf"\b{q.name}\b", look.answer or "")]
+        if verdict.status == "OK" or not called or question.name not in attempt.defined:
+            return verdict
+        better = self._with_ours(
+            question, Carried(wrong, attempt.limits, self._ours), attempt, answers
+        )
+        which, pass_ = " and ".join(called), "does" if len(called) == 1 else "do"
+        if better.points < verdict.points:
+            return verdict
+        # Equal is better, too: what is wrong now is wrong here, and its hint is the right one.
+        said = f"With ours in the place of your {which}, which {pass_} not pass: {better.reason}"
+        return replace(better, reason=said, flags=verdict.flags, carried=called)
+
+    def _with_ours(
+        self, question: Question, carried: Carried, attempt: Attempt, answers: dict[str, str]
+    ) -> QuestionVerdict:
+        """Judge one question with some answers of ours in its notebook.
+
+        First in the process that is there. It has seen hidden cases, so nothing that it says may be
+        passed on; that all is right may. At any other end the notebook runs afresh, and what never
+        ended is not waited for as long again.
+        """
+        attempt.carry(carried)
+        (look,) = self._looks([question.name], attempt, answers, strict=True)
+        if not look.over:
+            return self._verdict(look)
+        endless = any(seen.status == "TIMEOUT" for seen in look.seen)
+        attempt.restart()
+        again = attempt.again(carried)
+        try:
+            (look,) = self._looks([question.name], again, answers, endless=endless)
+        finally:
+            again.restart()
+            attempt.peak = max(attempt.peak, again.peak)
+        return look.verdict or self._verdict(look)
+
+    def _below(self, question: Question) -> list[Question]:
+        """Return the earlier questions whose answers this one may reach, in order."""
+        reached, names = set(), list(question.needs)
+        while names:
+            name = names.pop()
+            if name not in reached:
+                reached.add(name)
+                names += self._known[name].question.needs
+        return [known.question for name, known in self._known.items() if name in reached]
+
+    def _undefined(
+        self, question: Question, attempt: Attempt, answer: str | None
+    ) -> tuple[Status, str]:
+        """Say why the name that is asked for is not there."""
+        name = question.name
+        trouble = attempt.trouble(name, answer)
+        if trouble is not None and (answer or trouble.kind != "NotImplementedError"):
+            said = one_line(trouble.sentence())
+            return trouble.status, f"the cell of {name} stops, so {name} is not defined: {said}"
+        if answer is None:
+            return "MISSING", f"the cell of {name} is not in the notebook"
+        if answer == "":
+            return "FAIL", "there is no answer here yet"
+        return "FAIL", f"the cell runs, but does not define {name}"
+
+    def _without(
+        self, question: Question, status: Status, sentence: str, flags: list[str]
+    ) -> QuestionVerdict:
+        known = self._known[question.name]
+        sentence = sentence or "the time for the notebook was used up"
+        sentence = sentence[:1].upper() + sentence[1:]
+        return QuestionVerdict(
+            name=question.name,
+            cell=f"test_{question.name}",
+            points=0.0,
+            max_points=question.points,
+            status=status,
+            reason=sentence if sentence.endswith((".", "…")) else f"{sentence}.",
+            hint=question.hint,
+            flags=flags,
+            cases=[
+                CaseVerdict(
+                    says=case.says,
+                    hidden=number >= len(question.cases),
+                    status=status,
+                    share=round(share, 4),
+                )
+                for number, (case, share) in enumerate(zip(known.cases, known.shares))
+            ],
+        )
+
+    def _check(self, case: Case, expected: Outcome) -> None:
+        """Find now, not in ten thousand verdicts, that a case fails with the right answer."""
+        if isinstance(expected.error, AssertionError):
+            raise CourseError(
+                f"{self.assignment.name}: the case “{case.says}” fails with the reference itself; "
+                "coursekit audit shows more"
+            )
+
+
+def _readable(detail: str) -> str:
+    """Return a sentence and, below it, the numbers side by side, if there are any."""
+    sentence, _, table = detail.partition("\n")
+    return "\n".join([one_line(sentence, 500), *([clean(table)] if table else [])])

@@ -1,0 +1,35 @@
+"""What a class is graded against: the instructor's notebook and its questions, as plain data."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from coursetools.assignments.release import source
+from coursetools.questions.catalogue import Texts, texts
+
+
+@dataclass(frozen=True)
+class Master:
+    """The private half of an assignment; small, and the same on every machine."""
+
+    name: str
+    notebook: str  # the source notebook, JSON, with solutions and hidden tests
+    files: Texts = ()  # those of `solutions/NAME/`: answers, cases and mistakes
+    key: str = ""  # names all that a grade depends on but for submission, limits and our own code
+
+    @classmethod
+    def read(cls, root: Path, name: str) -> Self:
+        """Read the assignment `name` of the course at `root`."""
+        notebook = source(root, name).read_text(encoding="utf-8")
+        return cls.of(name, notebook, texts(root, name))
+
+    @classmethod
+    def of(cls, name: str, notebook: str, files: Texts = ()) -> Self:
+        """Return a master with the key that belongs to its content."""
+        digest = hashlib.sha256()
+        for part in (name, notebook, *(part for file in files for part in file)):
+            digest.update(hashlib.sha256(part.encode("utf-8", "replace")).digest())
+        return cls(name, notebook, files, digest.hexdigest()[:32])

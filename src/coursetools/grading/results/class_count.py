@@ -1,0 +1,289 @@
+"""What a class's verdicts add up to, counted one student at a time.
+
+A few numbers a student are kept, never the verdicts, so ten thousand need no more than some
+megabytes. `coursekit report` draws its page from this.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from array import array
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from coursekit.errors import CourseError
+from coursekit.progress import Progress
+from coursetools.grading.collecting.ledger import Ledger
+from coursetools.grading.folders import Folders
+from coursetools.grading.results.outline import Outline, Part, outlines
+from coursetools.grading.results.scores import (
+    Student,
+    add_up,
+    handed_in,
+    late_rule,
+    read_gradebook,
+    verdicts_of,
+    waits_for_human,
+)
+from coursetools.grading.running.journal import Journal
+from coursetools.grading.running.summary import nobody
+from coursetools.grading.verdict import Verdict, status_of
+
+SLOWEST = 10  # submissions that are named
+ENOUGH = 10  # students below which a correlation says nothing
+SEVERAL = 3  # students who share a wrong outcome
+LONGEST = 20  # such outcomes on the page
+
+
+@dataclass
+class PartCount:
+    """One question of a class."""
+
+    part: Part
+    shares: array = field(default_factory=lambda: array("d"))  # of its points, one a student
+    rest: array = field(default_factory=lambda: array("d"))  # the share of all other questions
+    statuses: Counter[str] = field(default_factory=Counter)
+    tried: Counter[tuple[str, bool]] = field(default_factory=Counter)  # (says, hidden)
+    failed: Counter[tuple[str, bool]] = field(default_factory=Counter)
+    waiting: int = 0  # answers in words that nobody has marked
+
+    @property
+    def mean(self) -> float | None:
+        """The mean share of the points; low is difficult."""
+        return statistics.fmean(self.shares) if self.shares else None
+
+    @property
+    def full(self) -> float:
+        """The share of students with all points."""
+        return sum(share > 0.999 for share in self.shares) / max(1, len(self.shares))
+
+    @property
+    def nothing(self) -> float:
+        """The share of students with none."""
+        return sum(share < 0.001 for share in self.shares) / max(1, len(self.shares))
+
+    @property
+    def discrimination(self) -> float | None:
+        """The correlation with the rest of the score; None where it says nothing."""
+        if len(self.shares) < ENOUGH:
+            return None
+        try:
+            return statistics.correlation(self.shares, self.rest)
+        except statistics.StatisticsError:  # everybody has the same
+            return None
+
+    @property
+    def hardest(self) -> tuple[str, bool, float] | None:
+        """The check that fails most often: what it says, whether hidden, the share that fails."""
+        if not self.failed:
+            return None
+        case = max(self.failed, key=lambda one: self.failed[one] / self.tried[one])
+        return (*case, self.failed[case] / self.tried[case])
+
+
+@dataclass(frozen=True)
+class Concern:
+    """Something that a human should look at."""
+
+    student: str
+    where: str  # a question's title, "" for the submission
+    what: str
+
+
+@dataclass
+class Unknown:
+    """The same wrong values, from several students, and no mistake that is known to give them."""
+
+    question: str
+    student: str  # the first who gave them
+    reason: str
+    answer: str
+    students: int = 0
+
+
+@dataclass
+class ClassCount:
+    """A class, counted."""
+
+    name: str
+    title: str
+    points: float  # of the assignment
+    auto_points: float  # of those, what the grader gives
+    parts: dict[tuple[str, str], PartCount]
+    students: int = 0
+    totals: array = field(default_factory=lambda: array("d"))
+    autos: array = field(default_factory=lambda: array("d"))
+    statuses: Counter[str] = field(default_factory=Counter)
+    misconceptions: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    unknown: dict[tuple[str, str], Unknown] = field(default_factory=dict)  # (question, its name)
+    layers: Counter[str] = field(default_factory=Counter)
+    guarantees: Counter[str] = field(default_factory=Counter)
+    seconds: array = field(default_factory=lambda: array("d"))
+    peak: int = 0
+    slowest: list[tuple[float, str, str]] = field(default_factory=list)
+    concerns: dict[str, list[Concern]] = field(default_factory=dict)
+    late: int = 0
+    time_unknown: int = 0  # of those with a score: nobody says when they handed in
+    said_late: list[str] = field(default_factory=list)  # by the platform, without a time
+    missing: list[str] = field(default_factory=list)  # who handed in nothing
+    left: dict[str, str] = field(default_factory=dict)  # files that were not taken, and why
+    has_deadline: bool = False
+    waiting: int = 0  # students of whom an answer in words waits
+
+    @property
+    def shared(self) -> list[Unknown]:
+        """What no hint knows and several students have in common, the most frequent first."""
+        several = (one for one in self.unknown.values() if one.students >= SEVERAL)
+        return sorted(several, key=lambda one: (-one.students, one.question))[:LONGEST]
+
+    @property
+    def handed_in(self) -> int:
+        """How many students handed something in."""
+        return self.students - self.statuses["MISSING"]
+
+    @property
+    def graded(self) -> int:
+        """How many have a score."""
+        return len(self.autos)
+
+
+def count_class(root: Path, name: str, progress: Progress | None = None) -> ClassCount:
+    """Read the journal and the gradebook of an assignment, once."""
+    folders = Folders(root, name)
+    asked = outlines(folders)
+    journal = Journal(folders.journal)
+    book = read_gradebook(folders)
+    rule = late_rule(folders)
+    handed = handed_in(journal)
+    if not handed and not any(folders.students()):
+        raise CourseError(nobody(name))
+    if not handed:
+        raise CourseError(f"nothing of {name} is graded yet; run coursekit grade {name} first")
+    parts = {
+        (notebook, part.cell): PartCount(part)
+        for notebook, outline in asked.items()
+        for part in outline.parts
+    }
+    count = ClassCount(
+        name=name,
+        title=next(iter(asked.values())).title if len(asked) == 1 else name,
+        points=sum(outline.points for outline in asked.values()),
+        auto_points=sum(one.part.points for one in parts.values() if not one.part.written),
+        parts=parts,
+        has_deadline=book.due is not None or "due" in folders.settings,
+    )
+    progress = progress or Progress()
+    for one in handed:
+        verdicts = verdicts_of(journal, one)
+        student = book.student(one.student)
+        status = _add(count, asked, student, verdicts)
+        if status == "MISSING":
+            count.missing.append(one.student)
+        elif status != "INTERNAL":
+            count.time_unknown += student.submitted is None
+            score = add_up(asked, student, verdicts, rule)
+            count.autos.append(score.auto)
+            count.totals.append(score.total)
+            count.late += student.seconds_late > 0
+            count.waiting += score.waits > 0
+        progress.advance(one.student)
+    others = set(book.students) - {one.student for one in handed}
+    absent = [who for who in others if book.students[who].marks is None]
+    count.students += len(others)
+    count.statuses["MISSING"] += len(absent)
+    count.missing = sorted(count.missing + absent)
+    ledger = Ledger.read(folders)
+    count.left, count.said_late = ledger.left, ledger.late()
+    for label, (student_id, claim) in sorted(ledger.claims.items()):
+        what = f"has {claim} in a name that the student has chosen"
+        _concern(count, "claims", student_id, label, what)
+    return count
+
+
+def _add(
+    count: ClassCount, asked: dict[str, Outline], student: Student, verdicts: dict[str, Verdict]
+) -> str:
+    """Count one student; return the verdict on all that was handed in."""
+    count.students += 1
+    status = status_of(verdict.status for verdict in verdicts.values())
+    count.statuses[status] += 1
+    seconds = sum(verdict.seconds for verdict in verdicts.values())
+    count.seconds.append(seconds)
+    count.peak = max(count.peak, *(verdict.peak_bytes for verdict in verdicts.values()))
+    count.slowest.append((seconds, student.id, status))
+    count.slowest = sorted(count.slowest, reverse=True)[:SLOWEST]
+    ran = [one for one in verdicts.values() if one.status not in ("MALFORMED", "MISSING")]
+    if ran:  # what held for all of a student's notebooks
+        count.layers.update(set.intersection(*(set(one.layers) for one in ran)))
+        elsewhere = all(one.guarantee == "judged elsewhere" for one in ran)
+        count.guarantees["judged elsewhere" if elsewhere else "in the student's process"] += 1
+    for notebook, verdict in verdicts.items():
+        if verdict.status in ("MALFORMED", "INTERNAL"):
+            _concern(count, verdict.status, student.id, "", verdict.reason)
+        for flag in verdict.flags:
+            _concern(count, "flags", student.id, "", flag)
+        if notebook in asked:
+            _add_questions(count, notebook, asked[notebook], student, verdict)
+    return status
+
+
+def _add_questions(
+    count: ClassCount, notebook: str, outline: Outline, student: Student, verdict: Verdict
+) -> None:
+    total = sum(question.points for question in verdict.questions)
+    most = sum(question.max_points for question in verdict.questions)
+    for question in verdict.questions:
+        one = count.parts.get((notebook, question.cell))
+        if one is None:
+            continue
+        title = one.part.title
+        for flag in question.flags:
+            _concern(count, "flags", student.id, title, flag)
+        one.statuses[question.status] += 1
+        if question.status == "INTERNAL":
+            if verdict.status != "INTERNAL":
+                _concern(count, "INTERNAL", student.id, title, question.reason)
+            continue
+        if question.max_points:
+            one.shares.append(question.points / question.max_points)
+            others = most - question.max_points
+            one.rest.append((total - question.points) / others if others else 0.0)
+        for case in question.cases:
+            one.tried[case.says, case.hidden] += 1
+            one.failed[case.says, case.hidden] += case.status != "OK"
+        if question.misconception:
+            count.misconceptions[title, question.misconception, question.hint] += 1
+        if question.unknown:
+            answer = verdict.answers.get(question.name, "")[:2000]
+            unknown = Unknown(title, student.id, question.reason, answer)
+            count.unknown.setdefault((title, question.unknown), unknown).students += 1
+    marks = (student.marks or {}).get(notebook, {})
+    for part in outline.parts:
+        if not part.written or verdict.status in ("MALFORMED", "MISSING", "INTERNAL"):
+            continue
+        one, mark = count.parts[notebook, part.cell], marks.get(part.cell)
+        if waits_for_human(part, mark, verdict):
+            one.waiting += 1
+        elif part.points:
+            one.shares.append((mark.score if mark else 0.0) / part.points)
+            one.rest.append(total / most if most else 0.0)
+
+
+def _concern(count: ClassCount, group: str, student: str, where: str, what: str) -> None:
+    count.concerns.setdefault(group, []).append(Concern(student, where, what))
+
+
+def histogram(values: array, most: float, bars: int = 20) -> list[tuple[float, float, int]]:
+    """Count values from 0 to `most` in bars of a round width: (from, to, how many)."""
+    if most <= 0:
+        return []
+    raw = most / bars
+    tens = 10.0 ** math.floor(math.log10(raw))
+    width = next(step * tens for step in (1, 2, 2.5, 5, 10) if step * tens >= raw * 0.999)
+    number = max(1, math.ceil(most / width - 1e-9))
+    counts = [0] * number
+    for value in values:
+        counts[min(number - 1, max(0, int((value + 1e-9) / width)))] += 1
+    return [(i * width, min(most, (i + 1) * width), n) for i, n in enumerate(counts)]

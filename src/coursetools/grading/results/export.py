@@ -1,0 +1,165 @@
+"""`coursekit export NAME`: the scores as a table, for people, for Canvas, for Moodle.
+
+Everybody in the class list has a row. Who handed in nothing gets 0; who could not be graded through
+our own fault gets no number at all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from coursekit.errors import CourseError
+from coursetools.grading.folders import Folders
+from coursetools.grading.results.fill import TITLED, Filling
+from coursetools.grading.results.formats import FORMATS
+from coursetools.grading.results.outline import Outline, outlines
+from coursetools.grading.results.pages import counted, write
+from coursetools.grading.results.scores import (
+    Student,
+    add_up,
+    handed_in,
+    late_rule,
+    read_gradebook,
+)
+from coursetools.grading.results.table import Row, Table
+from coursetools.grading.running.journal import Journal
+from coursetools.grading.verdict import status_of
+
+
+def read_table(root: Path, name: str) -> Table:
+    """Collect everybody's scores from the gradebook, and from the journal how they came about."""
+    folders = Folders(root, name)
+    asked = outlines(folders)
+    book = read_gradebook(folders)
+    handed = {one.student: one for one in handed_in(Journal(folders.journal))}
+    if not book.students and not handed:
+        raise CourseError(
+            f"there is nobody to export: grade first (coursekit grade {name}), or import the class "
+            "list (coursekit collect --roster)"
+        )
+    rule = late_rule(folders)
+    rows = []
+    for who in sorted(set(book.students) | set(handed)):
+        student = book.student(who)
+        places = handed[who].places if who in handed else {}
+        statuses = {place.status for place in places.values()}
+        if "INTERNAL" in statuses or (student.marks is None and statuses - {"MISSING"}):
+            rows.append(Row(student, "INTERNAL", None, tuple(None for _ in _cells(asked))))
+            continue
+        status = "MISSING" if student.marks is None else ""
+        if statuses and not status:
+            status = status_of(statuses)
+        parts = tuple(_mark(student, notebook, cell) for notebook, cell in _cells(asked))
+        score = add_up(asked, student, {}, rule)
+        if status in ("MALFORMED", "MISSING"):  # nbgrader asks a human, but there is no answer
+            score = replace(score, waits=0.0)
+        rows.append(Row(student, status, score, parts))
+    several = len(asked) > 1
+    columns = tuple(f"{book}.{cell}" if several else cell for book, cell in _cells(asked))
+    title = next(iter(asked.values())).title if not several else name
+    points = sum(outline.points for outline in asked.values())
+    deadline = book.due is not None or "due" in folders.settings
+    return Table(name, title, columns, points, tuple(rows), has_deadline=deadline)
+
+
+def export(
+    root: Path,
+    name: str,
+    form: str = "csv",
+    *,
+    output: Path | None = None,
+    title: str = "",
+    into: Path | None = None,
+) -> tuple[Path, Table]:
+    """Write the table; return where it is and what is in it."""
+    if form not in FORMATS:
+        raise CourseError(f"{form!r} is no format of a table; there are {', '.join(FORMATS)}")
+    how = FORMATS[form]
+    if how.write is None and into is None:
+        raise CourseError(
+            f"a {form} is filled in, and not made: download it in Moodle (Download grading "
+            "worksheet) and say --into FILE"
+        )
+    if how.fill is None and into is not None:
+        those = " or ".join(f"--format {name}" for name, one in FORMATS.items() if one.fill)
+        raise CourseError(f"--into goes with {those}")
+    table, folders = read_table(root, name), Folders(root, name)
+    notes: list[str] = []
+    if into is not None:
+        filling = Filling(folders, {row.student.id: row for row in table.rows}, into, how.begins)
+        content = how.fill(filling, table, title or table.title)
+        notes = filling.notes
+    else:
+        content = how.write(table, title)
+        if form == "canvas" and not TITLED.fullmatch(title):
+            notes.append(
+                "Canvas knows an assignment by the number in its title, and makes a new one "
+                "without it: say --into FILE, the gradebook that Canvas exports, or --title "
+                "'NAME (123)'"
+            )
+    if output is None:
+        suffix = "" if form in ("csv", "json") else f"-{form}"
+        output = folders.export / f"{name}{suffix}.{how.ending}"
+    write(output, content)
+    return output, replace(table, notes=tuple(notes))
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """The command: `name`, `format`, `output`, `title`, `root`, `quiet`."""
+    title = getattr(arguments, "title", None) or ""
+    path, table = export(
+        Path(arguments.root),
+        arguments.name,
+        arguments.format or "csv",
+        output=arguments.output,
+        title=title,
+        into=getattr(arguments, "into", None),
+    )
+    print(path)
+    if not arguments.quiet:
+        for sentence in remarks(table):
+            print(sentence, file=sys.stderr)
+    return 0
+
+
+def remarks(table: Table) -> list[str]:
+    """Say what a reader of the table should know before it goes anywhere."""
+    missing = sum(1 for row in table.rows if row.status == "MISSING")
+    ungraded = [row.student.id for row in table.rows if row.score is None]
+    waiting = sum(1 for row in table.rows if row.score and row.score.waits)
+    said = [counted(len(table.rows), "student")]
+    if missing:
+        said.append(f"{counted(missing, 'student')} handed in nothing and got 0")
+    if ungraded:
+        some = ", ".join(ungraded[:5]) + (", …" if len(ungraded) > 5 else "")
+        said.append(
+            f"{counted(len(ungraded), 'student')} could not be graded and got no number ({some}): "
+            f"run coursekit grade {table.name}"
+        )
+    if waiting:
+        said.append(
+            f"{counted(waiting, 'student')} wrote answers that nobody has marked yet; these points "
+            "are not in the table"
+        )
+    unknown = sum(row.student.submitted is None and row.score is not None
+                  and row.status != "MISSING" for row in table.rows)  # fmt: skip
+    if unknown and table.has_deadline:
+        said.append(
+            f"when {counted(unknown, 'student')} handed in is unknown, and nothing was taken off: "
+            f"coursekit collect {table.name} --times CSV, then grade again"
+        )
+    return [*said, *table.notes]
+
+
+def _cells(asked: dict[str, Outline]) -> list[tuple[str, str]]:
+    return [(book, part.cell) for book, outline in asked.items() for part in outline.parts]
+
+
+def _mark(student: Student, notebook: str, cell: str) -> float | None:
+    mark = (student.marks or {}).get(notebook, {}).get(cell)
+    if mark is None or (mark.waits and mark.manual is None and mark.auto is None):
+        return None
+    return round(mark.score, 2)

@@ -1,0 +1,193 @@
+"""`coursekit feedback NAME`: one page for each student, ten thousand in a few minutes.
+
+The list of students and their marks is read once; each page's verdict is read from the journal by
+whoever writes that page, so that memory stays flat. A page that has not changed is not written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import os
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from coursekit.errors import CourseError
+from coursekit.progress import Progress, track
+from coursetools.grading.folders import Folders
+from coursetools.grading.results import pages
+from coursetools.grading.results.feedback_page import feedback_page
+from coursetools.grading.results.outline import Outline, outlines, safe_name
+from coursetools.grading.results.scores import (
+    Handed,
+    Student,
+    add_up,
+    handed_in,
+    late_rule,
+    read_gradebook,
+    verdicts_of,
+)
+from coursetools.grading.running.journal import Journal
+from coursetools.jobs.pool import Pool
+
+CHUNK = 25  # students that a worker gets at a time
+
+Task = tuple[Student, Handed]
+
+
+@dataclass(frozen=True)
+class Writer:
+    """What a worker needs to write pages; plain data, sent to it once."""
+
+    folders: Folders
+    outlines: dict[str, Outline]
+    rule: object  # LateRule | None
+    book: str
+
+    def write(self, student: Student, handed: Handed) -> bool:
+        """Write one student's pages; say whether any has changed."""
+        verdicts = verdicts_of(Journal(self.folders.journal), handed)
+        total = add_up(self.outlines, student, verdicts, self.rule)
+        several = len(self.outlines) > 1
+        changed = False
+        for notebook, outline in self.outlines.items():
+            score = add_up({notebook: outline}, student, verdicts) if several else total
+            page = feedback_page(
+                outline,
+                student,
+                verdicts.get(notebook),
+                score,
+                book=self.book,
+                whole=total if several else None,
+            )
+            changed |= pages.write(self.folders.feedback(student.id) / f"{notebook}.html", page)
+        return changed
+
+    def write_all(self, tasks: list[Task]) -> list[tuple[str, bool, str]]:
+        """Write the pages of some students; return of each whether it has changed, or why not."""
+        done = []
+        for student, handed in tasks:
+            try:
+                done.append((student.id, self.write(student, handed), ""))
+            except Exception as error:  # one student's page must not cost the others theirs
+                said = " ".join(str(error).split())[:200]
+                done.append((student.id, False, f"{type(error).__name__}: {said}"))
+        return done
+
+
+@dataclass
+class Written:
+    """What became of a run."""
+
+    pages: int = 0
+    changed: int = 0
+    failed: list[tuple[str, str]] | None = None
+
+
+def write_feedback(
+    root: Path,
+    name: str,
+    *,
+    student: str | None = None,
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> Written:
+    """Write the pages of everybody, or of one student."""
+    folders = Folders(root, name)
+    writer = Writer(folders, outlines(folders), late_rule(folders), book_address(root))
+    tasks = _tasks(folders, student)
+    progress = progress or Progress()
+    result = Written(failed=[])
+    if workers == 1 or len(tasks) <= CHUNK:
+        done = (writer.write_all([task]) for task in tasks)
+    else:
+        done = _several(writer, tasks, workers)
+    with closing(done):  # its processes end before an error goes on
+        for who, changed, problem in itertools.chain.from_iterable(done):
+            if problem:
+                result.failed.append((who, problem))
+                progress.note(f"{who}: {problem}")
+            else:
+                result.pages += 1
+                result.changed += changed
+            progress.advance(who)
+    return result
+
+
+def count_students(root: Path, name: str, student: str | None = None) -> int:
+    """Return how many students a run would write pages for."""
+    return len(_tasks(Folders(root, name), student))
+
+
+def book_address(root: Path) -> str:
+    """Return where the book is published: the pages of the repository that `_config.yml` names."""
+    try:
+        config = (root / "_config.yml").read_text(encoding="utf-8")
+    except OSError:
+        return ""
+    found = re.search(r"^\s*url:\s*['\"]?https://github\.com/([\w.-]+)/([\w.-]+)", config, re.M)
+    return f"https://{found[1]}.github.io/{found[2]}/book" if found else ""
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """The command: `name`, `student`, `workers`, `root`, `quiet`."""
+    root, name = Path(arguments.root), arguments.name
+    workers = arguments.workers or min(2, os.cpu_count() or 1)
+    with track(count_students(root, name, arguments.student), "feedback", arguments.quiet) as bar:
+        result = write_feedback(
+            root, name, student=arguments.student, workers=workers, progress=bar
+        )
+    folders = Folders(root, name)
+    place = folders.class_folder / "feedback"
+    if arguments.student:
+        place = folders.feedback(arguments.student)
+    if not arguments.quiet:
+        said = f"feedback for {pages.counted(result.pages, 'student')}"
+        print(f"{said}, {result.changed:,} changed, in {place}")
+    if result.failed:
+        raise CourseError(
+            f"{pages.counted(len(result.failed), 'page')} could not be written, first that of "
+            f"{result.failed[0][0]} ({result.failed[0][1]})"
+        )
+    return 0
+
+
+def _tasks(folders: Folders, only: str | None) -> list[Task]:
+    book = read_gradebook(folders)
+    handed = {one.student: one for one in handed_in(Journal(folders.journal))}
+    names = sorted(set(book.students) | set(handed))
+    if only is not None:
+        if only not in names:
+            raise CourseError(f"nobody called {only!r} is in the class list or has been graded")
+        names = [only]
+    elif not handed:
+        raise CourseError(
+            f"nothing of {folders.name} is graded yet; run coursekit grade {folders.name} first"
+        )
+    return [
+        (book.student(who), handed.get(who, Handed(who, {}))) for who in names if safe_name(who)
+    ]
+
+
+def work(writer: Writer, jobs: Iterator[list[Task]]) -> Iterator[Any]:
+    """Write pages, in a process of the pool."""
+    yield "ready"
+    for tasks in jobs:
+        yield {"written": writer.write_all(tasks)}
+
+
+def _several(writer: Writer, tasks: list[Task], workers: int) -> Iterator[list]:
+    """Yield what became of each chunk, as `workers` processes finish them."""
+    chunks = (tasks[start : start + CHUNK] for start in range(0, len(tasks), CHUNK))
+    with Pool(__name__, workers, start=writer, ahead=2) as pool:
+        for _, answer in pool.run(chunks):
+            if "error" in answer:
+                raise CourseError(
+                    "a process that writes feedback was killed, perhaps for want of memory; what "
+                    "is written is kept: run the command again, with --workers 1 if it comes back"
+                )
+            yield answer["written"]

@@ -1,0 +1,112 @@
+"""What a student should do next: where the points are that are easiest to win back, and how.
+
+What other answers are made of comes first, then a mistake that we know by name, then whatever is
+worth most.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from coursetools.grading.results.outline import Outline, Part
+from coursetools.grading.results.scores import Mark
+from coursetools.grading.verdict import CaseVerdict, QuestionVerdict
+
+ADVICE = {  # where the way the code ended says more than the question's hint
+    "TIMEOUT": "Your code did not come to an end. Look for a loop that never stops, and call your "
+    "function on one small example.",
+    "MEM": "Your code asked for more memory than there is. Look for a list that grows without end, "
+    "or a tensor with an axis too many; print its shape.",
+    "OUTPUT": "Your code printed far too much. Take the print out of the loop.",
+    "CRASH": "Python itself stopped while your code ran. Restart the kernel and call your function "
+    "on one small example.",
+    "BLOCKED": "Your code asked for something that a notebook cannot have while it is graded, such "
+    "as the network or somebody else's files. The question can be solved without.",
+}
+STEPS = 3  # things to do next, at most
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing to do next."""
+
+    position: int
+    part: Part
+    question: QuestionVerdict
+    hint: str
+
+
+@dataclass(frozen=True)
+class Next:
+    """Where the points are that are easiest to win back: the first steps, in their order."""
+
+    right: int  # questions that are fully right
+    of: int
+    steps: tuple[Step, ...] = ()
+    open: int = 0  # questions with points to be won
+
+    @property
+    def all_right(self) -> bool:
+        """Whether there is code, and nothing of it is wrong."""
+        return self.right == self.of > 0
+
+
+def what_next(outline: Outline, graded: dict[str, QuestionVerdict], marks: dict[str, Mark]) -> Next:
+    """Say where the points are that are easiest to win back."""
+    found = []
+    asked = [part for part in outline.parts if not part.written]
+    for position, part in enumerate(outline.parts, 1):
+        question = graded.get(part.cell)
+        if part.written or question is None or question.status in ("OK", "INTERNAL"):
+            continue
+        if (mark := marks.get(part.cell)) and mark.score >= part.points:
+            continue
+        lost = part.points - question.points
+        # First what others are made of; then a named mistake, the shortest way to more points.
+        later = bool(not_right(part, outline, graded)) or untried(question)
+        callers = sum(part.name in other.needs for other in asked if part.name)
+        order = (later, -callers, not question.misconception, -lost, position)
+        hint = advice(question, part) or question.reason
+        found.append((order, Step(position, part, question, hint)))
+    known = [graded[part.cell] for part in asked if part.cell in graded]
+    right = sum(question.status == "OK" for question in known)
+    steps = tuple(step for _, step in sorted(found, key=lambda one: one[0])[:STEPS])
+    return Next(right, len(asked if found else known), steps, len(found))
+
+
+def advice(question: QuestionVerdict, part: Part) -> str:
+    """Return the hint for this answer, "" where there is none."""
+    if question.misconception and question.hint:
+        return question.hint
+    if question.status == "TIMEOUT" and untried(question):
+        return "There was no time left to try this answer. It will be tried once the others end."
+    return ADVICE.get(question.status) or question.hint or part.hint
+
+
+def untried(question: QuestionVerdict) -> bool:
+    """Say whether no check of a question was run, as when the time was used up before."""
+    cases = question.cases
+    return bool(cases) and not any(case.status == "OK" or case.detail for case in cases)
+
+
+def not_right(part: Part, outline: Outline, graded: dict[str, QuestionVerdict]) -> list[str]:
+    """Name the answers that a part calls and that are not right themselves."""
+    status = {one.name: graded[one.cell].status for one in outline.parts if one.cell in graded}
+    return [name for name in part.needs if status.get(name, "OK") not in ("OK", "INTERNAL")]
+
+
+def read_again(part: Part, book: str) -> str:
+    """Return the address of the page of the book, "" where there is none."""
+    if not part.page or not book.startswith(("https://", "http://")):
+        return ""
+    page, _, anchor = part.page.partition("#")
+    page = page if page.endswith(".html") else f"{page}.html"
+    return f"{book.rstrip('/')}/{page}{f'#{anchor}' if anchor else ''}"
+
+
+def failing(question: QuestionVerdict) -> CaseVerdict | None:
+    """Return the first check that fails, a visible one if there is any; None where none ran."""
+    failed = [case for case in question.cases if case.status != "OK"]
+    if not failed or untried(question):
+        return None
+    return next((case for case in failed if not case.hidden), failed[0])

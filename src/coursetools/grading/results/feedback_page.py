@@ -1,0 +1,185 @@
+"""The page that one student reads: first what they got, then what to do next, then each question.
+
+It is made of the verdict, which says nothing of a hidden check but its name, and of the gradebook's
+marks and comments. Here it is decided what the page says of each; the words stand in
+`templates/feedback.html`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from markupsafe import Markup
+
+from coursetools.grading.results.feedback_advice import (
+    advice,
+    failing,
+    not_right,
+    read_again,
+    what_next,
+)
+from coursetools.grading.results.outline import Outline, Part
+from coursetools.grading.results.pages import outputs, render
+from coursetools.grading.results.scores import Mark, Score, Student, waits_for_human
+from coursetools.grading.verdict import QuestionVerdict, Verdict
+
+STATUS = {  # what a student reads in place of a status, and its colour
+    "OK": ("right", "good"),
+    "PARTIAL": ("partly right", "part"),
+    "FAIL": ("not yet right", "bad"),
+    "TIMEOUT": ("ran out of time", "bad"),
+    "MEM": ("too much memory", "bad"),
+    "OUTPUT": ("printed too much", "bad"),
+    "CRASH": ("Python crashed", "bad"),
+    "BLOCKED": ("not allowed when graded", "bad"),
+    "MALFORMED": ("could not be read", "bad"),
+    "MISSING": ("no answer", "none"),
+    "INTERNAL": ("not graded yet", "none"),
+}
+
+
+@dataclass(kw_only=True)
+class Shown:
+    """What the page shows of one question."""
+
+    position: int
+    part: Part
+    status: str
+    points: float
+    mark: Mark | None
+    said: str = ""
+    # of one that is tested
+    question: QuestionVerdict | None = None
+    hint: str = ""
+    needs: list[str] = field(default_factory=list)  # answers that it calls, and are not right
+    sources: list[str] = field(default_factory=list)
+    printed: str = ""  # Markup
+    # of an answer in words
+    answer: str = ""
+
+    def __post_init__(self) -> None:
+        said, self.colour = STATUS[self.status]
+        self.said = self.said or said
+        self.open = self.status == "INTERNAL"  # no points yet
+        self.missing = self.status == "MISSING"
+
+
+def feedback_page(
+    outline: Outline,
+    student: Student,
+    verdict: Verdict | None,
+    score: Score,
+    *,
+    book: str = "",
+    whole: Score | None = None,
+) -> str:
+    """Return the page; `book` is the address that pages of the book start with.
+
+    `score` is of this notebook; `whole` of the assignment, where that has several notebooks.
+    """
+    state = "MISSING" if verdict is None else verdict.status
+    about = {
+        "title": f"{outline.title}: feedback for {student.name}",
+        "outline": outline,
+        "student": student,
+        "verdict": verdict,
+        "score": score,
+        "whole": whole,
+        "book": book,
+        "state": state,
+        "share": min(100.0, 100 * score.total / score.points) if score.points else 0.0,
+        "lateness": _lateness(student.seconds_late),
+        "read_again": read_again,
+        "failing": failing,
+        "statuses": STATUS,
+    }
+    if verdict is None or state in ("MISSING", "MALFORMED", "INTERNAL"):
+        answers = verdict.answers.values() if verdict is not None else ()
+        return render("feedback.html", **about, kept=[one for one in answers if one.strip()])
+    marks = (student.marks or {}).get(outline.name, {})
+    graded = {question.cell: question for question in verdict.questions}
+    questions = [
+        _written(position, part, verdict, marks.get(part.cell))
+        if part.written
+        else _tested(
+            position, part, verdict, marks.get(part.cell), not_right(part, outline, graded)
+        )
+        for position, part in enumerate(outline.parts, 1)
+    ]
+    next_steps = what_next(outline, graded, marks)
+    return render(
+        "feedback.html", **about, questions=questions, next=next_steps,
+        errors=_elsewhere(outline, verdict),
+    )  # fmt: skip
+
+
+def _lateness(seconds: float) -> str:
+    hours = seconds / 3600
+    if hours < 1:
+        return f"{max(1, round(seconds / 60))} minutes"
+    return f"{hours:.0f} hours" if hours < 48 else f"{hours / 24:.1f} days"
+
+
+def _tested(
+    position: int, part: Part, verdict: Verdict, mark: Mark | None, needs: list[str]
+) -> Shown:
+    """Return what is shown of a question that is tested."""
+    question = next((one for one in verdict.questions if one.cell == part.cell), None)
+    if question is None:
+        question = QuestionVerdict(
+            name=part.cell,
+            cell=part.cell,
+            points=0.0,
+            max_points=part.points,
+            status="INTERNAL",
+            reason="This question was not graded yet; that is not your fault.",
+        )
+    sources = [verdict.answers.get(cell, "") for cell in part.answers]
+    sources = [source for source in sources if source.strip()]
+    blank = question.status in ("FAIL", "MISSING") and part.answers and not sources
+    status = "MISSING" if blank else question.status
+    printed = (outputs(verdict.outputs.get(cell, [])) for cell in part.ids if cell)
+    return Shown(
+        position=position,
+        part=part,
+        status=status,
+        points=question.points if mark is None else mark.score,
+        mark=mark,
+        question=question,
+        hint=advice(question, part) if question.status != "INTERNAL" else "",
+        needs=[] if status == "MISSING" or question.carried else needs,
+        sources=sources,
+        printed=Markup("").join(printed),
+    )
+
+
+def _written(position: int, part: Part, verdict: Verdict, mark: Mark | None) -> Shown:
+    """Return what is shown of an answer in words."""
+    given = [verdict.answers.get(cell, "") for cell in part.answers]
+    answer = "\n\n".join(source for source in given if part.is_answer(source)).strip()
+    points = mark.score if mark else 0.0
+    status, said = "OK", "read by a person"
+    if not answer and (mark is None or mark.manual is None):
+        status, said = "MISSING", ""
+    elif waits_for_human(part, mark, verdict):
+        status, said = "INTERNAL", "not read yet"
+    elif points < part.points:
+        status = "PARTIAL"
+    return Shown(
+        position=position, part=part, status=status, points=points, mark=mark, said=said,
+        answer=answer,
+    )  # fmt: skip
+
+
+def _elsewhere(outline: Outline, verdict: Verdict) -> Markup:
+    """Return the errors of cells that belong to no question: they are often where it began."""
+    known = {cell for part in outline.parts for cell in (*part.ids, part.test)}
+    return outputs(
+        [
+            entry
+            for cell, entries in verdict.outputs.items()
+            if cell not in known
+            for entry in entries
+            if isinstance(entry, dict) and entry.get("output_type") == "error"
+        ]
+    )

@@ -1,0 +1,176 @@
+"""Scores into the table that was downloaded from Canvas or Moodle, for that to be uploaded again.
+
+A platform finds people and assignments by numbers that only it knows: Canvas has the assignment's
+in its title and four columns for a person, Moodle's grading worksheet a number for each participant
+and the time of the last change. So its own table comes back, with the grades in it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from coursekit.errors import CourseError
+from coursetools.grading.collecting import tables
+from coursetools.grading.collecting.collect import numbers_of
+from coursetools.grading.collecting.identify import Names
+from coursetools.grading.collecting.roster import ClassList, Person
+from coursetools.grading.collecting.times import HandIn, number_in
+from coursetools.grading.folders import Folders
+
+Ready = Callable[[Any], Any]  # makes a cell harmless for spreadsheets
+TITLED = re.compile(r"(?P<title>.*?)\s*\((?P<id>\d+)\)\s*", re.DOTALL)
+
+
+class Filling:
+    """One table on its way back; `notes` is what its reader should know."""
+
+    def __init__(self, folders: Folders, rows: dict[str, Any], path: Path, example: str) -> None:
+        self.rows = rows  # by student
+        self.source = tables.read(path, example)
+        self.words = self.source.words()
+        people = [
+            Person(row.student.id, row.student.first, row.student.last, row.student.email,
+                   row.student.lms)
+            for row in rows.values()
+        ]  # fmt: skip
+        self.names = Names(folders, ClassList(people, False))
+        self.numbers = numbers_of(folders)
+        self.notes: list[str] = []
+        self.filled: dict[str, int] = {}
+
+    def column(self, *words: str) -> int | None:
+        """Return where a column is, by any of its names."""
+        return next((self.words.index(word) for word in words if word in self.words), None)
+
+    def row_of(self, person: HandIn) -> Any | None:
+        """Return the scores of a person; note who is not known, or stands there twice."""
+        student = self.numbers.get(person.number, "")
+        student, why = (student, "") if student in self.rows else self.names.row(person)
+        if not student:
+            self.notes.append(f"{person.where}: {why}; left as it is")
+            return None
+        if student in self.filled:
+            self.notes.append(f"{person.where}: {student} is in line {self.filled[student]} too")
+            return None
+        self.filled[student] = int(person.where.rpartition(" ")[2])
+        return self.rows[student]
+
+    def text(self, header: list[str], rows: list[list[Any]], ready: Ready) -> str:
+        """Return the table as it goes back, and note who has no line in it."""
+        left = sorted(set(self.rows) - set(self.filled))
+        if left:
+            some = ", ".join(left[:10]) + (", …" if len(left) > 10 else "")
+            self.notes.append(f"{len(left)} without a line in {self.source.path.name}: {some}")
+        out = io.StringIO(newline="")
+        writer = csv.writer(out, delimiter=self.source.delimiter, quoting=csv.QUOTE_NONNUMERIC)
+        for row in [header, *rows]:  # Moodle's "-" is no formula, and Moodle reads it again
+            writer.writerow([cell if cell == "-" else ready(cell) for cell in row])
+        return ("\ufeff" if self.source.marked else "") + out.getvalue()
+
+
+def fill_canvas(filling: Filling, title: str, ready: Ready) -> str:
+    """Put the scores into one column of Canvas's gradebook, and leave the other assignments out."""
+    source = filling.source
+    name, number, section = (filling.column(word) for word in ("student", "id", "section"))
+    if name is None or number is None or section is None:
+        raise CourseError(
+            f"{source.path} is not Canvas's gradebook: it has no column Student, ID or Section"
+        )
+    at = _titled(filling, section + 1, title)
+    sis, login = filling.column("sis_user_id"), filling.column("sis_login_id")
+    rows = []
+    for line, cells in source.rows:
+        row = cells + [""] * (len(source.header) - len(cells))
+        kept = [*row[: section + 1], row[at]]
+        invented = row[name].strip() in ("Student, Test", "Test Student")
+        if row[number].strip() and not invented:
+            ids = [row[column].strip() for column in (sis, login) if column is not None]
+            person = HandIn(
+                where=f"{source.path}, line {line}",
+                id=next(filter(None, ids), ""),
+                number=row[number].strip(),
+                lasting=True,
+                email=ids[-1] if ids else "",
+                name=row[name],
+                time=None,
+            )
+            found = filling.row_of(person)
+            if found is not None and found.score is not None:
+                kept[-1] = found.score.total
+        rows.append(kept)
+    return filling.text([*source.header[: section + 1], source.header[at]], rows, ready)
+
+
+def fill_worksheet(
+    filling: Filling, points: float, remark: Callable[[Any], str], ready: Ready
+) -> str:
+    """Put grades and comments into Moodle's worksheet for grading offline."""
+    source = filling.source
+    who, grade = filling.column("identifier"), filling.column("grade")
+    if who is None or grade is None or filling.column("last_modified_grade") is None:
+        raise CourseError(
+            f"{source.path} is not Moodle's grading worksheet: Moodle asks for the columns "
+            "Identifier, Grade and Last modified (grade)"
+        )
+    said, most = filling.column("feedback_comments"), filling.column("maximum_grade")
+    locked = filling.column("grade_can_be_changed")
+    names = {key: filling.column(*words) for key, words in {
+        "id": ["id_number"], "email": ["email_address", "email"], "name": ["full_name"],
+    }.items()}  # fmt: skip
+    rows, small = [], set()
+    for line, cells in source.rows:
+        row = cells + [""] * (len(source.header) - len(cells))
+        have = {k: row[at].strip() if at is not None else "" for k, at in names.items()}
+        person = HandIn(
+            where=f"{source.path}, line {line}",
+            number=number_in(row[who]),
+            lasting=False,
+            time=None,
+            **have,
+        )
+        found = filling.row_of(person)
+        if found is not None and locked is not None and row[locked].strip().casefold() == "no":
+            filling.notes.append(f"{person.where}: Moodle has locked this grade; left as it is")
+        elif found is not None and found.score is not None:
+            row[grade] = found.score.total
+            if said is not None:
+                row[said] = remark(found)
+            if most is not None and _less(row[most], points):
+                small.add(row[most].strip())
+        rows.append(row)
+    for value in sorted(small):
+        filling.notes.append(
+            f"Moodle's maximum is {value} and ours {points:g}; Moodle leaves out what is above its "
+            "own: set it to ours first"
+        )
+    return filling.text(source.header, rows, ready)
+
+
+def _titled(filling: Filling, start: int, title: str) -> int:
+    """Return the column of an assignment: `Powers (123)` by that, or by `Powers` if it is one."""
+    header = filling.source.header
+    titled = {at: TITLED.fullmatch(header[at]) for at in range(start, len(header))}
+    found = [at for at in titled if header[at].strip() == title.strip()]
+    found = found or [
+        at for at, match in titled.items() if match and match["title"].strip() == title.strip()
+    ]
+    if len(found) == 1:
+        return found[0]
+    shown = ", ".join(repr(header[at].strip()) for at, match in titled.items() if match)
+    what = "several assignments" if found else "no assignment"
+    raise CourseError(
+        f"{filling.source.path} has {what} called {title!r}; say with --title which of these it "
+        f"is: {shown or 'there is none'}"
+    )
+
+
+def _less(text: str, points: float) -> bool:
+    try:
+        return float(text.strip().replace(",", ".")) < points
+    except ValueError:
+        return False

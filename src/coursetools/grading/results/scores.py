@@ -1,0 +1,256 @@
+"""What is known about each student's submission: the grader's verdict and the gradebook's marks.
+
+Verdicts come from the journal one by one, so that a class of ten thousand needs no more memory than
+one of ten; marks (a few numbers and comments a student) are read from nbgrader's gradebook at once.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coursekit.errors import CourseError
+from coursetools.grading.results.outline import Outline, Part, safe_name
+
+if TYPE_CHECKING:
+    from coursetools.grading.folders import Folders
+    from coursetools.grading.gradebook.late import LateRule
+    from coursetools.grading.running.journal import Journal, Place
+    from coursetools.grading.verdict import Verdict
+
+
+@dataclass(slots=True)
+class Mark:
+    """What the gradebook says of one graded cell of one student."""
+
+    auto: float | None = None
+    manual: float | None = None
+    extra: float = 0.0
+    waits: bool = False  # for a human
+    comment: str = ""
+
+    @property
+    def score(self) -> float:
+        """The points that count, as nbgrader counts them: a human's before the grader's."""
+        return (self.auto or 0.0 if self.manual is None else self.manual) + self.extra
+
+
+@dataclass(slots=True)
+class Student:
+    """A row of the class list, and what the gradebook has of this student's submission."""
+
+    id: str
+    first: str = ""
+    last: str = ""
+    email: str = ""
+    lms: str = ""  # the id in the learning management system
+    submitted: datetime | None = None
+    seconds_late: float = 0.0
+    penalty: float = 0.0  # as nbgrader wrote it down
+    marks: dict[str, dict[str, Mark]] | None = None  # by notebook and cell; None: no submission
+
+    @property
+    def name(self) -> str:
+        """The name as people write it, or the id where there is none."""
+        return " ".join(part for part in (self.first, self.last) if part) or self.id
+
+
+@dataclass
+class Book:
+    """The gradebook's part of one assignment."""
+
+    students: dict[str, Student] = field(default_factory=dict)
+    due: datetime | None = None
+
+    def student(self, name: str) -> Student:
+        """Return a student, a bare one where the class list does not know the name."""
+        return self.students.get(name) or Student(name)
+
+
+@dataclass(frozen=True)
+class Score:
+    """A student's points, added up."""
+
+    auto: float
+    written: float
+    penalty: float
+    points: float  # of the assignment
+    waits: float  # points that a human has still to give
+
+    @property
+    def total(self) -> float:
+        """What counts, never below 0."""
+        return round(max(0.0, self.auto + self.written - self.penalty), 2)
+
+
+def add_up(
+    outlines: dict[str, Outline],
+    student: Student,
+    verdicts: dict[str, Verdict],
+    rule: LateRule | None = None,
+) -> Score:
+    """Add up a student's points; a late penalty by `rule` takes manual points into account too."""
+    auto = written = waits = 0.0
+    for notebook, outline in outlines.items():
+        verdict = verdicts.get(notebook)
+        marks = (student.marks or {}).get(notebook, {})
+        graded = {q.cell: q.points for q in verdict.questions} if verdict else {}
+        for part in outline.parts:
+            mark = marks.get(part.cell)
+            if part.written:
+                written += mark.score if mark else 0.0
+                if waits_for_human(part, mark, verdict):
+                    waits += part.points
+            else:
+                auto += mark.score if mark else graded.get(part.cell, 0.0)
+    penalty = student.penalty
+    if rule is not None:
+        penalty = rule.penalty(auto + written, student.seconds_late)
+    penalty = max(0.0, min(penalty, auto + written))
+    points = sum(outline.points for outline in outlines.values())
+    return Score(round(auto, 2), round(written, 2), round(penalty, 2), points, round(waits, 2))
+
+
+def late_rule(folders: Folders) -> LateRule | None:
+    """Return the assignment's own rule for late work; without one, nbgrader's numbers count."""
+    from coursetools.grading.gradebook.late import rule_of
+
+    return rule_of(folders.private)
+
+
+def waits_for_human(part: Part, mark: Mark | None, verdict: Verdict | None) -> bool:
+    """Say whether a written part has an answer that nobody has marked yet."""
+    if verdict is not None and verdict.status in ("MALFORMED", "MISSING"):
+        return False
+    if mark is None:
+        return verdict is not None and answered(part, verdict)
+    return mark.waits
+
+
+def answered(part: Part, verdict: Verdict) -> bool:
+    """Say whether a written part has an answer that somebody could read."""
+    return any(part.is_answer(verdict.answers.get(cell, "")) for cell in part.answers)
+
+
+def read_gradebook(folders: Folders) -> Book:
+    """Read the class list and the marks of one assignment; an empty book where there is none."""
+    from coursetools.assignments.settings import due_of
+    from coursetools.grading.gradebook.database import load_nbgrader
+    from coursetools.grading.gradebook.kept import check
+
+    url, name = folders.database, folders.name
+    if url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).is_file():
+        check(folders, None)
+        return Book()
+    load_nbgrader()
+    from nbgrader import api
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        with api.Gradebook(url) as gradebook:
+            check(folders, gradebook.db.connection())
+            return _read(gradebook.db, name, api, due_of(folders.private))
+    except SQLAlchemyError as error:
+        short = str(error).splitlines()[0]
+        raise CourseError(f"the gradebook at {_hide(url)} cannot be read ({short})") from error
+
+
+def _hide(url: str) -> str:
+    return re.sub(r"//[^/@]*@", "//…@", url)  # a password stands there
+
+
+def _read(db: Any, name: str, api: Any, due: datetime | None) -> Book:
+    book = Book(due=due)
+    for row in db.query(
+        api.Student.id,
+        api.Student.first_name,
+        api.Student.last_name,
+        api.Student.email,
+        api.Student.lms_user_id,
+    ).order_by(api.Student.id):
+        book.students[row[0]] = Student(*(str(value or "") for value in row))
+    assignment = db.query(api.Assignment).filter(api.Assignment.name == name).one_or_none()
+    if assignment is None:
+        return book
+    book.due = due or assignment.duedate
+    handed_in = db.query(
+        api.SubmittedNotebook.id,
+        api.SubmittedAssignment.student_id,
+        api.SubmittedAssignment.timestamp,
+        api.SubmittedAssignment.extension,
+        api.SubmittedNotebook.late_submission_penalty,
+        api.Notebook.name,
+    )
+    handed_in = (
+        handed_in.select_from(api.SubmittedAssignment)
+        .outerjoin(
+            api.SubmittedNotebook,
+            api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id,
+        )
+        .outerjoin(api.Notebook, api.SubmittedNotebook.notebook_id == api.Notebook.id)
+        .filter(api.SubmittedAssignment.assignment_id == assignment.id)
+    )
+    marks: dict[str, dict[str, Mark]] = {}  # by nbgrader's id of the submitted notebook
+    for notebook, who, when, extension, penalty, of in handed_in:
+        student = book.students.setdefault(who, Student(who))
+        student.submitted = when
+        student.marks = {} if student.marks is None else student.marks
+        if notebook is not None:
+            marks[notebook] = student.marks.setdefault(of, {})
+        student.penalty += penalty or 0.0
+        if when is not None and book.due is not None:
+            due = book.due + extension if extension else book.due
+            student.seconds_late = max(0.0, (when - due).total_seconds())
+    _marks(db, assignment.id, marks, api)
+    return book
+
+
+def _marks(db: Any, assignment: str, marks: dict[str, dict[str, Mark]], api: Any) -> None:
+    for table, columns in (
+        (
+            api.Grade,
+            ("auto_score", "manual_score", "extra_credit", "needs_manual_grade"),
+        ),
+        (api.Comment, ("auto_comment", "manual_comment")),
+    ):
+        rows = (
+            db.query(table.notebook_id, api.BaseCell.name, *(getattr(table, c) for c in columns))
+            .select_from(table)
+            .join(api.BaseCell, table.cell_id == api.BaseCell.id)
+            .join(api.Notebook, api.BaseCell.notebook_id == api.Notebook.id)
+            .filter(api.Notebook.assignment_id == assignment)
+        )
+        for notebook, cell, *values in rows.yield_per(2000):
+            if notebook not in marks:
+                continue
+            mark = marks[notebook].setdefault(cell, Mark())
+            if table is api.Grade:
+                mark.auto, mark.manual = values[0], values[1]
+                mark.extra, mark.waits = values[2] or 0.0, bool(values[3])
+            else:
+                mark.comment = values[1] or ""  # the grader's own is in the verdict
+
+
+@dataclass(frozen=True)
+class Handed:
+    """What one student handed in, as the journal knows it: a place for each notebook."""
+
+    student: str
+    places: dict[str, Place]
+
+
+def handed_in(journal: Journal) -> list[Handed]:
+    """Return, by name, the students of a journal and where their last verdicts stand in it."""
+    found: dict[str, dict[str, Place]] = {}
+    for (student, notebook), place in journal.index().items():
+        if safe_name(student):
+            found.setdefault(student, {})[notebook] = place
+    return [Handed(student, found[student]) for student in sorted(found)]
+
+
+def verdicts_of(journal: Journal, handed: Handed) -> dict[str, Verdict]:
+    """Read one student's verdicts, by notebook."""
+    return {notebook: journal.read(place).verdict for notebook, place in handed.places.items()}

@@ -1,0 +1,228 @@
+"""`coursekit similarity NAME`: pairs of students whose answers are alike, for a human to read.
+
+Fingerprints that the release has, and those that many of the class have, say nothing and are left
+out. A rare one counts more than a common one. An index from fingerprints to students finds the
+pairs, so the time grows with the class and not with its square.
+
+Being alike is no proof of anything: there are few good ways to write three lines.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from markupsafe import Markup
+
+from coursekit.errors import CourseError
+from coursekit.progress import Progress, track
+from coursekit.submission import intake
+from coursekit.submission.regions import grade_id, is_solution, release_source
+from coursetools.assignments.release import source
+from coursetools.grading.fingerprints import Prints, fingerprints
+from coursetools.grading.folders import Folders
+from coursetools.grading.own_answers import Likeness, OwnAnswers
+from coursetools.grading.results import pages
+from coursetools.grading.results.outline import outlines
+from coursetools.grading.results.pages import counted, render, write
+from coursetools.grading.results.scores import Handed, handed_in, read_gradebook, verdicts_of
+from coursetools.grading.running.journal import Journal
+from coursetools.grading.text import plain
+from coursetools.questions import catalogue
+
+PAIRS = 50  # on the page
+LEAST = 0.5  # shared part of what two students have of their own
+ENOUGH = 3  # fingerprints that a pair must share
+COMMON = 0.02  # of a class: what more students than this have is nobody's own
+AT_LEAST = 8  # students that may share something in a small class before it is common
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two students, how alike they are from 0 to 1, and how much that says."""
+
+    one: str
+    other: str
+    alike: float
+    weight: float  # the rarer what they share, and the more of it, the heavier
+    shared: frozenset[int]
+
+
+def similar_pairs(
+    prints: dict[str, Iterable[int]], ignore: Iterable[int] = (), *, least: float = LEAST
+) -> list[Pair]:
+    """Return the pairs that share most, the heaviest first."""
+    ignored = set(ignore)
+    holders: dict[int, array] = defaultdict(lambda: array("l"))
+    students = sorted(prints)
+    for position, student in enumerate(students):
+        for mark in set(prints[student]) - ignored:
+            holders[mark].append(position)
+    most = common_from(len(students))
+    weights = {
+        mark: math.log(len(students) / len(who)) + 0.1
+        for mark, who in holders.items()
+        if len(who) < most
+    }
+    own = [0.0] * len(students)
+    for mark, weight in weights.items():
+        for position in holders[mark]:
+            own[position] += weight
+    shared_weight: Counter[int] = Counter()
+    shared_count: Counter[int] = Counter()
+    for mark, weight in weights.items():
+        who = holders[mark]
+        for i, one in enumerate(who):
+            for other in who[i + 1 :]:
+                pair = one * len(students) + other
+                shared_weight[pair] += weight
+                shared_count[pair] += 1
+    found = []
+    for pair, weight in shared_weight.items():
+        if shared_count[pair] < ENOUGH:
+            continue
+        one, other = divmod(pair, len(students))
+        alike = weight / (own[one] + own[other] - weight)  # weighted Jaccard
+        if alike >= least:
+            found.append((alike * weight, alike, one, other))
+    found.sort(key=lambda entry: (-entry[0], entry[2], entry[3]))
+    return [
+        Pair(
+            students[one],
+            students[other],
+            min(1.0, alike),
+            weight,
+            frozenset(set(prints[students[one]]) & set(prints[students[other]]) & set(weights)),
+        )
+        for weight, alike, one, other in found[: PAIRS * 4]
+    ]
+
+
+def common_from(students: int) -> int:
+    """Return how many students must have something for it to be nobody's own."""
+    return max(3, min(AT_LEAST, math.ceil(students * 0.4)), math.ceil(students * COMMON))
+
+
+@dataclass(frozen=True)
+class Similar:
+    """What is alike in a class."""
+
+    pairs: list[Pair]
+    answers: dict[str, dict[str, str]]  # of everybody in a pair
+    own: list[tuple[str, Likeness]]  # students, and what they have that is the course's own
+
+
+def find_similar(root: Path, name: str, progress: Progress | None = None) -> Similar:
+    """Return the pairs of an assignment, and the answers that are like the course's own."""
+    folders = Folders(root, name)
+    journal = Journal(folders.journal)
+    handed = {one.student: one for one in handed_in(journal)}
+    if not handed:
+        raise CourseError(f"nothing of {name} is graded yet; run coursekit grade {name} first")
+    cells, ignore = _release(folders)
+    prints: dict[str, array] = {}
+    ours, own = _ours(folders), []
+    progress = progress or Progress()
+    for student, one in handed.items():
+        answers = _answers(journal, one, cells)
+        prints[student] = array("Q", fingerprints(answers).hashes)
+        own += [(student, likeness) for likeness in (ours.like(answers) if ours else ())]
+        progress.advance(student)
+    pairs = similar_pairs(prints, ignore)[:PAIRS]
+    people = {who for pair in pairs for who in (pair.one, pair.other)}
+    return Similar(pairs, {who: _answers(journal, handed[who], cells) for who in people}, own)
+
+
+def _ours(folders: Folders) -> OwnAnswers | None:
+    if folders.name not in catalogue.names(folders.root):
+        return None
+    notebook = source(folders.root, folders.name).read_text(encoding="utf-8")
+    return OwnAnswers(catalogue.load(folders.root, folders.name), notebook)
+
+
+def write_similarity(
+    root: Path, name: str, progress: Progress | None = None
+) -> tuple[Path, Similar]:
+    """Write the page with both sources side by side; return where it is, and what is alike."""
+    folders = Folders(root, name)
+    similar = find_similar(root, name, progress)
+    book = read_gradebook(folders)
+    names = {who: book.student(who).name for who in (*similar.answers, *dict(similar.own))}
+    path = folders.report.with_name(f"{name}-similarity.html")
+    write(path, similarity_page(name, similar, names))
+    return path, similar
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """The command: `name`, `root`, `quiet`."""
+    root = Path(arguments.root)
+    total = len(handed_in(Journal(Folders(root, arguments.name).journal)))
+    with track(total, "similarity", arguments.quiet) as progress:
+        path, similar = write_similarity(root, arguments.name, progress)
+    if not arguments.quiet:
+        for pair in similar.pairs[:10]:
+            print(f"{100 * pair.alike:3.0f} %  {plain(pair.one)}  {plain(pair.other)}")
+        for student, likeness in similar.own[:10]:
+            print(f"{100 * likeness.share:3.0f} %  {plain(student)}  {likeness.what}")
+        count = counted(len(similar.pairs), "pair")
+        own = counted(len(similar.own), "answer")
+        print(f"{count} to read, {own} like the course's own; being alike is no proof of copying")
+    print(path)
+    return 0
+
+
+def similarity_page(assignment: str, similar: Similar, names: dict[str, str]) -> str:
+    """Return the page."""
+    return render(
+        "similarity.html",
+        wide=True,
+        title=f"{assignment}: similarity",
+        assignment=assignment,
+        pairs=similar.pairs,
+        own=similar.own,
+        names=names,
+        marked=lambda student, shared: list(_marked(similar.answers[student], shared)),
+    )
+
+
+def _marked(
+    answers: dict[str, str], shared: frozenset[int]
+) -> Iterator[tuple[str, list[tuple[bool, Markup]]]]:
+    """Yield a student's answers line by line, coloured, and whether each line is a shared one."""
+    marked: dict[str, set[int]] = defaultdict(set)
+    taken: Prints = fingerprints(answers)
+    for mark in shared & taken.hashes:
+        cell, first, last = taken.lines[mark]
+        marked[cell].update(range(first, last + 1))
+    for cell, answer in answers.items():
+        lines = str(pages.highlighted(answer)).split("\n")
+        yield cell, [(at in marked[cell], Markup(line)) for at, line in enumerate(lines, 1)]
+
+
+def _answers(journal: Journal, handed: Handed, cells: dict[str, list[str]]) -> dict[str, str]:
+    """Return a student's solution cells in the order of the assignment."""
+    found: dict[str, str] = {}
+    for notebook, verdict in verdicts_of(journal, handed).items():
+        for cell in cells.get(notebook, []):
+            if answer := verdict.answers.get(cell, "").strip("\n"):
+                found[cell if cell not in found else f"{notebook}.{cell}"] = answer
+    return found
+
+
+def _release(folders: Folders) -> tuple[dict[str, list[str]], frozenset[int]]:
+    """Return the code cells that students fill in, and the fingerprints of what they are given."""
+    cells: dict[str, list[str]] = {}
+    given: set[int] = set()
+    for notebook in outlines(folders):
+        text = (folders.source / f"{notebook}.ipynb").read_text(encoding="utf-8")
+        for cell in intake.master(text)["cells"]:
+            if cell["cell_type"] != "code" or not grade_id(cell) or not is_solution(cell):
+                continue
+            cells.setdefault(notebook, []).append(grade_id(cell))
+            given |= fingerprints({"release": release_source(cell)}).hashes
+    return cells, frozenset(given)

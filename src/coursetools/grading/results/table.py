@@ -1,0 +1,91 @@
+"""The scores of an assignment as a table, and how its cells stand in a file of CSV.
+
+Text that a spreadsheet would take for a formula gets a `'` in front; numbers stay numbers.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from coursetools.grading.results.pages import number
+from coursetools.grading.results.scores import Score, Student
+
+Cell = str | float | None
+
+_FORMULA = re.compile(r"[=+\-@\t\r|＝＋－＠]")
+_NUMBER = re.compile(r"-?\d+([.,]\d+)?")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One student's line of the table."""
+
+    student: Student
+    status: str  # the verdict's, "" where nbgrader alone has graded
+    score: Score | None  # None: not graded yet, through no fault of the student
+    parts: tuple[float | None, ...] = ()
+
+
+@dataclass(frozen=True)
+class Table:
+    """The scores of an assignment."""
+
+    name: str
+    title: str
+    columns: tuple[str, ...]  # names of the parts
+    points: float
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()  # about the table of a platform
+    has_deadline: bool = False
+
+
+def defuse(value: str) -> str:
+    """Return text that no spreadsheet runs as a formula; ordinary text and numbers are kept."""
+    start = value.lstrip(" \n\v\f\u00a0\u200b\ufeff")
+    if _FORMULA.match(start) and not _NUMBER.fullmatch(value):
+        return f"'{value}"
+    return value
+
+
+def ready(value: Cell) -> Cell:
+    """Return a cell as a spreadsheet may have it."""
+    if isinstance(value, str):
+        kept = "".join(c for c in value if c != "\0" and not "\ud800" <= c <= "\udfff")
+        return defuse(kept)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
+
+
+def as_text(rows: Iterator[list[Cell]]) -> str:
+    """Write rows as CSV: text quoted and defused, numbers bare."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, quoting=csv.QUOTE_NONNUMERIC)
+    for row in rows:
+        writer.writerow([ready(value) for value in row])
+    return out.getvalue()
+
+
+def hours_late(row: Row) -> float | None:
+    """Return how late it came, None where nobody says when it came."""
+    if row.student.submitted is None:
+        return None
+    return round(row.student.seconds_late / 3600, 2)
+
+
+def remark(row: Row, table: Table) -> str:
+    """Say in a sentence or two how a score came about."""
+    if row.score is None:
+        return "Not graded yet."
+    if row.status == "MISSING":
+        return "Nothing was handed in."
+    said = f"{number(row.score.total)} of {number(table.points)} points."
+    if row.score.penalty:
+        said += f" {number(row.score.penalty)} were lost because it came late."
+    if row.score.waits:
+        said += " The answer in words is still to be read."
+    return said

@@ -1,0 +1,335 @@
+"""`coursekit grade`: what is to be graded, by whom, and how it gets into the gradebook.
+
+Three steps, each of which may be killed at any moment: a verdict goes into the journal; from there
+into the gradebook and the graded notebook, in batches; the gradebook remembers which line of the
+journal it was made of. The next run does what is missing, and nothing twice.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from coursekit.errors import CourseError
+from coursekit.progress import Progress
+from coursetools.grading.folders import Folders
+from coursetools.grading.gradebook.autograded import as_file, autograded
+from coursetools.grading.gradebook.database import WAIT
+from coursetools.grading.gradebook.rows import Row
+from coursetools.grading.gradebook.writer import Writer
+from coursetools.grading.running.journal import Entry, Journal, Place
+from coursetools.grading.running.keys import key_of, masters_of
+from coursetools.grading.running.submitted import (
+    NO_FILE,
+    NOTHING,
+    mark_of,
+    no_file,
+    read,
+    stamp_of,
+    state_of,
+    submitted_file,
+    time_of,
+    write_if_new,
+)
+from coursetools.grading.running.summary import Summary, summarise
+from coursetools.grading.running.tasks import Outcome, Task, judged
+from coursetools.grading.running.worker import ENGINE, MASTER, digest
+from coursetools.grading.verdict import Verdict
+
+BATCH = 50  # rows in one transaction
+BATCH_SECONDS = 2.0  # at most between a verdict and its row
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How to grade; the names are those of the command line."""
+
+    workers: int | None = None
+    cluster: str | None = None
+    require: frozenset[str] = frozenset()
+    force: bool = False
+    dry_run: bool = False
+    wait: float = WAIT
+    engine: str = ENGINE  # tests put their own in its place
+    master: str = MASTER
+
+
+@dataclass
+class Plan:
+    """What a run has to do."""
+
+    grade: list[Task] = field(default_factory=list)
+    write: list[tuple[str, str]] = field(default_factory=list)  # graded, not in the gradebook
+    settled: list[Outcome] = field(default_factory=list)  # nothing there to be judged
+    unchanged: int = 0
+
+
+Tracker = Callable[[int], AbstractContextManager[Progress]]
+
+
+def grade_class(
+    root: Path,
+    name: str,
+    options: Options | None = None,
+    progress: Progress | None = None,
+    tracker: Tracker | None = None,
+) -> Summary:
+    """Grade what was handed in for assignment `name`, and return what came of it.
+
+    `progress` hears of problems and of each submission that is finished; `tracker(total)` makes
+    another one for the grading itself, when it is known how much there is to do.
+    """
+    options, folders = options or Options(), Folders(Path(root), name)
+    progress = progress or Progress()
+    masters = masters_of(folders, options.master)
+    with _alone(folders, options.dry_run):
+        run = _Run(folders, masters, options, progress)
+        return run.dry() if options.dry_run else run.all(tracker)
+
+
+class _Run:
+    """One run over one assignment."""
+
+    def __init__(
+        self, folders: Folders, masters: dict[str, Any], options: Options, progress: Progress
+    ) -> None:
+        self.folders, self.masters, self.options = folders, masters, options
+        self.progress = progress
+        self.journal = Journal(folders.journal)
+        self.index = self.journal.index()
+        self.writer: Writer | None = None
+        self.late = ""  # the deadline, and what being late costs
+        self.rows: list[Row] = []
+        self.last_write = time.monotonic()
+        self.graded, self.began = 0, time.monotonic()
+        for number in self.journal.damaged:
+            progress.note(f"line {number} of the journal is damaged; skipped, to be graded again")
+
+    def dry(self) -> Summary:
+        """Say what would be done; touch nothing."""
+        plan = self._plan(None)
+        for task in plan.grade:
+            self.progress.note(f"would grade {task.student}")
+        would = len(plan.grade) + len(plan.settled)
+        return summarise(self.folders, self.index, None, unchanged=plan.unchanged, would=would)
+
+    def all(self, tracker: Tracker | None = None) -> Summary:
+        """Grade and write what is to be graded and written."""
+        if self.journal.lines > 2 * len(self.index) + 100:
+            self.journal.compact()
+            self.index = self.journal.index()
+        self.writer = Writer(self.folders, self.masters, self.progress.note, self.options.wait)
+        self.late = f"{self.writer.structure.due} {self.folders.settings.get('late')}"
+        try:
+            plan = self._plan(self.writer.marks())
+            if tracker is None:
+                self._work(plan)
+            else:
+                before = self.progress
+                with tracker(len(plan.grade)) as self.progress:
+                    self._work(plan)
+                self.progress = before
+            if self.writer.put_back():
+                self._work(self._plan(self.writer.marks()))
+            seconds = time.monotonic() - self.began
+            return summarise(
+                self.folders,
+                self.index,
+                self.writer,
+                graded=self.graded,
+                unchanged=plan.unchanged,
+                seconds=seconds,
+            )
+        finally:
+            self.journal.close()
+            self.writer.close()
+
+    def _plan(self, marks: dict[tuple[str, str], str] | None) -> Plan:
+        plan = Plan()
+        for student in self.folders.students():
+            stamp = None if marks is None else stamp_of(self.folders, student)
+            for notebook in self.masters:
+                path = submitted_file(self.folders, student, notebook, len(self.masters))
+                who = student, notebook
+                place = self.index.get(who)
+                state = NOTHING if path is None else state_of(path, self.folders)
+                key = key_of(self.masters[notebook], state, self.folders)
+                known = place is not None and place.key == key and place.status != "INTERNAL"
+                if known and not (self.options.force and state not in NO_FILE):
+                    if marks is None or self._is_written(who, place, stamp, marks):
+                        plan.unchanged += 1
+                    else:
+                        plan.write.append(who)
+                elif state in NO_FILE:
+                    verdict = no_file(self.folders.name, state)
+                    plan.settled.append(Outcome(Task(student, notebook, Path()), state, verdict))
+                else:
+                    plan.grade.append(Task(student, notebook, path))
+        return plan
+
+    def _is_written(
+        self,
+        who: tuple[str, str],
+        place: Place | None,
+        stamp: str | None,
+        marks: dict[tuple[str, str], str],
+    ) -> bool:
+        there = (self.folders.autograded(who[0]) / f"{who[1]}.ipynb").is_file()
+        return (
+            there and place is not None and marks.get(who) == mark_of(place, stamp or "", self.late)
+        )
+
+    def _work(self, plan: Plan) -> None:
+        try:
+            for outcome in plan.settled:
+                self._keep(outcome)
+            for who in plan.write:
+                self._to_be_written(self.journal.read(self.index[who]), self.index[who])
+            late: list[Task] = []
+            for outcome in self._outcomes(plan.grade):
+                if ran_out_of_time(outcome.verdict):
+                    task = outcome.task
+                    late.append(Task(task.student, task.notebook, task.path))
+                else:
+                    self._keep(outcome)
+            if late:
+                self.progress.note(f"{len(late)} ran out of time; each once more, alone")
+            for outcome in self._outcomes(late, workers=1):
+                self._keep(outcome)
+            self._write()
+        except BaseException:
+            # Interrupted, or the disk is full: what is finished is kept as far as that goes.
+            try:
+                self.journal.sync()
+                self._write()
+            except (CourseError, OSError):
+                pass  # the journal has it, and the next run writes it
+            raise
+
+    def _outcomes(self, tasks: list[Task], workers: int | None = None) -> Iterable[Outcome]:
+        """Have some tasks done, if there are any."""
+        if not tasks:
+            return ()
+        limits, options = self.folders.limits, self.options
+        start = {
+            "engine": options.engine,
+            "master": options.master,
+            "masters": {name: asdict(master) for name, master in self.masters.items()},
+            "limits": asdict(limits),
+            "require": sorted(options.require),
+        }
+        if options.cluster:
+            from coursetools.grading.running.cluster import judged_on_cluster
+
+            return judged_on_cluster(start, tasks, options.cluster)
+        workers = workers or options.workers or min(os.cpu_count() or 1, 16)
+        return judged(start, tasks, workers, limits.longest)
+
+    def _keep(self, outcome: Outcome) -> None:
+        """Put a verdict into the journal, and on the list for the gradebook."""
+        task = outcome.task
+        who = task.student, task.notebook
+        verdict = outcome.verdict
+        key = key_of(self.masters[task.notebook], outcome.submission, self.folders)
+        entry = Entry(task.student, task.notebook, key, outcome.submission, verdict)
+        place = self.journal.append(entry)
+        self.index[who] = place
+        self.graded += outcome.submission not in NO_FILE
+        self._to_be_written(entry, place, outcome.graded)
+        if verdict.status != "MISSING":
+            self._say(task.student, verdict)
+
+    def _say(self, student: str, verdict: Verdict) -> None:
+        problem = verdict.status not in ("OK", "PARTIAL", "FAIL")
+        if problem or verdict.flags:
+            why = verdict.flags[-1] if verdict.flags and not problem else verdict.reason
+            self.progress.note(f"{student}: {verdict.status}, {why}")
+        self.progress.advance(f"{student} {verdict.points:g}/{verdict.max_points:g}")
+
+    def _to_be_written(self, entry: Entry, place: Place, graded: str = "") -> None:
+        folder = self.folders.submitted(entry.student)
+        stamp = stamp_of(self.folders, entry.student)
+        if not self._notebook(entry, stamp, graded):
+            self.progress.note(f"{entry.student} handed in something else meanwhile; grade again")
+            return
+        self.rows.append(
+            Row(
+                student=entry.student,
+                notebook=entry.notebook,
+                submission=entry.submission,
+                mark=mark_of(place, stamp, self.late),
+                timestamp=time_of(stamp, folder, self.progress),
+                verdict=entry.verdict,
+            )
+        )
+        late = time.monotonic() - self.last_write > BATCH_SECONDS
+        if len(self.rows) >= BATCH or late:
+            self._write()
+
+    def _notebook(self, entry: Entry, stamp: str, graded: str) -> bool:
+        """Write the graded notebook; False where it cannot be made any more.
+
+        `graded` is its text as the worker made it; "" where that is lost, or nobody made it, and
+        it is made of the file, unless that is another one by now.
+        """
+        folders, student, notebook = self.folders, entry.student, entry.notebook
+        if not graded:
+            data = b""
+            if entry.submission not in NO_FILE:
+                path = submitted_file(folders, student, notebook, len(self.masters))
+                data = b"" if path is None else read(path, folders)
+                if entry.submission and digest(data) != entry.submission:
+                    return False
+            master = self.masters[notebook]
+            graded = as_file(autograded(master, data, entry.verdict, folders.limits))
+        folder = folders.autograded(student)
+        write_if_new(folder / f"{notebook}.ipynb", graded)
+        if stamp:
+            write_if_new(folder / "timestamp.txt", stamp)
+        return True
+
+    def _write(self) -> None:
+        """Put the finished ones into the gradebook: the journal first, then the rows."""
+        assert self.writer is not None
+        self.journal.sync()
+        self.writer.write(self.rows)
+        self.rows = []
+        self.last_write = time.monotonic()
+
+
+def ran_out_of_time(verdict: Verdict) -> bool:
+    """Say whether anything of a submission was stopped by the clock.
+
+    It may have been near its limit, and a busy machine does slow each second of work down a little.
+    """
+    questions = verdict.questions
+    cases = (case for question in questions for case in question.cases)
+    return any(one.status == "TIMEOUT" for one in (*questions, *cases))
+
+
+@contextmanager
+def _alone(folders: Folders, dry: bool) -> Iterator[None]:
+    """Hold the assignment's lock; it goes with the process, however that ends."""
+    if dry or os.name != "posix":
+        yield
+        return
+    import fcntl
+
+    folders.journal.parent.mkdir(parents=True, exist_ok=True)
+    with folders.journal.with_suffix(".lock").open("w") as file:
+        for left in reversed(range(20)):
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError as error:
+                if not left:
+                    raise CourseError(
+                        f"{folders.name} is being graded by another coursekit grade; wait for it"
+                    ) from error
+            time.sleep(0.05)  # one that was just killed has it until what it was starting has begun
+        yield

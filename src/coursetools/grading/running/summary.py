@@ -1,0 +1,125 @@
+"""The table at the end of a run: verdicts, the mean, who needs a human, the time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, get_args
+
+from coursetools.grading.collecting.ledger import Ledger
+from coursetools.grading.folders import Folders
+from coursetools.grading.verdict import Status, status_of
+
+if TYPE_CHECKING:
+    from coursetools.grading.gradebook.writer import Writer
+    from coursetools.grading.running.journal import Place
+
+ORDER = get_args(Status)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """What a run did, and how the class stands after it."""
+
+    assignment: str
+    counts: dict[str, int]  # students by status, those of the class list who are MISSING too
+    graded: int  # in this run
+    unchanged: int
+    mean: float | None  # of students' points by the grader, over who could be graded
+    needs_human: int
+    missing: list[str] = field(default_factory=list)  # on the class list, nothing handed in
+    internal: list[str] = field(default_factory=list)  # to be graded again
+    seconds: float = 0.0  # of the run
+    seconds_each: float | None = None  # of a submission, in its worker
+    would_grade: int | None = None  # of a dry run
+    handed_in: int = 0  # students of whom something is there
+    time_unknown: int = 0  # of those, where that could cost something
+
+    @property
+    def exit_code(self) -> int:
+        """1 as long as somebody has no grade through the grader's own fault."""
+        return 1 if self.internal else 0
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain data."""
+        return self.__dict__ | {"exit_code": self.exit_code}
+
+    def as_table(self) -> str:
+        """Return the lines for a terminal."""
+        if not self.handed_in:
+            return nobody(self.assignment)
+        if self.would_grade is not None:
+            return f"{self.assignment}: {self.would_grade} to grade, {self.unchanged} unchanged"
+        lines = [f"{self.assignment}"]
+        lines += [
+            f"  {status:<10}{self.counts[status]:>6}" for status in ORDER if status in self.counts
+        ]
+        if self.mean is not None:
+            lines.append(f"  {'mean':<10}{self.mean:>9.2f} points by the grader")
+        if self.needs_human:
+            lines.append(f"  {'by hand':<10}{self.needs_human:>6} to be looked at in formgrader")
+        each = "" if self.seconds_each is None else f", {self.seconds_each:.3f} s a student"
+        lines.append(
+            f"  {self.graded} graded, {self.unchanged} unchanged in {self.seconds:.1f} s{each}"
+        )
+        if self.time_unknown:
+            lines.append(
+                f"  when {self.time_unknown} handed in is unknown, and costs nothing: "
+                f"coursekit collect {self.assignment} --times CSV"
+            )
+        if self.internal:
+            some = ", ".join(self.internal[:5]) + (" …" if len(self.internal) > 5 else "")
+            lines.append(f"  the grader failed for {some}: no grade yet, run the command again")
+        return "\n".join(lines)
+
+
+def nobody(name: str) -> str:
+    """Return what to say where nothing was handed in yet."""
+    return (
+        f"{name}: nobody has handed anything in yet; take it in with coursekit collect {name} "
+        "--zip FILE (or --from FOLDER, --exchange)"
+    )
+
+
+def summarise(
+    folders: Folders,
+    index: dict[tuple[str, str], Place],
+    writer: Writer | None,
+    *,
+    graded: int = 0,
+    unchanged: int = 0,
+    seconds: float = 0.0,
+    would: int | None = None,
+) -> Summary:
+    """Count what the journal holds of students who handed in, and ask who waits for a human."""
+    handed_in = set(folders.students())
+    by_student: dict[str, list[Place]] = {}
+    for (student, _), place in index.items():
+        if student in handed_in:
+            by_student.setdefault(student, []).append(place)
+    statuses = {who: status_of(p.status for p in places) for who, places in by_student.items()}
+    counts = Counter(statuses.values())
+    missing = sorted(set(writer.students()) - handed_in) if writer else []
+    if missing:
+        counts["MISSING"] += len(missing)
+    judged = [
+        places for who, places in by_student.items() if statuses[who] not in ("INTERNAL", "MISSING")
+    ]
+    due = {"due", "late"} & set(folders.settings)
+    points = sum(place.points for places in judged for place in places)
+    ran = sum(place.seconds for places in judged for place in places)
+    return Summary(
+        assignment=folders.name,
+        counts={status: counts[status] for status in ORDER if counts[status]},
+        graded=graded,
+        unchanged=unchanged,
+        mean=points / len(judged) if judged else None,
+        needs_human=writer.waiting() if writer else 0,
+        missing=missing,
+        internal=sorted(who for who, status in statuses.items() if status == "INTERNAL"),
+        seconds=round(seconds, 2),
+        seconds_each=ran / len(judged) if judged else None,
+        handed_in=len(handed_in),
+        time_unknown=len(set(Ledger.read(folders).unknown()) & handed_in) if due else 0,
+        would_grade=would,
+    )

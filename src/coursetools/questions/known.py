@@ -1,0 +1,180 @@
+"""What our answer and the wrong ones give in each case, and which mistake gives the same."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import suppress
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+from coursekit.check.compare import Difference
+from coursekit.check.compiled import both
+from coursekit.check.fresh import seal, usual_numbers
+from coursekit.check.outcome import Outcome, differ, observe
+from coursekit.errors import CourseError
+from coursetools.questions.alarm import Overtime, alarm
+from coursetools.questions.catalogue import references
+from coursetools.questions.idle import idle
+from coursetools.questions.question import Assignment, Case, Misconception, Question
+from coursetools.questions.rounding import in_double, nudged
+from coursetools.questions.wrong import Edit
+
+ROUNDINGS = 8  # that a right answer may be away from ours
+FARTHEST = 0.01  # what moves by more when an input is rounded does not bend, it jumps
+CHEAP = 0.15  # of a question's points, for what teaches: what is left to the other cases grades
+ENDLESS = 2.0  # seconds of work for a case, after which two mistakes together have no end
+
+
+def pairs(question: Question) -> Iterator[Misconception]:
+    """Yield our answer with any two of the mistakes in it, where both fit; both hints are said."""
+    edits = [one for one in question.misconceptions if isinstance(one.wrong, Edit)]
+    for first, second in combinations(edits, 2):
+        wrong = first.wrong.and_also(second.wrong)
+        if wrong is not None:
+            names = first.name, second.name
+            yield Misconception("; ".join(names), wrong, both(first.hint, second.hint), names)
+
+
+class Known:
+    """What the reference and each misconception answer to some cases of one question.
+
+    Computed when first asked for and remembered, so ten thousand answers cost it once.
+    """
+
+    def __init__(
+        self, assignment: Assignment, question: Question, cases: Sequence[Case] | None = None
+    ) -> None:
+        self.assignment, self.question = assignment, question
+        self.cases = (*question.cases, *question.hidden) if cases is None else tuple(cases)
+        self._found: dict[tuple[Hashable, int], tuple[Outcome, bytes]] = {}  # with its seal
+        self._tolerances: dict[int, float] = {}
+
+    def expected(self, number: int) -> Outcome:
+        """Return what the reference gives on the case with this number."""
+        return self._outcome("", self.question.reference, number)
+
+    def of(self, misconception: Misconception, number: int) -> Outcome:
+        """Return what a wrong answer gives on the case with this number."""
+        return self._outcome(misconception.name, misconception, number)
+
+    def difference(self, outcome: Outcome, number: int) -> Difference | None:
+        """Return how an outcome differs from what the reference gives, None if it does not."""
+        return self._differ(outcome, self.expected(number), number)
+
+    def settled(self, outcome: Outcome, number: int) -> Outcome:
+        """Return an outcome without its value, and what it is like for whoever asks later."""
+        self._like(outcome, "", self.question.reference, number)
+        for mistake in (*self.question.misconceptions, *self.pairs):
+            self._like(outcome, mistake.name, mistake, number)
+        return Outcome(error=outcome.error, alike=outcome.alike)
+
+    def misconception(self, outcomes: Sequence[Outcome | None]) -> Misconception | None:
+        """Return the misconception that gives exactly `outcomes`, one for each case.
+
+        Where none does, two of them together; and where no two do, that which gives those of the
+        visible cases, as `check` has named it. It must differ from the reference somewhere, and a
+        case that was never looked at (None) speaks neither for it nor against it.
+        """
+        seen = [(n, outcome) for n, outcome in enumerate(outcomes) if outcome is not None]
+        for some in (seen, [one for one in seen if one[0] < len(self.question.cases)]):
+            if all(self._like(outcome, "", self.question.reference, n) for n, outcome in some):
+                return None
+            for candidate in (*self.question.misconceptions, *self.pairs):
+                if all(self._like(outcome, candidate.name, candidate, n) for n, outcome in some):
+                    return candidate
+        return None
+
+    @cached_property
+    def pairs(self) -> tuple[Misconception, ...]:
+        """Two mistakes at once, where they fit together."""
+        return tuple(pairs(self.question))
+
+    def earned(self, passed: Sequence[bool]) -> float:
+        """Return the share of the points that these cases bring, 0 to 1.
+
+        Those that an idle answer passes as well count beside others, and bring nothing alone.
+        """
+        if all(self.free(number) for number, one in enumerate(passed) if one):
+            return 0.0
+        if all(passed):
+            return 1.0
+        return sum(share for share, one in zip(self.shares, passed) if one)
+
+    @cached_property
+    def shares(self) -> list[float]:
+        """The share of the points that each case brings.
+
+        A case counts by its weight. But what a learner sees, and what an idle answer passes, can be
+        had without an answer: beside other cases, all such together bring no more than `CHEAP`.
+        """
+        cheap = [case in self.question.cases or self.free(n) for n, case in enumerate(self.cases)]
+        light = sum(case.weight for case, one in zip(self.cases, cheap) if one)
+        heavy = sum(case.weight for case in self.cases) - light
+        if light and heavy and light / (light + heavy) > CHEAP:
+            each = {True: CHEAP / light, False: (1 - CHEAP) / heavy}
+        else:
+            each = dict.fromkeys((True, False), 1 / ((light + heavy) or 1.0))
+        return [case.weight * each[one] for case, one in zip(self.cases, cheap)]
+
+    def free(self, number: int) -> bool:
+        """Say whether an answer that looks at nothing passes this case."""
+        return any(self.difference(self.of(one, number), number) is None for one in self.idle)
+
+    @cached_property
+    def idle(self) -> tuple[Misconception, ...]:
+        """Answers that look at nothing."""
+        return idle(self.question.reference)
+
+    def _like(self, outcome: Outcome, who: str, answer: Any, number: int) -> bool:
+        if who not in outcome.alike:
+            other = self._outcome(who, answer, number)
+            try:
+                outcome.alike[who] = self._differ(outcome, other, number) is None
+            except Exception:  # a value on which the comparison itself breaks is like no other
+                outcome.alike[who] = False
+        return outcome.alike[who]
+
+    def _differ(self, actual: Outcome, expected: Outcome, number: int) -> Difference | None:
+        found = differ(actual, expected, self.cases[number].tolerance)
+        if found is None or found.largest is None:
+            return found
+        return differ(actual, expected, self.tolerance(number))
+
+    def tolerance(self, number: int) -> float:
+        """Return what a right answer may be off by: what the case says, more where numbers need it.
+
+        That is found out by rounding the inputs of ours, and only asked where an answer is off.
+        """
+        if number not in self._tolerances:
+            self._tolerances[number] = self._found_out(number)
+        return self._tolerances[number]
+
+    def _found_out(self, number: int) -> float:
+        said, answer = self.cases[number].tolerance, self.question.reference
+        exact = self._outcome(("exact", 0), in_double(answer), number)  # no mistake is called so
+        moved = [self._outcome(("moved", n), nudged(answer, n), number) for n in range(3)]
+        tolerance = said
+        while any(differ(one, exact, tolerance / ROUNDINGS) is not None for one in moved):
+            tolerance *= 2
+            if tolerance > max(said, FARTHEST):
+                return said
+        return tolerance
+
+    def _outcome(self, who: Hashable, answer: Any, number: int) -> Outcome:
+        case = self.cases[number]
+        if (who, number) not in self._found:
+            outcome = Outcome(error=Overtime())
+            with suppress(Overtime), alarm(ENDLESS), usual_numbers():
+                if isinstance(answer, Misconception):
+                    answer = answer.answer  # compiled when it is first asked for
+                student = references(self.assignment, **{self.question.name: answer})
+                outcome = observe(case.run, student)
+            self._found[who, number] = outcome, seal(outcome.value)
+        outcome, sealed = self._found[who, number]
+        if seal(outcome.value) != sealed:
+            raise CourseError(
+                f"what “{case.says}” of {self.question.name} should give has been changed since "
+                "it was computed; nothing is compared with it"
+            )
+        return outcome

@@ -1,0 +1,169 @@
+"""`coursekit assignment new`: an assignment that runs, to be filled in.
+
+The files have the form of all others; `coursekit audit` lists what is still missing in them. What
+all notebooks share, such as the first cell, is taken from the course's first assignment.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from pathlib import Path
+from typing import Any
+
+from coursekit.errors import CourseError
+from coursetools.assignments.release import read, released, source, sources
+from coursetools.course import SOURCES, private_folder, quick_imports, source_folder, write_whole
+from coursetools.notebooks.first_cells import COLAB_TEXT
+from coursetools.questions.catalogue import file_of
+
+QUESTION = '''"""What is asked, in one sentence."""
+
+from __future__ import annotations
+
+from coursekit.check.probe import randn
+from coursetools.questions import hidden, visible
+
+
+def {question}(x):
+    """x (T, D) -> (T, D), twice as much."""
+    return 2 * x
+
+
+@visible("two words")
+def two_words(student):
+    return student.{question}(randn(2, 3))
+
+
+@hidden("one word only")
+def one_word(student):
+    return student.{question}(randn(1, 4))
+'''
+
+ABOUT = """page: {page}
+
+The first step, for everybody who is stuck.
+
+## half as much
+2 * x  ->  x / 2
+You divide by two.
+"""
+
+TITLE = """# Assignment {number}: {title}
+
+What it is about, in a few sentences, and which page it goes with; {points} points.
+
+Replace each `raise NotImplementedError()` by your answer. The cell below each answer calls `check`,
+which says at once what passes and, if something does not, shows your values beside the expected
+ones. You may add cells and functions of your own. Leave the cells with `check` as they are.
+
+{link}"""
+
+WHAT = """## {place}. {heading}
+
+*3 points · easy · 15 minutes*
+
+What this is good for.
+
+**Write** `{question}(x)`: `x` is (T, D). Return twice as much, (T, D).
+
+For example, `{question}(torch.ones(1, 2))` is `[[2., 2.]]`."""
+
+ANSWER = '''def {question}(x):
+    """x (T, D) -> (T, D), twice as much."""
+    ### BEGIN SOLUTION
+    return x + x
+    ### END SOLUTION'''
+
+
+def new(root: Path, name: str, questions: list[str]) -> list[Path]:
+    """Write the files of the assignment `name` with these questions; return which."""
+    private, notebooks = private_folder(root, name), source_folder(root, name)
+    _refuse(name, questions, (private, notebooks))
+    pattern = next(iter(sources(root)), None)
+    if pattern is None:
+        raise CourseError(f"{SOURCES}/ has no assignment whose first cell a new one could take")
+    page = next(path.stem for path in sorted((root / "book").glob("*.md")))
+    facts = {
+        "name": name,
+        "number": int(name[1:3]),
+        "title": name[4:].replace("_", " ").capitalize(),
+        "points": 3 * len(questions),
+    }
+    texts = {}
+    for one in questions:
+        asked = {"question": one, "page": page}
+        texts[private / f"{file_of(one)}.py"] = QUESTION.format(**asked)
+        texts[private / f"{file_of(one)}.md"] = ABOUT.format(**asked)
+    texts[notebooks / f"{name}.ipynb"] = _notebook(
+        read(source(root, pattern)), pattern, facts, questions
+    )
+    for path, text in texts.items():
+        write_whole(path, text)
+    return [*texts, released(root, name)]
+
+
+def _refuse(name: str, questions: list[str], folders: tuple[Path, ...]) -> None:
+    """Raise unless such files can be written."""
+    if not re.fullmatch(r"a\d\d_[a-z]\w*", name):
+        raise CourseError(f"an assignment is called like a10_mixing, found {name!r}")
+    for one in questions:
+        if not one.isidentifier() or keyword.iskeyword(one) or one.startswith("_"):
+            raise CourseError(f"a question is called like a function of Python, found {one!r}")
+    files = [file_of(one) for one in questions]
+    if twice := next((one for one in files if files.count(one) > 1), None):
+        raise CourseError(f"two questions would be in {twice}.py; give one another name")
+    for folder in folders:
+        if folder.exists():
+            raise CourseError(f"{folder} is there already; copy one of its questions instead")
+
+
+def _heading(question: str) -> str:
+    return file_of(question).replace("_", " ").capitalize()
+
+
+def _notebook(
+    pattern: dict[str, Any], old: str, facts: dict[str, Any], questions: list[str]
+) -> str:
+    """Return the source notebook, with the cells of `pattern` that all notebooks share."""
+    with quick_imports():
+        import nbformat
+    cells = {cell["id"]: cell for cell in pattern["cells"]}
+    link = COLAB_TEXT.search(cells["title"]["source"])  # none where the course has no address
+    link = link[0].strip().replace(old, facts["name"]) if link else ""
+    imports = "import torch\n\nfrom coursekit.check import check, submit_check"
+    made = [
+        _cell("title", TITLE.format(**facts, link=link).rstrip(), kind="markdown"),
+        cells["setup-colab"],
+        _cell("imports", imports),
+    ]
+    for place, one in enumerate(questions, 1):
+        asked = {"question": one, "heading": _heading(one), "place": place}
+        kebab = file_of(one).replace("_", "-")
+        answer = {"grade": False, "locked": False, "solution": True}
+        test = {"grade": True, "locked": True, "points": 3, "solution": False}
+        made += [
+            _cell(f"{kebab}-what", WHAT.format(**asked), kind="markdown"),
+            _cell(kebab, ANSWER.format(**asked), one, answer),
+            _cell(f"check-{kebab}", f"check({one})", f"test_{one}", test),
+        ]
+    made += [cells["before-upload-what"], cells["before-upload"]]
+    whole = {**pattern, "cells": made}
+    return nbformat.writes(nbformat.from_dict(whole)).rstrip("\n") + "\n"
+
+
+def _cell(
+    name: str,
+    text: str,
+    grade_id: str = "",
+    grading: dict[str, Any] | None = None,
+    kind: str = "code",
+) -> dict[str, Any]:
+    """Return a cell; with a `grade_id` it is one of nbgrader's."""
+    cell: dict[str, Any] = {"cell_type": kind, "id": name, "metadata": {}, "source": text}
+    if kind == "code":
+        cell |= {"outputs": [], "execution_count": None}
+    if grading is not None:
+        same = {"grade_id": grade_id, "schema_version": 3, "task": False}
+        cell["metadata"] = {"nbgrader": {**same, **grading}}
+    return cell

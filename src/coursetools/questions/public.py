@@ -1,0 +1,202 @@
+"""`coursekit assignment`: begin one, release some, or write the tree that students may see."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import subprocess
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+from coursekit.errors import CourseError
+from coursetools.assignments.release import (
+    read,
+    release_text,
+    released,
+    source,
+    sources,
+    write_release,
+)
+from coursetools.assignments.settings import due_of
+from coursetools.course import course_root, private_folder, quick_imports, relative, write_whole
+from coursetools.questions import catalogue, compiling
+from coursetools.questions.leaks import SOLVED, leaks
+from coursetools.questions.new import new
+
+# What of a course belongs to its instructors.
+PRIVATE = ("solutions", "autograder", "_build", ".git", ".venv")
+PRIVATE_TESTS = ("assignments", "check", "grading", "questions")
+MARKER = re.compile(r"\s*### (BEGIN|END) SOLUTION")
+AUTHOR = ("-c", "user.name=The course", "-c", "user.email=course@localhost")
+STALE = "is not in step with its source; run coursekit assignment release"
+PLACES = (released, compiling.place)  # of what a release writes
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command `assignment`."""
+    root = course_root(arguments.root or Path.cwd())
+    if arguments.action == "public":
+        count, done = publish(root, arguments.folder)
+        if not arguments.quiet:
+            print(f"{count} files in {arguments.folder}, none of them private; {done}")
+        return 0
+    if arguments.action == "solutions":
+        for name in arguments.names:
+            path = write_solution(root, name, early=arguments.early)
+            if not arguments.quiet:
+                print(f"{relative(path, root)}  commit it; the next assignment public publishes it")
+        return 0
+    if arguments.action == "new":
+        written = new(root, arguments.name, arguments.questions or ["first"])
+        write_release(root, arguments.name)
+        compiling.write(root, arguments.name)
+        if not arguments.quiet:
+            print("\n".join(relative(path, root) for path in written))
+            print(f"Fill them in; coursekit audit {arguments.name} says what is missing.")
+        return 0
+    names = sources(root) if arguments.all else list(arguments.names)
+    if not names:
+        raise CourseError("name an assignment, or give --all")
+    for name in names:
+        changed = write_release(root, name)
+        if name in catalogue.names(root):
+            changed |= compiling.write(root, name)
+        if not arguments.quiet:
+            print(f"{relative(released(root, name), root)}  {'written' if changed else 'in step'}")
+    return 0
+
+
+def publish(root: Path, folder: Path) -> tuple[int, str]:
+    """Bring the course that students may see up to date in `folder`.
+
+    Return how many files it has, and what was done about its history.
+    """
+    folder = Path(folder).resolve()
+    earlier = (folder / ".git").is_dir() and (folder / "_config.yml").is_file()
+    if not earlier:
+        count = public(root, folder)
+        _git(folder, "init", "--quiet", "--initial-branch=main")
+    else:
+        if _git(folder, "status", "--porcelain"):
+            raise CourseError(
+                f"{folder} has changes that are in no commit; commit them or take them back first"
+            )
+        with tempfile.TemporaryDirectory(dir=folder.parent) as new:
+            count = public(root, Path(new) / "course")
+            for path in _git(folder, "ls-files", "-z").split("\0"):
+                if path:
+                    (folder / path).unlink(missing_ok=True)
+            shutil.copytree(Path(new) / "course", folder, dirs_exist_ok=True)
+    _git(folder, "add", "--all")
+    if not _git(folder, "status", "--porcelain"):
+        return count, "nothing is new"
+    _git(
+        folder,
+        *AUTHOR,
+        "commit",
+        "--quiet",
+        f"--message={'Update' if earlier else 'Begin'} the course",
+    )
+    return count, "one commit more" if earlier else "its history begins"
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    """Run git in a folder and return what it says."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=False
+        )
+    except FileNotFoundError as error:
+        raise CourseError("git is not installed, and the public course has a history") from error
+    if done.returncode:
+        raise CourseError(f"git {arguments[0]} fails in {folder}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def public(root: Path, folder: Path) -> int:
+    """Write the tree that students may see into an empty `folder`; return how many files it has.
+
+    That is what git knows, less `solutions/` and what else is private, and what releases write,
+    which must be in step. Refuses a folder that holds anything.
+    """
+    root, folder = Path(root).resolve(), Path(folder).resolve()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise CourseError(
+            f"{folder} is not empty, and no course that this command has written; "
+            "name a folder that is not there yet"
+        )
+    if folder.is_relative_to(root) and not folder.is_relative_to(root / "_build"):
+        raise CourseError(f"{folder} is inside the course; name a folder outside, or in _build")
+    for name in sources(root):
+        path, known = released(root, name), compiling.place(root, name)
+        if not path.is_file() or path.read_text(encoding="utf-8") != release_text(root, name):
+            raise CourseError(f"{relative(path, root)} {STALE} {name} first")
+        if name in catalogue.names(root) and not (
+            known.is_file()
+            and compiling.in_step(known.read_bytes(), catalogue.load(root, name), values=False)
+        ):
+            raise CourseError(f"{relative(known, root)} {STALE} {name} first")
+    chosen = [path for path in _files(root) if not _private(path)]
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in chosen:
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(root / path, folder / path)
+    found = leaks(root, folder)
+    if found:
+        shutil.rmtree(folder)
+        raise CourseError(f"nothing was written, for private text would be in it: {found[0]}")
+    return len(chosen)
+
+
+def write_solution(root: Path, name: str, *, early: bool = False) -> Path:
+    """Write the notebook with its solutions to where students find it; return where that is."""
+    from coursekit.submission import regions
+
+    due = due_of(private_folder(root, name))
+    if due is not None and datetime.now(UTC).replace(tzinfo=None) < due and not early:
+        raise CourseError(
+            f"{name} is due on {due:%Y-%m-%d at %H:%M} UTC; say --early to write it now"
+        )
+    notebook = read(source(root, name))
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            cell["outputs"], cell["execution_count"] = [], None
+        text = regions.strip_marking(regions.strip_hidden(cell["source"]))
+        lines = (line for line in text.split("\n") if not MARKER.match(line))
+        cell["source"] = "\n".join(lines)
+        cell["metadata"].pop("nbgrader", None)
+    path = root / SOLVED / name / f"{name}.ipynb"
+    with quick_imports():
+        import nbformat
+    write_whole(path, nbformat.writes(nbformat.from_dict(notebook)).rstrip("\n") + "\n")
+    return path
+
+
+def _files(root: Path) -> list[Path]:
+    """Return the files of the course, from `root`: those that git knows, and what a release writes.
+
+    A file that nobody has committed may be an instructor's own, such as a list of grades. Where
+    there is no git, all files count whose names begin with no dot.
+    """
+    found = subprocess.run(
+        ["git", "-C", str(root), "ls-files", "-z"], capture_output=True, check=False
+    )
+    if found.returncode == 0 and found.stdout:
+        paths = {Path(name) for name in found.stdout.decode().split("\0") if name}
+        written = (place(root, name) for name in sources(root) for place in PLACES)
+        paths |= {path.relative_to(root) for path in written}
+    else:
+        inside = (path.relative_to(root) for path in root.rglob("*"))
+        paths = {path for path in inside if not any(part[0] == "." for part in path.parts)}
+    plain = (path for path in paths if (root / path).is_file() and not (root / path).is_symlink())
+    return sorted(plain)
+
+
+def _private(path: Path) -> bool:
+    """Say whether a file is for instructors: their folders, and tests that show hidden cases."""
+    parts = path.parts
+    if parts[0] in PRIVATE or "__pycache__" in parts or ".ipynb_checkpoints" in parts:
+        return True
+    return parts[:2] in {("tests", room) for room in PRIVATE_TESTS}

@@ -1,0 +1,510 @@
+"""A training runs with the values that are asked for, is kept whole, and survives what kills it."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import nbformat
+import pytest
+
+from coursekit.errors import CourseError
+from coursetools import cli
+from coursetools.experiments import live, train
+from coursetools.experiments.live import Live
+from coursetools.experiments.train import WORKER, find
+from coursetools.jobs.pool import Pool
+from coursetools.notebooks.parameters import parameters, parse_settings
+
+from .conftest import CHOOSE, PARAMETERS, RECORD
+
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals are those of POSIX")
+# Counts to `steps` in its checkpoint; where it stood at the start becomes a metric.
+COUNTS = """\
+import time
+from pathlib import Path
+state = Path(checkpoints) / "state"
+start = step = int(state.read_text()) if state.exists() else 0
+while step < settings.steps:
+    step += 1
+    state.write_text(str(step))
+    time.sleep(pause)
+record(metrics={"start": start, "end": step})"""
+
+
+def ask(captured, *arguments):
+    """Run the command line; return exit code, stdout and stderr."""
+    code = cli.main(list(arguments))
+    said = captured.readouterr()
+    return code, said.out, said.err
+
+
+def outputs(path):
+    """Return the outputs of each cell by its id, texts in one piece."""
+    with open(path, encoding="utf-8") as file:
+        cells = nbformat.read(file, as_version=4).cells
+    return {cell.id: cell.get("outputs", []) for cell in cells}
+
+
+def test_a_profile_from_the_command_to_its_result(lab, capfd):
+    lab.training(
+        "toy",
+        "import os, sys, time\nprint(os.getcwd(), os.environ['OMP_NUM_THREADS'])\n"
+        "for n in range(3):\n    print(f'\\rstep {n}', end='', file=sys.stderr, flush=True)",
+        'record(metrics={"loss": 1.25, "bleu": 21.3}, curves={"toy": [{"step": 1, "loss": 3.0}]},'
+        ' tables={"t": [[1, "a"]]}, data={"verses": "ab12"})\n"torch" in sys.modules',
+    )
+    code, out, err = ask(capfd, "train", "toy", "--threads", "3")
+    assert code == 0
+    folder = next((lab.root / "_build/training/toy").iterdir())
+    assert re.fullmatch(r"cpu-[0-9a-f]{8}", folder.name)
+    copy = f"_build/training/toy/{folder.name}/toy.ipynb"
+    assert lab.files() == {
+        copy,
+        f"_build/training/toy/{folder.name}/begun.json",
+        "results/toy/cpu.json",
+    }
+    lines = out.splitlines()
+    assert re.fullmatch(r"toy cpu: \d+ s", lines[0])
+    assert lines[1:] == [
+        "  loss  1.25",
+        "  bleu  21.3",
+        f"executed: {copy}",
+        "result: results/toy/cpu.json",
+    ]
+    begun = [line for line in err.splitlines() if line.startswith("cell ")]
+    assert begun[2] == "cell 4/7: injected-parameters" and begun[-1] == "cell 7/7: step-4"
+    assert "step 0" in err.splitlines()
+
+    shown = outputs(lab.root / copy)
+    assert shown["step-3"][0]["text"] == f"{lab.root / 'notebooks/training'} 3\n"
+    assert shown["step-4"][-1]["data"]["text/plain"] == "False"  # no torch: these tests are quick
+    assert "| bleu | 21.3 |" in shown["step-4"][0]["data"]["text/markdown"]
+    assert str(lab.root) not in (lab.root / copy).read_text().replace(
+        str(lab.root / "notebooks/training") + " 3", ""
+    )
+
+    result = json.loads((lab.root / "results/toy/cpu.json").read_text())
+    assert result.pop("key") == find(lab.root, "toy").key
+    assert 0 < result.pop("seconds") < 300
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", result.pop("finished"))
+    hardware = result.pop("hardware")
+    assert set(hardware) == {"cpu", "cores", "memory_GB", "gpu"}
+    assert (hardware["cores"], hardware["gpu"]) == (3, None)
+    assert {"python", "coursekit", "torch"} <= set(result.pop("versions"))
+    assert result == {
+        "name": "toy",
+        "profile": "cpu",
+        "seed": 1,
+        "settings": {"minutes": 1, "steps": 5, "lr": 0.5},
+        "metrics": {"loss": 1.25, "bleu": 21.3},
+        "curves": {"toy": [{"step": 1, "loss": 3.0}]},
+        "tables": {"t": [[1, "a"]]},
+        "data": {"verses": "ab12"},
+        "processes": 1,
+        "set": {},
+    }
+
+
+def test_what_is_set_reaches_the_notebook_and_is_no_result_of_the_profile(lab, capsys):
+    lab.training("toy", RECORD, parameters=PARAMETERS + "\nprocesses = 1")
+    line = ["train", "toy", "--profile", "gpu", "--set", "lr=3e-4", "--set", "seed=7"]
+    code, out, err = ask(capsys, *line, "--processes", "2", "--quiet")
+    assert (code, err) == (0, "")
+    (folder,) = (lab.root / "_build/training/toy").iterdir()
+    assert out.splitlines()[-1] == f"result: _build/training/toy/{folder.name}/toy.json"
+    result = json.loads((folder / "toy.json").read_text())
+    assert result["settings"] == {"minutes": 1, "steps": 9, "lr": 3e-4}
+    assert result["metrics"] == {"loss": 7.0003, "steps": 9}
+    assert (result["seed"], result["set"]) == (7, {"lr": 3e-4, "seed": 7})
+    assert (result["profile"], result["processes"]) == ("gpu", 2)
+    assert not (lab.root / "results").exists()
+
+
+@pytest.fixture
+def answers(monkeypatch):
+    """Put answers in the place of processes; return the jobs that were asked for."""
+    asked = []
+    said = {
+        "metrics": {"loss": 1.0},
+        "curves": {},
+        "tables": {},
+        "data": {},
+        "hardware": {"cpu": "x", "cores": 1, "memory_GB": 1.0, "gpu": None},
+        "versions": {},
+    }
+    good = {"ok": True, "seconds": 1.0, "said": said, "settings": {}, "notebook": "{}"}
+    given = {}
+
+    def run(self, jobs):
+        asked.extend(jobs)
+        for job in jobs:
+            yield job, {**good, **given}
+
+    monkeypatch.setattr(Pool, "run", run)
+    asked_and_given = type("Answers", (), {"jobs": asked, "given": given})
+    return asked_and_given
+
+
+def test_a_smoke_run_is_no_result_of_the_book(lab, answers, capsys):
+    lab.training("toy", RECORD)
+    assert ask(capsys, "train", "toy", "--profile", "smoke")[0] == 0
+    assert not (lab.root / "results").exists()
+    assert any(re.fullmatch(r"_build/training/toy/smoke-\w+/toy\.json", f) for f in lab.files())
+
+
+def test_other_values_have_another_folder_and_the_same_ones_the_same(lab, answers):
+    lab.training("toy", RECORD)
+    toy = find(lab.root, "toy")
+    for changes in ({}, {"lr": 1}, {"lr": 2}, {"lr": 1}):
+        train.train(toy, changes=changes, quiet=True)
+    folders = [job["parameters"]["checkpoints"] for job in answers.jobs]
+    assert len(set(folders)) == 3 and folders[1] == folders[3]
+    assert all(folder.startswith("../../_build/training/toy/cpu-") for folder in folders)
+
+
+def test_the_old_result_stays_until_the_new_one_is_whole(lab, answers, monkeypatch):
+    lab.training("toy", RECORD)
+    toy = find(lab.root, "toy")
+    before = train.train(toy, quiet=True).file.read_bytes()
+    answers.given["said"] = {"metrics": {"loss": float}}  # what JSON cannot hold
+    with pytest.raises(KeyError):
+        train.train(toy, quiet=True)
+    del answers.given["said"]
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", stop)
+    with pytest.raises(KeyboardInterrupt):
+        train.train(toy, quiet=True)
+    assert (lab.root / "results/toy/cpu.json").read_bytes() == before
+    assert not [name for name in lab.files() if name.endswith(".tmp")]
+
+
+# -- What goes wrong ---------------------------------------------------------------------------
+
+
+def test_failures_keep_the_notebook_and_the_last_result(lab, capsys):
+    lab.training("toy", "print('seen')", "x = 1\ny = x / 0\n" + RECORD)
+    old = lab.root / "results" / "toy" / "cpu.json"
+    old.parent.mkdir(parents=True)
+    old.write_text("{}")
+    code, out, err = ask(capsys, "train", "toy", "--quiet")
+    assert (code, out) == (1, "")
+    (folder,) = (lab.root / "_build/training/toy").iterdir()
+    kept = folder / "toy.failed.ipynb"
+    assert err == (
+        "coursekit: error: notebooks/training/toy.ipynb, cell step-4, line 2, y = x / 0: "
+        "ZeroDivisionError: division by zero "
+        f"(see _build/training/toy/{folder.name}/toy.failed.ipynb)\n"
+    )
+    assert outputs(kept)["step-3"][0]["text"] == "seen\n"
+    assert outputs(kept)["step-4"][0]["ename"] == "ZeroDivisionError"
+    assert old.read_text() == "{}"
+    assert not (folder / "toy.ipynb").exists()
+
+
+@POSIX
+def test_each_way_to_fail_has_its_sentence(lab):
+    """All in one process, which a failed notebook does not take along."""
+    cases = {
+        "silent": (["x = 1"], "never calls record(metrics=...), so it has no result", ""),
+        "dead": (
+            ["import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"],
+            "the kernel died, perhaps for lack of memory",
+            "step-3",
+        ),
+        "slow": (
+            ["import time\ntime.sleep(600)"],
+            "stopped at the limit of {:g} s; --timeout allows more",
+            "step-3",
+        ),
+        "nan": (
+            ["record(metrics={'bleu': float('nan')})"],
+            "ValueError: metrics.bleu is nan; a number that is finite is expected, or None",
+            "step-3",
+        ),
+        "kind": (
+            [RECORD],
+            "ValueError: lr is 'fast'; a number such as 0.5 is expected",
+            "step-2",
+        ),
+        "other": (
+            [RECORD],
+            "its worker has another version of coursekit, Python, torch, numpy or matplotlib "
+            "than this machine",
+            "",
+        ),
+        "fine": ([RECORD], None, None),
+    }
+    jobs = []
+    for name, (cells, _, _) in cases.items():
+        lab.training(name, *cells)
+        changes = {"profile": "smoke", **({"lr": "fast"} if name == "kind" else {})}
+        jobs.append(find(lab.root, name).job(changes, timeout=2.0 if name == "slow" else 600.0))
+        if name == "other":  # as on another machine
+            jobs[-1] |= {"folder": None, "source": None, "key": "made by other code"}
+    with Pool(WORKER, 1) as pool:
+        for job, answer in pool.run(jobs):
+            _, error, cell = cases[job["name"]]
+            while job["name"] == "slow" and answer["cell"] != cell and job["timeout"] < 600:
+                job["timeout"] *= 5  # on a busy machine two seconds are not enough to begin
+                with Pool(WORKER, 1) as more:
+                    ((_, answer),) = more.run([job])
+            assert answer.get("error") == (error and error.format(job["timeout"])), job["name"]
+            assert answer.get("cell") == cell, job["name"]
+            assert job["name"] == "other" or json.loads(answer["notebook"])["cells"]
+            assert answer["ok"] == (job["name"] == "fine")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["boat"], 1, "there is no notebooks/training/boat.ipynb; the trainings are plain, toy"),
+        (["toy", "--set", "width=3"], 1, "--set sets width, which is no parameter; there are seed"),
+        (["toy", "--set", "profile=gpu"], 1, "sets profile; that is what --profile is for"),
+        (["toy", "--set", "checkpoints=x"], 1, "sets checkpoints; that is what --resume is for"),
+        (["toy", "--set", "processes=2"], 1, "sets processes; that is what --processes is for"),
+        (["toy", "--set", "lr"], 1, "--set lr should be --set NAME=VALUE"),
+        (["toy", "--set", "lr=1", "--set", "lr=2"], 1, "--set lr is given twice"),
+        (["toy", "--processes", "2"], 1, "toy has no parameter processes"),
+        (["toy", "--workers", "2"], 1, "--workers is for the runs of a --sweep"),
+        (["toy", "--cluster", "tcp://x"], 1, "--cluster is for the runs of a --sweep"),
+        (["plain", "--resume"], 1, "plain has no parameter checkpoints"),
+        (["toy", "--profile", "tpu"], 2, "invalid choice: 'tpu'"),
+        (["toy", "--threads", "0"], 2, "'0' should be a whole number from 1"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_one_sentence(lab, capsys, arguments, code, said):
+    lab.training("toy", RECORD)
+    lab.training("plain", RECORD, parameters='profile = "cpu"\nseed = 1')
+    got, out, err = ask(capsys, "train", *arguments)
+    assert (got, out) == (code, "")
+    assert said in err and err.count("\n") == 1
+    assert not any(name.endswith(".ipynb") for name in lab.files())
+
+
+def test_a_notebook_without_parameters_is_named(lab, course):
+    course.notebook("bare", "x = 1", folder="notebooks/training")
+    with pytest.raises(CourseError, match=r"bare\.ipynb has no cell tagged parameters"):
+        find(lab.root, "bare")
+
+
+def test_a_package_that_is_missing_is_named(lab, monkeypatch):
+    monkeypatch.setattr(train, "find_spec", lambda name: None)
+    with pytest.raises(CourseError, match=r'need papermill: pip install "coursekit\[train\]"'):
+        find(lab.root, "toy")
+
+
+def test_two_runs_of_the_same_values_do_not_mix(lab, answers):
+    lab.training("toy", RECORD)
+    toy = find(lab.root, "toy")
+    folder = train.train(toy, quiet=True).executed.parent
+    with (
+        train.only_one(folder, "held"),
+        pytest.raises(CourseError, match="another run of toy with these values is at work"),
+    ):
+        train.train(toy, quiet=True)
+    train.train(toy, quiet=True)
+
+
+# -- Killed and taken up again -----------------------------------------------------------------
+
+
+@POSIX
+def test_killed_with_9_and_resumed(lab, capsys, family, alive, until):
+    child = "import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', "
+    child += "'import time; time.sleep(600)'])"
+    lab.training("toy", child, "pause = 0.2 if seed == 1 else 0\n" + COUNTS)
+    run = lab.start("train", "toy", "--set", "steps=2000")
+    (lab.root / "here").touch()
+
+    def state():
+        return [*lab.root.glob("_build/training/toy/*/checkpoints/state")]
+
+    until(lambda: state() or run.poll() is not None, "the first checkpoint")
+    below = family(run.pid)
+    assert len(below) >= 3  # worker, kernel, the kernel's child
+    run.kill()
+    run.communicate(timeout=300)
+    until(lambda: not alive(below), "the end of all that it started")
+    (file,) = state()
+    reached = int(file.read_text())
+    assert 0 < reached < 2000
+
+    path = lab.root / "notebooks/training/toy.ipynb"
+    edited = path.read_text().replace("pause = 0.2", "pause = 0.0")
+    good = path.read_text()
+    path.write_text(edited)
+    code, _, err = ask(capsys, "train", "toy", "--set", "steps=2000", "--resume")
+    assert code == 1
+    assert "toy or what it imports has changed since those checkpoints were made" in err
+    path.write_text(good)
+    file.write_text("1999")  # so that little is left to do
+    code, out, _ = ask(capsys, "train", "toy", "--set", "steps=2000", "--resume", "--quiet")
+    assert code == 0
+    assert "start  1,999" in out and "end    2,000" in out
+    assert not [name for name in lab.files() if name.endswith(".tmp")]
+
+
+def test_resume_takes_what_is_there_and_a_new_run_empties_it(lab, answers, capsys):
+    lab.training("toy", RECORD)
+    toy = find(lab.root, "toy")
+    trained = train.train(toy, resume=True)
+    folder, seconds = trained.executed.parent, trained.result["seconds"]
+    assert "there are no checkpoints of these values; it starts anew" in capsys.readouterr().err
+    state = folder / "checkpoints" / "state"
+    state.write_text("1")
+    begun = folder / "begun.json"
+    assert json.loads(begun.read_text())["seconds"] < seconds == 1.0
+    begun.write_text(json.dumps({**json.loads(begun.read_text()), "seconds": 60.0}))
+    assert train.train(toy, resume=True).result["seconds"] == 61.0  # what earlier attempts took
+    assert state.exists() and capsys.readouterr().err == ""
+    train.train(toy, changes={"lr": 1}, quiet=True)
+    assert state.exists()
+    train.train(toy, quiet=True)
+    assert not state.exists() and state.parent.is_dir()
+
+
+@POSIX
+def test_ctrl_c_lets_the_training_save_itself(lab, family, alive, until):
+    lab.training(
+        "toy",
+        "import time\nfrom pathlib import Path\nstate = Path(checkpoints) / 'state'\n"
+        "try:\n    state.write_text('begun')\n    time.sleep(600)\n"
+        "finally:\n    state.write_text('saved')",
+    )
+    run = lab.start("train", "toy")
+    until(lambda: [*lab.root.glob("_build/**/state")] or run.poll() is not None, "the training")
+    below = family(run.pid)
+    os.killpg(run.pid, signal.SIGINT)  # as a terminal does
+    out, err = run.communicate(timeout=300)
+    assert (run.returncode, out) == (130, "")
+    assert err.splitlines()[-1] == (
+        "coursekit: toy cpu was interrupted; the same command with --resume goes on"
+    )
+    assert "Traceback" not in err
+    assert alive(below) == []
+    (state,) = lab.root.glob("_build/**/state")
+    assert state.read_text() == "saved"
+
+
+# -- The parts ---------------------------------------------------------------------------------
+
+
+def test_parameters_are_read_and_not_run(lab):
+    path = lab.training("toy", parameters='a = b = None\nc: int = 3  # x\nd = [1, "x"]\ne = f()')
+    assert parameters(json.loads(path.read_text())) == {
+        "a": None,
+        "b": None,
+        "c": 3,
+        "d": [1, "x"],
+        "e": None,
+    }
+    assert parameters({"cells": [Course_code("a = = 1")]}) == {}
+
+
+def Course_code(source):
+    return {"cell_type": "code", "metadata": {"tags": ["parameters"]}, "source": [source]}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("3e-4", 3e-4),
+        ("3", 3),
+        ("true", True),
+        ("null", None),
+        ('"3"', "3"),
+        ("[1, 2]", [1, 2]),
+        ("post", "post"),
+        ("a=b", "a=b"),
+        ("", ""),
+        ("NaN", "NaN"),
+    ],
+)
+def test_a_value_is_json_or_else_text(text, value):
+    (found,) = parse_settings([f"x={text}"]).values()
+    assert found == value and type(found) is type(value)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_terminal_gets_every_character():
+    file = Terminal()
+    heard = Live(file)
+    heard.message({"msg_type": "stream", "content": {"name": "stderr", "text": "\r1/9 \x1b[1m"}})
+    heard.message({"msg_type": "status", "content": {}})
+    heard.print("\r2/9\n", "stderr")
+    assert file.getvalue() == "\r1/9 \x1b[1m\r2/9\n"
+
+
+def test_a_log_gets_a_bar_now_and_then(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(live.time, "monotonic", lambda: now[0])
+    file = io.StringIO()
+    heard = Live(file, every=10)
+    heard.print("begun\nhalf a ")
+    heard.print("line\n")
+    for step in range(30):
+        heard.print(f"\r\x1b[1mstep {step}")
+        now[0] += 1
+    heard.print("\rstep 30\ndone\n")
+    said = file.getvalue().splitlines()
+    assert said == ["begun", "half a line", "step 0", "step 10", "step 20", "step 30", "done"]
+
+
+@pytest.mark.parametrize("file", [io.StringIO(), Terminal()])
+def test_what_one_leaves_open_another_does_not_go_on_with(file):
+    heard = Live(file)
+    heard.print("\r1/9", "stderr")
+    heard.print("\r2/9", "stderr")
+    heard.print("loss 3\n", "stdout")
+    heard.print("\r3/9", "stderr")
+    heard.cell(2, 3, "next")
+    expected = ["1/9", "2/9", "loss 3", "3/9", "cell 2/3: next"]
+    said = [line for line in file.getvalue().replace("\r", "\n").split("\n") if line]
+    assert said == expected
+
+
+def test_a_silent_one_says_nothing():
+    file = io.StringIO()
+    Live(file, silent=True).print("x\n")
+    assert file.getvalue() == ""
+
+
+def test_a_result_is_json_with_a_point_on_a_line():
+    value = {"a": {}, "b": [], "c": {"x": [{"step": 1, "y": [1, 2]}]}, "d": [1, "é"], "e": None}
+    text = train.as_text(value)
+    assert json.loads(text) == value
+    assert text.endswith("}\n") and '\n "d": [1, "é"],\n' in text
+    assert train.as_text({}) == "{}\n"
+
+
+@pytest.mark.parametrize("name", ["train", "results"])
+def test_help_loads_no_heavy_module(name):
+    program = (
+        "import sys; from coursetools.cli import main\n"
+        f"code = main([{name!r}, '--help'])\n"
+        "heavy = {'torch', 'numpy', 'nbformat', 'papermill', 'tqdm', 'yaml', 'distributed'}\n"
+        "sys.exit(code or sorted(heavy & set(sys.modules)) or 0)"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert f"coursekit {name}" in run.stdout
+
+
+def test_the_notebooks_of_these_tests_have_the_form(lab):
+    from coursetools.notebooks.lint import lint
+
+    assert [str(problem) for problem in lint(lab.training("toy", RECORD))] == []
+    assert "choose" in CHOOSE
