@@ -31,7 +31,7 @@ def add(commands: Any, adder: Adder, root: Root, count: Callable[[str], int]) ->
 
         def run(arguments: argparse.Namespace) -> int:
             arguments.root = root(arguments)
-            return getattr(import_module(f"coursekit.{module}"), name)(arguments)
+            return getattr(import_module(f"coursetools.{module}"), name)(arguments)
 
         return run
 
