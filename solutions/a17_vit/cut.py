@@ -118,7 +118,7 @@ def cut_gradients(student):
     return gradients(student.cut, randn(2, 3, 6, 5, seed=305, dtype=torch.float64), 3, 1)
 
 
-@hidden("rows or columns whose edge the last patch does not meet, and too few of them")
+@hidden("an edge that the last patch does not meet, and too few pixels")
 def cut_refused(student):
     sizes = [(2, 3, 30, 28), (1, 1, 32, 30), (1, 3, 28, 32), (2, 2, 10, 18), (1, 3, 98, 6)]
     return [refused(student, size, 14, 4) for size in sizes]

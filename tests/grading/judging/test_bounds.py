@@ -214,7 +214,7 @@ def lender(tools):
 
     def reference(x):
         first, began = float(x.detach().flatten()[0]), time.thread_time()
-        end = began + (1e9 if first < -900 else 0.03 if first > 5 else 0)
+        end = began + (1e9 if first < -900 else 0.2 if first > 5 else 0)
         try:
             while time.thread_time() < end:
                 pass
