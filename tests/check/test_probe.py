@@ -92,4 +92,4 @@ def test_imports_of_other_cells_and_whole_packages_count():
     assert used("from coursekit.attention import attention", ATTENTION) == ["coursekit"]
     check_only = "from coursekit.exercises import check"
     assert used("check(f)", ATTENTION, check_only) == used(check_only, ATTENTION) == []
-    assert used("from coursetools.questions import catalogue", ATTENTION) == ["coursekit"]
+    assert used("from coursekit.check import compiled", ATTENTION) == ["coursekit"]

@@ -15,7 +15,7 @@ from coursetools.grading.running.keys import engine_version
 from coursetools.grading.sandbox.hiding import hidden
 from coursetools.questions import catalogue
 
-PACKAGE = Path(coursekit.__file__).parent
+SOURCE = Path(coursekit.__file__).parents[1]
 FILES = [
     pytest.param(name, file, id=f"{name}/{file}")
     for name in ("a01_kernels", "a06_blocks")
@@ -42,21 +42,24 @@ def test_whoever_changes_a_file_has_another_master(name, file, tmp_path, copied)
     assert Master.read(tmp_path, name).key != before.key
 
 
-@pytest.mark.parametrize("file", ["check/probe.py", "check/compare.py", "questions/known.py"])
+@pytest.mark.parametrize(
+    "file",
+    ["coursekit/check/probe.py", "coursekit/check/compare.py", "coursetools/questions/known.py"],
+)
 def test_whoever_changes_what_questions_are_judged_with_has_another_engine(file, monkeypatch):
     files, read = catalogue.texts(ours.ROOT, "a01_kernels"), Path.read_bytes
     engine = engine_version.__wrapped__(files)
     monkeypatch.setattr(
-        Path, "read_bytes", lambda at: read(at) + b"# changed" * (at == PACKAGE / file)
+        Path, "read_bytes", lambda at: read(at) + b"# changed" * (at == SOURCE / file)
     )
     assert engine_version.__wrapped__(files) != engine
 
 
 def test_what_check_knows_is_out_of_sight_while_a_notebook_is_graded():
-    hide, _, _ = hidden(PACKAGE, [], ["torch.softmax"], [])
-    assert str(PACKAGE / "check") in hide
-    _, show, _ = hidden(PACKAGE, [], ["coursekit"], [(0, "from coursekit.check import check")])
-    rooms = {Path(path).relative_to(PACKAGE.resolve()).parts[0] for path in show}
+    hide, _, _ = hidden(SOURCE, [], ["torch.softmax"], [])
+    assert str(SOURCE / "coursekit" / "check") in hide
+    _, show, _ = hidden(SOURCE, [], ["coursekit"], [(0, "from coursekit.check import check")])
+    rooms = {Path(path).relative_to(SOURCE).parts[1] for path in show}
     assert rooms and rooms.isdisjoint(("check", "questions"))
 
 
