@@ -66,8 +66,8 @@ def grade(kind: str, tools) -> None:
             "import sys\nsys.meta_path.pop(0)\nimport coursekit.attention\nassert 0, 'FOUND'"
         ),
         "reads the questions": (
-            "import os, coursekit\n"
-            "open(os.path.join(os.path.dirname(coursekit.__file__), 'questions', 'wrong.py'))"
+            "import os, coursekit\nhome = os.path.dirname(os.path.dirname(coursekit.__file__))\n"
+            "open(os.path.join(home, 'coursetools', 'questions', 'wrong.py'))"
         ),
         "reads what check should see": (
             "import os, coursekit\nhome = os.path.dirname(coursekit.__file__)\n"

@@ -600,11 +600,11 @@ def _rows(root: Path) -> list[tuple]:
 
 
 def _files() -> dict[str, str]:
-    """Return files of this package that tell of questions."""
+    """Return files of ours that tell of questions."""
     package = Path(coursekit.__file__).parent
     compiled = package / "check" / "compiled" / "a01_kernels.zip"
     return {
-        "questions": _there(package / "questions" / "question.py"),
+        "questions": _there(package.parent / "coursetools" / "questions" / "question.py"),
         "compiled": _there(compiled),
     }
 

@@ -125,14 +125,14 @@ def test_a_course_below_tmp_is_hidden_as_any_other(tmp_path):
     """A student's /tmp is new and empty: what may be read of a course there is put back into it."""
     if not str(tmp_path).startswith("/tmp/"):
         pytest.skip("temporary files are not below /tmp here")
-    source = tmp_path / "src" / "coursekit"
+    source = tmp_path / "src"
     away = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(Path(plans.__file__).parents[2], source, ignore=away)
+    shutil.copytree(Path(plans.__file__).parents[3], source, ignore=away)
     done = subprocess.run(
         [sys.executable, "-c", BELOW_TMP.format(folder=str(Path(__file__).parent))],
-        env={**os.environ, "PYTHONPATH": str(source.parent)}, capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": str(source)}, capture_output=True, text=True,
     )  # fmt: skip
-    home = source / "__init__.py"
+    home = source / "coursekit" / "__init__.py"
     assert done.stdout.splitlines() == [f"{home} 5.0", f"{home} 3.0"], done.stderr[-2000:]
 
 
