@@ -23,6 +23,7 @@ from coursetools.experiments.train import find, train
 from coursetools.notebooks.imports import read_notebook
 
 ROOT = Path(__file__).resolve().parents[2]
+TRAININGS = ROOT / "notebooks" / "training"
 NAMES = sorted(path.stem for path in (ROOT / "notebooks" / "training").glob("*.ipynb"))
 
 
@@ -88,7 +89,7 @@ def test_it_runs(name, processes):
 def test_the_rows_of_table_3_are_those_of_the_model():
     from coursekit.models.seq2seq import TABLE3
 
-    runs = plan(ROOT / "notebooks" / "training" / "table3.toml", find(ROOT, "ablations").known)
+    runs = plan(TRAININGS / "ablations" / "table3.toml", find(ROOT, "ablations").known)
     names = {run.name for run in runs if not run.name.startswith("base, seed")}
     assert names == set(TABLE3)
 
@@ -97,7 +98,7 @@ def test_the_rows_of_table_3_are_those_of_the_model():
 def test_a_committed_sweep_has_every_run_of_its_file(path):
     name, sweep = path.parent.name, path.stem.split("-", 1)[1]
     result = json.loads(path.read_text(encoding="utf-8"))
-    runs = plan(ROOT / "notebooks" / "training" / f"{sweep}.toml", find(ROOT, name).known)
+    runs = plan(TRAININGS / name / f"{sweep}.toml", find(ROOT, name).known)
     assert result["sweep"] == sweep and not result["failed"]
     planned = [(run.name, run.values) for run in runs]
     assert [(run["name"], run["set"]) for run in result["runs"]] == planned

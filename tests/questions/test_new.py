@@ -61,7 +61,8 @@ def fill_in(clone):
 
 def formed(clone):
     """Say what lint and format find in the files of the assignment."""
-    ours = 'lint.isort.known-first-party = ["coursekit", "coursetools"]'  # which is not in the clone
+    # Ours are not in the clone.
+    ours = 'lint.isort.known-first-party = ["coursekit", "coursetools"]'
     for words in (["check", "--config", ours], ["format", "--check"]):
         status, said = typed(clone, "ruff", *words, f"solutions/{NAME}")
         assert status == 0, said

@@ -214,7 +214,7 @@ def result(name: str, start: Path | str = ".") -> dict[str, Any]:
 
 def sweep_result(name: str, sweep: str, start: Path | str = ".") -> dict[str, Any]:
     """Return the best result of a sweep, which has a row in `["runs"]` for each run."""
-    command = f"coursekit train {name} --profile cpu --sweep FILE, FILE being {sweep}.toml,"
+    command = f"coursekit train {name} --profile cpu --sweep notebooks/training/{name}/{sweep}.toml"
     return _best(name, f"-{sweep}", start, command)[1]
 
 
