@@ -10,7 +10,7 @@ SITE := tests/book/test_pages.py
 test: .venv/ready ; $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --ignore $(SITE) $(ARGS)
 test-site: book ; $(BIN)/python -m pytest -n 2 --dist load $(SITE) $(ARGS)
 test-quick: .venv/ready ; @$(BIN)/python tests/nearest.py
-lint: .venv/ready ; $(BIN)/ruff check && $(BIN)/coursekit notebooks lint
+lint: .venv/ready ; $(BIN)/ruff check && $(BIN)/ruff format --check && $(BIN)/coursekit notebooks lint
 mutants: .venv/ready ; @$(BIN)/python tests/mutants/run.py
 bench: .venv/ready ; @$(BIN)/python benchmarks/all.py --install-peers
 bench-smoke: .venv/ready ; @$(BIN)/python benchmarks/all.py --smoke

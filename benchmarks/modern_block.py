@@ -4,9 +4,9 @@
 
 GPT with 4 layers, 256 wide, 8 heads, vocabulary 512, fp32, no dropout; the rungs are those of
 `notebooks/training/scaling/modern.toml`, each keeps what the ones before it changed. "ours" is
-GPT-2's block. Forward and backward of 8 windows of 256 tokens; greedy writing with a cache, 128 tokens
-after 128, for one prompt and for sixteen. The window is a quarter of 256: a mask forbids what lies
-before it, and no work is skipped.
+GPT-2's block. Forward and backward of 8 windows of 256 tokens; greedy writing with a cache, 128
+tokens after 128, for one prompt and for sixteen. The window is a quarter of 256: a mask forbids
+what lies before it, and no work is skipped.
 """
 
 from __future__ import annotations

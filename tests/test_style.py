@@ -4,12 +4,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def test_ruff_finds_nothing():
+@pytest.mark.parametrize("command", [["check"], ["format", "--check"]], ids=" ".join)
+def test_ruff_finds_nothing(command):
     run = subprocess.run(
-        [sys.executable, "-m", "ruff", "check", "--no-cache", str(ROOT)],
+        [sys.executable, "-m", "ruff", *command, "--no-cache", str(ROOT)],
         capture_output=True,
         text=True,
         check=False,

@@ -240,7 +240,7 @@ def test_the_best_result_is_that_of_the_gpu(course):
         assert result("toy") == {"profile": profile}
         assert sweep_result("toy", "heads") == {"runs": [profile]}
     assert result("toy", course / "results") == {"profile": "gpu"}
-    with pytest.raises(CourseError, match=r"no results/toy/cpu-depth\.json .* --sweep \S+depth\.toml"):
+    with pytest.raises(CourseError, match=r"cpu-depth\.json .* --sweep \S+/toy/depth\.toml"):
         sweep_result("toy", "depth")
     (folder / "gpu.json").write_text("{")
     with pytest.raises(CourseError, match=r"results/toy/gpu\.json is not JSON"):
