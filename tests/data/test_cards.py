@@ -75,7 +75,7 @@ def test_another_content_gets_one_sentence(name, monkeypatch, tmp_path):
     said = str(caught.value)
     assert re.fullmatch(
         rf"{name}\.\S+ has the SHA-256 \w{{16}}…, expected {module(name).CARD.sha256[:16]}…; "
-        rf"run `python -m coursekit\.data\.make\.{name}`",
+        r"run `pip install --force-reinstall --no-deps coursekit`",
         said,
     )
 

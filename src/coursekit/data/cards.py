@@ -33,6 +33,9 @@ class Card:
     full: str = ""
 
 
+REINSTALL = "pip install --force-reinstall --no-deps coursekit"  # for files of the package
+
+
 def checked(path: Path, sha256: str, mend: str) -> bytes:
     """Return the content of a file whose checksum is right; `mend` is the command to get it."""
     if not path.is_file():

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from coursekit.data import hub
-from coursekit.data.cards import FILES, Card, check_source, checked
+from coursekit.data.cards import FILES, REINSTALL, Card, check_source, checked
 from coursekit.data.images import Images
 from coursekit.data.splits import BEFORE_TEST, check_split, split_of
 from coursekit.errors import CourseError
@@ -68,7 +68,7 @@ def fashion(
 
 
 def _embedded(part: str) -> tuple[np.ndarray, np.ndarray]:
-    content = checked(FILES / "fashion.npz", CARD.sha256, "python -m coursekit.data.make.fashion")
+    content = checked(FILES / "fashion.npz", CARD.sha256, REINSTALL)
     with np.load(io.BytesIO(content)) as arrays:
         return arrays[f"{part}_images"], arrays[f"{part}_labels"].astype(np.int64)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from coursekit.data import hub
-from coursekit.data.cards import FILES, Card, check_source, checked
+from coursekit.data.cards import FILES, REINSTALL, Card, check_source, checked
 from coursekit.data.splits import BEFORE_TEST, SHARES, check_split, normal, split_of
 from coursekit.errors import CourseError
 from coursekit.packages import package_folder
@@ -101,8 +101,7 @@ def _divided() -> dict[tuple[str, str], list[Review]]:
 @cache
 def _twins() -> dict[str, str]:
     """Return for each text that nearly repeats another the fingerprint of the first one."""
-    mend = "python -m coursekit.data.make.reviews"
-    content = checked(FILES / "review_twins.tsv", TWINS_SHA256, mend).decode()
+    content = checked(FILES / "review_twins.tsv", TWINS_SHA256, REINSTALL).decode()
     return dict(line.split("\t") for line in content.splitlines())
 
 

@@ -13,7 +13,7 @@ from functools import cache
 from itertools import groupby
 from pathlib import Path
 
-from coursekit.data.cards import FILES, Card, checked
+from coursekit.data.cards import FILES, REINSTALL, Card, checked
 from coursekit.data.splits import SHARES, check_split, normal, split_of
 from coursekit.data.twins import jaccard, shingles
 
@@ -99,7 +99,7 @@ def _lengths(pair: Pair) -> tuple[int, int]:
 @cache
 def _divided(file: Path) -> dict[str, list[tuple[Pair, int]]]:
     """Return what is in each split, with the words of the longer side: read once in a process."""
-    content = checked(file, CARD.sha256, "python -m coursekit.data.make.verses")
+    content = checked(file, CARD.sha256, REINSTALL)
     english: dict[str, str] = {}
     found: dict[str, list[tuple[Pair, int]]] = {split: [] for split in SHARES}
     for line in gzip.decompress(content).decode("utf-8").rstrip("\n").split("\n"):

