@@ -9,6 +9,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from coursekit import address
 from coursekit.errors import CourseError
 
 FILES = Path(__file__).parent / "files"
@@ -33,7 +34,9 @@ class Card:
     full: str = ""
 
 
-REINSTALL = "pip install --force-reinstall --no-deps coursekit"  # for files of the package
+# What brings the files of the package back: from its address, or from the folder of the course.
+HOME = f'"coursekit @ git+{address.HOME}"' if address.is_set(address.HOME) else "."
+REINSTALL = f"pip install --force-reinstall --no-deps {HOME}"
 
 
 def checked(path: Path, sha256: str, mend: str) -> bytes:
