@@ -16,7 +16,7 @@ import torch
 from harness import Call, run
 from torch import Tensor
 
-from coursekit.decoding import beam_search, generate, power_penalty
+from coursekit.decoding.generation import beam_search, generate, power_penalty
 from coursekit.models.gpt import GPT, GPTConfig
 
 VOCABULARY, PROMPT = 512, 32

@@ -19,7 +19,7 @@ import torch
 import torch.nn.functional as F
 from harness import Call, run
 
-from coursekit.decoding import generate
+from coursekit.decoding.generation import generate
 from coursekit.models.gpt import GPT, GPTConfig
 
 SMOKE = "--smoke" in sys.argv

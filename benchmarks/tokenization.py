@@ -21,7 +21,7 @@ from pathlib import Path
 
 import harness
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursekit.tokenizers import pretrained
 from coursekit.tokenizers.base import Tokenizer
 from coursekit.tokenizers.bpe import BPE

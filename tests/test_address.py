@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit import address
+from coursekit._base import address
 from coursekit.check import answer
 from coursetools import cli, doctor
 from coursetools.course import SOURCES
@@ -26,7 +26,7 @@ NOTEBOOKS = (
     "notebooks/assignments/a01_kernels/a01_kernels.ipynb",
     *([SOURCE] if (ROOT / SOURCE).is_file() else []),  # the public course has none
 )
-PACKAGE = "src/coursekit/address.py"
+PACKAGE = "src/coursekit/_base/address.py"
 
 
 @pytest.fixture

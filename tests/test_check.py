@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from coursekit._check import check_least, check_positive, check_share, check_whole
+from coursekit._base.checks import check_least, check_positive, check_share, check_whole
 
 NAN = float("nan")
 

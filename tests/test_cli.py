@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from coursekit import __version__
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools import cli, doctor
 from coursetools.notebooks import run
 

@@ -14,7 +14,17 @@ from coursetools.notebooks.imports import closure, imports_of_cells
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "coursekit"
-PACKAGES = ["models", "tokenizers", "objectives", "training", "data", "figures", "analysis"]
+PACKAGES = [
+    "decoding",
+    "boxes",
+    "models",
+    "tokenizers",
+    "objectives",
+    "training",
+    "data",
+    "figures",
+    "analysis",
+]
 NAMES = [
     (package, name) for package in PACKAGES for name in import_module(f"coursekit.{package}").HOMES
 ]

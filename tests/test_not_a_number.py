@@ -14,8 +14,8 @@ from coursekit import objectives as o
 from coursekit import training as t
 from coursekit.analysis.frechet import Gaussian, square_root
 from coursekit.attention import fused_attention
-from coursekit.average_precision import average_precision
-from coursekit.box_ops import Objects, iou, non_maximum_suppression
+from coursekit.boxes.average_precision import average_precision
+from coursekit.boxes.geometry import Objects, iou, non_maximum_suppression
 from coursekit.norms import rms_norm
 from coursekit.objectives.input_formats import full_sentences
 from coursekit.objectives.next_sentence import pair_room, truncate_pair

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 
-from coursekit.progress import track
+from coursekit._base.progress import track
 
 
 class Screen(io.StringIO):

@@ -1,4 +1,4 @@
-"""The shared package of the course: parts, models, practice and the course's own machinery.
+"""The shared package of the course: parts, models and practice.
 
 Every name is imported from the file that explains it: `from coursekit.attention import attention`,
 `from coursekit import masks`. This file loads nothing, so the command line answers without torch.
@@ -14,7 +14,8 @@ def __getattr__(name: str) -> object:
         from pathlib import Path
 
         here, line = Path(__file__).parent, re.compile(rf"^(?:class|def) {name}\b", re.MULTILINE)
-        rooms = ["models", "tokenizers", "objectives", "training", "data", "figures", "analysis"]
+        rooms = ["decoding", "boxes", "models", "tokenizers", "objectives", "training", "data"]
+        rooms += ["figures", "analysis"]
         files = sorted(file for room in ["", *rooms] for file in (here / room).glob("*.py"))
         homes = [file.relative_to(here) for file in files if line.search(file.read_text("utf-8"))]
         if homes and not any((here / name).with_suffix(kind).exists() for kind in ("", ".py")):

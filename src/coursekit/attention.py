@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from coursekit import masks
-from coursekit._check import (
+from coursekit._base.checks import (
     check_bias,
     check_mask,
     check_number,

@@ -11,7 +11,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from coursekit._check import check_tensor, check_whole
+from coursekit._base.checks import check_tensor, check_whole
 
 
 def alibi_slopes(heads: int) -> Tensor:

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, get_args
 import torch
 from torch import Tensor, nn
 
-from coursekit._check import check_choice, check_least, check_share, check_whole, check_width
+from coursekit._base.checks import check_choice, check_least, check_share, check_whole, check_width
 from coursekit.activations import relu
 from coursekit.cache import KeyValueCache, StackCache
 from coursekit.feed_forward import FeedForward

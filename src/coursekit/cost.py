@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from coursekit._check import check_whole
+from coursekit._base.checks import check_whole
 
 
 @dataclass(frozen=True)

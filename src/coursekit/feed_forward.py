@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from torch import Tensor, nn
 
-from coursekit._check import check_dtype, check_least, check_share, check_whole, check_width
+from coursekit._base.checks import check_dtype, check_least, check_share, check_whole, check_width
 from coursekit.activations import relu
 from coursekit.norms import make_norm
 

@@ -11,7 +11,7 @@ import math
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import (
+from coursekit._base.checks import (
     check_dtype,
     check_least,
     check_share,

@@ -12,7 +12,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from coursekit._check import check_dtype, check_positive, check_tensor, check_whole
+from coursekit._base.checks import check_dtype, check_positive, check_tensor, check_whole
 
 
 def dot(q: Tensor, k: Tensor) -> Tensor:

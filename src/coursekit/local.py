@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._check import check_tensor, check_values, check_whole
+from coursekit._base.checks import check_tensor, check_values, check_whole
 from coursekit.attention import fused_attention
 from coursekit.kernels import check_widths
 

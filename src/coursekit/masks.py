@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from coursekit._check import check_tensor, check_whole
+from coursekit._base.checks import check_tensor, check_whole
 
 Device = torch.device | str | None
 

@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import check_least, check_tensor, check_whole
+from coursekit._base.checks import check_least, check_tensor, check_whole
 from coursekit.kernels import widened
 
 

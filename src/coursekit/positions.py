@@ -14,7 +14,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from coursekit._check import (
+from coursekit._base.checks import (
     check_least,
     check_number,
     check_positive,

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from coursekit import __version__
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.experiments.commands import add as add_trainings
 from coursetools.grading.commands import add as add_grader
 
@@ -138,7 +138,7 @@ def doctor(arguments: argparse.Namespace) -> int:
 
 def address(arguments: argparse.Namespace) -> int:
     """Print the address of the course, compare it, or write it everywhere."""
-    from coursekit import address as known
+    from coursekit._base import address as known
     from coursetools.notebooks.moving import home, move
 
     root = _root(arguments)
@@ -196,7 +196,7 @@ def lint_notebooks(arguments: argparse.Namespace) -> int:
 
 def run_notebooks(arguments: argparse.Namespace) -> int:
     """Execute notebooks and print where the results are."""
-    from coursekit.progress import track
+    from coursekit._base.progress import track
     from coursetools.course import relative
     from coursetools.notebooks.run import TIMEOUT, lecture_notebooks
     from coursetools.notebooks.run import run_notebooks as run

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 
 # nbgrader copies to students whatever lies beside a source notebook; so what is private does not.
 SOURCES = "solutions/notebooks"

@@ -13,8 +13,9 @@ from importlib import metadata
 from pathlib import Path
 
 import coursekit
-from coursekit import __version__, address
-from coursekit.errors import CourseError
+from coursekit import __version__
+from coursekit._base import address
+from coursekit._base.errors import CourseError
 
 OLDEST_PYTHON = (3, 11)
 NEEDED_DISK = 1.0  # GB: the built book, its executed notebooks and the local copies of MathJax

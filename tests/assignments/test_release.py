@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.assignments import release
 from coursetools.questions import public
 from coursetools.questions.compiling import PLACE

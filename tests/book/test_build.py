@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.book import assets, guides
 from coursetools.book.build import build_book, pages
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from coursekit.box_ops import generalized_iou, iou, to_corners
+from coursekit.boxes.geometry import generalized_iou, iou, to_corners
 from coursekit.data import augment
 from coursekit.data.fashion import fashion
 from coursekit.data.scenes import MOST, NAMES

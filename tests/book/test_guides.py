@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.book import guides
 from coursetools.book.contents import chapters, formulas, parts, sections, title, words
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.book import lecture_map
 
 ROOT = Path(__file__).resolve().parents[2]

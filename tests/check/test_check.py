@@ -16,7 +16,7 @@ import pytest
 import torch
 from torch import nn
 
-from coursekit.address import HOME, is_set
+from coursekit._base.address import HOME, is_set
 from coursekit.check import check, checking, compiled, handin
 from coursetools.questions.known import Known
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from coursekit import packages
+from coursekit._base import packages
+from coursekit._base.errors import CourseError
 from coursekit.data.cards import FILES, Card, checked
-from coursekit.errors import CourseError
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = (

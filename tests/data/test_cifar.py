@@ -9,9 +9,9 @@ import pytest
 import torch
 from PIL import Image
 
+from coursekit._base.errors import CourseError
 from coursekit.data.cards import Card
 from coursekit.data.cifar import CARD, NAMES, REPOSITORY, REVISION, cifar
-from coursekit.errors import CourseError
 
 cifar_file = sys.modules["coursekit.data.cifar"]  # `coursekit.data.cifar` is the function
 SPLITS = ("train", "valid", "test")

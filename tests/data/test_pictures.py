@@ -11,9 +11,9 @@ import pytest
 import torch
 from PIL import Image
 
+from coursekit._base.errors import CourseError
 from coursekit.data.digits import digits
 from coursekit.data.fashion import fashion
-from coursekit.errors import CourseError
 
 fashion_file = sys.modules["coursekit.data.fashion"]  # `coursekit.data.fashion` is the function
 SPLITS = ("train", "valid", "test")

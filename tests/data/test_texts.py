@@ -8,12 +8,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from coursekit._base.errors import CourseError
 from coursekit.data.reviews import reviews
 from coursekit.data.speeches import speeches
 from coursekit.data.splits import normal
 from coursekit.data.twins import jaccard, near_pairs, shingles
 from coursekit.data.verses import verses
-from coursekit.errors import CourseError
 
 reviews_file = sys.modules["coursekit.data.reviews"]  # `coursekit.data.reviews` is the function
 verses_file = sys.modules["coursekit.data.verses"]

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from coursekit.analysis.looking import cell_middles, object_lifts, ring_shares
-from coursekit.box_ops import iou, to_corners
+from coursekit.boxes.geometry import iou, to_corners
 from coursekit.data.scenes import NAMES, scenes
 from coursekit.objectives.matcher import HungarianMatcher
 from coursekit.training.detection import collate_objects, detection_items

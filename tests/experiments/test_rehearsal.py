@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
+from coursekit._base.errors import CourseError
 from coursekit.analysis.memory import kept_bytes, measured
-from coursekit.errors import CourseError
 from coursekit.models.gpt import GPT, GPTConfig
 from coursekit.training import loop, records
 from coursekit.training.batches import Batches

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from coursekit.errors import CourseError
-from coursekit.progress import Progress
+from coursekit._base.errors import CourseError
+from coursekit._base.progress import Progress
 from coursetools import cli
 from coursetools.experiments import cluster, sweep
 from coursetools.experiments.sweep_plan import plan

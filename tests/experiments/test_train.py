@@ -13,7 +13,7 @@ import sys
 import nbformat
 import pytest
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools import cli
 from coursetools.experiments import live, train
 from coursetools.experiments.live import Live

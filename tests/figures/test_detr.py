@@ -5,7 +5,7 @@ import pytest
 import torch
 from matplotlib.colors import to_hex
 
-from coursekit.box_ops import Objects
+from coursekit.boxes.geometry import Objects
 from coursekit.figures.detr import (
     FOUND,
     TRUE,

@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursekit.submission.intake import Malformed
 from coursetools.assignments.rebuild import rebuild
 from coursetools.grading.verdict import CaseVerdict, QuestionVerdict, Verdict

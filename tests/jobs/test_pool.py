@@ -9,14 +9,14 @@ import time
 
 import pytest
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.jobs.pool import Pool
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals are those of POSIX")
 TOY = """
 import os, signal, sys, time
 from pathlib import Path
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 
 
 def work(start, jobs):

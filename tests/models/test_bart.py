@@ -10,7 +10,7 @@ from torch import nn
 os.environ["HF_HUB_OFFLINE"] = "1"
 from transformers.models.bart import configuration_bart, modeling_bart
 
-from coursekit.decoding import beam_search, generate, power_penalty
+from coursekit.decoding.generation import beam_search, generate, power_penalty
 from coursekit.models.bart import Bart, BartConfig
 from coursekit.models.weights.rules import export_state, read_safetensors, write_safetensors
 

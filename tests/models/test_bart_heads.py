@@ -10,7 +10,7 @@ from torch import nn
 os.environ["HF_HUB_OFFLINE"] = "1"
 from transformers.models.bart import configuration_bart, modeling_bart
 
-from coursekit.decoding import generate
+from coursekit.decoding.generation import generate
 from coursekit.models.bart import Bart, BartConfig
 from coursekit.models.bart_heads import BartCausalLM, BartClassifier, BartSpan
 from coursekit.models.weights.rules import export_state

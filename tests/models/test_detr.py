@@ -9,8 +9,8 @@ import torch.nn.functional as F
 import transformers
 from torch import nn
 
-from coursekit.average_precision import average_precision
-from coursekit.box_ops import Objects, to_centres
+from coursekit.boxes.average_precision import average_precision
+from coursekit.boxes.geometry import Objects, to_centres
 from coursekit.models.detr import DETR, DETRConfig, pad_images
 from coursekit.models.resnet import ResNet, ResNetConfig
 from coursekit.models.weights.rules import import_state, read_safetensors

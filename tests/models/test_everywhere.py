@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from coursekit.decoding import generate
+from coursekit.decoding.generation import generate
 
 
 def tensors(out: Any) -> list[Tensor]:

@@ -15,8 +15,8 @@ from transformers import (
     OpenAIGPTLMHeadModel,
 )
 
-from coursekit import decoding
-from coursekit.decoding import beam_search, generate, left_pad, power_penalty
+from coursekit.decoding import generation as decoding
+from coursekit.decoding.generation import beam_search, generate, left_pad, power_penalty
 from coursekit.models.gpt import GPT, GPTConfig
 from coursekit.models.gpt_heads import GPTClassifier, GPTMultipleChoice
 from coursekit.models.weights.rules import export_state

@@ -11,12 +11,12 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 from transformers.models.llama import LlamaConfig, LlamaForCausalLM, LlamaModel
 from transformers.models.mistral import MistralConfig, MistralForCausalLM
 
-from coursekit.decoding import beam_search, generate
+from coursekit.decoding.fast_step import QuickStack
+from coursekit.decoding.generation import beam_search, generate
 from coursekit.models.gpt import GPT, GPTConfig
 from coursekit.models.gpt_heads import add_tokens
 from coursekit.models.weights.rules import export_state
 from coursekit.norms import RMSNorm
-from coursekit.quick import QuickStack
 
 SIZES = {
     "vocab_size": 17, "hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 4,

@@ -13,8 +13,8 @@ import torch.nn.functional as F
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
-from coursekit import packages
-from coursekit.errors import CourseError
+from coursekit._base import packages
+from coursekit._base.errors import CourseError
 from coursekit.models import pretrained
 from coursekit.models.pretrained import load_minilm, minilm_file, sentence_vectors
 from coursekit.models.weights.rules import read_safetensors

@@ -11,7 +11,7 @@ from torch import nn
 os.environ["HF_HUB_OFFLINE"] = "1"
 from transformers.models.marian import configuration_marian, modeling_marian
 
-from coursekit.decoding import beam_search, generate, power_penalty
+from coursekit.decoding.generation import beam_search, generate, power_penalty
 from coursekit.models.encoder_decoder import shift_right
 from coursekit.models.seq2seq import TABLE3, Seq2SeqConfig, Seq2SeqTransformer
 from coursekit.models.weights.rules import (

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursekit.models import smollm
 from coursekit.models.smollm import smollm2
 

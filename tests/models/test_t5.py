@@ -11,7 +11,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 from transformers.models.mt5 import configuration_mt5, modeling_mt5
 from transformers.models.t5 import configuration_t5, modeling_t5
 
-from coursekit.decoding import beam_search, generate, power_penalty
+from coursekit.decoding.generation import beam_search, generate, power_penalty
 from coursekit.models.t5 import T5, T5Config
 from coursekit.models.weights.rules import export_state, read_safetensors, write_safetensors
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.notebooks import imports
 from coursekit.submission.cells import parse_cell, python_of
 from coursetools.notebooks.imports import cache_key, closure

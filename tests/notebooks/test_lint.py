@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.address import UNSET
-from coursekit.errors import CourseError
+from coursekit._base.address import UNSET
+from coursekit._base.errors import CourseError
 from coursetools.notebooks.lint import all_notebooks, fix, lint
 
 ROOT = Path(__file__).resolve().parents[2]

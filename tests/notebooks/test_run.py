@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.notebooks import worker
 from coursetools.notebooks.run import (
     NotebookError,
@@ -26,7 +26,7 @@ from coursetools.notebooks.run import (
     run_notebooks,
     stale,
 )
-from coursekit.progress import Progress
+from coursekit._base.progress import Progress
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals are those of POSIX")
 

@@ -8,7 +8,7 @@ import torch
 from transformers import DetrConfig
 from transformers.loss.loss_for_object_detection import ForObjectDetectionLoss
 
-from coursekit.box_ops import Objects
+from coursekit.boxes.geometry import Objects
 from coursekit.objectives.detection import DetectionLoss
 from coursekit.objectives.matcher import HungarianMatcher
 

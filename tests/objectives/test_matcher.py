@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coursekit.box_ops import Objects, generalized_iou, to_corners
+from coursekit.boxes.geometry import Objects, generalized_iou, to_corners
 from coursekit.objectives.matcher import HungarianMatcher, assign
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import ours
 import pytest
 
+from coursekit._base.errors import CourseError
 from coursekit.check import check
-from coursekit.errors import CourseError
 from coursetools.assignments.release import read, release, source, sources, write_release
 from coursetools.questions import audit, catalogue, compiling, known
 from coursetools.questions.question import Case

@@ -8,7 +8,7 @@ import re
 import ours
 import pytest
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.assignments.release import source
 from coursetools.questions import catalogue
 from coursetools.questions.mistakes import read

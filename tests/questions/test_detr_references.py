@@ -17,8 +17,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coursekit.average_precision import average_precision, curve, evaluate, match
-from coursekit.box_ops import Objects, generalized_iou, iou, to_corners
+from coursekit.boxes.average_precision import average_precision, curve, evaluate, match
+from coursekit.boxes.geometry import Objects, generalized_iou, iou, to_corners
 from coursekit.check.outcome import observe
 from coursekit.check.probe import randn
 from coursekit.objectives.detection import DetectionLoss

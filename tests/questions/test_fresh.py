@@ -7,9 +7,9 @@ import ours
 import pytest
 import torch
 
+from coursekit._base.errors import CourseError
 from coursekit.check import check
 from coursekit.check.fresh import copied, same_chance, seal
-from coursekit.errors import CourseError
 from coursetools.questions.idle import idle
 from coursetools.questions.known import Known
 from coursetools.questions.question import Case

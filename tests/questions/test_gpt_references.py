@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coursekit.check.probe import randn
-from coursekit.choosing import sample
-from coursekit.decoding import generate, left_pad
+from coursekit.decoding.generation import generate, left_pad
+from coursekit.decoding.sampling import sample
 from coursetools.assignments.release import read as notebook
 from coursetools.assignments.release import source
 from coursetools.questions import catalogue

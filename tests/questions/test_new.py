@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from coursekit._base.errors import CourseError
 from coursekit.check import compiled
-from coursekit.errors import CourseError
 from coursetools.assignments.release import source
 from coursetools.course import SOURCES
 from coursetools.questions.compiling import PLACE

@@ -20,7 +20,7 @@ from coursekit import activations, heads, kernels, masks
 from coursekit.analysis.depth import distance_to_equal_rows
 from coursekit.analysis.relations import best_offset, largest_other, offset_share
 from coursekit.attention import attention, masked_softmax, nadaraya_watson
-from coursekit.choosing import keep_top_k, keep_top_p
+from coursekit.decoding.sampling import keep_top_k, keep_top_p
 from coursekit.local import local_attention
 from coursekit.models.bert import Bert, BertConfig, MaskedLMHead
 from coursekit.models.bert_heads import BertClassifier, best_span

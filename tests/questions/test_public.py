@@ -15,8 +15,8 @@ import ours
 import pytest
 from ours import ROOT
 
+from coursekit._base.errors import CourseError
 from coursekit.check import compiled
-from coursekit.errors import CourseError
 from coursetools.questions import catalogue, parts
 from coursetools.questions.known import Known
 from coursetools.questions.public import public, publish, write_solution

@@ -10,8 +10,8 @@ import ours
 import pytest
 import torch
 
-from coursekit import decoding
 from coursekit.check.probe import randn
+from coursekit.decoding import generation as decoding
 from coursekit.models.seq2seq import Seq2SeqConfig, Seq2SeqTransformer
 
 RIGHT = {question.name: question.reference for question in ours.load("a08_transformer").questions}

@@ -9,7 +9,7 @@ import traceback
 import ours
 import pytest
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.questions.wrong import Edit, Whole, as_cell
 
 ROOM = 2

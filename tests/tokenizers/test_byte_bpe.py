@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursekit.tokenizers import pretrained
 from coursekit.tokenizers.byte_bpe import ByteBPE, gpt2_pattern, printable_bytes, show, unshow
 

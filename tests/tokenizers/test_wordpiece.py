@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coursekit import packages
-from coursekit.errors import CourseError
+from coursekit._base import packages
+from coursekit._base.errors import CourseError
 from coursekit.tokenizers import pretrained
 from coursekit.tokenizers.wordpiece import BERT_SPECIAL, BasicText, WordPiece
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from coursekit.box_ops import Objects
+from coursekit.boxes.geometry import Objects
 from coursekit.data.scenes import Scene
 from coursekit.models.detector import Detector
 from coursekit.models.detr import DETRConfig

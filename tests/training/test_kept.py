@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import nn
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursekit.models import (
     GPT,
     BertConfig,

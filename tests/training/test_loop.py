@@ -13,7 +13,7 @@ import pytest
 import torch
 from torch import nn
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursekit.training.batches import Batches
 from coursekit.training.loop import DivergedError, train
 from coursekit.training.processes import launch

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import torch
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursekit.training import records
 from coursekit.training.records import (
     RESULT,

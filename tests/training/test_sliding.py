@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from coursekit.box_ops import Objects, iou, to_centres, to_corners
+from coursekit.boxes.geometry import Objects, iou, to_centres, to_corners
 from coursekit.training.detection import Pictures
 from coursekit.training.sliding import (
     ENOUGH,

@@ -4,7 +4,7 @@ ViT has learned, and how a loss falls with what it costs.
 `from coursekit.analysis import prune` works for every name below and loads that one file only.
 """
 
-from coursekit._lazy import lazily
+from coursekit._base.lazy import lazily
 
 HOMES = {  # which module holds a name; the cache keys of the notebooks read this table too
     "distance_to_equal_rows": "depth",

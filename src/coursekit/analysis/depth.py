@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from coursekit._check import check_numbers
+from coursekit._base.checks import check_numbers
 from coursekit.blocks import Stack
 
 

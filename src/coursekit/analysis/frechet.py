@@ -13,7 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from coursekit._check import check_numbers, check_tensor
+from coursekit._base.checks import check_numbers, check_tensor
 
 
 class Gaussian(NamedTuple):

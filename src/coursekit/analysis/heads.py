@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 
-from coursekit._check import check_numbers, check_positive, check_share, check_whole
+from coursekit._base.checks import check_numbers, check_positive, check_share, check_whole
 from coursekit.heads import MultiHeadAttention
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from coursekit._check import check_whole
+from coursekit._base.checks import check_whole
 
 STARTS = (0.0, 0.5, 0.9, 0.99, 0.999, 0.9999)  # floors to begin from, in parts of the smallest y
 TINY = 1e-12  # logarithms that differ by less are of equal losses

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from coursekit.box_ops import check_corners
+from coursekit.boxes.geometry import check_corners
 
 RINGS = (0.5, 1.0, 1.5)  # in half sides of the box: its inner half, the rest of it, just outside
 

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.autograd.graph import saved_tensors_hooks
 from torch.optim import Optimizer
 
-from coursekit._check import check_least, check_whole
+from coursekit._base.checks import check_least, check_whole
 from coursekit.models.bert import Bert, BertConfig
 from coursekit.models.gpt import GPT, GPTConfig
 

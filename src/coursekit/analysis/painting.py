@@ -11,7 +11,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from coursekit._check import (
+from coursekit._base.checks import (
     check_images,
     check_least,
     check_numbers,

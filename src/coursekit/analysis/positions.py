@@ -13,7 +13,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from coursekit._check import check_numbers, check_whole
+from coursekit._base.checks import check_numbers, check_whole
 
 Encode = Callable[[int], Tensor]  # T -> (T, D)
 Score = Callable[[int], Tensor]  # T -> (..., T, T), rows are queries

@@ -12,7 +12,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._check import check_labels, check_least, check_numbers, check_tensor, check_whole
+from coursekit._base.checks import (
+    check_labels,
+    check_least,
+    check_numbers,
+    check_tensor,
+    check_whole,
+)
 
 
 class Probe(NamedTuple):

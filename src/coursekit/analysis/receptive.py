@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from coursekit._check import check_images, check_least, check_whole
+from coursekit._base.checks import check_images, check_least, check_whole
 
 
 class Convolution(NamedTuple):

@@ -21,7 +21,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from coursekit._check import check_numbers, check_tensor, check_whole
+from coursekit._base.checks import check_numbers, check_tensor, check_whole
 from coursekit.data.relations import Related
 from coursekit.models.bert import Bert, BertConfig
 from coursekit.tokenizers.wordpiece import WordPiece

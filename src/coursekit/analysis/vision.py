@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._check import check_least, check_numbers, check_tensor, check_whole
+from coursekit._base.checks import check_least, check_numbers, check_tensor, check_whole
 
 
 def patch_distances(grid: tuple[int, int], patch: int) -> Tensor:

@@ -6,7 +6,7 @@ Beside the code stands one file an assignment (`compiled/`): the visible cases, 
 and the known mistakes gave there. Our answers are not in it. This file loads nothing.
 """
 
-from coursekit._lazy import lazily
+from coursekit._base.lazy import lazily
 
 HOMES = {"check": "checking", "submit_check": "handin"}  # which module holds a name
 

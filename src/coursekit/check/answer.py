@@ -6,7 +6,7 @@ import textwrap
 from dataclasses import dataclass, field
 from html import escape
 
-from coursekit.address import HOME, is_set, pages
+from coursekit._base.address import HOME, is_set, pages
 from coursekit.check.excerpt import Excerpt
 
 WIDTH = 88

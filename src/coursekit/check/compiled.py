@@ -22,9 +22,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from coursekit._base.errors import CourseError
 from coursekit.check.compare import Difference, same
 from coursekit.check.outcome import Outcome, differ, observe
-from coursekit.errors import CourseError
 
 FOLDER = Path(__file__).parent / "compiled"
 KINDS = {"f": "<f4", "d": "<f8", "i": "<i8", "b": "|u1"}  # how numbers are stored

@@ -18,9 +18,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from coursekit._base.errors import CourseError
 from coursekit.check.compiled import CompiledAssignment, CompiledQuestion, load, names
 from coursekit.check.rehearsal import Ran, rehearse
-from coursekit.errors import CourseError
 from coursekit.submission import forbidden, intake, regions
 from coursekit.submission.cells import parse_cell
 from coursekit.submission.limits import Limits
@@ -70,7 +70,7 @@ class Report:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command `submit-check`; 1 if something should be mended."""
-    from coursekit.progress import track
+    from coursekit._base.progress import track
 
     path = Path(arguments.notebook)
     if not path.is_file():

@@ -17,7 +17,13 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from coursekit._check import check_images, check_least, check_positive, check_share, check_whole
+from coursekit._base.checks import (
+    check_images,
+    check_least,
+    check_positive,
+    check_share,
+    check_whole,
+)
 
 Random = torch.Generator | None
 

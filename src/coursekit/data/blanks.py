@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from coursekit._check import check_whole
+from coursekit._base.checks import check_whole
 from coursekit.data.cards import Card
 from coursekit.data.verses import CARD as VERSES
 from coursekit.data.verses import verses

@@ -11,7 +11,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from coursekit._check import check_tensor, check_whole
+from coursekit._base.checks import check_tensor, check_whole
 from coursekit.data.digits import CARD
 from coursekit.data.images import Images
 

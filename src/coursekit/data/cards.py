@@ -9,8 +9,8 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from coursekit import address
-from coursekit.errors import CourseError
+from coursekit._base import address
+from coursekit._base.errors import CourseError
 
 FILES = Path(__file__).parent / "files"
 SOURCES = ("embedded", "full")

@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from coursekit._base.errors import CourseError
 from coursekit.data import hub
 from coursekit.data.cards import Card
 from coursekit.data.images import Images
 from coursekit.data.splits import BEFORE_TEST, check_split, split_of
-from coursekit.errors import CourseError
 
 NAMES = (
     "airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck",

@@ -16,7 +16,7 @@ from functools import cache
 from itertools import product
 from typing import Literal, get_args
 
-from coursekit._check import check_choice
+from coursekit._base.checks import check_choice
 
 Split = Literal["random", "length", "jump", "turn left"]
 

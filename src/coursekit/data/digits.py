@@ -7,10 +7,10 @@ import gzip
 import numpy as np
 import torch
 
+from coursekit._base.packages import package_folder
 from coursekit.data.cards import Card, checked
 from coursekit.data.images import Images
 from coursekit.data.splits import check_split, split_of
-from coursekit.packages import package_folder
 
 REQUIREMENT = "scikit-learn==1.9.1"
 

@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from coursekit._base.errors import CourseError
 from coursekit.data import hub
 from coursekit.data.cards import FILES, REINSTALL, Card, check_source, checked
 from coursekit.data.images import Images
 from coursekit.data.splits import BEFORE_TEST, check_split, split_of
-from coursekit.errors import CourseError
 
 NAMES = (
     "T-shirt", "trousers", "pullover", "dress", "coat",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 
 
 def rows(repository: str, split: str, revision: str) -> Iterable[dict[str, Any]]:

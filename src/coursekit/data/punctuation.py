@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from coursekit._check import check_choice, check_whole
+from coursekit._base.checks import check_choice, check_whole
 from coursekit.data.cards import Card
 from coursekit.data.speeches import speeches
 from coursekit.data.verses import CARD as VERSES

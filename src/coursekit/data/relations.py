@@ -14,7 +14,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coursekit._check import check_choice, check_whole
+from coursekit._base.checks import check_choice, check_whole
 
 
 def listed(words: str) -> list[str]:

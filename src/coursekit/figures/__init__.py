@@ -14,7 +14,7 @@ import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from coursekit._lazy import lazily
+from coursekit._base.lazy import lazily
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from coursekit._check import check_whole
+from coursekit._base.checks import check_whole
 from coursekit.figures import COLOURS, WIDTH, new_figure
 from coursekit.figures.curves import legend_below, name_lines
 from coursekit.figures.diagram import box, canvas, line

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from torch import Tensor
 
-    from coursekit.box_ops import Objects
+    from coursekit.boxes.geometry import Objects
 
 TRUE, FOUND = COLOURS["blue"], COLOURS["vermilion"]
 Pairs = Sequence[tuple[int, int]]  # (object, guess)

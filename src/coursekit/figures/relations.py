@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from torch import Tensor
 
-from coursekit._check import check_tensor
+from coursekit._base.checks import check_tensor
 from coursekit.figures import COLOURS, new_figure
 from coursekit.figures.curves import legend_below
 from coursekit.figures.diagram import canvas

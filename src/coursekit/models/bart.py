@@ -21,7 +21,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import check_ids, check_least, check_share, check_whole, readable
+from coursekit._base.checks import check_ids, check_least, check_share, check_whole, readable
 from coursekit.blocks import Stack
 from coursekit.models.encoder_decoder import EncoderDecoder
 from coursekit.models.weights import bart as table

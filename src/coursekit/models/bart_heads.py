@@ -15,10 +15,11 @@ from typing import Self
 import torch
 from torch import Tensor, nn
 
-from coursekit._check import check_share, check_tokens, check_under, check_whole, readable
+from coursekit._base.checks import check_share, check_tokens, check_under, check_whole, readable
 from coursekit.blocks import Stack
 from coursekit.cache import StackCache
-from coursekit.decoding import State
+from coursekit.decoding.fast_step import QuickStack
+from coursekit.decoding.generation import State
 from coursekit.models.bart import FIRST_PLACE, Bart, BartConfig, block_of, initialise, placed
 from coursekit.models.encoder_decoder import padding_mask, real_tokens, shift_right
 from coursekit.models.spans import SpanLogits
@@ -26,7 +27,6 @@ from coursekit.models.weights import bart as table
 from coursekit.models.weights.rules import HuggingFace, Rule, same
 from coursekit.models.words import WordEmbedding
 from coursekit.positions import LearnedPosition
-from coursekit.quick import QuickStack
 
 UNUSED = ("final_logits_bias", "lm_head.weight")  # what scores words, and is not in their files
 

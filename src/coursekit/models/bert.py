@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import torch
 from torch import Tensor, nn
 
-from coursekit._check import (
+from coursekit._base.checks import (
     check_choice,
     check_ids,
     check_keep,

@@ -17,7 +17,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from coursekit._check import check_choice, check_tensor, check_under, check_whole
+from coursekit._base.checks import check_choice, check_tensor, check_under, check_whole
 from coursekit.models.bert import Bert, BertConfig, initialise
 from coursekit.models.spans import Span, SpanLogits, best_span  # noqa: F401  had their home here
 from coursekit.models.weights import bert as table

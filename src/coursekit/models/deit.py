@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Self
 import torch
 from torch import Tensor, nn
 
-from coursekit._check import check_whole
+from coursekit._base.checks import check_whole
 from coursekit.models.patches import PatchEmbedding
 from coursekit.models.vit import ViT, ViTConfig, check_exported
 from coursekit.models.weights import vit as table

@@ -25,7 +25,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.utils._pytree import register_pytree_node
 
-from coursekit._check import (
+from coursekit._base.checks import (
     check_choice,
     check_images,
     check_least,
@@ -36,7 +36,7 @@ from coursekit._check import (
     readable,
 )
 from coursekit.blocks import AttentionWeights, Stack
-from coursekit.box_ops import Objects
+from coursekit.boxes.geometry import Objects
 from coursekit.models.weights import detr as table
 from coursekit.models.weights.rules import (
     HuggingFace,

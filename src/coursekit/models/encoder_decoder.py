@@ -13,12 +13,12 @@ from __future__ import annotations
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._check import check_keep, check_tokens, readable
+from coursekit._base.checks import check_keep, check_tokens, readable
 from coursekit.blocks import AttentionWeights, Stack
 from coursekit.cache import StackCache
-from coursekit.decoding import State
+from coursekit.decoding.fast_step import QuickStack
+from coursekit.decoding.generation import State
 from coursekit.models.weights.rules import HuggingFace
-from coursekit.quick import QuickStack
 
 
 class EncoderDecoder(HuggingFace):

@@ -19,7 +19,7 @@ from typing import Any, Literal, Self, get_args
 from torch import Tensor, nn
 
 from coursekit import masks
-from coursekit._check import (
+from coursekit._base.checks import (
     check_choice,
     check_keep,
     check_least,
@@ -31,13 +31,13 @@ from coursekit._check import (
 from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import Stack
 from coursekit.cache import StackCache
-from coursekit.decoding import State
+from coursekit.decoding.fast_step import QuickStack
+from coursekit.decoding.generation import State
 from coursekit.models.weights import gpt as gpt_table
 from coursekit.models.weights import llama as llama_table
 from coursekit.models.weights.rules import HuggingFace, Rule, as_mapping, export_state
 from coursekit.models.words import WordEmbedding
 from coursekit.positions import LearnedPosition, NoPosition, Rotary
-from coursekit.quick import QuickStack
 
 Activation = Literal["gelu", "gelu_tanh", "relu", "silu"]
 

@@ -25,7 +25,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor, nn
 
-from coursekit._check import check_share, check_tensor, check_under, check_whole, readable
+from coursekit._base.checks import check_share, check_tensor, check_under, check_whole, readable
 from coursekit.models.gpt import GPT, GPTConfig
 from coursekit.models.weights import gpt as table
 from coursekit.models.weights.rules import HuggingFace, Rule

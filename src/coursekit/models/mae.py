@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Self
 import torch
 from torch import Tensor, nn
 
-from coursekit._check import check_numbers, check_share, check_tensor, check_whole
+from coursekit._base.checks import check_numbers, check_share, check_tensor, check_whole
 from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import Stack
 from coursekit.models.patches import Grid, GridPositions, grid_of, patchify, unpatchify

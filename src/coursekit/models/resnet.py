@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import check_choice, check_images, check_stages, check_whole
+from coursekit._base.checks import check_choice, check_images, check_stages, check_whole
 from coursekit.models.frozen_norm import FrozenBatchNorm2d
 from coursekit.models.weights import resnet as table
 from coursekit.models.weights.rules import HuggingFace, Rule, export_state

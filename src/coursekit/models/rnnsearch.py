@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from coursekit import masks
-from coursekit._check import (
+from coursekit._base.checks import (
     check_choice,
     check_numbers,
     check_share,

@@ -25,7 +25,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.parametrizations import spectral_norm as normalise_spectrally
 
-from coursekit._check import check_choice, check_dtype, check_images, check_tensor, check_whole
+from coursekit._base.checks import (
+    check_choice,
+    check_dtype,
+    check_images,
+    check_tensor,
+    check_whole,
+)
 from coursekit.attention import attention, fused_attention
 from coursekit.kernels import dot
 

@@ -11,7 +11,7 @@ import hashlib
 from importlib.util import find_spec
 from pathlib import Path
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursekit.models.gpt import GPT, GPTConfig
 from coursekit.models.weights.gguf import GGUF, NAMES, llama_config, read_gguf, unpaired
 from coursekit.models.weights.rules import renamed

@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._check import check_numbers, check_whole
+from coursekit._base.checks import check_numbers, check_whole
 
 
 class SpanLogits(NamedTuple):

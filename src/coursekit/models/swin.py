@@ -27,7 +27,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import (
+from coursekit._base.checks import (
     check_images,
     check_least,
     check_positive,

@@ -21,7 +21,7 @@ from typing import Any, Literal, Self, get_args
 
 from torch import Tensor, nn
 
-from coursekit._check import check_choice, check_ids, check_least, check_share, check_whole
+from coursekit._base.checks import check_choice, check_ids, check_least, check_share, check_whole
 from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import Stack
 from coursekit.models.encoder_decoder import EncoderDecoder

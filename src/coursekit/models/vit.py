@@ -19,7 +19,7 @@ from typing import Any, Literal, Self, get_args
 import torch
 from torch import Tensor, nn
 
-from coursekit._check import check_choice, check_images, check_least, check_share, check_whole
+from coursekit._base.checks import check_choice, check_images, check_least, check_share, check_whole
 from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import FeedForward, Stack
 from coursekit.models.patches import (

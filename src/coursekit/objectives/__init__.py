@@ -3,7 +3,7 @@
 `from coursekit.objectives import dpo_loss` works for every name below and loads that one file only.
 """
 
-from coursekit._lazy import lazily
+from coursekit._base.lazy import lazily
 
 HOMES = {  # which module holds a name; the cache keys of the notebooks read this table too
     "hinge_discriminator": "adversarial",

@@ -11,7 +11,7 @@ from __future__ import annotations
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._check import check_tensor
+from coursekit._base.checks import check_tensor
 
 
 def hinge_discriminator(real: Tensor, fake: Tensor) -> Tensor:

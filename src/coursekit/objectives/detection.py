@@ -17,8 +17,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._check import check_least, check_positive
-from coursekit.box_ops import Objects, generalized_iou, to_corners
+from coursekit._base.checks import check_least, check_positive
+from coursekit.boxes.geometry import Objects, generalized_iou, to_corners
 from coursekit.objectives.matcher import HungarianMatcher, stack_targets
 
 

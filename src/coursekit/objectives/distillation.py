@@ -12,7 +12,7 @@ from typing import Literal
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._check import (
+from coursekit._base.checks import (
     check_choice,
     check_labels,
     check_numbers,

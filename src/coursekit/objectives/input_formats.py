@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 import torch
 
-from coursekit._check import check_whole
+from coursekit._base.checks import check_whole
 from coursekit.objectives.next_sentence import (
     Document,
     PairInput,

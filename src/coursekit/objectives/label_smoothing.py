@@ -19,7 +19,7 @@ from collections.abc import Callable
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._check import check_labels, check_number, check_tensor, check_whole, readable
+from coursekit._base.checks import check_labels, check_number, check_tensor, check_whole, readable
 
 IGNORED = -100
 

@@ -17,7 +17,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._check import check_labels, check_number, check_tensor, check_tokens, check_whole
+from coursekit._base.checks import (
+    check_labels,
+    check_number,
+    check_tensor,
+    check_tokens,
+    check_whole,
+)
 from coursekit.objectives.special_tokens import SpecialTokens
 
 IGNORED = -100  # the label of a position that was not chosen, as in torch's cross-entropy

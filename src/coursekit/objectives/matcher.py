@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from coursekit._check import check_number, check_numbers, check_tensor
-from coursekit.box_ops import Objects, check_centres, generalized_iou, to_corners
+from coursekit._base.checks import check_number, check_numbers, check_tensor
+from coursekit.boxes.geometry import Objects, check_centres, generalized_iou, to_corners
 
 
 @dataclass(frozen=True, kw_only=True)

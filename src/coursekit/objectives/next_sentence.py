@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._check import check_labels, check_tensor, check_whole
+from coursekit._base.checks import check_labels, check_tensor, check_whole
 from coursekit.objectives.rows import pad_rows
 from coursekit.objectives.special_tokens import SpecialTokens
 

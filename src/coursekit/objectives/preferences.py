@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._check import (
+from coursekit._base.checks import (
     check_labels,
     check_number,
     check_numbers,

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from coursekit._check import check_whole
+from coursekit._base.checks import check_whole
 
 
 def pad_rows(rows: Sequence[Sequence[int] | Tensor], pad: int) -> Tensor:

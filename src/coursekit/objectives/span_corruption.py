@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from coursekit._check import check_number, check_positive, check_tensor, check_whole
+from coursekit._base.checks import check_number, check_positive, check_tensor, check_whole
 
 
 @dataclass(frozen=True, kw_only=True)

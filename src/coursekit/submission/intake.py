@@ -11,7 +11,7 @@ import json
 from functools import lru_cache
 from typing import Any
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursekit.submission.limits import Limits
 
 CELLS = 5_000  # in a notebook

@@ -14,7 +14,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 
 CODE_STUB = "# YOUR CODE HERE\nraise NotImplementedError()"
 TEXT_STUB = "YOUR ANSWER HERE"

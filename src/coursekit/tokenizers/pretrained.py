@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coursekit.packages import package_folder
+from coursekit._base.packages import package_folder
 from coursekit.tokenizers.byte_bpe import ByteBPE
 from coursekit.tokenizers.wordpiece import WordPiece
 

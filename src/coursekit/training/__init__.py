@@ -3,7 +3,7 @@
 `from coursekit.training import AdamW` works for every name below and loads that one file only.
 """
 
-from coursekit._lazy import lazily
+from coursekit._base.lazy import lazily
 
 HOMES = {  # which module holds a name; the cache keys of the notebooks read this table too
     "Batches": "batches",

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from coursekit._check import check_whole
+from coursekit._base.checks import check_whole
 
 POOL = 32  # so many batches are sorted by length together: more is less padding and less chance
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursekit.training.history import History
 
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from coursekit._check import check_share, check_whole
-from coursekit.box_ops import Objects, to_centres
+from coursekit._base.checks import check_share, check_whole
+from coursekit.boxes.geometry import Objects, to_centres
 from coursekit.models.detr import Detections
 from coursekit.objectives.detection import DetectionLoss
 from coursekit.training.loop import Loss

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from torch import nn
 
-from coursekit._check import check_least, check_number, check_share, check_whole
+from coursekit._base.checks import check_least, check_number, check_share, check_whole
 from coursekit.models.bert import Bert, initialise
 
 Model = TypeVar("Model", bound=nn.Module)

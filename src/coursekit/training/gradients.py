@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor, nn
 
-from coursekit._check import check_least, check_positive, check_tensor
+from coursekit._base.checks import check_least, check_positive, check_tensor
 
 
 @torch.no_grad()

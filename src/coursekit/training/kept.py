@@ -20,7 +20,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import nn
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 
 LARGEST = 4_000_000  # bytes
 ABOUT = ("class", "config_class", "config", "options")  # what header and result both say

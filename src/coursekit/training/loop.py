@@ -26,8 +26,8 @@ from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_
 from torch.optim import Optimizer
 
-from coursekit._check import check_choice, check_positive, check_whole
-from coursekit.errors import CourseError
+from coursekit._base.checks import check_choice, check_positive, check_whole
+from coursekit._base.errors import CourseError
 from coursekit.training.batches import Batches
 from coursekit.training.checkpoint import Checkpoint
 from coursekit.training.display import Display

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
-from coursekit._check import check_least
+from coursekit._base.checks import check_least
 
 
 class AdamW(Optimizer):

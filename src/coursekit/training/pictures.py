@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from coursekit._check import check_numbers, check_share, check_whole
+from coursekit._base.checks import check_numbers, check_share, check_whole
 from coursekit.training.loop import Loss
 
 Labelled = tuple[Tensor, Tensor]

@@ -15,8 +15,8 @@ import torch
 from accelerate import debug_launcher, notebook_launcher
 from accelerate.state import AcceleratorState
 
-from coursekit._check import check_positive
-from coursekit.errors import CourseError
+from coursekit._base.checks import check_positive
+from coursekit._base.errors import CourseError
 
 
 def launch(run: Callable[[], object], processes: int = 1) -> None:

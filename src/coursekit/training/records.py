@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursekit.training.hardware import hardware, versions
 
 if TYPE_CHECKING:  # training/kept.py loads torch, when there is a model

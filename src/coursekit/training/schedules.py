@@ -13,7 +13,7 @@ from collections.abc import Callable
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
-from coursekit._check import check_least, check_positive, check_share, check_whole
+from coursekit._base.checks import check_least, check_positive, check_share, check_whole
 
 Schedule = Callable[[int], float]
 

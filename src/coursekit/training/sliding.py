@@ -14,8 +14,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._check import check_numbers, check_share, check_whole
-from coursekit.box_ops import Objects, iou, non_maximum_suppression, to_corners
+from coursekit._base.checks import check_numbers, check_share, check_whole
+from coursekit.boxes.geometry import Objects, iou, non_maximum_suppression, to_corners
 from coursekit.training.detection import Pictures
 from coursekit.training.loop import Loss
 

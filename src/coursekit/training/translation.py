@@ -15,9 +15,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from coursekit import decoding
-from coursekit._check import check_share, check_whole
+from coursekit._base.checks import check_share, check_whole
 from coursekit.data.verses import Pair
+from coursekit.decoding import generation as decoding
 from coursekit.models.rnnsearch import RNNSearch
 from coursekit.tokenizers.base import Tokenizer
 

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from coursekit._check import check_whole
+from coursekit._base.checks import check_whole
 
 
 def random_windows(

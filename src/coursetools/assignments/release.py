@@ -11,7 +11,7 @@ import copy
 from pathlib import Path
 from typing import Any
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.course import (
     SOURCES,
     private_folder,

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 
 
 def settings_of(folder: Path) -> dict[str, Any]:

@@ -18,7 +18,7 @@ import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 
 TIMEOUT = 300.0  # seconds for npm to fetch the archives
 

@@ -18,8 +18,8 @@ from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
 
-from coursekit.errors import CourseError
-from coursekit.progress import track
+from coursekit._base.errors import CourseError
+from coursekit._base.progress import track
 from coursetools.book import assets
 from coursetools.course import write_whole
 from coursetools.notebooks.imports import source_folder

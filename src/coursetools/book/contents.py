@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 
 LABELLED = re.compile(r"^\(([^()\s]+)\)=\n+(#+) (.+)$", re.MULTILINE)
 HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)

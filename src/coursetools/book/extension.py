@@ -29,9 +29,9 @@ from sphinx.errors import ExtensionError
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from coursekit import address
-from coursekit.errors import CourseError
-from coursekit.progress import track
+from coursekit._base import address
+from coursekit._base.errors import CourseError
+from coursekit._base.progress import track
 from coursetools.book import (
     assets,
     contents,

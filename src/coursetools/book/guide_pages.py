@@ -16,7 +16,7 @@ from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.book import drawings, guides, lecture_map, ways
 from coursetools.book.contents import chapters, parts, sections, title
 from coursetools.book.shown import note_input

@@ -9,7 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 
 Row = TypeVar("Row")
 

@@ -12,7 +12,7 @@ from docutils.statemachine import StringList
 from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.book import lecture_map
 from coursetools.book.drawings import ratio_lines
 from coursetools.book.shown import named_output, note_input

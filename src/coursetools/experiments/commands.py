@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 
 Root = Callable[[argparse.Namespace], Path]
 
@@ -92,7 +92,7 @@ def train(arguments: argparse.Namespace) -> int:
 
 
 def _rehearse(arguments: argparse.Namespace) -> int:
-    from coursekit.progress import track
+    from coursekit._base.progress import track
     from coursetools.experiments.train import find
     from coursetools.notebooks.parameters import parse_settings
 

@@ -32,9 +32,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 from torch.utils.flop_counter import flop_registry, sdpa_backward_flop_count, sdpa_flop_count
 
+from coursekit._base.errors import CourseError
+from coursekit._base.progress import Progress
 from coursekit.data.images import Images
-from coursekit.errors import CourseError
-from coursekit.progress import Progress
 from coursekit.submission.cells import parse_cell
 from coursekit.training import loop, records, translation
 from coursekit.training.batches import POOL, Batches

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursekit.training.records import in_short, unfinished
 from coursetools.course import write_whole
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from coursekit.progress import track
+from coursekit._base.progress import track
 from coursekit.training.hardware import cores
 from coursetools.course import write_whole
 from coursetools.experiments.results import as_text, write_result

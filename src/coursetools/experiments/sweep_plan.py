@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.notebooks.parameters import check_names
 
 PARTS = ("seeds", "fixed", "grid", "run")

@@ -21,7 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursekit.training.hardware import cores
 from coursetools.course import relative, write_whole
 from coursetools.experiments.results import as_text, write_result

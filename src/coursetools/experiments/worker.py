@@ -34,7 +34,7 @@ from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import NBClientEngine, papermill_engines
 from papermill.exceptions import PapermillExecutionError
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursekit.training.records import KEEP, RESULT, SETTINGS
 from coursetools.experiments.live import ANSI, Live
 from coursetools.jobs.pool import THREADS

@@ -12,8 +12,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from coursekit.errors import CourseError
-from coursekit.progress import Progress
+from coursekit._base.errors import CourseError
+from coursekit._base.progress import Progress
 
 Command = Callable[[argparse.Namespace], int]
 Adder = Callable[..., Callable[..., Any]]  # (commands, run, name, text) -> add_argument
@@ -222,7 +222,7 @@ def grade(arguments: argparse.Namespace) -> int:
     """Grade, and print the summary."""
     import json
 
-    from coursekit.progress import track
+    from coursekit._base.progress import track
     from coursetools.grading.running.run import Options, grade_class
 
     asked = (arguments.require or "").replace(",", " ").split()

@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursekit.submission.limits import Limits
 from coursetools.assignments.release import check_beside
 from coursetools.assignments.settings import settings_of

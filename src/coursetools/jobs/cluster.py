@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Self
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 
 CONNECT_SECONDS = 15.0
 AHEAD = 4  # jobs for each thread of the cluster

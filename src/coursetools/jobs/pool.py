@@ -24,7 +24,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 
 GRACE = 10.0  # seconds for a worker to give up its job and end what it started
 STARTS = 3  # workers in a row that may end before they are ready

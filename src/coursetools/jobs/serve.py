@@ -22,7 +22,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.course import quick_imports
 
 PATIENCE = 15.0  # seconds for `stop` to have an effect

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from coursekit import address
+from coursekit._base import address
 from coursetools.course import SOURCES, relative
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.notebooks.needs import packages
 
 SETUP_ID = "setup-colab"

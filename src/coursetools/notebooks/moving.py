@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from coursekit import address
+from coursekit._base import address
 from coursetools.course import relative, write_whole
 from coursetools.notebooks.first_cells import repository
 from coursetools.notebooks.lint import all_notebooks, fix
 
 TEXTS = ("*.md", "*.cff", "*.toml", "*.yml", "book/*.md", "solutions/*.md", "autograder/*.md")
-PACKAGE = "src/coursekit/address.py"
+PACKAGE = "src/coursekit/_base/address.py"
 CONFIG = "_config.yml"
 
 

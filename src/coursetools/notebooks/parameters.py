@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursekit.submission.cells import parse_cell
 
 TAG = "parameters"

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.course import course_root, relative
 from coursetools.jobs.pool import Pool
 from coursetools.notebooks.imports import cache_key
-from coursekit.progress import Progress
+from coursekit._base.progress import Progress
 
 TIMEOUT = 300.0  # seconds for a whole notebook
 WORKER = "coursetools.notebooks.worker"

@@ -28,7 +28,7 @@ from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.course import write_whole
 from coursetools.notebooks.imports import (
     cache_key,

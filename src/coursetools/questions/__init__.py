@@ -6,7 +6,7 @@ assignment grades as it should. `compiling.py` writes what `coursekit.check` nee
 loads nothing.
 """
 
-from coursekit._lazy import lazily
+from coursekit._base.lazy import lazily
 
 HOMES = {  # which module holds a name; no module has the name of what it holds
     "hidden": "question",

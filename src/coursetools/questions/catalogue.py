@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursekit.submission import intake, regions
 from coursetools.assignments.release import source, sources
 from coursetools.course import private_folder

@@ -18,10 +18,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from coursekit._base.errors import CourseError
 from coursekit.check import compiled
 from coursekit.check.compiled import Numbers, packed, unpacked
 from coursekit.check.outcome import Outcome
-from coursekit.errors import CourseError
 from coursetools.course import write_whole
 from coursetools.questions.catalogue import load
 from coursetools.questions.known import Known

@@ -8,11 +8,11 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any
 
+from coursekit._base.errors import CourseError
 from coursekit.check.compare import Difference
 from coursekit.check.compiled import both
 from coursekit.check.fresh import seal, usual_numbers
 from coursekit.check.outcome import Outcome, differ, observe
-from coursekit.errors import CourseError
 from coursetools.questions.alarm import Overtime, alarm
 from coursetools.questions.catalogue import references
 from coursetools.questions.idle import idle

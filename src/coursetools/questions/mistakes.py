@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursekit.submission.forbidden import ATTENTION, BLOCKS, SOFTMAX
 from coursetools.questions.question import Misconception
 from coursetools.questions.wrong import Edit, Whole

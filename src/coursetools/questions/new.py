@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.assignments.release import read, released, source, sources
 from coursetools.course import SOURCES, private_folder, quick_imports, source_folder, write_whole
 from coursetools.notebooks.first_cells import COLAB_TEXT

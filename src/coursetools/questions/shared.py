@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor, nn
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.questions.question import Case
 
 MUTABLE = (Tensor, np.ndarray, nn.Module, list, dict, set, bytearray)

@@ -18,7 +18,7 @@ from functools import cache, cached_property
 from types import ModuleType
 from typing import Any
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.questions import heedless
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.grading.collecting.collect import attempts_of, collect
 from coursetools.grading.collecting.origins import from_exchange, from_folder, from_zip
 from coursetools.grading.collecting.roster import Person, read_csv

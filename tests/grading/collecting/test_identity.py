@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.cli import main
 from coursetools.grading.collecting.collect import attempts_of, collect
 from coursetools.grading.collecting.layouts import File, Refused, sort_out

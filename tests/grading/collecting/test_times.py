@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.cli import main
 from coursetools.grading.collecting.collect import collect
 from coursetools.grading.collecting.origins import from_exchange, from_folder, from_zip

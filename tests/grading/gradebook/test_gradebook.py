@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.grading.collecting.roster import Person, class_list, save
 from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.database import Database

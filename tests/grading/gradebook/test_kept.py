@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.errors import CourseError
-from coursekit.progress import Progress
+from coursekit._base.errors import CourseError
+from coursekit._base.progress import Progress
 from coursetools.cli import main
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.export import export

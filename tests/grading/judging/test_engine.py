@@ -12,8 +12,8 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from coursekit._base.errors import CourseError
 from coursekit.check.probe import after, gradients, module_gradients
-from coursekit.errors import CourseError
 from coursekit.submission.limits import Limits
 from coursetools.grading.judging.attempt import Attempt, Cell
 from coursetools.grading.judging.engine import Engine

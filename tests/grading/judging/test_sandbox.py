@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursekit.submission.limits import Limits
 from coursetools.grading.judging import keeper
 from coursetools.grading.judging.engine import Engine

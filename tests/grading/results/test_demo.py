@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.grading.demo.demo import make_class, make_course, run
 from coursetools.grading.demo.hostile import BROKEN, HOSTILE
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.grading.gradebook.late import LateRule, rule_of
 from coursetools.grading.results.export import export, read_table, remarks
 from coursetools.grading.results.table import as_text, defuse

@@ -13,8 +13,8 @@ from html.parser import HTMLParser
 import psutil
 import pytest
 
-from coursekit.errors import CourseError
-from coursekit.progress import Progress
+from coursekit._base.errors import CourseError
+from coursekit._base.progress import Progress
 from coursetools.grading import text
 from coursetools.grading.results import feedback, pages
 from coursetools.grading.results.feedback import book_address, write_feedback

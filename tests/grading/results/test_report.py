@@ -10,7 +10,7 @@ from datetime import datetime
 
 import pytest
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.grading.results.class_count import count_class, histogram
 from coursetools.grading.results.report import write_report
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.grading.running.run import Options, grade_class
 
 pytest.importorskip("distributed", reason="a cluster needs Dask (distributed)")

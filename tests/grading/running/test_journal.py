@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.grading.running.journal import Entry, Journal
 from coursetools.grading.verdict import CaseVerdict, QuestionVerdict, Verdict
 

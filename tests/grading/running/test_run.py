@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.errors import CourseError
-from coursekit.progress import Progress
+from coursekit._base.errors import CourseError
+from coursekit._base.progress import Progress
 from coursetools.grading.folders import Folders
 from coursetools.grading.running.journal import Journal
 from coursetools.grading.running.run import Options, grade_class

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import PurePosixPath
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.grading.text import one_line
 
 # Canvas: name, LATE, the person's number, the file's number; then the student's own name for it.

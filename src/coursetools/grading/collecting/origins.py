@@ -14,7 +14,7 @@ import zipfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.grading.collecting.layouts import (
     Candidate,
     File,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.grading.collecting import tables
 from coursetools.grading.collecting.layouts import plain_name
 from coursetools.grading.folders import Folders

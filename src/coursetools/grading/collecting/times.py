@@ -11,7 +11,7 @@ from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.grading.collecting import tables
 from coursetools.grading.collecting.roster import MEANING
 

@@ -13,8 +13,8 @@ import sys
 import time
 from pathlib import Path
 
-from coursekit.errors import CourseError
-from coursekit.progress import track
+from coursekit._base.errors import CourseError
+from coursekit._base.progress import track
 from coursetools.grading.demo.invented import Invented, make_class
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.export import export

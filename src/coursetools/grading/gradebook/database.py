@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.course import quick_imports
 from coursetools.grading.folders import Folders
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.course import relative
 from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.database import Database, written

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.assignments.settings import settings_of
 
 DAY = 86400.0

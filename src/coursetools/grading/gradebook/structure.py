@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursekit.submission import intake, regions
 from coursekit.submission.regions import Cell
 from coursetools.assignments.settings import due_of

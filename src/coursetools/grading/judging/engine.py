@@ -13,7 +13,7 @@ import dataclasses
 import time
 from typing import Any, Self
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursekit.submission.intake import Malformed
 from coursekit.submission.limits import Limits
 from coursetools.assignments.rebuild import Rebuilt, rebuild, release_of

@@ -12,8 +12,8 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import replace
 
+from coursekit._base.errors import CourseError
 from coursekit.check.outcome import Outcome
-from coursekit.errors import CourseError
 from coursekit.submission.forbidden import spelled
 from coursetools.grading.judging.asking import Asking, Looking, seen
 from coursetools.grading.judging.attempt import Attempt

@@ -11,7 +11,7 @@ import sys
 import time
 from typing import Any, Self
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursekit.submission.limits import Limits
 from coursetools.grading.judging.process import StudentProcess, WarmDied
 from coursetools.grading.sandbox.plan import Plan, plan

@@ -13,8 +13,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from coursekit.errors import CourseError
-from coursekit.progress import Progress
+from coursekit._base.errors import CourseError
+from coursekit._base.progress import Progress
 from coursetools.grading.collecting.ledger import Ledger
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.outline import Outline, Part, outlines

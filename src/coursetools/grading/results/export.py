@@ -11,7 +11,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.fill import TITLED, Filling
 from coursetools.grading.results.formats import FORMATS

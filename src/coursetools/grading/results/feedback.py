@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from coursekit.errors import CourseError
-from coursekit.progress import Progress, track
+from coursekit._base.errors import CourseError
+from coursekit._base.progress import Progress, track
 from coursetools.grading.folders import Folders
 from coursetools.grading.results import pages
 from coursetools.grading.results.feedback_page import feedback_page

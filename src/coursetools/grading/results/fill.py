@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.grading.collecting import tables
 from coursetools.grading.collecting.collect import numbers_of
 from coursetools.grading.collecting.identify import Names

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from coursekit.progress import Progress, track
+from coursekit._base.progress import Progress, track
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.class_count import ClassCount, count_class, histogram
 from coursetools.grading.results.pages import counted, number, render, write

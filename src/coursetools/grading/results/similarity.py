@@ -19,8 +19,8 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from coursekit.errors import CourseError
-from coursekit.progress import Progress, track
+from coursekit._base.errors import CourseError
+from coursekit._base.progress import Progress, track
 from coursekit.submission import intake
 from coursekit.submission.regions import grade_id, is_solution, release_source
 from coursetools.assignments.release import source

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursetools.grading.verdict import Verdict
 
 SYNC_EVERY = 20  # lines; a killed grader loses none of them, a power cut at most these

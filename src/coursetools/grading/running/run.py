@@ -15,8 +15,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from coursekit.errors import CourseError
-from coursekit.progress import Progress
+from coursekit._base.errors import CourseError
+from coursekit._base.progress import Progress
 from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.autograded import as_file, autograded
 from coursetools.grading.gradebook.database import WAIT

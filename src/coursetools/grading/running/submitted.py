@@ -7,8 +7,8 @@ import os
 from datetime import datetime
 from pathlib import Path
 
-from coursekit.errors import CourseError
-from coursekit.progress import Progress
+from coursekit._base.errors import CourseError
+from coursekit._base.progress import Progress
 from coursetools.course import write_whole
 from coursetools.grading.folders import Folders, read_plain
 from coursetools.grading.running.journal import Place

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 from coursekit.submission.limits import Limits
 from coursetools.grading.folders import read_plain
 from coursetools.grading.gradebook.autograded import as_file, autograded

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 
 
 def package_folder(module: str, requirement: str) -> Path:

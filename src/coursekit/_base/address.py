@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from coursekit.errors import CourseError
+from coursekit._base.errors import CourseError
 
 UNSET = "https://address-not-set.invalid/course"
 UNSET_PAGES = "https://address-not-set.invalid/pages"

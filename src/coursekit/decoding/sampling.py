@@ -11,7 +11,7 @@ import math
 import torch
 from torch import Tensor
 
-from coursekit._check import check_number, check_positive, check_tensor, check_whole
+from coursekit._base.checks import check_number, check_positive, check_tensor, check_whole
 
 
 def greedy(logits: Tensor) -> Tensor:

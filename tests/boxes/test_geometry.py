@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coursekit.box_ops import (
+from coursekit.boxes.geometry import (
     Objects,
     area,
     check_centres,

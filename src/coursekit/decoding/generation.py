@@ -18,10 +18,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._check import check_ids, check_least, check_positive, check_whole
+from coursekit._base.checks import check_ids, check_least, check_positive, check_whole
 from coursekit.cache import StackCache
-from coursekit.choosing import check_scores, greedy, keep_top_k, keep_top_p, sample  # noqa: F401
-from coursekit.quick import QuickStack
+from coursekit.decoding.fast_step import QuickStack
+from coursekit.decoding.sampling import check_scores, greedy, keep_top_k, keep_top_p, sample  # noqa: F401
 
 End = int | Sequence[int] | Tensor | None  # the token, or tokens, after which a text is complete
 SMALLEST = torch.iinfo(torch.int64).min  # a pad token may be any number: -1, -100

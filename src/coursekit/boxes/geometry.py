@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from coursekit._check import check_numbers, check_share
+from coursekit._base.checks import check_numbers, check_share
 
 
 @dataclass(frozen=True, kw_only=True)

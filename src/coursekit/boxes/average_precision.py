@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coursekit.box_ops import Objects, area, check_corners, intersection
+from coursekit.boxes.geometry import Objects, area, check_corners, intersection
 
 THRESHOLDS = np.linspace(0.50, 0.95, 10)
 RECALLS = np.linspace(0, 1, 101)

@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coursekit.average_precision import (
+from coursekit.boxes.average_precision import (
     CAPS,
     RECALLS,
     SIZES,
@@ -19,7 +19,7 @@ from coursekit.average_precision import (
     evaluate,
     match,
 )
-from coursekit.box_ops import Objects
+from coursekit.boxes.geometry import Objects
 
 
 def truth(*rows, crowd=None, areas=None) -> Objects:

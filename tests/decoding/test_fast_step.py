@@ -14,8 +14,8 @@ from torch.nn.utils.parametrizations import weight_norm
 
 from coursekit.blocks import FeedForward, Stack
 from coursekit.cache import StackCache
+from coursekit.decoding.fast_step import QuickStack
 from coursekit.positions import RelativeBias, Rotary
-from coursekit.quick import QuickStack
 
 B, D, H, M = 3, 12, 3, 4
 MASK = torch.tensor([[1, 1, 1, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0, 1, 1, 1, 1, 1]]).bool()

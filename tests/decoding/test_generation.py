@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from coursekit.cache import StackCache
-from coursekit.decoding import (
+from coursekit.decoding.generation import (
     State,
     _stay,
     beam_search,
