@@ -133,6 +133,10 @@ def test_every_part_can_be_removed(norm, residual, parts):
         assert (part in kinds) == present
 
 
+def around(residual, x, sublayer):
+    return residual.after(x, sublayer(residual.before(x)))
+
+
 def test_placements_are_their_formulas():
     torch.manual_seed(0)
     x = torch.randn(2, 5, D)
@@ -145,10 +149,10 @@ def test_placements_are_their_formulas():
         "none": x + f(x),
     }
     for norm, y in want.items():
-        torch.testing.assert_close(Residual(width=D, norm=norm)(x, f), y)
-    both = Residual(width=D, norm="normformer", after=True)(x, f)
+        torch.testing.assert_close(around(Residual(width=D, norm=norm), x, f), y)
+    both = around(Residual(width=D, norm="normformer", outer=True), x, f)
     torch.testing.assert_close(both, x + normalise(f(normalise(x))))
-    bare = Residual(width=D, norm="post", keep=False)(x, f)
+    bare = around(Residual(width=D, norm="post", keep=False), x, f)
     torch.testing.assert_close(bare, normalise(f(x)))
 
 
@@ -351,12 +355,12 @@ def test_drop_path_skips_whole_sequences_and_keeps_the_mean():
     torch.manual_seed(0)
     part = Residual(width=4, norm="none", drop_path=0.25)
     x = torch.zeros(4000, 3, 4)
-    change = part(x, lambda x: x + 1)
+    change = part.after(x, x + 1)
     rows = change.flatten(1)
     assert bool((rows == rows[:, :1]).all())  # a sequence skips as a whole
     assert set(rows[:, 0].tolist()) == {0.0, float(torch.tensor(1 / 0.75))}
     assert abs(rows.mean() - 1) < 5 * (0.25 / 0.75 / 4000) ** 0.5
-    torch.testing.assert_close(part.eval()(x, lambda x: x + 1), x + 1)
+    torch.testing.assert_close(part.eval().after(x, x + 1), x + 1)
     stack = Stack(depth=3, width=8, heads=2, drop_path=0.2)
     rates = [block.feed_residual.drop_path for block in stack.blocks]
     assert rates == pytest.approx([0, 0.1, 0.2])

@@ -26,11 +26,11 @@ Norm = Literal["post", "pre", "normformer", "dlcl", "none"]
 
 
 class Residual(nn.Module):
-    """x and what a sublayer makes of it, with the norm where `norm` puts it.
+    """What a sublayer reads of x, and the sum of both, with the norm where `norm` puts it.
 
     post        LayerNorm(x + f(x))             Vaswani et al. (2017)
     pre, dlcl   x + f(LayerNorm(x))             easier to train when deep
-    normformer  x + LayerNorm(f(LayerNorm(x)))  Shleifer et al. (2021); `after` adds the outer one
+    normformer  x + LayerNorm(f(LayerNorm(x)))  Shleifer et al. (2021); `outer` adds the outer one
     none        x + f(x)
 
     `keep=False` leaves the x in front out, which is how rank collapse is provoked. `drop_path` is
@@ -45,7 +45,7 @@ class Residual(nn.Module):
         norm: Norm,
         dropout: float = 0.0,
         keep: bool = True,
-        after: bool = False,
+        outer: bool = False,
         eps: float = 1e-5,
         rms_norm: bool = False,
         drop_path: float = 0.0,
@@ -59,16 +59,18 @@ class Residual(nn.Module):
         self.dropout = nn.Dropout(dropout)
         normalise = partial(make_norm, width, rms=rms_norm, eps=eps)
         self.norm = nn.Identity() if norm == "none" else normalise()
-        self.after = normalise() if after else nn.Identity()
+        self.outer_norm = normalise() if outer else nn.Identity()
 
-    def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        """x (B, T, D) -> (B, T, D)."""
-        if self.placement == "post":
-            return self.norm(self._add(x, sublayer(x)))
-        return self._add(x, self.after(sublayer(self.norm(x))))
+    def before(self, x: Tensor) -> Tensor:
+        """x (B, T, D) -> (B, T, D), what the sublayer reads."""
+        return x if self.placement == "post" else self.norm(x)
+
+    def after(self, x: Tensor, change: Tensor) -> Tensor:
+        """x and the sublayer's `change`, (B, T, D) each -> (B, T, D), their sum."""
+        x = self._add(x, self.dropout(self.outer_norm(change)))
+        return self.norm(x) if self.placement == "post" else x
 
     def _add(self, x: Tensor, change: Tensor) -> Tensor:
-        change = self.dropout(change)
         if self.training and self.drop_path:
             stays = 1 - self.drop_path
             chosen = torch.rand(len(x), *[1] * (x.ndim - 1), device=x.device) < stays  # (B, 1, 1)
@@ -141,11 +143,11 @@ class Block(nn.Module):
         }
         if self_attention:
             self.self_attention = MultiHeadAttention(**attend, rotary=rotary)
-            self.self_residual = Residual(**add, after=former)
+            self.self_residual = Residual(**add, outer=former)
             self.head_scale = nn.Parameter(torch.ones(heads)) if former else None
         if cross_attention:
             self.cross_attention = MultiHeadAttention(**attend)
-            self.cross_residual = Residual(**add, after=former)
+            self.cross_residual = Residual(**add, outer=former)
         if feed_forward:
             self.feed_forward = FeedForward(
                 width=width,
@@ -191,37 +193,37 @@ class Block(nn.Module):
             given = "no memory was given" if memory is None else "a memory was given"
             raise ValueError(f"the block {has} cross-attention, but {given}")
         own = cross = None
-
-        def look_at_itself(x: Tensor) -> Tensor:
-            nonlocal own
-            asks = {"query": x} if positions is None else _placed(x, positions)
-            scale = self.head_scale
-            heads = scale if head_mask is None else head_mask * (1 if scale is None else scale)
-            out = self.self_attention(
-                **asks, mask=mask, causal=causal, bias=bias, head_mask=heads, places=places,
-                cache=cache, return_weights=return_weights,
-            )  # fmt: skip
-            out, own = out if return_weights else (out, None)
-            return out
-
-        def look_at_memory(x: Tensor) -> Tensor:
-            nonlocal cross
-            out = self.cross_attention(
-                x if positions is None else x + positions,
+        if hasattr(self, "self_attention"):
+            if self.head_scale is not None:
+                head_mask = self.head_scale if head_mask is None else head_mask * self.head_scale
+            y = self.self_residual.before(x)  # (B, T, D)
+            y = self.self_attention(
+                **({"query": y} if positions is None else _placed(y, positions)),
+                mask=mask,
+                causal=causal,
+                bias=bias,
+                head_mask=head_mask,
+                places=places,
+                cache=cache,
+                return_weights=return_weights,
+            )
+            y, own = y if return_weights else (y, None)
+            x = self.self_residual.after(x, y)  # (B, T, D)
+        if hasattr(self, "cross_attention"):
+            y = self.cross_residual.before(x)
+            y = self.cross_attention(
+                y if positions is None else y + positions,
                 memory if memory_positions is None else memory + memory_positions,
                 memory,
-                mask=memory_mask, cache=memory_cache, return_weights=return_weights,
-            )  # fmt: skip
-            out, cross = out if return_weights else (out, None)
-            return out
-
-        if hasattr(self, "self_attention"):
-            x = self.self_residual(x, look_at_itself)
-        if hasattr(self, "cross_attention"):
-            x = self.cross_residual(x, look_at_memory)
+                mask=memory_mask,
+                cache=memory_cache,
+                return_weights=return_weights,
+            )
+            y, cross = y if return_weights else (y, None)
+            x = self.cross_residual.after(x, y)
         if hasattr(self, "feed_forward"):
-            # A function and no module: Accelerate moves the modules among a module's arguments.
-            x = self.feed_residual(x, lambda x: self.feed_forward(x))
+            y = self.feed_forward(self.feed_residual.before(x))
+            x = self.feed_residual.after(x, y)
         return (x, AttentionWeights(own, cross)) if return_weights else x
 
 

@@ -153,7 +153,7 @@ TAMPERING = {
     "a linear for a norm": lambda net: setattr(net, "final", nn.Linear(D, D).double()),
     "another placement": lambda net: setattr(net.blocks[1].feed_residual, "placement", "post"),
     "a norm after": lambda net: setattr(
-        net.blocks[0].self_residual, "after", nn.LayerNorm(D).double()
+        net.blocks[0].self_residual, "outer_norm", nn.LayerNorm(D).double()
     ),
     "head scale": head_scale,
     "parametrization": parametrized,

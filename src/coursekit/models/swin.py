@@ -259,19 +259,11 @@ class SwinBlock(nn.Module):
 
     def forward(self, x: Tensor, *, return_weights: bool = False) -> Tensor | tuple[Tensor, Tensor]:
         """x (B, R, C, D) -> (B, R, C, D), and the weights (B, W, H, M², M²) on request."""
-        weights = None
-
-        def look(x: Tensor) -> Tensor:
-            nonlocal weights
-            if not return_weights:
-                return self.attention(x)
-            x, weights = self.attention(x, return_weights=True)
-            return x
-
-        # Functions and no modules: Accelerate moves the modules among a module's arguments.
-        x = self.attention_residual(x, look)
-        cells = self.feed_residual(x.flatten(1, 2), lambda x: self.feed_forward(x))  # (B, R·C, D)
-        x = cells.unflatten(1, x.shape[1:3])  # (B, R, C, D)
+        y = self.attention(self.attention_residual.before(x), return_weights=return_weights)
+        y, weights = y if return_weights else (y, None)
+        x = self.attention_residual.after(x, y)  # (B, R, C, D)
+        y = self.feed_forward(self.feed_residual.before(x).flatten(1, 2))  # (B, R·C, D)
+        x = self.feed_residual.after(x, y.unflatten(1, x.shape[1:3]))  # (B, R, C, D)
         return (x, weights) if return_weights else x
 
 
