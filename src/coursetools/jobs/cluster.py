@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any, Self
 
 from coursekit._base.errors import CourseError
@@ -77,7 +78,8 @@ class Cluster:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.client.close(timeout=2)
+        with suppress(TimeoutError):  # of a scheduler that is busy, or gone; the answers are here
+            self.client.close(timeout=2)
 
 
 def _failed(error: BaseException) -> dict[str, Any]:
