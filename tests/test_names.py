@@ -6,10 +6,12 @@ import re
 import subprocess
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+import coursekit
 from coursetools.notebooks.imports import closure, imports_of_cells
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -188,6 +190,15 @@ def test_a_file_is_had_from_the_package_and_what_is_nowhere_is_not():
     with pytest.raises(ImportError, match="cannot import name 'Bret'"):
         exec("from coursekit import Bret")
     assert not hasattr(import_module("coursekit"), "Bret")
+
+
+@pytest.mark.parametrize("name", coursekit.MOVED)
+def test_a_module_that_has_moved_says_where_it_went(name):
+    there = coursekit.MOVED[name]
+    assert find_spec(there) is not None
+    for line in (f"import coursekit.{name}", f"from coursekit import {name}"):
+        with pytest.raises(ImportError, match=re.escape(f"has moved: it is {there} now")):
+            exec(line)
 
 
 def test_weights_are_read_from_where_the_models_are():
