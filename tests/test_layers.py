@@ -33,7 +33,7 @@ LAYERS = {
         "blocks",
         "cost",
     ],
-    2: ["models", "tokenizers", "decoding", "objectives", "boxes"],
+    2: ["models", "plain", "tokenizers", "decoding", "objectives", "boxes"],
     3: ["data", "training", "analysis", "figures"],
     4: ["submission"],
     5: ["check", "exercises"],  # which is its old name

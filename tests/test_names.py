@@ -20,6 +20,7 @@ PACKAGES = [
     "decoding",
     "boxes",
     "models",
+    "plain",
     "tokenizers",
     "objectives",
     "training",

@@ -44,8 +44,8 @@ def __getattr__(name: str) -> object:
         from pathlib import Path
 
         here, line = Path(__file__).parent, re.compile(rf"^(?:class|def) {name}\b", re.MULTILINE)
-        rooms = ["decoding", "boxes", "models", "tokenizers", "objectives", "training", "data"]
-        rooms += ["figures", "analysis"]
+        rooms = ["decoding", "boxes", "models", "plain", "tokenizers", "objectives", "training"]
+        rooms += ["data", "figures", "analysis"]
         files = sorted(file for room in ["", *rooms] for file in (here / room).glob("*.py"))
         homes = [file.relative_to(here) for file in files if line.search(file.read_text("utf-8"))]
         if homes and not any((here / name).with_suffix(kind).exists() for kind in ("", ".py")):

@@ -83,7 +83,6 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "ResNetConfig": "resnet",
     "DETR": "detr",
     "DETRConfig": "detr",
-    "PlainDETR": "detr_plain",
     "Detector": "detector",
 }
 

@@ -4,7 +4,7 @@ A backbone makes a feature map of the image, an encoder lets its places look at 
 decoder lets Q learned *object queries* look at the map and at each other, and each query says one
 class (or "no object") and one box. No anchors, no suppression of duplicates: the loss matches
 queries and objects one to one (`coursekit.objectives.detection`). The same on one page, without
-padding, is `detr_plain.py`. The book explains it in "DETR".
+padding, is `plain/detr.py`. The book explains it in "DETR".
 
 What differs from Vaswani et al. (2017): positions are added to queries and keys at *every*
 attention, never to values; the decoder writes all objects at once, so nothing is masked but padding

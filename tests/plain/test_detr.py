@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch import nn
 
-from coursekit.models import detr_plain
 from coursekit.models.detr import DETR, DETRConfig
-from coursekit.models.detr_plain import PlainDETR
 from coursekit.models.resnet import ResNet, ResNetConfig
+from coursekit.plain import detr as detr_plain
+from coursekit.plain.detr import PlainDETR
 
 SIZES = {"classes": 3, "queries": 4, "channels": 8, "width": 16, "heads": 2, "hidden": 24}
 RESNET = ResNetConfig(block="basic", depths=(1, 1), width=4, classes=0, frozen_norm=True)
