@@ -169,7 +169,7 @@ def _requirements(root: Path | None) -> dict[str, list[str]]:
 
 def _sandbox() -> Check:
     """Which layers of the grader's sandbox hold here; a throwaway process tries them."""
-    from coursetools.grading.judging.keeper import available
+    from coursetools.grading.judging.fork_server import available
     from coursetools.grading.sandbox.plan import HELD
 
     try:

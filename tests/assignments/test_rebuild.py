@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from coursekit.submission.intake import Malformed
+from coursekit.submission.parsing import Malformed
 from coursetools.assignments.matching import BY_PLACE
 from coursetools.assignments.rebuild import rebuild, release_of
 

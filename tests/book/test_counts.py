@@ -17,7 +17,7 @@ from coursekit.check import compiled
 from coursekit.data.commands import commands, phrases, split_commands
 from coursekit.data.splits import SHARES
 from coursekit.data.verses import verses
-from coursekit.decoding.generation import fast_step as quick
+from coursekit.decoding import fast_step as quick
 from coursekit.models import GPT, GPTConfig
 from coursekit.tokenizers import unigram
 from coursekit.training.translation import LONGER

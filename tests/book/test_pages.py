@@ -18,7 +18,7 @@ from coursetools.book import assets, guides
 from coursetools.book.build import build_book, pages
 from coursetools.book.contents import chapters, sections, title
 from coursetools.doctor import find_chromium
-from coursetools.notebooks.first_cells import repository
+from coursetools.notebooks.header_cells import repository
 from coursetools.notebooks.imports import read_notebook
 from coursetools.notebooks.run import executed_copy, lecture_notebooks, run_notebooks, stale
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.check import handin, whereabouts
+from coursekit.check import handin, notebook_path
 from coursekit.submission.limits import Limits
 from coursetools.assignments.release import released, source
 
@@ -234,12 +234,12 @@ def test_where_the_notebook_is(tmp_path, monkeypatch, capsys):
     assert "There is no file nowhere.ipynb" in capsys.readouterr().out
     mine, other = tmp_path / "mine.ipynb", tmp_path / "other.ipynb"
     mine.write_text("{}")
-    assert whereabouts.this_notebook({}) == mine  # the only one here
+    assert notebook_path.this_notebook({}) == mine  # the only one here
     other.write_text("{}")
-    assert whereabouts.this_notebook({}) is None
-    assert whereabouts.this_notebook({"__vsc_ipynb_file__": str(other)}) == other
+    assert notebook_path.this_notebook({}) is None
+    assert notebook_path.this_notebook({"__vsc_ipynb_file__": str(other)}) == other
     monkeypatch.setenv("JPY_SESSION_NAME", "folder/other.ipynb")  # as older servers say it
-    assert whereabouts.this_notebook({}) == other
+    assert notebook_path.this_notebook({}) == other
 
 
 def test_colab_is_asked_and_may_fail(monkeypatch, tmp_path):
@@ -250,17 +250,17 @@ def test_colab_is_asked_and_may_fail(monkeypatch, tmp_path):
     google.colab = colab
     monkeypatch.setitem(sys.modules, "google", google)
     monkeypatch.setitem(sys.modules, "google.colab", colab)
-    assert whereabouts.this_notebook({}) is None  # no such module any more
+    assert notebook_path.this_notebook({}) is None  # no such module any more
     notebook = {"cells": [], "nbformat": 4}
     colab._message = types.SimpleNamespace(
         blocking_request=lambda request, timeout_sec: {"ipynb": notebook}
     )
-    found = whereabouts.this_notebook({})
+    found = notebook_path.this_notebook({})
     assert json.loads(found.read_text()) == notebook
     found.unlink()
     found.parent.rmdir()
     colab._message.blocking_request = lambda request, timeout_sec: None  # it did not answer
-    assert whereabouts.this_notebook({}) is None
+    assert notebook_path.this_notebook({}) is None
 
 
 @pytest.mark.parametrize(

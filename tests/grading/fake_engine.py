@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coursekit._base.errors import CourseError
-from coursekit.submission.intake import Malformed
+from coursekit.submission.parsing import Malformed
 from coursetools.assignments.rebuild import rebuild
 from coursetools.grading.verdict import CaseVerdict, QuestionVerdict, Verdict
 

@@ -6,7 +6,7 @@ from torch import nn
 
 from coursekit.analysis.receptive import depends_on
 from coursekit.models.sagan import Discriminator, Generator, GeneratorConfig, ResidualBlock2d
-from coursekit.training.kept import pack
+from coursekit.training.saved_model import pack
 
 
 def painter(middle="attention", gamma=0.7, **changes) -> Generator:

@@ -28,7 +28,7 @@ from coursekit.data.scenes import CLASSES, OTHERS, PHOTOS
 from coursekit.submission.cells import parse_cell
 from coursetools.notebooks.imports import read_notebook
 from coursetools.notebooks.moving import move
-from coursetools.notebooks.needs import packages
+from coursetools.notebooks.data_packages import packages
 from coursetools.notebooks.run import lecture_notebooks
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,12 +9,12 @@ import pytest
 import torch
 from equal_forms import EQUAL, MOVED
 
-from coursekit.check.fresh import usual_numbers
+from coursekit.check.determinism import usual_numbers
 from coursekit.check.outcome import observe
 from coursetools.questions import catalogue
 from coursetools.questions.audit import share
-from coursetools.questions.idle import instead
 from coursetools.questions.known import Known
+from coursetools.questions.trivial_answers import instead
 from coursetools.questions.wrong import Edit
 
 LARGE = 100

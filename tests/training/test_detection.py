@@ -15,7 +15,7 @@ from coursekit.training.detection import (
     random_mirror,
     set_loss,
 )
-from coursekit.training.kept import pack
+from coursekit.training.saved_model import pack
 
 OFF = {"dropout": 0.0, "attention_dropout": 0.0, "hidden_dropout": 0.0}
 RESNET = {"block": "basic", "depths": [1, 1], "width": 4}

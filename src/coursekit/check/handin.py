@@ -21,7 +21,7 @@ from typing import Any
 from coursekit._base.errors import CourseError
 from coursekit.check.compiled import CompiledAssignment, CompiledQuestion, load, names
 from coursekit.check.rehearsal import Ran, rehearse
-from coursekit.submission import forbidden, intake, regions
+from coursekit.submission import forbidden, parsing, regions
 from coursekit.submission.cells import parse_cell
 from coursekit.submission.limits import Limits
 
@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def submit_check(notebook: str | Path | None = None) -> Report | None:
     """Say what a grader will find in this notebook; `notebook` is its file, if it must be told."""
-    from coursekit.check.whereabouts import this_notebook, unsaved
+    from coursekit.check.notebook_path import this_notebook, unsaved
 
     globals_ = sys._getframe(1).f_globals
     try:
@@ -116,8 +116,8 @@ def look_at(
     report = Report(path.name)
     data = path.read_bytes()
     try:
-        notebook = intake.read(data, limits)
-    except intake.Malformed as error:
+        notebook = parsing.read(data, limits)
+    except parsing.Malformed as error:
         report.mend.append(f"{error.reason}; {error.hint}" if error.hint else error.reason)
         return report
     cells = notebook["cells"]
@@ -152,8 +152,8 @@ def _which(cells: list[dict[str, Any]]) -> CompiledAssignment | None:
 
 def _assignment(path: Path) -> CompiledAssignment | None:
     try:
-        return _which(intake.read(path.read_bytes())["cells"])
-    except intake.Malformed:
+        return _which(parsing.read(path.read_bytes())["cells"])
+    except parsing.Malformed:
         return None
 
 
@@ -308,8 +308,8 @@ def _performance(
 
 def _count(path: Path) -> int:
     try:
-        cells = intake.read(path.read_bytes())["cells"]
-    except intake.Malformed:
+        cells = parsing.read(path.read_bytes())["cells"]
+    except parsing.Malformed:
         return 0
     return sum(cell["cell_type"] == "code" for cell in cells)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from coursekit.check.compare import Difference, same
-from coursekit.check.fresh import copied, same_chance
+from coursekit.check.determinism import copied, same_chance
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,10 @@ from torch import Tensor, nn
 
 from coursekit._base.checks import check_ids, check_least, check_share, check_whole, readable
 from coursekit.blocks import Stack
+from coursekit.models.embedding import WordEmbedding
 from coursekit.models.encoder_decoder import EncoderDecoder
 from coursekit.models.weights import bart as table
 from coursekit.models.weights.rules import Rule, as_mapping
-from coursekit.models.words import WordEmbedding
 from coursekit.positions import LearnedPosition
 
 FIRST_PLACE = 2  # of a real token in the table of positions

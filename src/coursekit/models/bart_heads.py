@@ -21,11 +21,11 @@ from coursekit.cache import StackCache
 from coursekit.decoding.fast_step import QuickStack
 from coursekit.decoding.generation import State
 from coursekit.models.bart import FIRST_PLACE, Bart, BartConfig, block_of, initialise, placed
+from coursekit.models.embedding import WordEmbedding
 from coursekit.models.encoder_decoder import padding_mask, real_tokens, shift_right
 from coursekit.models.spans import SpanLogits
 from coursekit.models.weights import bart as table
 from coursekit.models.weights.rules import HuggingFace, Rule, same
-from coursekit.models.words import WordEmbedding
 from coursekit.positions import LearnedPosition
 
 UNUSED = ("final_logits_bias", "lm_head.weight")  # what scores words, and is not in their files

@@ -32,9 +32,9 @@ from coursekit._base.checks import (
 )
 from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import Stack
+from coursekit.models.embedding import WordEmbedding
 from coursekit.models.weights import bert as table
 from coursekit.models.weights.rules import HuggingFace, Rule, as_mapping, same
-from coursekit.models.words import WordEmbedding
 
 Activation = Literal["gelu", "gelu_tanh", "relu"]
 

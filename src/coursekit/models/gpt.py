@@ -33,10 +33,10 @@ from coursekit.blocks import Stack
 from coursekit.cache import StackCache
 from coursekit.decoding.fast_step import QuickStack
 from coursekit.decoding.generation import State
+from coursekit.models.embedding import WordEmbedding
 from coursekit.models.weights import gpt as gpt_table
 from coursekit.models.weights import llama as llama_table
 from coursekit.models.weights.rules import HuggingFace, Rule, as_mapping, export_state
-from coursekit.models.words import WordEmbedding
 from coursekit.positions import LearnedPosition, NoPosition, Rotary
 
 Activation = Literal["gelu", "gelu_tanh", "relu", "silu"]

@@ -24,10 +24,10 @@ from torch import Tensor, nn
 from coursekit._base.checks import check_choice, check_ids, check_least, check_share, check_whole
 from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import Stack
+from coursekit.models.embedding import WordEmbedding
 from coursekit.models.encoder_decoder import EncoderDecoder
 from coursekit.models.weights import t5 as table
 from coursekit.models.weights.rules import Rule, as_mapping
-from coursekit.models.words import WordEmbedding
 from coursekit.positions import RelativeBias
 
 Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]

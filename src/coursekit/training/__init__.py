@@ -14,7 +14,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "random_mirror": "detection",
     "set_loss": "detection",
     "detect": "detection",
-    "Display": "display",
+    "Display": "progress_bar",
     "layer_rates": "finetuning",
     "fresh_top": "finetuning",
     "expected_best": "finetuning",

@@ -30,9 +30,9 @@ from coursekit._base.checks import check_choice, check_positive, check_whole
 from coursekit._base.errors import CourseError
 from coursekit.training.batches import Batches
 from coursekit.training.checkpoint import Checkpoint
-from coursekit.training.display import Display
 from coursekit.training.history import History
 from coursekit.training.interrupts import interrupts_wait
+from coursekit.training.progress_bar import Display
 from coursekit.training.schedules import Schedule, attach, constant
 
 Loss = Callable[[Any, Any], tuple[Tensor, Tensor | int]]

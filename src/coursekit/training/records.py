@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from coursekit._base.errors import CourseError
 from coursekit.training.hardware import hardware, versions
 
-if TYPE_CHECKING:  # training/kept.py loads torch, when there is a model
+if TYPE_CHECKING:  # training/saved_model.py loads torch, when there is a model
     from torch import nn
 
 RESULT = "application/vnd.coursekit.result+json"
@@ -153,7 +153,7 @@ def record(
     lines += [f"| {name} | {in_short(value)} |" for name, value in result["metrics"].items()]
     result |= {"hardware": hardware(), "versions": versions()}
     if model is not None:
-        from coursekit.training.kept import pack
+        from coursekit.training.saved_model import pack
 
         content, result["model"] = pack(model)
         if os.environ.get(KEEP):
@@ -223,7 +223,7 @@ def trained(name: str, start: Path | str = ".") -> nn.Module:
 
     It is of the best profile that keeps one. A file that is not the one of the result is refused.
     """
-    from coursekit.training.kept import unpack
+    from coursekit.training.saved_model import unpack
 
     command = f"coursekit train {name} --profile cpu"
     file, content = _best(name, "", start, command, needs="model")

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from coursekit.submission import intake, regions
+from coursekit.submission import parsing, regions
 from coursekit.submission.regions import Cell
-from coursetools.assignments import around
-from coursetools.assignments.turned import turned_back
+from coursetools.assignments import evasions
+from coursetools.assignments.converted_cells import turned_back
 
 BY_PLACE = "some cells had lost their names and were matched by their order and content"
 
@@ -41,7 +41,7 @@ class Release:
 @lru_cache(maxsize=8)
 def released(text: str) -> Release:
     """Return an instructor's notebook, given as the text of its file, as students get it."""
-    source = intake.master(text)
+    source = parsing.master(text)
     cells = []
     for cell in source["cells"]:
         released = {
@@ -72,7 +72,7 @@ def released(text: str) -> Release:
         words=[regions.words(cell["source"]) for cell in cells],
         metadata=metadata,
         sources=frozenset(cell["source"] for cell in cells),
-        usual=frozenset(way for cell in cells for way in around.around(cell["source"])),
+        usual=frozenset(way for cell in cells for way in evasions.around(cell["source"])),
     )
 
 

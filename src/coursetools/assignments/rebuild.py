@@ -15,10 +15,10 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from coursekit.submission import intake, regions
+from coursekit.submission import parsing, regions
 from coursekit.submission.limits import Limits
 from coursekit.submission.regions import Cell
-from coursetools.assignments import around
+from coursetools.assignments import evasions
 from coursetools.assignments.matching import Matching, Release, answerable, released
 
 STOPS_EXECUTION = {"skip-execution", "raises-exception"}  # tags that Jupyter's tools act upon
@@ -50,7 +50,7 @@ def rebuild(
     The notebook has the form of the release: no solution and no hidden test is in it.
     """
     if not isinstance(submission, dict):
-        submission = intake.read(submission, limits)
+        submission = parsing.read(submission, limits)
     return _Rebuilding(released(master.notebook), submission["cells"]).result()
 
 
@@ -97,7 +97,7 @@ class _Rebuilding(Matching):
             "nbformat_minor": 5,
         }
         codes = [cell["source"] if cell["cell_type"] == "code" else "" for cell in cells]
-        self.flags += around.flags(codes, self.release.sources, self.release.usual)
+        self.flags += evasions.flags(codes, self.release.sources, self.release.usual)
         return Rebuilt(notebook, answers, list(dict.fromkeys(flags + self.flags)))
 
     def _kept_source(self, at: int) -> str:

@@ -35,12 +35,12 @@ from coursekit._base.progress import track
 from coursetools.book import (
     assets,
     contents,
+    dependencies,
     drawings,
     guide_pages,
     guides,
     lecture_map,
     read,
-    shown,
     tables,
     ways,
 )
@@ -61,9 +61,9 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("config-inited", use_local_scripts)
     app.connect("config-inited", lead_nowhere_without_address)
     app.connect("builder-inited", execute_notebooks)
-    app.connect("env-get-outdated", shown.outdated_pages)
-    app.connect("env-purge-doc", shown.forget_inputs)
-    app.connect("env-merge-info", shown.merge_inputs)
+    app.connect("env-get-outdated", dependencies.outdated_pages)
+    app.connect("env-purge-doc", dependencies.forget_inputs)
+    app.connect("env-merge-info", dependencies.merge_inputs)
     app.connect("source-read", read_executed)
     app.connect("doctree-read", note_glue)
     app.connect("doctree-read", describe_images)
@@ -80,7 +80,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("way-picture", guide_pages.WayPicture)
     app.add_directive("way-routes", guide_pages.WayRoutes)
     app.add_directive("attention-picture", guide_pages.AttentionPicture)
-    modules = contents, drawings, guide_pages, guides, lecture_map, read, shown, tables, ways
+    modules = contents, drawings, guide_pages, guides, lecture_map, read, dependencies, tables, ways
     files = [__file__, *(module.__file__ for module in modules)]
     own = b"".join(Path(file).read_bytes() for file in files)
     return {
@@ -163,7 +163,7 @@ def read_executed(app: Sphinx, docname: str, content: list[str]) -> None:
     if path.suffix != ".ipynb" or path not in lecture_notebooks(Path(app.srcdir)):
         return
     copy = executed_copy(path)
-    shown.note_input(app.env, docname, copy)
+    dependencies.note_input(app.env, docname, copy)
     # myst-nb leaves the old file in place when a notebook no longer glues anything.
     glued = Path(app.outdir).parent / "jupyter_execute" / f"{docname}.glue.json"
     glued.unlink(missing_ok=True)
@@ -175,7 +175,7 @@ def note_glue(app: Sphinx, doctree: nodes.document) -> None:
     for node in doctree.findall(PendingGlueReference):
         path = Path(app.env.doc2path(node.refdoc))
         if path.suffix == ".ipynb":
-            shown.note_input(app.env, app.env.docname, executed_copy(path))
+            dependencies.note_input(app.env, app.env.docname, executed_copy(path))
 
 
 def describe_images(app: Sphinx, doctree: nodes.document) -> None:
@@ -184,7 +184,7 @@ def describe_images(app: Sphinx, doctree: nodes.document) -> None:
     if path.suffix != ".ipynb" or not executed_copy(path).is_file():
         return
     alts = {}
-    for output in shown.outputs(executed_copy(path)):
+    for output in dependencies.outputs(executed_copy(path)):
         alt = output.get("metadata", {}).get("image/png", {}).get("alt")
         if alt and "image/png" in output.get("data", {}):
             png = base64.b64decode(output["data"]["image/png"])
@@ -217,7 +217,7 @@ class NotebookFigure(Figure, SphinxDirective):
                 "notebook-figure needs notebook.ipynb::figure, a :name: and a caption, "
                 f"but found {self.arguments[0]!r}, {self.options} and {len(self.content)} lines"
             )
-        stem, name, output = shown.named_output(self, "figure", "image/png")
+        stem, name, output = dependencies.named_output(self, "figure", "image/png")
         png = base64.b64decode(output["data"]["image/png"])
         picture = Path(self.env.app.outdir).parent / "figures" / f"{stem}-{name}.png"
         if not picture.is_file() or picture.read_bytes() != png:

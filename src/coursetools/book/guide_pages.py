@@ -19,7 +19,7 @@ from sphinx.util.docutils import SphinxDirective
 from coursekit._base.errors import CourseError
 from coursetools.book import drawings, guides, lecture_map, ways
 from coursetools.book.contents import chapters, parts, sections, title
-from coursetools.book.shown import note_input
+from coursetools.book.dependencies import note_input
 
 TRANSLATION = Path("results", "translation", "cpu.json")
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")

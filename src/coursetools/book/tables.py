@@ -14,8 +14,8 @@ from sphinx.util.docutils import SphinxDirective
 
 from coursekit._base.errors import CourseError
 from coursetools.book import lecture_map
+from coursetools.book.dependencies import named_output, note_input
 from coursetools.book.drawings import ratio_lines
-from coursetools.book.shown import named_output, note_input
 from coursetools.notebooks.imports import source_folder
 from coursetools.notebooks.run import executed_copy, executed_folder, lecture_notebooks, read_record
 

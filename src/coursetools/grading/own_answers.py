@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 
-from coursekit.submission import intake, regions
+from coursekit.submission import parsing, regions
 from coursetools.grading.fingerprints import fingerprints
 from coursetools.questions.question import Assignment
 from coursetools.questions.wrong import source_of
@@ -42,7 +42,7 @@ class OwnAnswers:
         self._own: dict[str, list[tuple[str, frozenset[int]]]] = {}
         self._given: dict[str, frozenset[int]] = {}
         solutions = {}
-        for cell in intake.master(notebook)["cells"]:
+        for cell in parsing.master(notebook)["cells"]:
             if cell["cell_type"] == "code" and regions.is_solution(cell):
                 name = regions.grade_id(cell)
                 lines = cell["source"].split("\n")

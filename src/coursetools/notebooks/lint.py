@@ -14,7 +14,7 @@ from typing import Any
 
 from coursetools.course import SOURCES, course_root, quick_imports, relative, write_whole
 from coursekit._base.errors import CourseError
-from coursetools.notebooks.first_cells import SETUP_ID, cell_name, first_cells, fix_first_cells
+from coursetools.notebooks.header_cells import SETUP_ID, cell_name, first_cells, fix_first_cells
 from coursekit.submission.cells import parse_cell
 from coursetools.notebooks.imports import read_notebook
 from coursetools.notebooks.lint_training import GPU, is_training, training

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from coursekit._base import address
 from coursetools.course import relative, write_whole
-from coursetools.notebooks.first_cells import repository
+from coursetools.notebooks.header_cells import repository
 from coursetools.notebooks.lint import all_notebooks, fix
 
 TEXTS = ("*.md", "*.cff", "*.toml", "*.yml", "book/*.md", "solutions/*.md", "autograder/*.md")

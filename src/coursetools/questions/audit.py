@@ -20,7 +20,7 @@ from typing import Any
 from coursekit._base.errors import CourseError
 from coursekit.check import compiled
 from coursekit.check.clock import silence
-from coursekit.check.fresh import usual_numbers
+from coursekit.check.determinism import usual_numbers
 from coursekit.check.outcome import Outcome, differ, observe
 from coursekit.submission.forbidden import spelled, used
 from coursetools.assignments.release import read, release, release_text, released, source, sources

@@ -18,7 +18,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from coursekit._base.errors import CourseError
-from coursekit.submission import intake, regions
+from coursekit.submission import parsing, regions
 from coursetools.assignments.release import source, sources
 from coursetools.course import private_folder
 from coursetools.questions import mistakes
@@ -70,7 +70,7 @@ def of(name: str, notebook: str, files: Texts) -> Assignment | None:
     modules = modules_of(name, there)
     if not modules:
         return None
-    asked, written, title = _read(name, intake.master(notebook), there)
+    asked, written, title = _read(name, parsing.master(notebook), there)
     questions = []
     for cell, about in asked.items():
         stem = file_of(cell)

@@ -11,13 +11,13 @@ from typing import Any
 from coursekit._base.errors import CourseError
 from coursekit.check.compare import Difference
 from coursekit.check.compiled import both
-from coursekit.check.fresh import seal, usual_numbers
+from coursekit.check.determinism import seal, usual_numbers
 from coursekit.check.outcome import Outcome, differ, observe
 from coursetools.questions.alarm import Overtime, alarm
 from coursetools.questions.catalogue import references
-from coursetools.questions.idle import idle
 from coursetools.questions.question import Assignment, Case, Misconception, Question
 from coursetools.questions.rounding import in_double, nudged
+from coursetools.questions.trivial_answers import idle
 from coursetools.questions.wrong import Edit
 
 ROUNDINGS = 8  # that a right answer may be away from ours

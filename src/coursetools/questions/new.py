@@ -14,7 +14,7 @@ from typing import Any
 from coursekit._base.errors import CourseError
 from coursetools.assignments.release import read, released, source, sources
 from coursetools.course import SOURCES, private_folder, quick_imports, source_folder, write_whole
-from coursetools.notebooks.first_cells import COLAB_TEXT
+from coursetools.notebooks.header_cells import COLAB_TEXT
 from coursetools.questions.catalogue import file_of
 
 QUESTION = '''"""What is asked, in one sentence."""

@@ -20,7 +20,7 @@ from typing import Any
 
 import coursekit
 from coursekit.check.clock import silence
-from coursekit.check.fresh import usual_numbers
+from coursekit.check.determinism import usual_numbers
 from coursekit.check.outcome import Outcome, observe
 from coursetools.questions.alarm import Overtime, alarm
 from coursetools.questions.catalogue import references

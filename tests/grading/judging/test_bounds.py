@@ -11,9 +11,9 @@ import pytest
 import torch
 
 from coursekit.submission.limits import MB, Limits
-from coursetools.grading.judging.carried import ROOM
 from coursetools.grading.judging.dialogues import LONGEST, weight
 from coursetools.grading.judging.engine import Engine
+from coursetools.grading.judging.lent_answers import ROOM
 from coursetools.grading.judging.proxy import Link, Remote
 from coursetools.questions.alarm import Overtime, alarm
 from coursetools.questions.question import Case

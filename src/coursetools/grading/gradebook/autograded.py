@@ -12,8 +12,8 @@ import re
 from typing import Any
 
 from coursekit.submission import regions
-from coursekit.submission.intake import Malformed
 from coursekit.submission.limits import Limits
+from coursekit.submission.parsing import Malformed
 from coursetools.assignments.rebuild import Rebuilt, ids_of, rebuild, release_of
 from coursetools.grading.text import harmless_markdown
 from coursetools.grading.verdict import QuestionVerdict, Verdict

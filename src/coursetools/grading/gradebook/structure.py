@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from coursekit._base.errors import CourseError
-from coursekit.submission import intake, regions
+from coursekit.submission import parsing, regions
 from coursekit.submission.regions import Cell
 from coursetools.assignments.settings import due_of
 from coursetools.grading.folders import Folders
@@ -81,7 +81,7 @@ def synchronise(folders: Folders, masters: dict[str, Any], database: Database) -
 def _cells(text: str) -> list[Cell]:
     """Return the cells of the instructor's notebook that nbgrader knows, as it saves them."""
     found = []
-    for cell in intake.master(text)["cells"]:
+    for cell in parsing.master(text)["cells"]:
         known = regions.is_grade(cell) or regions.is_solution(cell) or regions.is_task(cell)
         if regions.grade_id(cell) and (known or regions.is_locked(cell)):
             source = regions.saved_source(cell)

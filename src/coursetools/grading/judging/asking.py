@@ -14,12 +14,12 @@ from typing import Any
 
 import torch
 
+from coursekit.check.determinism import same_chance
 from coursekit.check.excerpt import excerpt
-from coursekit.check.fresh import same_chance
 from coursekit.check.outcome import Outcome
 from coursetools.grading.judging.attempt import Attempt
-from coursetools.grading.judging.carried import LENT, ROOM, bounded
 from coursetools.grading.judging.dialogues import LONGEST, End, Memory, weight
+from coursetools.grading.judging.lent_answers import LENT, ROOM, bounded
 from coursetools.grading.judging.process import Stopped, StudentProcess, Until
 from coursetools.grading.judging.proxy import Link, Strayed, Student, StudentError, Wants
 from coursetools.grading.judging.sentences import Seen, raised, said

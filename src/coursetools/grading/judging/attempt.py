@@ -18,8 +18,8 @@ from functools import cached_property
 from typing import Any
 
 from coursekit.submission.limits import Limits
-from coursetools.grading.judging.carried import Carried
-from coursetools.grading.judging.keeper import Warm
+from coursetools.grading.judging.fork_server import Warm
+from coursetools.grading.judging.lent_answers import Carried
 from coursetools.grading.judging.process import Stopped, StudentProcess
 from coursetools.grading.judging.proxy import StudentError, student_error
 from coursetools.grading.text import clean

@@ -14,13 +14,13 @@ import time
 from typing import Any, Self
 
 from coursekit._base.errors import CourseError
-from coursekit.submission.intake import Malformed
 from coursekit.submission.limits import Limits
+from coursekit.submission.parsing import Malformed
 from coursetools.assignments.rebuild import Rebuilt, rebuild, release_of
-from coursetools.grading.judging import keeper, plain
+from coursetools.grading.judging import foreign_tests, fork_server
 from coursetools.grading.judging.attempt import Attempt, Cell
+from coursetools.grading.judging.fork_server import Warm
 from coursetools.grading.judging.judge import Judge
-from coursetools.grading.judging.keeper import Warm
 from coursetools.grading.judging.looks import without_looks
 from coursetools.grading.judging.master import Master
 from coursetools.grading.judging.process import WarmDied
@@ -51,12 +51,12 @@ class Engine:
         assignment = assignment or catalogue.of(master.name, master.notebook, files)
         self._judge = Judge(assignment) if assignment else None
         self._own = OwnAnswers(assignment, master.notebook) if assignment else None
-        self._tests = plain.tests(master.notebook)
+        self._tests = foreign_tests.tests(master.notebook)
         self._warm: Warm | None = None
         self.rebuilt: Rebuilt | None = None  # the submission that was graded last
         self.layers: dict[str, str] = {}
         if self.require:
-            self._check(keeper.available())  # before anything slow
+            self._check(fork_server.available())  # before anything slow
         self._begin()
 
     def grade(self, submission: bytes) -> Verdict:
@@ -101,7 +101,7 @@ class Engine:
         """Return the warm process; start it, and see what its sandbox holds, the first time."""
         if self._warm is None:
             watched = self._judge.watched if self._judge else []
-            cells = plain.shown_cells(release_of(self.master)["cells"])
+            cells = foreign_tests.shown_cells(release_of(self.master)["cells"])
             shared = [(cell.number, cell.source) for cell in cells if not cell.graded]
             count = len(self._judge.names) if self._judge else len(self._tests)
             wanted = plan.plan(self.limits, questions=count, watched=watched, cells=shared)
@@ -130,10 +130,12 @@ class Engine:
             return self._malformed(error)
         warm = self._begin()
         given = release_of(self.master)["cells"]
-        cells = without_looks(plain.shown_cells(rebuilt.notebook["cells"]), given)
+        cells = without_looks(foreign_tests.shown_cells(rebuilt.notebook["cells"]), given)
         own = [cell for cell in cells if not cell.graded]
         if self._judge is None:
-            questions, attempt = plain.judge(warm, cells, self.master.notebook, rebuilt.answers)
+            questions, attempt = foreign_tests.judge(
+                warm, cells, self.master.notebook, rebuilt.answers
+            )
         else:
             attempt = Attempt(warm, cells, self._judge.names)
             try:

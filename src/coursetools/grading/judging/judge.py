@@ -17,7 +17,7 @@ from coursekit.check.outcome import Outcome
 from coursekit.submission.forbidden import spelled
 from coursetools.grading.judging.asking import Asking, Looking, seen
 from coursetools.grading.judging.attempt import Attempt
-from coursetools.grading.judging.carried import Carried
+from coursetools.grading.judging.lent_answers import Carried
 from coursetools.grading.judging.process import Stopped
 from coursetools.grading.judging.sentences import leaf, named, overall, reason
 from coursetools.grading.judging.unknown import name_of

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from coursekit._base.errors import CourseError
-from coursekit.submission import intake, regions
+from coursekit.submission import parsing, regions
 from coursetools.grading.folders import Folders
 from coursetools.questions import catalogue
 from coursetools.questions.catalogue import texts
@@ -103,7 +103,7 @@ def outlines(folders: Folders) -> dict[str, Outline]:
         path = folders.source / f"{notebook}.ipynb"
         try:
             text = path.read_text(encoding="utf-8")
-            content = intake.master(text)
+            content = parsing.master(text)
         except (OSError, ValueError) as error:
             raise CourseError(f"{path} cannot be read ({error}); save it again") from error
         assignment = catalogue.of(folders.name, text, files)

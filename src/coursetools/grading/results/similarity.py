@@ -21,7 +21,7 @@ from markupsafe import Markup
 
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress, track
-from coursekit.submission import intake
+from coursekit.submission import parsing
 from coursekit.submission.regions import grade_id, is_solution, release_source
 from coursetools.assignments.release import source
 from coursetools.grading.fingerprints import Prints, fingerprints
@@ -220,7 +220,7 @@ def _release(folders: Folders) -> tuple[dict[str, list[str]], frozenset[int]]:
     given: set[int] = set()
     for notebook in outlines(folders):
         text = (folders.source / f"{notebook}.ipynb").read_text(encoding="utf-8")
-        for cell in intake.master(text)["cells"]:
+        for cell in parsing.master(text)["cells"]:
             if cell["cell_type"] != "code" or not grade_id(cell) or not is_solution(cell):
                 continue
             cells.setdefault(notebook, []).append(grade_id(cell))

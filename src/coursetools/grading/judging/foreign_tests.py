@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from coursekit.submission import intake, regions
+from coursekit.submission import parsing, regions
 from coursetools.grading.judging.attempt import Attempt, Cell, Ran
-from coursetools.grading.judging.keeper import Warm
+from coursetools.grading.judging.fork_server import Warm
 from coursetools.grading.judging.process import Stopped
 from coursetools.grading.text import one_line
 from coursetools.grading.verdict import QuestionVerdict, Status
@@ -26,7 +26,7 @@ def tests(notebook: str) -> dict[str, tuple[str, float]]:
     Written answers, and code that is read by a human, are not among them.
     """
     found = {}
-    for cell in intake.master(notebook)["cells"]:
+    for cell in parsing.master(notebook)["cells"]:
         if cell["cell_type"] == "code" and regions.is_test(cell):
             points = float(regions.meta(cell).get("points") or 0)
             found[regions.grade_id(cell)] = (cell["source"], points)

@@ -11,7 +11,7 @@ import torch
 from coursekit.check.outcome import differ, observe
 from coursekit.submission.limits import MB, Limits
 from coursetools.assignments.release import read, source
-from coursetools.grading.judging.carried import Carried
+from coursetools.grading.judging.lent_answers import Carried
 from coursetools.grading.student import ours, wire
 from coursetools.questions import catalogue
 from coursetools.questions.audit import _namespace

@@ -10,7 +10,7 @@ from typing import Any
 from coursekit._base import address
 from coursetools.course import SOURCES, relative
 from coursekit._base.errors import CourseError
-from coursetools.notebooks.needs import packages
+from coursetools.notebooks.data_packages import packages
 
 SETUP_ID = "setup-colab"
 SETUP_TAG = "hide-input"

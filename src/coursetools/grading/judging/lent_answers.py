@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from coursekit.check.fresh import same_chance
+from coursekit.check.determinism import same_chance
 from coursekit.submission.limits import MB, Limits
 from coursetools.grading.student import wire
 from coursetools.grading.student.ours import tensors_in

@@ -5,7 +5,7 @@ from __future__ import annotations
 import IPython.display
 import pytest
 
-from coursekit.training import display
+from coursekit.training import progress_bar
 from coursekit.training.history import History
 
 
@@ -22,7 +22,7 @@ def shown(monkeypatch):
         pictures.append([image])
         return Handle()
 
-    monkeypatch.setattr(display, "_in_notebook", lambda: True)
+    monkeypatch.setattr(progress_bar, "_in_notebook", lambda: True)
     monkeypatch.setattr(IPython.display, "display", show)
     return pictures
 
@@ -32,9 +32,9 @@ def rows(count: int) -> list[dict[str, float]]:
 
 
 def test_one_picture_grows(shown, monkeypatch):
-    monkeypatch.setattr(display, "PAUSE", 0.0)
+    monkeypatch.setattr(progress_bar, "PAUSE", 0.0)
     history = History()
-    with display.Display("toy", history, 4, quiet=False) as bar:
+    with progress_bar.Display("toy", history, 4, quiet=False) as bar:
         for count in range(1, 5):
             history.curve = rows(count)
             bar.stepped()
@@ -45,9 +45,9 @@ def test_one_picture_grows(shown, monkeypatch):
 
 
 def test_fast_looks_are_drawn_once_at_the_end(shown, monkeypatch):
-    monkeypatch.setattr(display, "PAUSE", 1000.0)  # whatever else the machine does
+    monkeypatch.setattr(progress_bar, "PAUSE", 1000.0)  # whatever else the machine does
     history, looks = History(), 50
-    with display.Display("toy", history, looks, quiet=False) as bar:
+    with progress_bar.Display("toy", history, looks, quiet=False) as bar:
         for count in range(1, looks + 1):
             history.curve = rows(count)
             bar.looked()
@@ -55,14 +55,14 @@ def test_fast_looks_are_drawn_once_at_the_end(shown, monkeypatch):
 
 
 def test_what_was_finished_before_is_drawn_once(shown):
-    with display.Display("toy", History(step=4, curve=rows(4)), 4, quiet=False):
+    with progress_bar.Display("toy", History(step=4, curve=rows(4)), 4, quiet=False):
         pass
     assert [len(states) for states in shown] == [1]
 
 
 def test_quiet_is_quiet(shown, capsys):
     history = History(curve=rows(3))
-    with display.Display("toy", history, 3, quiet=True) as bar:
+    with progress_bar.Display("toy", history, 3, quiet=True) as bar:
         bar.stepped()
         bar.looked()
     assert not shown and capsys.readouterr().err == ""

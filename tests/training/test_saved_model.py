@@ -19,7 +19,7 @@ from coursekit.models import (
     Seq2SeqConfig,
     Seq2SeqTransformer,
 )
-from coursekit.training import kept, records
+from coursekit.training import records, saved_model
 from coursekit.training.records import KEEP, RESULT, record, trained
 from coursetools.experiments.results import write_result
 
@@ -39,7 +39,7 @@ def keep(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path / "notebooks")
 
     def keeping(model, loss=1.0, profile="cpu"):
-        content, about = kept.pack(model)
+        content, about = saved_model.pack(model)
         file = tmp_path / "results" / "toy" / f"{profile}.json"
         result = {"name": "toy", "profile": profile, "metrics": {"loss": loss}, "model": about}
         write_result(file, result, base64.b64encode(content).decode())
@@ -96,7 +96,7 @@ def test_a_torn_file_or_another_one_is_refused(keep):
     file = keep(a_model())
     weights = file.with_suffix(".safetensors")
     whole = weights.read_bytes()
-    for content in (whole[:-1], b"", kept.pack(a_model(seed=1))[0]):
+    for content in (whole[:-1], b"", saved_model.pack(a_model(seed=1))[0]):
         weights.write_bytes(content)
         with pytest.raises(CourseError, match=r"toy/cpu\.safetensors has the SHA-256 .* expects"):
             trained("toy")
@@ -117,7 +117,7 @@ def test_another_config_is_refused(keep):
 
 def test_a_model_whose_code_has_changed_is_refused(keep, monkeypatch):
     keep(a_model())
-    monkeypatch.setattr(kept, "_built", lambda about: a_model(width=4))
+    monkeypatch.setattr(saved_model, "_built", lambda about: a_model(width=4))
     with pytest.raises(CourseError, match=r"does not fit .*Seq2SeqTransformer as it is today") as e:
         trained("toy")
     assert "\n" not in str(e.value)
@@ -125,14 +125,14 @@ def test_a_model_whose_code_has_changed_is_refused(keep, monkeypatch):
 
 def test_only_models_of_the_course_are_built(keep):
     file = keep(a_model())
-    content, about = kept.pack(a_model())
+    content, about = saved_model.pack(a_model())
     text = content.decode("latin-1").replace("coursekit.models.seq2seq", "coursekit.notmod.seq2seq")
     bad = text.encode("latin-1")
     about = {
         **about,
         "class": about["class"].replace(".models.", ".notmod."),
         "config_class": about["config_class"].replace(".models.", ".notmod."),
-        "sha256": kept.checksum(bad),
+        "sha256": saved_model.checksum(bad),
     }
     write_result(file, {"model": about}, base64.b64encode(bad).decode())
     with pytest.raises(CourseError, match=r"is none of coursekit\.models"):
@@ -168,7 +168,7 @@ def test_the_weights_are_written_where_they_are_asked_for(tmp_path, monkeypatch)
     model = GPT(GPTConfig(vocabulary=9, positions=4, width=8, depth=1, heads=2))
     record(metrics={"loss": 1.0}, model=model)
     about = seen[1][RESULT]["model"]
-    assert kept.checksum((tmp_path / "model.safetensors").read_bytes()) == about["sha256"]
+    assert saved_model.checksum((tmp_path / "model.safetensors").read_bytes()) == about["sha256"]
     assert about["config"]["positions"] == 4 and seen[0][RESULT]["model"]["config"]["heads"] == 2
 
 
