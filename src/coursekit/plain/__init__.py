@@ -7,7 +7,15 @@ hold outputs and gradients equal. `from coursekit.plain import PlainGPT` loads t
 from coursekit._base.lazy import lazily
 
 HOMES = {  # which module holds a name; the cache keys of the notebooks read this table too
+    "PlainBert": "bert",
     "PlainDETR": "detr",
+    "PlainGPT": "gpt",
+    "LlamaBlock": "llama",
+    "PlainMAE": "mae",
+    "PlainSwin": "swin",
+    "PlainT5": "t5",
+    "PlainTransformer": "transformer",
+    "PlainViT": "vit",
 }
 
 __all__ = list(HOMES)
