@@ -11,7 +11,8 @@ from coursekit._base.errors import CourseError
 def package_folder(module: str, requirement: str) -> Path:
     """Return where an installed package lies, without importing it, or say how to get it.
 
-    The cell that begins a notebook installs it: `notebooks.data_packages` reads the calls of this function.
+    The cell that begins a notebook installs it: `notebooks.data_packages` reads the calls of this
+    function.
     """
     spec = find_spec(module)
     if spec is None or spec.origin is None:
