@@ -10,6 +10,7 @@ import subprocess
 import sys
 import zipfile
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 
 import ours
 import pytest
@@ -17,6 +18,7 @@ from ours import ROOT
 
 from coursekit._base.errors import CourseError
 from coursekit.check import compiled
+from coursekit.submission.forbidden import used
 from coursetools.questions import catalogue, parts
 from coursetools.questions.known import Known
 from coursetools.questions.public import public, publish, write_solution
@@ -121,6 +123,19 @@ def test_the_page_names_the_parts_that_are_answers():
     expected = [(a.name, q.name, part) for a, q in PAIRS for part in q.parts]
     assert rows == expected
     assert "more than a fifth of a question's points" in page and parts.FEW == 1 / 5
+
+
+def test_no_question_rests_on_one_part_alone():
+    """What the page says of those that are left."""
+    for assignment, question in PAIRS:
+        for part in question.parts:
+            home, _, name = part.rpartition(".")
+            answer = getattr(import_module(home), name)
+            if parts.share(Known(assignment, question), answer) > 0.6:
+                text = source_of(answer)
+                calls = used(text, question.forbidden)
+                alone = {"masked_softmax": "softmax", "nadaraya_watson": "attention("}[name]
+                assert alone in text and (calls or name == "nadaraya_watson"), question.name
 
 
 def test_a_part_that_is_an_answer_is_found():
