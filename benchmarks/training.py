@@ -19,7 +19,6 @@ import torch.nn.functional as F
 from harness import Call, Missing, run
 from torch import Tensor, nn
 
-from coursekit.blocks import Stack
 from coursekit.models.bert import BertConfig, BertForPreTraining
 from coursekit.models.detr import DETR, DETRConfig
 from coursekit.models.gpt import GPT, GPTConfig
@@ -480,24 +479,9 @@ def attention_call(path: str) -> Call:
     length = 256 if SMOKE else 4096
     q, k, v = (torch.randn(1, 8, length, 64, requires_grad=True) for _ in range(3))
     look = fused_attention if path == "fused" else attention
-    weights = {"return_weights": True} if path == "weights" else {}
 
     def once() -> None:
-        out = look(q, k, v, causal=True, **weights)
-        (out[0] if weights else out).sum().backward()
-
-    return once
-
-
-def stack_with(**options: object) -> Call:
-    """A stack of 4 blocks, 256 wide, T 512, B 4, forward and backward."""
-    torch.manual_seed(0)
-    stack = Stack(depth=4, width=256, heads=4)
-    x = torch.randn(few(4), 512, 256)
-
-    def once() -> None:
-        out = stack(x, causal=True, **options)
-        (out[0] if options else out).sum().backward()
+        look(q, k, v, causal=True).sum().backward()
 
     return once
 
@@ -540,11 +524,6 @@ CONTESTS = {
     "causal attention, T 4096": {
         "ours": lambda: attention_call("fused"),
         "readable": lambda: attention_call("readable"),
-        "readable, weights asked": lambda: attention_call("weights"),
-    },
-    "stack of blocks, T 512": {
-        "ours": stack_with,
-        "ours, weights asked": lambda: stack_with(return_weights=True),
     },
 }
 

@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 from torch.utils.flop_counter import FlopCounterMode
 
 from coursekit import masks
-from coursekit.attention import attention, fused_attention, masked_softmax, nadaraya_watson
+from coursekit.attention import (
+    attention,
+    attention_weights,
+    fused_attention,
+    masked_softmax,
+    nadaraya_watson,
+)
 from coursekit.kernels import cosine, dot, gaussian, scaled_dot
 
 BOTH = [attention, fused_attention]
@@ -76,7 +82,7 @@ def test_readable_equals_fused(problem):
 def test_equals_a_loop_written_by_hand():
     q, k, v = (x.double() for x in qkv())
     mask = masks.lengths([6, 2], 7)
-    out, weights = attention(q, k, v, mask, return_weights=True)
+    out, weights = attention(q, k, v, mask), attention_weights(q, k, mask)
     for b in range(2):
         for h in range(3):
             for t in range(5):
@@ -91,8 +97,8 @@ def test_equals_a_loop_written_by_hand():
 
 @given(problems())
 def test_rows_sum_to_one_or_to_zero(problem):
-    q, k, v, mask = problem
-    _, weights = attention(q, k, v, mask, return_weights=True)
+    q, k, _, mask = problem
+    weights = attention_weights(q, k, mask)
     alive = mask.any(-1).expand(2, 3, -1)
     torch.testing.assert_close(weights.sum(-1), alive.float(), atol=1e-5, rtol=0)
     assert (weights >= 0).all()
@@ -166,8 +172,8 @@ def test_naive_softmax_would_fail_the_law_above():
 
 
 def test_masked_weights_are_exactly_zero_even_for_huge_scores():
-    q, k, v = qkv()
-    _, weights = attention(q * 1e8, k, v, masks.causal(5, 7), return_weights=True)
+    q, k, _ = qkv()
+    weights = attention_weights(q * 1e8, k, masks.causal(5, 7))
     assert (weights.masked_select(~masks.causal(5, 7)) == 0).all()
 
 
@@ -354,7 +360,7 @@ def test_causal_is_the_causal_mask_on_both_paths(T, S, masked, biased):
 def test_two_sequences_cost_the_product_of_their_lengths(T, S, Dk, Dv):
     q, k, v = make(1, T, Dk), make(1, S, Dk), make(1, S, Dv)
     with FlopCounterMode(display=False) as counter:
-        attention(q, k, v, return_weights=True)
+        attention(q, k, v)
     assert counter.get_total_flops() == 2 * T * S * (Dk + Dv)
 
 
@@ -365,7 +371,7 @@ def test_in_half_precision_the_paths_agree_however_large_the_scores(dtype, size)
     q, k, v = (size * torch.randn(2, 5, 16)).to(dtype), *torch.randn(2, 2, 7, 16).to(dtype)
     k = (size * k.float()).to(dtype)
     mask = torch.rand(5, 7) < 0.7
-    readable, weights = attention(q, k, v, mask, return_weights=True)
+    readable, weights = attention(q, k, v, mask), attention_weights(q, k, mask)
     assert readable.dtype == weights.dtype == dtype and readable.isfinite().all()
     fused = fused_attention(q, k, v, mask)
     torch.testing.assert_close(readable, fused, atol=2e-2, rtol=2e-2)

@@ -7,6 +7,7 @@ from torch import nn
 
 from coursekit import masks
 from coursekit.activations import gelu, relu
+from coursekit.analysis import capture
 from coursekit.blocks import Block, FeedForward, Residual, Stack
 from coursekit.cache import KeyValueCache, StackCache
 from coursekit.norms import RMSNorm
@@ -152,7 +153,7 @@ def test_placements_are_their_formulas():
         torch.testing.assert_close(around(Residual(width=D, norm=norm), x, f), y)
     both = around(Residual(width=D, norm="normformer", outer=True), x, f)
     torch.testing.assert_close(both, x + normalise(f(normalise(x))))
-    bare = around(Residual(width=D, norm="post", keep=False), x, f)
+    bare = around(Residual(width=D, norm="post", skip=False), x, f)
     torch.testing.assert_close(bare, normalise(f(x)))
 
 
@@ -180,7 +181,7 @@ def test_dlcl_mixes_every_layer_below():
         ys.append(block(sum(w * y for w, y in zip(stack.mixture[depth], normed))))
     normed = [norm(y) for norm, y in zip(stack.mixture_norms, ys)]
     want = sum(w * y for w, y in zip(stack.mixture[3], normed))
-    out, hidden = stack(x, return_hidden=True)
+    out, hidden = stack(x), stack.states(x)
     torch.testing.assert_close(out, want)
     for a, b in zip(hidden, ys, strict=True):
         torch.testing.assert_close(a, b)
@@ -299,10 +300,10 @@ def test_a_drop_path_of_1_leaves_every_sublayer_out():
 def test_a_stack_hands_the_places_to_its_rotary():
     torch.manual_seed(0)
     stack = Stack(depth=2, width=D, heads=4, rotary=Rotary(width=4, base=50)).double()
-    x, places = torch.randn(4, 5, D).double(), torch.randint(0, 99, (4, 5))
-    together = stack(x, causal=True, places=places)
+    x, position_ids = torch.randn(4, 5, D).double(), torch.randint(0, 99, (4, 5))
+    together = stack(x, causal=True, position_ids=position_ids)
     for row in range(4):
-        alone = stack(x[row : row + 1], causal=True, places=places[row])
+        alone = stack(x[row : row + 1], causal=True, position_ids=position_ids[row])
         torch.testing.assert_close(together[row], alone[0])
 
 
@@ -324,16 +325,19 @@ def test_a_stack_shows_what_it_looked_at(norm):
     torch.manual_seed(0)
     stack = Stack(depth=2, width=8, heads=2, norm=norm, cross_attention=True)
     x, y = torch.randn(2, 3, 8), torch.randn(2, 5, 8)
-    out, hidden, weights = stack(x, y, causal=True, return_hidden=True, return_weights=True)
-    torch.testing.assert_close(out, stack(x, y, causal=True))
-    assert len(hidden) == 3 and torch.equal(hidden[0], x)
-    for looked in weights:
-        assert looked.own.shape == (2, 2, 3, 3) and looked.cross.shape == (2, 2, 3, 5)
-        assert looked.own.triu(1).abs().max() == 0
-        torch.testing.assert_close(looked.own.sum(-1), torch.ones(2, 2, 3))
-        torch.testing.assert_close(looked.cross.sum(-1), torch.ones(2, 2, 3))
-    only, weights = Block(width=8, heads=2, self_attention=False)(x, return_weights=True)
-    assert weights.own is None and weights.cross is None and only.shape == x.shape
+    recording = capture(stack, x, y, causal=True)
+    torch.testing.assert_close(recording.output, stack(x, y, causal=True))
+    states = recording.states[""]
+    assert len(states) == 3 and torch.equal(states[0], x) == (norm != "dlcl")
+    for state, other in zip(states[1:], stack.states(x, y, causal=True)[1:], strict=True):
+        torch.testing.assert_close(state, other)
+    own, cross = (recording.weights[name] for name in ("self_attention", "cross_attention"))
+    for one, other in zip(own, cross, strict=True):
+        assert one.shape == (2, 2, 3, 3) and other.shape == (2, 2, 3, 5)
+        assert one.triu(1).abs().max() == 0
+        torch.testing.assert_close(one.sum(-1), torch.ones(2, 2, 3))
+        torch.testing.assert_close(other.sum(-1), torch.ones(2, 2, 3))
+    assert not capture(Block(width=8, heads=2, self_attention=False), x).weights
 
 
 @torch.no_grad()

@@ -54,9 +54,9 @@ def test_equals_torch_forward_and_gradients(dtype, bias, kind, weights, masked):
     options = {"key_padding_mask": ~pad[:, 0, 0], "attn_mask": ~causal} if masked else {}
     want, want_weights = theirs(*args, **options, average_attn_weights=False)
     ours_args = {"self": (x,), "cross": (x, y), "three": (x, y, z)}[kind]
-    out = ours(*ours_args, mask=mask, return_weights=weights)
+    out = ours(*ours_args, mask=mask)
     if weights:
-        out, got = out
+        got = ours.weights(*ours_args[:2], mask=mask)
         torch.testing.assert_close(got, want_weights, atol=TOLERANCE[dtype], rtol=0)
     torch.testing.assert_close(out, want, atol=TOLERANCE[dtype], rtol=0)
     direction = torch.randn_like(out)
@@ -109,8 +109,9 @@ def test_readable_path_equals_fused_path():
     bias = torch.randn(4, 5, 7, dtype=torch.float64)
     gates = torch.rand(2, 4, dtype=torch.float64)
     options = {"mask": mask, "bias": bias, "head_mask": gates}
-    readable, _ = ours(x, y, **options, return_weights=True)
-    torch.testing.assert_close(ours(x, y, **options), readable)
+    weights = ours.weights(x, y, mask=mask, bias=bias)
+    out = (weights @ ours.project(x, y)[2]) * gates[..., None, None]
+    torch.testing.assert_close(ours(x, y, **options), ours.out(merge_heads(out)))
 
 
 def test_head_mask_removes_a_head():
@@ -204,11 +205,11 @@ def test_rotary_module_sees_only_distances():
 def test_widths_that_differ_and_scale():
     ours = MultiHeadAttention(width=12, heads=3, head_width=5, value_width=2, scale=1.0)
     x = torch.randn(2, 4, 12)
-    out, weights = ours(x, return_weights=True)
+    out, weights = ours(x), ours.weights(x)
     assert out.shape == (2, 4, 12) and ours.out.in_features == 6
-    q, k, _ = ours.project(x)
+    q, k, v = ours.project(x)
     torch.testing.assert_close(weights, (q @ k.transpose(-1, -2)).softmax(-1))
-    torch.testing.assert_close(ours(x), out)
+    torch.testing.assert_close(out, ours.out(merge_heads(weights @ v)))
 
 
 def test_dropout_acts_in_training_only():
@@ -277,13 +278,13 @@ x = torch.zeros(2, 5, 16)
         (lambda: call()(x.tolist()), TypeError, "query must be a tensor, found list"),
         (lambda: call()(x, x.double()), TypeError, "key must have the weights' dtype torch.float3"),
         (lambda: call()(x, x, x.double()), TypeError, "value must have the weights' dtype"),
-        (lambda: call()(x, x, x[:, 1:]), ValueError, r"one value for each key, found \(2, 5, 16\)"),
+        (lambda: call()(x, x, x[:, 1:]), ValueError, r"one value for each key, found 5 keys"),
         (lambda: call()(x.long()), TypeError, "found torch.int64"),
         (lambda: call()(x, bias=x.long()), TypeError, "bias .* must be floating point"),
         (lambda: call()(x, head_mask=[1, 0, 1, 1]), TypeError, "head_mask must be a tensor"),
-        (lambda: call()(x, places=torch.arange(5)), ValueError, "but there is no rotary"),
+        (lambda: call()(x, position_ids=torch.arange(5)), ValueError, "but there is no rotary"),
         (
-            lambda: call(rotary=Rotary(width=4))(x, places=torch.arange(4)),
+            lambda: call(rotary=Rotary(width=4))(x, position_ids=torch.arange(4)),
             ValueError,
             r"must be \(5,\) or \(batch, 5\), found torch.int64 \(4,\)",
         ),
@@ -318,21 +319,20 @@ def test_autocast_may_mix_dtypes():
 
 @pytest.mark.parametrize("B", [1, 2, 4, 5])  # 4 is the number of heads
 @pytest.mark.parametrize("kv_heads", [4, 1])
-@pytest.mark.parametrize("return_weights", [False, True])
-def test_each_sequence_may_have_places_of_its_own(B, kv_heads, return_weights):
+@pytest.mark.parametrize("weights", [False, True])
+def test_each_sequence_may_have_position_ids_of_its_own(B, kv_heads, weights):
     torch.manual_seed(0)
     rotary = Rotary(width=4, base=50)
     ours = MultiHeadAttention(width=16, heads=4, kv_heads=kv_heads, rotary=rotary).double()
-    x, places = torch.randn(B, 6, 16).double(), torch.randint(0, 99, (B, 6))
-    together = ours(x, places=places, return_weights=return_weights)
-    together = together if return_weights else (together,)
+    x, position_ids = torch.randn(B, 6, 16).double(), torch.randint(0, 99, (B, 6))
+    call = ours.weights if weights else ours
+    together = call(x, position_ids=position_ids)
     for row in range(B):
-        alone = ours(x[row : row + 1], places=places[row], return_weights=return_weights)
-        for one, other in zip(together, alone if return_weights else (alone,)):
-            torch.testing.assert_close(one[row], other[0])
-    count = ours(x, places=torch.arange(6))
+        alone = call(x[row : row + 1], position_ids=position_ids[row])
+        torch.testing.assert_close(together[row], alone[0])
+    count = ours(x, position_ids=torch.arange(6))
     torch.testing.assert_close(count, ours(x))
-    torch.testing.assert_close(count, ours(x, places=torch.arange(6).expand(B, -1)))
+    torch.testing.assert_close(count, ours(x, position_ids=torch.arange(6).expand(B, -1)))
 
 
 def test_prompts_padded_on_the_left_with_rotary_are_those_without_padding():
@@ -341,9 +341,15 @@ def test_prompts_padded_on_the_left_with_rotary_are_those_without_padding():
     ours = MultiHeadAttention(width=16, heads=4, rotary=Rotary(width=4, base=50)).double()
     x, pads, cache = torch.randn(4, 6, 16).double(), torch.tensor([0, 2, 1, 0]), KeyValueCache()
     keep = (torch.arange(6) >= pads[:, None])[:, None, None]
-    places = (torch.arange(6) - pads[:, None]).clamp_min(0)
+    position_ids = (torch.arange(6) - pads[:, None]).clamp_min(0)
     outs = [
-        ours(x[:, a:b], mask=keep[..., :b], causal=True, places=places[:, a:b], cache=cache)
+        ours(
+            x[:, a:b],
+            mask=keep[..., :b],
+            causal=True,
+            position_ids=position_ids[:, a:b],
+            cache=cache,
+        )
         for a, b in ((0, 4), (4, 5), (5, 6))
     ]
     found = torch.cat(outs, dim=1)
@@ -359,7 +365,7 @@ def test_quantized_attention_works_and_is_nearly_the_same(kind):
     torch.manual_seed(0)
     ours = MultiHeadAttention(width=16, heads=4).eval()
     x, y = torch.randn(2, 3, 16), torch.randn(2, 5, 16)
-    want = ours(x), ours(x, y), ours(x, y, return_weights=True)[0]
+    want = ours(x), ours(x, y), ours.weights(x, y)
     if kind is Projections:
         plain = nn.Linear(16, 48)
         plain.load_state_dict(ours.qkv.state_dict())
@@ -367,7 +373,7 @@ def test_quantized_attention_works_and_is_nearly_the_same(kind):
     small = torch.ao.quantization.quantize_dynamic(ours, {nn.Linear}, dtype=torch.qint8)
     assert type(small.out) is not nn.Linear
     assert callable(small.qkv.weight) == (kind is Projections)
-    for found, expected in zip((small(x), small(x, y), small(x, y, return_weights=True)[0]), want):
+    for found, expected in zip((small(x), small(x, y), small.weights(x, y)), want):
         assert (found - expected).abs().max() < 0.05 < expected.abs().max()
 
 

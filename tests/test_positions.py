@@ -74,8 +74,8 @@ def test_rotary_depends_on_the_distance_only(layout, i, j, shift, width):
 
     torch.testing.assert_close(score(i, j), score(i + shift, j + shift), atol=1e-9, rtol=1e-9)
     torch.testing.assert_close(turn(q[None], i).norm(), q.norm())
-    places = torch.tensor([i])
-    torch.testing.assert_close(turn(q[None], places=places), turn(q[None], i))
+    position_ids = torch.tensor([i])
+    torch.testing.assert_close(turn(q[None], position_ids=position_ids), turn(q[None], i))
 
 
 def test_rotary_turns_by_the_angle_of_the_position():
@@ -221,7 +221,7 @@ x = torch.zeros(1, 7, 6)
 @pytest.mark.parametrize("name", ["learned", "sinusoidal"])
 def test_a_row_padded_on_the_left_starts_before_0(name):
     module, x = modules()[name], torch.zeros(2, 4, 6)
-    assert P.places(4, torch.tensor([-2, 1])).tolist() == [[0, 0, 0, 1], [1, 2, 3, 4]]
+    assert P.position_ids(4, torch.tensor([-2, 1])).tolist() == [[0, 0, 0, 1], [1, 2, 3, 4]]
     out = module(x, torch.tensor([-2, 1]))
     torch.testing.assert_close(out[0, 2:], module(x)[0, :2])
     torch.testing.assert_close(out[0, 0], module(x)[0, 0])  # padding: any place, but one there is
@@ -237,7 +237,10 @@ def test_a_row_padded_on_the_left_starts_before_0(name):
         (lambda: P.shift_matrix(1, 5), "even width, found 5"),
         (lambda: P.sine_2d(2, 2, 6), "4 divides.*got 6"),
         (lambda: P.binary(9, 3), "8 positions, found position 8"),
-        (lambda: modules()["learned"](x, offset=6), "12 positions were learned, found places 6 to"),
+        (
+            lambda: modules()["learned"](x, offset=6),
+            "12 positions were learned, found.*6 to",
+        ),
         (lambda: modules()["learned"](torch.zeros(1, 7, 5)), r"6\), found \(1, 7, 5\)"),
         (lambda: modules()["binary"](x, offset=60), "64 positions, found position 66"),
         (lambda: P.alibi(5, 3, heads=2), "T=5, S=3"),
@@ -254,11 +257,14 @@ def test_a_row_padded_on_the_left_starts_before_0(name):
         (lambda: P.RelativeBias(heads=2, max_distance=7), "max_distance must be above 8.*found 7"),
         (lambda: P.Rotary(width=6, base=-1), "base must be above 0, found -1"),
         (
-            lambda: P.Rotary(width=6)(x, places=torch.arange(6)),
+            lambda: P.Rotary(width=6)(x, position_ids=torch.arange(6)),
             r"\(7,\) or \(batch, 7\), .* \(6,\)",
         ),
         (lambda: P.Rotary(width=6)(x, torch.tensor(3)), r"found torch.int64 \(\)"),
-        (lambda: P.Rotary(width=6)(x[0], places=torch.ones(7, 7)), r"found torch.float32 \(7, 7\)"),
+        (
+            lambda: P.Rotary(width=6)(x[0], position_ids=torch.ones(7, 7)),
+            r"found torch.float32 \(7, 7\)",
+        ),
         (lambda: P.Rotary(width=6)(x, torch.ones(3, 7)), r"found torch.float32 \(3, 7\)"),
         (lambda: P.Rotary(width=6)(x, torch.ones(7).bool()), "found torch.bool"),
     ],
@@ -285,7 +291,7 @@ def test_rows_padded_on_the_left_count_from_their_first_token(scheme):
 
 
 def test_learned_positions_end_where_they_end_for_every_row():
-    with pytest.raises(ValueError, match="9 positions were learned, found places 6 to 9"):
+    with pytest.raises(ValueError, match="9 positions were learned, found positions 6 to 9"):
         P.LearnedPosition(size=9, width=8)(torch.zeros(2, 4, 8), torch.tensor([0, 6]))
 
 
@@ -334,12 +340,14 @@ def test_rotary_turns_each_sequence_by_its_own_places(layout, shape):
     """Also where the batch is as large as the number of heads, or as the length."""
     torch.manual_seed(0)
     rotary = P.Rotary(width=6, base=30, layout=layout)
-    x, places = torch.randn(shape).double(), torch.randint(-9, 99, (shape[0], 5))
-    together = rotary(x, places=places)
+    x, position_ids = torch.randn(shape).double(), torch.randint(-9, 99, (shape[0], 5))
+    together = rotary(x, position_ids=position_ids)
     assert together.shape == x.shape
     for row in range(shape[0]):
-        torch.testing.assert_close(together[row], rotary(x[row], places=places[row]))
-    torch.testing.assert_close(rotary(x, places=torch.arange(5).expand(shape[0], -1)), rotary(x))
+        torch.testing.assert_close(together[row], rotary(x[row], position_ids=position_ids[row]))
+    torch.testing.assert_close(
+        rotary(x, position_ids=torch.arange(5).expand(shape[0], -1)), rotary(x)
+    )
 
 
 def test_the_nearest_distances_have_a_bucket_each_up_to_the_smallest_max_distance():
@@ -351,17 +359,17 @@ def test_the_nearest_distances_have_a_bucket_each_up_to_the_smallest_max_distanc
 
 @pytest.mark.parametrize("shape", [(4, 4, 6), (3, 2, 5, 6), (2, 5, 6)])
 def test_an_offset_of_each_row_means_the_same_to_all(shape):
-    """Also where there are as many rows as places, and to Rotary, which can be told all places."""
+    """Also with as many rows as positions, and for Rotary with all `position_ids`."""
     x, offset = torch.randn(shape).double(), torch.tensor([3, 0, 8, 1])[: shape[0]]
     rotary = P.Rotary(width=6)
     found = rotary(x, offset)
     for row in range(shape[0]):
         torch.testing.assert_close(found[row], rotary(x[row], int(offset[row])))
-    places = offset[:, None] + torch.arange(shape[-2])
-    torch.testing.assert_close(found, rotary(x, places=places))
+    position_ids = offset[:, None] + torch.arange(shape[-2])
+    torch.testing.assert_close(found, rotary(x, position_ids=position_ids))
     if len(shape) == 3:
         sines = P.SinusoidalPosition(width=6)(x, offset) - x
-        torch.testing.assert_close(sines, P.sinusoidal(places, 6, dtype=torch.float64))
+        torch.testing.assert_close(sines, P.sinusoidal(position_ids, 6, dtype=torch.float64))
     if shape[0] != shape[-2]:
         with pytest.raises(ValueError, match="one offset for each row of x"):
             rotary(x, torch.arange(shape[-2]))

@@ -34,32 +34,46 @@ def attention(
     kernel: Callable[[Tensor, Tensor], Tensor] = scaled_dot,
     bias: Tensor | None = None,
     dropout: float = 0.0,
-    return_weights: bool = False,
-) -> Tensor | tuple[Tensor, Tensor]:
+) -> Tensor:
     """Mix the values `v` by how well each query in `q` agrees with each key in `k`.
 
-    q (..., T, Dk), k (..., S, Dk), v (..., S, Dv) -> (..., T, Dv), and the weights (..., T, S) when
-    `return_weights` is set. `mask` is boolean, True = may attend, and broadcasts to (..., T, S);
-    a query that may attend to nothing gets zeros. `causal` lets the queries, the last T of the S
-    positions, look at nothing ahead of themselves. `bias` is added to the scores, in their dtype;
-    where it is −∞ it forbids, as a mask does.
+    q (..., T, Dk), k (..., S, Dk), v (..., S, Dv) -> (..., T, Dv). The other arguments are those of
+    `attention_weights`; a query that may attend to nothing gets zeros.
     """
     check_share(dropout=dropout)
+    weights = attention_weights(q, k, mask, causal=causal, kernel=kernel, bias=bias)  # (..., T, S)
+    check_values(k, v, weights.shape)
+    return F.dropout(weights.to(v.dtype), dropout) @ v  # (..., T, Dv): a weighted mean of values
+
+
+def attention_weights(
+    q: Tensor,
+    k: Tensor,
+    mask: Tensor | None = None,
+    *,
+    causal: bool = False,
+    kernel: Callable[[Tensor, Tensor], Tensor] = scaled_dot,
+    bias: Tensor | None = None,
+) -> Tensor:
+    """q (..., T, Dk), k (..., S, Dk) -> how much each query takes of each key (..., T, S).
+
+    Each row sums to 1, or is zero where the query may attend to nothing. `mask` is boolean, True =
+    may attend, and broadcasts to (..., T, S). `causal` lets the queries, the last T of the S
+    positions, attend to nothing ahead of themselves. `bias` is added to the scores, in their dtype;
+    where it is −∞ it forbids, as a mask does.
+    """
     scores = kernel(q, k)  # (..., T, S): how well query t agrees with key s
-    check_values(k, v, scores.shape)
     if causal:
-        mask = no_look_ahead(mask, scores.shape, scores.device)
+        mask = add_causal(mask, scores.shape, scores.device)
     if bias is not None:
         check_bias(bias, scores.shape)
         bias = bias.to(scores.dtype)
-        scores = scores + bias  # (..., T, S): what positions say, for ALiBi and T5
+        scores = scores + bias  # (..., T, S): what the distance says, in ALiBi and T5
         if mask is not None:
             check_mask(mask, scores.shape)
-        forbids_not = ~bias.isneginf()
-        mask = forbids_not if mask is None else mask & forbids_not
-    weights = masked_softmax(scores, mask).to(v.dtype)  # (..., T, S): each row sums to 1
-    out = F.dropout(weights, dropout) @ v  # (..., T, Dv): a weighted mean of the values
-    return (out, weights) if return_weights else out
+        allowed = ~bias.isneginf()
+        mask = allowed if mask is None else mask & allowed
+    return masked_softmax(scores, mask).to(q.dtype)  # (..., T, S)
 
 
 def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -112,7 +126,7 @@ def fused_attention(
     if mask is None and (not causal or (bias is None and T == S)):
         return F.scaled_dot_product_attention(q, k, v, bias, dropout, causal, scale=scale)
     if causal:
-        mask = no_look_ahead(mask, shape, q.device)
+        mask = add_causal(mask, shape, q.device)
     check_mask(mask, shape)
     mask = _at_least_2d(mask, shape)
     empty = ~mask.any(dim=-1, keepdim=True)  # (..., T, 1)
@@ -128,7 +142,7 @@ def _at_least_2d(x: Tensor, shape: torch.Size) -> Tensor:
     return x.expand(shape[-2:]) if x.ndim < 2 else x
 
 
-def no_look_ahead(mask: Tensor | None, shape: torch.Size, device: torch.device) -> Tensor:
+def add_causal(mask: Tensor | None, shape: torch.Size, device: torch.device) -> Tensor:
     """Add the causal rule for scores of `shape` (..., T, S) to a mask that may be None."""
     past = masks.causal(*shape[-2:], device=device)  # (T, S)
     if mask is None:

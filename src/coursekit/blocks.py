@@ -1,6 +1,6 @@
 """Blocks: attention mixes positions, a feed-forward network works on each, a residual keeps both.
 
-One `Block` serves as encoder layer, decoder layer and as the crippled layers of the rank-collapse
+One `Block` serves as encoder layer, decoder layer and as the incomplete layers of the rank-collapse
 experiment; `norm` says where the normalisation stands. The book explains all of it in "Blocks".
 Shapes: B batch, T length, S length of the memory, D width.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import torch
 from torch import Tensor, nn
@@ -33,7 +33,7 @@ class Residual(nn.Module):
     normformer  x + LayerNorm(f(LayerNorm(x)))  Shleifer et al. (2021); `outer` adds the outer one
     none        x + f(x)
 
-    `keep=False` leaves the x in front out, which is how rank collapse is provoked. `drop_path` is
+    `skip=False` leaves out x itself, which is how rank collapse is provoked. `drop_path` is
     the chance that a sequence skips the sublayer in training (Huang et al., 2016). `rms_norm` takes
     `RMSNorm` for LayerNorm, as T5 and Llama do.
     """
@@ -44,7 +44,7 @@ class Residual(nn.Module):
         width: int,
         norm: Norm,
         dropout: float = 0.0,
-        keep: bool = True,
+        skip: bool = True,
         outer: bool = False,
         eps: float = 1e-5,
         rms_norm: bool = False,
@@ -55,7 +55,7 @@ class Residual(nn.Module):
         check_whole(width=width)
         check_share(dropout=dropout, drop_path=drop_path)
         check_least(eps=eps)
-        self.placement, self.keep, self.drop_path = norm, keep, drop_path
+        self.placement, self.skip, self.drop_path = norm, skip, drop_path
         self.dropout = nn.Dropout(dropout)
         normalise = partial(make_norm, width, rms=rms_norm, eps=eps)
         self.norm = nn.Identity() if norm == "none" else normalise()
@@ -76,7 +76,7 @@ class Residual(nn.Module):
             chosen = torch.rand(len(x), *[1] * (x.ndim - 1), device=x.device) < stays  # (B, 1, 1)
             # As with dropout, the mean stays the same.
             change = change * chosen / stays if stays else change * 0
-        return x + change if self.keep else change
+        return x + change if self.skip else change
 
 
 class Block(nn.Module):
@@ -84,70 +84,67 @@ class Block(nn.Module):
 
     `norm` is the placement of the norm (see `Residual`); "dlcl" acts like "pre" within a block, its
     difference lies between blocks (see `Stack`). "normformer" also learns one factor for each head.
-    `dropout` stands behind each sublayer and, unless `attention_dropout` (on the weights) and
-    `hidden_dropout` (inside the feed-forward network) say otherwise, there too. `bias` is that of
-    all linear maps, unless `attention_bias` says otherwise for those of the attention. `hidden`,
-    `activation` and `gated` are those of `FeedForward`.
+    `hidden`, `activation` and `gated` are those of `FeedForward`. `dropout` is applied after each
+    sublayer and, unless `attention_dropout` (on the weights) and `hidden_dropout` (inside the
+    feed-forward network) say otherwise, there too. `bias` is that of all linear maps, unless
+    `attention_bias` says otherwise for those of the attention. Other options of the attention
+    (`kv_heads`, `head_width`, `value_width`, `scale`) are those of `MultiHeadAttention`.
     """
 
     def __init__(
         self,
         *,
+        # The common case.
         width: int,
         heads: int,
         hidden: int | None = None,
         norm: Norm = "pre",
+        dropout: float = 0.0,
+        # Which sublayers there are, and whether x is added to what they make of it.
         self_attention: bool = True,
         cross_attention: bool = False,
         feed_forward: bool = True,
         residual: bool = True,
+        # What papers choose differently.
         activation: Callable[[Tensor], Tensor] = relu,
         gated: bool = False,
-        dropout: float = 0.0,
+        rms_norm: bool = False,
+        eps: float = 1e-5,
+        bias: bool = True,
+        attention_bias: bool | None = None,
         attention_dropout: float | None = None,
         hidden_dropout: float | None = None,
         drop_path: float = 0.0,
-        bias: bool = True,
-        attention_bias: bool | None = None,
-        eps: float = 1e-5,
-        rms_norm: bool = False,
-        scale: float | None = None,
-        kv_heads: int | None = None,
-        head_width: int | None = None,
-        value_width: int | None = None,
         rotary: Rotary | None = None,
+        **attention: Any,
     ) -> None:
         super().__init__()
         check_choice(get_args(Norm), norm=norm)
         check_whole(width=width)
         self.width = width
-        attend = {
+        attention |= {
             "width": width,
             "heads": heads,
-            "kv_heads": kv_heads,
-            "head_width": head_width,
-            "value_width": value_width,
             "bias": bias if attention_bias is None else attention_bias,
             "dropout": dropout if attention_dropout is None else attention_dropout,
-            "scale": scale,
         }
-        former = norm == "normformer"
-        add = {
+        normformer = norm == "normformer"
+        add: dict[str, Any] = {
             "width": width,
             "norm": norm,
             "dropout": dropout,
-            "keep": residual,
+            "skip": residual,
             "eps": eps,
             "rms_norm": rms_norm,
             "drop_path": drop_path,
         }
         if self_attention:
-            self.self_attention = MultiHeadAttention(**attend, rotary=rotary)
-            self.self_residual = Residual(**add, outer=former)
-            self.head_scale = nn.Parameter(torch.ones(heads)) if former else None
+            self.self_attention = MultiHeadAttention(**attention, rotary=rotary)
+            self.self_residual = Residual(**add, outer=normformer)
+            self.head_scale = nn.Parameter(torch.ones(heads)) if normformer else None
         if cross_attention:
-            self.cross_attention = MultiHeadAttention(**attend)
-            self.cross_residual = Residual(**add, outer=former)
+            self.cross_attention = MultiHeadAttention(**attention)
+            self.cross_residual = Residual(**add, outer=normformer)
         if feed_forward:
             self.feed_forward = FeedForward(
                 width=width,
@@ -156,7 +153,7 @@ class Block(nn.Module):
                 gated=gated,
                 dropout=dropout if hidden_dropout is None else hidden_dropout,
                 bias=bias,
-                inner_norm=former,
+                inner_norm=normformer,
                 eps=eps,
                 rms_norm=rms_norm,
             )
@@ -174,40 +171,36 @@ class Block(nn.Module):
         positions: Tensor | None = None,
         memory_positions: Tensor | None = None,
         head_mask: Tensor | None = None,
-        places: Tensor | None = None,
+        position_ids: Tensor | None = None,
         cache: KeyValueCache | None = None,
         memory_cache: KeyValueCache | None = None,
-        return_weights: bool = False,
-    ) -> Tensor | tuple[Tensor, AttentionWeights]:
-        """x (B, T, D), memory (B, S, D) -> (B, T, D), and the weights on request.
+    ) -> Tensor:
+        """x (B, T, D), memory (B, S, D) -> (B, T, D).
 
         `mask` and `bias` (scores of x with itself) broadcast to (B, H, T, T), `memory_mask` to
         (B, H, T, S). `positions` (B or 1, T, D) is added to the queries and keys of x and
         `memory_positions` (B or 1, S, D) to the keys of the memory, never to values (DETR).
-        `head_mask` acts on the self-attention, and so do `places` (T,) or (B, T): where rotary
-        turns the sequence to.
+        `head_mask` acts on the self-attention, and so do `position_ids` (T,) or (B, T): the
+        positions that rotary turns the sequence to.
         """
         check_width(x, self.width, "x")
-        if hasattr(self, "cross_attention") != (memory is not None):
-            has = "has" if memory is None else "has no"
-            given = "no memory was given" if memory is None else "a memory was given"
-            raise ValueError(f"the block {has} cross-attention, but {given}")
-        own = cross = None
+        self._check_memory(memory)
         if hasattr(self, "self_attention"):
             if self.head_scale is not None:
                 head_mask = self.head_scale if head_mask is None else head_mask * self.head_scale
             y = self.self_residual.before(x)  # (B, T, D)
+            placed = None if positions is None else y + positions  # (B, T, D)
             y = self.self_attention(
-                **({"query": y} if positions is None else _placed(y, positions)),
+                y if placed is None else placed,
+                placed,
+                None if placed is None else y,
                 mask=mask,
                 causal=causal,
                 bias=bias,
                 head_mask=head_mask,
-                places=places,
+                position_ids=position_ids,
                 cache=cache,
-                return_weights=return_weights,
             )
-            y, own = y if return_weights else (y, None)
             x = self.self_residual.after(x, y)  # (B, T, D)
         if hasattr(self, "cross_attention"):
             y = self.cross_residual.before(x)
@@ -217,27 +210,18 @@ class Block(nn.Module):
                 memory,
                 mask=memory_mask,
                 cache=memory_cache,
-                return_weights=return_weights,
             )
-            y, cross = y if return_weights else (y, None)
             x = self.cross_residual.after(x, y)
         if hasattr(self, "feed_forward"):
             y = self.feed_forward(self.feed_residual.before(x))
             x = self.feed_residual.after(x, y)
-        return (x, AttentionWeights(own, cross)) if return_weights else x
+        return x
 
-
-def _placed(x: Tensor, positions: Tensor) -> dict[str, Tensor]:
-    """Queries and keys know where they stand, values do not."""
-    placed = x + positions  # (B, T, D)
-    return {"query": placed, "key": placed, "value": x}
-
-
-class AttentionWeights(NamedTuple):
-    """Who looked at whom in one block; None where the block has no such attention."""
-
-    own: Tensor | None  # (B, H, T, T)
-    cross: Tensor | None  # (B, H, T, S)
+    def _check_memory(self, memory: Tensor | None) -> None:
+        if hasattr(self, "cross_attention") != (memory is not None):
+            has = "has" if memory is None else "has no"
+            given = "no memory was given" if memory is None else "a memory was given"
+            raise ValueError(f"the block {has} cross-attention, but {given}")
 
 
 class Stack(nn.Module):
@@ -259,7 +243,7 @@ class Stack(nn.Module):
         eps: float = 1e-5,
         rms_norm: bool = False,
         drop_path: float = 0.0,
-        **block: object,
+        **block: Any,
     ) -> None:
         super().__init__()
         check_whole(depth=depth)
@@ -277,42 +261,42 @@ class Stack(nn.Module):
             self.mixture = nn.Parameter(mean / mean.sum(dim=1, keepdim=True))  # (L + 1, L + 1)
             self.mixture_norms = nn.ModuleList(normalise() for _ in range(depth + 1))
 
-    def forward(
+    def forward(self, x: Tensor, memory: Tensor | None = None, **options: Any) -> Tensor:
+        """x (B, T, D) -> (B, T, D); `options` are those of `Block.forward`, for every block.
+
+        Two differ: a `head_mask` (depth, B or 1, H) has one for each block, and `cache` is a
+        `StackCache`.
+        """
+        _, x = self._run(x, memory, **options)
+        return self.final(x)
+
+    def states(self, x: Tensor, memory: Tensor | None = None, **options: Any) -> list[Tensor]:
+        """x (B, T, D) -> the input and every block's output, depth + 1 times (B, T, D)."""
+        states, _ = self._run(x, memory, **options)
+        return states
+
+    def _run(
         self,
         x: Tensor,
-        memory: Tensor | None = None,
+        memory: Tensor | None,
         *,
         head_mask: Tensor | None = None,
         cache: StackCache | None = None,
-        return_hidden: bool = False,
-        return_weights: bool = False,
-        **given: Tensor | bool | None,
-    ) -> Tensor | tuple[Tensor, ...]:
-        """x (B, T, D) -> (B, T, D); what else is `given` goes to every block.
-
-        A `head_mask` (depth, B or 1, H) has one for each block; (H,) or (B, H) is for all of them.
-
-        `return_hidden` adds a list with the input and every block's output, `return_weights` a list
-        with every block's `AttentionWeights`.
-        """
-        hidden, weights, normed = [x], [], []
+        **options: Any,
+    ) -> tuple[list[Tensor], Tensor]:
+        """Return the states, and what the final norm reads: the last, or their mixture."""
+        states: list[Tensor] = [x]
+        normed: list[Tensor] = []
         for depth, block in enumerate(self.blocks):
             if self.mixture is not None:
                 x = self._mix(depth, x, normed)
             if cache is not None:
-                given |= {"cache": cache.own[depth], "memory_cache": cache.memory[depth]}
+                options |= {"cache": cache.own[depth], "memory_cache": cache.memory[depth]}
             if head_mask is not None:
-                given["head_mask"] = head_mask[depth] if head_mask.ndim == 3 else head_mask
-            x = block(x, memory, return_weights=return_weights, **given)
-            if return_weights:
-                x, looked = x
-                weights.append(looked)
-            hidden.append(x)
-        if self.mixture is not None:
-            x = self._mix(len(self.blocks), x, normed)
-        x = self.final(x)
-        asked = [hidden] * return_hidden + [weights] * return_weights
-        return (x, *asked) if asked else x
+                options["head_mask"] = head_mask[depth] if head_mask.ndim == 3 else head_mask
+            x = block(x, memory, **options)  # (B, T, D)
+            states.append(x)
+        return states, x if self.mixture is None else self._mix(len(self.blocks), x, normed)
 
     def _mix(self, depth: int, newest: Tensor, normed: list[Tensor]) -> Tensor:
         """Σ_k W[depth, k] LayerNorm(y_k); `normed` collects the normalised outputs so far."""

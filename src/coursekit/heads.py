@@ -12,14 +12,15 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from coursekit._base.checks import (
-    check_dtype,
+    check_head_axis,
+    check_head_mask,
     check_least,
+    check_sequences,
     check_share,
     check_tensor,
     check_whole,
-    check_width,
 )
-from coursekit.attention import attention, fused_attention
+from coursekit.attention import attention_weights, fused_attention
 from coursekit.cache import KeyValueCache
 from coursekit.kernels import dot
 from coursekit.positions import Rotary
@@ -80,7 +81,7 @@ class MultiHeadAttention(nn.Module):
 
     `kv_heads` below `heads` lets groups of query heads share keys and values (Ainslie et al., 2023;
     1 is multi-query attention). `head_width` and `value_width` default to width / heads. `scale`
-    replaces 1/√Dh (T5 uses 1). `rotary` turns queries and keys by their position.
+    reposition_ids 1/√Dh (T5 uses 1). `rotary` turns queries and keys by their position.
     """
 
     def __init__(
@@ -136,49 +137,53 @@ class MultiHeadAttention(nn.Module):
         causal: bool = False,
         bias: Tensor | None = None,
         head_mask: Tensor | None = None,
-        places: Tensor | None = None,
+        position_ids: Tensor | None = None,
         cache: KeyValueCache | None = None,
-        return_weights: bool = False,
-    ) -> Tensor | tuple[Tensor, Tensor]:
-        """query (B, T, D), key, value (B, S, D) -> (B, T, D), and weights (B, H, T, S) on request.
+    ) -> Tensor:
+        """query (B, T, D), key, value (B, S, D) -> (B, T, D).
 
         Without `key` the sequence attends to itself; with `key` alone the values come from it too.
-        `mask` (boolean) and `bias` broadcast to (B, H, T, S); `causal` forbids to look ahead,
+        `mask` (boolean) and `bias` broadcast to (B, H, T, S); `causal` forbids looking ahead,
         without a mask in memory where it can. `head_mask` (H,) or (B, H) multiplies
-        each head's result, 0 removes the head. `places` (T,) or (B, T) say where rotary turns the
-        sequence to; it counts from the cache's end without. `cache` keeps the keys and values of
-        earlier calls.
-        Weights on request take the readable path `attention`; otherwise the fused one is used.
+        each head's result, 0 removes the head. `position_ids` (T,) or (B, T) are the positions that
+        rotary turns the sequence to; without them it counts from the cache's end. `cache` holds the
+        keys and values of earlier calls.
         """
-        self._check(query, key, value, mask, head_mask, places)
-        q, k, v = self.project(
-            query, key, value, cache, places
-        )  # (B, H, T, Dh), 2 × (B, Hkv, S, Dh)
-        group = self.heads // self.kv_heads
-        if group > 1:
-            k, v = k.repeat_interleave(group, dim=1), v.repeat_interleave(group, dim=1)
+        self._check(query, key, value, mask, position_ids)
+        q, k, v = self.project(query, key, value, cache, position_ids)
+        q, k, v = self._grouped(q, k, v)  # (B, H, T, Dh), (B, H, S, Dh), (B, H, S, Dv)
         dropout = self.dropout if self.training else 0.0
-        weights = None
-        if return_weights:
-            out, weights = attention(
-                q,
-                k,
-                v,
-                mask,
-                causal=causal,
-                kernel=lambda q, k: dot(q, k) * self.scale,
-                bias=bias,
-                dropout=dropout,
-                return_weights=True,
-            )  # (B, H, T, Dv), (B, H, T, S)
-        else:
-            out = fused_attention(
-                q, k, v, mask, causal=causal, bias=bias, scale=self.scale, dropout=dropout
-            )  # (B, H, T, Dv)
+        out = fused_attention(
+            q, k, v, mask, causal=causal, bias=bias, scale=self.scale, dropout=dropout
+        )  # (B, H, T, Dv)
         if head_mask is not None:
+            check_head_mask(head_mask, query.shape[0], self.heads)
             out = out * head_mask[..., None, None].to(out.dtype)  # (B, H, T, Dv)
-        out = self.out(merge_heads(out))  # (B, T, D)
-        return (out, weights) if return_weights else out
+        return self.out(merge_heads(out))  # (B, T, D)
+
+    def weights(
+        self,
+        query: Tensor,
+        key: Tensor | None = None,
+        *,
+        mask: Tensor | None = None,
+        causal: bool = False,
+        bias: Tensor | None = None,
+        position_ids: Tensor | None = None,
+    ) -> Tensor:
+        """Return how much each query takes of each key in each head, (B, H, T, S), as `forward`."""
+        self._check(query, key, None, mask, position_ids)
+        q, k, _ = self._grouped(*self.project(query, key, position_ids=position_ids))
+        return attention_weights(
+            q, k, mask, causal=causal, bias=bias, kernel=lambda q, k: dot(q, k) * self.scale
+        )
+
+    def _grouped(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Repeat k and v (B, Hkv, S, ·) for every query head of their group: (B, H, S, ·)."""
+        group = self.heads // self.kv_heads
+        if group == 1:
+            return q, k, v
+        return q, k.repeat_interleave(group, dim=1), v.repeat_interleave(group, dim=1)
 
     def project(
         self,
@@ -186,7 +191,7 @@ class MultiHeadAttention(nn.Module):
         key: Tensor | None = None,
         value: Tensor | None = None,
         cache: KeyValueCache | None = None,
-        places: Tensor | None = None,
+        position_ids: Tensor | None = None,
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Return q (B, H, T, Dh), k and v (B, Hkv, S, Dh), rotated and with the cache's past.
 
@@ -205,7 +210,7 @@ class MultiHeadAttention(nn.Module):
         k, v = split_heads(k, self.kv_heads), split_heads(v, self.kv_heads)  # (B, Hkv, S, Dh)
         if self.rotary is not None:
             offset = 0 if cache is None else cache.length
-            q, k = (self.rotary(x, offset, places=places) for x in (q, k))
+            q, k = (self.rotary(x, offset, position_ids=position_ids) for x in (q, k))
         if cache is not None:
             k, v = cache.append(k, v)
         return q, k, v
@@ -222,42 +227,13 @@ class MultiHeadAttention(nn.Module):
         key: Tensor | None,
         value: Tensor | None,
         mask: Tensor | None,
-        head_mask: Tensor | None,
-        places: Tensor | None,
+        position_ids: Tensor | None,
     ) -> None:
-        check_width(query, self.width, "query")
-        check_dtype(query, self.qkv, "query")
-        for name, other in (("key", key), ("value", value)):
-            if other is None:
-                continue
-            check_width(other, self.width, name)
-            check_dtype(other, self.qkv, name)
-            if other.shape[0] != query.shape[0]:
-                raise ValueError(
-                    f"query and {name} must have one batch size, "
-                    f"found {tuple(query.shape)} and {tuple(other.shape)}"
-                )
-        if key is not None and value is not None and key.shape != value.shape:
-            raise ValueError(
-                f"there must be one value for each key, found {tuple(key.shape)} "
-                f"and {tuple(value.shape)}"
-            )
+        check_sequences(self.width, self.qkv, query=query, key=key, value=value)
+        check_head_axis(mask)
         if key is None and value is not None:
             raise ValueError("value was given without key; pass both, or neither")
         if key is not None and self.rotary is not None:
             raise ValueError("rotary positions need self-attention, but a key was given")
-        if places is not None and self.rotary is None:
-            raise ValueError("places are where rotary turns to, but there is no rotary")
-        if isinstance(mask, Tensor) and mask.ndim == 3:
-            raise ValueError(
-                f"a mask with three axes {tuple(mask.shape)} is ambiguous (batch or heads first?): "
-                "write mask[:, None] for (batch, 1, queries, keys)"
-            )
-        if head_mask is not None:
-            check_tensor(head_mask, "head_mask")
-        shapes = ((self.heads,), (query.shape[0], self.heads), (1, self.heads))
-        if head_mask is not None and tuple(head_mask.shape) not in shapes:
-            raise ValueError(
-                f"head_mask must have shape ({self.heads},) or (batch, {self.heads}), "
-                f"found {tuple(head_mask.shape)}"
-            )
+        if position_ids is not None and self.rotary is None:
+            raise ValueError("position_ids are for rotary positions, but there is no rotary")

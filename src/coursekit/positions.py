@@ -133,10 +133,10 @@ def padded_sine_2d(
     return torch.cat(halves, dim=-1)  # (B, height, columns, width)
 
 
-def places(T: int, offset: int | Tensor = 0, device: torch.device | None = None) -> Tensor:
-    """(T,): the numbers of T positions from `offset` on, or (B, T) where each row has its own.
+def position_ids(T: int, offset: int | Tensor = 0, device: torch.device | None = None) -> Tensor:
+    """Return the ids of T positions from `offset` on (T,), or (B, T) where each row has its own.
 
-    A row of a batch that is padded on the left starts before 0; its padding counts as place 0.
+    A row of a batch that is padded on the left starts before 0; its padding gets id 0.
     """
     if not isinstance(offset, Tensor):
         check_whole(SMALLEST, offset=offset)
@@ -149,9 +149,9 @@ def places(T: int, offset: int | Tensor = 0, device: torch.device | None = None)
     return (offset[:, None] + torch.arange(T, device=offset.device)).clamp_min(0)  # (B, T)
 
 
-def _places(x: Tensor, offset: int | Tensor) -> Tensor:
-    """The `places` (T,) or (B, T) of x (B, ..., T, D), which the offset must have the rows of."""
-    t = places(x.shape[-2], offset, x.device)
+def _row_ids(x: Tensor, offset: int | Tensor) -> Tensor:
+    """Return the `position_ids` (T,) or (B, T) of x (B, ..., T, D); an offset for each row of x."""
+    t = position_ids(x.shape[-2], offset, x.device)
     if t.ndim == 2 and t.shape[0] != x.shape[0]:
         raise ValueError(
             f"there must be one offset for each row of x {tuple(x.shape)}, found {len(t)}"
@@ -177,18 +177,18 @@ class LearnedPosition(nn.Module):
         self.weight = nn.Parameter(torch.randn(size, width) * std)  # (size, D)
 
     def forward(self, x: Tensor, offset: int | Tensor = 0) -> Tensor:
-        """x (B, T, D) -> (B, T, D); `offset` as in `places`."""
+        """x (B, T, D) -> (B, T, D); `offset` as in `position_ids`."""
         size, width = self.weight.shape
         check_width(x, width, "x")
         if isinstance(offset, Tensor):
-            rows = _places(x, offset)  # (B, T)
+            rows = _row_ids(x, offset)  # (B, T)
             first = int(offset.max()) if readable(offset) else 0
         else:
             check_whole(SMALLEST, offset=offset)
             first = offset
         last = first + x.shape[1] - 1
         if last >= size or (isinstance(offset, int) and offset < 0):
-            raise ValueError(f"{size} positions were learned, found places {first} to {last}")
+            raise ValueError(f"{size} positions were learned, found positions {first} to {last}")
         if isinstance(offset, Tensor):
             return x + self.weight[rows]
         return x + self.weight[offset : last + 1]
@@ -204,9 +204,9 @@ class SinusoidalPosition(nn.Module):
         self.width, self.base = width, base
 
     def forward(self, x: Tensor, offset: int | Tensor = 0) -> Tensor:
-        """x (B, T, D) -> (B, T, D); `offset` as in `places`."""
+        """x (B, T, D) -> (B, T, D); `offset` as in `position_ids`."""
         check_width(x, self.width, "x")
-        t = _places(x, offset)  # (T,) or (B, T)
+        t = _row_ids(x, offset)  # (T,) or (B, T)
         return x + sinusoidal(t, self.width, base=self.base, dtype=x.dtype)
 
 
@@ -219,9 +219,9 @@ class BinaryPosition(nn.Module):
         self.width = width
 
     def forward(self, x: Tensor, offset: int | Tensor = 0) -> Tensor:
-        """x (B, T, D) -> (B, T, D); `offset` as in `places`."""
+        """x (B, T, D) -> (B, T, D); `offset` as in `position_ids`."""
         check_width(x, self.width, "x")
-        t = _places(x, offset)  # (T,) or (B, T)
+        t = _row_ids(x, offset)  # (T,) or (B, T)
         return x + binary(t, self.width).to(x.dtype)
 
 
@@ -248,21 +248,21 @@ class Rotary(nn.Module):
         self.width, self.base, self.layout = width, base, layout
 
     def forward(
-        self, x: Tensor, offset: int | Tensor = 0, *, places: Tensor | None = None
+        self, x: Tensor, offset: int | Tensor = 0, *, position_ids: Tensor | None = None
     ) -> Tensor:
-        """x (B, ..., T, Dh) -> the same shape; `offset` as in `places`.
+        """x (B, ..., T, Dh) -> the same shape; `offset` as in `position_ids`.
 
-        Or name all places: (T,), or (B, T) where each row of the batch has its own.
+        Or pass all `position_ids`: (T,), or (B, T) where each row of the batch has its own.
         """
         check_tensor(x, "x")
         if x.ndim < 2 or x.shape[-1] != self.width:
             raise ValueError(f"Rotary is {self.width} wide, found {tuple(x.shape)}")
-        t = _places(x, offset) if places is None else places
+        t = _row_ids(x, offset) if position_ids is None else position_ids
         if t.shape == (x.shape[0], x.shape[-2]) and x.ndim > 2:
             t = t.view(x.shape[0], *[1] * (x.ndim - 3), -1)  # (B, 1, T): the same in all heads
         elif t.shape != x.shape[-2:-1] or t.dtype == torch.bool:
             raise ValueError(
-                f"the places of x {tuple(x.shape)} must be "
+                f"the position_ids of x {tuple(x.shape)} must be "
                 f"({x.shape[-2]},) or (batch, {x.shape[-2]}), found {t.dtype} {tuple(t.shape)}"
             )
         angles = _angles(t, self.width, self.base)  # (T, Dh / 2) or (B, 1, T, Dh / 2)

@@ -83,7 +83,7 @@ def test_score_matrices_give_the_scores(kv_heads: int) -> None:
     layer = MultiHeadAttention(width=8, heads=4, kv_heads=kv_heads, bias=False, scale=1.0)
     x = torch.randn(1, 5, 8)
     scores = x[:, None] @ score_matrices(layer) @ x[:, None].mT  # (1, H, T, T)
-    _, weights = layer(x, return_weights=True)
+    weights = layer.weights(x)
     assert torch.allclose(scores.softmax(-1), weights, atol=1e-5)
     assert torch.linalg.matrix_rank(score_matrices(layer)).tolist() == [2] * 4
 

@@ -41,22 +41,40 @@ def tokenizer_of(sentences: list[Related], split: tuple[str, ...] = ()) -> WordP
     return WordPiece([*BERT_SPECIAL, *sorted(words - set(split) | letters)])
 
 
+class Offsets(nn.Module):
+    """Attention whose heads look a fixed number of pieces away, and more at [CLS] and at [SEP]."""
+
+    def __init__(self, ends: list[int], offsets: Tensor) -> None:
+        super().__init__()
+        self.ends, self.offsets = ends, offsets  # (H,)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        return tokens
+
+    def weights(self, tokens: Tensor) -> Tensor:
+        """tokens (B, T) -> (B, H, T, T)."""
+        positions = torch.arange(tokens.shape[1])
+        far = positions - positions[:, None]  # (T, T): rows look at columns
+        ends = sum(0.4 * (tokens == end) for end in self.ends)  # (B, T)
+        return 0.2 * (far == self.offsets[:, None, None]) + ends[:, None, None]
+
+
 class Looks(nn.Module):
-    """A model whose heads look a fixed number of pieces away, and more at [CLS] and at [SEP]."""
+    """A model with the layers of a `Bert` and nothing in them but `Offsets`."""
 
     def __init__(self, tokenizer: WordPiece, offsets: list[list[int]]) -> None:
         super().__init__()
-        self.ends = [tokenizer.token_to_id(name) for name in ("[CLS]", "[SEP]")]
-        self.offsets = torch.tensor(offsets)  # (depth, H)
+        ends = [tokenizer.token_to_id(name) for name in ("[CLS]", "[SEP]")]
+        layers = [{"self_attention": Offsets(ends, layer)} for layer in torch.tensor(offsets)]
+        blocks = nn.ModuleList(nn.ModuleDict(layer) for layer in layers)
+        self.encoder = nn.ModuleDict({"blocks": blocks})
         self.eval()
 
-    def forward(self, tokens: Tensor, *, keep: Tensor, return_weights: bool):
-        assert return_weights and torch.equal(keep, tokens != 0)
-        places = torch.arange(tokens.shape[1])
-        far = places - places[:, None]  # (T, T): rows look at columns
-        looks = 0.2 * (far == self.offsets[..., None, None])  # (depth, H, T, T)
-        ends = sum(0.4 * (tokens == end) for end in self.ends)  # (B, T)
-        return tokens, [layer + ends[:, None, None] for layer in looks]
+    def forward(self, tokens: Tensor, *, keep: Tensor) -> Tensor:
+        assert torch.equal(keep, tokens != 0)
+        for block in self.encoder["blocks"]:
+            block["self_attention"](tokens)
+        return tokens
 
 
 def test_pieces_know_their_word():

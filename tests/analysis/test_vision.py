@@ -7,6 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coursekit.analysis import capture
 from coursekit.analysis.vision import (
     attention_distance,
     few_shot,
@@ -84,9 +85,9 @@ def test_looking_at_oneself_is_0_and_what_goes_to_the_class_token_changes_nothin
 
 def test_distance_of_a_model_and_bad_input():
     net = ViT(ViTConfig(image=8, patch=2, channels=1, width=8, depth=2, heads=2, hidden=8)).eval()
-    _, layers = net(torch.randn(3, 1, 8, 8), return_weights=True)
+    layers = capture(net, torch.randn(3, 1, 8, 8)).weights["stack.self_attention"]
     for layer in layers:
-        far = attention_distance(layer.own, net.config.grid, patch=2)
+        far = attention_distance(layer, net.config.grid, patch=2)
         assert far.shape == (2,) and far.dtype == torch.float32
         assert (far > 0).all() and (far < 2 * math.hypot(3, 3)).all()
     with pytest.raises(ValueError, match=r"\(pictures, heads, 10, 10\) for 1 prefix.*\(2, 9, 9\)"):

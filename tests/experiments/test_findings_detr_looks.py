@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from coursekit.analysis import capture
 from coursekit.analysis.looking import cell_middles, object_lifts, ring_shares
 from coursekit.boxes.geometry import iou, to_corners
 from coursekit.data.scenes import NAMES, scenes
@@ -17,15 +18,16 @@ def seen():
     settings = result("detector")["settings"]
     items = detection_items(scenes("test", 100, size=settings["size"], turned=settings["turned"]))
     with torch.no_grad():
-        said = trained("detector")(collate_objects(items).images, return_weights=True)
-    return items, said, [to_corners(objects.boxes) for _, objects in items]
+        recording = capture(trained("detector"), collate_objects(items).images)
+    return items, recording, [to_corners(objects.boxes) for _, objects in items]
 
 
 def test_the_encoder_separates_objects(seen):
     """From the middle of an object: to itself more than evenly, to other objects less."""
-    _, said, corners = seen
-    weights = said.encoder_weights[-1].mean(dim=1)  # (B, S, S)
-    lifts = torch.cat([object_lifts(w, b, said.grid) for w, b in zip(weights, corners)])
+    _, recording, corners = seen
+    weights = recording.weights["encoder.self_attention"][-1].mean(dim=1)  # (B, S, S)
+    grid = recording.output.grid
+    lifts = torch.cat([object_lifts(w, b, grid) for w, b in zip(weights, corners)])
     own, others, rest = lifts.nanmean(dim=0)
     assert own > 1.5 * rest and others < 0.9 * rest and 0.9 < rest < 1.1
     assert (lifts[:, 0] > lifts[:, 2]).double().mean() > 0.7
@@ -33,8 +35,9 @@ def test_the_encoder_separates_objects(seen):
 
 def test_where_a_query_looks(seen):
     """At its object and just around it; at the middle more than at the extremities."""
-    items, said, corners = seen
-    cross = said.decoder_weights[-1].cross.mean(dim=1)  # (B, Q, S)
+    items, recording, corners = seen
+    said = recording.output
+    cross = recording.weights["decoder.cross_attention"][-1].mean(dim=1)  # (B, Q, S)
     matched = HungarianMatcher()(said.logits, said.boxes, [objects for _, objects in items])
     rings = [ring_shares(cross[n, q], corners[n], said.grid) for n, q in enumerate(matched)]
     told, cells = (torch.cat(one).mean(dim=0) for one in zip(*rings))

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from coursekit import masks
+from coursekit.analysis import capture
 from coursekit.analysis.heads import heads_off, weight_on
 from coursekit.data.verses import verses
 from coursekit.tokenizers import ByteBPE
@@ -77,17 +78,18 @@ def test_no_head_of_the_encoder_keeps_to_a_neighbour_and_some_of_the_decoder_do(
     model, pairs = translator
     batch = translation.collate(pairs)
     with torch.no_grad():
-        _, read, written = model(batch.source, batch.target_in, return_weights=True)
+        weights = capture(model, batch.source, batch.target_in).weights
     ahead = torch.arange(batch.source.shape[1])
     ahead = ahead - ahead[:, None]
     real = batch.source != translation.PAD
-    for block in read:
+    for block in weights["encoder.self_attention"]:
         for step in (-1, 0, 1):
             chosen = real[:, :, None] & real[:, None] & (ahead == step)
-            assert weight_on(block.own, chosen).max() < 0.15
+            assert weight_on(block, chosen).max() < 0.15
     real, T = batch.target_in != translation.PAD, batch.target_in.shape[1]
     before = real[:, :, None] & torch.eye(T, dtype=torch.bool).roll(-1, 1) & masks.causal(T)
-    assert max(weight_on(block.own, before).max() for block in written) > 0.2
+    written = weights["decoder.self_attention"]
+    assert max(weight_on(block, before).max() for block in written) > 0.2
 
 
 def test_cross_attention_needs_its_heads_most_and_the_encoder_least(translator):

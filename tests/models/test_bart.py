@@ -10,6 +10,7 @@ from torch import nn
 os.environ["HF_HUB_OFFLINE"] = "1"
 from transformers.models.bart import configuration_bart, modeling_bart
 
+from coursekit.analysis import capture
 from coursekit.decoding.generation import beam_search, generate, power_penalty
 from coursekit.models.bart import Bart, BartConfig
 from coursekit.models.weights.rules import export_state, read_safetensors, write_safetensors
@@ -140,19 +141,20 @@ def test_weights_of_attention_are_those_of_transformers():
     hf = theirs()
     model = ours(hf)
     b = batch(model.config)
-    logits, read, written = model(
-        b["source"], b["target"], target_keep=torch.ones(4, 6, dtype=torch.bool),
-        return_weights=True,
-    )  # fmt: skip
+    everything = torch.ones(4, 6, dtype=torch.bool)
+    recording = capture(model, b["source"], b["target"], target_keep=everything)
     out = hf(
         input_ids=b["source"], attention_mask=b["source_keep"].long(),
         decoder_input_ids=b["target"], output_attentions=True,
     )  # fmt: skip
-    torch.testing.assert_close(logits, out.logits)
+    torch.testing.assert_close(recording.output, out.logits)
     for layer in range(2):
-        torch.testing.assert_close(read[layer].own, out.encoder_attentions[layer])
-        torch.testing.assert_close(written[layer].own, out.decoder_attentions[layer])
-        torch.testing.assert_close(written[layer].cross, out.cross_attentions[layer])
+        for name, expected in (
+            ("encoder.self_attention", out.encoder_attentions),
+            ("decoder.self_attention", out.decoder_attentions),
+            ("decoder.cross_attention", out.cross_attentions),
+        ):
+            torch.testing.assert_close(recording.weights[name][layer], expected[layer])
 
 
 @pytest.mark.parametrize("name", CONFIGS)

@@ -11,6 +11,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 from transformers.models.bert import configuration_bert, modeling_bert
 from transformers.models.roberta import configuration_roberta, modeling_roberta
 
+from coursekit.analysis import capture
 from coursekit.models import bert as bert_file
 from coursekit.models.bert import Bert, BertConfig, BertForPreTraining, MaskedLMHead, chosen
 from coursekit.models.weights.rules import export_state, read_safetensors, write_safetensors
@@ -107,13 +108,14 @@ def test_encoder_equals_transformers(family, name, dtype, tolerance):
     expected = hf(
         **inputs(tokens, segments, keep), output_hidden_states=True, output_attentions=True
     )
-    hidden, states, weights = model(tokens, segments, keep, return_hidden=True, return_weights=True)
+    recording = capture(model, tokens, segments, keep)
+    hidden, states = recording.output, recording.states["encoder"]
+    weights = recording.weights["encoder.self_attention"]
     assert hidden.dtype == dtype and len(states) == model.config.depth + 1
     close = {"atol": tolerance, "rtol": tolerance}
     torch.testing.assert_close(hidden, expected.last_hidden_state, **close)
     torch.testing.assert_close(states, list(expected.hidden_states), **close)
     torch.testing.assert_close(weights, list(expected.attentions), **close)
-    torch.testing.assert_close(model(tokens, segments, keep), hidden, **close)  # the fused path
     pooled = model.pool(model(tokens, segments, keep))
     torch.testing.assert_close(pooled, expected.pooler_output, **close)
     hf_outputs = (expected.last_hidden_state, expected.pooler_output)
@@ -307,17 +309,17 @@ def test_the_matrix_of_the_masked_lm_head_is_the_embedding():
     assert model.bert.embeddings.tokens.weight.grad[9].abs().sum() > 0
 
 
-def test_only_whoever_asks_for_weights_pays_for_them(monkeypatch):
+def test_only_a_recording_pays_for_weights(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("the readable path, which stores T×T weights, was taken")
 
     model = BertForPreTraining(small().config)
     tokens, segments, keep = batch(model.config)
-    monkeypatch.setattr("coursekit.heads.attention", refuse)
+    monkeypatch.setattr("coursekit.heads.attention_weights", refuse)
     model(tokens, segments, keep, head_mask=torch.ones(2, 3))
-    model.bert(tokens, segments, keep, return_hidden=True)
+    model.bert(tokens, segments, keep)
     with pytest.raises(AssertionError, match="T×T"):
-        model.bert(tokens, segments, keep, return_weights=True)
+        capture(model.bert, tokens, segments, keep)
 
 
 def test_dropout_stands_where_the_paper_has_it():
@@ -345,10 +347,10 @@ def test_weights_start_as_in_the_paper_s_code():
 
 
 def test_roberta_counts_from_behind_padding_and_does_not_count_it():
-    places = small(pad=1, skip_padding=True).embeddings.places
+    position_ids = small(pad=1, skip_padding=True).embeddings.position_ids
     tokens = torch.tensor([[4, 5, 6, 1, 1], [1, 1, 4, 5, 6], [4, 5, 6, 7, 8]])
-    assert places(tokens).tolist() == [[2, 3, 4, 1, 1], [1, 1, 2, 3, 4], [2, 3, 4, 5, 6]]
-    assert small().embeddings.places(tokens).tolist() == [0, 1, 2, 3, 4]
+    assert position_ids(tokens).tolist() == [[2, 3, 4, 1, 1], [1, 1, 2, 3, 4], [2, 3, 4, 5, 6]]
+    assert small().embeddings.position_ids(tokens).tolist() == [0, 1, 2, 3, 4]
 
 
 def test_it_learns_to_fill_in_words():

@@ -12,6 +12,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 from transformers.models.bert import configuration_bert, modeling_bert
 from transformers.models.roberta import configuration_roberta, modeling_roberta
 
+from coursekit.analysis import capture
 from coursekit.models.bert import Bert, BertConfig
 from coursekit.models.bert_heads import (
     BertClassifier,
@@ -208,7 +209,7 @@ def test_features_take_the_layers_of_the_paper(layers, expected):
 def test_features_of_a_real_encoder_train_without_it():
     bert = small(depth=5)
     with torch.no_grad():
-        _, hidden = bert(TOKENS, keep=KEEP, return_hidden=True)
+        hidden = capture(bert, TOKENS, keep=KEEP).states["encoder"]
     features = BertFeatures(bert.config, "weighted_last_four")
     features(hidden).square().mean().backward()
     assert features.weights.grad.abs().sum() > 0 and features.scale.grad != 0

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 import transformers
 from torch import nn
 
+from coursekit.analysis import capture
 from coursekit.models.deit import DeiT, DeiTConfig
 from coursekit.models.vit import ViT, ViTConfig
 from coursekit.models.weights.rules import export_state
@@ -63,7 +64,7 @@ def pair(dtype: torch.dtype, **changes):
 def test_equal_to_transformers_forward_and_backward(changes, dtype, atol):
     theirs, ours = pair(dtype, **changes)
     x = images(2, ours.config.channels, *ours.config.size, dtype=dtype)
-    expected, both = theirs(x), ours(x, return_both=True)
+    expected, both = theirs(x), ours.both(ours.features(x))
     torch.testing.assert_close(both.label, expected.cls_logits, atol=atol, rtol=atol)
     torch.testing.assert_close(both.teacher, expected.distillation_logits, atol=atol, rtol=atol)
     found = ours(x)
@@ -111,24 +112,25 @@ def test_two_tokens_two_heads_and_their_mean(positions):
     x = images(3, 3, 8, 8)
     features = net.features(x)
     assert features.shape == (3, 6, 8)  # 2 tokens, 4 patches
-    both, hidden, weights = net(x, return_both=True, return_hidden=True, return_weights=True)
+    both, recording = net.both(features), capture(net, x)
     torch.testing.assert_close(both.label, net.head(features[:, 0]))
     torch.testing.assert_close(both.teacher, net.distillation_head(features[:, 1]))
     torch.testing.assert_close(net(x), (both.label + both.teacher) / 2)
     torch.testing.assert_close(net(x[1:2])[0], net(x)[1])
-    assert len(hidden) == 3 and weights[1].own.shape == (3, 2, 6, 6)
+    assert len(recording.states["stack"]) == 3
+    assert recording.weights["stack.self_attention"][1].shape == (3, 2, 6, 6)
 
 
 def test_the_distillation_loss_reaches_every_parameter():
     net = small()
-    both = net(images(3, 3, 8, 8), return_both=True)
+    both = net.both(net.features(images(3, 3, 8, 8)))
     labels = torch.tensor([0, 1, 4])
     distillation(both.label, both.teacher, images(3, 5), labels).backward()
     for name, parameter in net.named_parameters():
         assert parameter.grad is not None and parameter.grad.abs().sum() > 0, name
     net.zero_grad()
-    distillation(both.label.detach(), net(images(3, 3, 8, 8), return_both=True).teacher,
-                 images(3, 5), labels).backward()  # fmt: skip
+    both = net.both(net.features(images(3, 3, 8, 8)))
+    distillation(both.label.detach(), both.teacher, images(3, 5), labels).backward()
     assert net.head.weight.grad is None  # the teacher speaks to its own head only
 
 

@@ -9,6 +9,7 @@ import torch.nn.functional as F
 import transformers
 from torch import nn
 
+from coursekit.analysis import capture
 from coursekit.boxes.average_precision import average_precision
 from coursekit.boxes.geometry import Objects, to_centres
 from coursekit.models.detr import DETR, DETRConfig, pad_images
@@ -420,10 +421,9 @@ def test_queries_are_learned_places_that_steer_attention_and_say_nothing_themsel
     """Before the first cross-attention the rows are zero: queries alone say who looks at whom."""
     net = tiny()
     with torch.no_grad():
-        here, there = (net(maps(1, 6, 4, 5, seed=seed), return_weights=True) for seed in (1, 2))
-    first, second = (
-        [said.decoder_weights[layer].own for said in (here, there)] for layer in (0, 1)
-    )
+        recordings = [capture(net, maps(1, 6, 4, 5, seed=seed)) for seed in (1, 2)]
+    looks = [recording.weights["decoder.self_attention"] for recording in recordings]
+    first, second = ([layers[layer] for layers in looks] for layer in (0, 1))
     assert torch.equal(*first) and not torch.allclose(*second, atol=1e-3)
     assert (first[0] - 1 / 4).abs().max() > 1e-3
     qkv = net.decoder.blocks[0].self_attention.qkv  # queries, keys, values, one under another
@@ -438,7 +438,7 @@ def test_queries_are_learned_places_that_steer_attention_and_say_nothing_themsel
 
 def test_all_answers_come_at_once_and_each_hears_of_every_query():
     net, passes = tiny(), []
-    net.decoder.register_forward_hook(lambda *_: passes.append(1))
+    net.decoder.blocks[-1].register_forward_hook(lambda *_: passes.append(1))
     said = net(maps(1, 6, 4, 5))
     assert len(passes) == 1 and said.boxes.shape == (1, 4, 4)  # as many answers as queries
     rows = [
@@ -467,24 +467,24 @@ def test_places_are_told_apart_by_their_positions_only():
     mirrored = net(images.flip(3)).boxes
     assert not torch.allclose(mirrored, net(images).boxes, atol=1e-3)
     even = images[:, :, :1, :1].expand(-1, -1, 4, 5)  # no content to tell places apart
-    weights = net(even, return_weights=True).encoder_weights[0]
+    weights = capture(net, even).weights["encoder.self_attention"][0]
     assert (weights - weights[..., :1]).abs().max() > 1e-3
 
 
-def test_weights_on_request():
+def test_weights_of_a_recording():
     net = tiny()
     images, keep = pad_images([maps(6, 4, 5), maps(6, 2, 3)])
-    plain, looked = net(images, keep), net(images, keep, return_weights=True)
-    torch.testing.assert_close(plain.logits, looked.logits)
-    assert plain.encoder_weights is None and plain.decoder_weights is None
-    assert looked.grid == (4, 5) and len(looked.encoder_weights) == 2
-    assert looked.encoder_weights[0].shape == (2, 2, 20, 20)
-    assert len(looked.decoder_weights) == 3
-    own, cross = looked.decoder_weights[2]
+    recording, grid = capture(net, images, keep), (4, 5)
+    torch.testing.assert_close(recording.output.logits, net(images, keep).logits)
+    assert recording.output.grid == grid
+    weights = recording.weights
+    assert [one.shape for one in weights["encoder.self_attention"]] == [(2, 2, 20, 20)] * 2
+    assert len(weights["decoder.self_attention"]) == 3
+    own, cross = (weights[f"decoder.{kind}_attention"][2] for kind in ("self", "cross"))
     assert own.shape == (2, 2, 4, 4) and cross.shape == (2, 2, 4, 20)
     torch.testing.assert_close(cross.sum(-1), torch.ones_like(cross[..., 0]))
-    assert (cross[1].unflatten(-1, looked.grid)[..., 2:, :] == 0).all()
-    assert (cross[1].unflatten(-1, looked.grid)[..., 3:] == 0).all()
+    assert (cross[1].unflatten(-1, grid)[..., 2:, :] == 0).all()
+    assert (cross[1].unflatten(-1, grid)[..., 3:] == 0).all()
 
 
 def test_without_auxiliary_outputs_the_last_layer_is_the_same():

@@ -15,6 +15,7 @@ from transformers import (
     OpenAIGPTLMHeadModel,
 )
 
+from coursekit.analysis import capture
 from coursekit.decoding import generation as decoding
 from coursekit.decoding.generation import beam_search, generate, left_pad, power_penalty
 from coursekit.models.gpt import GPT, GPTConfig
@@ -140,14 +141,14 @@ def test_forward_and_gradients_equal_the_reference(kind, padding, dtype):
 def test_hidden_states_and_weights_equal_the_reference():
     theirs, ours = pair("gpt2", attn_implementation="eager")
     expected = theirs(TOKENS, output_hidden_states=True, output_attentions=True)
-    logits, hidden, weights = ours(TOKENS, return_hidden=True, return_weights=True)
-    torch.testing.assert_close(logits, expected.logits)
+    recording = capture(ours, TOKENS)
+    torch.testing.assert_close(recording.output, expected.logits)
+    (states,), (weights,) = recording.states.values(), recording.weights.values()
     for layer in range(2):
-        torch.testing.assert_close(hidden[layer], expected.hidden_states[layer])
-        torch.testing.assert_close(weights[layer].own, expected.attentions[layer])
-        assert weights[layer].cross is None
+        torch.testing.assert_close(states[layer], expected.hidden_states[layer])
+        torch.testing.assert_close(weights[layer], expected.attentions[layer])
     torch.testing.assert_close(ours.hidden(TOKENS), expected.hidden_states[-1])
-    torch.testing.assert_close(ours.stack.final(hidden[2]), expected.hidden_states[-1])
+    torch.testing.assert_close(ours.stack.final(states[2]), expected.hidden_states[-1])
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "gpt1"])

@@ -70,7 +70,7 @@ def test_the_transformations_are_those_of_figure_1():
 def test_the_vector_at_the_extract_token_is_what_counts():
     net = head(outputs=4)
     tokens = collate([entailment(A, B, MARKS), entailment(C, A, MARKS)], MARKS)
-    scores, logits = net(tokens, return_logits=True)
+    scores, logits = net.with_text(tokens)
     hidden = net.gpt.hidden(tokens)
     torch.testing.assert_close(scores[0], net.output(hidden[0, 7]))
     torch.testing.assert_close(scores[1], net.output(hidden[1, 9]))
@@ -95,7 +95,7 @@ def test_similarity_does_not_know_which_text_came_first():
     assert not torch.allclose(net(tokens), net(tokens[:, [0, 0]]))  # each order counts
     hidden = net.gpt.hidden(tokens[0])[:, -1]  # (2, D)
     torch.testing.assert_close(one[0], net.output(hidden[0] + hidden[1]))
-    _, logits = net(tokens, return_logits=True)
+    _, logits = net.with_text(tokens)
     torch.testing.assert_close(logits[0], net.gpt(tokens[0]))
 
 
@@ -131,7 +131,7 @@ def test_multiple_choice_equals_the_reference(kind, dtype):
                      MARKS)  # fmt: skip
     places = (tokens == 22).int().argmax(-1)  # (B, N)
     expected = theirs(tokens, mc_token_ids=places)
-    scores, logits = ours(tokens, return_logits=True)
+    scores, logits = ours.with_text(tokens)
     close = {"rtol": 0, "atol": 1e-5 if dtype == torch.float32 else 1e-10}
     torch.testing.assert_close(scores, expected.mc_logits, **close)
     torch.testing.assert_close(logits, expected.logits, **close)
@@ -205,7 +205,7 @@ def test_the_three_heads_learn_with_the_auxiliary_objective():
         tokens = collate(examples, MARKS)
         optimizer = torch.optim.Adam(net.parameters(), lr=0.02)
         for _ in range(60):
-            scores, logits = net(tokens, return_logits=True)
+            scores, logits = net.with_text(tokens)
             task = F.cross_entropy(scores, target)
             text = F.cross_entropy(logits[..., :-1, :].flatten(0, -2), tokens[..., 1:].flatten())
             optimizer.zero_grad()

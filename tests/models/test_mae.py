@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
+from coursekit.analysis import capture
 from coursekit.models.mae import MAE, MAEConfig, masked_patch_loss, random_masking
 from coursekit.models.patches import patchify, unpatchify
 from coursekit.models.vit import ViT, ViTConfig
@@ -286,11 +287,11 @@ def test_a_batch_equals_its_items_and_gradients_reach_everything():
 
 
 def test_weights_and_hidden_states_of_the_encoder():
-    (latent, hidden, weights), _ = small().encode(
-        random(2, 3, 16, 16), return_hidden=True, return_weights=True
-    )
-    assert latent.shape == (2, 5, 8) and len(hidden) == 3
-    assert [tuple(w.own.shape) for w in weights] == [(2, 2, 5, 5)] * 2
+    net, images = small(), random(2, 3, 16, 16)
+    recording, latent = capture(net, images), net.encode(images)[0]
+    assert latent.shape == (2, 5, 8) and len(recording.states["encoder.stack"]) == 3
+    weights = recording.weights["encoder.stack.self_attention"]
+    assert [tuple(one.shape) for one in weights] == [(2, 2, 5, 5)] * 2
 
 
 def test_the_encoder_goes_on_as_a_classifier():

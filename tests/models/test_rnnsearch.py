@@ -6,7 +6,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from coursekit.attention import attention
+from coursekit.attention import attention_weights
 from coursekit.data import dates
 from coursekit.models.rnnsearch import RNNSearch, RNNSearchConfig
 
@@ -38,8 +38,7 @@ def test_shapes(kernel):
     assert net(SOURCE, TARGET).shape == (3, 4, 13)
     assert net(SOURCE[:1, :1], TARGET[:1, :1]).shape == (1, 1, 13)
     if kernel != "none":
-        logits, weights = net(SOURCE, TARGET, return_weights=True)
-        assert logits.shape == (3, 4, 13) and weights.shape == (3, 4, 5)
+        assert net.weights(SOURCE, TARGET).shape == (3, 4, 5)
 
 
 def test_it_is_what_the_paper_says_written_out():
@@ -63,7 +62,7 @@ def test_it_is_what_the_paper_says_written_out():
     annotations = torch.stack([torch.cat(pair) for pair in zip(forward, backward)])  # (2, 2H)
 
     state = torch.tanh(net.first_state(backward[0]))
-    logits, weights = net(SOURCE, TARGET, return_weights=True)
+    logits, weights = net(SOURCE, TARGET), net.weights(SOURCE, TARGET)
     for t, symbol in enumerate(TARGET[1]):
         word = net.target_embedding(symbol)
         scores = torch.stack(
@@ -87,14 +86,10 @@ def test_keys_projected_once_give_the_kernel_itself(kernel):
     net = model(kernel)
     encoded, state = net.encode(SOURCE)
     for symbol in (3, 4):
-        expected, weights = attention(
-            state[:, None],
-            encoded.annotations,
-            encoded.annotations,
-            encoded.mask,
-            kernel=net.kernel,
-            return_weights=True,
+        weights = attention_weights(
+            state[:, None], encoded.annotations, encoded.mask, kernel=net.kernel
         )
+        expected = weights @ encoded.annotations
         _, new, found = net.step(torch.full((3,), symbol), state, encoded)
         torch.testing.assert_close(found, weights[:, 0])
         word = net.target_embedding(torch.full((3,), symbol))
@@ -103,7 +98,7 @@ def test_keys_projected_once_give_the_kernel_itself(kernel):
 
 
 def test_weights_are_shares_of_the_words_and_nothing_goes_to_padding():
-    _, weights = model()(SOURCE, TARGET, return_weights=True)
+    weights = model().weights(SOURCE, TARGET)
     torch.testing.assert_close(weights.sum(-1), torch.ones(3, 4, dtype=torch.double))
     padded = (SOURCE == PAD)[:, None].expand_as(weights)
     assert weights[padded].eq(0).all() and weights[~padded].gt(0).all()
@@ -194,9 +189,8 @@ def test_greedy_stops_at_the_end_symbol_row_by_row():
         return F.one_hot(torch.tensor(next(steps)), 13).double(), state, torch.zeros(3, 5)
 
     net.step = scripted
-    tokens, weights = net.greedy(SOURCE, longest=4, return_weights=True)
+    tokens = net.greedy(SOURCE, longest=4)
     assert tokens.tolist() == [[5, END, PAD, PAD], [5, 6, 7, END], [5, 6, 7, 8]]
-    assert weights.shape == (3, 4, 5)
 
 
 def test_greedy_writes_no_more_than_asked():
@@ -292,9 +286,7 @@ def test_an_empty_source_gets_a_sentence():
 def test_no_attention_has_no_weights():
     net = model("none")
     with pytest.raises(ValueError, match="kernel='none'"):
-        net(SOURCE, TARGET, return_weights=True)
-    with pytest.raises(ValueError, match="kernel='none'"):
-        net.greedy(SOURCE, longest=2, return_weights=True)
+        net.weights(SOURCE, TARGET)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def test_it_is_what_the_paper_says_written_out(spectral, value_reduction):
     """Equations 1 to 3 of the paper, one pair of places at a time."""
     net = layer(spectral_norm=spectral, value_reduction=value_reduction)
     x = maps(2, 8, 2, 3)
-    y, weights = net(x, return_weights=True)
+    y, weights = net(x), net.weights(x)
     matrices = (net.key.weight, net.query.weight, net.value.weight, net.out.weight)
     Wf, Wg, Wh, Wv = (weight[:, :, 0, 0] for weight in matrices)
     for b in range(2):
@@ -38,11 +38,9 @@ def test_it_is_what_the_paper_says_written_out(spectral, value_reduction):
 
 
 @pytest.mark.parametrize("pool", [True, False])
-def test_weights_on_request_change_nothing(pool):
+def test_weights_are_shares_of_all_positions(pool):
     net = layer(pool=pool)
-    x = maps(2, 8, 4, 6)
-    y, weights = net(x, return_weights=True)
-    torch.testing.assert_close(net(x), y)
+    weights = net.weights(maps(2, 8, 4, 6))
     assert weights.shape == (2, 24, 6 if pool else 24)
     torch.testing.assert_close(weights.sum(-1), torch.ones(2, 24).double())
 

@@ -11,6 +11,7 @@ from torch import nn
 os.environ["HF_HUB_OFFLINE"] = "1"
 from transformers.models.marian import configuration_marian, modeling_marian
 
+from coursekit.analysis import capture
 from coursekit.decoding.generation import beam_search, generate, power_penalty
 from coursekit.models.encoder_decoder import shift_right
 from coursekit.models.seq2seq import TABLE3, Seq2SeqConfig, Seq2SeqTransformer
@@ -486,20 +487,22 @@ def test_gradients_reach_every_parameter(name):
 
 def test_weights_are_shares_of_what_may_be_seen():
     net, b = model(), batch()
-    logits, read, written = net(b["source"], b["target"], return_weights=True)
-    torch.testing.assert_close(logits, net(b["source"], b["target"]))
-    assert len(read) == len(written) == 2 and read[0].cross is None
+    recording = capture(net, b["source"], b["target"])
+    torch.testing.assert_close(recording.output, net(b["source"], b["target"]))
+    read, own, cross = (
+        recording.weights[name]
+        for name in ("encoder.self_attention", "decoder.self_attention", "decoder.cross_attention")
+    )
+    assert len(recording.weights) == 3 and len(read) == len(own) == len(cross) == 2
     real, source = b["target_keep"][:, None, :, None], b["source_keep"][:, None, None, :]
     for looked, mask in (
-        (read[1].own, source),
-        (written[1].cross, source),
-        (written[1].own, b["target_keep"][:, None, None, :] & torch.ones(6, 6).tril().bool()),
+        (read[1], source),
+        (cross[1], source),
+        (own[1], b["target_keep"][:, None, None, :] & torch.ones(6, 6).tril().bool()),
     ):
         mask = mask.expand_as(looked)
         assert looked[~mask].eq(0).all() and looked[mask].gt(0).all()
-    torch.testing.assert_close(
-        written[1].own.sum(-1)[real[..., 0].expand(4, 3, 6)].min().item(), 1.0
-    )
+    torch.testing.assert_close(own[1].sum(-1)[real[..., 0].expand(4, 3, 6)].min().item(), 1.0)
 
 
 def test_loss_on_real_positions_alone():
@@ -585,7 +588,11 @@ def test_it_learns_to_write_words_backwards():
         (lambda m, x: m(x.float(), x), TypeError, "source must hold token ids"),
         (lambda m, x: m(x, x, x), TypeError, "source_keep must be boolean"),
         (lambda m, x: m(x, x, None, x[:, 1:] > 0), ValueError, "target_keep must have the shape"),
-        (lambda m, x: m(x.repeat(1, 6), x), ValueError, "16 positions were learned, found places"),
+        (
+            lambda m, x: m(x.repeat(1, 6), x),
+            ValueError,
+            "16 positions were learned, found",
+        ),
         (lambda m, x: m.decode(x + 18, m.start(x)), ValueError, "tokens has token id 19"),
         (lambda m, x: Seq2SeqConfig(pad=37_000), ValueError, "pad must be an id of the vocabulary"),
         (lambda m, x: Seq2SeqConfig(share="some"), ValueError, "share must be one of all, target"),

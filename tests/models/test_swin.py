@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
+from coursekit.analysis import capture
+from coursekit.attention import attention
 from coursekit.heads import MultiHeadAttention
 from coursekit.models.swin import (
     PatchMerging,
@@ -202,12 +204,15 @@ def test_without_the_relative_bias_it_is_a_swin_whose_biases_are_zero():
 
 
 @pytest.mark.parametrize("bias", [True, False])
-def test_weights_on_request_are_those_that_were_used(bias):
+def test_weights_of_a_recording_are_those_that_were_used(bias):
     net = small(image=32, relative_bias=bias)
     images = torch.randn(2, 3, 30, 32, dtype=torch.double)
-    maps, weights = net.maps(images, return_weights=True)
-    for found, expected in zip(maps, net.maps(images), strict=True):
-        torch.testing.assert_close(found, expected)
+    recording = capture(net, images)
+    torch.testing.assert_close(recording.output, net(images))
+    weights = [
+        [one.unflatten(0, (2, -1)) for one in recording.weights[f"stages.{n}.attention.multi_head"]]
+        for n in range(2)
+    ]
     assert [[tuple(w.shape) for w in stage] for stage in weights] == [
         [(2, 16, 2, 16, 16)] * 2,
         [(2, 4, 4, 16, 16)] * 2,
@@ -223,10 +228,11 @@ def test_weights_on_request_are_those_that_were_used(bias):
 def test_weights_and_values_give_what_the_attention_gives():
     net = randomised(WindowAttention(width=6, heads=2, window=3, shift=1), 0.5).double()
     x = torch.randn(2, 6, 9, 6, dtype=torch.double)
-    out, weights = net(x, return_weights=True)  # (B, 6, 9, D), (B, W, H, 9, 9)
+    recording = capture(net, x)
+    out, (weights,) = recording.output, recording.weights["multi_head"]  # …, (B·W, H, 9, 9)
     moved = window_partition(x.roll((-1, -1), dims=(1, 2)), 3)  # (B·W, 9, D)
     values = net.multi_head.qkv(moved).chunk(3, dim=-1)[2].unflatten(-1, (2, -1)).transpose(1, 2)
-    seen = net.multi_head.out((weights.flatten(0, 1) @ values).transpose(1, 2).flatten(2))
+    seen = net.multi_head.out((weights @ values).transpose(1, 2).flatten(2))
     again = window_reverse(seen, 3, 6, 9).roll((1, 1), dims=(1, 2))
     torch.testing.assert_close(again, out)
 
@@ -471,7 +477,7 @@ def test_the_cost_is_linear_in_the_pixels_and_that_of_global_attention_is_not():
     everybody = MultiHeadAttention(width=8, heads=2)
 
     def look(x):  # the readable path, whose two products of T × T the counter sees
-        return everybody(x, return_weights=True)
+        return attention(*everybody.project(x))
 
     windowed, looked = [], []
     for width in (32, 64, 128, 256):

@@ -11,6 +11,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 from transformers.models.mt5 import configuration_mt5, modeling_mt5
 from transformers.models.t5 import configuration_t5, modeling_t5
 
+from coursekit.analysis import capture
 from coursekit.decoding.generation import beam_search, generate, power_penalty
 from coursekit.models.t5 import T5, T5Config
 from coursekit.models.weights.rules import export_state, read_safetensors, write_safetensors
@@ -158,16 +159,19 @@ def test_weights_of_attention_are_those_of_transformers():
     hf = theirs()
     model = ours(hf)
     b = batch(model.config)
-    logits, read, written = model(b["source"], b["target"], return_weights=True)
-    torch.testing.assert_close(logits, model(b["source"], b["target"]))
+    recording = capture(model, b["source"], b["target"])
+    torch.testing.assert_close(recording.output, model(b["source"], b["target"]))
     out = hf(
         input_ids=b["source"], attention_mask=b["source_keep"].long(),
         decoder_input_ids=b["target"], output_attentions=True,
     )  # fmt: skip
     for layer in range(2):
-        torch.testing.assert_close(read[layer].own, out.encoder_attentions[layer])
-        torch.testing.assert_close(written[layer].own, out.decoder_attentions[layer])
-        torch.testing.assert_close(written[layer].cross, out.cross_attentions[layer])
+        for name, expected in (
+            ("encoder.self_attention", out.encoder_attentions),
+            ("decoder.self_attention", out.decoder_attentions),
+            ("decoder.cross_attention", out.cross_attentions),
+        ):
+            torch.testing.assert_close(recording.weights[name][layer], expected[layer])
 
 
 @pytest.mark.parametrize("name", CONFIGS)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
+from coursekit.analysis import capture
 from coursekit.models.patches import (
     ConvolutionalStem,
     GridPositions,
@@ -75,7 +76,8 @@ def test_equal_to_transformers_forward_and_backward(head, changes, dtype, atol):
     inputs = [x.clone().requires_grad_() for _ in range(2)]
 
     expected = theirs(inputs[0], output_hidden_states=True)
-    found, hidden = ours.eval()(inputs[1], return_hidden=True)
+    recording = capture(ours.eval(), inputs[1])
+    found, hidden = recording.output, recording.states["stack"]
     result = expected.logits if head else expected.pooler_output
     torch.testing.assert_close(found, result, atol=atol, rtol=atol)
     for mine, its in zip(hidden[:-1], expected.hidden_states):
@@ -119,9 +121,9 @@ def test_their_attention_weights():
     ours = ViT.from_huggingface(theirs.state_dict(), config).eval()
     x = images(2, 3, 8, 8, dtype=torch.float32)
     expected = theirs(x, output_attentions=True).attentions
-    _, weights = ours(x, return_weights=True)
+    weights = capture(ours, x).weights["stack.self_attention"]
     for mine, its in zip(weights, expected, strict=True):
-        torch.testing.assert_close(mine.own, its, atol=1e-5, rtol=1e-5)
+        torch.testing.assert_close(mine, its, atol=1e-5, rtol=1e-5)
 
 
 def test_round_trip_and_names_of_files():
@@ -246,15 +248,16 @@ def test_representation_is_a_tanh_layer_before_the_head():
     torch.testing.assert_close(net(x), net.head(middle))
 
 
-def test_hidden_states_and_weights_on_request():
+def test_states_and_weights_of_a_recording():
     net = small(image=(8, 12))
     x = images(2, 3, 8, 12)
-    logits, hidden, weights = net(x, return_hidden=True, return_weights=True)
-    torch.testing.assert_close(logits, net(x))
-    assert [tuple(h.shape) for h in hidden] == [(2, 7, 8)] * 3
-    assert [tuple(w.own.shape) for w in weights] == [(2, 2, 7, 7)] * 2
-    torch.testing.assert_close(weights[0].own.sum(-1), torch.ones(2, 2, 7).double())
-    torch.testing.assert_close(net.stack.final(hidden[-1]), net.features(x))
+    recording = capture(net, x)
+    states, weights = recording.states["stack"], recording.weights["stack.self_attention"]
+    torch.testing.assert_close(recording.output, net(x))
+    assert [tuple(state.shape) for state in states] == [(2, 7, 8)] * 3
+    assert [tuple(one.shape) for one in weights] == [(2, 2, 7, 7)] * 2
+    torch.testing.assert_close(weights[0].sum(-1), torch.ones(2, 2, 7).double())
+    torch.testing.assert_close(net.stack.final(states[-1]), net.features(x))
 
 
 def test_dropout_is_where_the_paper_has_it():
@@ -345,12 +348,12 @@ def test_positions_before_every_layer_written_out(kind, told):
     for block, place in zip(net.stack.blocks, places):
         state = block(state + place())
         expected.append(state)
-    found, hidden, weights = net(x, pooled=False, return_hidden=True, return_weights=True)
+    found, recording = net.features(x), capture(net, x)
     torch.testing.assert_close(found, net.stack.final(state))
-    torch.testing.assert_close(net.features(x), found)
-    for mine, written in zip(hidden, expected, strict=True):
+    for mine, written in zip(recording.states["stack"], expected, strict=True):
         torch.testing.assert_close(mine, written)
-    assert [tuple(w.own.shape) for w in weights] == [(2, 2, 5, 5)] * 3
+    weights = recording.weights["stack.self_attention"]
+    assert [tuple(one.shape) for one in weights] == [(2, 2, 5, 5)] * 3
     learned = {"1d": 1, "2d": 2, "sine": 0}[kind] * (3 if told == "every layer" else 1)
     free = {name: p for name, p in net.named_parameters() if p.requires_grad}
     assert sum(name.startswith(("positions", "later")) for name in free) == learned

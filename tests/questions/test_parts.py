@@ -19,7 +19,7 @@ from torch import nn
 from coursekit import activations, heads, kernels, masks
 from coursekit.analysis.depth import distance_to_equal_rows
 from coursekit.analysis.relations import best_offset, largest_other, offset_share
-from coursekit.attention import attention, masked_softmax, nadaraya_watson
+from coursekit.attention import attention, attention_weights, masked_softmax, nadaraya_watson
 from coursekit.decoding.sampling import keep_top_k, keep_top_p
 from coursekit.local import local_attention
 from coursekit.models.bert import Bert, BertConfig, MaskedLMHead
@@ -290,7 +290,7 @@ PARTS = {
     "gaussian_scores": lambda q, k, h: kernels.gaussian(q / h, k / h),
     "predict": nadaraya_watson,
     "self_attention": lambda x, wq, wk, wv: attention(x @ wq, x @ wk, x @ wv),
-    "scaled_attention": lambda q, k, v: attention(q, k, v, return_weights=True),
+    "scaled_attention": lambda q, k, v: (attention(q, k, v), attention_weights(q, k)),
     "causal_mask": causal_mask,
     "padding_mask": padding_mask,
     "masked_shares": masked_softmax,

@@ -64,7 +64,7 @@ def module(x, f, g, h, v, gamma):
     weights = {"key": f, "query": g, "value": h, "out": v}
     state = {f"{name}.weight": one.detach()[..., None, None] for name, one in weights.items()}
     made.load_state_dict({**state, "gamma": gamma.detach()})
-    return made(x, return_weights=True)
+    return made(x), made.weights(x)
 
 
 @pytest.mark.parametrize("gamma", [0.0, 0.6, -2.0])

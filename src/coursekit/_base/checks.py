@@ -273,3 +273,38 @@ def check_width(x: Tensor, width: int, what: str) -> None:
         raise TypeError(f"{what} must be a tensor, found {type(x).__name__}")
     if x.ndim != 3 or x.shape[-1] != width:
         raise ValueError(f"{what} must have shape (batch, length, {width}), found {tuple(x.shape)}")
+
+
+def check_sequences(width: int, linear: torch.nn.Module, **sequences: Tensor | None) -> None:
+    """Raise unless all that are given are (B, T, width), of one batch, in the dtype of `linear`."""
+    first = None
+    for name, x in sequences.items():
+        if x is None:
+            continue
+        check_width(x, width, name)
+        check_dtype(x, linear, name)
+        first = x if first is None else first
+        if x.shape[0] != first.shape[0]:
+            raise ValueError(
+                f"query and {name} must have one batch size, "
+                f"found {tuple(first.shape)} and {tuple(x.shape)}"
+            )
+
+
+def check_head_axis(mask: Tensor | None) -> None:
+    """Raise if a mask for heads has three axes: the first could be either."""
+    if isinstance(mask, Tensor) and mask.ndim == 3:
+        raise ValueError(
+            f"a mask with three axes {tuple(mask.shape)} is ambiguous (batch or heads first?): "
+            "write mask[:, None] for (batch, 1, queries, keys)"
+        )
+
+
+def check_head_mask(head_mask: Tensor, batch: int, heads: int) -> None:
+    """Raise unless `head_mask` has one number for each head, or for each head of each sequence."""
+    check_tensor(head_mask, "head_mask")
+    if tuple(head_mask.shape) not in ((heads,), (batch, heads), (1, heads)):
+        raise ValueError(
+            f"head_mask must have shape ({heads},) or (batch, {heads}), "
+            f"found {tuple(head_mask.shape)}"
+        )

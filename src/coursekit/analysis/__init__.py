@@ -68,6 +68,8 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "Probe": "probing",
     "linear_probe": "probing",
     "tuned_probe": "probing",
+    "Recording": "capture",
+    "capture": "capture",
     "encode_words": "relations",
     "word_weights": "relations",
     "largest_other": "relations",

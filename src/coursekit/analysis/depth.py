@@ -40,7 +40,7 @@ def distances_by_depth(stack: Stack, x: Tensor) -> Tensor:
     The mean over the batch. A norm at the end of the stack is not counted as a block.
     """
     with torch.no_grad():
-        _, hidden = stack(x, return_hidden=True)
+        hidden = stack.states(x)
     return torch.stack([distance_to_equal_rows(h).mean() for h in hidden])  # (L + 1,)
 
 

@@ -22,6 +22,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from coursekit._base.checks import check_numbers, check_tensor, check_whole
+from coursekit.analysis.capture import capture
 from coursekit.data.relations import Related
 from coursekit.models.bert import Bert, BertConfig
 from coursekit.tokenizers.wordpiece import WordPiece
@@ -94,10 +95,10 @@ def relation_hits(
     for some in (sentences[n : n + batch] for n in range(0, len(sentences), batch)):
         tokens, words = encode_words(some, tokenizer)  # (B, T), (B, T)
         keep = tokens != tokenizer.token_to_id("[PAD]")
-        _, weights = model(tokens, keep=keep, return_weights=True)  # depth × (B, H, T, T)
-        places = torch.tensor([(one.dependent, one.head) for one in some])  # (B, 2)
-        seen = [largest_other(word_weights(w, words), places[:, 0]) for w in weights]
-        hits.append(torch.stack(seen, dim=1) == places[:, 1, None, None])  # (B, depth, H)
+        weights = capture(model, tokens, keep=keep).weights["encoder.self_attention"]
+        related = torch.tensor([(one.dependent, one.head) for one in some])  # (B, 2)
+        largest = [largest_other(word_weights(w, words), related[:, 0]) for w in weights]
+        hits.append(torch.stack(largest, dim=1) == related[:, 1, None, None])  # (B, depth, H)
     return torch.cat(hits)  # (N, depth, H)
 
 

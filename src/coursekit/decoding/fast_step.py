@@ -171,7 +171,7 @@ def _is_plain(stack: Stack) -> bool:
             if residual is None:
                 continue
             norms.append(residual.norm)
-            places.add((residual.placement, residual.keep, type(residual.outer_norm)))
+            places.add((residual.placement, residual.skip, type(residual.outer_norm)))
             attention = getattr(block, f"{part}_attention", None)
             if attention is not None:
                 linears += [attention.qkv, attention.out]

@@ -126,7 +126,7 @@ class Bart(EncoderDecoder):
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Hidden (..., D) -> logits (..., V)."""
-        return self.embedding(hidden, scores=True)
+        return self.embedding.scores(hidden)
 
     def first(self, keep: Tensor | None, past: int = 0) -> int | Tensor:
         """Return the place of column 0; to Hugging Face, padding on the left is a place, too."""

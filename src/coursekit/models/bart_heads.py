@@ -143,7 +143,7 @@ class BartCausalLM(HuggingFace):
         keep = real_tokens(keep, tokens, "keep")
         x = self.embed(tokens, keep)  # (B, T, D)
         x = self.stack(x, mask=padding_mask(keep), causal=True)  # (B, T, D)
-        return self.embedding(x, scores=True)  # (B, T, V)
+        return self.embedding.scores(x)  # (B, T, V)
 
     def embed(self, tokens: Tensor, keep: Tensor | None, past: int = 0) -> Tensor:
         """tokens (B, T) after `past` others -> (B, T, D); see `count_padding` of the config."""
@@ -171,7 +171,7 @@ class BartCausalLM(HuggingFace):
             x = state.quick(x, state.cache, mask=mask)  # (B, 1, D)
         else:
             x = self.stack(x, mask=mask, causal=True, cache=state.cache)  # (B, T, D)
-        return self.embedding(x[:, -1], scores=True)  # (B, V)
+        return self.embedding.scores(x[:, -1])  # (B, V)
 
     def rules(self) -> list[Rule]:
         """Return the names of `BartForCausalLM`; the cross-attention there is never used."""

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Literal, NamedTuple, get_args
 
 import torch
@@ -132,9 +131,9 @@ class BertEmbeddings(nn.Module):
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
         # What is read at `padding_idx` gets no gradient: padding teaches nothing.
-        places_pad = config.pad if config.skip_padding else None
+        unused_position = config.pad if config.skip_padding else None
         self.tokens = WordEmbedding(config.vocabulary, config.width, padding_idx=config.pad)
-        self.positions = nn.Embedding(config.positions, config.width, padding_idx=places_pad)
+        self.positions = nn.Embedding(config.positions, config.width, padding_idx=unused_position)
         self.segments = nn.Embedding(config.segments, config.width)
         self.norm = nn.LayerNorm(config.width, eps=config.eps)
         self.dropout = nn.Dropout(config.dropout)
@@ -142,16 +141,16 @@ class BertEmbeddings(nn.Module):
 
     def forward(self, tokens: Tensor, segments: Tensor | None = None) -> Tensor:
         """tokens, segments (B, T) -> (B, T, D); without `segments` all belong to sentence 0."""
-        x = self.tokens(tokens) + self.positions(self.places(tokens))  # (B, T, D)
+        x = self.tokens(tokens) + self.positions(self.position_ids(tokens))  # (B, T, D)
         x = x + self.segments(tokens.new_zeros(()) if segments is None else segments)
         return self.dropout(self.norm(x))
 
-    def places(self, tokens: Tensor) -> Tensor:
-        """tokens (B, T) -> the numbers of their places, (T,) for BERT, (B, T) for RoBERTa."""
+    def position_ids(self, tokens: Tensor) -> Tensor:
+        """tokens (B, T) -> their positions, (T,) for BERT, (B, T) for RoBERTa."""
         if not self.config.skip_padding:
             return torch.arange(tokens.shape[1], device=tokens.device)  # (T,)
         real = tokens != self.config.pad  # (B, T)
-        return real.cumsum(dim=1) * real + self.config.pad  # (B, T): padding keeps place `pad`
+        return real.cumsum(dim=1) * real + self.config.pad  # (B, T): padding gets id `pad`
 
 
 class Bert(HuggingFace):
@@ -187,33 +186,17 @@ class Bert(HuggingFace):
         keep: Tensor | None = None,
         *,
         head_mask: Tensor | None = None,
-        return_hidden: bool = False,
-        return_weights: bool = False,
-    ) -> Tensor | tuple[Tensor, ...]:
+    ) -> Tensor:
         """tokens (B, T) -> hidden states (B, T, D).
 
         segments   (B, T): 0 for the first sentence, 1 for the second; all 0 if left out
         keep       (B, T) boolean: True = a real token; everything is real if left out
         head_mask  (depth, H): a factor for the result of each head, 0 removes it
-
-        `return_hidden` adds the list of depth + 1 hidden states (B, T, D), the embeddings first;
-        `return_weights` adds the list of depth attention weights (B, H, T, T).
         """
         mask = self._check(tokens, segments, keep, head_mask)
         x = self.embeddings(tokens, segments)  # (B, T, D)
-        if head_mask is not None:
-            head_mask = head_mask[:, None]  # (depth, 1, H)
-        out = self.encoder(
-            x,
-            mask=mask,
-            head_mask=head_mask,
-            return_hidden=return_hidden,
-            return_weights=return_weights,
-        )
-        if not return_weights:
-            return out  # (B, T, D), or a pair with the hidden states
-        *out, weights = out
-        return (*out, [looked.own for looked in weights])
+        head_mask = None if head_mask is None else head_mask[:, None]  # (depth, 1, H)
+        return self.encoder(x, mask=mask, head_mask=head_mask)  # (B, T, D)
 
     def pool(self, hidden: Tensor) -> Tensor:
         """Hidden states (B, T, D) -> one vector for each row (B, D), made of its [CLS]."""
@@ -281,7 +264,7 @@ class MaskedLMHead(nn.Module):
     def forward(
         self, hidden: Tensor, scores: Callable[..., Tensor], positions: Tensor | None = None
     ) -> Tensor:
-        """Hidden (B, T, D), the embedding that `scores` -> logits (B, T, V), or those asked for.
+        """Hidden (B, T, D), the embedding's `scores` -> logits (B, T, V), or of some positions.
 
         `positions` is boolean (B, T) -> (how many are True, V), row by row, or holds indices
         (B, M) -> (B, M, V). With 15% of the words hidden this saves most of the work here.
@@ -351,8 +334,7 @@ class BertForPreTraining(HuggingFace):
         hidden = self.bert(tokens, segments, keep, head_mask=head_mask)  # (B, T, D)
         words = following = None
         if self.masked_lm is not None:
-            scores = partial(self.bert.embeddings.tokens, scores=True)
-            words = self.masked_lm(hidden, scores, positions)
+            words = self.masked_lm(hidden, self.bert.embeddings.tokens.scores, positions)
         if self.next_sentence is not None:
             following = self.next_sentence(self.bert.pool(hidden))  # (B, 2)
         return PreTraining(words, following)

@@ -241,7 +241,7 @@ class BertFeatures(nn.Module):
     The encoder's part needs no gradient and is worth keeping:
 
         with torch.no_grad():
-            _, hidden = bert.eval()(tokens, keep=keep, return_hidden=True)
+            hidden = capture(bert.eval(), tokens, keep=keep).states["encoder"]
     """
 
     def __init__(self, config: BertConfig, layers: Layers) -> None:

@@ -91,20 +91,13 @@ class DeiT(ViT):
         """-> (1, 2, D): the class token, then the distillation token."""
         return torch.cat([self.class_token, self.distillation_token], dim=1)
 
-    def forward(
-        self, images: Tensor, *, return_both: bool = False, **asked: Any
-    ) -> Tensor | DeiTLogits | tuple[Any, ...]:
-        """images (B, C, height, width) -> logits (B, classes), the mean of the two heads.
+    def read_out(self, x: Tensor) -> Tensor:
+        """x (B, 2 + N, D) -> logits (B, classes), the mean of the two heads."""
+        return self.both(x).mean()
 
-        `return_both` gives the heads' `DeiTLogits` instead, for training. What else can be `asked`
-        is that of `ViT`.
-        """
-        return super().forward(images, return_both=return_both, **asked)
-
-    def read_out(self, x: Tensor, *, return_both: bool) -> Tensor | DeiTLogits:
-        """x (B, 2 + N, D) -> logits (B, classes), or those of both heads."""
-        both = DeiTLogits(self.head(x[:, 0]), self.distillation_head(x[:, 1]))  # 2 × (B, classes)
-        return both if return_both else both.mean()
+    def both(self, x: Tensor) -> DeiTLogits:
+        """Read each head's logits, 2 × (B, classes), from the `features` x (B, 2 + N, D)."""
+        return DeiTLogits(self.head(x[:, 0]), self.distillation_head(x[:, 1]))
 
     def rules(self) -> list[Rule]:
         """Return the names of `DeiTForImageClassificationWithTeacher`."""

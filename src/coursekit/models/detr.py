@@ -35,7 +35,7 @@ from coursekit._base.checks import (
     check_whole,
     readable,
 )
-from coursekit.blocks import AttentionWeights, Stack
+from coursekit.blocks import Stack
 from coursekit.boxes.geometry import Objects
 from coursekit.models.weights import detr as table
 from coursekit.models.weights.rules import (
@@ -137,8 +137,6 @@ class Detections:
     states: Tensor  # (B, Q, D), the normed output of the decoder that both heads read
     earlier: tuple[Detections, ...] = ()  # the same of the other decoder layers, first layer first
     grid: tuple[int, int] = (0, 0)  # h, w of the feature map, to see weights over S as an image
-    encoder_weights: list[Tensor] | None = None  # for each layer (B, H, S, S), on request
-    decoder_weights: list[AttentionWeights] | None = None  # own (B, H, Q, Q), cross (B, H, Q, S)
 
     @torch.no_grad()
     def objects(self, sizes: Sequence[tuple[int, int]]) -> list[Objects]:
@@ -213,9 +211,7 @@ class DETR(HuggingFace):
             if parameter.ndim > 1:
                 nn.init.xavier_uniform_(parameter)
 
-    def forward(
-        self, images: Tensor, keep: Tensor | None = None, *, return_weights: bool = False
-    ) -> Detections:
+    def forward(self, images: Tensor, keep: Tensor | None = None) -> Detections:
         """images (B, channels, height, width), keep (B, height, width) -> `Detections`.
 
         `keep` is True at real pixels, False at padding (see `pad_images`); None: all are real.
@@ -230,35 +226,25 @@ class DETR(HuggingFace):
             cells = cells if positions is None else cells + positions
             start, queries, positions = queries, None, None
 
-        encoded = self.encoder(
+        memory = self.encoder(
             cells,
             mask=mask,
             positions=None if self.config.places == "decoder" else positions,
-            return_weights=return_weights,
-        )
-        memory, looked = encoded if return_weights else (encoded, None)  # (B, S, D)
-
-        _, hidden, *asked = self.decoder(
+        )  # (B, S, D)
+        layers = self.decoder.states(
             start,
             memory,
             memory_mask=mask,
             positions=queries,
             memory_positions=positions,
-            return_hidden=True,
-            return_weights=return_weights,
-        )
-        outputs = hidden[1:] if self.config.auxiliary else hidden[-1:]
+        )[1:]
+        outputs = layers if self.config.auxiliary else layers[-1:]
         states = self.decoder.final(torch.stack(outputs))  # (L, B, Q, D): one norm for all layers
-        said = [
+        *earlier, last = [
             Detections(logits=logits, boxes=boxes, states=state, grid=tuple(features.shape[2:]))
             for logits, boxes, state in zip(self.class_head(states), self.box_head(states), states)
         ]
-        return replace(
-            said[-1],
-            earlier=tuple(said[:-1]),
-            encoder_weights=[weights.own for weights in looked] if return_weights else None,
-            decoder_weights=asked[0] if return_weights else None,
-        )
+        return replace(last, earlier=tuple(earlier))
 
     def positions(self, features: Tensor, keep: Tensor | None) -> Tensor | None:
         """Map (B, D, h, w), keep (B, h, w) or None -> where each place is (B or 1, S, D)."""

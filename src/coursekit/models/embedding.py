@@ -10,12 +10,7 @@ from torch import Tensor, nn
 
 
 class WordEmbedding(nn.Embedding):
-    """An `nn.Embedding` that can also be read backwards.
-
-    Both readings are calls of this module, and nobody else touches its weight: what moves weights
-    about (offloading, sharding) brings them when a module is called, and before that they may be
-    elsewhere. For the same reason the `bias` (V,) on the scores lives here.
-    """
+    """An `nn.Embedding` that can also be read backwards, with a `bias` (V,) on the scores."""
 
     def __init__(
         self,
@@ -28,12 +23,16 @@ class WordEmbedding(nn.Embedding):
         super().__init__(vocabulary, width, padding_idx=padding_idx)
         self.bias = bias
 
-    def forward(self, x: Tensor, bias: Tensor | None = None, *, scores: bool = False) -> Tensor:
-        """Tokens x (B, T) -> (B, T, D); with `scores`, vectors x (..., D) -> (..., V).
+    def scores(self, x: Tensor, bias: Tensor | None = None) -> Tensor:
+        """x (..., D) -> (..., V): how well each word's vector agrees with x, plus its bias.
 
-        The score of a word says how well its vector agrees with x; a bias (V,) is added to it, the
-        one that is given or else its own.
+        A `bias` (V,) that is given takes the place of its own. It is a call of this module, so that
+        offloading and sharding, which bring a module's weights when it is called, bring them here.
         """
-        if not scores:
+        return self(x, bias, backwards=True)
+
+    def forward(self, x: Tensor, bias: Tensor | None = None, *, backwards: bool = False) -> Tensor:
+        """Tokens x (B, T) -> (B, T, D); `backwards` as in `scores`."""
+        if not backwards:
             return super().forward(x)
         return F.linear(x, self.weight, self.bias if bias is None else bias)

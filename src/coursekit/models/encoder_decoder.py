@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from coursekit._base.checks import check_keep, check_tokens, readable
-from coursekit.blocks import AttentionWeights, Stack
+from coursekit.blocks import Stack
 from coursekit.cache import StackCache
 from coursekit.decoding.fast_step import QuickStack
 from coursekit.decoding.generation import State
@@ -68,23 +68,15 @@ class EncoderDecoder(HuggingFace):
         target_in: Tensor,
         source_keep: Tensor | None = None,
         target_keep: Tensor | None = None,
-        *,
-        return_weights: bool = False,
-    ) -> Tensor | tuple[Tensor, list[AttentionWeights], list[AttentionWeights]]:
+    ) -> Tensor:
         """Teacher forcing: source (B, S), target_in (B, T) -> logits (B, T, V).
 
         `target_in` is the target shifted right (`shift_right`); the logits at t are about the token
         that follows target_in[:, t] and depend on target_in[:, : t + 1] only. `source_keep` (B, S)
         and `target_keep` (B, T) are True at real tokens; without them what is not `config.pad` is
-        real, and the whole target is where it starts with the padding token. `return_weights` adds
-        the attention weights of each block of the encoder, own (B, H, S, S), and of the decoder,
-        own (B, H, T, T) and cross (B, H, T, S).
+        real, and the whole target is where it starts with the padding token.
         """
-        hidden = self.hidden(source, target_in, source_keep, target_keep, return_weights)
-        if return_weights:
-            hidden, read, written = hidden
-            return self.logits(hidden), read, written
-        return self.logits(hidden)
+        return self.logits(self.hidden(source, target_in, source_keep, target_keep))
 
     def hidden(
         self,
@@ -92,15 +84,14 @@ class EncoderDecoder(HuggingFace):
         target_in: Tensor,
         source_keep: Tensor | None = None,
         target_keep: Tensor | None = None,
-        return_weights: bool = False,
-    ) -> Tensor | tuple[Tensor, list[AttentionWeights], list[AttentionWeights]]:
+    ) -> Tensor:
         """Return the decoder's output (B, T, D); the arguments are those of `forward`.
 
-        The scores of all words are the dearest part of a small model, and nobody needs them at
-        padding: choose first, then `model.logits(hidden[target_out != pad])`.
+        The scores of all words are the most expensive part of a small model, and no loss needs them
+        at padding: choose first, then `model.logits(hidden[target_out != pad])`.
         """
         check_tokens(target_in, self.config.vocabulary, "target_in")
-        memory, memory_mask, *read = self.encode(source, source_keep, return_weights)
+        memory, memory_mask = self.encode(source, source_keep)
         if source.shape[0] != target_in.shape[0]:
             raise ValueError(
                 "source and target_in must have one batch size, "
@@ -117,14 +108,11 @@ class EncoderDecoder(HuggingFace):
             causal=True,
             bias=self.target_bias(target_in.shape[1], past=0),
             memory_mask=memory_mask,
-            return_weights=return_weights,
         )
-        return (self.finish(out[0]), *read, out[1]) if return_weights else self.finish(out)
+        return self.finish(out)
 
-    def encode(
-        self, source: Tensor, keep: Tensor | None = None, return_weights: bool = False
-    ) -> tuple:
-        """source (B, S) -> memory (B, S, D), its mask (B, 1, 1, S), and the weights on request.
+    def encode(self, source: Tensor, keep: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
+        """source (B, S) -> memory (B, S, D) and its mask (B, 1, 1, S).
 
         The mask is None where no source is padded.
         """
@@ -136,9 +124,8 @@ class EncoderDecoder(HuggingFace):
             self.embed_source(source, self.first(keep)),
             mask=mask,
             bias=self.source_bias(source.shape[1]),
-            return_weights=return_weights,
         )
-        return (self.finish(out[0]), mask, out[1]) if return_weights else (self.finish(out), mask)
+        return self.finish(out), mask
 
     # Writing: one token after the other, each past position computed once (`decoding`).
 

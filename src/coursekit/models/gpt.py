@@ -182,34 +182,21 @@ class GPT(HuggingFace):
             self.output = nn.Linear(config.width, config.vocabulary, bias=False)
         self._initialise()
 
-    def forward(
-        self,
-        tokens: Tensor,
-        keep: Tensor | None = None,
-        *,
-        return_hidden: bool = False,
-        return_weights: bool = False,
-    ) -> Tensor | tuple[Tensor, ...]:
+    def forward(self, tokens: Tensor, keep: Tensor | None = None) -> Tensor:
         """tokens (B, T) -> logits (B, T, V): at t, the scores of the token that follows t.
 
-        `keep` (B, T) is False at padding, wherever it stands. `return_hidden` and `return_weights`
-        add what `Stack` adds. The loss is not computed here: the logits at all places but the last
-        are scores for `tokens[:, 1:]`.
+        `keep` (B, T) is False at padding, wherever it stands. The loss is not computed here: the
+        logits at all positions but the last are scores for `tokens[:, 1:]`.
         """
-        asked = {"return_hidden": return_hidden, "return_weights": return_weights}
-        x = self.hidden(tokens, keep, **asked)  # (B, T, D)
-        return (self.read_out(x[0]), *x[1:]) if any(asked.values()) else self.read_out(x)
+        return self.read_out(self.hidden(tokens, keep))  # (B, T, V)
 
-    def hidden(
-        self, tokens: Tensor, keep: Tensor | None = None, **asked: bool
-    ) -> Tensor | tuple[Tensor, ...]:
+    def hidden(self, tokens: Tensor, keep: Tensor | None = None) -> Tensor:
         """tokens (B, T) -> the top vectors (B, T, D), from which logits and all heads are read."""
         check_tokens(tokens, self.config.vocabulary)
         if keep is not None:
             check_keep(keep, tokens)
         x = self.embed(tokens, keep)  # (B, T, D)
-        mask = self._mask(keep, tokens)
-        return self.stack(x, mask=mask, causal=True, **asked)  # (B, T, D)
+        return self.stack(x, mask=self._mask(keep, tokens), causal=True)  # (B, T, D)
 
     def embed(self, tokens: Tensor, keep: Tensor | None = None, past: int = 0) -> Tensor:
         """tokens (B, T) -> (B, T, D): each token's vector plus that of its place.
@@ -222,9 +209,7 @@ class GPT(HuggingFace):
 
     def read_out(self, x: Tensor) -> Tensor:
         """x (..., D) -> logits (..., V): how well each token's own vector agrees with x."""
-        if self.output is None:
-            return self.tokens(x, scores=True)
-        return self.output(x)
+        return self.tokens.scores(x) if self.output is None else self.output(x)
 
     def _mask(self, keep: Tensor | None, tokens: Tensor, past: int = 0) -> Tensor | None:
         """Keep (B, S) -> the mask, (B, 1, 1, S) or (B, 1, T, S): nobody looks at padding.

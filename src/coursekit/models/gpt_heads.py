@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -144,34 +145,46 @@ class Head(nn.Module):
         last = x[row, here.int().argmax(dim=1)]  # (B, D): there is one True in each row
         return x, self.dropout(last)  # (B, T, D), (B, D)
 
-    def with_text(self, scores: Tensor, x: Tensor, wanted: bool) -> Tensor | tuple[Tensor, Tensor]:
-        """Add the logits (..., T, V) for the auxiliary objective where they are wanted."""
-        return (scores, self.gpt.read_out(x)) if wanted else scores
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Tokens (..., T) -> scores, as the head's `score` says."""
+        return self.score(tokens)[0]
+
+    def with_text(self, tokens: Tensor) -> ScoresAndText:
+        """Tokens (..., T) -> scores, and logits (..., T, V) for the auxiliary objective."""
+        scores, x = self.score(tokens)
+        return ScoresAndText(scores, self.gpt.read_out(x))
+
+    def score(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        """Tokens (..., T) -> scores, and the vectors (..., T, D) that they were read from."""
+        raise NotImplementedError
+
+
+class ScoresAndText(NamedTuple):
+    """A head's answer and the language model's, for a loss on both."""
+
+    scores: Tensor
+    logits: Tensor  # (..., T, V)
 
 
 class GPTClassifier(Head):
     """Classification and entailment: one sequence, `outputs` classes."""
 
-    def forward(
-        self, tokens: Tensor, *, return_logits: bool = False
-    ) -> Tensor | tuple[Tensor, Tensor]:
-        """tokens (B, T) -> scores (B, C), and the text's logits (B, T, V) on request."""
+    def score(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        """tokens (B, T) -> scores (B, C) and vectors (B, T, D)."""
         _check_axes(tokens, "(batch, length)", 2)
         x, last = self.read(tokens)  # (B, T, D), (B, D)
-        return self.with_text(self.output(last), x, return_logits)
+        return self.output(last), x
 
 
 class GPTSimilarity(Head):
     """Similarity: the same two texts in both orders, their vectors added."""
 
-    def forward(
-        self, tokens: Tensor, *, return_logits: bool = False
-    ) -> Tensor | tuple[Tensor, Tensor]:
-        """tokens (B, 2, T) -> scores (B, C), and the texts' logits (B, 2, T, V) on request."""
+    def score(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        """tokens (B, 2, T) -> scores (B, C) and vectors (B, 2, T, D)."""
         _check_axes(tokens, "(batch, 2, length)", 3, 2)
         x, last = self.read(tokens.flatten(0, 1))  # (B·2, T, D), (B·2, D)
         both = last.unflatten(0, (-1, 2)).sum(dim=1)  # (B, D)
-        return self.with_text(self.output(both), x.unflatten(0, (-1, 2)), return_logits)
+        return self.output(both), x.unflatten(0, (-1, 2))
 
 
 class GPTMultipleChoice(Head, HuggingFace):
@@ -180,15 +193,13 @@ class GPTMultipleChoice(Head, HuggingFace):
     def __init__(self, gpt: GPT, *, extract: int, bias: bool = True, dropout: float = 0.1) -> None:
         super().__init__(gpt, extract=extract, outputs=1, bias=bias, dropout=dropout)
 
-    def forward(
-        self, tokens: Tensor, *, return_logits: bool = False
-    ) -> Tensor | tuple[Tensor, Tensor]:
-        """tokens (B, N, T) -> scores (B, N), and the texts' logits (B, N, T, V) on request."""
+    def score(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        """tokens (B, N, T) -> scores (B, N) and vectors (B, N, T, D)."""
         _check_axes(tokens, "(batch, answers, length)", 3)
         N = tokens.shape[1]
         x, last = self.read(tokens.flatten(0, 1))  # (B·N, T, D), (B·N, D)
         scores = self.output(last).view(-1, N)  # (B, N)
-        return self.with_text(scores, x.unflatten(0, (-1, N)), return_logits)
+        return scores, x.unflatten(0, (-1, N))
 
     @classmethod
     def from_huggingface(

@@ -166,13 +166,11 @@ class MAE(HuggingFace):
         return Painting(patches, hidden.masked, hidden.restore)
 
     def encode(
-        self, images: Tensor, noise: Tensor | None = None, *, interpolate: bool = False,
-        **returns: bool,
-    ) -> tuple[Any, Masking]:  # fmt: skip
+        self, images: Tensor, noise: Tensor | None = None, *, interpolate: bool = False
+    ) -> tuple[Tensor, Masking]:
         """images (B, C, height, width) -> latent (B, 1 + K, D) of the visible patches, `Masking`.
 
-        Masked patches are left out before anything is computed. With `return_hidden` or
-        `return_weights` the first result is the tuple that `Stack` returns.
+        Masked patches are left out before anything is computed.
         """
         grid = self.encoder.check_grid(images, interpolate)
         B, N = images.shape[0], grid[0] * grid[1]
@@ -185,10 +183,8 @@ class MAE(HuggingFace):
                 f"found {noise.dtype} {tuple(noise.shape)}"
             )
         hidden = random_masking(noise, self.config.mask_ratio)
-        latent = self.encoder(
-            images, pooled=False, visible=hidden.keep, interpolate=interpolate, **returns
-        )  # (B, 1 + K, D)
-        return latent, hidden
+        latent = self.encoder.features(images, visible=hidden.keep, interpolate=interpolate)
+        return latent, hidden  # (B, 1 + K, D)
 
     def decode(self, latent: Tensor, hidden: Masking, grid: Grid | None = None) -> Tensor:
         """latent (B, 1 + K, D) -> pixels (B, N, P·P·C) of every patch."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import torch
 import torch.nn.functional as F
@@ -165,32 +165,17 @@ class GridPositions(nn.Module):
 
 
 class PlacedStack(Stack):
-    """A stack that is told before every block, not before the first alone, where patches stand."""
+    """A stack that gets the patches' positions before every block, not before the first alone."""
 
-    def forward(
-        self,
-        x: Tensor,
-        *,
-        again: Sequence[Tensor],
-        return_hidden: bool = False,
-        return_weights: bool = False,
-        **given: Tensor | None,
-    ) -> Tensor | tuple[Tensor, ...]:
-        """x (B, T, D) -> (B, T, D); `again` has what each block but the first adds to its input.
-
-        That is (B or 1, T, D). Hidden states are those that come out of the blocks.
-        """
-        hidden, weights = [x], []
-        for block, positions in zip(self.blocks, [None, *again], strict=True):
-            x = x if positions is None else x + positions  # (B, T, D)
-            x = block(x, return_weights=return_weights, **given)
-            if return_weights:
-                x, looked = x
-                weights.append(looked)
-            hidden.append(x)
-        asked = [hidden] * return_hidden + [weights] * return_weights
-        x = self.final(x)
-        return (x, *asked) if asked else x
+    def _run(
+        self, x: Tensor, memory: None, *, later: Sequence[Tensor], **options: Any
+    ) -> tuple[list[Tensor], Tensor]:
+        """`later` has what each block but the first adds to its input x, (B or 1, T, D)."""
+        states = [x]
+        for block, positions in zip(self.blocks, [None, *later], strict=True):
+            x = block(x if positions is None else x + positions, **options)  # (B, T, D)
+            states.append(x)
+        return states, x
 
 
 class RelativePositions(nn.Module):

@@ -32,7 +32,7 @@ from coursekit._base.checks import (
     check_whole,
     readable,
 )
-from coursekit.attention import attention
+from coursekit.attention import attention_weights
 from coursekit.kernels import Additive, General
 
 Kernel = Literal["additive", "general", "none"]
@@ -110,15 +110,24 @@ class RNNSearch(nn.Module):
         self.readout = nn.Linear(hidden + config.embedding + width, config.readout)
         self.output = nn.Linear(config.readout, config.target_vocabulary)
 
-    def forward(
-        self, source: Tensor, target: Tensor, *, return_weights: bool = False
-    ) -> Tensor | tuple[Tensor, Tensor]:
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
         """Teacher forcing: source (B, S), target (B, T) -> logits (B, T, V).
 
         `target` is what the decoder reads: the start symbol, then the true symbols. The logits at t
         are about the symbol that follows target[:, t], and depend on target[:, : t + 1] only.
-        `return_weights` adds the attention weights (B, T, S). `source` may end in padding.
+        `source` may end in padding.
         """
+        words, states, contexts, _ = self._read(source, target)
+        return self._read_out(states, words, contexts)  # (B, T, V)
+
+    def weights(self, source: Tensor, target: Tensor) -> Tensor:
+        """Return how much the decoder takes of each source word at each step, (B, T, S)."""
+        if self.config.kernel == "none":
+            raise ValueError("there are no weights to return: this model has kernel='none'")
+        return self._read(source, target)[-1]
+
+    def _read(self, source: Tensor, target: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
+        """-> words (B, T, E), states (B, T, H), contexts (B, T, 2H) and weights (B, T, S)."""
         check_tokens(source, self.config.source_vocabulary, "source")
         check_tokens(target, self.config.target_vocabulary, "target")
         if source.shape[:1] != target.shape[:1]:
@@ -130,15 +139,17 @@ class RNNSearch(nn.Module):
         words = self.dropout(self.target_embedding(target))  # (B, T, E)
         states, contexts, weights = [], [], []
         for word in words.unbind(dim=1):  # one step after the other: each state needs the last one
-            state, context, looked = self._advance(word, state, encoded)
+            state, context, shares = self._advance(word, state, encoded)
             states.append(state)
             contexts.append(context)
-            weights.append(looked)
-        logits = self._read_out(torch.stack(states, 1), words, torch.stack(contexts, 1))
-        if not return_weights:
-            return logits  # (B, T, V)
-        self._check_attends()
-        return logits, torch.stack(weights, dim=1)  # (B, T, V), (B, T, S)
+            weights.append(shares)
+        attends = self.config.kernel != "none"
+        return (
+            words,
+            torch.stack(states, dim=1),
+            torch.stack(contexts, dim=1),
+            torch.stack(weights, dim=1) if attends else None,
+        )
 
     def encode(self, source: Tensor) -> tuple[Encoded, Tensor]:
         """source (B, S) -> what the decoder looks at, and its first state (B, H)."""
@@ -178,31 +189,24 @@ class RNNSearch(nn.Module):
         return self._read_out(state, word, context), state, weights
 
     @torch.no_grad()
-    def greedy(
-        self, source: Tensor, *, longest: int, return_weights: bool = False
-    ) -> Tensor | tuple[Tensor, Tensor]:
+    def greedy(self, source: Tensor, *, longest: int) -> Tensor:
         """Write the likeliest symbol at each step: source (B, S) -> tokens (B, T ≤ longest).
 
         A row is finished after the end symbol, which is kept, and holds padding from there on.
-        `return_weights` adds the attention weights (B, T, S). Call `eval()` first if dropout is on.
+        Call `eval()` first if dropout is on.
         """
         check_whole(longest=longest)
         encoded, state = self.encode(source)
         symbol = torch.full_like(source[:, 0], self.config.start)  # (B,)
         finished = torch.zeros_like(symbol, dtype=torch.bool)  # (B,)
-        symbols, weights = [], []
+        symbols = []
         while len(symbols) < longest and not finished.all():
-            logits, state, looked = self.step(symbol, state, encoded)
+            logits, state, _ = self.step(symbol, state, encoded)
             check_numbers(logits, "the model's logits")
             symbol = logits.argmax(dim=-1).masked_fill(finished, self.config.pad)  # (B,)
             finished = finished | (symbol == self.config.end)
             symbols.append(symbol)
-            weights.append(looked)
-        tokens = torch.stack(symbols, dim=1)  # (B, T)
-        if not return_weights:
-            return tokens
-        self._check_attends()
-        return tokens, torch.stack(weights, dim=1)  # (B, T), (B, T, S)
+        return torch.stack(symbols, dim=1)  # (B, T)
 
     def _advance(
         self, word: Tensor, state: Tensor, encoded: Encoded
@@ -215,15 +219,10 @@ class RNNSearch(nn.Module):
         if self.config.kernel == "none":
             context = encoded.summary  # (B, 2H): the same at every step
         else:
-            context, weights = attention(
-                state[:, None],  # (B, 1, H)
-                encoded.keys,
-                encoded.annotations,
-                encoded.mask,
-                kernel=self._compare,
-                return_weights=True,
-            )  # (B, 1, 2H), (B, 1, S)
-            context, weights = context[:, 0], weights[:, 0]  # (B, 2H), (B, S)
+            query = state[:, None]  # (B, 1, H)
+            shares = attention_weights(query, encoded.keys, encoded.mask, kernel=self._compare)
+            context = (shares @ encoded.annotations)[:, 0]  # (B, 2H)
+            weights = shares[:, 0]  # (B, S)
         state = self.decoder(torch.cat([word, context], dim=-1), state)  # (B, H)
         return state, context, weights
 
@@ -259,7 +258,3 @@ class RNNSearch(nn.Module):
         if (words != (torch.arange(words.shape[1]) < lengths[:, None])).any():
             raise ValueError("padding in a source must stand at the end, but a word follows it")
         return lengths
-
-    def _check_attends(self) -> None:
-        if self.config.kernel == "none":
-            raise ValueError("there are no weights to return: this model has kernel='none'")

@@ -32,7 +32,7 @@ from coursekit._base.checks import (
     check_tensor,
     check_whole,
 )
-from coursekit.attention import attention, fused_attention
+from coursekit.attention import attention_weights, fused_attention
 from coursekit.kernels import dot
 
 Middle = Literal["attention", "residual", "none"]
@@ -76,8 +76,19 @@ class SelfAttention2d(nn.Module):
         self.out = convolution(channels // value_reduction, channels)  # v
         self.gamma = nn.Parameter(torch.zeros(()))
 
-    def forward(self, x: Tensor, *, return_weights: bool = False) -> Tensor | tuple[Tensor, Tensor]:
-        """x (B, C, height, width) -> the same shape, and weights (B, N, S) on request."""
+    def forward(self, x: Tensor) -> Tensor:
+        """x (B, C, height, width) -> the same shape."""
+        out = fused_attention(*self._project(x), scale=1.0)  # (B, 1, N, channels of v)
+        out = out[:, 0].mT.unflatten(-1, x.shape[2:])  # (B, channels of v, height, width)
+        return self.gamma * self.out(out) + x  # (B, C, height, width)
+
+    def weights(self, x: Tensor) -> Tensor:
+        """x (B, C, height, width) -> how much each position takes of each other, (B, N, S)."""
+        q, k, _ = self._project(x)
+        return attention_weights(q, k, kernel=dot)[:, 0]  # (B, N, S)
+
+    def _project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """x (B, C, height, width) -> queries (B, 1, N, ·), keys and values (B, 1, S, ·)."""
         check_images(x, self.channels, "x", weight=self.gamma)
         if self.pool and min(x.shape[2:]) < 2:
             raise ValueError(f"pool needs a map of 2 × 2 or more, found {tuple(x.shape[2:])}")
@@ -85,15 +96,7 @@ class SelfAttention2d(nn.Module):
         if self.pool:
             k, v = F.max_pool2d(k, 2), F.max_pool2d(v, 2)  # half the side, a quarter of the places
         q, k, v = (part.flatten(2).mT[:, None] for part in (q, k, v))  # (B, 1, N or S, channels)
-        weights = None
-        if return_weights:
-            seen, weights = attention(q, k, v, kernel=dot, return_weights=True)  # (B, 1, N, S)
-            weights = weights[:, 0]  # (B, N, S)
-        else:
-            seen = fused_attention(q, k, v, scale=1.0)  # (B, 1, N, channels of v)
-        seen = seen[:, 0].mT.unflatten(-1, x.shape[2:])  # (B, channels of v, height, width)
-        y = self.gamma * self.out(seen) + x  # (B, C, height, width)
-        return (y, weights) if return_weights else y
+        return q, k, v
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,8 +211,8 @@ class Generator(nn.Module):
         """
         if not isinstance(self.middle, SelfAttention2d):
             raise ValueError(f"only attention looks; the middle is {self.config.middle!r}")
-        x, weights = self.middle(self.begin(z), return_weights=True)
-        return self.finish(x), weights
+        x = self.begin(z)
+        return self.finish(self.middle(x)), self.middle.weights(x)
 
 
 class Discriminator(nn.Module):

@@ -220,7 +220,7 @@ class Seq2SeqTransformer(EncoderDecoder):
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Hidden (..., D) -> logits (..., V): how well each word's vector agrees with it."""
-        return self.embedding(hidden, scores=True) if self.output is None else self.output(hidden)
+        return self.embedding.scores(hidden) if self.output is None else self.output(hidden)
 
     def _embed(
         self, tokens: Tensor, table: nn.Embedding, positions: nn.Module, first: int | Tensor

@@ -193,10 +193,11 @@ class WindowAttention(nn.Module):
         if relative_bias:
             self.bias = WindowBias(heads=heads, height=window, columns=window)
 
-    def forward(self, x: Tensor, *, return_weights: bool = False) -> Tensor | tuple[Tensor, Tensor]:
-        """x (B, R, C, D) -> (B, R, C, D), and the weights (B, W, H, M², M²) on request.
+    def forward(self, x: Tensor) -> Tensor:
+        """x (B, R, C, D) -> (B, R, C, D).
 
-        The windows of the weights are those of the shifted map, row by row.
+        The weights of `multi_head` (B·W, H, M², M²) are those of the shifted map's windows, row by
+        row.
         """
         (batch, rows, columns, _), window, shift = x.shape, self.window, self.shift
         if self.shrink and min(rows, columns) <= window:  # no room for a second window
@@ -215,13 +216,11 @@ class WindowAttention(nn.Module):
             bias = bias.masked_fill(~allowed, -torch.inf)  # (W, H, M², M²)
             bias = bias.repeat(batch, 1, 1, 1)  # (B·W, H, M², M²)
         windows = window_partition(x, window)  # (B·W, M², D)
-        windows = self.multi_head(windows, bias=bias, return_weights=return_weights)
-        windows, weights = windows if return_weights else (windows, None)  # (B·W, M², D)
+        windows = self.multi_head(windows, bias=bias)  # (B·W, M², D)
         x = window_reverse(windows, window, *padded)  # (B, R', C', D)
         if shift:
             x = x.roll((shift, shift), dims=(1, 2))
-        x = x[:, :rows, :columns]  # (B, R, C, D)
-        return (x, weights.unflatten(0, (batch, -1))) if return_weights else x
+        return x[:, :rows, :columns]  # (B, R, C, D)
 
 
 class SwinBlock(nn.Module):
@@ -257,14 +256,12 @@ class SwinBlock(nn.Module):
         )
         self.feed_residual = Residual(**add)
 
-    def forward(self, x: Tensor, *, return_weights: bool = False) -> Tensor | tuple[Tensor, Tensor]:
-        """x (B, R, C, D) -> (B, R, C, D), and the weights (B, W, H, M², M²) on request."""
-        y = self.attention(self.attention_residual.before(x), return_weights=return_weights)
-        y, weights = y if return_weights else (y, None)
+    def forward(self, x: Tensor) -> Tensor:
+        """x (B, R, C, D) -> (B, R, C, D)."""
+        y = self.attention(self.attention_residual.before(x))
         x = self.attention_residual.after(x, y)  # (B, R, C, D)
         y = self.feed_forward(self.feed_residual.before(x).flatten(1, 2))  # (B, R·C, D)
-        x = self.feed_residual.after(x, y.unflatten(1, x.shape[1:3]))  # (B, R, C, D)
-        return (x, weights) if return_weights else x
+        return self.feed_residual.after(x, y.unflatten(1, x.shape[1:3]))  # (B, R, C, D)
 
 
 class PatchMerging(nn.Module):
@@ -313,20 +310,12 @@ class Stage(nn.Module):
             for depth, drop_path in enumerate(drop_paths)
         )
 
-    def forward(
-        self, x: Tensor, *, return_weights: bool = False
-    ) -> Tensor | tuple[Tensor, list[Tensor]]:
-        """x (B, R, C, D) -> (B, R/2, C/2, 2·D); in the first stage the size stays.
-
-        `return_weights` adds a list of each block's weights (B, W, H, M², M²).
-        """
-        x, weights = self.merge(x), []
+    def forward(self, x: Tensor) -> Tensor:
+        """x (B, R, C, D) -> (B, R/2, C/2, 2·D); in the first stage the size stays."""
+        x = self.merge(x)
         for block in self.blocks:
-            x = block(x, return_weights=return_weights)
-            if return_weights:
-                x, own = x
-                weights.append(own)
-        return (x, weights) if return_weights else x
+            x = block(x)
+        return x
 
 
 class Swin(HuggingFace):
@@ -365,13 +354,8 @@ class Swin(HuggingFace):
         """images (B, channels, height, width) -> the last stage's cells, normalised (B, R·C, D)."""
         return self.norm(self.maps(images)[-1].flatten(1, 2))  # (B, R·C, D)
 
-    def maps(
-        self, images: Tensor, *, return_weights: bool = False
-    ) -> list[Tensor] | tuple[list[Tensor], list[list[Tensor]]]:
-        """images (B, channels, height, width) -> every stage's map (B, R, C, D), fine to coarse.
-
-        `return_weights` adds for every stage a list of its blocks' weights (B, W, H, M², M²).
-        """
+    def maps(self, images: Tensor) -> list[Tensor]:
+        """images (B, channels, height, width) -> every stage's map (B, R, C, D), fine to coarse."""
         check_images(images, self.config.channels, weight=self.embedding.project.weight)
         x = self.embedding(images)  # (B, R, C, D)
         if self.positions is not None:
@@ -383,14 +367,11 @@ class Swin(HuggingFace):
                 )
             x = self.positions(x.flatten(1, 2)).unflatten(1, x.shape[1:3])
         x = self.dropout(x)
-        maps, weights = [], []
+        maps = []
         for stage in self.stages:
-            x = stage(x, return_weights=return_weights)
-            if return_weights:
-                x, own = x
-                weights.append(own)
+            x = stage(x)
             maps.append(x)
-        return (maps, weights) if return_weights else maps
+        return maps
 
     def rules(self) -> Iterator[Rule]:
         """Yield the names of `SwinForImageClassification`, without classes of `SwinModel`."""

@@ -200,7 +200,7 @@ class T5(EncoderDecoder):
         """Hidden (..., D) -> logits (..., V); 1/√D, as the embeddings have a variance of 1."""
         if self.config.scale_output:
             hidden = hidden * self.config.width**-0.5
-        return self.embedding(hidden, scores=True) if self.output is None else self.output(hidden)
+        return self.embedding.scores(hidden) if self.output is None else self.output(hidden)
 
     def rules(self) -> list[Rule]:
         """Return the names of `T5ForConditionalGeneration`, which are those of `T5Model` too."""

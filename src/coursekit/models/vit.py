@@ -209,17 +209,12 @@ class ViT(HuggingFace):
         pooled: bool = True,
         visible: Tensor | None = None,
         interpolate: bool = False,
-        return_hidden: bool = False,
-        return_weights: bool = False,
-        **answer: bool,
-    ) -> Tensor | tuple[Tensor, ...]:
+    ) -> Tensor:
         """images (B, C, height, width) -> logits (B, classes), or (B, D) without a head.
 
         With `pooled=False` every token after the final norm, (B, P + N, D). With `visible` (B, K)
         the patches of these numbers only are read (MAE). With `interpolate` the image may have
-        another size than the config's, and the positions are stretched over it. `return_hidden`
-        adds a list of the depth + 1 states (B, P + N, D) before the final norm, `return_weights` a
-        list of each block's `AttentionWeights`, in `own` (B, H, P + N, P + N).
+        another size than the config's, and the positions are stretched over it.
         """
         grid = self.check_grid(images, interpolate)
         if self.backbone is not None:
@@ -227,25 +222,19 @@ class ViT(HuggingFace):
         x = self.embedding(images, visible)  # (B, N, D)
         positions = self.placed(self.positions, grid, visible)  # (B or 1, P + N, D)
         x = self.with_prefix(x, positions)  # (B, P + N, D)
-        given = {"bias": None if self.relative is None else self.relative(grid)}  # (H, P+N, P+N)
+        options: dict[str, Any] = {}
+        if self.relative is not None:
+            options["bias"] = self.relative(grid)  # (H, P + N, P + N)
         if self.later is not None:
-            given["again"] = [self.placed(places, grid, visible) for places in self.later]
+            options["later"] = [self.placed(one, grid, visible) for one in self.later]
         elif self.config.told == "every layer, shared":
-            given["again"] = [positions] * (self.config.depth - 1)
-        out = self.stack(x, **given, return_hidden=return_hidden, return_weights=return_weights)
-        if not pooled:
-            return out
-        x, *asked = out if isinstance(out, tuple) else (out,)
-        x = self.read_out(x, **answer)
-        return (x, *asked) if asked else x
+            options["later"] = [positions] * (self.config.depth - 1)
+        x = self.stack(x, **options)  # (B, P + N, D)
+        return self.read_out(x) if pooled else x
 
-    def features(self, images: Tensor, **asked: Any) -> Tensor | tuple[Tensor, ...]:
-        """images (B, C, height, width) -> (B, P + N, D): every token after the final norm.
-
-        It is a call of the model: what keeps weights elsewhere brings them then. `asked` is what
-        `forward` can be asked for.
-        """
-        return self(images, pooled=False, **asked)
+    def features(self, images: Tensor, **options: Any) -> Tensor:
+        """images (B, C, height, width) -> (B, P + N, D): every token after the final norm."""
+        return self(images, pooled=False, **options)
 
     def read_out(self, x: Tensor) -> Tensor:
         """x (B, P + N, D) -> logits (B, classes), or (B, D) without a head."""
