@@ -17,6 +17,7 @@ from harness import Call, run
 from torch import Tensor
 
 from coursekit.decoding.generation import beam_search, generate, power_penalty
+from coursekit.models import weights
 from coursekit.models.gpt import GPT, GPTConfig
 
 VOCABULARY, PROMPT = 512, 32
@@ -69,7 +70,7 @@ def transformers(batch: int, *, beams: int = 1, new: int = NEW) -> Call:
         eos_token_id=None,
     )
     peer = GPT2LMHeadModel(config).eval()
-    peer.load_state_dict(gpt().to_huggingface())
+    peer.load_state_dict(weights.export(gpt()))
     tokens = prompts(batch)
     write = partial(
         peer.generate,

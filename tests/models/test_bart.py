@@ -12,6 +12,7 @@ from transformers.models.bart import configuration_bart, modeling_bart
 
 from coursekit.analysis import capture
 from coursekit.decoding.generation import beam_search, generate, power_penalty
+from coursekit.models import weights
 from coursekit.models.bart import Bart, BartConfig
 from coursekit.models.weights.rules import export_state, read_safetensors, write_safetensors
 
@@ -59,8 +60,8 @@ def theirs(name: str = "two blocks", dtype=torch.float64, std: float = 0.3) -> n
 
 
 def ours(hf: nn.Module, **changes) -> Bart:
-    config = BartConfig.from_huggingface(hf.config.to_dict())
-    model = Bart.from_huggingface(hf.state_dict(), dataclasses.replace(config, **changes))
+    config = weights.read_config(BartConfig, hf.config.to_dict())
+    model = weights.build(Bart, hf.state_dict(), dataclasses.replace(config, **changes))
     return model.to(hf.dtype).eval()
 
 
@@ -110,7 +111,7 @@ def test_logits_and_gradients_are_those_of_transformers(name, dtype, tolerance):
     mixed(expected).backward()
     gradients = {name: p.grad for name, p in model.named_parameters()}
     gradients["embedding.bias"] = torch.zeros(19)
-    exported = export_state(model.rules(), gradients)
+    exported = export_state(weights.rules(model), gradients)
     for name, parameter in hf.named_parameters():
         torch.testing.assert_close(
             exported[name], parameter.grad, atol=tolerance, rtol=tolerance,
@@ -121,11 +122,11 @@ def test_logits_and_gradients_are_those_of_transformers(name, dtype, tolerance):
 @pytest.mark.parametrize("name", CONFIGS)
 def test_the_model_without_its_head_is_that_of_transformers(name):
     hf = theirs(name)
-    b = batch(BartConfig.from_huggingface(hf.config.to_dict()))
+    b = batch(weights.read_config(BartConfig, hf.config.to_dict()))
     base = modeling_bart.BartModel(hf.config).double().eval()
     base.load_state_dict(hf.model.state_dict())
-    model = Bart.from_huggingface(
-        base.state_dict(), BartConfig.from_huggingface(hf.config.to_dict())
+    model = weights.build(
+        Bart, base.state_dict(), weights.read_config(BartConfig, hf.config.to_dict())
     )
     model = model.double().eval()
     assert model.embedding.bias.eq(0).all()
@@ -200,19 +201,19 @@ def test_every_name_goes_there_and_back(tmp_path):
     hf = theirs("uneven stacks, scaled")
     model = ours(hf)
     expected, config = hf.state_dict(), model.config
-    write_safetensors(tmp_path / "bart.safetensors", model.to_huggingface())
+    write_safetensors(tmp_path / "bart.safetensors", weights.export(model))
     back = read_safetensors(tmp_path / "bart.safetensors")
     assert back.keys() == expected.keys()
     assert all(torch.equal(back[name], expected[name]) for name in back)
     with pytest.raises(ValueError, match=r"'model\.version', which this model has no place for"):
-        Bart.from_huggingface({**expected, "model.version": torch.zeros(1)}, config)
+        weights.build(Bart, {**expected, "model.version": torch.zeros(1)}, config)
     for name in expected:
         if "embed_tokens" not in name and name != "lm_head.weight":
             less = {key: value for key, value in expected.items() if key != name}
             with pytest.raises(ValueError, match=f"lack '{name}'"):
-                Bart.from_huggingface(less, config)
+                weights.build(Bart, less, config)
     with pytest.raises(ValueError, match=r"should be a copy of model\.shared"):
-        Bart.from_huggingface({**expected, "lm_head.weight": torch.zeros(19, 12)}, config)
+        weights.build(Bart, {**expected, "lm_head.weight": torch.zeros(19, 12)}, config)
 
 
 def test_our_own_file_holds_everything():
@@ -233,7 +234,7 @@ def test_our_own_file_holds_everything():
 )
 def test_what_no_bart_has_is_not_read(changes, sentence):
     with pytest.raises(ValueError, match=sentence):
-        BartConfig.from_huggingface({**SIZES, **changes})
+        weights.read_config(BartConfig, {**SIZES, **changes})
 
 
 @pytest.mark.parametrize(
@@ -277,7 +278,7 @@ def test_a_padded_batch_equals_its_items():
 
 def test_padding_takes_up_places_only_when_counted():
     hf = theirs()
-    b = batch(BartConfig.from_huggingface(hf.config.to_dict()))
+    b = batch(weights.read_config(BartConfig, hf.config.to_dict()))
     counting, reading = ours(hf), ours(hf, count_padding=False)
     same = (counting(b["source"], b["target"]) - reading(b["source"], b["target"])).abs()
     right, left = [0, 1], [2, 3]  # rows

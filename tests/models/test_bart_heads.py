@@ -11,6 +11,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 from transformers.models.bart import configuration_bart, modeling_bart
 
 from coursekit.decoding.generation import generate
+from coursekit.models import weights
 from coursekit.models.bart import Bart, BartConfig
 from coursekit.models.bart_heads import BartCausalLM, BartClassifier, BartSpan
 from coursekit.models.weights.rules import export_state
@@ -38,8 +39,8 @@ def theirs(kind: str) -> nn.Module:
 
 
 def ours(hf: nn.Module, kind: type) -> nn.Module:
-    return kind.from_huggingface(
-        hf.state_dict(), BartConfig.from_huggingface(hf.config.to_dict())
+    return weights.build(
+        kind, hf.state_dict(), weights.read_config(BartConfig, hf.config.to_dict())
     ).eval()
 
 
@@ -53,7 +54,7 @@ def assert_gradients(model: nn.Module, hf: nn.Module, found: torch.Tensor, want:
     }
     if "bart.embedding.weight" in gradients:
         gradients["bart.embedding.bias"] = torch.zeros(19)
-    exported = export_state(model.rules(), gradients)
+    exported = export_state(weights.rules(model), gradients)
     compared = 0
     for name, parameter in hf.named_parameters():
         if parameter.grad is not None:
@@ -143,18 +144,18 @@ def test_left_padding_that_is_not_counted_changes_nothing():
 def test_every_name_goes_there_and_back(name, kind):
     hf = theirs(name)
     model, expected = ours(hf, kind), hf.state_dict()
-    back = model.to_huggingface()
+    back = weights.export(model)
     unused = {n for n in expected if kind is BartCausalLM and "encoder_attn" in n}
     assert back.keys() == expected.keys() - unused
     assert all(torch.equal(back[n], expected[n]) for n in back)
-    config = BartConfig.from_huggingface(hf.config.to_dict())
+    config = weights.read_config(BartConfig, hf.config.to_dict())
     with pytest.raises(ValueError, match="which this model has no place for"):
-        kind.from_huggingface(expected | {"model.more": torch.ones(1)}, config)
+        weights.build(kind, expected | {"model.more": torch.ones(1)}, config)
     for lacking in back:
         if "embed_tokens" not in lacking and lacking != "lm_head.weight":
             less = {n: tensor for n, tensor in expected.items() if n != lacking}
             with pytest.raises(ValueError, match=f"lack '{lacking}'"):
-                kind.from_huggingface(less, config)
+                weights.build(kind, less, config)
 
 
 def test_a_head_on_another_model_gets_a_sentence():

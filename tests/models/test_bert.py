@@ -13,6 +13,7 @@ from transformers.models.roberta import configuration_roberta, modeling_roberta
 
 from coursekit.analysis import capture
 from coursekit.models import bert as bert_file
+from coursekit.models import weights
 from coursekit.models.bert import Bert, BertConfig, BertForPreTraining, MaskedLMHead, chosen
 from coursekit.models.weights.rules import export_state, read_safetensors, write_safetensors
 
@@ -61,7 +62,7 @@ def theirs(family: str, name: str, what: str, dtype=torch.float64, **options) ->
 
 
 def ours(hf: nn.Module) -> BertConfig:
-    return BertConfig.from_huggingface(hf.config.to_dict())
+    return weights.read_config(BertConfig, hf.config.to_dict())
 
 
 def batch(config: BertConfig) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -91,7 +92,7 @@ def assert_same_gradients(model, hf, outputs, hf_outputs, tolerance):
     """Compare the gradients of `mixed` by their names."""
     mixed(*outputs).backward()
     mixed(*hf_outputs).backward()
-    found = export_state(model.rules(), {n: p.grad for n, p in model.named_parameters()})
+    found = export_state(weights.rules(model), {n: p.grad for n, p in model.named_parameters()})
     for name, parameter in hf.named_parameters():
         torch.testing.assert_close(
             found[name], parameter.grad, atol=tolerance, rtol=tolerance, msg=lambda m, n=name: n + m
@@ -103,19 +104,19 @@ def assert_same_gradients(model, hf, outputs, hf_outputs, tolerance):
 def test_encoder_equals_transformers(family, name, dtype, tolerance):
     """Pooled vector, every hidden state, every attention weight, every gradient."""
     hf = theirs(family, name, "Model", dtype)
-    model = Bert.from_huggingface(hf.state_dict(), ours(hf)).eval()
+    model = weights.build(Bert, hf.state_dict(), ours(hf)).eval()
     tokens, segments, keep = batch(model.config)
     expected = hf(
         **inputs(tokens, segments, keep), output_hidden_states=True, output_attentions=True
     )
     recording = capture(model, tokens, segments, keep)
     hidden, states = recording.output, recording.states["encoder"]
-    weights = recording.weights["encoder.self_attention"]
+    attentions = recording.weights["encoder.self_attention"]
     assert hidden.dtype == dtype and len(states) == model.config.depth + 1
     close = {"atol": tolerance, "rtol": tolerance}
     torch.testing.assert_close(hidden, expected.last_hidden_state, **close)
     torch.testing.assert_close(states, list(expected.hidden_states), **close)
-    torch.testing.assert_close(weights, list(expected.attentions), **close)
+    torch.testing.assert_close(attentions, list(expected.attentions), **close)
     pooled = model.pool(model(tokens, segments, keep))
     torch.testing.assert_close(pooled, expected.pooler_output, **close)
     hf_outputs = (expected.last_hidden_state, expected.pooler_output)
@@ -125,7 +126,7 @@ def test_encoder_equals_transformers(family, name, dtype, tolerance):
 @pytest.mark.parametrize(("family", "name"), CASES)
 def test_without_segments_and_padding(family, name):
     hf = theirs(family, name, "Model", add_pooling_layer=False)
-    model = Bert.from_huggingface(hf.state_dict(), ours(hf), pooler=False).eval()
+    model = weights.build(Bert, hf.state_dict(), ours(hf), pooler=False).eval()
     tokens, _, _ = batch(model.config)
     torch.testing.assert_close(model(tokens), hf(tokens)[0], atol=1e-10, rtol=0)
     torch.testing.assert_close(model(tokens[:1, :1]), hf(tokens[:1, :1])[0], atol=1e-10, rtol=0)
@@ -147,7 +148,7 @@ QUESTIONS = [
 @pytest.mark.parametrize(("family", "name", "what", "asked"), QUESTIONS)
 def test_pre_training_equals_transformers(family, name, what, asked, dtype, tolerance):
     hf = theirs(family, name, what, dtype)
-    model = BertForPreTraining.from_huggingface(hf.state_dict(), ours(hf), **asked).eval()
+    model = weights.build(BertForPreTraining, hf.state_dict(), ours(hf), **asked).eval()
     tokens, segments, keep = batch(model.config)
     expected = hf(**inputs(tokens, segments, keep), return_dict=False)
     found = [logits for logits in model(tokens, segments, keep) if logits is not None]
@@ -160,13 +161,13 @@ def test_pre_training_equals_transformers(family, name, what, asked, dtype, tole
 @pytest.mark.parametrize(("family", "name", "what", "asked"), QUESTIONS)
 def test_weights_go_there_and_back(family, name, what, asked, tmp_path):
     hf = theirs(family, name, what)
-    there = BertForPreTraining.from_huggingface(hf.state_dict(), ours(hf), **asked)
-    write_safetensors(tmp_path / "model.safetensors", there.to_huggingface())
+    there = weights.build(BertForPreTraining, hf.state_dict(), ours(hf), **asked)
+    write_safetensors(tmp_path / "model.safetensors", weights.export(there))
     back = read_safetensors(tmp_path / "model.safetensors")
     assert back.keys() == hf.state_dict().keys()
     assert all(torch.equal(back[name], tensor) for name, tensor in hf.state_dict().items())
     hf.load_state_dict(back)
-    again = BertForPreTraining.from_huggingface(back, ours(hf), **asked)
+    again = weights.build(BertForPreTraining, back, ours(hf), **asked)
     assert all(torch.equal(a, b) for a, b in zip(again.parameters(), there.parameters()))
 
 
@@ -174,19 +175,19 @@ def test_a_name_left_over_or_missing_is_an_error():
     hf = theirs("bert", "bert", "ForPreTraining")
     state, config = hf.state_dict(), ours(hf)
     old = {**state, "bert.embeddings.position_ids": torch.arange(11)[None]}
-    BertForPreTraining.from_huggingface(old, config)  # a constant that older files hold
+    weights.build(BertForPreTraining, old, config)  # a constant that older files hold
     with pytest.raises(ValueError, match=r"hold 'classifier.bias', which this model has no place"):
-        BertForPreTraining.from_huggingface({**state, "classifier.bias": torch.ones(2)}, config)
+        weights.build(BertForPreTraining, {**state, "classifier.bias": torch.ones(2)}, config)
     with pytest.raises(ValueError, match=r"'cls.predictions.* and 4 more"):
-        BertForPreTraining.from_huggingface(state, config, masked_lm=False)
+        weights.build(BertForPreTraining, state, config, masked_lm=False)
     with pytest.raises(ValueError, match=r"decoder\.weight should be a copy"):
         untied = {**state, "cls.predictions.decoder.weight": torch.ones(23, 12)}
-        BertForPreTraining.from_huggingface(untied, config)
+        weights.build(BertForPreTraining, untied, config)
     state.pop("bert.encoder.layer.1.attention.self.key.weight")
     with pytest.raises(ValueError, match=r"lack 'bert.encoder.layer.1.attention.self.key.weight'"):
-        BertForPreTraining.from_huggingface(state, config)
+        weights.build(BertForPreTraining, state, config)
     with pytest.raises(ValueError, match="no RoBERTa with a next-sentence head"):
-        BertForPreTraining(dataclasses.replace(config, skip_padding=True)).to_huggingface()
+        weights.export(BertForPreTraining(dataclasses.replace(config, skip_padding=True)))
 
 
 def count(model: nn.Module) -> int:
@@ -213,13 +214,13 @@ def test_sizes_are_exact(config, encoder, pre_training, masked_lm):
 
 def test_named_configurations_are_those_of_transformers():
     base = configuration_bert.BertConfig()
-    assert BertConfig.from_huggingface(base.to_dict()) == BertConfig.base()
+    assert weights.read_config(BertConfig, base.to_dict()) == BertConfig.base()
     large = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16}
     large = base.to_dict() | large | {"intermediate_size": 4096}
-    assert BertConfig.from_huggingface(large) == BertConfig.large()
+    assert weights.read_config(BertConfig, large) == BertConfig.large()
     roberta = {"type_vocab_size": 1, "max_position_embeddings": 514, "layer_norm_eps": 1e-5}
     roberta = configuration_roberta.RobertaConfig().to_dict() | roberta
-    assert BertConfig.from_huggingface(roberta) == BertConfig.roberta_base()
+    assert weights.read_config(BertConfig, roberta) == BertConfig.roberta_base()
     assert BertConfig.roberta_base().longest == 512
 
 
@@ -423,7 +424,7 @@ def test_too_long_for_roberta_counts_the_places_in_front():
 def test_a_foreign_configuration_gets_a_sentence(change, sentence):
     theirs = configuration_bert.BertConfig().to_dict() | change
     with pytest.raises(ValueError, match=sentence):
-        BertConfig.from_huggingface(theirs)
+        weights.read_config(BertConfig, theirs)
 
 
 def test_a_bad_configuration_gets_a_sentence():

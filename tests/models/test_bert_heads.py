@@ -13,6 +13,7 @@ from transformers.models.bert import configuration_bert, modeling_bert
 from transformers.models.roberta import configuration_roberta, modeling_roberta
 
 from coursekit.analysis import capture
+from coursekit.models import weights
 from coursekit.models.bert import Bert, BertConfig
 from coursekit.models.bert_heads import (
     BertClassifier,
@@ -57,8 +58,9 @@ def theirs(name, shape, dtype=torch.float64):
 
 
 def ours(hf, state=None):
-    config = BertConfig.from_huggingface(hf.config.to_dict())
-    return HEADS[type(hf).__name__][1].from_huggingface(state or hf.state_dict(), config).eval()
+    config = weights.read_config(BertConfig, hf.config.to_dict())
+    kind = HEADS[type(hf).__name__][1]
+    return weights.build(kind, state or hf.state_dict(), config).eval()
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.float64, 1e-10)])
@@ -74,10 +76,10 @@ def test_heads_equal_transformers(name, shape, dtype, tolerance):
     assert len(found) == len(expected)
     for one, other in zip(found, expected):
         torch.testing.assert_close(one, other, atol=tolerance, rtol=tolerance)
-        weights = torch.linspace(-1, 2, one.numel(), dtype=dtype).view_as(one)
-        (one * weights).mean().backward(retain_graph=True)
-        (other * weights).mean().backward(retain_graph=True)
-    gradients = export_state(model.rules(), {n: p.grad for n, p in model.named_parameters()})
+        direction = torch.linspace(-1, 2, one.numel(), dtype=dtype).view_as(one)
+        (one * direction).mean().backward(retain_graph=True)
+        (other * direction).mean().backward(retain_graph=True)
+    gradients = export_state(weights.rules(model), {n: p.grad for n, p in model.named_parameters()})
     for key, parameter in hf.named_parameters():
         torch.testing.assert_close(
             gradients[key], parameter.grad, atol=tolerance, rtol=tolerance,
@@ -89,7 +91,7 @@ def test_heads_equal_transformers(name, shape, dtype, tolerance):
 def test_weights_go_there_and_back(name, tmp_path):
     hf = theirs(name, SHAPES[0])
     model, path = ours(hf), tmp_path / "model.safetensors"
-    write_safetensors(path, model.to_huggingface())
+    write_safetensors(path, weights.export(model))
     state = read_safetensors(path)
     assert state.keys() == hf.state_dict().keys()
     assert all(torch.equal(state[key], tensor) for key, tensor in hf.state_dict().items())
@@ -252,8 +254,8 @@ def test_multiple_choice_is_that_of_transformers(kind, family):
     for parameter in hf.parameters():
         nn.init.normal_(parameter, std=0.3)
     hf = hf.double().eval()
-    model = BertMultipleChoice.from_huggingface(
-        hf.state_dict(), BertConfig.from_huggingface(config.to_dict())
+    model = weights.build(
+        BertMultipleChoice, hf.state_dict(), weights.read_config(BertConfig, config.to_dict())
     ).eval()
     tokens = torch.stack([TOKENS, TOKENS.roll(1, 1).where(KEEP, 1)])  # (2, 3, 6)
     keep = tokens != 1
@@ -266,10 +268,10 @@ def test_multiple_choice_is_that_of_transformers(kind, family):
     direction = torch.randn_like(want)
     (found * direction).sum().backward()
     (want * direction).sum().backward()
-    exported = export_state(model.rules(), {n: p.grad for n, p in model.named_parameters()})
+    exported = export_state(weights.rules(model), {n: p.grad for n, p in model.named_parameters()})
     for name, parameter in hf.named_parameters():
         torch.testing.assert_close(exported[name], parameter.grad, atol=1e-10, rtol=1e-10)
-    back = model.to_huggingface()
+    back = weights.export(model)
     assert back.keys() == hf.state_dict().keys()
     with pytest.raises(ValueError, match=r"\(batch, answers, length\), found \(3, 6\)"):
         model(TOKENS)
@@ -281,4 +283,4 @@ def test_bert_s_classifier_of_a_roberta_has_no_name_there():
     sizes = {"vocabulary": 19, "width": 12, "heads": 3, "hidden": 20, "positions": 11, "depth": 1}
     bert = Bert(BertConfig(**sizes, pad=1, skip_padding=True))
     with pytest.raises(ValueError, match="as RobertaClassifier does"):
-        BertClassifier(bert, classes=2).to_huggingface()
+        weights.export(BertClassifier(bert, classes=2))

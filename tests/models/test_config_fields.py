@@ -15,6 +15,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 import transformers as hf
 
 from coursekit import models as m
+from coursekit.models import weights
 
 TOKENS = torch.tensor([[3, 4, 5, 6, 7], [7, 6, 5, 4, 3]])
 IMAGES = torch.linspace(-1, 1, 2 * 3 * 16 * 16).view(2, 3, 16, 16).sin()
@@ -55,12 +56,12 @@ def detr_config(**fields: Any) -> hf.DetrConfig:
 
 def our_detr(state: dict[str, Tensor], config: dict[str, Any]) -> nn.Module:
     net = m.ResNetConfig(block="basic", depths=(1, 1), width=4, frozen_norm=True, classes=0)
-    config = m.DETRConfig.from_huggingface(config, channels=8)
-    return m.DETR.from_huggingface(state, config, m.ResNet(net))
+    config = weights.read_config(m.DETRConfig, config, channels=8)
+    return weights.build(m.DETR, state, config, backbone=m.ResNet(net))
 
 
 def plain(config: type, model: type) -> Callable[[dict, dict], nn.Module]:
-    return lambda state, theirs: model.from_huggingface(state, config.from_huggingface(theirs))
+    return lambda state, theirs: weights.build(model, state, weights.read_config(config, theirs))
 
 
 NOISE = torch.rand(2, 4, generator=torch.Generator().manual_seed(0))
@@ -77,12 +78,12 @@ FAMILIES: dict[str, tuple] = {
     "openai-gpt": (hf.OpenAIGPTConfig, hf.OpenAIGPTLMHeadModel, GPT, plain(m.GPTConfig, m.GPT),
                    (TOKENS,), lambda net: net(TOKENS)),
     "bert": (hf.BertConfig, hf.BertForMaskedLM, TEXT,
-             lambda s, c: m.BertForPreTraining.from_huggingface(
-                 s, m.BertConfig.from_huggingface(c), next_sentence=False),
+             lambda s, c: weights.build(m.BertForPreTraining, 
+                 s, weights.read_config(m.BertConfig, c), next_sentence=False),
              (TOKENS,), lambda net: net(TOKENS).masked_lm),
     "roberta": (hf.RobertaConfig, hf.RobertaForMaskedLM, TEXT,
-                lambda s, c: m.BertForPreTraining.from_huggingface(
-                    s, m.BertConfig.from_huggingface(c), next_sentence=False),
+                lambda s, c: weights.build(m.BertForPreTraining, 
+                    s, weights.read_config(m.BertConfig, c), next_sentence=False),
                 (TOKENS,), lambda net: net(TOKENS).masked_lm),
     "t5": (hf.T5Config, hf.T5ForConditionalGeneration, T5, plain(m.T5Config, m.T5),
            (TOKENS, None, TOKENS), lambda net: net(TOKENS, TOKENS)),
@@ -201,20 +202,20 @@ def test_t5_scales_its_output_where_theirs_does(tied, scaled):
     untied = net.state_dict() | {"lm_head.weight": torch.randn(17, 12)}
     if not net.config.scale_decoder_outputs:  # all that is left of "not tied"
         assert torch.equal(
-            m.T5.from_huggingface(untied, m.T5Config.from_huggingface(net.config.to_dict()))
+            weights.build(m.T5, untied, weights.read_config(m.T5Config, net.config.to_dict()))
             .output.weight, untied["lm_head.weight"],
         )  # fmt: skip
         return
     with pytest.raises(ValueError, match="should be a copy"):
-        m.T5.from_huggingface(untied, m.T5Config.from_huggingface(net.config.to_dict()))
+        weights.build(m.T5, untied, weights.read_config(m.T5Config, net.config.to_dict()))
 
 
 def test_what_only_training_hears_of_is_read_too():
     config = hf.BertConfig(**TEXT, classifier_dropout=0.4).to_dict()
-    net = m.BertClassifier(m.Bert(m.BertConfig.from_huggingface(config)), classes=2)
+    net = m.BertClassifier(m.Bert(weights.read_config(m.BertConfig, config)), classes=2)
     assert net.dropout.p == 0.4
     config = hf.ViTMAEConfig(**MAE, hidden_dropout_prob=0.2, attention_probs_dropout_prob=0.3)
-    block = m.MAE(m.MAEConfig.from_huggingface(config.to_dict())).decoder.blocks[0]
+    block = m.MAE(weights.read_config(m.MAEConfig, config.to_dict())).decoder.blocks[0]
     assert (block.self_residual.dropout.p, block.self_attention.dropout) == (0.2, 0.3)
 
 
@@ -224,4 +225,4 @@ def test_what_a_bart_does_not_say_is_not_guessed(missing):
     del config[missing]
     config.pop("decoder_attention_heads" if missing == "encoder_attention_heads" else "", None)
     with pytest.raises(ValueError, match=f"lacks {missing}"):
-        m.BartConfig.from_huggingface(config)
+        weights.read_config(m.BartConfig, config)

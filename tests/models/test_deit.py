@@ -9,6 +9,7 @@ import transformers
 from torch import nn
 
 from coursekit.analysis import capture
+from coursekit.models import weights
 from coursekit.models.deit import DeiT, DeiTConfig
 from coursekit.models.vit import ViT, ViTConfig
 from coursekit.models.weights.rules import export_state
@@ -55,8 +56,8 @@ def pair(dtype: torch.dtype, **changes):
         transformers.DeiTConfig(**(THEIRS | changes))
     )
     theirs = randomised(theirs).to(dtype).eval()
-    config = DeiTConfig.from_huggingface(theirs.config.to_dict())
-    return theirs, DeiT.from_huggingface(theirs.state_dict(), config).to(dtype).eval()
+    config = weights.read_config(DeiTConfig, theirs.config.to_dict())
+    return theirs, weights.build(DeiT, theirs.state_dict(), config).to(dtype).eval()
 
 
 @pytest.mark.parametrize(("dtype", "atol"), [(torch.float32, 1e-5), (torch.float64, 1e-10)])
@@ -74,7 +75,7 @@ def test_equal_to_transformers_forward_and_backward(changes, dtype, atol):
     )
     expected.logits.sin().sum().backward()
     found.sin().sum().backward()
-    exported = export_state(ours.rules(), {n: p.grad for n, p in ours.named_parameters()})
+    exported = export_state(weights.rules(ours), {n: p.grad for n, p in ours.named_parameters()})
     for name, parameter in theirs.named_parameters():
         torch.testing.assert_close(
             exported.pop(name), parameter.grad, atol=10 * atol, rtol=10 * atol, msg=name
@@ -93,14 +94,14 @@ def test_another_resolution_as_in_transformers(size):
 
 def test_round_trip_and_left_overs():
     theirs, ours = pair(torch.float32)
-    state, back = theirs.state_dict(), ours.to_huggingface()
+    state, back = theirs.state_dict(), weights.export(ours)
     assert back.keys() == state.keys()
     assert all(torch.equal(back[name], state[name]) for name in state)
     with pytest.raises(ValueError, match="'extra', which this model has no place for"):
-        DeiT.from_huggingface(state | {"extra": torch.zeros(1)}, ours.config)
+        weights.build(DeiT, state | {"extra": torch.zeros(1)}, ours.config)
     del state["deit.embeddings.distillation_token"]
     with pytest.raises(ValueError, match=r"lack 'deit.embeddings.distillation_token'"):
-        DeiT.from_huggingface(state, ours.config)
+        weights.build(DeiT, state, ours.config)
 
 
 # The two tokens

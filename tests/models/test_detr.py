@@ -12,6 +12,7 @@ from torch import nn
 from coursekit.analysis import capture
 from coursekit.boxes.average_precision import average_precision
 from coursekit.boxes.geometry import Objects, to_centres
+from coursekit.models import weights
 from coursekit.models.detr import DETR, DETRConfig, pad_images
 from coursekit.models.resnet import ResNet, ResNetConfig
 from coursekit.models.weights.rules import import_state, read_safetensors
@@ -94,8 +95,8 @@ def theirs(**changes) -> transformers.DetrForObjectDetection:
 
 
 def converted(net: transformers.DetrForObjectDetection) -> DETR:
-    config = DETRConfig.from_huggingface(net.config.to_dict(), channels=8)
-    return DETR.from_huggingface(net.state_dict(), config, ResNet(RESNET))
+    config = weights.read_config(DETRConfig, net.config.to_dict(), channels=8)
+    return weights.build(DETR, net.state_dict(), config, backbone=ResNet(RESNET))
 
 
 @pytest.mark.parametrize(("dtype", "atol"), [(torch.float32, 1e-5), (torch.float64, 1e-10)])
@@ -134,7 +135,7 @@ def test_equal_to_transformers_forward_and_backward(padded, changes, dtype, atol
     close(inputs[1].grad, inputs[0].grad, atol)
     gradients = {name: torch.zeros_like(tensor) for name, tensor in its.state_dict().items()}
     gradients |= {name: parameter.grad for name, parameter in its.named_parameters()}
-    gradients = import_state(ours.rules(), gradients)
+    gradients = import_state(weights.rules(ours), gradients)
     for name, parameter in ours.named_parameters():
         close(parameter.grad, gradients[name], atol, name)
 
@@ -155,41 +156,43 @@ def test_the_whole_training_loss_equals_transformers():
 def test_there_and_back_in_memory_and_in_a_file(tmp_path):
     its = theirs()
     ours = converted(its)
-    back = ours.to_huggingface()
+    back = weights.export(ours)
     assert back.keys() == its.state_dict().keys()
     assert all(torch.equal(back[name], tensor) for name, tensor in its.state_dict().items())
     its.save_pretrained(tmp_path)  # the file has the names of the hub
     stored = read_safetensors(tmp_path / "model.safetensors")
     assert stored.keys() != its.state_dict().keys()
-    again = DETR.from_huggingface(stored, ours.config, ResNet(RESNET)).state_dict()
+    again = weights.build(DETR, stored, ours.config, backbone=ResNet(RESNET)).state_dict()
     assert all(torch.equal(again[name], tensor) for name, tensor in ours.state_dict().items())
-    timm = ours.to_huggingface("torchvision")  # the published files hold timm's ResNet
+    timm = weights.export(ours, backbone="torchvision")  # the published files hold timm's ResNet
     assert "model.backbone.model.layer1.0.conv1.weight" in timm
-    again = DETR.from_huggingface(timm, ours.config, ResNet(RESNET)).state_dict()
+    again = weights.build(DETR, timm, ours.config, backbone=ResNet(RESNET)).state_dict()
     assert all(torch.equal(again[name], tensor) for name, tensor in ours.state_dict().items())
 
 
 def test_a_missing_or_left_over_weight_is_an_error():
     its = theirs()
     state, backbone = its.state_dict(), ResNet(RESNET)
-    config = DETRConfig.from_huggingface(its.config.to_dict(), channels=8)
+    config = weights.read_config(DETRConfig, its.config.to_dict(), channels=8)
     with pytest.raises(ValueError, match=r"'class_embed.weight', which this model has no place"):
-        DETR.from_huggingface(state | {"class_embed.weight": torch.zeros(1)}, config, backbone)
+        weights.build(
+            DETR, state | {"class_embed.weight": torch.zeros(1)}, config, backbone=backbone
+        )
     short = {k: v for k, v in state.items() if k != "model.decoder.layernorm.bias"}
     with pytest.raises(ValueError, match=r"lack 'model.decoder.layernorm.bias'"):
-        DETR.from_huggingface(short, config, backbone)
+        weights.build(DETR, short, config, backbone=backbone)
     with pytest.raises(ValueError, match=r"class_head\.weight has shape"):
-        DETR.from_huggingface(state, dataclasses.replace(config, classes=9), backbone)
+        weights.build(DETR, state, dataclasses.replace(config, classes=9), backbone=backbone)
     with pytest.raises(ValueError, match="norm='post' only"):
-        tiny(norm="pre").to_huggingface()
+        weights.export(tiny(norm="pre"))
     with pytest.raises(ValueError, match=r"encoder and decoder must agree in ffn_dim.*\(20, 24\)"):
-        DETRConfig.from_huggingface(its.config.to_dict() | {"decoder_ffn_dim": 24})
+        weights.read_config(DETRConfig, its.config.to_dict() | {"decoder_ffn_dim": 24})
     with pytest.raises(ValueError, match="'drawn'"):
-        DETRConfig.from_huggingface(its.config.to_dict() | {"position_embedding_type": "drawn"})
+        weights.read_config(DETRConfig, its.config.to_dict() | {"position_embedding_type": "drawn"})
     for change in ({"places": "none"}, {"places": "decoder"}, {"feed_forward": False}):
-        for export in (tiny(**change).to_huggingface, tiny(**change).to_original):
+        for layout in ("huggingface", "original"):
             with pytest.raises(ValueError, match="other programs have sine or learned places"):
-                export()
+                weights.export(tiny(**change), layout)
 
 
 # The paper written out, out of torch's own layers, under the names of the authors' code
@@ -331,13 +334,13 @@ def test_the_rows_of_table_3_are_equal_to_the_paper_written_out(norm, changes):
     """Other programs have no names for these, so the weights come from the same model without."""
     config = DETRConfig(**(TINY | {"norm": norm}))
     paper = randomised(Paper(dataclasses.replace(config, **changes))).double()
-    usual = DETR.from_original(paper.state_dict(), config, stem()).double()
+    usual = weights.build(DETR, paper.state_dict(), config, "original", backbone=stem()).double()
     ours = DETR(dataclasses.replace(config, **changes), stem()).double().eval()
-    weights = usual.state_dict()
+    state = usual.state_dict()
     if changes.get("feed_forward") is False:
-        weights = {name: weights[name] for name in ours.state_dict()}
-        assert not any("feed" in name for name in weights)
-    ours.load_state_dict(weights)
+        state = {name: state[name] for name in ours.state_dict()}
+        assert not any("feed" in name for name in state)
+    ours.load_state_dict(state)
     images, keep = pad_images([maps(3, 17, 30), maps(3, 25, 9)])
     for said, (logits, boxes) in zip(layers(ours(images, keep)), paper(images, keep), strict=True):
         torch.testing.assert_close(said.logits, logits, atol=1e-10, rtol=0)
@@ -353,9 +356,11 @@ def test_learned_places_have_an_end():
 def test_equal_to_the_paper_written_out_and_there_and_back(changes):
     config = DETRConfig(**(TINY | changes))
     paper = randomised(Paper(config)).double()
-    ours = DETR.from_original(paper.state_dict(), config, stem()).double().eval()
-    ours.load_state_dict(import_state(ours.original_rules(), paper.state_dict()))
-    back = ours.to_original()
+    ours = (
+        weights.build(DETR, paper.state_dict(), config, "original", backbone=stem()).double().eval()
+    )
+    ours.load_state_dict(import_state(weights.rules(ours, "original"), paper.state_dict()))
+    back = weights.export(ours, "original")
     assert back.keys() == paper.state_dict().keys()
     assert all(torch.equal(back[name], tensor) for name, tensor in paper.state_dict().items())
 
@@ -368,15 +373,19 @@ def test_equal_to_the_paper_written_out_and_there_and_back(changes):
     together(*[t for pair in expected for t in pair]).backward()
     together(*[t for said in found for t in (said.logits, said.boxes)]).backward()
     gradients = {name: p.grad for name, p in paper.named_parameters()}
-    gradients = import_state(ours.original_rules(), gradients)
+    gradients = import_state(weights.rules(ours, "original"), gradients)
     for name, parameter in ours.named_parameters():
         close(parameter.grad, gradients[name], 1e-10, name)
-    deep = DETR(ours.config, ResNet(dataclasses.replace(RESNET, width=3))).to_original()
+    deep = DETR(ours.config, ResNet(dataclasses.replace(RESNET, width=3)))
+    deep = weights.export(deep, "original")
     assert "backbone.0.body.layer2.0.bn1.running_var" in deep  # torchvision's names
-    again = DETR.from_original(deep, config, ResNet(dataclasses.replace(RESNET, width=3)))
-    assert all(torch.equal(deep[name], tensor) for name, tensor in again.to_original().items())
+    again = ResNet(dataclasses.replace(RESNET, width=3))
+    again = weights.build(DETR, deep, config, "original", backbone=again)
+    exported = weights.export(again, "original")
+    assert all(torch.equal(deep[name], tensor) for name, tensor in exported.items())
     with pytest.raises(ValueError, match=r"'extra', which this model has no place for"):
-        DETR.from_original(paper.state_dict() | {"extra": torch.zeros(1)}, config, stem())
+        extra = {"extra": torch.zeros(1)}
+        weights.build(DETR, paper.state_dict() | extra, config, "original", backbone=stem())
 
 
 # Laws

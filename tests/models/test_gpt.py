@@ -18,6 +18,7 @@ from transformers import (
 from coursekit.analysis import capture
 from coursekit.decoding import generation as decoding
 from coursekit.decoding.generation import beam_search, generate, left_pad, power_penalty
+from coursekit.models import weights
 from coursekit.models.gpt import GPT, GPTConfig
 from coursekit.models.gpt_heads import GPTClassifier, GPTMultipleChoice
 from coursekit.models.weights.rules import export_state
@@ -60,7 +61,7 @@ def pair(kind: str, *, seed: int = 0, std: float = 0.2, dtype=torch.double, **ch
         for name, parameter in theirs.named_parameters():
             if "ln_" in name and name.endswith("weight"):
                 parameter += 1
-    ours = GPT.from_huggingface(theirs.state_dict(), GPTConfig.from_huggingface(config.to_dict()))
+    ours = weights.build(GPT, theirs.state_dict(), weights.read_config(GPTConfig, config.to_dict()))
     assert ours.tokens.weight.dtype == dtype
     return theirs.eval(), ours.eval()
 
@@ -133,7 +134,7 @@ def test_forward_and_gradients_equal_the_reference(kind, padding, dtype):
     (expected[real] * asked).mean().backward()
     (found[real] * asked).mean().backward()
     gradients = {name: parameter.grad for name, parameter in ours.named_parameters()}
-    gradients = export_state(ours.rules(), gradients)
+    gradients = export_state(weights.rules(ours), gradients)
     for name, parameter in theirs.named_parameters():
         torch.testing.assert_close(gradients[name], parameter.grad, **close, msg=name)
 
@@ -155,15 +156,15 @@ def test_hidden_states_and_weights_equal_the_reference():
 def test_weights_go_there_and_back(kind):
     theirs, ours = pair(kind)
     state = theirs.state_dict()
-    exported = ours.to_huggingface()
+    exported = weights.export(ours)
     assert exported.keys() == state.keys()
     assert all(torch.equal(exported[name], state[name]) for name in state)
     theirs.load_state_dict(exported)
 
     body = theirs.transformer
-    again = GPT.from_huggingface(body.state_dict(), ours.config)
+    again = weights.build(GPT, body.state_dict(), ours.config)
     assert all(torch.equal(x, y) for x, y in zip(again.parameters(), ours.parameters()))
-    exported = again.to_huggingface(head=False)
+    exported = weights.export(again, head=False)
     assert exported.keys() == body.state_dict().keys()
 
 
@@ -171,11 +172,11 @@ def test_the_bare_model_and_its_old_buffers():
     """The published files name the mask `attn.bias` in each layer; it is no parameter."""
     theirs, ours = pair("gpt2")
     bare = GPT2Model(theirs.config).double()
-    bare.load_state_dict(ours.to_huggingface(head=False))
+    bare.load_state_dict(weights.export(ours, head=False))
     torch.testing.assert_close(bare.eval()(TOKENS).last_hidden_state, ours.hidden(TOKENS))
     buffers = {"h.0.attn.bias": torch.ones(1), "h.1.attn.masked_bias": torch.ones(1)}
     old = bare.state_dict() | buffers
-    again = GPT.from_huggingface(old, ours.config).eval()
+    again = weights.build(GPT, old, ours.config).eval()
     torch.testing.assert_close(again(TOKENS), ours(TOKENS))
 
 
@@ -184,16 +185,17 @@ def test_a_left_over_or_missing_weight_is_an_error(kind):
     theirs, ours = pair(kind)
     state = theirs.state_dict()
     with pytest.raises(ValueError, match=r"transformer\.h\.2\.mlp"):
-        GPT.from_huggingface(state | {"transformer.h.2.mlp.c_fc.bias": torch.ones(1)}, ours.config)
+        weights.build(GPT, state | {"transformer.h.2.mlp.c_fc.bias": torch.ones(1)}, ours.config)
     with pytest.raises(ValueError, match=r"lack 'transformer\.h\.1\.ln_2\.bias'"):
-        GPT.from_huggingface(
+        weights.build(
+            GPT,
             {name: x for name, x in state.items() if name != "transformer.h.1.ln_2.bias"},
             ours.config,
         )
     with pytest.raises(ValueError, match=r"lm_head\.weight should be a copy of"):
-        GPT.from_huggingface(state | {"lm_head.weight": torch.ones(17, 24)}, ours.config)
+        weights.build(GPT, state | {"lm_head.weight": torch.ones(17, 24)}, ours.config)
     with pytest.raises(ValueError, match="has shape"):
-        GPT.from_huggingface(state, dataclasses.replace(ours.config, positions=19))
+        weights.build(GPT, state, dataclasses.replace(ours.config, positions=19))
 
 
 @pytest.mark.parametrize(
@@ -206,12 +208,12 @@ def test_a_left_over_or_missing_weight_is_an_error(kind):
 )
 def test_what_we_do_not_have_is_refused(changes, sentence):
     with pytest.raises(ValueError, match=sentence):
-        GPTConfig.from_huggingface(GPT2Config(**SMALL).to_dict() | changes)
+        weights.read_config(GPTConfig, GPT2Config(**SMALL).to_dict() | changes)
 
 
 def test_the_named_configs_are_the_reference_s_defaults():
-    assert GPTConfig.from_huggingface(GPT2Config().to_dict()) == GPTConfig.gpt2()
-    assert GPTConfig.from_huggingface(OpenAIGPTConfig().to_dict()) == GPTConfig.gpt1()
+    assert weights.read_config(GPTConfig, GPT2Config().to_dict()) == GPTConfig.gpt2()
+    assert weights.read_config(GPTConfig, OpenAIGPTConfig().to_dict()) == GPTConfig.gpt1()
 
 
 # Texts equal to `generate`
@@ -483,9 +485,9 @@ def test_what_gpt_2_cannot_be_is_not_written_as_one(odd):
     model = GPT(GPTConfig(**sizes | IMPOSSIBLE[odd]))
     said = f"Llama with all of them; found {odd} alone"
     with pytest.raises(ValueError, match=said):
-        model.to_huggingface()
+        weights.export(model)
     with pytest.raises(ValueError, match=said):
-        GPTMultipleChoice(model, extract=16).to_huggingface()
+        weights.export(GPTMultipleChoice(model, extract=16))
 
 
 def test_what_a_gpt_is_not_asked_is_said_by_the_gpt():

@@ -12,6 +12,7 @@ from transformers import (
     OpenAIGPTDoubleHeadsModel,
 )
 
+from coursekit.models import weights
 from coursekit.models.gpt import GPT, GPTConfig
 from coursekit.models.gpt_heads import (
     GPTClassifier,
@@ -124,8 +125,8 @@ def test_multiple_choice_equals_the_reference(kind, dtype):
     for parameter in theirs.parameters():
         nn.init.normal_(parameter, std=0.2)
     state = theirs.state_dict()
-    ours = GPTMultipleChoice.from_huggingface(
-        state, GPTConfig.from_huggingface(config.to_dict()), extract=22
+    ours = weights.build(
+        GPTMultipleChoice, state, weights.read_config(GPTConfig, config.to_dict()), extract=22
     ).eval()
     tokens = collate([multiple_choice(A, [B, C, A], MARKS), multiple_choice(C, [A, B, B], MARKS)],
                      MARKS)  # fmt: skip
@@ -140,16 +141,16 @@ def test_multiple_choice_equals_the_reference(kind, dtype):
         loss = F.cross_entropy(found, torch.tensor([2, 0])) + text.square().mean() / 100
         loss.backward()
     gradients = {name: parameter.grad for name, parameter in ours.named_parameters()}
-    gradients = export_state(ours.rules(), gradients)
+    gradients = export_state(weights.rules(ours), gradients)
     for name, parameter in theirs.named_parameters():
         torch.testing.assert_close(gradients[name], parameter.grad, **close, msg=name)
 
-    exported = ours.to_huggingface()
+    exported = weights.export(ours)
     assert exported.keys() == state.keys()
     assert all(torch.equal(exported[name], state[name]) for name in state)
     with pytest.raises(ValueError, match="'extra'"):
-        GPTMultipleChoice.from_huggingface(
-            state | {"extra": torch.ones(1)}, ours.gpt.config, extract=22
+        weights.build(
+            GPTMultipleChoice, state | {"extra": torch.ones(1)}, ours.gpt.config, extract=22
         )
 
 
@@ -160,8 +161,8 @@ def test_classification_equals_the_reference():
     theirs = GPT2ForSequenceClassification(config).double().eval()
     for parameter in theirs.parameters():
         nn.init.normal_(parameter, std=0.2)
-    body = GPT.from_huggingface(
-        theirs.transformer.state_dict(), GPTConfig.from_huggingface(config.to_dict())
+    body = weights.build(
+        GPT, theirs.transformer.state_dict(), weights.read_config(GPTConfig, config.to_dict())
     )
     ours = GPTClassifier(body, extract=22, outputs=4, bias=False).double().eval()
     ours.output.load_state_dict(theirs.score.state_dict())

@@ -13,6 +13,7 @@ from transformers.models.mistral import MistralConfig, MistralForCausalLM
 
 from coursekit.decoding.fast_step import QuickStack
 from coursekit.decoding.generation import beam_search, generate
+from coursekit.models import weights
 from coursekit.models.gpt import GPT, GPTConfig
 from coursekit.models.gpt_heads import add_tokens
 from coursekit.models.weights.rules import export_state
@@ -56,8 +57,8 @@ def pair(kind: str) -> tuple[nn.Module, GPT]:
     theirs = model(described).double()
     for name, parameter in theirs.named_parameters():
         nn.init.normal_(parameter, mean=1.0 if "norm" in name else 0.0, std=0.3)
-    ours = GPT.from_huggingface(
-        theirs.state_dict(), GPTConfig.from_huggingface(described.to_dict())
+    ours = weights.build(
+        GPT, theirs.state_dict(), weights.read_config(GPTConfig, described.to_dict())
     )
     return theirs.eval(), ours.eval()
 
@@ -83,7 +84,7 @@ def test_logits_and_gradients_are_those_of_transformers(kind):
     (found * direction).mean().backward()
     (expected * direction).mean().backward()
     exported = export_state(
-        ours.rules(), {name: parameter.grad for name, parameter in ours.named_parameters()}
+        weights.rules(ours), {name: parameter.grad for name, parameter in ours.named_parameters()}
     )
     for name, parameter in theirs.named_parameters():
         torch.testing.assert_close(exported[name], parameter.grad, **CLOSE)
@@ -115,29 +116,29 @@ def test_greedy_texts_are_those_of_generate(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_name_goes_there_and_back(kind):
     theirs, ours = pair(kind)
-    expected, back = theirs.state_dict(), ours.to_huggingface()
+    expected, back = theirs.state_dict(), weights.export(ours)
     assert back.keys() == expected.keys()
     assert all(torch.equal(back[name], expected[name]) for name in back)
     old = expected | {"model.layers.1.self_attn.rotary_emb.inv_freq": torch.ones(3)}
-    GPT.from_huggingface(old, ours.config)  # as files of 2023 have it
+    weights.build(GPT, old, ours.config)  # as files of 2023 have it
     with pytest.raises(ValueError, match=r"'model\.bias', which this model has no place for"):
-        GPT.from_huggingface(expected | {"model.bias": torch.ones(1)}, ours.config)
+        weights.build(GPT, expected | {"model.bias": torch.ones(1)}, ours.config)
     for name in expected.keys() - ({"lm_head.weight"} if ours.config.tied else set()):
         less = {key: value for key, value in expected.items() if key != name}
         with pytest.raises(ValueError, match=f"lack '{name}'"):
-            GPT.from_huggingface(less, ours.config)
+            weights.build(GPT, less, ours.config)
 
 
 def test_a_bare_model_is_read_where_the_output_is_the_embedding():
     _, ours = pair("tied")
     base = LlamaModel(LlamaConfig(**SIZES, tie_word_embeddings=True)).double()
-    again = GPT.from_huggingface(base.state_dict(), ours.config).eval()
+    again = weights.build(GPT, base.state_dict(), ours.config).eval()
     found = again.hidden(TOKENS)
     torch.testing.assert_close(found, base.eval()(TOKENS).last_hidden_state, **CLOSE)
-    assert again.to_huggingface(head=False).keys() == base.state_dict().keys()
+    assert weights.export(again, head=False).keys() == base.state_dict().keys()
     untied = dataclasses.replace(ours.config, tied=False)
     with pytest.raises(ValueError, match=r"lack 'output\.weight'"):
-        GPT.from_huggingface(base.state_dict(), untied)
+        weights.build(GPT, base.state_dict(), untied)
 
 
 @pytest.mark.parametrize(
@@ -152,17 +153,17 @@ def test_a_bare_model_is_read_where_the_output_is_the_embedding():
 )
 def test_what_is_not_covered_is_refused(change, sentence):
     file = {"model_type": "llama", **SIZES, "rms_norm_eps": 1e-6}
-    assert GPTConfig.from_huggingface(file).rotary_base == 10_000
-    assert GPTConfig.from_huggingface(file | {"rope_theta": 7.0}).rotary_base == 7
+    assert weights.read_config(GPTConfig, file).rotary_base == 10_000
+    assert weights.read_config(GPTConfig, file | {"rope_theta": 7.0}).rotary_base == 7
     with pytest.raises(ValueError, match=sentence):
-        GPTConfig.from_huggingface(file | change)
+        weights.read_config(GPTConfig, file | change)
 
 
 def test_weights_of_a_mixture_have_no_names_elsewhere():
     for changes, said in (({"rotary": True}, "found rotary alone"), ({"bias": False}, "no biases")):
         net = GPT(GPTConfig(vocabulary=9, width=8, depth=1, heads=2, **changes))
         with pytest.raises(ValueError, match=said):
-            net.to_huggingface()
+            weights.export(net)
 
 
 # Sizes and parts
@@ -284,6 +285,6 @@ def test_a_bad_configuration_gets_a_sentence(changes, sentence):
 def test_what_a_file_of_mistral_leaves_out_means_what_transformers_takes_it_for(left_out):
     entries = MistralConfig(**SIZES | {"num_attention_heads": 8}).to_dict()
     del entries[left_out]
-    theirs, ours = MistralConfig(**entries), GPTConfig.from_huggingface(entries)
+    theirs, ours = MistralConfig(**entries), weights.read_config(GPTConfig, entries)
     assert (theirs.sliding_window, theirs.num_key_value_heads) == (ours.window, ours.kv_heads)
-    assert GPTConfig.from_huggingface(entries | {"sliding_window": None}).window is None
+    assert weights.read_config(GPTConfig, entries | {"sliding_window": None}).window is None

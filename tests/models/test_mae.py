@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from coursekit.analysis import capture
+from coursekit.models import weights
 from coursekit.models.mae import MAE, MAEConfig, masked_patch_loss, random_masking
 from coursekit.models.patches import patchify, unpatchify
 from coursekit.models.vit import ViT, ViTConfig
@@ -62,8 +63,8 @@ CONFIGS = {
 def pair(dtype: torch.dtype, **changes):
     theirs = transformers.ViTMAEForPreTraining(transformers.ViTMAEConfig(**(THEIRS | changes)))
     theirs = randomised(theirs).to(dtype).eval()
-    config = MAEConfig.from_huggingface(theirs.config.to_dict())
-    return theirs, MAE.from_huggingface(theirs.state_dict(), config).to(dtype).eval()
+    config = weights.read_config(MAEConfig, theirs.config.to_dict())
+    return theirs, weights.build(MAE, theirs.state_dict(), config).to(dtype).eval()
 
 
 @pytest.mark.parametrize(("dtype", "atol"), [(torch.float32, 1e-5), (torch.float64, 1e-10)])
@@ -93,7 +94,7 @@ def test_equal_to_transformers_forward_and_backward(changes, dtype, atol):
         "encoder.positions.weight",
         "positions.weight",
     }
-    exported = export_state(ours.rules(), gradients)
+    exported = export_state(weights.rules(ours), gradients)
     for name, parameter in theirs.named_parameters():
         found = exported.pop(name)
         if "pos" in name:  # fixed sines; some versions of transformers compute a gradient for them
@@ -116,21 +117,21 @@ def test_interpolated_positions_of_the_encoder_are_those_of_transformers(size):
 
 def test_round_trip_and_left_overs():
     theirs, ours = pair(torch.float32)
-    state, back = theirs.state_dict(), ours.to_huggingface()
+    state, back = theirs.state_dict(), weights.export(ours)
     assert back.keys() == state.keys()
     for name, tensor in state.items():
         assert torch.equal(back[name], tensor), name
     with pytest.raises(ValueError, match="'extra', which this model has no place for"):
-        MAE.from_huggingface(state | {"extra": torch.zeros(1)}, ours.config)
+        weights.build(MAE, state | {"extra": torch.zeros(1)}, ours.config)
     in_a_file = {}
     for name, tensor in state.items():
         name = name.replace("decoder_layers.", "decoder_encoder.layer.")
         in_a_file[name.replace("mlp.fc1", "intermediate.dense")] = tensor
     assert "decoder.decoder_encoder.layer.1.intermediate.dense.weight" in in_a_file
-    MAE.from_huggingface(in_a_file, ours.config)
+    weights.build(MAE, in_a_file, ours.config)
     del state["decoder.mask_token"]
     with pytest.raises(ValueError, match=r"lack 'decoder.mask_token'"):
-        MAE.from_huggingface(state, ours.config)
+        weights.build(MAE, state, ours.config)
 
 
 # Laws

@@ -15,7 +15,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 
 from coursekit._base import packages
 from coursekit._base.errors import CourseError
-from coursekit.models import pretrained
+from coursekit.models import pretrained, weights
 from coursekit.models.pretrained import load_minilm, minilm_file, sentence_vectors
 from coursekit.models.weights.rules import read_safetensors
 
@@ -70,9 +70,9 @@ def test_hidden_states_and_sentence_vectors_equal_transformers(minilm, batch):
 
     tokens, keep = batch
     theirs = BertModel(TheirConfig(**json.loads(minilm_file("config.json").read_text()))).eval()
-    weights = read_safetensors(minilm_file("model.safetensors"))
-    weights.pop("embeddings.position_ids")
-    theirs.load_state_dict(weights)
+    state = read_safetensors(minilm_file("model.safetensors"))
+    state.pop("embeddings.position_ids")
+    theirs.load_state_dict(state)
     with torch.no_grad():
         expected = theirs(tokens, attention_mask=keep.long()).last_hidden_state  # (B, T, D)
         found = sentence_vectors(minilm(tokens, keep=keep), keep)
@@ -84,9 +84,9 @@ def test_hidden_states_and_sentence_vectors_equal_transformers(minilm, batch):
         hidden = double(tokens, keep=keep)
     torch.testing.assert_close(hidden, expected.last_hidden_state, atol=1e-10, rtol=0)
     torch.testing.assert_close(double.pool(hidden), expected.pooler_output, atol=1e-10, rtol=0)
-    back = minilm.to_huggingface()
-    assert back.keys() == weights.keys()
-    assert all(torch.equal(back[name], tensor) for name, tensor in weights.items())
+    back = weights.export(minilm)
+    assert back.keys() == state.keys()
+    assert all(torch.equal(back[name], tensor) for name, tensor in state.items())
 
 
 @needs_package

@@ -5,10 +5,13 @@ import os
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
+from functools import partial
+
 import pytest
 import torch
 from torch import nn
 
+from coursekit.models import weights
 from coursekit.models.frozen_norm import FrozenBatchNorm2d
 from coursekit.models.resnet import ResidualBlock, ResNet, ResNetConfig
 from coursekit.models.weights.rules import export_state
@@ -60,7 +63,7 @@ def test_it_equals_transformers(block, stride_first, size, train, dtype):
     config = ResNetConfig(
         block=block, depths=(2, 1, 2), width=4, classes=5, stride_first=stride_first
     )
-    net = ResNet.from_huggingface(reference.state_dict(), config).to(dtype).train(train)
+    net = weights.build(ResNet, reference.state_dict(), config).to(dtype).train(train)
     atol = 1e-5 if dtype == torch.float32 else 1e-10
     images = torch.randn(3, 3, *size, dtype=dtype)
     expected = reference(images, output_hidden_states=True)
@@ -77,12 +80,12 @@ def test_it_equals_transformers(block, stride_first, size, train, dtype):
     state = {
         name: t if name not in ours else ours[name].grad for name, t in net.state_dict().items()
     }
-    exported = export_state(net.rules("huggingface"), state)
+    exported = export_state(weights.rules(net, "huggingface"), state)
     for name, gradient in gradients.items():
         scale = float(gradient.abs().max()) + 1
         torch.testing.assert_close(exported[name] / scale, gradient / scale, atol=atol, rtol=atol)
     if train:  # the statistics moved alike
-        for name, buffer in net.to_huggingface().items():
+        for name, buffer in weights.export(net).items():
             torch.testing.assert_close(buffer, reference.state_dict()[name], atol=atol, rtol=atol)
 
 
@@ -90,7 +93,7 @@ def test_it_equals_transformers(block, stride_first, size, train, dtype):
 def test_without_classes_it_is_their_bare_model_and_returns_the_last_map(block):
     reference = theirs(block, classes=0).double().eval()
     config = ResNetConfig(block=block, depths=(2, 1, 2), width=4, classes=0)
-    net = ResNet.from_huggingface(reference.state_dict(), config).double().eval()
+    net = weights.build(ResNet, reference.state_dict(), config).double().eval()
     images = torch.randn(2, 3, 40, 56, dtype=torch.double)
     torch.testing.assert_close(net(images), reference(images).last_hidden_state)
     assert net(images).shape == (2, config.widths[-1], 3, 4)  # 1/16 of 40 and 56, rounded up
@@ -102,8 +105,8 @@ def test_without_classes_it_is_their_bare_model_and_returns_the_last_map(block):
 def test_names_go_there_and_back(block, classes, frozen):
     net = small(block=block, classes=classes, frozen_norm=frozen)
     for kind in ("huggingface", "torchvision"):
-        state = getattr(net, f"to_{kind}")()
-        load = getattr(ResNet, f"from_{kind}")
+        state = weights.export(net, kind)
+        load = partial(weights.build, ResNet, layout=kind)
         again = load(state, net.config).state_dict()
         assert again.keys() == net.state_dict().keys()
         assert all(
@@ -135,7 +138,7 @@ def torchvision_names(block: str, depths: tuple[int, ...]) -> set[str]:
 def test_the_names_are_torchvision_s(size):
     config = getattr(ResNetConfig, size)()
     with torch.device("meta"):
-        state = ResNet(config).to_torchvision()
+        state = weights.export(ResNet(config), "torchvision")
     assert state.keys() == torchvision_names(config.block, config.depths)
     bottleneck = config.block == "bottleneck"
     assert state["layer3.0.conv1.weight"].shape == (
@@ -183,7 +186,9 @@ def test_a_frozen_norm_is_a_batch_norm_at_rest():
 def test_frozen_norms_make_training_the_same_as_evaluation():
     frozen, moving = small(frozen_norm=True), small()
     assert not any(isinstance(module, nn.BatchNorm2d) for module in frozen.modules())
-    again = ResNet.from_torchvision(moving.to_torchvision(), frozen.config).double()  # one drops in
+    again = weights.build(
+        ResNet, weights.export(moving, "torchvision"), frozen.config, "torchvision"
+    ).double()  # one drops in
     images = torch.randn(2, 3, 32, 32, dtype=torch.double)
     torch.testing.assert_close(again.train()(images), moving(images))
     together = again(images)

@@ -13,6 +13,7 @@ from transformers.models.marian import configuration_marian, modeling_marian
 
 from coursekit.analysis import capture
 from coursekit.decoding.generation import beam_search, generate, power_penalty
+from coursekit.models import weights
 from coursekit.models.encoder_decoder import shift_right
 from coursekit.models.seq2seq import TABLE3, Seq2SeqConfig, Seq2SeqTransformer
 from coursekit.models.weights.rules import (
@@ -222,8 +223,8 @@ def marian(name: str, dtype=torch.float64, std: float = 0.3):
         scale_embedding=config.scale_embedding,
         start=config.decoder_start_token_id,
     )
-    assert Seq2SeqConfig.from_huggingface(config.to_dict()) == ours
-    net = Seq2SeqTransformer.from_huggingface(hf.state_dict(), ours)
+    assert weights.read_config(Seq2SeqConfig, config.to_dict()) == ours
+    net = weights.build(Seq2SeqTransformer, hf.state_dict(), ours)
     return hf.to(dtype).eval(), net.to(dtype).eval()
 
 
@@ -242,7 +243,7 @@ def test_logits_and_gradients_are_those_of_marian(name, dtype, tolerance):
     mixed(found).backward()
     mixed(expected).backward()
     gradients = {n: p.grad for n, p in net.named_parameters()}
-    exported = export_state(net.rules(), gradients)
+    exported = export_state(weights.rules(net), gradients)
     for name, parameter in hf.named_parameters():
         if parameter.requires_grad:
             torch.testing.assert_close(
@@ -296,9 +297,9 @@ def test_another_marian_is_refused(change, sentence):
     config = configuration_marian.MarianConfig(
         vocab_size=17, d_model=12, pad_token_id=0, decoder_start_token_id=1, eos_token_id=2, **sides
     ).to_dict()
-    assert Seq2SeqConfig.from_huggingface(config).depth == 2
+    assert weights.read_config(Seq2SeqConfig, config).depth == 2
     with pytest.raises(ValueError, match=sentence):
-        Seq2SeqConfig.from_huggingface(config | change)
+        weights.read_config(Seq2SeqConfig, config | change)
 
 
 def until_end(texts: torch.Tensor) -> list[list[int]]:
@@ -317,20 +318,20 @@ def test_marian_s_sine_waves_are_ours_in_another_order():
 def test_every_name_goes_there_and_back(tmp_path):
     hf, net = marian("relu")
     expected, config = hf.state_dict(), net.config
-    write_safetensors(tmp_path / "marian.safetensors", net.to_huggingface())
+    write_safetensors(tmp_path / "marian.safetensors", weights.export(net))
     back = read_safetensors(tmp_path / "marian.safetensors")
     assert back.keys() == expected.keys()
     assert all(torch.equal(back[name], expected[name]) for name in back)
     with pytest.raises(ValueError, match=r"'model\.version', which this model has no place for"):
-        Seq2SeqTransformer.from_huggingface({**expected, "model.version": torch.ones(1)}, config)
+        weights.build(Seq2SeqTransformer, {**expected, "model.version": torch.ones(1)}, config)
     for name in expected:
         if "embed_tokens" not in name and name != "lm_head.weight":
             less = {key: value for key, value in expected.items() if key != name}
             with pytest.raises(ValueError, match=f"lack '{name}'"):
-                Seq2SeqTransformer.from_huggingface(less, config)
+                weights.build(Seq2SeqTransformer, less, config)
     for changes in ({"output_bias": False}, {"norm": "pre"}, {"positions": None}):
         with pytest.raises(ValueError, match="Marian is a Seq2SeqTransformer with"):
-            Seq2SeqTransformer.from_huggingface(expected, dataclasses.replace(config, **changes))
+            weights.build(Seq2SeqTransformer, expected, dataclasses.replace(config, **changes))
 
 
 # The paper's Table 3. What we count with its vocabulary of 37,000, row by row.

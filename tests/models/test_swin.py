@@ -3,6 +3,7 @@
 import dataclasses
 import math
 import os
+from functools import partial
 from itertools import pairwise
 
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -17,6 +18,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from coursekit.analysis import capture
 from coursekit.attention import attention
 from coursekit.heads import MultiHeadAttention
+from coursekit.models import weights
 from coursekit.models.swin import (
     PatchMerging,
     Swin,
@@ -239,9 +241,9 @@ def test_weights_and_values_give_what_the_attention_gives():
 
 @pytest.mark.parametrize("change", [{"shifted": False}, {"relative_bias": False}])
 def test_what_no_other_program_has_is_not_exported(change):
-    for export in (small(**change).to_huggingface, small(**change).to_original):
+    for layout in ("huggingface", "original"):
         with pytest.raises(ValueError, match="have shifts and relative biases in every Swin"):
-            export()
+            weights.export(small(**change), layout)
 
 
 # Merging
@@ -305,7 +307,7 @@ def test_it_equals_transformers(case, dtype):
     changes, size = CASES[case]
     config = dataclasses.replace(SMALL, **changes)
     reference = theirs("SwinForImageClassification", config).to(dtype).eval()
-    net = Swin.from_huggingface(reference.state_dict(), config).to(dtype).eval()
+    net = weights.build(Swin, reference.state_dict(), config).to(dtype).eval()
     atol = 1e-5 if dtype == torch.float32 else 1e-10
     images = torch.randn(2, config.channels, *size, dtype=dtype)
 
@@ -324,7 +326,7 @@ def test_it_equals_transformers(case, dtype):
     (expected.logits * target).sum().backward()
     (logits * target).sum().backward()
     gradients = {name: parameter.grad for name, parameter in net.named_parameters()}
-    gradients = export_state(net.rules(), gradients)
+    gradients = export_state(weights.rules(net), gradients)
     for name, parameter in reference.named_parameters():
         scale = 1 + float(parameter.grad.abs().max())
         torch.testing.assert_close(
@@ -335,7 +337,7 @@ def test_it_equals_transformers(case, dtype):
 def test_without_classes_it_is_their_bare_model():
     config = dataclasses.replace(SMALL, classes=0)
     reference = theirs("SwinModel", config).double().eval()
-    net = Swin.from_huggingface(reference.state_dict(), config).double().eval()
+    net = weights.build(Swin, reference.state_dict(), config).double().eval()
     images = torch.randn(2, 3, 30, 16, dtype=torch.double)
     expected = reference(images)
     torch.testing.assert_close(net.encode(images), expected.last_hidden_state)
@@ -351,7 +353,7 @@ def test_with_whole_windows_its_maps_are_those_of_their_backbone(size):
         for name, tensor in reference.state_dict().items()
         if not name.startswith("hidden_states_norms")
     }
-    net = Swin.from_huggingface(names, config).double().eval()
+    net = weights.build(Swin, names, config).double().eval()
     images = torch.randn(2, 3, *size, dtype=torch.double)
     expected = reference(images).feature_maps
     for stage, x in enumerate(net.maps(images)):
@@ -363,17 +365,17 @@ def test_the_configuration_of_transformers_is_read():
     import transformers
 
     described = transformers.SwinConfig(image_size=[32, 48], window_size=5, num_labels=7)
-    config = SwinConfig.from_huggingface(described.to_dict(), drop_path=0.2)
+    config = weights.read_config(SwinConfig, described.to_dict(), drop_path=0.2)
     assert config == SwinConfig(image=(32, 48), window=5, classes=7, drop_path=0.2)
     with torch.device("meta"):
         reference = transformers.SwinForImageClassification(transformers.SwinConfig())
-        net = Swin(SwinConfig.from_huggingface(transformers.SwinConfig().to_dict()))
-    found, expected = net.to_huggingface(), reference.state_dict()
+        net = Swin(weights.read_config(SwinConfig, transformers.SwinConfig().to_dict()))
+    found, expected = weights.export(net), reference.state_dict()
     assert {k: v.shape for k, v in found.items()} == {k: v.shape for k, v in expected.items()}
     bare = described.to_dict() | {"architectures": ["SwinModel"]}
-    assert SwinConfig.from_huggingface(bare).classes == 0
+    assert weights.read_config(SwinConfig, bare).classes == 0
     with pytest.raises(ValueError, match=r"hidden_act must be 'gelu'.*found 'relu'"):
-        SwinConfig.from_huggingface(described.to_dict() | {"hidden_act": "relu"})
+        weights.read_config(SwinConfig, described.to_dict() | {"hidden_act": "relu"})
 
 
 # Names
@@ -384,8 +386,8 @@ def test_the_configuration_of_transformers_is_read():
 @pytest.mark.parametrize("kind", ["huggingface", "original"])
 def test_names_go_there_and_back(kind, changes, classes):
     net = small(classes=classes, **changes)
-    state = getattr(net, f"to_{kind}")()
-    load = getattr(Swin, f"from_{kind}")
+    state = weights.export(net, kind)
+    load = partial(weights.build, Swin, layout=kind)
     again = load(state, net.config).double().state_dict()
     assert again.keys() == net.state_dict().keys()
     for name, tensor in net.state_dict().items():
@@ -412,11 +414,11 @@ def test_a_file_from_the_hub_is_read():
         "mlp.fc2": "output.dense",
     }
     state = {"swin.encoder.layers.0.blocks.1.attention.self.relative_position_index": torch.ones(1)}
-    for name, tensor in net.to_huggingface().items():
+    for name, tensor in weights.export(net).items():
         for new, was in old.items():
             name = name.replace(new, was)
         state[name] = tensor
-    again = Swin.from_huggingface(state, net.config).double()
+    again = weights.build(Swin, state, net.config).double()
     assert all(torch.equal(again.state_dict()[k], v) for k, v in net.state_dict().items())
 
 
@@ -441,7 +443,7 @@ def original_names(depths: tuple[int, ...]) -> set[str]:
 
 def test_the_names_and_shapes_are_the_authors():
     with torch.device("meta"):
-        state = Swin(SwinConfig.tiny()).to_original()
+        state = weights.export(Swin(SwinConfig.tiny()), "original")
     assert state.keys() == original_names((2, 2, 6, 2))
     assert state["layers.0.downsample.reduction.weight"].shape == (2 * 96, 4 * 96)
     assert state["layers.2.downsample.norm.weight"].shape == (4 * 384,)
@@ -450,7 +452,7 @@ def test_the_names_and_shapes_are_the_authors():
 
     # Made for a small image, their last stages have smaller windows and so smaller tables.
     net = small(image=16, depths=(1, 1, 2), heads=(1, 2, 4))  # maps of 8, 4 and 2
-    state = net.to_original()
+    state = weights.export(net, "original")
     tables = [state[f"layers.{i}.blocks.0.attn.relative_position_bias_table"] for i in range(3)]
     assert [len(table) for table in tables] == [7**2, 7**2, 3**2]
     assert [stage.blocks[-1].attention.window for stage in net.stages] == [4, 4, 2]
@@ -459,7 +461,7 @@ def test_the_names_and_shapes_are_the_authors():
         "layers.0.blocks.0.attn.relative_position_index": torch.zeros(16, 16),
         "layers.0.blocks.0.attn_mask": torch.zeros(4, 16, 16),
     }
-    again = Swin.from_original(state | constants, net.config).double()
+    again = weights.build(Swin, state | constants, net.config, "original").double()
     assert all(torch.equal(again.state_dict()[k], v) for k, v in net.state_dict().items())
 
 

@@ -13,6 +13,7 @@ from transformers.models.t5 import configuration_t5, modeling_t5
 
 from coursekit.analysis import capture
 from coursekit.decoding.generation import beam_search, generate, power_penalty
+from coursekit.models import weights
 from coursekit.models.t5 import T5, T5Config
 from coursekit.models.weights.rules import export_state, read_safetensors, write_safetensors
 
@@ -70,8 +71,8 @@ def theirs(name: str = "two blocks", dtype=torch.float64, std: float = 0.3) -> n
 
 
 def ours(hf: nn.Module) -> T5:
-    config = T5Config.from_huggingface(hf.config.to_dict())
-    model = T5.from_huggingface(hf.state_dict(), config)
+    config = weights.read_config(T5Config, hf.config.to_dict())
+    model = weights.build(T5, hf.state_dict(), config)
     return model.to(hf.dtype).eval()
 
 
@@ -127,7 +128,7 @@ def test_logits_and_gradients_are_those_of_transformers(name, dtype, tolerance):
     mixed(found).backward()
     mixed(expected).backward()
     gradients = {name: p.grad for name, p in model.named_parameters()}
-    exported = export_state(model.rules(), gradients)
+    exported = export_state(weights.rules(model), gradients)
     for name, parameter in hf.named_parameters():
         torch.testing.assert_close(
             exported[name], parameter.grad, atol=tolerance, rtol=tolerance,
@@ -148,7 +149,7 @@ def test_encoder_and_decoder_alone_are_those_of_transformers(name):
     head = {k: v for k, v in hf.state_dict().items() if k == "lm_head.weight"}
     base.load_state_dict({k: v for k, v in hf.state_dict().items() if k not in head})
     given = base.state_dict() | ({} if model.config.tied else head)
-    again = T5.from_huggingface(given, model.config).double().eval()
+    again = weights.build(T5, given, model.config).double().eval()
     hidden = again.hidden(b["source"], b["target"], b["source_keep"], b["target_keep"])
     real = b["target_keep"]
     expected = run_theirs(base, b).last_hidden_state
@@ -218,28 +219,28 @@ def test_every_name_goes_there_and_back(tmp_path):
     hf = theirs("uneven stacks, one head")
     model = ours(hf)
     expected = hf.state_dict()
-    write_safetensors(tmp_path / "t5.safetensors", model.to_huggingface())
+    write_safetensors(tmp_path / "t5.safetensors", weights.export(model))
     back = read_safetensors(tmp_path / "t5.safetensors")
     assert back.keys() == expected.keys()
     assert all(torch.equal(back[name], expected[name]) for name in back)
     config = model.config
     old = "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"
-    T5.from_huggingface({**expected, old: torch.zeros(8, 1)}, config)  # as files of 2020 have it
+    weights.build(T5, {**expected, old: torch.zeros(8, 1)}, config)  # as files of 2020 have it
     with pytest.raises(ValueError, match=r"'shared\.bias', which this model has no place for"):
-        T5.from_huggingface({**expected, "shared.bias": torch.zeros(1)}, config)
+        weights.build(T5, {**expected, "shared.bias": torch.zeros(1)}, config)
     for name in expected:
         if "embed_tokens" not in name and name != "lm_head.weight":
             less = {key: value for key, value in expected.items() if key != name}
             with pytest.raises(ValueError, match=f"lack '{name}'"):
-                T5.from_huggingface(less, config)
+                weights.build(T5, less, config)
     with pytest.raises(ValueError, match="should be a copy of shared"):
-        T5.from_huggingface({**expected, "lm_head.weight": torch.zeros(19, 12)}, config)
+        weights.build(T5, {**expected, "lm_head.weight": torch.zeros(19, 12)}, config)
 
 
 @pytest.mark.parametrize("name", ["T5 1.1", "uneven stacks, one head"])
 def test_the_names_of_a_later_version_go_there_and_back(name):
     hf = theirs(name)
-    back, expected = ours(hf).to_huggingface(), hf.state_dict()
+    back, expected = weights.export(ours(hf)), hf.state_dict()
     assert back.keys() == expected.keys()
     assert all(torch.equal(back[name], expected[name]) for name in back)
 
@@ -257,7 +258,7 @@ def test_the_names_of_a_later_version_go_there_and_back(name):
     ],
 )  # fmt: skip
 def test_a_file_says_which_version_it_is(file, gated, activation, tied):
-    config = T5Config.from_huggingface(file)
+    config = weights.read_config(T5Config, file)
     assert (config.gated, config.activation, config.tied) == (gated, activation, tied)
     assert config.scale_output == tied
 
@@ -277,9 +278,9 @@ def test_mt5_is_read():
 
 def test_other_kin_are_refused():
     with pytest.raises(ValueError, match="model_type must be t5 or mt5, found 'umt5'"):
-        T5Config.from_huggingface({"model_type": "umt5"})
+        weights.read_config(T5Config, {"model_type": "umt5"})
     with pytest.raises(ValueError, match=r"one of relu, .*, found 'tanh'"):
-        T5Config.from_huggingface({"feed_forward_proj": "gated-tanh"})
+        weights.read_config(T5Config, {"feed_forward_proj": "gated-tanh"})
 
 
 @pytest.mark.parametrize(
@@ -308,7 +309,7 @@ def small(**changes) -> tuple[T5, dict]:
     model = ours(hf)
     if changes:
         config = dataclasses.replace(model.config, **changes)
-        model = T5.from_huggingface(hf.state_dict(), config).double()
+        model = weights.build(T5, hf.state_dict(), config).double()
     return model, batch(model.config)
 
 

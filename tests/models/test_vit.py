@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from coursekit.analysis import capture
+from coursekit.models import weights
 from coursekit.models.patches import (
     ConvolutionalStem,
     GridPositions,
@@ -71,7 +72,7 @@ def test_equal_to_transformers_forward_and_backward(head, changes, dtype, atol):
     theirs = kind(transformers.ViTConfig(**(THEIRS | changes), num_labels=7))
     theirs = randomised(theirs).to(dtype).eval()
     config = theirs.config.to_dict() | {"architectures": [kind.__name__]}
-    ours = ViT.from_huggingface(theirs.state_dict(), ViTConfig.from_huggingface(config)).to(dtype)
+    ours = weights.build(ViT, theirs.state_dict(), weights.read_config(ViTConfig, config)).to(dtype)
     x = images(2, ours.config.channels, *ours.config.size, dtype=dtype)
     inputs = [x.clone().requires_grad_() for _ in range(2)]
 
@@ -86,7 +87,7 @@ def test_equal_to_transformers_forward_and_backward(head, changes, dtype, atol):
     (result.sin().sum()).backward()
     (found.sin().sum()).backward()
     torch.testing.assert_close(inputs[1].grad, inputs[0].grad, atol=10 * atol, rtol=10 * atol)
-    exported = export_state(ours.rules(), {n: p.grad for n, p in ours.named_parameters()})
+    exported = export_state(weights.rules(ours), {n: p.grad for n, p in ours.named_parameters()})
     for name, parameter in theirs.named_parameters():
         torch.testing.assert_close(
             exported.pop(name), parameter.grad, atol=10 * atol, rtol=10 * atol, msg=name
@@ -98,7 +99,7 @@ def test_equal_to_transformers_forward_and_backward(head, changes, dtype, atol):
 def test_interpolated_positions_are_those_of_transformers(size):
     theirs = randomised(transformers.ViTModel(transformers.ViTConfig(**THEIRS))).double().eval()
     config = theirs.config.to_dict() | {"architectures": ["ViTModel"]}
-    ours = ViT.from_huggingface(theirs.state_dict(), ViTConfig.from_huggingface(config))
+    ours = weights.build(ViT, theirs.state_dict(), weights.read_config(ViTConfig, config))
     ours = ours.double().eval()
     x = images(2, 3, *size)
     expected = theirs(x, interpolate_pos_encoding=True)
@@ -117,22 +118,22 @@ def test_their_attention_weights():
         transformers.ViTConfig(**THEIRS, attn_implementation="eager"), add_pooling_layer=False
     )
     theirs = randomised(theirs).eval()
-    config = ViTConfig.from_huggingface(theirs.config.to_dict(), classes=0)
-    ours = ViT.from_huggingface(theirs.state_dict(), config).eval()
+    config = weights.read_config(ViTConfig, theirs.config.to_dict(), classes=0)
+    ours = weights.build(ViT, theirs.state_dict(), config).eval()
     x = images(2, 3, 8, 8, dtype=torch.float32)
     expected = theirs(x, output_attentions=True).attentions
-    weights = capture(ours, x).weights["stack.self_attention"]
-    for mine, its in zip(weights, expected, strict=True):
+    attentions = capture(ours, x).weights["stack.self_attention"]
+    for mine, its in zip(attentions, expected, strict=True):
         torch.testing.assert_close(mine, its, atol=1e-5, rtol=1e-5)
 
 
 def test_round_trip_and_names_of_files():
     theirs = transformers.ViTForImageClassification(transformers.ViTConfig(**THEIRS))
     state = randomised(theirs).state_dict()
-    config = ViTConfig.from_huggingface(
-        theirs.config.to_dict() | {"architectures": ["ViTForImageClassification"]}
+    config = weights.read_config(
+        ViTConfig, theirs.config.to_dict() | {"architectures": ["ViTForImageClassification"]}
     )
-    back = ViT.from_huggingface(state, config).to_huggingface()
+    back = weights.export(weights.build(ViT, state, config))
     assert back.keys() == state.keys()
     assert all(torch.equal(back[name], state[name]) for name in state)
 
@@ -146,26 +147,26 @@ def test_round_trip_and_names_of_files():
 
     filed = {in_a_file(name): tensor for name, tensor in state.items()}
     assert "vit.encoder.layer.1.attention.attention.query.weight" in filed
-    back = ViT.from_huggingface(filed, config).to_huggingface()
+    back = weights.export(weights.build(ViT, filed, config))
     assert all(torch.equal(back[name], state[name]) for name in state)
 
     with pytest.raises(ValueError, match="'extra', which this model has no place for"):
-        ViT.from_huggingface(state | {"extra": torch.zeros(1)}, config)
+        weights.build(ViT, state | {"extra": torch.zeros(1)}, config)
     lacking = {name: tensor for name, tensor in state.items() if name != "classifier.bias"}
     with pytest.raises(ValueError, match=r"lack 'classifier.bias'"):
-        ViT.from_huggingface(lacking, config)
+        weights.build(ViT, lacking, config)
     with pytest.raises(ValueError, match=r"positions.weight has shape"):
-        ViT.from_huggingface(state, dataclasses.replace(config, image=16))
+        weights.build(ViT, state, dataclasses.replace(config, image=16))
 
 
 def test_what_transformers_does_not_have_gets_a_sentence():
     with pytest.raises(ValueError, match="2d positions, pool='class'"):
-        small(positions="2d").to_huggingface()
+        weights.export(small(positions="2d"))
     with pytest.raises(ValueError, match="both a pooler and a classifier"):
-        small(representation=4).to_huggingface()
+        weights.export(small(representation=4))
     theirs = transformers.ViTConfig(**THEIRS, qkv_bias=False).to_dict()
     with pytest.raises(ValueError, match="qkv_bias true, found 'gelu' and False"):
-        ViTConfig.from_huggingface(theirs)
+        weights.read_config(ViTConfig, theirs)
 
 
 # Patches
@@ -376,7 +377,7 @@ def test_positions_before_every_layer_see_parts_and_other_sizes(kind, told):
     with pytest.raises(ValueError, match=r"12×12 images, 3×3 patches"):
         net(wide)
     with pytest.raises(ValueError, match=f"told='{told}'"):
-        net.to_huggingface()
+        weights.export(net)
 
 
 def test_with_one_layer_every_layer_is_once():

@@ -13,7 +13,6 @@ Shapes: B batch, S source length, T target length, D width, H heads, V vocabular
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -25,8 +24,6 @@ from coursekit._base.checks import check_ids, check_least, check_share, check_wh
 from coursekit.blocks import Stack
 from coursekit.models.embedding import WordEmbedding
 from coursekit.models.encoder_decoder import EncoderDecoder
-from coursekit.models.weights import bart as table
-from coursekit.models.weights.rules import Rule, as_mapping
 from coursekit.positions import LearnedPosition
 
 FIRST_PLACE = 2  # of a real token in the table of positions
@@ -88,11 +85,6 @@ class BartConfig:
         """BART-large, 406 million parameters."""
         return cls(**{"width": 1024, "depth": 12, "heads": 16, "hidden": 4096, **changes})
 
-    @classmethod
-    def from_huggingface(cls, config: Mapping[str, Any]) -> Self:
-        """Read the `config.json` of a BART; positions are counted as Hugging Face does."""
-        return cls(**table.read_config(as_mapping(config)))
-
 
 class Bart(EncoderDecoder):
     """Encoder, decoder, and one embedding for both and for the output."""
@@ -131,22 +123,6 @@ class Bart(EncoderDecoder):
     def first(self, keep: Tensor | None, past: int = 0) -> int | Tensor:
         """Return the place of column 0; to Hugging Face, padding on the left is a place, too."""
         return past if self.config.count_padding else super().first(keep, past)
-
-    def load_huggingface(self, theirs: Mapping[str, Tensor]) -> Self:
-        """Copy in the weights of a `BartForConditionalGeneration` or a `BartModel`."""
-        if "shared.weight" in theirs:  # a BartModel: no prefix, no head
-            theirs = {f"model.{name}": tensor for name, tensor in theirs.items()}
-            theirs["final_logits_bias"] = self.embedding.bias[None]
-        return super().load_huggingface(theirs)
-
-    def rules(self) -> list[Rule]:
-        """Return the names of `BartForConditionalGeneration`."""
-        config = self.config
-        return table.rules(
-            vocabulary=config.vocabulary,
-            depth=config.depth,
-            decoder_depth=config.depth_of_decoder,
-        )
 
 
 # What the decoder alone (`bart_heads`) has in common with the whole.

@@ -8,10 +8,6 @@ is the decoder without its encoder: a `GPT` with BART's weights. The book explai
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Self
-
 import torch
 from torch import Tensor, nn
 
@@ -24,14 +20,12 @@ from coursekit.models.bart import FIRST_PLACE, Bart, BartConfig, block_of, initi
 from coursekit.models.embedding import WordEmbedding
 from coursekit.models.encoder_decoder import padding_mask, real_tokens, shift_right
 from coursekit.models.spans import SpanLogits
-from coursekit.models.weights import bart as table
-from coursekit.models.weights.rules import HuggingFace, Rule, same
 from coursekit.positions import LearnedPosition
 
 UNUSED = ("final_logits_bias", "lm_head.weight")  # what scores words, and is not in their files
 
 
-class Head(HuggingFace):
+class Head(nn.Module):
     """A whole BART that reads one text on both sides."""
 
     def __init__(self, bart: Bart) -> None:
@@ -43,20 +37,6 @@ class Head(HuggingFace):
         """source, keep (B, S) -> (B, S, D): the decoder's view of the text, moved on by one."""
         check_tokens(source, self.bart.config.vocabulary, "source")
         return self.bart.hidden(source, shift_right(source, self.bart.config.start), keep)
-
-    def load_huggingface(self, theirs: Mapping[str, Tensor]) -> Self:
-        """Copy the weights of the `transformers` model in; a name left over is an error."""
-        return super().load_huggingface({UNUSED[0]: self.bart.embedding.bias[None], **theirs})
-
-    def to_huggingface(self) -> dict[str, Tensor]:
-        """Return the weights under the names of `transformers`."""
-        state = super().to_huggingface()
-        return {name: tensor for name, tensor in state.items() if name not in UNUSED}
-
-    def rules(self) -> list[Rule]:
-        """Return the names of the BART below the head."""
-        rules = self.bart.rules()
-        return [replace(r, ours=f"bart.{r.ours}") if hasattr(r, "ours") else r for r in rules]
 
 
 class BartClassifier(Head):
@@ -86,21 +66,6 @@ class BartClassifier(Head):
         read = self.dense(self.dropout(read)).tanh()  # (B, D)
         return self.classifier(self.dropout(read))  # (B, C)
 
-    @classmethod
-    def from_huggingface(cls, theirs: Mapping[str, Tensor], config: BartConfig) -> BartClassifier:
-        """Build from the state dict of `BartForSequenceClassification`."""
-        if (bias := theirs.get("classification_head.out_proj.bias")) is None:
-            raise ValueError(
-                "the weights lack 'classification_head.out_proj.bias', which this model needs"
-            )
-        return cls(Bart(config), classes=len(bias)).load_huggingface(theirs)
-
-    def rules(self) -> list[Rule]:
-        """Return the names of `BartForSequenceClassification`."""
-        head = "classification_head"
-        layers = same("dense", f"{head}.dense") + same("classifier", f"{head}.out_proj")
-        return super().rules() + layers
-
 
 class BartSpan(Head):
     """Where the answer to a question stands: how well each token begins it, how well it ends it."""
@@ -114,17 +79,8 @@ class BartSpan(Head):
         """Source, keep (B, S) -> `SpanLogits`, padding included; see `best_span`."""
         return SpanLogits(*self.span(self.read(source, keep)).unbind(dim=-1))  # 2 × (B, S)
 
-    @classmethod
-    def from_huggingface(cls, theirs: Mapping[str, Tensor], config: BartConfig) -> BartSpan:
-        """Build from the state dict of `BartForQuestionAnswering`."""
-        return cls(Bart(config)).load_huggingface(theirs)
 
-    def rules(self) -> list[Rule]:
-        """Return the names of `BartForQuestionAnswering`."""
-        return super().rules() + same("span", "qa_outputs")
-
-
-class BartCausalLM(HuggingFace):
+class BartCausalLM(nn.Module):
     """BART's decoder without an encoder to look at: it writes on, as a GPT does."""
 
     def __init__(self, config: BartConfig) -> None:
@@ -172,7 +128,3 @@ class BartCausalLM(HuggingFace):
         else:
             x = self.stack(x, mask=mask, causal=True, cache=state.cache)  # (B, T, D)
         return self.embedding.scores(x[:, -1])  # (B, V)
-
-    def rules(self) -> list[Rule]:
-        """Return the names of `BartForCausalLM`; the cross-attention there is never used."""
-        return table.causal(self.config.depth_of_decoder)

@@ -11,9 +11,9 @@ Shapes: B batch, T length, D width, H heads, V vocabulary, M masked positions of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import torch
 from torch import Tensor, nn
@@ -32,8 +32,6 @@ from coursekit._base.checks import (
 from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import Stack
 from coursekit.models.embedding import WordEmbedding
-from coursekit.models.weights import bert as table
-from coursekit.models.weights.rules import HuggingFace, Rule, as_mapping, same
 
 Activation = Literal["gelu", "gelu_tanh", "relu"]
 
@@ -104,16 +102,6 @@ class BertConfig:
             width=1024, depth=24, heads=16, hidden=4096,
         )  # fmt: skip
 
-    @classmethod
-    def from_huggingface(cls, config: Mapping[str, Any]) -> BertConfig:
-        """Read the `config.json` of a BERT or RoBERTa, or `config.to_dict()`."""
-        return cls(**table.read_config(as_mapping(config)))
-
-    @property
-    def family(self) -> table.Family:
-        """What others call this network: RoBERTa does not count padding."""
-        return "roberta" if self.skip_padding else "bert"
-
     @property
     def longest(self) -> int:
         """How many tokens a sequence may have."""
@@ -153,7 +141,7 @@ class BertEmbeddings(nn.Module):
         return real.cumsum(dim=1) * real + self.config.pad  # (B, T): padding gets id `pad`
 
 
-class Bert(HuggingFace):
+class Bert(nn.Module):
     """The encoder; `pooler` says for the config whether the layer on [CLS] is there.
 
     The weights start from N(0, 0.02); the paper's code redraws what lies beyond two deviations.
@@ -203,17 +191,6 @@ class Bert(HuggingFace):
         if self.pooler is None:
             raise ValueError("this Bert was made with pooler=False and cannot pool")
         return self.pooler(hidden[:, 0]).tanh()  # (B, D)
-
-    @classmethod
-    def from_huggingface(
-        cls, theirs: Mapping[str, Tensor], config: BertConfig, *, pooler: bool | None = None
-    ) -> Bert:
-        """Build from the state dict of `BertModel` or `RobertaModel`."""
-        return cls(config, pooler=pooler).load_huggingface(theirs)
-
-    def rules(self) -> list[Rule]:
-        """Return the names of `BertModel`, which are those of `RobertaModel` too."""
-        return table.encoder(self.config.depth, pooler=self.pooler is not None)
 
     def _check(
         self,
@@ -300,7 +277,7 @@ class PreTraining(NamedTuple):
     next_sentence: Tensor | None  # (B, 2): class 0 = it followed, class 1 = it was drawn at random
 
 
-class BertForPreTraining(HuggingFace):
+class BertForPreTraining(nn.Module):
     """BERT with its two pre-training heads; base has 110,106,428 parameters, large 336,226,108.
 
     `next_sentence=False` trains as RoBERTa does (and the ablation "No NSP" in BERT's Table 5), and
@@ -338,34 +315,6 @@ class BertForPreTraining(HuggingFace):
         if self.next_sentence is not None:
             following = self.next_sentence(self.bert.pool(hidden))  # (B, 2)
         return PreTraining(words, following)
-
-    @classmethod
-    def from_huggingface(
-        cls,
-        theirs: Mapping[str, Tensor],
-        config: BertConfig,
-        *,
-        masked_lm: bool = True,
-        next_sentence: bool = True,
-    ) -> BertForPreTraining:
-        """Build from the state dict of `BertForPreTraining`, or with one of the questions alone.
-
-        Those are `BertForMaskedLM` or `RobertaForMaskedLM`, and `BertForNextSentencePrediction`.
-        """
-        model = cls(config, masked_lm=masked_lm, next_sentence=next_sentence)
-        return model.load_huggingface(theirs)
-
-    def rules(self) -> list[Rule]:
-        """Return the names of the class of `transformers` with the same heads."""
-        if self.config.skip_padding and self.next_sentence is not None:
-            raise ValueError("transformers has no RoBERTa with a next-sentence head")
-        family, pooler = self.config.family, self.next_sentence is not None
-        rules = table.encoder(self.config.depth, family=family, pooler=pooler)
-        if self.masked_lm is not None:
-            rules += table.masked_lm(family)
-        if self.next_sentence is not None:
-            rules += same("next_sentence", "cls.seq_relationship")
-        return rules
 
 
 def initialise(module: nn.Module, std: float = 0.02) -> None:

@@ -11,7 +11,7 @@ Shapes: B batch, T length, D width, C classes, L layers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 import torch
@@ -20,11 +20,9 @@ from torch import Tensor, nn
 from coursekit._base.checks import check_choice, check_tensor, check_under, check_whole
 from coursekit.models.bert import Bert, BertConfig, initialise
 from coursekit.models.spans import Span, SpanLogits, best_span  # noqa: F401  had their home here
-from coursekit.models.weights import bert as table
-from coursekit.models.weights.rules import HuggingFace, Rule, same
 
 
-class BertClassifier(HuggingFace):
+class BertClassifier(nn.Module):
     """The class of a sentence, or of a pair of sentences that the segments tell apart.
 
     Only the pooled [CLS] is read. `classes=1` makes a regression, as the paper does for STS-B.
@@ -54,20 +52,8 @@ class BertClassifier(HuggingFace):
         hidden = self.bert(tokens, segments, keep, head_mask=head_mask)  # (B, T, D)
         return self.classifier(self.dropout(self.bert.pool(hidden)))  # (B, C)
 
-    @classmethod
-    def from_huggingface(cls, theirs: Mapping[str, Tensor], config: BertConfig) -> BertClassifier:
-        """Build from the state dict of `BertForSequenceClassification`."""
-        bert = Bert(config, pooler=True)
-        return cls(bert, classes=_rows(theirs, "classifier")).load_huggingface(theirs)
 
-    def rules(self) -> list[Rule]:
-        """Return the names of `BertForSequenceClassification`."""
-        if self.bert.config.skip_padding:
-            raise ValueError("transformers classifies with RoBERTa as RobertaClassifier does")
-        return _rules(self, "classifier", pooler=True)
-
-
-class RobertaClassifier(HuggingFace):
+class RobertaClassifier(nn.Module):
     """The class of a sentence or a pair, without the layer that next-sentence training would leave.
 
     RoBERTa is not trained on next sentences, so a new layer stands where the pooler was.
@@ -98,19 +84,6 @@ class RobertaClassifier(HuggingFace):
         first = self.dense(self.dropout(first)).tanh()  # (B, D)
         return self.classifier(self.dropout(first))  # (B, C)
 
-    @classmethod
-    def from_huggingface(
-        cls, theirs: Mapping[str, Tensor], config: BertConfig
-    ) -> RobertaClassifier:
-        """Build from the state dict of `RobertaForSequenceClassification`."""
-        model = cls(Bert(config, pooler=False), classes=_rows(theirs, "classifier.out_proj"))
-        return model.load_huggingface(theirs)
-
-    def rules(self) -> list[Rule]:
-        """Return the names of `RobertaForSequenceClassification`."""
-        dense = same("dense", "classifier.dense")
-        return _rules(self, "classifier", "classifier.out_proj") + dense
-
 
 class BertMultipleChoice(BertClassifier):
     """Which of N answers: each is read with the question, and gets a score (SWAG, RACE).
@@ -138,19 +111,8 @@ class BertMultipleChoice(BertClassifier):
         flat = (None if x is None else x.flatten(0, 1) for x in (tokens, segments, keep))
         return super().forward(*flat, head_mask=head_mask).view(tokens.shape[:2])  # (B, N)
 
-    @classmethod
-    def from_huggingface(
-        cls, theirs: Mapping[str, Tensor], config: BertConfig
-    ) -> BertMultipleChoice:
-        """Build from the state dict of `BertForMultipleChoice` or RoBERTa's."""
-        return cls(Bert(config, pooler=True)).load_huggingface(theirs)
 
-    def rules(self) -> list[Rule]:
-        """Return the names of `BertForMultipleChoice` or RoBERTa's."""
-        return _rules(self, "classifier", pooler=True)
-
-
-class BertTagger(HuggingFace):
+class BertTagger(nn.Module):
     """One class for every token: names, parts of speech, the comma that follows.
 
     A word of several WordPieces is tagged at its first, or at its last where the tag says what
@@ -177,18 +139,8 @@ class BertTagger(HuggingFace):
         hidden = self.bert(tokens, segments, keep, head_mask=head_mask)  # (B, T, D)
         return self.classifier(self.dropout(hidden))  # (B, T, C)
 
-    @classmethod
-    def from_huggingface(cls, theirs: Mapping[str, Tensor], config: BertConfig) -> BertTagger:
-        """Build from the state dict of `BertForTokenClassification` or RoBERTa's."""
-        model = cls(Bert(config, pooler=False), classes=_rows(theirs, "classifier"))
-        return model.load_huggingface(theirs)
 
-    def rules(self) -> list[Rule]:
-        """Return the names of `BertForTokenClassification` or RoBERTa's."""
-        return _rules(self, "classifier")
-
-
-class BertSpan(HuggingFace):
+class BertSpan(nn.Module):
     """Where the answer to a question stands in a passage: two learned vectors S and E (SQuAD).
 
     The loss is the mean of two cross-entropies over the T places, one for the true start and one
@@ -214,15 +166,6 @@ class BertSpan(HuggingFace):
         logits = self.span(self.bert(tokens, segments, keep, head_mask=head_mask))  # (B, T, 2)
         start, end = logits.unbind(dim=-1)  # 2 × (B, T)
         return SpanLogits(start, end)
-
-    @classmethod
-    def from_huggingface(cls, theirs: Mapping[str, Tensor], config: BertConfig) -> BertSpan:
-        """Build from the state dict of `BertForQuestionAnswering` or RoBERTa's."""
-        return cls(Bert(config, pooler=False)).load_huggingface(theirs)
-
-    def rules(self) -> list[Rule]:
-        """Return the names of `BertForQuestionAnswering` or RoBERTa's."""
-        return _rules(self, "span", "qa_outputs")
 
 
 Layers = Literal[
@@ -279,19 +222,3 @@ class BertFeatures(nn.Module):
 def _check_head(bert: Bert, classes: int) -> None:
     check_under(bert, Bert)
     check_whole(classes=classes)
-
-
-def _rows(theirs: Mapping[str, Tensor], name: str) -> int:
-    """How many classes their layer `name` tells apart."""
-    if f"{name}.bias" not in theirs:
-        raise ValueError(f"the weights lack '{name}.bias', which this model needs")
-    return len(theirs[f"{name}.bias"])
-
-
-def _rules(
-    model: nn.Module, head: str, theirs: str | None = None, *, pooler: bool = False
-) -> list[Rule]:
-    """Name the encoder and the last layer, `head`."""
-    config = model.bert.config
-    encoder = table.encoder(config.depth, family=config.family, pooler=pooler)
-    return encoder + same(head, theirs or head)

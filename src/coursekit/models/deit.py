@@ -21,9 +21,7 @@ from torch import Tensor, nn
 
 from coursekit._base.checks import check_whole
 from coursekit.models.patches import PatchEmbedding
-from coursekit.models.vit import ViT, ViTConfig, check_exported
-from coursekit.models.weights import vit as table
-from coursekit.models.weights.rules import Rule
+from coursekit.models.vit import ViT, ViTConfig
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,8 +96,3 @@ class DeiT(ViT):
     def both(self, x: Tensor) -> DeiTLogits:
         """Read each head's logits, 2 × (B, classes), from the `features` x (B, 2 + N, D)."""
         return DeiTLogits(self.head(x[:, 0]), self.distillation_head(x[:, 1]))
-
-    def rules(self) -> list[Rule]:
-        """Return the names of `DeiTForImageClassificationWithTeacher`."""
-        check_exported(self.config)
-        return table.deit(self.config.depth)

@@ -16,7 +16,7 @@ Shapes: B batch, C classes, D width, H heads, L decoder layers, Q object queries
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Self, get_args
 
@@ -37,15 +37,6 @@ from coursekit._base.checks import (
 )
 from coursekit.blocks import Stack
 from coursekit.boxes.geometry import Objects
-from coursekit.models.weights import detr as table
-from coursekit.models.weights.rules import (
-    HuggingFace,
-    Rule,
-    Same,
-    as_mapping,
-    export_state,
-    renamed,
-)
 from coursekit.positions import padded_sine_2d
 
 Places = Literal["sine", "learned", "decoder", "input", "none"]
@@ -119,14 +110,6 @@ class DETRConfig:
         }  # fmt: skip
         return cls(**(sizes | changes))
 
-    @classmethod
-    def from_huggingface(cls, theirs: Mapping[str, Any], **changes: Any) -> Self:
-        """Return the configuration that a `config.json` of transformers describes.
-
-        It does not say how many channels the feature map has: pass `channels` if not 2048.
-        """
-        return cls(**(table.read_config(as_mapping(theirs)) | changes))
-
 
 @dataclass(frozen=True, kw_only=True)
 class Detections:
@@ -172,14 +155,12 @@ register_pytree_node(
 )
 
 
-class DETR(HuggingFace):
+class DETR(nn.Module):
     """Backbone, encoder, decoder, two heads.
 
     `backbone` is any module that turns images into a feature map (B, `channels`, h, w); without one
     the model is given such maps for images.
     """
-
-    old_names = table.OLD_NAMES
 
     def __init__(self, config: DETRConfig, backbone: nn.Module | None = None) -> None:
         super().__init__()
@@ -296,74 +277,6 @@ class DETR(HuggingFace):
             image = int((~keep.any(dim=(1, 2))).nonzero()[0])
             raise ValueError(f"every image needs a real pixel, but image {image} is only padding")
         return self.project(maps), keep
-
-    @classmethod
-    def from_huggingface(
-        cls, theirs: Mapping[str, Tensor], config: DETRConfig, backbone: nn.Module | None = None
-    ) -> Self:
-        """Build from the weights of `DetrForObjectDetection`, out of memory or out of a file.
-
-        `backbone` gets theirs, be it transformers' own ResNet or that of timm, which has the names
-        of torchvision; see `from_original`.
-        """
-        return cls(config, backbone).load_huggingface(theirs)
-
-    def load_huggingface(self, theirs: Mapping[str, Tensor]) -> Self:
-        """Copy in the weights of `DetrForObjectDetection`, whosever names its backbone has."""
-        theirs = renamed(theirs, self.old_names)
-        return self.load(self.rules(table.layout_of(theirs)), theirs)
-
-    def to_huggingface(self, layout: table.Layout = "huggingface") -> dict[str, Tensor]:
-        """Return the weights under the names of transformers; `layout` is that of the backbone."""
-        return export_state(self.rules(layout), self.state_dict())
-
-    @classmethod
-    def from_original(
-        cls, theirs: Mapping[str, Tensor], config: DETRConfig, backbone: nn.Module | None = None
-    ) -> Self:
-        """Build from the weights of the authors' code (`checkpoint["model"]`).
-
-        `backbone` gets theirs. If it has a method `rules("torchvision")`, that says which of its
-        names stand for torchvision's; otherwise the names must be the same.
-        """
-        model = cls(config, backbone)
-        return model.load(model.original_rules(), theirs)
-
-    def to_original(self) -> dict[str, Tensor]:
-        """Return the weights under the names of the authors' code."""
-        return export_state(self.original_rules(), self.state_dict())
-
-    def rules(self, layout: table.Layout = "huggingface") -> Iterator[Rule]:
-        """Yield the names of `DetrForObjectDetection`; `layout` is that of the backbone."""
-        config = self.config
-        if config.norm != "post":
-            raise ValueError(f"transformers has DETR with norm='post' only, found {config.norm!r}")
-        return table.huggingface_rules(
-            self._backbone_rules(layout), config.encoder_depth, config.decoder_depth,
-            learned=self._learned(),
-        )  # fmt: skip
-
-    def original_rules(self) -> Iterator[Rule]:
-        """Yield the names of the authors' code."""
-        config, backbone = self.config, self._backbone_rules("torchvision")
-        return table.original_rules(
-            backbone, config.encoder_depth, config.decoder_depth, pre=config.norm == "pre",
-            learned=self._learned(),
-        )  # fmt: skip
-
-    def _learned(self) -> bool:
-        """Say whether places are learned; raise for a model that other programs do not know."""
-        if self.config.places not in ("sine", "learned") or not self.config.feed_forward:
-            raise ValueError(
-                "other programs have sine or learned places and feed-forward networks, found "
-                f"places={self.config.places!r} and feed_forward={self.config.feed_forward}"
-            )
-        return self.config.places == "learned"
-
-    def _backbone_rules(self, layout: table.Layout) -> Iterable[Rule]:
-        if hasattr(self.backbone, "rules"):
-            return self.backbone.rules(layout)
-        return [Same(name, name) for name in self.backbone.state_dict()]
 
 
 def pad_images(images: Sequence[Tensor]) -> tuple[Tensor, Tensor]:

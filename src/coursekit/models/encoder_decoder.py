@@ -11,17 +11,16 @@ Shapes: B batch, S source length, T target length, D width, H heads, V vocabular
 from __future__ import annotations
 
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from coursekit._base.checks import check_keep, check_tokens, readable
 from coursekit.blocks import Stack
 from coursekit.cache import StackCache
 from coursekit.decoding.fast_step import QuickStack
 from coursekit.decoding.generation import State
-from coursekit.models.weights.rules import HuggingFace
 
 
-class EncoderDecoder(HuggingFace):
+class EncoderDecoder(nn.Module):
     """Reads with `encoder`, writes with `decoder`; `config` has a vocabulary, `pad` and `start`."""
 
     encoder: Stack

@@ -12,9 +12,8 @@ Shapes: B batch, T length, S length with the past, D width, V vocabulary.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, get_args
 
 from torch import Tensor, nn
 
@@ -34,9 +33,6 @@ from coursekit.cache import StackCache
 from coursekit.decoding.fast_step import QuickStack
 from coursekit.decoding.generation import State
 from coursekit.models.embedding import WordEmbedding
-from coursekit.models.weights import gpt as gpt_table
-from coursekit.models.weights import llama as llama_table
-from coursekit.models.weights.rules import HuggingFace, Rule, as_mapping, export_state
 from coursekit.positions import LearnedPosition, NoPosition, Rotary
 
 Activation = Literal["gelu", "gelu_tanh", "relu", "silu"]
@@ -134,15 +130,8 @@ class GPTConfig:
         none = dict.fromkeys(("dropout", "attention_dropout", "embedding_dropout"), 0.0)
         return cls(**{**sizes, **parts, **none, **changes})
 
-    @classmethod
-    def from_huggingface(cls, config: Mapping[str, Any]) -> GPTConfig:
-        """Read the `config.json` of a "gpt2", an "openai-gpt", a "llama" or a "mistral"."""
-        config = as_mapping(config)
-        llama = config.get("model_type") in llama_table.KINDS
-        return cls(**(llama_table if llama else gpt_table).read_config(config))
 
-
-class GPT(HuggingFace):
+class GPT(nn.Module):
     """Token and position vectors, causal blocks, and the token vectors again as output.
 
     Rotary positions stand in the blocks; untied, the output has vectors of its own.
@@ -271,62 +260,6 @@ class GPT(HuggingFace):
         else:
             x = self.stack(x, mask=mask, causal=True, cache=state.cache)  # (B, T, D)
         return self.read_out(x[:, -1])
-
-    # Weights from elsewhere: whose is which stands in `weights/gpt.py` and `weights/llama.py`.
-
-    def load_huggingface(self, theirs: Mapping[str, Tensor]) -> Self:
-        """Copy in the weights of `GPT2LMHeadModel`, `LlamaForCausalLM` or their kin.
-
-        Those of `GPT2Model` and of a tied `LlamaModel`, which have no output, will do as well.
-        """
-        head = any(name.startswith(("transformer.", "model.")) for name in theirs)
-        return self.load(self.rules(head=head), theirs)
-
-    def to_huggingface(self, *, head: bool = True) -> dict[str, Tensor]:
-        """Return the weights under their names, for the model with or without the output head."""
-        return export_state(self.rules(head=head), self.state_dict())
-
-    def rules(self, *, head: bool = True) -> list[Rule]:
-        """Return the names of `GPT2LMHeadModel`, without its head those of `GPT2Model`.
-
-        With the parts of Llama they are those of `LlamaForCausalLM` and `LlamaModel`.
-        """
-        config = self.config
-        new = {name: getattr(config, name) for name in ("rotary", "rms_norm", "gated")}
-        if all(new.values()) and config.norm == "pre":
-            attention_bias = config.bias if config.attention_bias is None else config.attention_bias
-            return llama_table.rules(
-                config.depth,
-                rows=self.stack.blocks[0].self_attention.sizes,
-                bias=config.bias,
-                attention_bias=attention_bias,
-                tied=config.tied,
-                theirs="model." if head else "",
-            )
-        self.check_gpt2()
-        return gpt_table.rules(
-            config.depth,
-            post=config.norm == "post",
-            tied=config.tied,
-            theirs="transformer." if head else "",
-        )
-
-    def check_gpt2(self) -> None:
-        """Raise unless transformers' GPT-2, or its GPT-1 with the norms behind, can be this."""
-        config, block = self.config, self.stack.blocks[0]
-        attention, hidden = block.self_attention, block.feed_forward.expand.out_features
-        odd = [name for name in ("rotary", "rms_norm", "gated", "window") if getattr(config, name)]
-        odd += ["no biases"] * (
-            attention.qkv.bias is None or block.feed_forward.expand.bias is None
-        )
-        odd += ["kv_heads"] * (attention.kv_heads != attention.heads)
-        odd += ["head_width"] * (attention.out.in_features != config.width)
-        odd += ["hidden"] * (config.norm == "post" and hidden != 4 * config.width)
-        if odd:
-            raise ValueError(
-                "transformers has GPT-2, with none of the parts of Llama, and Llama with all of "
-                f"them; found {', '.join(odd)} alone"
-            )
 
 
 def _rotary(config: GPTConfig) -> Rotary:

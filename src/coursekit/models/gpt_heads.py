@@ -20,16 +20,14 @@ Shapes: B batch, T length, D width, C classes, N answers, V vocabulary.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from coursekit._base.checks import check_share, check_tensor, check_under, check_whole, readable
-from coursekit.models.gpt import GPT, GPTConfig
-from coursekit.models.weights import gpt as table
-from coursekit.models.weights.rules import HuggingFace, Rule
+from coursekit.models.gpt import GPT
 
 Ids = Sequence[int]
 
@@ -187,7 +185,7 @@ class GPTSimilarity(Head):
         return self.output(both), x.unflatten(0, (-1, 2))
 
 
-class GPTMultipleChoice(Head, HuggingFace):
+class GPTMultipleChoice(Head):
     """Multiple choice: one score for each answer, to be compared by a softmax over the answers."""
 
     def __init__(self, gpt: GPT, *, extract: int, bias: bool = True, dropout: float = 0.1) -> None:
@@ -200,19 +198,6 @@ class GPTMultipleChoice(Head, HuggingFace):
         x, last = self.read(tokens.flatten(0, 1))  # (B·N, T, D), (B·N, D)
         scores = self.output(last).view(-1, N)  # (B, N)
         return scores, x.unflatten(0, (-1, N))
-
-    @classmethod
-    def from_huggingface(
-        cls, theirs: Mapping[str, Tensor], config: GPTConfig, *, extract: int
-    ) -> GPTMultipleChoice:
-        """Make a model of the weights of `OpenAIGPTDoubleHeadsModel` or its GPT-2 kin."""
-        return cls(GPT(config), extract=extract).load_huggingface(theirs)
-
-    def rules(self) -> list[Rule]:
-        """Return the names of `OpenAIGPTDoubleHeadsModel` or its GPT-2 kin."""
-        config = self.gpt.config
-        self.gpt.check_gpt2()
-        return table.double_heads(config.depth, post=config.norm == "post", tied=config.tied)
 
 
 def _check_axes(tokens: Tensor, shape: str, axes: int, second: int | None = None) -> None:

@@ -23,9 +23,7 @@ from coursekit._base.checks import check_numbers, check_share, check_tensor, che
 from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import Stack
 from coursekit.models.patches import Grid, GridPositions, grid_of, patchify, unpatchify
-from coursekit.models.vit import ViT, ViTConfig, check_exported, start_feed_forward
-from coursekit.models.weights import vit as table
-from coursekit.models.weights.rules import HuggingFace, Rule, as_mapping
+from coursekit.models.vit import ViT, ViTConfig, start_feed_forward
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,12 +81,6 @@ class MAEConfig:
         """Return MAE around ViT-H/14."""
         return cls(encoder=ViTConfig.huge(**({"classes": 0, "positions": "sine"} | changes)))
 
-    @classmethod
-    def from_huggingface(cls, theirs: Mapping[str, Any]) -> Self:
-        """Return the configuration that a `config.json` of transformers' ViTMAE describes."""
-        encoder = ViTConfig.from_huggingface(theirs, classes=0, representation=0, positions="sine")
-        return cls(encoder=encoder, **table.read_mae_config(as_mapping(theirs)))
-
 
 class Masking(NamedTuple):
     """Which patches are hidden."""
@@ -121,10 +113,8 @@ def random_masking(noise: Tensor, ratio: float) -> Masking:
     return Masking(keep=shuffle[:, :K], masked=restore >= K, restore=restore)
 
 
-class MAE(HuggingFace):
+class MAE(nn.Module):
     """A ViT on the visible patches, a small decoder on all of them."""
-
-    old_names = table.OLD_NAMES
 
     def __init__(self, config: MAEConfig) -> None:
         super().__init__()
@@ -216,11 +206,6 @@ class MAE(HuggingFace):
             painted = painted * deviation + mean
         patches = painted.where(painting.masked[..., None], true)  # (B, N, P·P·C)
         return unpatchify(patches, self.config.encoder.patch, tuple(images.shape[2:]))
-
-    def rules(self) -> list[Rule]:
-        """Return the names of `ViTMAEForPreTraining`."""
-        check_exported(self.config.encoder)
-        return table.mae(self.config.encoder.depth, self.config.decoder_depth)
 
 
 def masked_patch_loss(predicted: Tensor, target: Tensor, masked: Tensor) -> Tensor:

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from coursekit._base.checks import check_keep
 from coursekit._base.packages import package_folder
+from coursekit.models import weights
 from coursekit.models.bert import Bert, BertConfig
 from coursekit.models.weights.rules import read_safetensors
 
@@ -35,8 +36,8 @@ def load_minilm() -> Bert:
     Its tokens are made with `minilm_file("vocab.txt")`, its sentences with `sentence_vectors`.
     """
     config = json.loads(minilm_file("config.json").read_text(encoding="utf-8"))
-    weights = read_safetensors(minilm_file("model.safetensors"))
-    return Bert.from_huggingface(weights, BertConfig.from_huggingface(config)).eval()
+    theirs = read_safetensors(minilm_file("model.safetensors"))
+    return weights.build(Bert, theirs, weights.read_config(BertConfig, config)).eval()
 
 
 def minilm_file(name: str) -> Path:

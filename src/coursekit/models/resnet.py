@@ -11,7 +11,6 @@ Shapes: B batch, D channels, R rows and C columns of a map, V classes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -20,8 +19,6 @@ from torch import Tensor, nn
 
 from coursekit._base.checks import check_choice, check_images, check_stages, check_whole
 from coursekit.models.frozen_norm import FrozenBatchNorm2d
-from coursekit.models.weights import resnet as table
-from coursekit.models.weights.rules import HuggingFace, Rule, export_state
 
 Kind = Literal["basic", "bottleneck"]
 
@@ -149,7 +146,7 @@ class ResidualBlock(nn.Module):
         return F.relu(self.branch[-1](change) + self.shortcut(x))  # the sum is bent, not the parts
 
 
-class ResNet(HuggingFace):
+class ResNet(nn.Module):
     """A stem, stages of residual blocks, the mean over the last map, a linear classifier."""
 
     def __init__(self, config: ResNetConfig) -> None:
@@ -198,32 +195,3 @@ class ResNet(HuggingFace):
             raise ValueError(f"stages must be 0 to {len(self.stages)}, found {stages}")
         for part in (self.stem, *self.stages[:stages]):
             part.requires_grad_(False)
-
-    def rules(self, layout: table.Layout = "huggingface") -> Iterator[Rule]:
-        """Yield the names of `ResNetForImageClassification`, without classes of `ResNetModel`.
-
-        With the layout "torchvision" they are those of its `resnet18` … `resnet152` (timm's too).
-        """
-        return table.rules(
-            layout,
-            depths=self.config.depths,
-            convolutions=2 if self.config.block == "basic" else 3,
-            shortcuts={
-                (i, j)
-                for i, stage in enumerate(self.stages)
-                for j, block in enumerate(stage)
-                if not isinstance(block.shortcut, nn.Identity)
-            },
-            frozen_norm=self.config.frozen_norm,
-            classes=bool(self.config.classes),
-        )
-
-    @classmethod
-    def from_torchvision(cls, theirs: Mapping[str, Tensor], config: ResNetConfig) -> ResNet:
-        """Build from the weights of torchvision's `resnet18` … `resnet152` (timm's names too)."""
-        model = cls(config)
-        return model.load(model.rules("torchvision"), theirs)
-
-    def to_torchvision(self) -> dict[str, Tensor]:
-        """Return the weights under the names of torchvision."""
-        return export_state(self.rules("torchvision"), self.state_dict())

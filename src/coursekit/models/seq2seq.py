@@ -26,8 +26,6 @@ from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import Norm, Stack
 from coursekit.models.embedding import WordEmbedding
 from coursekit.models.encoder_decoder import EncoderDecoder
-from coursekit.models.weights import marian
-from coursekit.models.weights.rules import Rule, as_mapping
 from coursekit.positions import LearnedPosition, SinusoidalPosition
 
 Share = Literal["all", "target", "none"]
@@ -94,11 +92,6 @@ class Seq2SeqConfig:
     def vocabulary_of_source(self) -> int:
         """How many words the encoder knows."""
         return self.vocabulary if self.source_vocabulary is None else self.source_vocabulary
-
-    @classmethod
-    def from_huggingface(cls, config: Mapping[str, object]) -> Self:
-        """Read the `config.json` of a Marian."""
-        return cls(**marian.read_config(as_mapping(config)))
 
     @classmethod
     def base(cls, **changes: object) -> Self:
@@ -234,15 +227,3 @@ class Seq2SeqTransformer(EncoderDecoder):
     def source_vocabulary(self) -> int:
         """How many words the encoder knows."""
         return self.config.vocabulary_of_source
-
-    def rules(self) -> list[Rule]:
-        """Return the names of `MarianMTModel`, which is one of the forms that this model takes."""
-        config = self.config
-        expected = {"share": "all", "norm": "post", "attention_bias": True, "output_bias": True}
-        found = {name: getattr(config, name) for name in expected}
-        if found != expected or config.positions is None:
-            raise ValueError(
-                f"Marian is a Seq2SeqTransformer with {expected} and learned positions, "
-                f"found {found} and positions={config.positions}"
-            )
-        return marian.rules(vocabulary=config.vocabulary, depth=config.depth)

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from coursekit._base.errors import CourseError
+from coursekit.models import weights
 from coursekit.models.gpt import GPT, GPTConfig
 from coursekit.models.weights.gguf import GGUF, NAMES, llama_config, read_gguf, unpaired
 from coursekit.models.weights.rules import renamed
@@ -60,7 +61,7 @@ def model_of(file: GGUF) -> GPT:
             name = f"model.layers.{layer}.self_attn.{part}_proj.weight"
             if name in theirs:  # if not, its absence is told with all others'
                 theirs[name] = unpaired(theirs[name], number)
-    return GPT.from_huggingface(theirs, GPTConfig.from_huggingface(config)).eval()
+    return weights.build(GPT, theirs, weights.read_config(GPTConfig, config)).eval()
 
 
 def tokenizer_of(file: GGUF) -> ByteBPE:

@@ -18,7 +18,6 @@ detector does and their classifier does not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -38,8 +37,6 @@ from coursekit._base.checks import (
 )
 from coursekit.blocks import FeedForward, Residual
 from coursekit.heads import MultiHeadAttention
-from coursekit.models.weights import swin as table
-from coursekit.models.weights.rules import HuggingFace, Rule, as_mapping, export_state
 from coursekit.positions import LearnedPosition, WindowBias
 
 
@@ -120,11 +117,6 @@ class SwinConfig:
         """Return Swin-L, 197M parameters."""
         sizes = {"width": 192, "depths": (2, 2, 18, 2), "heads": (6, 12, 24, 48)}
         return cls(**{**sizes, "drop_path": 0.2, **changes})
-
-    @classmethod
-    def from_huggingface(cls, theirs: Mapping[str, Any], **changes: Any) -> SwinConfig:
-        """Return the configuration that a `config.json` of transformers describes."""
-        return cls(**(table.read_config(as_mapping(theirs)) | changes))
 
 
 def window_partition(x: Tensor, window: int) -> Tensor:
@@ -318,10 +310,8 @@ class Stage(nn.Module):
         return x
 
 
-class Swin(HuggingFace):
+class Swin(nn.Module):
     """Patches, stages of windowed attention on ever coarser maps, the mean, a linear classifier."""
-
-    old_names = table.OLD_NAMES
 
     def __init__(self, config: SwinConfig) -> None:
         super().__init__()
@@ -372,31 +362,3 @@ class Swin(HuggingFace):
             x = stage(x)
             maps.append(x)
         return maps
-
-    def rules(self) -> Iterator[Rule]:
-        """Yield the names of `SwinForImageClassification`, without classes of `SwinModel`."""
-        return table.huggingface_rules(self._shape())
-
-    @classmethod
-    def from_original(cls, theirs: Mapping[str, Tensor], config: SwinConfig) -> Swin:
-        """Build from the weights of the authors' `SwinTransformer`, made for `config.image`."""
-        model = cls(config)
-        return model.load(table.original_rules(model._shape()), theirs)
-
-    def to_original(self) -> dict[str, Tensor]:
-        """Return the weights under the authors' names, without their tables of indices."""
-        return export_state(table.original_rules(self._shape()), self.state_dict())
-
-    def _shape(self) -> table.Shape:
-        config = self.config
-        if not (config.shifted and config.relative_bias):
-            raise ValueError(
-                "transformers and the authors' code have shifts and relative biases in every Swin, "
-                f"found shifted={config.shifted} and relative_bias={config.relative_bias}"
-            )
-        return table.Shape(
-            depths=config.depths,
-            classes=bool(config.classes),
-            qkv_bias=config.qkv_bias,
-            positions=None if self.positions is None else tuple(self.positions.weight.shape),
-        )

@@ -15,7 +15,6 @@ Shapes: B batch, S source, T target, D width, H heads, V vocabulary.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Self, get_args
 
@@ -26,8 +25,6 @@ from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import Stack
 from coursekit.models.embedding import WordEmbedding
 from coursekit.models.encoder_decoder import EncoderDecoder
-from coursekit.models.weights import t5 as table
-from coursekit.models.weights.rules import Rule, as_mapping
 from coursekit.positions import RelativeBias
 
 Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
@@ -111,11 +108,6 @@ class T5Config:
         """ByT5-small, 300 million parameters: reads bytes, and is deeper where it reads."""
         sizes = {"vocabulary": 384, "width": 1472, "depth": 12, "decoder_depth": 4, "hidden": 3584}
         return cls.t5_1_1_small(**{**sizes, **changes})
-
-    @classmethod
-    def from_huggingface(cls, config: Mapping[str, Any]) -> Self:
-        """Read the `config.json` of a T5 or an mT5."""
-        return cls(**table.read_config(as_mapping(config)))
 
 
 class T5(EncoderDecoder):
@@ -201,10 +193,3 @@ class T5(EncoderDecoder):
         if self.config.scale_output:
             hidden = hidden * self.config.width**-0.5
         return self.embedding.scores(hidden) if self.output is None else self.output(hidden)
-
-    def rules(self) -> list[Rule]:
-        """Return the names of `T5ForConditionalGeneration`, which are those of `T5Model` too."""
-        config = self.config
-        return table.rules(
-            config.depth, config.depth_of_decoder, gated=config.gated, tied=config.tied
-        )

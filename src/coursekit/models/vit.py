@@ -12,7 +12,6 @@ Shapes: B batch, C channels, N patches, P prefix tokens (the class token), D wid
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self, get_args
 
@@ -31,8 +30,6 @@ from coursekit.models.patches import (
     RelativePositions,
     grid_of,
 )
-from coursekit.models.weights import vit as table
-from coursekit.models.weights.rules import HuggingFace, Rule, as_mapping
 
 Positions = Literal["1d", "2d", "relative", "sine", "none"]
 Told = Literal["once", "every layer", "every layer, shared"]
@@ -125,21 +122,14 @@ class ViTConfig:
         sizes = {"patch": 14, "width": 1280, "depth": 32, "heads": 16, "hidden": 5120}
         return cls(**(sizes | changes))
 
-    @classmethod
-    def from_huggingface(cls, theirs: Mapping[str, Any], **changes: Any) -> Self:
-        """Return the configuration that a `config.json` of transformers describes."""
-        return cls(**(table.read_config(as_mapping(theirs)) | changes))
 
-
-class ViT(HuggingFace):
+class ViT(nn.Module):
     """The Vision Transformer.
 
     `backbone` makes a hybrid: a module that turns images into a map (B, `backbone_channels`,
     height / `backbone_stride`, width / `backbone_stride`), whose cells are then the pixels of the
     patches. Without one, `backbone_channels` above 0 builds a small convolutional stem.
     """
-
-    old_names = table.OLD_NAMES
 
     def __init__(self, config: ViTConfig, *, backbone: nn.Module | None = None) -> None:
         super().__init__()
@@ -289,30 +279,6 @@ class ViT(HuggingFace):
                 "this size with resized(...)"
             )
         return grid
-
-    def rules(self) -> list[Rule]:
-        """Return the names of `ViTForImageClassification`, or of `ViTModel` if classes is 0.
-
-        A `ViTModel` with a pooler needs a `representation`.
-        """
-        config = self.config
-        if config.classes and config.representation:
-            raise ValueError("transformers has no ViT with both a pooler and a classifier")
-        check_exported(config)
-        return table.vit(
-            config.depth, classes=bool(config.classes), pooler=bool(config.representation)
-        )
-
-
-def check_exported(config: ViTConfig) -> None:
-    """Raise if transformers has no such encoder."""
-    known = config.positions in ("1d", "sine") and config.told == "once"
-    if not known or config.backbone_channels or config.pool != "class":
-        raise ValueError(
-            "transformers has this model with 1d or sine positions, told once, a class token and "
-            f"no backbone, found {config.positions} positions, pool={config.pool!r}, "
-            f"told={config.told!r}, backbone_channels={config.backbone_channels}"
-        )
 
 
 def start_feed_forward(stack: Stack) -> None:

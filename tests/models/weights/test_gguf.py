@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from coursekit.models import weights
 from coursekit.models.gpt import GPT, GPTConfig
 from coursekit.models.smollm import model_of, pattern, tokenizer_of
 from coursekit.models.weights.gguf import GGUF, NAMES, decoded, read_gguf, unpaired
@@ -179,7 +180,7 @@ def test_a_model_comes_back_whole(file, tied):
              "mlp.gate_proj": "ffn_gate", "mlp.down_proj": "ffn_down",
              "input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm"}  # fmt: skip
     tensors = {}
-    for name, weight in ours.to_huggingface().items():
+    for name, weight in weights.export(ours).items():
         if name == "lm_head.weight" and tied:
             continue
         if name not in back:

@@ -10,13 +10,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from torch import Tensor, nn
+
+from coursekit.models import bert_heads as heads
+from coursekit.models.bert import Bert, BertConfig, BertForPreTraining
 from coursekit.models.weights.rules import (
     GELUS,
     Ignored,
     Rule,
     Same,
     Tied,
+    only_huggingface,
     read_sizes,
+    rows_of,
     same,
     stacked,
 )
@@ -40,7 +46,7 @@ KNOWN = {**GELUS, "relu": "relu"}
 ROBERTAS = ("roberta", "xlm-roberta", "camembert")  # one architecture, three vocabularies
 
 
-def read_config(theirs: Mapping[str, Any]) -> dict[str, Any]:
+def read_config(theirs: Mapping[str, Any], kind: type) -> dict[str, Any]:
     """Return the arguments of `BertConfig`; what our model would compute otherwise is refused."""
     family, activation = theirs.get("model_type", "bert"), theirs.get("hidden_act", "gelu")
     roberta = family in ROBERTAS
@@ -103,3 +109,53 @@ def masked_lm(family: Family) -> list[Rule]:
         Tied(f"{head}.decoder.weight", f"{family}.embeddings.word_embeddings.weight"),
         Tied(f"{head}.decoder.bias", f"{head}.bias"),
     ]
+
+
+HEADS = {  # whose last layer is called what, by us and by them; with a pooler or not
+    heads.BertClassifier: ("classifier", "classifier", True),
+    heads.BertMultipleChoice: ("classifier", "classifier", True),
+    heads.RobertaClassifier: ("classifier", "classifier.out_proj", False),
+    heads.BertTagger: ("classifier", "classifier", False),
+    heads.BertSpan: ("span", "qa_outputs", False),
+}
+
+
+def rules(model: nn.Module, layout: str, theirs: Mapping[str, Tensor] | None = None) -> list[Rule]:
+    """Return the names of the class of transformers with the same heads, BERT's or RoBERTa's."""
+    only_huggingface(layout)
+    config = (model if hasattr(model, "config") else model.bert).config
+    roberta = config.skip_padding  # BERT counts padding
+    family: Family = "roberta" if roberta else "bert"
+    if isinstance(model, Bert):
+        return encoder(config.depth, pooler=model.pooler is not None)
+    if isinstance(model, BertForPreTraining):
+        following = model.next_sentence is not None
+        if roberta and following:
+            raise ValueError("transformers has no RoBERTa with a next-sentence head")
+        rows = encoder(config.depth, family=family, pooler=following)
+        rows += masked_lm(family) if model.masked_lm is not None else []
+        return rows + (same("next_sentence", "cls.seq_relationship") if following else [])
+    if type(model) is heads.BertClassifier and roberta:
+        raise ValueError("transformers classifies with RoBERTa as RobertaClassifier does")
+    ours, theirs_name, pooler = _head(type(model))
+    rows = encoder(config.depth, family=family, pooler=pooler) + same(ours, theirs_name)
+    if isinstance(model, heads.RobertaClassifier):
+        rows += same("dense", "classifier.dense")
+    return rows
+
+
+def fresh(
+    kind: type, theirs: Mapping[str, Tensor], config: BertConfig, **options: Any
+) -> nn.Module:
+    """Return a model without weights, with as many classes as they have."""
+    if issubclass(kind, Bert | BertForPreTraining):
+        return kind(config, **options)
+    _, name, pooler = _head(kind)
+    bert = Bert(config, pooler=pooler)
+    if kind in (heads.BertMultipleChoice, heads.BertSpan):
+        return kind(bert, **options)
+    return kind(bert, **options, classes=rows_of(theirs, f"{name}.bias"))
+
+
+def _head(kind: type) -> tuple[str, str, bool]:
+    return next(HEADS[ancestor] for ancestor in kind.__mro__ if ancestor in HEADS)

@@ -1,7 +1,7 @@
 """Which of DETR's weights are which in the authors' code and in transformers.
 
-Our names stand on the left, theirs on the right. A backbone names its own weights, in a method
-`rules(layout)`; what it says comes here as `backbone`.
+Our names are on the left, theirs on the right. A backbone that has a table of its own is named by
+it; any other must have their names.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from torch import Tensor
+from torch import Tensor, nn
 
-from coursekit.models.weights.resnet import Layout
+from coursekit.models import weights
+from coursekit.models.detr import DETR
 from coursekit.models.weights.rules import (
     Ignored,
     Rule,
@@ -39,7 +40,7 @@ USUAL = {
 }
 
 
-def read_config(theirs: Mapping[str, Any]) -> dict[str, Any]:
+def read_config(theirs: Mapping[str, Any], kind: type) -> dict[str, Any]:
     """Return the arguments of `DETRConfig`, but for `channels`, of which the file says nothing."""
     check_usual(theirs, USUAL, "{name} of a DETR")
     for name in ("attention_heads", "ffn_dim"):
@@ -148,6 +149,40 @@ def behind(backbone: Iterable[Rule], prefix: str) -> Iterator[Rule]:
                 yield replace(rule, ours=f"backbone.{rule.ours}", theirs=prefix + rule.theirs)
 
 
-def layout_of(theirs: Mapping[str, Tensor]) -> Layout:
+def layout_of(theirs: Mapping[str, Tensor]) -> str:
     """Tell whose ResNet is in there by the name of its first convolution."""
     return "torchvision" if f"{HUGGINGFACE_BACKBONE}conv1.weight" in theirs else "huggingface"
+
+
+def rules(
+    model: DETR,
+    layout: str,
+    theirs: Mapping[str, Tensor] | None = None,
+    *,
+    backbone: str = "huggingface",
+) -> Iterator[Rule]:
+    """Yield the names of `DetrForObjectDetection`, or with "original" of the authors' code.
+
+    `backbone` is the program whose ResNet it has: transformers' own, or "torchvision", whose names
+    timm has as well.
+    """
+    config = model.config
+    if config.places not in ("sine", "learned") or not config.feed_forward:
+        raise ValueError(
+            "other programs have sine or learned places and feed-forward networks, found "
+            f"places={config.places!r} and feed_forward={config.feed_forward}"
+        )
+    learned, depths = config.places == "learned", (config.encoder_depth, config.decoder_depth)
+    if layout == "original":
+        below = _backbone_rules(model.backbone, "torchvision")
+        return original_rules(below, *depths, pre=config.norm == "pre", learned=learned)
+    if config.norm != "post":
+        raise ValueError(f"transformers has DETR with norm='post' only, found {config.norm!r}")
+    backbone = backbone if theirs is None else layout_of(theirs)
+    return huggingface_rules(_backbone_rules(model.backbone, backbone), *depths, learned=learned)
+
+
+def _backbone_rules(backbone: nn.Module, layout: str) -> Iterable[Rule]:
+    if type(backbone).__name__ in weights.HOMES:
+        return weights.rules(backbone, layout)
+    return [Same(name, name) for name in backbone.state_dict()]

@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from torch import Tensor
+
+from coursekit.models.gpt import GPT, GPTConfig
+from coursekit.models.gpt_heads import GPTMultipleChoice
+from coursekit.models.weights import llama
 from coursekit.models.weights.rules import (
     GELUS,
     Ignored,
@@ -13,6 +18,7 @@ from coursekit.models.weights.rules import (
     Tied,
     Transposed,
     check_usual,
+    only_huggingface,
     same,
 )
 
@@ -31,13 +37,15 @@ BLOCK = {  # ours -> theirs
 }
 
 
-def read_config(theirs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of `GPTConfig`."""
-    kind = theirs.get("model_type")
-    if kind not in ("gpt2", "openai-gpt"):
-        raise ValueError(f"model_type must be gpt2, openai-gpt, llama or mistral, found {kind!r}")
+def read_config(theirs: Mapping[str, Any], kind: type) -> dict[str, Any]:
+    """Return the arguments of `GPTConfig`: a GPT, GPT-2, Llama or Mistral."""
+    family = theirs.get("model_type")
+    if family in llama.KINDS:
+        return llama.read_config(theirs)
+    if family not in ("gpt2", "openai-gpt"):
+        raise ValueError(f"model_type must be gpt2, openai-gpt, llama or mistral, found {family!r}")
     check_usual(theirs, USUAL)
-    post = kind == "openai-gpt"
+    post = family == "openai-gpt"
     names = GELUS | ({"gelu": "gelu_tanh"} if post else {})  # tanh by any name in their GPT-1
     activation = theirs["afn" if post else "activation_function"]
     return {
@@ -57,7 +65,7 @@ def read_config(theirs: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def rules(
+def table(
     depth: int,
     *,
     post: bool,
@@ -72,7 +80,7 @@ def rules(
     on both sides.
     """
     tokens = f"{theirs}{'tokens_embed' if post else 'wte'}.weight"
-    table: list[Rule] = [
+    rows: list[Rule] = [
         Same(f"{ours}tokens.weight", tokens),
         Same(f"{ours}positions.weight", f"{theirs}{'positions_embed' if post else 'wpe'}.weight"),
     ]
@@ -80,20 +88,77 @@ def rules(
         block, h = f"{ours}stack.blocks.{layer}.", f"{theirs}h.{layer}."
         for our, their in BLOCK.items():
             matrix = Same if our.endswith("norm") else Transposed
-            table.append(matrix(f"{block}{our}.weight", f"{h}{their}.weight"))
-            table.append(Same(f"{block}{our}.bias", f"{h}{their}.bias"))
-        table += [Ignored(f"{h}attn.bias"), Ignored(f"{h}attn.masked_bias")]  # the causal mask
+            rows.append(matrix(f"{block}{our}.weight", f"{h}{their}.weight"))
+            rows.append(Same(f"{block}{our}.bias", f"{h}{their}.bias"))
+        rows += [Ignored(f"{h}attn.bias"), Ignored(f"{h}attn.masked_bias")]  # the causal mask
     if not post:
-        table += same(f"{ours}stack.final", f"{theirs}ln_f")
+        rows += same(f"{ours}stack.final", f"{theirs}ln_f")
     if theirs:
         head = "lm_head.weight"
-        table.append(Tied(head, to=tokens) if tied else Same(f"{ours}output.weight", head))
-    return table
+        rows.append(Tied(head, to=tokens) if tied else Same(f"{ours}output.weight", head))
+    return rows
 
 
 def double_heads(depth: int, *, post: bool, tied: bool = True) -> list[Rule]:
     """Return the names of `OpenAIGPTDoubleHeadsModel` or its GPT-2 kin, around our `gpt`."""
     return [
-        *rules(depth, post=post, tied=tied, ours="gpt."),
+        *table(depth, post=post, tied=tied, ours="gpt."),
         *same("output", "multiple_choice_head.summary"),
     ]
+
+
+def rules(
+    model: GPT | GPTMultipleChoice,
+    layout: str,
+    theirs: Mapping[str, Tensor] | None = None,
+    *,
+    head: bool = True,
+) -> list[Rule]:
+    """Return the names of `GPT2LMHeadModel`, without its head those of `GPT2Model`.
+
+    With the parts of Llama they are those of `LlamaForCausalLM` and `LlamaModel`; around a
+    `GPTMultipleChoice` those of `OpenAIGPTDoubleHeadsModel` or its GPT-2 kin.
+    """
+    only_huggingface(layout)
+    if theirs is not None:
+        head = any(name.startswith(("transformer.", "model.")) for name in theirs)
+    gpt = model.gpt if isinstance(model, GPTMultipleChoice) else model
+    config = gpt.config
+    post = config.norm == "post"
+    if isinstance(model, GPTMultipleChoice):
+        check_gpt2(gpt)
+        return double_heads(config.depth, post=post, tied=config.tied)
+    if config.rotary and config.rms_norm and config.gated and not post:
+        return llama.table(
+            config.depth,
+            rows=gpt.stack.blocks[0].self_attention.sizes,
+            bias=config.bias,
+            attention_bias=config.bias if config.attention_bias is None else config.attention_bias,
+            tied=config.tied,
+            theirs="model." if head else "",
+        )
+    check_gpt2(gpt)
+    return table(config.depth, post=post, tied=config.tied, theirs="transformer." if head else "")
+
+
+def fresh(
+    kind: type, theirs: Mapping[str, Tensor], config: GPTConfig, **options: Any
+) -> GPT | GPTMultipleChoice:
+    """Return a model without weights."""
+    return kind(GPT(config) if issubclass(kind, GPTMultipleChoice) else config, **options)
+
+
+def check_gpt2(model: GPT) -> None:
+    """Raise unless transformers' GPT-2, or its GPT-1 with the norms behind, can be this."""
+    config, block = model.config, model.stack.blocks[0]
+    attention, hidden = block.self_attention, block.feed_forward.expand.out_features
+    odd = [name for name in ("rotary", "rms_norm", "gated", "window") if getattr(config, name)]
+    odd += ["no biases"] * (attention.qkv.bias is None or block.feed_forward.expand.bias is None)
+    odd += ["kv_heads"] * (attention.kv_heads != attention.heads)
+    odd += ["head_width"] * (attention.out.in_features != config.width)
+    odd += ["hidden"] * (config.norm == "post" and hidden != 4 * config.width)
+    if odd:
+        raise ValueError(
+            "transformers has GPT-2, with none of the parts of Llama, and Llama with all of "
+            f"them; found {', '.join(odd)} alone"
+        )

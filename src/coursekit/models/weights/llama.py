@@ -64,7 +64,7 @@ def read_config(theirs: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def rules(
+def table(
     depth: int,
     *,
     rows: tuple[int, int, int],

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from torch import Tensor
+
+from coursekit.models.seq2seq import Seq2SeqTransformer
 from coursekit.models.weights import fairseq
-from coursekit.models.weights.rules import Rule, Same, check_usual, read_sizes
+from coursekit.models.weights.rules import Rule, Same, check_usual, only_huggingface, read_sizes
 
 USUAL = {
     "tie_word_embeddings": True,
@@ -32,7 +35,7 @@ SIZES = {
 }
 
 
-def read_config(theirs: Mapping[str, Any]) -> dict[str, Any]:
+def read_config(theirs: Mapping[str, Any], kind: type) -> dict[str, Any]:
     """Return the arguments of `Seq2SeqConfig`."""
     if (kind := theirs.get("model_type")) != "marian":
         raise ValueError(f"model_type must be marian, found {kind!r}")
@@ -49,7 +52,7 @@ def read_config(theirs: Mapping[str, Any]) -> dict[str, Any]:
     return {**found, "attention_bias": True, "output_bias": True}
 
 
-def rules(*, vocabulary: int, depth: int) -> list[Rule]:
+def table(*, vocabulary: int, depth: int) -> list[Rule]:
     """Return where each weight of a `MarianMTModel` belongs.
 
     Marian stores its sine waves, which stand side by side and do not alternate (all sines, then all
@@ -62,3 +65,19 @@ def rules(*, vocabulary: int, depth: int) -> list[Rule]:
         *fairseq.blocks("encoder", depth),
         *fairseq.blocks("decoder", depth),
     ]
+
+
+def rules(
+    model: Seq2SeqTransformer, layout: str, theirs: Mapping[str, Tensor] | None = None
+) -> list[Rule]:
+    """Return the names of `MarianMTModel`, which is one of the forms that this model takes."""
+    only_huggingface(layout)
+    config = model.config
+    expected = {"share": "all", "norm": "post", "attention_bias": True, "output_bias": True}
+    choices = {name: getattr(config, name) for name in expected}
+    if choices != expected or config.positions is None:
+        raise ValueError(
+            f"Marian is a Seq2SeqTransformer with {expected} and learned positions, "
+            f"found {choices} and positions={config.positions}"
+        )
+    return table(vocabulary=config.vocabulary, depth=config.depth)

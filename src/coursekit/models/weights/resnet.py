@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from typing import Literal
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from torch import Tensor, nn
+
+from coursekit.models.resnet import ResNet
 from coursekit.models.weights.rules import Ignored, Rule, Same, same
 
-Layout = Literal["torchvision", "huggingface"]
 
-
-def rules(
-    layout: Layout,
+def table(
+    layout: str,
     *,
     depths: Sequence[int],
     convolutions: int,
@@ -69,3 +69,24 @@ def layers(
                         f"{transformers}.shortcut.normalization",
                     ),
                 )
+
+
+def rules(model: ResNet, layout: str, theirs: Mapping[str, Tensor] | None = None) -> Iterator[Rule]:
+    """Yield the names of `ResNetForImageClassification`, without classes of `ResNetModel`.
+
+    With the layout "torchvision" they are those of its `resnet18` … `resnet152` (timm's too).
+    """
+    config = model.config
+    return table(
+        layout,
+        depths=config.depths,
+        convolutions=2 if config.block == "basic" else 3,
+        shortcuts={
+            (i, j)
+            for i, stage in enumerate(model.stages)
+            for j, block in enumerate(stage)
+            if not isinstance(block.shortcut, nn.Identity)
+        },
+        frozen_norm=config.frozen_norm,
+        classes=bool(config.classes),
+    )

@@ -2,8 +2,8 @@
 
 A rule says which of our parameters stands for which of theirs, by name. `import_state` and
 `export_state` walk the table; a name that is missing or left over, on either side, is an error, so
-a model can never load half of its weights and stay silent. The tables stand in the files beside
-this one, a model asks for its own in a method `rules`, and `HuggingFace` does the rest.
+a model can never load half of its weights and stay silent. The tables are in the files beside this
+one.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 # What transformers calls the forms of GELU, and what `coursekit.activations` does.
 GELUS = {"gelu": "gelu", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh"}
@@ -74,7 +74,14 @@ class Ignored:
     theirs: str
 
 
-Rule = Same | Transposed | Reshaped | Stacked | Tied | Ignored
+@dataclass(frozen=True)
+class Kept:
+    """A parameter of ours that they do not have: it stays as it is, and is not exported."""
+
+    ours: str
+
+
+Rule = Same | Transposed | Reshaped | Stacked | Tied | Ignored | Kept
 
 
 def import_state(rules: Iterable[Rule], theirs: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -94,6 +101,8 @@ def import_state(rules: Iterable[Rule], theirs: Mapping[str, Tensor]) -> dict[st
                 ties.append(rule)
             case Ignored():
                 left.pop(rule.theirs, None)
+            case Kept():
+                pass
     for tie in ties:
         copy = left.pop(tie.theirs, None)
         if copy is not None and not torch.equal(copy, theirs[tie.to]):
@@ -120,6 +129,8 @@ def export_state(rules: Iterable[Rule], ours: Mapping[str, Tensor]) -> dict[str,
                 theirs |= {name: part.contiguous() for name, part in zip(rule.theirs, parts)}
             case Tied():
                 ties.append(rule)
+            case Kept():
+                _take(left, rule.ours)
     for tie in ties:
         theirs[tie.theirs] = theirs[tie.to]
     if left:
@@ -152,34 +163,6 @@ def renamed(theirs: Mapping[str, Tensor], names: Mapping[str, str]) -> dict[str,
             name = re.sub(old, new, name)
         found[name] = tensor
     return found
-
-
-class HuggingFace(nn.Module):
-    """What all models here share: one table, `rules`, reads and writes the weights of others."""
-
-    old_names: ClassVar[Mapping[str, str]] = {}  # in files on the hub -> in memory, see `renamed`
-
-    def rules(self) -> Iterable[Rule]:
-        """Say which parameter stands for which of theirs."""
-        raise NotImplementedError
-
-    @classmethod
-    def from_huggingface(cls, theirs: Mapping[str, Tensor], config: Any) -> Self:
-        """Build from the state dict of the `transformers` model that `rules` names."""
-        return cls(config).load_huggingface(theirs)
-
-    def load_huggingface(self, theirs: Mapping[str, Tensor]) -> Self:
-        """Copy the weights of the `transformers` model in; a name left over is an error."""
-        return self.load(self.rules(), renamed(theirs, self.old_names))
-
-    def load(self, rules: Iterable[Rule], theirs: Mapping[str, Tensor]) -> Self:
-        """Copy the weights in that `rules` name."""
-        load_strictly(self, import_state(rules, theirs))
-        return self
-
-    def to_huggingface(self) -> dict[str, Tensor]:
-        """Return the weights under the names of `transformers`."""
-        return export_state(self.rules(), self.state_dict())
 
 
 def load_strictly(model: torch.nn.Module, state: Mapping[str, Tensor]) -> None:
@@ -250,6 +233,19 @@ def write_safetensors(path: str | Path, state: Mapping[str, Tensor]) -> None:
     from safetensors.torch import save_file
 
     save_file({name: tensor.detach().clone().contiguous() for name, tensor in state.items()}, path)
+
+
+def only_huggingface(layout: str) -> None:
+    """Raise for a layout that only other families have."""
+    if layout != "huggingface":
+        raise ValueError(f"layout must be huggingface for this model, found {layout!r}")
+
+
+def rows_of(theirs: Mapping[str, Tensor], name: str) -> int:
+    """Return how many rows their tensor `name` has: of the last bias, the number of classes."""
+    if name not in theirs:
+        raise ValueError(f"the weights lack {name!r}, which this model needs")
+    return len(theirs[name])
 
 
 def _take(state: dict[str, Tensor], name: str) -> Tensor:

@@ -9,6 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from torch import Tensor
+
+from coursekit.models.swin import Swin
 from coursekit.models.weights.rules import Ignored, Reshaped, Rule, Same, Stacked, same
 from coursekit.models.weights.vit import square
 
@@ -122,7 +125,7 @@ def block_rules(ours: str, theirs: str, names: Names) -> Iterator[Rule]:
             yield from same(f"{ours}.{our}", f"{theirs}.{their}")
 
 
-def read_config(theirs: Mapping[str, Any]) -> dict[str, Any]:
+def read_config(theirs: Mapping[str, Any], kind: type) -> dict[str, Any]:
     """Return what a `config.json` of transformers says, under our names."""
     if theirs.get("model_type", "swin") != "swin":
         raise ValueError(f"model_type must be swin, found {theirs['model_type']!r}")
@@ -150,3 +153,23 @@ def read_config(theirs: Mapping[str, Any]) -> dict[str, Any]:
         "drop_path": theirs["drop_path_rate"],
         "classes": 0 if bare else len(theirs.get("id2label") or (0, 1)),
     }
+
+
+def rules(model: Swin, layout: str, theirs: Mapping[str, Tensor] | None = None) -> Iterator[Rule]:
+    """Yield the names of `SwinForImageClassification` (without classes `SwinModel`), or "original".
+
+    The authors' `SwinTransformer` is one for `config.image`; its tables of indices are left out.
+    """
+    config = model.config
+    if not (config.shifted and config.relative_bias):
+        raise ValueError(
+            "transformers and the authors' code have shifts and relative biases in every Swin, "
+            f"found shifted={config.shifted} and relative_bias={config.relative_bias}"
+        )
+    shape = Shape(
+        depths=config.depths,
+        classes=bool(config.classes),
+        qkv_bias=config.qkv_bias,
+        positions=None if model.positions is None else tuple(model.positions.weight.shape),
+    )
+    return original_rules(shape) if layout == "original" else huggingface_rules(shape)

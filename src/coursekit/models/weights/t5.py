@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coursekit.models.weights.rules import GELUS, Ignored, Rule, Same, Stacked, Tied
+from torch import Tensor
+
+from coursekit.models.t5 import T5
+from coursekit.models.weights.rules import (
+    GELUS,
+    Ignored,
+    Rule,
+    Same,
+    Stacked,
+    Tied,
+    only_huggingface,
+)
 
 SIZES = {
     "vocabulary": "vocab_size",
@@ -25,7 +36,7 @@ SIZES = {
 }
 
 
-def read_config(theirs: Mapping[str, Any]) -> dict[str, Any]:
+def read_config(theirs: Mapping[str, Any], kind: type) -> dict[str, Any]:
     """Return the arguments of `T5Config`; a file of the first T5 may leave some of them out."""
     kind = theirs.get("model_type", "t5")
     if kind not in ("t5", "mt5"):
@@ -44,7 +55,7 @@ def read_config(theirs: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def rules(depth: int, decoder_depth: int, *, gated: bool = False, tied: bool = True) -> list[Rule]:
+def table(depth: int, decoder_depth: int, *, gated: bool = False, tied: bool = True) -> list[Rule]:
     """Return where each weight of a `T5ForConditionalGeneration` belongs; T5 has no biases."""
     rules: list[Rule] = [Same("embedding.weight", "shared.weight")]
     copies = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
@@ -80,3 +91,10 @@ def block(ours: str, theirs: str, *, cross_attention: bool, gated: bool) -> list
         norm = f"{theirs}.layer.{number}.layer_norm.weight"
         rules.append(Same(f"{ours}.{our}_residual.norm.weight", norm))
     return rules
+
+
+def rules(model: T5, layout: str, theirs: Mapping[str, Tensor] | None = None) -> list[Rule]:
+    """Return the names of `T5ForConditionalGeneration`, which are those of `T5Model` too."""
+    only_huggingface(layout)
+    config = model.config
+    return table(config.depth, config.depth_of_decoder, gated=config.gated, tied=config.tied)

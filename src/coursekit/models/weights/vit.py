@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from coursekit.models.weights.rules import GELUS, Rule, Same, same, stacked
+from torch import Tensor
+
+from coursekit.models.deit import DeiT
+from coursekit.models.mae import MAE, MAEConfig
+from coursekit.models.vit import ViT, ViTConfig
+from coursekit.models.weights.rules import GELUS, Rule, Same, only_huggingface, same, stacked
 
 OLD_NAMES = {  # in files on the hub -> in a model in memory
     r"encoder\.layer\.": "layers.",
@@ -18,11 +23,15 @@ OLD_NAMES = {  # in files on the hub -> in a model in memory
 }
 
 
-def read_config(theirs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of `ViTConfig`.
+def read_config(theirs: Mapping[str, Any], kind: type) -> dict[str, Any]:
+    """Return the arguments of `ViTConfig`, `DeiTConfig` or `MAEConfig`.
 
     A model without a classifier has a pooler, which is our `representation`.
     """
+    if issubclass(kind, MAEConfig):
+        rest = {"classes": 0, "representation": 0, "positions": "sine"}
+        encoder = ViTConfig(**(read_config(theirs, ViTConfig) | rest))
+        return {"encoder": encoder, **read_mae_config(theirs)}
     family = theirs.get("model_type", "vit")
     if family not in ("vit", "deit", "vit_mae"):
         raise ValueError(f"model_type must be vit, deit or vit_mae, found {family!r}")
@@ -127,3 +136,34 @@ def square(side: int | Sequence[int]) -> int:
     if len(sides) != 1:
         raise ValueError(f"patches must be square, found {side}")
     return sides.pop()
+
+
+def rules(model: ViT | MAE, layout: str, theirs: Mapping[str, Tensor] | None = None) -> list[Rule]:
+    """Return the names of `ViTForImageClassification`, or of `ViTModel` if classes is 0.
+
+    A `ViTModel` with a pooler needs a `representation`. Those of a `DeiT` are the names of
+    `DeiTForImageClassificationWithTeacher`, those of a `MAE` of `ViTMAEForPreTraining`.
+    """
+    only_huggingface(layout)
+    config = model.config
+    if isinstance(model, MAE):
+        check_known(config.encoder)
+        return mae(config.encoder.depth, config.decoder_depth)
+    if isinstance(model, DeiT):
+        check_known(config)
+        return deit(config.depth)
+    if config.classes and config.representation:
+        raise ValueError("transformers has no ViT with both a pooler and a classifier")
+    check_known(config)
+    return vit(config.depth, classes=bool(config.classes), pooler=bool(config.representation))
+
+
+def check_known(config: ViTConfig) -> None:
+    """Raise if transformers has no such encoder."""
+    positions = config.positions in ("1d", "sine") and config.told == "once"
+    if not positions or config.backbone_channels or config.pool != "class":
+        raise ValueError(
+            "transformers has this model with 1d or sine positions, told once, a class token and "
+            f"no backbone, found {config.positions} positions, pool={config.pool!r}, "
+            f"told={config.told!r}, backbone_channels={config.backbone_channels}"
+        )
