@@ -146,7 +146,7 @@ x4 = torch.zeros(1, 1, 8, 2)
     [
         (lambda: local_attention(x4, x4[:, :, :6], x4[:, :, :6], radius=1), "found 8 and 6"),
         (lambda: local_attention(x4[0], x4[0], x4[0], radius=1), r"\(1, 8, 2\)"),
-        (lambda: local_attention(x4, x4, x4, radius=-1), "radius must be 0 or more"),
+        (lambda: local_attention(x4, x4, x4, radius=-1), "radius must be at least 0"),
         (lambda: local_attention(x4, x4, x4, radius=1, keep=torch.ones(1, 8)), "float32"),
         (lambda: local_attention(x4, x4, x4, radius=1, block=-2), "block must be above 0"),
         (lambda: block_attention(x4, x4, x4, torch.ones(3, 3) > 0, block=3), "found block 3"),

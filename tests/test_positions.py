@@ -231,11 +231,11 @@ def test_a_row_padded_on_the_left_starts_before_0(name):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: P.Rotary(width=7), "even width, found 7"),
+        (lambda: P.Rotary(width=7), "2 must divide the width, found 7"),
         (lambda: P.Rotary(width=4, layout="thirds"), 'must be "pairs" or "halves"'),
         (lambda: P.Rotary(width=4)(torch.zeros(2, 6)), r"4 wide, found \(2, 6\)"),
-        (lambda: P.shift_matrix(1, 5), "even width, found 5"),
-        (lambda: P.sine_2d(2, 2, 6), "4 divides.*got 6"),
+        (lambda: P.shift_matrix(1, 5), "2 must divide the width, found 5"),
+        (lambda: P.sine_2d(2, 2, 6), "4 must divide the width, found 6"),
         (lambda: P.binary(9, 3), "8 positions, found position 8"),
         (
             lambda: modules()["learned"](x, offset=6),

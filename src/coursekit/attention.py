@@ -15,13 +15,15 @@ from torch import Tensor
 from coursekit import masks
 from coursekit._base.checks import (
     check_bias,
+    check_fraction,
     check_mask,
     check_number,
-    check_share,
+    check_shape,
     check_tensor,
     check_values,
+    check_widths,
 )
-from coursekit.kernels import check_widths, gaussian, scaled_dot
+from coursekit.kernels import gaussian, scaled_dot
 
 
 def attention(
@@ -40,7 +42,7 @@ def attention(
     q (..., T, Dk), k (..., S, Dk), v (..., S, Dv) -> (..., T, Dv). The other arguments are those of
     `attention_weights`; a query that may attend to nothing gets zeros.
     """
-    check_share(dropout=dropout)
+    check_fraction(dropout=dropout)
     weights = attention_weights(q, k, mask, causal=causal, kernel=kernel, bias=bias)  # (..., T, S)
     check_values(k, v, weights.shape)
     return F.dropout(weights.to(v.dtype), dropout) @ v  # (..., T, Dv): a weighted mean of values
@@ -114,7 +116,7 @@ def fused_attention(
     shape = check_widths(q, k)
     check_values(k, v, shape)
     if not (isinstance(dropout, float) and dropout == 0):
-        check_share(dropout=dropout)
+        check_fraction(dropout=dropout)
     if scale is not None and not isinstance(scale, float):
         check_number(scale=scale)
     T, S = shape[-2:]
@@ -158,9 +160,7 @@ def nadaraya_watson(query: Tensor, x: Tensor, y: Tensor, bandwidth: float = 1.0)
     saw there. A small bandwidth listens to the nearest sample, a large one to the mean of all.
     """
     for name, tensor in (("query", query), ("x", x), ("y", y)):
-        check_tensor(tensor, name)
-        if tensor.ndim != 1:
-            raise ValueError(f"{name} must have one axis (samples), found {tuple(tensor.shape)}")
+        check_shape(tensor, name, "samples")
     out = attention(
         query[:, None],  # (T, 1)
         x[:, None],  # (S, 1)

@@ -11,7 +11,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_tensor, check_whole
+from coursekit._base.checks import check_int, check_tensor
 
 
 def alibi_slopes(heads: int) -> Tensor:
@@ -20,7 +20,7 @@ def alibi_slopes(heads: int) -> Tensor:
     So where H is a power of two; other numbers take the slopes of the next lower power, then every
     second slope of the next higher one, as the paper's code does.
     """
-    check_whole(heads=heads)
+    check_int(heads=heads)
     power = 2 ** math.floor(math.log2(heads))
     slopes = [2 ** (-8 * (h + 1) / power) for h in range(power)]
     slopes += [2 ** (-4 * (2 * h + 1) / power) for h in range(heads - power)]
@@ -70,7 +70,7 @@ class RelativeBias(nn.Module):
         bidirectional: bool = True,
     ) -> None:
         super().__init__()
-        check_whole(heads=heads)
+        check_int(heads=heads)
         _check_buckets(buckets, max_distance, bidirectional)
         self.buckets, self.max_distance, self.bidirectional = buckets, max_distance, bidirectional
         self.weight = nn.Parameter(torch.randn(buckets, heads) * 0.02)
@@ -91,7 +91,7 @@ class WindowBias(nn.Module):
 
     def __init__(self, *, heads: int, height: int, columns: int) -> None:
         super().__init__()
-        check_whole(heads=heads, height=height, columns=columns)
+        check_int(heads=heads, height=height, columns=columns)
         self.height, self.columns = height, columns
         self.weight = nn.Parameter(torch.randn((2 * height - 1) * (2 * columns - 1), heads) * 0.02)
 
@@ -102,7 +102,7 @@ class WindowBias(nn.Module):
         """
         height = self.height if height is None else height
         columns = self.columns if columns is None else columns
-        check_whole(height=height, columns=columns)
+        check_int(height=height, columns=columns)
         if not (0 < height <= self.height and 0 < columns <= self.columns):
             raise ValueError(
                 f"the largest window is {self.height} by {self.columns}, "
@@ -126,7 +126,7 @@ def window_bias(table: Tensor) -> Tensor:
 
 
 def _check_buckets(buckets: int, max_distance: int, bidirectional: bool) -> None:
-    check_whole(buckets=buckets, max_distance=max_distance)
+    check_int(buckets=buckets, max_distance=max_distance)
     if buckets < 4 or buckets % 2:
         raise ValueError(f"buckets must be an even number of at least 4, found {buckets}")
     exact = buckets // (4 if bidirectional else 2)  # nearer ones have a bucket each
@@ -140,7 +140,7 @@ def _check_buckets(buckets: int, max_distance: int, bidirectional: bool) -> None
 def _distances(T: int, S: int | None, device: torch.device | None = None) -> Tensor:
     """(T, S): query place minus key place, the queries being the last T of S positions."""
     S = T if S is None else S
-    check_whole(0, T=T, S=S)
+    check_int(0, T=T, S=S)
     if S < T:
         raise ValueError(f"there must be at least as many keys as queries, found T={T}, S={S}")
     place = torch.arange(S, device=device)

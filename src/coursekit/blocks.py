@@ -14,7 +14,13 @@ from typing import Any, Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_choice, check_least, check_share, check_whole, check_width
+from coursekit._base.checks import (
+    check_at_least,
+    check_choice,
+    check_fraction,
+    check_int,
+    check_width,
+)
 from coursekit.activations import relu
 from coursekit.cache import KeyValueCache, StackCache
 from coursekit.feed_forward import FeedForward
@@ -52,9 +58,9 @@ class Residual(nn.Module):
     ) -> None:
         super().__init__()
         check_choice(get_args(Norm), norm=norm)
-        check_whole(width=width)
-        check_share(dropout=dropout, drop_path=drop_path)
-        check_least(eps=eps)
+        check_int(width=width)
+        check_fraction(dropout=dropout, drop_path=drop_path)
+        check_at_least(eps=eps)
         self.placement, self.skip, self.drop_path = norm, skip, drop_path
         self.dropout = nn.Dropout(dropout)
         normalise = partial(make_norm, width, rms=rms_norm, eps=eps)
@@ -120,7 +126,7 @@ class Block(nn.Module):
     ) -> None:
         super().__init__()
         check_choice(get_args(Norm), norm=norm)
-        check_whole(width=width)
+        check_int(width=width)
         self.width = width
         attention |= {
             "width": width,
@@ -246,8 +252,8 @@ class Stack(nn.Module):
         **block: Any,
     ) -> None:
         super().__init__()
-        check_whole(depth=depth)
-        check_share(drop_path=drop_path)
+        check_int(depth=depth)
+        check_fraction(drop_path=drop_path)
         shared = {"width": width, "norm": norm, "eps": eps, "rms_norm": rms_norm, **block}
         rates = torch.linspace(0, drop_path, depth, device="cpu").tolist()
         self.blocks = nn.ModuleList(Block(**shared, drop_path=rate) for rate in rates)

@@ -11,7 +11,13 @@ from collections.abc import Callable
 
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_dtype, check_least, check_share, check_whole, check_width
+from coursekit._base.checks import (
+    check_at_least,
+    check_dtype,
+    check_fraction,
+    check_int,
+    check_width,
+)
 from coursekit.activations import relu
 from coursekit.norms import make_norm
 
@@ -40,12 +46,12 @@ class FeedForward(nn.Module):
         rms_norm: bool = False,
     ) -> None:
         super().__init__()
-        check_whole(width=width)
+        check_int(width=width)
         if hidden is None:
             hidden = 8 * width // 3 if gated else 4 * width
-        check_whole(hidden=hidden)
-        check_share(dropout=dropout)
-        check_least(eps=eps)
+        check_int(hidden=hidden)
+        check_fraction(dropout=dropout)
+        check_at_least(eps=eps)
         if not callable(activation):
             raise TypeError(
                 "activation must be a function such as coursekit.activations.gelu, "

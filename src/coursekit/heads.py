@@ -12,13 +12,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from coursekit._base.checks import (
+    check_at_least,
+    check_fraction,
     check_head_axis,
     check_head_mask,
-    check_least,
+    check_int,
     check_sequences,
-    check_share,
-    check_tensor,
-    check_whole,
+    check_shape,
 )
 from coursekit.attention import attention_weights, fused_attention
 from coursekit.cache import KeyValueCache
@@ -28,8 +28,8 @@ from coursekit.positions import Rotary
 
 def split_heads(x: Tensor, heads: int) -> Tensor:
     """x (B, T, H·Dh) -> (B, H, T, Dh): the width is cut into heads, nothing else moves."""
-    check_whole(heads=heads)
-    _check_axes(x, 3)
+    check_int(heads=heads)
+    check_shape(x, "x", "batch, length, width")
     if x.shape[-1] % heads:
         raise ValueError(f"a width of {x.shape[-1]} cannot be split into {heads} equal heads")
     return x.unflatten(-1, (heads, -1)).transpose(1, 2)  # (B, H, T, Dh)
@@ -37,14 +37,8 @@ def split_heads(x: Tensor, heads: int) -> Tensor:
 
 def merge_heads(x: Tensor) -> Tensor:
     """x (B, H, T, Dh) -> (B, T, H·Dh): the heads side by side again."""
-    _check_axes(x, 4)
+    check_shape(x, "x", "batch, heads, length, width")
     return x.transpose(1, 2).flatten(-2)  # (B, T, H·Dh)
-
-
-def _check_axes(x: Tensor, count: int) -> None:
-    check_tensor(x, "x")
-    if x.ndim != count:
-        raise ValueError(f"x must have {count} axes, found {tuple(x.shape)}")
 
 
 class Projections(nn.Linear):
@@ -99,21 +93,21 @@ class MultiHeadAttention(nn.Module):
     ) -> None:
         super().__init__()
         kv_heads = heads if kv_heads is None else kv_heads
-        check_whole(width=width, heads=heads, kv_heads=kv_heads)
-        check_share(dropout=dropout)
+        check_int(width=width, heads=heads, kv_heads=kv_heads)
+        check_fraction(dropout=dropout)
         if head_width is None and width % heads:
             raise ValueError(f"heads must divide the width, found {heads} heads and width {width}")
         if heads % kv_heads:
             raise ValueError(f"kv_heads must divide heads, found {kv_heads} and {heads}")
         head_width = width // heads if head_width is None else head_width
         value_width = head_width if value_width is None else value_width
-        check_whole(head_width=head_width, value_width=value_width)
+        check_int(head_width=head_width, value_width=value_width)
         if rotary is not None and rotary.width != head_width:
             raise ValueError(
                 f"rotary must be as wide as a head, {head_width}, found {rotary.width} wide"
             )
         if scale is not None:
-            check_least(-math.inf, scale=scale)
+            check_at_least(-math.inf, scale=scale)
         self.width, self.heads, self.kv_heads = width, heads, kv_heads
         self.scale = head_width**-0.5 if scale is None else scale
         self.dropout, self.rotary = dropout, rotary

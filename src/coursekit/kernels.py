@@ -12,7 +12,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_dtype, check_positive, check_tensor, check_whole
+from coursekit._base.checks import check_dtype, check_int, check_positive, check_widths
 
 
 def dot(q: Tensor, k: Tensor) -> Tensor:
@@ -56,7 +56,7 @@ class General(nn.Module):
 
     def __init__(self, *, query_width: int, key_width: int) -> None:
         super().__init__()
-        check_whole(query_width=query_width, key_width=key_width)
+        check_int(query_width=query_width, key_width=key_width)
         self.weight = nn.Parameter(torch.empty(query_width, key_width))
         nn.init.normal_(self.weight, std=1 / math.sqrt(query_width * key_width))
 
@@ -76,7 +76,7 @@ class Additive(nn.Module):
 
     def __init__(self, *, query_width: int, key_width: int, hidden: int) -> None:
         super().__init__()
-        check_whole(query_width=query_width, key_width=key_width, hidden=hidden)
+        check_int(query_width=query_width, key_width=key_width, hidden=hidden)
         self.query = nn.Linear(query_width, hidden, bias=False)
         self.key = nn.Linear(key_width, hidden, bias=False)
         self.score = nn.Linear(hidden, 1, bias=False)
@@ -92,41 +92,3 @@ class Additive(nn.Module):
 def widened(x: Tensor) -> Tensor:
     """x in single precision where it is in half, in which a sum of squares soon overflows."""
     return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
-
-
-def check_widths(
-    q: Tensor, k: Tensor, query_width: int | None = None, key_width: int | None = None
-) -> torch.Size:
-    """Return the scores' shape (..., T, S), or raise where q (..., T, Dq), k (..., S, Dk) misfit.
-
-    The widths must be equal, or those given.
-    """
-    check_tensor(q, "the queries")
-    check_tensor(k, "the keys")
-    if q.ndim < 2 or k.ndim < 2:
-        raise ValueError(f"queries and keys need at least two axes (length, width), {_found(q, k)}")
-    if query_width is None and q.shape[-1] != k.shape[-1]:
-        raise ValueError(f"queries and keys must have the same width (last axis), {_found(q, k)}")
-    if query_width is not None and (q.shape[-1], k.shape[-1]) != (query_width, key_width):
-        raise ValueError(
-            f"queries must be {query_width} wide and keys {key_width} wide (last axis), "
-            f"{_found(q, k)}"
-        )
-    if q.dtype != k.dtype:
-        raise TypeError(f"queries and keys must share one dtype, found {q.dtype} and {k.dtype}")
-    if not q.is_floating_point():
-        raise TypeError(f"queries and keys must be floating point, found {q.dtype}")
-    leading = q.shape[:-2]
-    if leading != k.shape[:-2]:
-        for a, b in zip(reversed(leading), reversed(k.shape[:-2]), strict=False):
-            if a != b and 1 not in (a, b):
-                raise ValueError(
-                    f"the leading axes (batch, heads) do not broadcast, {_found(q, k)}"
-                )
-        leading = torch.broadcast_shapes(leading, k.shape[:-2])
-    return torch.Size((*leading, q.shape[-2], k.shape[-2]))
-
-
-def _found(q: Tensor, k: Tensor) -> str:
-    """Name the shapes for an error; a string that is not needed would cost each decoding step."""
-    return f"found queries {tuple(q.shape)} and keys {tuple(k.shape)}"

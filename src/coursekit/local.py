@@ -11,9 +11,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._base.checks import check_tensor, check_values, check_whole
+from coursekit._base.checks import check_int, check_shape, check_values, check_widths
 from coursekit.attention import fused_attention
-from coursekit.kernels import check_widths
 
 
 def local_attention(
@@ -35,19 +34,12 @@ def local_attention(
     B, H, T, S = _check(q, k, v)
     if T != S:
         raise ValueError(f"a sliding window needs as many keys as queries, found {T} and {S}")
-    check_whole(-(2**63), radius=radius)
-    if radius < 0:
-        raise ValueError(f"radius must be 0 or more, found {radius}")
+    check_int(0, radius=radius)
     if keep is not None:
-        check_tensor(keep, "keep")
-    if keep is not None and (keep.dtype != torch.bool or keep.shape != (B, T)):
-        raise ValueError(
-            f"keep must be boolean (batch, length) = ({B}, {T}), "
-            f"found {keep.dtype} {tuple(keep.shape)}"
-        )
+        check_shape(keep, "keep", f"{B}, {T}", torch.bool)
     if block is None:  # the power of two below the radius, which divides the usual lengths
         block = min(max(1 << max(radius - 1, 1).bit_length() - 1, 16), max(T, 1))
-    check_whole(block=block)
+    check_int(block=block)
     ahead = 0 if causal else radius
     fill = -T % block  # empty places behind the end, so that the blocks come out even
     stretch = radius + block + ahead  # the keys that the queries of one block can see
@@ -80,15 +72,10 @@ def block_attention(q: Tensor, k: Tensor, v: Tensor, layout: Tensor, *, block: i
     of equal count are computed together, so a few global rows do not make the others pay.
     """
     B, H, T, S = _check(q, k, v)
-    check_whole(block=block)
-    check_tensor(layout, "layout")
+    check_int(block=block)
     if T % block or S % block:
         raise ValueError(f"block must divide both lengths, found block {block}, lengths {T}, {S}")
-    if layout.dtype != torch.bool or layout.shape != (T // block, S // block):
-        raise ValueError(
-            f"layout must be boolean ({T // block}, {S // block}), "
-            f"found {layout.dtype} {tuple(layout.shape)}"
-        )
+    check_shape(layout, "layout", f"{T // block}, {S // block}", torch.bool)
     q, k, v = (x.flatten(0, 1).unflatten(-2, (-1, block)) for x in (q, k, v))
     out = q.new_zeros(*q.shape[:-1], v.shape[-1])  # (B·H, T/block, block, Dv)
     counts = layout.sum(dim=-1)  # (T/block,): how many blocks of keys each block of queries sees

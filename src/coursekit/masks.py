@@ -13,33 +13,30 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from coursekit._base.checks import check_tensor, check_whole
+from coursekit._base.checks import check_between, check_int, check_shape
 
 Device = torch.device | str | None
 
 
 def padding(tokens: Tensor, pad: int) -> Tensor:
     """tokens (B, S) -> (B, 1, 1, S): every query may look at what is not padding."""
-    check_tensor(tokens, "tokens")
-    if tokens.ndim != 2:
-        raise ValueError(f"tokens must have shape (batch, length), found {tuple(tokens.shape)}")
+    check_shape(tokens, "tokens", "batch, length")
     return (tokens != pad)[:, None, None, :]  # (B, 1, 1, S)
 
 
 def lengths(lengths: Tensor | Sequence[int], size: int) -> Tensor:
     """lengths (B,) -> (B, 1, 1, size): every query may look at the first `lengths[b]` keys."""
     lengths = torch.as_tensor(lengths)
-    check_whole(0, size=size)
-    if lengths.ndim != 1:
-        raise ValueError(f"lengths must have one axis (batch), found {tuple(lengths.shape)}")
+    check_int(0, size=size)
+    check_shape(lengths, "lengths", "batch")
     if lengths.numel() and lengths.dtype not in (torch.int64, torch.int32):
         raise TypeError(f"lengths must be whole numbers, found {lengths.dtype}")
     if lengths.numel() and not 0 <= lengths.min() <= lengths.max() <= size:
         raise ValueError(
             f"lengths must lie between 0 and {size}, found {lengths.min()} to {lengths.max()}"
         )
-    places = torch.arange(size, device=lengths.device)  # (S,)
-    return (places < lengths[:, None])[:, None, None, :]  # (B, 1, 1, S)
+    positions = torch.arange(size, device=lengths.device)  # (S,)
+    return (positions < lengths[:, None])[:, None, None, :]  # (B, 1, 1, S)
 
 
 def causal(T: int, S: int | None = None, *, device: Device = None) -> Tensor:
@@ -50,21 +47,17 @@ def causal(T: int, S: int | None = None, *, device: Device = None) -> Tensor:
 
 def local(T: int, S: int | None = None, *, radius: int, device: Device = None) -> Tensor:
     """(T, S): a position may look at most `radius` steps to either side, 2·radius + 1 keys."""
-    check_whole(-(2**63), radius=radius)
-    if radius < 0:
-        raise ValueError(f"radius must be 0 or more, found {radius}")
+    check_int(0, radius=radius)
     query, key = _positions(T, S, device)
     return (query - key).abs() <= radius  # (T, S)
 
 
 def global_tokens(T: int, tokens: Sequence[int], *, device: Device = None) -> Tensor:
     """(T, T): the positions in `tokens` see everybody and are seen by everybody."""
-    check_whole(0, T=T)
+    check_int(0, T=T)
     chosen = torch.zeros(T, dtype=torch.bool, device=device)  # (T,)
     for token in tokens:
-        check_whole(-(2**63), **{"a global token": token})
-        if not -T <= token < T:
-            raise ValueError(f"global token {token} lies outside a sequence of length {T}")
+        check_between(-T, T - 1, **{"a global token": token})
         chosen[token] = True
     return chosen[:, None] | chosen[None, :]  # (T, T)
 
@@ -78,10 +71,8 @@ def random_keys(
     T: int, count: int, *, generator: torch.Generator | None = None, device: Device = None
 ) -> Tensor:
     """(T, T): each query may look at `count` different keys drawn at random."""
-    check_whole(0, T=T)
-    check_whole(-(2**63), count=count)
-    if not 0 <= count <= T:
-        raise ValueError(f"count must lie between 0 and the length {T}, found {count}")
+    check_int(0, T=T)
+    check_between(0, T, count=count)
     chosen = torch.rand(T, T, generator=generator).argsort(dim=-1)[:, :count]  # (T, count)
     mask = torch.zeros(T, T, dtype=torch.bool).scatter(-1, chosen, True)  # (T, T)
     return mask.to(device) if device else mask
@@ -107,18 +98,16 @@ def bigbird(
 
 def expand_blocks(layout: Tensor, block: int) -> Tensor:
     """layout (R, C) of blocks -> (R·block, C·block) of single positions."""
-    check_tensor(layout, "layout")
-    check_whole(block=block)
-    if layout.ndim != 2:
-        raise ValueError(f"layout must have two axes (rows, columns), found {tuple(layout.shape)}")
+    check_shape(layout, "layout", "rows, columns")
+    check_int(block=block)
     return layout.repeat_interleave(block, dim=0).repeat_interleave(block, dim=1)
 
 
 def _positions(T: int, S: int | None, device: Device) -> tuple[Tensor, Tensor]:
-    """Return the queries' places (T, 1) and the keys' places (1, S) on one common line."""
+    """Return the positions of the queries (T, 1) and of the keys (1, S)."""
     S = T if S is None else S
-    check_whole(-(2**63), T=T, S=S)
-    if not 0 <= T <= S:
+    check_int(0, T=T, S=S)
+    if T > S:
         raise ValueError(f"there must be at least as many keys as queries, found T={T}, S={S}")
     place = torch.arange(S, device=device)  # (S,)
     return place[S - T :, None], place[None, :]

@@ -11,13 +11,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_least, check_tensor, check_whole
+from coursekit._base.checks import check_at_least, check_int, check_tensor
 from coursekit.kernels import widened
 
 
 def rms_norm(x: Tensor, weight: Tensor | None = None, *, eps: float = 1e-5) -> Tensor:
     """x (..., D), weight (D,) -> (..., D): x / √(mean of x² + eps), times the weight."""
-    check_least(eps=eps)
+    check_at_least(eps=eps)
     wide = widened(x)  # (..., D)
     y = wide / (wide.square().mean(dim=-1, keepdim=True) + eps).sqrt()  # (..., D)
     return (y if weight is None else y * weight).to(x.dtype)
@@ -31,8 +31,8 @@ class RMSNorm(nn.Module):
 
     def __init__(self, width: int, *, eps: float = 1e-5) -> None:
         super().__init__()
-        check_whole(width=width)
-        check_least(eps=eps)
+        check_int(width=width)
+        check_at_least(eps=eps)
         self.width, self.eps = width, eps
         self.weight = nn.Parameter(torch.ones(width))  # (D,)
 

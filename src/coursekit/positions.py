@@ -15,11 +15,12 @@ import torch
 from torch import Tensor, nn
 
 from coursekit._base.checks import (
-    check_least,
+    check_at_least,
+    check_int,
     check_number,
     check_positive,
+    check_shape,
     check_tensor,
-    check_whole,
     check_width,
     readable,
 )
@@ -32,7 +33,7 @@ from coursekit.biases import (  # noqa: F401  can be imported from here too
     window_bias,
 )
 
-SMALLEST = -(2**63)  # a place may lie before 0
+ANY = -math.inf  # a position may be negative
 
 
 def sinusoidal(
@@ -47,7 +48,7 @@ def sinusoidal(
     An int T stands for the positions 0 … T−1. Column 2i holds sin(ω t), column 2i + 1 holds
     cos(ω t), with ω = base^(−2i / width). An odd width ends on a sine without its cosine.
     """
-    check_whole(width=width)
+    check_int(width=width)
     check_positive(base=base)
     t = _numbers(positions)  # (...)
     angles = _angles(t, width, base)  # (..., ceil(width / 2))
@@ -62,7 +63,7 @@ def shift_matrix(
 
     Each sin–cos pair is turned by its own angle ωΔ: rotation blocks along the diagonal.
     """
-    _check_even(width, "shift_matrix")
+    _check_divides(2, width, "shift_matrix turns pairs")
     check_number(delta=delta)
     check_positive(base=base)
     angles = _angles(torch.tensor(delta), width, base)  # (width / 2,)
@@ -73,7 +74,7 @@ def shift_matrix(
 
 def binary(positions: int | Tensor, width: int) -> Tensor:
     """positions (...) -> (..., width): each position's number in bits, lowest bit first."""
-    check_whole(width=width)
+    check_int(width=width)
     t = _numbers(positions)  # (...)
     if t.is_floating_point() or t.is_complex():
         raise TypeError(f"positions written in bits must be whole numbers, found {t.dtype}")
@@ -88,12 +89,9 @@ def sine_2d(height: int, columns: int, width: int, *, base: float = 10_000.0) ->
 
     Each half is `sinusoidal`. DETR counts and scales in its own way: `padded_sine_2d`.
     """
-    check_whole(0, height=height, columns=columns)
-    check_whole(width=width)
-    if width % 4:
-        raise ValueError(
-            f"sine_2d needs a width that 4 divides (sin, cos; row, column), got {width}"
-        )
+    check_int(0, height=height, columns=columns)
+    check_int(width=width)
+    _check_divides(4, width, "sine_2d turns pairs for rows and for columns")
     rows = sinusoidal(height, width // 2, base=base)[:, None, :].expand(-1, columns, -1)
     cols = sinusoidal(columns, width // 2, base=base)[None, :, :].expand(height, -1, -1)
     return torch.cat([rows, cols], dim=-1)  # (height, columns, width)
@@ -110,24 +108,15 @@ def padded_sine_2d(
     """keep (B, height, columns) -> (B, height, columns, width), as DETR (Carion et al., 2020).
 
     `keep` is True at real pixels. Rows and columns are counted from 1 over the real pixels only, so
-    that an image is told the same with and without padding, and are scaled so that the last one
-    stands at `scale`: a place is a part of the image, however many pixels it has.
+    that an image gets the same positions with and without padding, and are scaled so that the last
+    one is at `scale`: a position is a part of the image, however many pixels it has.
     """
-    check_tensor(keep, "keep")
-    if keep.ndim != 3 or keep.dtype != torch.bool:
-        raise ValueError(
-            "keep must be boolean with shape (batch, height, columns), "
-            f"found {keep.dtype} with shape {tuple(keep.shape)}"
-        )
-    check_whole(width=width)
-    if width % 4:
-        raise ValueError(
-            f"padded_sine_2d needs a width that 4 divides (sin, cos; row, column), got {width}"
-        )
+    check_shape(keep, "keep", "batch, height, columns", torch.bool)
+    _check_divides(4, width, "padded_sine_2d turns pairs for rows and for columns")
     check_positive(scale=scale)
     exact = torch.float32 if keep.device.type == "mps" else torch.float64  # MPS has no double
     rows, columns = keep.cumsum(1, dtype=exact), keep.cumsum(2, dtype=exact)  # 2 × (B, h, w)
-    rows = rows / (rows[:, -1:, :] + 1e-6) * scale  # 1e-6: a column of padding only stands at 0
+    rows = rows / (rows[:, -1:, :] + 1e-6) * scale  # 1e-6: a column of nothing but padding is at 0
     columns = columns / (columns[:, :, -1:] + 1e-6) * scale
     halves = [sinusoidal(place, width // 2, base=base, dtype=dtype) for place in (rows, columns)]
     return torch.cat(halves, dim=-1)  # (B, height, columns, width)
@@ -139,7 +128,7 @@ def position_ids(T: int, offset: int | Tensor = 0, device: torch.device | None =
     A row of a batch that is padded on the left starts before 0; its padding gets id 0.
     """
     if not isinstance(offset, Tensor):
-        check_whole(SMALLEST, offset=offset)
+        check_int(ANY, offset=offset)
         return torch.arange(offset, offset + T, device=device)  # (T,)
     if offset.ndim != 1 or offset.dtype not in (torch.int64, torch.int32):
         raise ValueError(
@@ -172,8 +161,8 @@ class LearnedPosition(nn.Module):
 
     def __init__(self, *, size: int, width: int, std: float = 0.02) -> None:
         super().__init__()
-        check_whole(size=size, width=width)
-        check_least(std=std)
+        check_int(size=size, width=width)
+        check_at_least(std=std)
         self.weight = nn.Parameter(torch.randn(size, width) * std)  # (size, D)
 
     def forward(self, x: Tensor, offset: int | Tensor = 0) -> Tensor:
@@ -184,7 +173,7 @@ class LearnedPosition(nn.Module):
             rows = _row_ids(x, offset)  # (B, T)
             first = int(offset.max()) if readable(offset) else 0
         else:
-            check_whole(SMALLEST, offset=offset)
+            check_int(ANY, offset=offset)
             first = offset
         last = first + x.shape[1] - 1
         if last >= size or (isinstance(offset, int) and offset < 0):
@@ -199,7 +188,7 @@ class SinusoidalPosition(nn.Module):
 
     def __init__(self, *, width: int, base: float = 10_000.0) -> None:
         super().__init__()
-        check_whole(width=width)
+        check_int(width=width)
         check_positive(base=base)
         self.width, self.base = width, base
 
@@ -215,7 +204,7 @@ class BinaryPosition(nn.Module):
 
     def __init__(self, *, width: int) -> None:
         super().__init__()
-        check_whole(width=width)
+        check_int(width=width)
         self.width = width
 
     def forward(self, x: Tensor, offset: int | Tensor = 0) -> Tensor:
@@ -241,7 +230,7 @@ class Rotary(nn.Module):
         layout: Literal["pairs", "halves"] = "pairs",
     ) -> None:
         super().__init__()
-        _check_even(width, "Rotary")
+        _check_divides(2, width, "Rotary turns pairs")
         check_positive(base=base)
         if layout not in ("pairs", "halves"):
             raise ValueError(f'layout must be "pairs" or "halves", found {layout!r}')
@@ -289,11 +278,11 @@ def _numbers(positions: int | Tensor) -> Tensor:
     """The positions themselves, or 0 … T − 1 for an int T."""
     if isinstance(positions, Tensor) and positions.dtype != torch.bool:
         return positions
-    check_whole(0, positions=positions)
+    check_int(0, positions=positions)
     return torch.arange(positions)
 
 
-def _check_even(width: int, what: str) -> None:
-    check_whole(width=width)
-    if width % 2:
-        raise ValueError(f"{what} turns pairs of numbers and needs an even width, found {width}")
+def _check_divides(number: int, width: int, why: str) -> None:
+    check_int(width=width)
+    if width % number:
+        raise ValueError(f"{why}: {number} must divide the width, found {width}")

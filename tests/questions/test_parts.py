@@ -97,7 +97,7 @@ def cached_attention(q, k, v, past=None):
 
 
 def turn(x, places, base=10_000.0):
-    return Rotary(width=x.shape[-1], base=base)(x, places=places)
+    return Rotary(width=x.shape[-1], base=base)(x, position_ids=places)
 
 
 class RotaryAttention(nn.Module):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
+from types import NoneType, UnionType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import torch
 from torch import Tensor
@@ -63,6 +65,46 @@ def _broadcast(one: Sequence[int], other: Sequence[int]) -> bool:
     return all(a == b or 1 in (a, b) for a, b in zip(reversed(one), reversed(other), strict=False))
 
 
+def check_widths(
+    q: Tensor, k: Tensor, query_width: int | None = None, key_width: int | None = None
+) -> torch.Size:
+    """Return the scores' shape (..., T, S), or raise where q (..., T, Dq), k (..., S, Dk) misfit.
+
+    The widths must be equal, or those given.
+    """
+    check_tensor(q, "the queries")
+    check_tensor(k, "the keys")
+    if q.ndim < 2 or k.ndim < 2:
+        raise ValueError(
+            f"queries and keys need at least two axes (length, width), {_shapes(q, k)}"
+        )
+    if query_width is None and q.shape[-1] != k.shape[-1]:
+        raise ValueError(f"queries and keys must have the same width (last axis), {_shapes(q, k)}")
+    if query_width is not None and (q.shape[-1], k.shape[-1]) != (query_width, key_width):
+        raise ValueError(
+            f"queries must be {query_width} wide and keys {key_width} wide (last axis), "
+            f"{_shapes(q, k)}"
+        )
+    if q.dtype != k.dtype:
+        raise TypeError(f"queries and keys must share one dtype, found {q.dtype} and {k.dtype}")
+    if not q.is_floating_point():
+        raise TypeError(f"queries and keys must be floating point, found {q.dtype}")
+    leading = q.shape[:-2]
+    if leading != k.shape[:-2]:
+        for a, b in zip(reversed(leading), reversed(k.shape[:-2]), strict=False):
+            if a != b and 1 not in (a, b):
+                raise ValueError(
+                    f"the leading axes (batch, heads) do not broadcast, {_shapes(q, k)}"
+                )
+        leading = torch.broadcast_shapes(leading, k.shape[:-2])
+    return torch.Size((*leading, q.shape[-2], k.shape[-2]))
+
+
+def _shapes(q: Tensor, k: Tensor) -> str:
+    """Name the shapes for an error; a string that is not needed would cost each decoding step."""
+    return f"found queries {tuple(q.shape)} and keys {tuple(k.shape)}"
+
+
 def check_values(k: Tensor, v: Tensor, scores: Sequence[int]) -> None:
     """Raise unless keys (..., S, Dk) and values (..., S, Dv) agree in length S and dtype.
 
@@ -106,6 +148,22 @@ def check_tensor(tensor: Tensor, name: str) -> None:
         raise TypeError(f"{name} must be a tensor, found {type(tensor).__name__}")
 
 
+def check_shape(tensor: Tensor, name: str, axes: str, dtype: torch.dtype | None = None) -> None:
+    """Raise unless `tensor` has the `axes`, and is boolean where that is the `dtype`.
+
+    "batch, 4, length" are three axes of which the second has length 4.
+    """
+    check_tensor(tensor, name)
+    sizes = [int(axis) if axis.isdigit() else None for axis in axes.split(", ")]
+    fits = len(sizes) == tensor.ndim and all(
+        size in (None, found) for size, found in zip(sizes, tensor.shape)
+    )
+    if not fits or dtype not in (None, tensor.dtype):
+        kind = "have" if dtype is None else "be boolean with"
+        found = f"{'' if dtype is None else f'{tensor.dtype} '}{tuple(tensor.shape)}"
+        raise ValueError(f"{name} must {kind} shape ({axes}), found {found}")
+
+
 def check_numbers(tensor: Tensor, name: str, *, finite: bool = False) -> None:
     """Raise if there is a NaN in `tensor`, or an infinity where all must be `finite`.
 
@@ -147,7 +205,7 @@ def check_under(model: object, kind: type, name: str = "a head") -> None:
 
 def check_ids(vocabulary: int, **ids: int) -> None:
     """Raise unless every token id given by name is one of the vocabulary."""
-    check_whole(least=-torch.inf, **ids)
+    check_int(least=-torch.inf, **ids)
     for name, number in ids.items():
         if not 0 <= number < vocabulary:
             raise ValueError(
@@ -209,7 +267,7 @@ def check_positive(**numbers: float) -> None:
             raise ValueError(f"{name} must be above 0, found {number}")
 
 
-def check_least(least: float = 0, **numbers: float) -> None:
+def check_at_least(least: float = 0, **numbers: float) -> None:
     """Raise unless every number given by name is `least` or more; NaN is not."""
     check_number(**numbers)
     for name, number in numbers.items():
@@ -217,7 +275,7 @@ def check_least(least: float = 0, **numbers: float) -> None:
             raise ValueError(f"{name} must be at least {least}, found {number}")
 
 
-def check_share(**numbers: float) -> None:
+def check_fraction(**numbers: float) -> None:
     """Raise unless every number given by name is a share: from 0 to 1, both included."""
     check_number(**numbers)
     for name, number in numbers.items():
@@ -225,7 +283,7 @@ def check_share(**numbers: float) -> None:
             raise ValueError(f"{name} must be a share between 0 and 1, found {number}")
 
 
-def check_whole(least: int = 1, **numbers: int) -> None:
+def check_int(least: int = 1, **numbers: int) -> None:
     """Raise unless every number given by name is whole, as an int is, and `least` or more.
 
     12.0 is refused too: what is counted should be counted in ints, and True is not a number.
@@ -239,6 +297,14 @@ def check_whole(least: int = 1, **numbers: int) -> None:
         if not number >= least:
             wanted = "above 0" if least == 1 else f"at least {least}"
             raise ValueError(f"{name} must be {wanted}, found {number}")
+
+
+def check_between(low: int, high: int, **numbers: int) -> None:
+    """Raise unless every number given by name is whole and from `low` to `high`, both included."""
+    check_int(-torch.inf, **numbers)
+    for name, number in numbers.items():
+        if not low <= number <= high:
+            raise ValueError(f"{name} must lie between {low} and {high}, found {number}")
 
 
 def check_number(**numbers: float) -> None:
@@ -256,7 +322,7 @@ def check_stages(**numbers: Sequence[int]) -> None:
     for name, stages in numbers.items():
         if not isinstance(stages, Sequence):
             raise TypeError(f"{name} must have one number for each stage, found {stages!r}")
-        check_whole(**{f"{name}[{stage}]": number for stage, number in enumerate(stages)})
+        check_int(**{f"{name}[{stage}]": number for stage, number in enumerate(stages)})
 
 
 def check_choice(choices: Iterable[str], **named: str) -> None:
@@ -265,6 +331,35 @@ def check_choice(choices: Iterable[str], **named: str) -> None:
     for name, found in named.items():
         if found not in choices:
             raise ValueError(f"{name} must be one of {', '.join(choices)}, found {found!r}")
+
+
+def check_config(
+    config: Any, *, zero: Sequence[str] = (), positive: Sequence[str] = (), ids: Sequence[str] = ()
+) -> None:
+    """Raise unless every field of a dataclass holds what its type says, or None where that may be.
+
+    An int is whole and above 0, those in `zero` may be 0, those in `ids` are token ids of the
+    vocabulary. A float is 0 or more, those in `positive` above, and a dropout at most 1. A tuple
+    has one whole number for each stage, a Literal is one of its values.
+    """
+    for name, kind in get_type_hints(type(config)).items():
+        value = getattr(config, name)
+        kinds = [part for part in get_args(kind) if part is not NoneType]
+        if value is None and len(kinds) < len(get_args(kind)):
+            continue
+        kind = kinds[0] if isinstance(kind, UnionType) and len(kinds) == 1 else kind
+        if name in ids:
+            check_ids(config.vocabulary, **{name: value})
+        elif kind is int:
+            check_int(0 if name in zero else 1, **{name: value})
+        elif kind is float and ("dropout" in name or name == "drop_path"):
+            check_fraction(**{name: value})
+        elif kind is float:
+            (check_positive if name in positive else check_at_least)(**{name: value})
+        elif get_origin(kind) is Literal:
+            check_choice(get_args(kind), **{name: value})
+        elif get_origin(kind) is tuple:
+            check_stages(**{name: value})
 
 
 def check_width(x: Tensor, width: int, what: str) -> None:

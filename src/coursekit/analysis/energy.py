@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from coursekit._base.checks import check_least, check_positive
+from coursekit._base.checks import check_at_least, check_positive
 
 FORWARD, BACKWARD = 2, 4  # operations for each weight and token
 SUSTAINED = {"K80": 2.8e12, "K40": 3.7e12, "M40": 6.0e12, "P100": 9.5e12}  # footnote 5, per second
@@ -39,7 +39,7 @@ def kilowatt_hours(device_hours: float, watts: float, *, pue: float = 1.0) -> fl
     reaches its computers: cooling and transformers come on top.
     """
     check_positive(device_hours=device_hours, watts=watts)
-    check_least(1.0, pue=pue)
+    check_at_least(1.0, pue=pue)
     return device_hours * watts * pue / 1000
 
 

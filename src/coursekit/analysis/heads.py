@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 
-from coursekit._base.checks import check_numbers, check_positive, check_share, check_whole
+from coursekit._base.checks import check_fraction, check_int, check_numbers, check_positive
 from coursekit.heads import MultiHeadAttention
 
 
@@ -22,7 +22,7 @@ def head_importance(losses: Callable[[Tensor], Tensor], *, batch: int, heads: in
     `losses` takes a head mask (B, H) and returns one loss for each example (B,). The mean is taken
     after the absolute value, so that examples which pull in opposite directions do not cancel.
     """
-    check_whole(batch=batch, heads=heads)
+    check_int(batch=batch, heads=heads)
     mask = torch.ones(batch, heads, requires_grad=True)  # (B, H)
     loss = losses(mask)  # (B,)
     if loss.shape != (batch,):
@@ -59,7 +59,7 @@ def greedy_order(losses: Callable[[Tensor], Tensor], *, heads: int) -> list[int]
     `losses` is that of `prune`. This takes H (H + 1) / 2 evaluations where importance takes one,
     and sees what a slope cannot: two heads that stand in for each other.
     """
-    check_whole(heads=heads)
+    check_int(heads=heads)
     mask, order = torch.ones(heads), []
     while len(order) < heads:
         costs = torch.full((heads,), torch.inf)  # (H,)
@@ -139,7 +139,7 @@ def captured_energy(matrix: Tensor) -> Tensor:
 
 def effective_rank(matrix: Tensor, share: float = 0.9) -> Tensor:
     """matrix (..., M, N) -> (...): how many directions hold `share` of the energy (an integer)."""
-    check_share(share=share)
+    check_fraction(share=share)
     check_positive(share=share)
     energy = captured_energy(matrix)
     if energy.isnan().any():

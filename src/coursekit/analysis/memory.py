@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.autograd.graph import saved_tensors_hooks
 from torch.optim import Optimizer
 
-from coursekit._base.checks import check_least, check_whole
+from coursekit._base.checks import check_at_least, check_int
 from coursekit.models.bert import Bert, BertConfig
 from coursekit.models.gpt import GPT, GPTConfig
 
@@ -61,7 +61,7 @@ def activations(
     attention computes the T × T weights a second time on the way back and stores none. Dropout on
     the attention weights is not fused on a processor: it stores three such tables for each head.
     """
-    check_whole(batch=batch, length=length)
+    check_int(batch=batch, length=length)
     gpt = isinstance(config, GPTConfig)
     if gpt and (config.rotary or config.gated or config.rms_norm or config.kv_heads):
         raise ValueError("only the parts of GPT-2 are counted here, found some of Llama")
@@ -141,7 +141,7 @@ def rows_that_fit(
     config: GPTConfig | BertConfig, *, length: int, room: float, fused: bool = True
 ) -> int:
     """Return how many rows of so many tokens a training step may have within `room` bytes."""
-    check_least(room=room)
+    check_at_least(room=room)
     totals = [counted(config, batch=n, length=length, fused=fused).total for n in (1, 2, 3)]
     row = totals[2] - totals[1]
     rows = int((room - totals[1]) // row) + 2

@@ -12,12 +12,12 @@ import torch
 from torch import Tensor
 
 from coursekit._base.checks import (
+    check_at_least,
     check_images,
-    check_least,
+    check_int,
     check_numbers,
     check_positive,
     check_tensor,
-    check_whole,
 )
 from coursekit.models.patches import grid_of, patchify, unpatchify
 
@@ -98,8 +98,8 @@ class LinearPainter:
     def __init__(self, train: Tensor, *, ridge: float = 1e-2) -> None:
         """train (T, C, H, W); `ridge` is added to the variances, so that Σ_vv can be inverted."""
         check_images(train, train.shape[1])
-        check_least(ridge=ridge)
-        check_whole(least=2, pictures=len(train))
+        check_at_least(ridge=ridge)
+        check_int(least=2, pictures=len(train))
         flat = train.flatten(1).double()  # (T, M)
         self.mean = flat.mean(dim=0)  # (M,)
         self.covariance = flat.T.cov() + ridge * torch.eye(flat.shape[1]).to(flat)  # (M, M)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from coursekit._base.checks import check_numbers, check_whole
+from coursekit._base.checks import check_int, check_numbers
 
 Encode = Callable[[int], Tensor]  # T -> (T, D)
 Score = Callable[[int], Tensor]  # T -> (..., T, T), rows are queries
@@ -26,7 +26,7 @@ def length_dependence(encode: Encode, length: int) -> float:
     change is divided by the size of a row. A scheme that cannot be asked for 2·length places is
     asked twice for `length`.
     """
-    check_whole(length=length)
+    check_int(length=length)
     short = _rows(encode, length)
     try:
         long = _rows(encode, 2 * length)[:length]
@@ -40,7 +40,7 @@ def closest_pair(encode: Encode, length: int) -> float:
 
     0 means that two places cannot be told apart.
     """
-    check_whole(2, length=length)
+    check_int(2, length=length)
     rows = _rows(encode, length).double()
     gaps = torch.cdist(rows, rows, compute_mode="donot_use_mm_for_euclid_dist")  # (T, T)
     gaps.fill_diagonal_(math.inf)
@@ -54,7 +54,7 @@ def growth(encode: Encode, length: int, *, times: int, bias: bool = False) -> fl
     scheme that has no row there. With `bias` the rows are added to scores, where only a rise does
     harm (a bias towards −∞ merely forgets): the largest numbers are compared, 1 + rise / size.
     """
-    check_whole(length=length, times=times)
+    check_int(length=length, times=times)
     near = _rows(encode, length)
     try:
         far = _rows(encode, times * length)
@@ -76,7 +76,7 @@ def shift_residual(encode: Encode, length: int, delta: int, *, seed: int = 0) ->
     places of the fit would flatter every encoding, for a map with D² numbers can learn T rows by
     heart.
     """
-    check_whole(length=length, delta=delta)
+    check_int(length=length, delta=delta)
     rows = _rows(encode, length).double()
     before = torch.cat([rows, torch.ones(length, 1, dtype=rows.dtype)], dim=1)[:-delta]
     after = rows[delta:]  # (T − delta, D)
@@ -95,7 +95,7 @@ def shift_dependence(score: Score, length: int, shift: int) -> float:
     The largest change is divided by the spread of the scores; 0 means that a score depends on
     i − j alone.
     """
-    check_whole(length=length, shift=shift)
+    check_int(length=length, shift=shift)
     if not shift < length:
         raise ValueError(f"shift must lie between 0 and the length {length}, found {shift}")
     scores = score(length)

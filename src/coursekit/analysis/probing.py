@@ -13,11 +13,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from coursekit._base.checks import (
+    check_at_least,
+    check_int,
     check_labels,
-    check_least,
     check_numbers,
     check_tensor,
-    check_whole,
 )
 
 
@@ -50,8 +50,8 @@ def linear_probe(
     out.
     """
     check_tensor(features, "features")
-    check_whole(classes=classes, steps=steps)
-    check_least(decay=decay)
+    check_int(classes=classes, steps=steps)
+    check_at_least(decay=decay)
     check_labels(labels, classes, "labels")
     if features.ndim != 2 or labels.shape != features.shape[:1] or 0 in features.shape:
         raise ValueError(

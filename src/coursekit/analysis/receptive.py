@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from coursekit._base.checks import check_images, check_least, check_whole
+from coursekit._base.checks import check_at_least, check_images, check_int
 
 
 class Convolution(NamedTuple):
@@ -39,7 +39,7 @@ def receptive_field(layers: Sequence[Convolution | tuple[int, ...]]) -> Reach:
     size, jump = 1, 1
     for number, layer in enumerate(layers):
         layer = Convolution(*layer)
-        check_whole(**{f"layers[{number}].{name}": n for name, n in layer._asdict().items()})
+        check_int(**{f"layers[{number}].{name}": n for name, n in layer._asdict().items()})
         size += (layer.kernel - 1) * layer.dilation * jump
         jump *= layer.stride
     return Reach(size, jump)
@@ -58,7 +58,7 @@ def depends_on(
         raise ValueError(f"x must be (batch, channels, rows, columns), found {_shape(x)}")
     check_images(x, x.shape[1], "x")
     x = x.detach().requires_grad_()
-    check_least(eps=eps)
+    check_at_least(eps=eps)
     row, column = place
     y = model(x)
     if y.ndim != 4 or not (-y.shape[2] <= row < y.shape[2] and -y.shape[3] <= column < y.shape[3]):

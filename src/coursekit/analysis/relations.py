@@ -21,7 +21,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from coursekit._base.checks import check_numbers, check_tensor, check_whole
+from coursekit._base.checks import check_int, check_numbers, check_tensor
 from coursekit.analysis.capture import capture
 from coursekit.data.relations import Related
 from coursekit.models.bert import Bert, BertConfig
@@ -88,7 +88,7 @@ def relation_hits(
 
     The mean over the first axis is the accuracy of every head.
     """
-    check_whole(batch=batch, sentences=len(sentences))
+    check_int(batch=batch, sentences=len(sentences))
     if model.training:
         raise ValueError("the model must be in eval mode, found training mode: dropout hides words")
     hits = []
@@ -146,7 +146,7 @@ def relation_rows(
     Layers and heads count from 1 here, as in the paper: 8-11 is head 11 of layer 8. Of several
     `untrained` encoders each chooses its own best head, and their mean is shown.
     """
-    check_whole(untrained=len(untrained))
+    check_int(untrained=len(untrained))
     rows: list[list[str | float]] = []
     for choose, judge in parts:
         found = []

@@ -16,13 +16,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._base.checks import check_least, check_numbers, check_tensor, check_whole
+from coursekit._base.checks import check_at_least, check_int, check_numbers, check_tensor
 
 
 def patch_distances(grid: tuple[int, int], patch: int) -> Tensor:
     """(N, N): how many pixels the middles of two patches lie apart."""
     rows, columns = grid
-    check_whole(rows=rows, columns=columns, patch=patch)
+    check_int(rows=rows, columns=columns, patch=patch)
     row = torch.arange(rows).repeat_interleave(columns)  # (N,)
     column = torch.arange(columns).repeat(rows)  # (N,)
     places = patch * torch.stack([row, column], dim=-1).double()  # (N, 2)
@@ -39,7 +39,7 @@ def attention_distance(
     attention, then the mean over patches and pictures. Prefix tokens stand nowhere: their rows and
     columns are left out, and what a patch gives to the patches is brought back to a sum of 1.
     """
-    check_whole(least=0, prefix=prefix)
+    check_int(least=0, prefix=prefix)
     apart = patch_distances(grid, patch)  # (N, N)
     T = prefix + len(apart)
     check_tensor(weights, "weights")
@@ -91,7 +91,7 @@ def principal_filters(weight: Tensor, count: int) -> Components:
             f"filters must have shape (width, channels, P, P), found {tuple(weight.shape)}"
         )
     most = min(len(weight), weight[0].numel())
-    check_whole(count=count)
+    check_int(count=count)
     check_numbers(weight, "weight", finite=True)
     if count > most:
         raise ValueError(f"there are {most} components at most, found count={count}")
@@ -144,7 +144,7 @@ def ridge(features: Tensor, targets: Tensor, strength: float) -> Readout:
     """
     check_tensor(features, "features")
     check_tensor(targets, "targets")
-    check_least(strength=strength)
+    check_at_least(strength=strength)
     if features.ndim != 2 or targets.ndim != 2 or len(features) != len(targets):
         raise ValueError(
             "features (N, D) and targets (N, K) must have one row for each example, "
@@ -169,7 +169,7 @@ def few_shot(features: Tensor, labels: Tensor, *, classes: int, strength: float)
 
     The targets are +1 for the right class and −1 for each other one.
     """
-    check_whole(classes=classes)
+    check_int(classes=classes)
     if labels.ndim != 1 or labels.dtype != torch.int64 or len(labels) != len(features):
         raise ValueError(
             f"labels must be ({len(features)},) of int64, "

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from coursekit._base.checks import check_numbers, check_share
+from coursekit._base.checks import check_fraction, check_numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +131,7 @@ def non_maximum_suppression(boxes: Tensor, scores: Tensor, threshold: float = 0.
             f"there must be one score for each box, found {tuple(scores.shape)} "
             f"scores and {tuple(boxes.shape)} boxes"
         )
-    check_share(threshold=threshold)
+    check_fraction(threshold=threshold)
     check_numbers(scores, "scores")
     order = scores.argsort(descending=True, stable=True)  # (n,)
     overlap = iou(boxes[:, None], boxes)  # (n, n)

@@ -18,11 +18,11 @@ import torch
 from torch import Tensor
 
 from coursekit._base.checks import (
+    check_at_least,
+    check_fraction,
     check_images,
-    check_least,
+    check_int,
     check_positive,
-    check_share,
-    check_whole,
 )
 
 Random = torch.Generator | None
@@ -40,7 +40,7 @@ class Mixed(NamedTuple):
 def random_flip(images: Tensor, *, share: float = 0.5, generator: Random = None) -> Tensor:
     """images (B, C, H, W) -> the same, each turned left to right with probability `share`."""
     _check(images)
-    check_share(share=share)
+    check_fraction(share=share)
     turned = torch.rand(len(images), generator=generator) < share  # (B,)
     return images.flip(3).where(turned.to(images.device)[:, None, None, None], images)
 
@@ -53,7 +53,7 @@ def random_shift(
     What moves in from outside has the value `fill`.
     """
     _check(images)
-    check_whole(least=0, most=most)
+    check_int(least=0, most=most)
     B, _, H, W = images.shape
     moves = torch.randint(-most, most + 1, (2, B), generator=generator)  # down, to the right
     for axis, (size, move) in enumerate(zip((H, W), moves.to(images.device)), start=2):
@@ -79,7 +79,7 @@ def random_erase(
     between `aspect` and 1/`aspect`. What would stick out of the picture is cut off.
     """
     _check(images)
-    check_share(share=share, smallest=area[0], largest=area[1])
+    check_fraction(share=share, smallest=area[0], largest=area[1])
     check_positive(aspect=aspect)
     if not (area[0] <= area[1] and aspect <= 1):
         raise ValueError(
@@ -171,4 +171,4 @@ def _check(images: Tensor, targets: Tensor | None = None) -> None:
         raise TypeError(
             f"targets must be shares, as `one_hot(labels).float()`, found {targets.dtype}"
         )
-    check_least(smallest_share=float(targets.min()) if targets.numel() else 0.0)
+    check_at_least(smallest_share=float(targets.min()) if targets.numel() else 0.0)

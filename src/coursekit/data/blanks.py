@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from coursekit._base.checks import check_whole
+from coursekit._base.checks import check_int
 from coursekit.data.cards import Card
 from coursekit.data.verses import CARD as VERSES
 from coursekit.data.verses import verses
@@ -59,7 +59,7 @@ def blanks(split: str = "train", *, longest: int = 200) -> list[Blank]:
     names, at least, that the verse does not show stand in the passage once as well: so neither
     counting nor crossing out leaves one alone. A verse may ask several times.
     """
-    check_whole(longest=longest)
+    check_int(longest=longest)
     found, names = [], _names()
     for pair in verses(split, longest=None):
         context = _passage(pair.key)

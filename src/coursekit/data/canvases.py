@@ -11,7 +11,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from coursekit._base.checks import check_tensor, check_whole
+from coursekit._base.checks import check_int, check_tensor
 from coursekit.data.digits import CARD
 from coursekit.data.images import Images
 
@@ -33,8 +33,8 @@ def paint_canvases(
     All kinds are equally frequent. Left and right are drawn independently among the pictures of
     the kind; with `same=False` the right end has a kind of its own, so that only chance agrees.
     """
-    check_whole(count=count)
-    check_whole(least=0, gap=gap)
+    check_int(count=count)
+    check_int(least=0, gap=gap)
     by_kind = [(pictures.labels == kind).nonzero()[:, 0] for kind in range(len(pictures.names))]
     if not all(map(len, by_kind)):
         empty = [name for name, some in zip(pictures.names, by_kind, strict=True) if not len(some)]

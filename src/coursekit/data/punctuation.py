@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from coursekit._base.checks import check_choice, check_whole
+from coursekit._base.checks import check_choice, check_int
 from coursekit.data.cards import Card
 from coursekit.data.speeches import speeches
 from coursekit.data.verses import CARD as VERSES
@@ -56,7 +56,7 @@ def punctuation(split: str = "train", *, texts: str = "verses", longest: int = 4
     left over is kept if it has two words, since the last word of a piece is never asked.
     """
     check_choice(TEXTS, texts=texts)
-    check_whole(least=2, longest=longest)
+    check_int(least=2, longest=longest)
     found = []
     for text in TEXTS[texts](split):
         whole = tagged(text)

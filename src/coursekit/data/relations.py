@@ -14,7 +14,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coursekit._base.checks import check_choice, check_whole
+from coursekit._base.checks import check_choice, check_int
 
 
 def listed(words: str) -> list[str]:
@@ -120,7 +120,7 @@ def related_words(relation: str, part: str, count: int = 200, *, seed: int = 0) 
     """Return `count` different sentences with one marked pair each, always the same ones."""
     check_choice(TEMPLATES, relation=relation)
     check_choice(PARTS, part=part)
-    check_whole(count=count)
+    check_int(count=count)
     draw = Draw(part, random.Random(f"{relation} {part} {seed}"))
     found: dict[Related, None] = {}  # a set that keeps the order
     while len(found) < count:

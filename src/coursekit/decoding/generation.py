@@ -18,7 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._base.checks import check_ids, check_least, check_positive, check_whole
+from coursekit._base.checks import check_at_least, check_ids, check_int, check_positive
 from coursekit.cache import StackCache
 from coursekit.decoding.fast_step import QuickStack
 from coursekit.decoding.sampling import check_scores, greedy, keep_top_k, keep_top_p, sample  # noqa: F401
@@ -110,7 +110,7 @@ def left_pad(
     if pad is None:
         raise ValueError(f"prompts of different lengths {lengths} need a pad token")
     gaps = [longest - length for length in lengths]
-    check_whole(SMALLEST, pad=pad)
+    check_int(SMALLEST, pad=pad)
     rows = [[pad] * gap + list(prompt) for gap, prompt in zip(gaps, prompts)]
     keep = torch.arange(longest) >= torch.tensor(gaps)[:, None]
     return torch.tensor(rows), keep  # (B, T), (B, T)
@@ -220,8 +220,8 @@ def beam_search(
     `early_stopping` True, False and "never").
     """
     longest, ends, fill = _check(tokens, state, longest, end, pad)  # (B,), (E,)
-    check_whole(beams=beams)
-    check_least(-math.inf, alpha=alpha)
+    check_int(beams=beams)
+    check_at_least(-math.inf, alpha=alpha)
     if stop not in get_args(Stop):
         raise ValueError(f"stop must be one of {', '.join(get_args(Stop))}, found {stop!r}")
     B, K, L, device = len(tokens), beams, int(longest.max()), tokens.device
@@ -300,7 +300,7 @@ def _check(
     if keep is not None and not keep[:, -1].all():
         raise ValueError("the padding of a prompt must stand on the left, before its text")
     if not isinstance(longest, (Tensor, list, tuple)):
-        check_whole(longest=longest)
+        check_int(longest=longest)
     longest = torch.as_tensor(longest, device=tokens.device)
     whole = longest.dtype in (torch.int64, torch.int32)
     if not whole or longest.ndim > 1 or (longest.ndim and len(longest) != B):
@@ -321,13 +321,13 @@ def _check(
     if end is not None and not ends:
         raise ValueError("end must be a token id or several, found an empty list")
     for number in ends:
-        check_whole(0, end=number)
+        check_int(0, end=number)
     ragged = end is not None or bool((longest != longest[0]).any())
     fill = ends[0] if pad is None and ends else pad
     if fill is None and ragged:
         raise ValueError("rows of different lengths need a pad token, found pad=None")
     fill = 0 if fill is None else fill
-    check_whole(SMALLEST, pad=fill)
+    check_int(SMALLEST, pad=fill)
     ends = torch.tensor(ends, dtype=torch.long, device=tokens.device)
     return longest, ends, fill
 

@@ -11,7 +11,7 @@ import math
 import torch
 from torch import Tensor
 
-from coursekit._base.checks import check_number, check_positive, check_tensor, check_whole
+from coursekit._base.checks import check_int, check_number, check_positive, check_tensor
 
 
 def greedy(logits: Tensor) -> Tensor:
@@ -49,7 +49,7 @@ def sample(
 def keep_top_k(logits: Tensor, k: int) -> Tensor:
     """Logits (B, V) -> the same with −∞ for all but the `k` likeliest tokens (Fan et al., 2018)."""
     _check_logits(logits)
-    check_whole(top_k=k)
+    check_int(top_k=k)
     best, index = logits.topk(min(k, logits.shape[-1]), dim=-1)  # (B, k)
     return torch.full_like(logits, -torch.inf).scatter(-1, index, best)  # (B, V)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from coursekit._base.checks import check_whole
+from coursekit._base.checks import check_int
 from coursekit.figures import COLOURS, WIDTH, new_figure
 from coursekit.figures.curves import legend_below, name_lines
 from coursekit.figures.diagram import box, canvas, line
@@ -91,8 +91,8 @@ def who_may_see(length: int, place: int, *, layers: int = 2) -> Figure:
     """
     from matplotlib.lines import Line2D
 
-    check_whole(2, length=length)
-    check_whole(1, layers=layers)
+    check_int(2, length=length)
+    check_int(1, layers=layers)
     if not 0 <= place < length:
         raise ValueError(f"place must lie between 0 and {length - 1}, found {place}")
     left, here = causal(length), torch.arange(length) == place

@@ -20,7 +20,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_ids, check_least, check_share, check_whole, readable
+from coursekit._base.checks import (
+    check_config,
+    readable,
+)
 from coursekit.blocks import Stack
 from coursekit.models.embedding import WordEmbedding
 from coursekit.models.encoder_decoder import EncoderDecoder
@@ -51,22 +54,7 @@ class BartConfig:
     end: int = 2
 
     def __post_init__(self) -> None:
-        check_whole(
-            vocabulary=self.vocabulary,
-            width=self.width,
-            depth=self.depth,
-            decoder_depth=self.depth_of_decoder,
-            heads=self.heads,
-            hidden=self.hidden,
-            positions=self.positions,
-        )
-        check_share(
-            dropout=self.dropout,
-            attention_dropout=self.attention_dropout,
-            hidden_dropout=self.hidden_dropout,
-        )
-        check_least(eps=self.eps)
-        check_ids(self.vocabulary, pad=self.pad, start=self.start, end=self.end)
+        check_config(self, ids=("pad", "start", "end"))
         if self.start == self.pad:
             raise ValueError(f"start and pad must be different ids, found {self.pad} for both")
 

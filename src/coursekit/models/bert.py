@@ -20,13 +20,11 @@ from torch import Tensor, nn
 
 from coursekit._base.checks import (
     check_choice,
-    check_ids,
+    check_config,
+    check_int,
     check_keep,
-    check_least,
-    check_share,
     check_tensor,
     check_tokens,
-    check_whole,
     readable,
 )
 from coursekit.activations import ACTIVATIONS
@@ -57,23 +55,8 @@ class BertConfig:
     pooler: bool = True  # the layer on [CLS] that next-sentence training made
 
     def __post_init__(self) -> None:
-        check_whole(
-            vocabulary=self.vocabulary,
-            width=self.width,
-            depth=self.depth,
-            heads=self.heads,
-            hidden=self.hidden,
-            segments=self.segments,
-            positions=self.positions,
-        )
-        check_share(
-            dropout=self.dropout,
-            attention_dropout=self.attention_dropout,
-            head_dropout=self.dropout_of_head,
-        )
-        check_least(eps=self.eps)
-        check_ids(self.vocabulary, pad=self.pad)
-        check_whole(longest=self.longest)
+        check_config(self, ids=("pad",))
+        check_int(longest=self.longest)
         check_choice(get_args(Activation), activation=self.activation)
 
     @classmethod

@@ -17,7 +17,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_choice, check_tensor, check_under, check_whole
+from coursekit._base.checks import check_choice, check_int, check_tensor, check_under
 from coursekit.models.bert import Bert, BertConfig, initialise
 from coursekit.models.spans import Span, SpanLogits, best_span  # noqa: F401  had their home here
 
@@ -221,4 +221,4 @@ class BertFeatures(nn.Module):
 
 def _check_head(bert: Bert, classes: int) -> None:
     check_under(bert, Bert)
-    check_whole(classes=classes)
+    check_int(classes=classes)

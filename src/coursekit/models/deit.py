@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Self
 import torch
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_whole
+from coursekit._base.checks import check_int
 from coursekit.models.patches import PatchEmbedding
 from coursekit.models.vit import ViT, ViTConfig
 
@@ -30,7 +30,7 @@ class DeiTConfig(ViTConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_whole(classes=self.classes)
+        check_int(classes=self.classes)
         if self.pool != "class" or self.representation:
             raise ValueError(
                 "the heads of a DeiT read the two tokens directly: pool must be 'class' and "

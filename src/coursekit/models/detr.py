@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self
 
 import torch
 import torch.nn.functional as F
@@ -26,13 +26,10 @@ from torch import Tensor, nn
 from torch.utils._pytree import register_pytree_node
 
 from coursekit._base.checks import (
-    check_choice,
+    check_config,
     check_images,
-    check_least,
     check_numbers,
-    check_share,
     check_tensor,
-    check_whole,
     readable,
 )
 from coursekit.blocks import Stack
@@ -68,19 +65,7 @@ class DETRConfig:
     eps: float = 1e-5
 
     def __post_init__(self) -> None:
-        check_whole(
-            classes=self.classes, queries=self.queries, channels=self.channels, width=self.width,
-            heads=self.heads, hidden=self.hidden, encoder_depth=self.encoder_depth,
-            decoder_depth=self.decoder_depth,
-        )  # fmt: skip
-        check_share(
-            dropout=self.dropout,
-            attention_dropout=self.attention_dropout,
-            hidden_dropout=self.hidden_dropout,
-        )
-        check_least(eps=self.eps)
-        check_choice(("post", "pre"), norm=self.norm)
-        check_choice(get_args(Places), places=self.places)
+        check_config(self)
         if self.width % 4 or self.width % self.heads:
             raise ValueError(
                 "4 (sine and cosine of rows and columns) and the number of heads must divide the "

@@ -13,19 +13,15 @@ Shapes: B batch, T length, S length with the past, D width, V vocabulary.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from torch import Tensor, nn
 
 from coursekit import masks
 from coursekit._base.checks import (
-    check_choice,
+    check_config,
     check_keep,
-    check_least,
-    check_positive,
-    check_share,
     check_tokens,
-    check_whole,
 )
 from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import Stack
@@ -66,27 +62,7 @@ class GPTConfig:
     eps: float = 1e-5
 
     def __post_init__(self) -> None:
-        check_whole(
-            vocabulary=self.vocabulary,
-            width=self.width,
-            depth=self.depth,
-            heads=self.heads,
-            kv_heads=1 if self.kv_heads is None else self.kv_heads,
-            head_width=1 if self.head_width is None else self.head_width,
-            hidden=1 if self.hidden is None else self.hidden,
-            positions=self.positions,
-            window=1 if self.window is None else self.window,
-        )
-        check_share(
-            dropout=self.dropout,
-            attention_dropout=self.attention_dropout,
-            embedding_dropout=self.embedding_dropout,
-        )
-        check_least(eps=self.eps)
-        check_positive(rotary_base=self.rotary_base)
-        if self.norm not in ("pre", "post"):
-            raise ValueError(f"norm must be pre or post, found {self.norm!r}")
-        check_choice(get_args(Activation), activation=self.activation)
+        check_config(self, positive=("rotary_base",))
 
     @classmethod
     def gpt1(cls) -> GPTConfig:

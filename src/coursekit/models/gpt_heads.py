@@ -26,7 +26,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_share, check_tensor, check_under, check_whole, readable
+from coursekit._base.checks import check_fraction, check_int, check_shape, check_under, readable
 from coursekit.models.gpt import GPT
 
 Ids = Sequence[int]
@@ -42,7 +42,7 @@ class Marks:
     pad: int
 
     def __post_init__(self) -> None:
-        check_whole(least=0, **dataclasses.asdict(self))
+        check_int(least=0, **dataclasses.asdict(self))
         if self.extract in (self.start, self.delimiter, self.pad):
             raise ValueError(f"the extract token must differ from the other three, found {self}")
 
@@ -91,7 +91,7 @@ def collate(examples: Sequence[Ids] | Sequence[Sequence[Ids]], marks: Marks) -> 
 
 def add_tokens(gpt: GPT, count: int) -> GPT:
     """Return the model with `count` more tokens at the end of its vocabulary, drawn anew."""
-    check_whole(count=count)
+    check_int(count=count)
     config = dataclasses.replace(gpt.config, vocabulary=gpt.config.vocabulary + count)
     weight, state = gpt.tokens.weight, gpt.state_dict()
     grown = GPT(config).to(device=weight.device, dtype=weight.dtype)
@@ -114,9 +114,9 @@ class Head(nn.Module):
     ) -> None:
         super().__init__()
         check_under(gpt, GPT)
-        check_whole(outputs=outputs)
-        check_share(dropout=dropout)
-        check_whole(least=0, extract=extract)
+        check_int(outputs=outputs)
+        check_fraction(dropout=dropout)
+        check_int(least=0, extract=extract)
         if extract >= gpt.config.vocabulary:
             raise ValueError(
                 f"the extract token must lie within the vocabulary of {gpt.config.vocabulary}, "
@@ -169,7 +169,7 @@ class GPTClassifier(Head):
 
     def score(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """tokens (B, T) -> scores (B, C) and vectors (B, T, D)."""
-        _check_axes(tokens, "(batch, length)", 2)
+        check_shape(tokens, "tokens", "batch, length")
         x, last = self.read(tokens)  # (B, T, D), (B, D)
         return self.output(last), x
 
@@ -179,7 +179,7 @@ class GPTSimilarity(Head):
 
     def score(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """tokens (B, 2, T) -> scores (B, C) and vectors (B, 2, T, D)."""
-        _check_axes(tokens, "(batch, 2, length)", 3, 2)
+        check_shape(tokens, "tokens", "batch, 2, length")
         x, last = self.read(tokens.flatten(0, 1))  # (B·2, T, D), (B·2, D)
         both = last.unflatten(0, (-1, 2)).sum(dim=1)  # (B, D)
         return self.output(both), x.unflatten(0, (-1, 2))
@@ -193,14 +193,8 @@ class GPTMultipleChoice(Head):
 
     def score(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """tokens (B, N, T) -> scores (B, N) and vectors (B, N, T, D)."""
-        _check_axes(tokens, "(batch, answers, length)", 3)
+        check_shape(tokens, "tokens", "batch, answers, length")
         N = tokens.shape[1]
         x, last = self.read(tokens.flatten(0, 1))  # (B·N, T, D), (B·N, D)
         scores = self.output(last).view(-1, N)  # (B, N)
         return scores, x.unflatten(0, (-1, N))
-
-
-def _check_axes(tokens: Tensor, shape: str, axes: int, second: int | None = None) -> None:
-    check_tensor(tokens, "tokens")
-    if tokens.ndim != axes or (second is not None and tokens.shape[1] != second):
-        raise ValueError(f"tokens must have shape {shape}, found {tuple(tokens.shape)}")

@@ -19,7 +19,12 @@ from typing import Any, NamedTuple, Self
 import torch
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_numbers, check_share, check_tensor, check_whole
+from coursekit._base.checks import (
+    check_config,
+    check_fraction,
+    check_numbers,
+    check_tensor,
+)
 from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import Stack
 from coursekit.models.patches import Grid, GridPositions, grid_of, patchify, unpatchify
@@ -42,20 +47,13 @@ class MAEConfig:
     normalise: bool = True  # predict pixels normalised within their patch (§3, last paragraph)
 
     def __post_init__(self) -> None:
+        if isinstance(self.encoder, Mapping):  # as a file says it
+            object.__setattr__(self, "encoder", ViTConfig(**self.encoder))
         encoder = self.encoder
-        if isinstance(encoder, Mapping):  # as a file says it
-            encoder = ViTConfig(**encoder)
-            object.__setattr__(self, "encoder", encoder)
         if not isinstance(encoder, ViTConfig):
             raise TypeError(f"encoder must be a ViTConfig, found {type(encoder).__name__}")
-        check_whole(
-            decoder_width=self.decoder_width,
-            decoder_depth=self.decoder_depth,
-            decoder_heads=self.decoder_heads,
-            decoder_hidden=self.decoder_hidden,
-        )
-        check_share(mask_ratio=self.mask_ratio)
-        if self.mask_ratio == 1:
+        check_config(self)
+        if not self.mask_ratio < 1:
             raise ValueError(f"mask_ratio must lie in [0, 1), found {self.mask_ratio}")
         if encoder.classes or not encoder.class_token or encoder.backbone_channels:
             raise ValueError(
@@ -101,7 +99,7 @@ class Painting(NamedTuple):
 def random_masking(noise: Tensor, ratio: float) -> Masking:
     """noise (B, N) -> which patches to hide: the smallest numbers stay, a share of 1 − `ratio`."""
     check_numbers(noise, "noise")
-    check_share(mask_ratio=ratio)
+    check_fraction(mask_ratio=ratio)
     if noise.ndim != 2:
         raise ValueError(f"noise must have shape (batch, patches), found {tuple(noise.shape)}")
     N = noise.shape[1]

@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_choice, check_images, check_tensor, check_whole
+from coursekit._base.checks import check_choice, check_images, check_int, check_tensor
 from coursekit.blocks import Stack
 from coursekit.positions import WindowBias, sine_2d, window_bias
 
@@ -25,7 +25,7 @@ Kind = Literal["1d", "2d", "sine", "none"]
 
 def grid_of(height: int, columns: int, patch: int) -> Grid:
     """Return how many patches an image of `height` × `columns` pixels has in each direction."""
-    check_whole(patch=patch)
+    check_int(patch=patch)
     if height % patch or columns % patch:
         raise ValueError(f"patches of {patch} must divide the image, found {height}×{columns}")
     return height // patch, columns // patch
@@ -66,7 +66,7 @@ class PatchEmbedding(nn.Module):
 
     def __init__(self, *, patch: int, channels: int, width: int) -> None:
         super().__init__()
-        check_whole(patch=patch, channels=channels, width=width)
+        check_int(patch=patch, channels=channels, width=width)
         self.patch, self.channels = patch, channels
         self.weight = nn.Parameter(torch.empty(width, channels, patch, patch))  # (D, C, P, P)
         self.bias = nn.Parameter(torch.zeros(width))
@@ -227,7 +227,7 @@ class ConvolutionalStem(nn.Module):
 
     def __init__(self, *, channels: int, width: int, stride: int) -> None:
         super().__init__()
-        check_whole(channels=channels, width=width, stride=stride)
+        check_int(channels=channels, width=width, stride=stride)
         steps = int(math.log2(stride)) if stride > 1 else 0
         if steps == 0 or 2**steps != stride or width % 2 ** (steps - 1):
             raise ValueError(

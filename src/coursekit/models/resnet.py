@@ -12,12 +12,16 @@ Shapes: B batch, D channels, R rows and C columns of a map, V classes.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_choice, check_images, check_stages, check_whole
+from coursekit._base.checks import (
+    check_config,
+    check_images,
+    check_int,
+)
 from coursekit.models.frozen_norm import FrozenBatchNorm2d
 
 Kind = Literal["basic", "bottleneck"]
@@ -37,10 +41,8 @@ class ResNetConfig:
     classes: int = 1000  # 0 leaves the head out, and the model returns its last map
 
     def __post_init__(self) -> None:
-        check_choice(get_args(Kind), block=self.block)
-        check_stages(depths=self.depths)
-        check_whole(channels=self.channels, width=self.width, stages=len(self.depths))
-        check_whole(least=0, classes=self.classes)
+        check_config(self, zero=("classes",))
+        check_int(stages=len(self.depths))
         if self.dilation and self.block == "basic":
             raise ValueError("dilation is for bottleneck blocks (ResNet-50 and deeper)")
 

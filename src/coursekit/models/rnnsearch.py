@@ -17,7 +17,7 @@ V target vocabulary.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -25,11 +25,10 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from coursekit import masks
 from coursekit._base.checks import (
-    check_choice,
+    check_config,
+    check_int,
     check_numbers,
-    check_share,
     check_tokens,
-    check_whole,
     readable,
 )
 from coursekit.attention import attention_weights
@@ -55,17 +54,7 @@ class RNNSearchConfig:
     end: int = 2
 
     def __post_init__(self) -> None:
-        check_whole(
-            source_vocabulary=self.source_vocabulary,
-            target_vocabulary=self.target_vocabulary,
-            embedding=self.embedding,
-            hidden=self.hidden,
-            alignment=self.alignment,
-            readout=self.readout,
-        )
-        check_share(dropout=self.dropout)
-        check_whole(least=-torch.inf, pad=self.pad, start=self.start, end=self.end)
-        check_choice(get_args(Kernel), kernel=self.kernel)
+        check_config(self, zero=("pad", "start", "end"))
         special = (self.pad, self.start, self.end)
         smallest = min(self.source_vocabulary, self.target_vocabulary)
         if len(set(special)) < 3 or min(special) < 0 or max(special) >= smallest:
@@ -195,7 +184,7 @@ class RNNSearch(nn.Module):
         A row is finished after the end symbol, which is kept, and holds padding from there on.
         Call `eval()` first if dropout is on.
         """
-        check_whole(longest=longest)
+        check_int(longest=longest)
         encoded, state = self.encode(source)
         symbol = torch.full_like(source[:, 0], self.config.start)  # (B,)
         finished = torch.zeros_like(symbol, dtype=torch.bool)  # (B,)

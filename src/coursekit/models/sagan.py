@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from math import ceil
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 import torch.nn.functional as F
@@ -26,11 +26,11 @@ from torch import Tensor, nn
 from torch.nn.utils.parametrizations import spectral_norm as normalise_spectrally
 
 from coursekit._base.checks import (
-    check_choice,
+    check_config,
     check_dtype,
     check_images,
+    check_int,
     check_tensor,
-    check_whole,
 )
 from coursekit.attention import attention_weights, fused_attention
 from coursekit.kernels import dot
@@ -58,7 +58,7 @@ class SelfAttention2d(nn.Module):
     ) -> None:
         super().__init__()
         value_reduction = reduction if value_reduction is None else value_reduction
-        check_whole(channels=channels, reduction=reduction, value_reduction=value_reduction)
+        check_int(channels=channels, reduction=reduction, value_reduction=value_reduction)
         if channels % reduction or channels % value_reduction:
             raise ValueError(
                 "reduction and value_reduction must divide the channels, "
@@ -110,9 +110,7 @@ class GeneratorConfig:
     spectral_norm: bool = False
 
     def __post_init__(self) -> None:
-        check_whole(noise=self.noise, width=self.width)
-        check_choice(get_args(Middle), middle=self.middle)
-        check_choice(get_args(Noise), enters=self.enters)
+        check_config(self)
         if self.width % 8:
             raise ValueError(f"the attention needs a width divisible by 8, found {self.width}")
 
@@ -171,7 +169,7 @@ class Generator(nn.Module):
 
     def noise(self, count: int, *, generator: torch.Generator | None = None) -> Tensor:
         """Draw noise for `count` canvases, (B, E, Z) with two ends."""
-        check_whole(count=count)
+        check_int(count=count)
         device = self.paint.bias.device
         drawn = torch.randn(count, 2, self.config.noise, generator=generator)
         return drawn.to(device)  # (B, E, Z); drawn on the CPU, so a seed paints the same anywhere
@@ -224,7 +222,7 @@ class Discriminator(nn.Module):
 
     def __init__(self, *, width: int = 16, hidden: int = 128, spectral_norm: bool = True) -> None:
         super().__init__()
-        check_whole(width=width, hidden=hidden)
+        check_int(width=width, hidden=hidden)
 
         spectral = partial(_spectral, wanted=spectral_norm)
 

@@ -16,12 +16,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Literal, Self, get_args
+from typing import Literal, Self
 
 import torch
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_choice, check_ids, check_least, check_share, check_whole
+from coursekit._base.checks import (
+    check_choice,
+    check_config,
+)
 from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import Norm, Stack
 from coursekit.models.embedding import WordEmbedding
@@ -61,32 +64,12 @@ class Seq2SeqConfig:
     end: int = 2
 
     def __post_init__(self) -> None:
-        check_whole(
-            vocabulary=self.vocabulary,
-            source_vocabulary=self.vocabulary_of_source,
-            width=self.width,
-            depth=self.depth,
-            heads=self.heads,
-            hidden=self.hidden,
-        )
-        for name in ("head_width", "value_width", "positions"):
-            if getattr(self, name) is not None:
-                check_whole(**{name: getattr(self, name)})
-        check_share(
-            dropout=self.dropout,
-            attention_dropout=self.attention_dropout,
-            hidden_dropout=self.hidden_dropout,
-        )
-        check_least(eps=self.eps)
-        check_choice(get_args(Norm), norm=self.norm)
-        check_choice(get_args(Share), share=self.share)
-        check_choice(get_args(Activation), activation=self.activation)
+        check_config(self, ids=("pad", "start", "end"))
         if self.share == "all" and self.vocabulary_of_source != self.vocabulary:
             raise ValueError(
                 "one matrix for source and target needs one vocabulary, found "
                 f"{self.source_vocabulary} and {self.vocabulary}; share='target' has two matrices"
             )
-        check_ids(self.vocabulary, pad=self.pad, start=self.start, end=self.end)
 
     @property
     def vocabulary_of_source(self) -> int:

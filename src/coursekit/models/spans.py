@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._base.checks import check_numbers, check_whole
+from coursekit._base.checks import check_int, check_numbers
 
 
 class SpanLogits(NamedTuple):
@@ -47,7 +47,7 @@ def best_span(
         check_numbers(logits, name)
     T = start.shape[1]
     longest = T if longest is None else min(longest, T)
-    check_whole(longest=longest)
+    check_int(longest=longest)
     if allowed is not None:
         if allowed.shape != start.shape or allowed.dtype != torch.bool:
             raise ValueError(

@@ -27,12 +27,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from coursekit._base.checks import (
+    check_config,
     check_images,
-    check_least,
-    check_positive,
-    check_share,
-    check_stages,
-    check_whole,
+    check_int,
     readable,
 )
 from coursekit.blocks import FeedForward, Residual
@@ -64,21 +61,14 @@ class SwinConfig:
     classes: int = 1000  # 0 leaves the head out
 
     def __post_init__(self) -> None:
-        check_whole(patch=self.patch, channels=self.channels, width=self.width, window=self.window)
-        check_whole(least=0, classes=self.classes)
-        check_positive(mlp_ratio=self.mlp_ratio)
-        check_share(
-            dropout=self.dropout, attention_dropout=self.attention_dropout, drop_path=self.drop_path
-        )
-        check_least(eps=self.eps)
-        check_stages(depths=self.depths, heads=self.heads)
+        check_config(self, zero=("classes",), positive=("mlp_ratio",))
         if len(self.depths) != len(self.heads) or not self.depths:
             raise ValueError(
                 "depths and heads must have one number for each stage, "
                 f"found {self.depths} and {self.heads}"
             )
         height, columns = self.size
-        check_whole(height=height, columns=columns)
+        check_int(height=height, columns=columns)
 
     @property
     def size(self) -> tuple[int, int]:

@@ -16,11 +16,13 @@ Shapes: B batch, S source, T target, D width, H heads, V vocabulary.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self
 
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_choice, check_ids, check_least, check_share, check_whole
+from coursekit._base.checks import (
+    check_config,
+)
 from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import Stack
 from coursekit.models.embedding import WordEmbedding
@@ -54,21 +56,7 @@ class T5Config:
     end: int = 1
 
     def __post_init__(self) -> None:
-        check_whole(
-            vocabulary=self.vocabulary,
-            width=self.width,
-            depth=self.depth,
-            decoder_depth=self.depth_of_decoder,
-            heads=self.heads,
-            head_width=self.head_width,
-            hidden=self.hidden,
-            buckets=self.buckets,
-            max_distance=self.max_distance,
-        )
-        check_share(dropout=self.dropout)
-        check_least(eps=self.eps)
-        check_choice(get_args(Activation), activation=self.activation)
-        check_ids(self.vocabulary, pad=self.pad, start=self.start, end=self.end)
+        check_config(self, ids=("pad", "start", "end"))
 
     @property
     def depth_of_decoder(self) -> int:

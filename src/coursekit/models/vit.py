@@ -13,12 +13,16 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self
 
 import torch
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_choice, check_images, check_least, check_share, check_whole
+from coursekit._base.checks import (
+    check_config,
+    check_images,
+    check_int,
+)
 from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import FeedForward, Stack
 from coursekit.models.patches import (
@@ -63,23 +67,8 @@ class ViTConfig:
     eps: float = 1e-6
 
     def __post_init__(self) -> None:
-        check_whole(
-            patch=self.patch, channels=self.channels, width=self.width, depth=self.depth,
-            heads=self.heads, hidden=self.hidden, backbone_stride=self.backbone_stride,
-            height=self.size[0], columns=self.size[1],
-        )  # fmt: skip
-        check_whole(
-            least=0, classes=self.classes, representation=self.representation,
-            backbone_channels=self.backbone_channels,
-        )  # fmt: skip
-        check_share(
-            dropout=self.dropout, attention_dropout=self.attention_dropout, drop_path=self.drop_path
-        )
-        check_least(eps=self.eps)
-        check_choice(get_args(Positions), positions=self.positions)
-        check_choice(get_args(Told), told=self.told)
-        check_choice(get_args(Pool), pool=self.pool)
-        check_choice(get_args(Activation), activation=self.activation)
+        check_config(self, zero=("classes", "representation", "backbone_channels"))
+        check_int(height=self.size[0], columns=self.size[1])
         if self.pool == "class" and not self.class_token:
             raise ValueError("pool='class' reads the class token, but class_token is False")
         if self.told != "once" and self.positions in ("none", "relative"):

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from coursekit._base.checks import check_number, check_positive, check_tensor, check_whole
+from coursekit._base.checks import check_int, check_number, check_positive, check_tensor
 from coursekit.objectives.rows import pad_rows
 from coursekit.objectives.special_tokens import SpecialTokens
 
@@ -29,7 +29,7 @@ def token_masking(
     tokens: Tensor, *, mask: int, share: float = 0.15, generator: torch.Generator | None = None
 ) -> Tensor:
     """Replace `share` of the tokens (T,) by `mask`, each on its own: (T,)."""
-    check_whole(0, mask=mask)
+    check_int(0, mask=mask)
     chosen = _choose(tokens, share, generator)  # (T,)
     return tokens.masked_fill(chosen, mask)
 
@@ -56,7 +56,7 @@ def text_infilling(
     many tokens are missing, if any; a sentinel of T5 always stands for at least one.
     """
     _check_row(tokens)
-    check_whole(0, mask=mask)
+    check_int(0, mask=mask)
     check_positive(mean_span=mean_span)
     hidden = _count(tokens, share)
     spans = _poisson_lengths(hidden, mean_span, generator)  # (n,), sum = hidden

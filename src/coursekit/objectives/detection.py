@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._base.checks import check_least, check_positive
+from coursekit._base.checks import check_at_least, check_positive
 from coursekit.boxes.geometry import Objects, generalized_iou, to_corners
 from coursekit.objectives.matcher import HungarianMatcher, stack_targets
 
@@ -47,7 +47,7 @@ class DetectionLoss:
 
     def __post_init__(self) -> None:
         check_positive(no_object=self.no_object)
-        check_least(
+        check_at_least(
             class_weight=self.class_weight, l1_weight=self.l1_weight, giou_weight=self.giou_weight
         )
 
@@ -61,7 +61,7 @@ class DetectionLoss:
         several processes pass the mean of it over the processes as `count`.
         """
         count = sum(len(objects) for objects in targets) if count is None else count
-        check_least(count=count)
+        check_at_least(count=count)
         parts = self.parts(predicted, targets, max(count, 1))
         for index, layer in enumerate(predicted.earlier):
             for name, value in self.parts(layer, targets, max(count, 1)).items():

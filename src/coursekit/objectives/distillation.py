@@ -14,10 +14,10 @@ from torch import Tensor
 
 from coursekit._base.checks import (
     check_choice,
+    check_fraction,
     check_labels,
     check_numbers,
     check_positive,
-    check_share,
     check_tensor,
 )
 
@@ -63,7 +63,7 @@ def distillation(
     check_choice(("hard", "soft"), kind=kind)
     if weight is None:
         weight = 0.5 if kind == "hard" else 0.1
-    check_share(weight=weight)
+    check_fraction(weight=weight)
     _check(label_logits, teacher)
     check_labels(labels, label_logits.shape[-1], "labels")
     if labels.shape != label_logits.shape[:1]:

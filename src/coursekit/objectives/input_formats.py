@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 import torch
 
-from coursekit._base.checks import check_whole
+from coursekit._base.checks import check_int
 from coursekit.objectives.next_sentence import (
     Document,
     PairInput,
@@ -60,7 +60,7 @@ def full_sentences(
     long as they fit; where it goes on into the next document, one more [SEP] stands between the
     two. A sentence that no input can hold is cut (the paper does not say what it did).
     """
-    check_whole(max_length=max_length)
+    check_int(max_length=max_length)
     room = max_length - 2
     if room < 1:
         raise ValueError(f"max_length must be at least 3, [CLS] token [SEP], found {max_length}")

@@ -19,7 +19,7 @@ from collections.abc import Callable
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._base.checks import check_labels, check_number, check_tensor, check_whole, readable
+from coursekit._base.checks import check_int, check_labels, check_number, check_tensor, readable
 
 IGNORED = -100
 
@@ -27,7 +27,7 @@ IGNORED = -100
 def smoothed_targets(targets: Tensor, vocabulary: int, smoothing: float) -> Tensor:
     """Targets (...) -> the distribution (..., V) that the model should predict."""
     _check_smoothing(smoothing)
-    check_whole(vocabulary=vocabulary)
+    check_int(vocabulary=vocabulary)
     check_labels(targets, vocabulary)
     certain = F.one_hot(targets, vocabulary)  # (..., V)
     return (1 - smoothing) * certain + smoothing / vocabulary  # (..., V): each row sums to 1
@@ -83,7 +83,7 @@ def loss_on_tokens(
     """
     check_tensor(hidden, "hidden")
     check_tensor(targets, "targets")
-    check_whole(-(2**63), pad=pad)
+    check_int(-(2**63), pad=pad)
     if hidden.shape[:-1] != targets.shape:
         raise ValueError(
             f"hidden states {tuple(hidden.shape)} need targets of shape "
@@ -99,7 +99,7 @@ def lowest_loss(vocabulary: int, smoothing: float) -> float:
     It is 0 without smoothing. With ε = 0.1 and 37,000 tokens no model gets below 1.38.
     """
     _check_smoothing(smoothing)
-    check_whole(vocabulary=vocabulary)
+    check_int(vocabulary=vocabulary)
     rest = smoothing / vocabulary
     right = 1 - smoothing + rest
     return -right * math.log(right) - (vocabulary - 1) * (rest and rest * math.log(rest))
@@ -125,7 +125,7 @@ def _check_smoothing(smoothing: float) -> None:
 def _check(logits: Tensor, targets: Tensor, smoothing: float, pad: int | None) -> None:
     _check_smoothing(smoothing)
     if pad is not None:
-        check_whole(-(2**63), pad=pad)
+        check_int(-(2**63), pad=pad)
     check_tensor(logits, "logits")
     check_tensor(targets, "targets")
     if logits.ndim < 1 or logits.shape[:-1] != targets.shape:

@@ -18,11 +18,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from coursekit._base.checks import (
+    check_int,
     check_labels,
     check_number,
     check_tensor,
     check_tokens,
-    check_whole,
 )
 from coursekit.objectives.special_tokens import SpecialTokens
 
@@ -82,7 +82,7 @@ def mlm_mask(
     tokens) and lets whole words be chosen: their pieces share one coin, and each piece is then
     replaced on its own. With `at_least_one`, each row that has text gets a chosen token.
     """
-    check_whole(vocabulary=vocabulary)
+    check_int(vocabulary=vocabulary)
     check_tokens(tokens, vocabulary)
     check_number(rate=rate)
     if not 0 <= rate <= 1:

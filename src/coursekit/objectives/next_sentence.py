@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._base.checks import check_labels, check_tensor, check_whole
+from coursekit._base.checks import check_int, check_labels, check_tensor
 from coursekit.objectives.rows import pad_rows
 from coursekit.objectives.special_tokens import SpecialTokens
 
@@ -67,7 +67,7 @@ def nsp_pairs(
     sentence left alone: nothing follows it, and to pair it with a random B would tip the 50/50.
     """
     if room is not None:
-        check_whole(room=room)
+        check_int(room=room)
     _check_documents(documents)
     elsewhere = _Elsewhere(documents)
     pairs = []
@@ -91,7 +91,7 @@ def nsp_pairs(
 
 def truncate_pair(first: Sentence, second: Sentence, room: int) -> tuple[Sentence, Sentence]:
     """Cut both at the end to `room` tokens together, always from the longer, B when equal."""
-    check_whole(0, room=room)
+    check_int(0, room=room)
     if len(first) + len(second) <= room:
         return first, second
     kept = min(len(second), max(room // 2, room - len(first)))
@@ -108,7 +108,7 @@ def encode_pair(pair: SentencePair, special: SpecialTokens, *, max_length: int) 
 
 def pair_room(max_length: int) -> int:
     """Return how many tokens of text an input has room for beside [CLS] and two [SEP]."""
-    check_whole(max_length=max_length)
+    check_int(max_length=max_length)
     if max_length < 5:
         raise ValueError(
             "max_length must be at least 5, [CLS] A [SEP] B [SEP] with a token each, "

@@ -17,12 +17,12 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from coursekit._base.checks import (
+    check_int,
     check_labels,
     check_number,
     check_numbers,
     check_positive,
     check_tensor,
-    check_whole,
     readable,
 )
 
@@ -34,7 +34,7 @@ def answer_mask(prompt_lengths: Tensor, lengths: Tensor, size: int) -> Tensor:
     """
     check_tensor(prompt_lengths, "prompt_lengths")
     check_tensor(lengths, "lengths")
-    check_whole(0, size=size)
+    check_int(0, size=size)
     if prompt_lengths.ndim != 1 or prompt_lengths.shape != lengths.shape:
         raise ValueError(
             "prompt_lengths and lengths must have one shape (batch,), "

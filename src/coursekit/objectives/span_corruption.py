@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from coursekit._base.checks import check_number, check_positive, check_tensor, check_whole
+from coursekit._base.checks import check_int, check_number, check_positive, check_tensor
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,10 +37,10 @@ class SpanCorruption:
 
     def __post_init__(self) -> None:
         check_positive(mean_span=self.mean_span)
-        check_whole(sentinels=self.sentinels)
-        check_whole(0, first_sentinel=self.first_sentinel)
+        check_int(sentinels=self.sentinels)
+        check_int(0, first_sentinel=self.first_sentinel)
         if self.end is not None:
-            check_whole(0, end=self.end)
+            check_int(0, end=self.end)
         check_number(density=self.density)
         if not 0 < self.density < 1:
             raise ValueError(f"density must lie between 0 and 1, found {self.density}")
@@ -65,7 +65,7 @@ class SpanCorruption:
 
         At least one token is hidden and one is left, and text stands between any two spans.
         """
-        check_whole(-(2**63), length=length)
+        check_int(-(2**63), length=length)
         if length < 2:
             raise ValueError(f"a text needs at least 2 tokens to hide one, found {length}")
         hidden = min(max(round(length * self.density), 1), length - 1)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from coursekit._base.checks import check_whole
+from coursekit._base.checks import check_int
 
 POOL = 32  # so many batches are sorted by length together: more is less padding and less chance
 
@@ -37,18 +37,18 @@ class Batches:
         if not len(items):
             raise ValueError("batches need at least one item, found none")
         if not callable(size):
-            check_whole(size=size)
-        check_whole(0, seed=seed)
+            check_int(size=size)
+        check_int(0, seed=seed)
         self.items, self.collate, self.size, self.seed = items, collate, size, seed
         self.lengths = None if length is None else [length(item) for item in items]
 
     def from_step(self, first: int = 1) -> Iterator[tuple[int, list[int]]]:
         """Yield (step, indices of its items), beginning with step `first`."""
-        check_whole(first=first)
+        check_int(first=first)
         stream, step = self._stream(), 1
         while True:
             size = self.size(step) if callable(self.size) else self.size
-            check_whole(size=size)
+            check_int(size=size)
             for chosen in self._pool(stream, size, step):
                 if step >= first:
                     yield step, chosen

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_share, check_whole
+from coursekit._base.checks import check_fraction, check_int
 from coursekit.boxes.geometry import Objects, to_centres
 from coursekit.models.detr import Detections
 from coursekit.objectives.detection import DetectionLoss
@@ -65,7 +65,7 @@ def random_mirror(
     batch: Pictures, *, share: float = 0.5, generator: torch.Generator | None = None
 ) -> Pictures:
     """Turn each picture left to right with probability `share`, and its boxes with it."""
-    check_share(share=share)
+    check_fraction(share=share)
     turned = torch.rand(len(batch.counts), generator=generator) < share  # (B,)
     turned = turned.to(batch.images.device)
     images = batch.images.flip(3).where(turned[:, None, None, None], batch.images)
@@ -77,7 +77,7 @@ def random_mirror(
 
 def set_loss(objective: DetectionLoss, *, mirrored: float = 0.0) -> Loss:
     """Return the loss for `train`; a share of the pictures is turned left to right beforehand."""
-    check_share(mirrored=mirrored)
+    check_fraction(mirrored=mirrored)
 
     def loss(model: nn.Module, batch: Pictures) -> tuple[Tensor, int]:
         batch = random_mirror(batch, share=mirrored) if mirrored else batch
@@ -93,7 +93,7 @@ def detect(model: nn.Module, items: list[Item], *, batch: int = 100) -> list[Det
 
     Each `Detections` holds all pictures; the mode of the model is left as it was.
     """
-    check_whole(batch=batch)
+    check_int(batch=batch)
     was = model.training
     model.eval()
     device = next(model.parameters()).device

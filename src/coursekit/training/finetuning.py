@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from torch import nn
 
-from coursekit._base.checks import check_least, check_number, check_share, check_whole
+from coursekit._base.checks import check_at_least, check_fraction, check_int, check_number
 from coursekit.models.bert import Bert, initialise
 
 Model = TypeVar("Model", bound=nn.Module)
@@ -34,10 +34,10 @@ def layer_rates(
     With `weight_decay` there are two groups for a distance: matrices decay, biases and norms do
     not, as in BERT's program.
     """
-    check_least(lr=lr)
-    check_share(decay=decay)
+    check_at_least(lr=lr)
+    check_fraction(decay=decay)
     if weight_decay is not None:
-        check_least(weight_decay=weight_decay)
+        check_at_least(weight_decay=weight_decay)
     bert = encoder_of(model)
     depth = len(bert.encoder.blocks)
     distances = dict.fromkeys(model.parameters(), 0)
@@ -66,7 +66,7 @@ def fresh_top(model: Model, layers: int) -> Model:
     """
     bert = encoder_of(model)
     depth = len(bert.encoder.blocks)
-    check_whole(least=0, layers=layers)
+    check_int(least=0, layers=layers)
     if layers > depth:
         raise ValueError(f"layers must be at most {depth}, the blocks of this Bert, found {layers}")
     top = list(bert.encoder.blocks)[depth - layers :]
@@ -100,7 +100,7 @@ def expected_best(scores: Sequence[float], n: int, *, replacement: bool = True) 
     formula knows of runs better than those that were made.
     """
     check_number(**{f"scores[{run}]": score for run, score in enumerate(scores)})
-    check_whole(n=n)
+    check_int(n=n)
     runs = len(scores)
     if n > runs:
         raise ValueError(f"n must be at most the number of runs made, {runs}, found {n}")
@@ -144,7 +144,7 @@ def stop_early(curves: Sequence[Sequence[float]], looks: Collection[int]) -> Sur
             f"with {sorted(parts)} scores"
         )
     (length,) = parts
-    check_whole(**{f"looks[{number}]": look for number, look in enumerate(looks)})
+    check_int(**{f"looks[{number}]": look for number, look in enumerate(looks)})
     if any(look >= length for look in looks):
         raise ValueError(
             f"a look comes before the end, after 1 to {length - 1} parts, found {max(looks)}"

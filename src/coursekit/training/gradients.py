@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_least, check_positive, check_tensor
+from coursekit._base.checks import check_at_least, check_positive, check_tensor
 
 
 @torch.no_grad()
@@ -23,7 +23,7 @@ def clip_gradients(
     passed over. `torch.nn.utils.clip_grad_norm_`, which `train` uses, does the same.
     """
     check_positive(largest=largest)
-    check_least(eps=eps)
+    check_at_least(eps=eps)
     if isinstance(parameters, nn.Module):
         parameters = parameters.parameters()
     parameters = [parameters] if isinstance(parameters, Tensor) else list(parameters)

@@ -26,7 +26,7 @@ from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_
 from torch.optim import Optimizer
 
-from coursekit._base.checks import check_choice, check_positive, check_whole
+from coursekit._base.checks import check_choice, check_int, check_positive
 from coursekit._base.errors import CourseError
 from coursekit.training.batches import Batches
 from coursekit.training.checkpoint import Checkpoint
@@ -84,9 +84,9 @@ def train(
     they are used. `clip` is the largest norm that all gradients together may have. `precision` is
     that of the products, where the hardware has it.
     """
-    check_whole(steps=steps, pieces=pieces, every=every)
-    check_whole(patience=1 if patience is None else patience)
-    check_whole(0, keep=keep)
+    check_int(steps=steps, pieces=pieces, every=every)
+    check_int(patience=1 if patience is None else patience)
+    check_int(0, keep=keep)
     check_positive(clip=1 if clip is None else clip)
     check_choice(("no", "fp16", "bf16"), precision=precision)
     if not hasattr(batches, "from_step"):

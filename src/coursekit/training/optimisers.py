@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
-from coursekit._base.checks import check_least
+from coursekit._base.checks import check_at_least
 
 
 class AdamW(Optimizer):
@@ -38,7 +38,7 @@ class AdamW(Optimizer):
         eps: float = 1e-8,
         weight_decay: float = 0.01,
     ) -> None:
-        check_least(lr=lr, eps=eps, weight_decay=weight_decay)
+        check_at_least(lr=lr, eps=eps, weight_decay=weight_decay)
         if len(betas) != 2 or not all(0 <= beta < 1 for beta in betas):
             raise ValueError(f"betas must be at least 0 and below 1, found {betas}")
         defaults = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from coursekit._base.checks import check_numbers, check_share, check_whole
+from coursekit._base.checks import check_fraction, check_int, check_numbers
 from coursekit.training.loop import Loss
 
 Labelled = tuple[Tensor, Tensor]
@@ -34,7 +34,7 @@ def collate_pictures(rows: list[Labelled]) -> Labelled:
 
 def picture_loss(smoothing: float = 0.0) -> Loss:
     """Return the loss for `train`: cross-entropy, summed over a batch, and how many pictures."""
-    check_share(smoothing=smoothing)
+    check_fraction(smoothing=smoothing)
 
     def loss(model: nn.Module, batch: Labelled) -> tuple[Tensor, int]:
         pictures, labels = batch
@@ -48,7 +48,7 @@ def picture_loss(smoothing: float = 0.0) -> Loss:
 @torch.no_grad()
 def class_scores(model: nn.Module, pictures: Tensor, *, batch: int = 500) -> Tensor:
     """Pictures (N, C, R, L) -> scores (N, V), read in eval mode; the mode is left as it was."""
-    check_whole(batch=batch)
+    check_int(batch=batch)
     was = model.training
     model.eval()
     try:

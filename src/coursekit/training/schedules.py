@@ -13,14 +13,14 @@ from collections.abc import Callable
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
-from coursekit._base.checks import check_least, check_positive, check_share, check_whole
+from coursekit._base.checks import check_at_least, check_fraction, check_int, check_positive
 
 Schedule = Callable[[int], float]
 
 
 def constant(*, warmup: int = 0) -> Schedule:
     """Rise to 1 within `warmup` steps, then stay there."""
-    check_least(warmup=warmup)
+    check_at_least(warmup=warmup)
     return lambda step: min(1.0, step / max(warmup, 1))
 
 
@@ -53,7 +53,7 @@ def growth(*, first: int, last: int, steps: int) -> Callable[[int], int]:
     For batches (a small one is a noisy and cheap one, which does little harm at the beginning) and
     for sequences (short ones first), instead of a warm-up of the learning rate or beside it.
     """
-    check_whole(first=first, last=last, steps=steps)
+    check_int(first=first, last=last, steps=steps)
     if last < first:
         raise ValueError(f"last must be at least first, found {last} and {first}")
     return lambda step: first + (last - first) * min(max(step - 1, 0), steps) // steps
@@ -65,8 +65,8 @@ def switch(*, first: int, last: int, steps: int, share: float = 0.9) -> Callable
     BERT reads rows of 128 tokens in nine steps of ten, and of 512 in the last tenth, which has to
     teach the vectors of the later places.
     """
-    check_whole(first=first, last=last, steps=steps)
-    check_share(share=share)
+    check_int(first=first, last=last, steps=steps)
+    check_fraction(share=share)
     return lambda step: first if step <= round(share * steps) else last
 
 
@@ -80,8 +80,8 @@ def attach(optimiser: Optimizer, schedule: Schedule) -> LambdaLR:
 
 def _falling(shape: Callable[[float], float], warmup: int, total: int, floor: float) -> Schedule:
     """Return a schedule that falls from 1 to `floor`, as `shape` falls from 1 to 0 over [0, 1]."""
-    check_least(warmup=warmup, total=total)
-    check_share(floor=floor)
+    check_at_least(warmup=warmup, total=total)
+    check_fraction(floor=floor)
     if total <= warmup:
         raise ValueError(f"total must be more than warmup, found {total} and {warmup}")
 

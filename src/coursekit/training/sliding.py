@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_numbers, check_share, check_whole
+from coursekit._base.checks import check_fraction, check_int, check_numbers
 from coursekit.boxes.geometry import Objects, iou, non_maximum_suppression, to_corners
 from coursekit.training.detection import Pictures
 from coursekit.training.loop import Loss
@@ -47,8 +47,8 @@ def draw_windows(
     between those of `sides`, in parts of the picture. Who overlaps no object by more than `NOTHING`
     shows the background, label −1; who overlaps one by `ENOUGH` shows it; the others are left out.
     """
-    check_whole(0, empty=empty)
-    check_share(smallest_side=sides[0], largest_side=sides[1])
+    check_int(0, empty=empty)
+    check_fraction(smallest_side=sides[0], largest_side=sides[1])
     many = len(batch.labels)
     of = torch.arange(len(batch.counts), device=batch.boxes.device)
     own = of.repeat_interleave(batch.counts.to(of.device))  # (N,)
@@ -86,8 +86,8 @@ def window_loss(sides: tuple[float, float], *, empty: int = 3) -> Loss:
 
 def all_windows(size: int, sides: Sequence[int], step: float = 0.25) -> Tensor:
     """Return squares (W, 4) on a picture of `size` pixels; each moves on by `step` of its side."""
-    check_share(step=step)
-    check_whole(size=size, sides=min(sides))
+    check_fraction(step=step)
+    check_int(size=size, sides=min(sides))
     boxes = []
     for side in sides:
         starts = torch.arange(0, size - side + 1, max(1, round(step * side))).float()
@@ -106,7 +106,7 @@ def scan(
     Windows whose best class has a probability of less than `least` are dropped; of the others of
     one kind those go that overlap a surer one by more than `overlap`.
     """
-    check_share(least=least)
+    check_fraction(least=least)
     here = torch.zeros(len(windows), dtype=torch.long)  # all of them on the one image
     device = next(model.parameters()).device
     cut = crop(image[None].to(device), here.to(device), windows.to(device))  # (W, 3, side, side)

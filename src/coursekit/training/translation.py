@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from coursekit._base.checks import check_share, check_whole
+from coursekit._base.checks import check_fraction, check_int
 from coursekit.data.verses import Pair
 from coursekit.decoding import generation as decoding
 from coursekit.models.rnnsearch import RNNSearch
@@ -71,7 +71,7 @@ def pair_length(pair: Encoded) -> int:
 
 def translation_loss(smoothing: float = 0.0) -> Callable[[Any, Batch], tuple[Tensor, Tensor]]:
     """Return the loss for `train`: the sum over all real target tokens, and their number."""
-    check_share(smoothing=smoothing)
+    check_fraction(smoothing=smoothing)
 
     def loss(model: nn.Module, batch: Batch) -> tuple[Tensor, Tensor]:
         logits = model(batch.source, batch.target_in)  # (B, T, V)
@@ -88,7 +88,7 @@ def translation_loss(smoothing: float = 0.0) -> Callable[[Any, Batch], tuple[Ten
 @torch.no_grad()
 def mean_loss(model: nn.Module, pairs: Sequence[Encoded]) -> float:
     """Return the loss for each token of `pairs`, without smoothing; e to its power: perplexity."""
-    check_whole(pairs=len(pairs))
+    check_int(pairs=len(pairs))
     device = next(model.parameters()).device
     measure, total, count = translation_loss(), 0.0, 0
     model.eval()
@@ -109,7 +109,7 @@ def translate(
     alpha: float = 0.6,
 ) -> list[str]:
     """Translate the sources of `pairs`: greedily, or by the best of so many beams."""
-    check_whole(beams=beams, pairs=len(pairs))
+    check_int(beams=beams, pairs=len(pairs))
     device = next(model.parameters()).device
     model.eval()
     order = sorted(range(len(pairs)), key=lambda index: len(pairs[index].source))

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from coursekit._base.checks import check_whole
+from coursekit._base.checks import check_int
 
 
 def random_windows(
@@ -28,7 +28,7 @@ def random_windows(
     others. `tokens` may be a tensor, a list, or a NumPy array, also one that stays on the disk
     (`np.memmap`): only the windows are read.
     """
-    check_whole(length=length, size=size)
+    check_int(length=length, size=size)
     shape = tuple(tokens.shape) if hasattr(tokens, "shape") else (len(tokens),)
     if len(shape) != 1:
         raise ValueError(f"tokens must be one text, with one axis, found {shape}")
