@@ -30,6 +30,7 @@ from coursekit._base.checks import check_choice, check_int, check_positive
 from coursekit._base.errors import CourseError
 from coursekit.training.batches import Batches
 from coursekit.training.checkpoint import Checkpoint
+from coursekit.training.following import Following, follow
 from coursekit.training.history import History
 from coursekit.training.interrupts import interrupts_wait
 from coursekit.training.progress_bar import Display
@@ -78,11 +79,12 @@ def train(
     twice, and hardly learn.
 
     After each `every` steps the model is looked at: `validate(model)` adds its numbers to the
-    curve, the weights are among the `keep` latest (for an average), the checkpoint is written. With
-    `patience` the training ends after so many looks without a lower "valid" of `validate`, and the
-    model gets its best weights back. `watch(step, model)` sees the gradients of each step before
-    they are used. `clip` is the largest norm that all gradients together may have. `precision` is
-    that of the products, where the hardware has it.
+    curve (its tensors may be on the CPU, see `following`), the weights are among the `keep` latest
+    (for an average), the checkpoint is written. With `patience` the training ends after that many
+    looks without a lower "valid" of `validate`, and the model gets its best weights back.
+    `watch(step, model)` sees the gradients of each step before they are used. `clip` is the largest
+    norm that all gradients together may have. `precision` is that of the products, where the
+    hardware has it.
     """
     check_int(steps=steps, pieces=pieces, every=every)
     check_int(patience=1 if patience is None else patience)
@@ -96,6 +98,7 @@ def train(
     accelerator = Accelerator(mixed_precision=precision)
     rank, processes = accelerator.process_index, accelerator.num_processes
     model.to(accelerator.device).train()
+    following = follow(accelerator.device)
     scheduler = attach(optimiser, schedule or constant())
     stepper = accelerator.prepare_optimizer(optimiser)
     parts = {"model": model, "optimiser": optimiser, "scheduler": scheduler}
@@ -104,7 +107,7 @@ def train(
     history = saved.load()
     sums = torch.tensor(history.pending, device=accelerator.device)  # of losses, since a look
     display = Display(name, history, steps, quiet=quiet or rank > 0)
-    with display, interrupts_wait() as stop:
+    with display, interrupts_wait() as stop, following.pause():
         for step, chosen in batches.from_step(history.step + 1):
             if step > steps or history.stopped:
                 break
@@ -140,7 +143,7 @@ def train(
             history.seconds += time.perf_counter() - began
             display.stepped()
             if step % every == 0 or step == steps:
-                _look(model, history, sums.tolist(), optimiser, validate)
+                _look(model, history, sums.tolist(), optimiser, validate, following)
                 sums.zero_()
                 history.remember(model.state_dict(), keep, patience)
                 display.looked()
@@ -187,6 +190,7 @@ def _look(
     sums: list[float],
     optimiser: Optimizer,
     validate: Callable[[Any], dict[str, float]] | None,
+    following: Following,
 ) -> None:
     """Add a row to the curve."""
     row = {
@@ -200,6 +204,7 @@ def _look(
         raise DivergedError(history)
     if validate is not None:
         model.eval()
-        row |= validate(model)
+        with following.pause(False):
+            row |= validate(model)
         model.train()
     history.curve.append(row)

@@ -1,0 +1,69 @@
+"""After a training the model is on the GPU and the data are not: tensors that meet there follow it.
+
+`train` moves each batch to the model's device. What a notebook does between and afterwards (a
+validation set, a prompt, labels to compare with) begins on the CPU. `Following` moves such a tensor
+when an operation joins it with one of the GPU, so that the same cell runs on a laptop and on a GPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_flatten, tree_map
+
+
+class Following(TorchFunctionMode):
+    """Move tensors of the CPU to the device of those that they are combined with.
+
+    What is changed in place stays where it is, and the others come to it. It costs some
+    microseconds for each operation, so `train` pauses it during its steps.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.paused = False
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple = (), kwargs: Any = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if self.paused:
+            return func(*args, **kwargs)
+        tensors = [x for x in tree_flatten((args, kwargs))[0] if isinstance(x, Tensor) and x.ndim]
+        devices = {tensor.device for tensor in tensors}
+        if len(devices) == 2 and torch.device("cpu") in devices:
+            (device,) = devices - {torch.device("cpu")}
+            name = getattr(func, "__name__", "")
+            if name == "__setitem__" or (name.endswith("_") and not name.startswith("_")):
+                device = tensors[0].device
+            args, kwargs = tree_map(
+                lambda x: x.to(device) if isinstance(x, Tensor) and x.ndim else x, (args, kwargs)
+            )
+        return func(*args, **kwargs)
+
+    @contextmanager
+    def pause(self, paused: bool = True) -> Iterator[None]:
+        """Switch it off, or on again, inside this block."""
+        before, self.paused = self.paused, paused
+        try:
+            yield
+        finally:
+            self.paused = before
+
+
+_entered: list[Following] = []  # one for the whole process, once something trained on a GPU
+
+
+def follow(device: torch.device) -> Following:
+    """Return the process's `Following`, in force from now on unless `device` is the CPU."""
+    if device.type == "cpu":
+        return Following()
+    if not _entered:
+        _entered.append(Following())
+        _entered[0].__enter__()
+    return _entered[0]

@@ -1,0 +1,47 @@
+"""Tensors follow the model to its device; the meta device stands for a GPU here."""
+
+import pytest
+import torch
+
+from coursekit.models import GPT, GPTConfig
+from coursekit.training.following import Following, follow
+
+
+def test_tensors_of_the_cpu_follow_a_model():
+    tokens = torch.tensor([[1, 2, 3]])
+    with torch.device("meta"):
+        model = GPT(GPTConfig(vocabulary=9, width=8, depth=1, heads=2, positions=4)).eval()
+    with pytest.raises(RuntimeError, match="device"):
+        torch.eq(model(tokens), tokens[..., None])
+    with Following():
+        logits = model(tokens)
+        assert logits.is_meta and logits.shape == (1, 3, 9)
+        assert (logits.argmax(dim=-1) == tokens).is_meta  # labels stay on the CPU, and are compared
+        assert torch.cat([logits[0], torch.ones(1, 9)]).is_meta
+    assert tokens.device.type == "cpu"
+
+
+def test_what_is_changed_in_place_stays_where_it_is():
+    there, here = torch.empty(3, device="meta"), torch.zeros(3, device="meta")
+    with Following():
+        here.add_(torch.ones(3))
+        there[:] = torch.ones(3)
+        assert here.is_meta and there.is_meta
+        total = torch.ones(3)
+        with pytest.raises(NotImplementedError, match="meta"):  # its numbers cannot come here
+            total.add_(there)
+    assert total.tolist() == [1, 1, 1]
+
+
+def test_paused_it_does_nothing():
+    following = Following()
+    weight = torch.empty(2, 3, device="meta")
+    with following, following.pause():
+        with pytest.raises(RuntimeError, match="device"):
+            weight + torch.ones(2, 3)
+        with following.pause(False):
+            assert (weight + torch.ones(2, 3)).is_meta
+
+
+def test_on_the_cpu_nothing_is_entered():
+    assert follow(torch.device("cpu")) is not follow(torch.device("cpu"))
