@@ -45,3 +45,14 @@ def test_paused_it_does_nothing():
 
 def test_on_the_cpu_nothing_is_entered():
     assert follow(torch.device("cpu")) is not follow(torch.device("cpu"))
+
+
+def test_a_model_can_be_moved_and_loaded():
+    with torch.device("meta"):
+        model = torch.nn.Linear(2, 3)
+    with Following():
+        model.to_empty(device="cpu")
+        model.weight.data = torch.ones(3, 2)
+        model.load_state_dict({"weight": torch.zeros(3, 2), "bias": torch.ones(3)})
+        assert model.to("meta").weight.is_meta
+        assert torch.embedding(model.weight, torch.tensor(1)).is_meta  # one index without an axis

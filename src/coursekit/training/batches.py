@@ -10,9 +10,12 @@ come together, so that little of a batch is padding; which of these batches come
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
 from itertools import islice
 from typing import Any
+
+import torch
 
 from coursekit._base.checks import check_int
 
@@ -73,3 +76,17 @@ class Batches:
         batches = [pool[start : start + size] for start in range(0, len(pool), size)]
         random.Random(f"{self.seed} {step}").shuffle(batches)
         return batches
+
+
+def moved(batch: Any, device: torch.device) -> Any:
+    """Return a batch on `device`: a tensor, or tensors in lists, tuples, dicts and dataclasses."""
+    if isinstance(batch, Mapping):
+        return {name: moved(part, device) for name, part in batch.items()}
+    if isinstance(batch, tuple) and hasattr(batch, "_fields"):
+        return type(batch)(*(moved(part, device) for part in batch))
+    if isinstance(batch, (list, tuple)):
+        return type(batch)(moved(part, device) for part in batch)
+    if is_dataclass(batch) and not isinstance(batch, type):
+        parts = {field.name: moved(getattr(batch, field.name), device) for field in fields(batch)}
+        return replace(batch, **parts)
+    return batch.to(device) if hasattr(batch, "to") else batch

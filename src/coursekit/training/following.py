@@ -16,6 +16,9 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_flatten, tree_map
 
+# What may have two devices: it moves numbers, or a parameter, from one to the other.
+ACROSS = ("__set__", "copy_", "_has_compatible_shallow_copy_type")
+
 
 class Following(TorchFunctionMode):
     """Move tensors of the CPU to the device of those that they are combined with.
@@ -34,15 +37,15 @@ class Following(TorchFunctionMode):
         kwargs = kwargs or {}
         if self.paused:
             return func(*args, **kwargs)
-        tensors = [x for x in tree_flatten((args, kwargs))[0] if isinstance(x, Tensor) and x.ndim]
+        tensors = [x for x in tree_flatten((args, kwargs))[0] if isinstance(x, Tensor)]
         devices = {tensor.device for tensor in tensors}
-        if len(devices) == 2 and torch.device("cpu") in devices:
+        name = getattr(func, "__name__", "")
+        if len(devices) == 2 and torch.device("cpu") in devices and name not in ACROSS:
             (device,) = devices - {torch.device("cpu")}
-            name = getattr(func, "__name__", "")
             if name == "__setitem__" or (name.endswith("_") and not name.startswith("_")):
                 device = tensors[0].device
             args, kwargs = tree_map(
-                lambda x: x.to(device) if isinstance(x, Tensor) and x.ndim else x, (args, kwargs)
+                lambda x: x.to(device) if isinstance(x, Tensor) else x, (args, kwargs)
             )
         return func(*args, **kwargs)
 

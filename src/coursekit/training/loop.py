@@ -21,14 +21,14 @@ from typing import Any, Literal
 
 import torch
 from accelerate import Accelerator
-from accelerate.utils import send_to_device, set_seed
+from accelerate.utils import set_seed
 from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_
 from torch.optim import Optimizer
 
 from coursekit._base.checks import check_choice, check_int, check_positive
 from coursekit._base.errors import CourseError
-from coursekit.training.batches import Batches
+from coursekit.training.batches import Batches, moved
 from coursekit.training.checkpoint import Checkpoint
 from coursekit.training.following import Following, follow
 from coursekit.training.history import History
@@ -97,8 +97,9 @@ def train(
         )
     accelerator = Accelerator(mixed_precision=precision)
     rank, processes = accelerator.process_index, accelerator.num_processes
-    model.to(accelerator.device).train()
     following = follow(accelerator.device)
+    with following.pause():
+        model.to(accelerator.device).train()
     scheduler = attach(optimiser, schedule or constant())
     stepper = accelerator.prepare_optimizer(optimiser)
     parts = {"model": model, "optimiser": optimiser, "scheduler": scheduler}
@@ -115,7 +116,7 @@ def train(
             set_seed(1_000_003 * batches.seed + 1009 * step + rank)  # for dropout, random masks
             total = torch.zeros(2, device=accelerator.device)  # sum of the losses, their number
             for piece in _shares(chosen, pieces, rank, processes):
-                batch = send_to_device(batches.collated(piece), accelerator.device)
+                batch = moved(batches.collated(piece), accelerator.device)
                 with accelerator.autocast():
                     part, number = _summed(loss(model, batch))
                 accelerator.backward(part / len(chosen))  # keeps 16-bit gradients in range
