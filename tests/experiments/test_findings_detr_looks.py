@@ -68,7 +68,8 @@ def test_precision_by_decoder_layer():
 
 def test_a_tenth_of_the_odds_is_an_honest_score(seen):
     """The weight 0.1 of "no object" makes odds ten times too large, and that is what is found."""
-    items, said, corners = seen
+    items, recording, corners = seen
+    said = recording.output
     scores, labels = said.logits.softmax(dim=-1)[..., :-1].max(dim=-1)  # 2 × (B, Q)
     told, right = [], []
     for n, (_, objects) in enumerate(items):

@@ -132,7 +132,7 @@ class TheirConfig:
         return self.entries
 
 
-@pytest.mark.parametrize("name", [name for name in CONFIGS if name in weights.HOMES])
+@pytest.mark.parametrize("name", [name for name in CONFIGS if name in weights.FAMILIES])
 def test_a_config_of_transformers_is_read_out_of_its_object_too(name):
     if name == "ResNetConfig":
         pytest.skip("a ResNet is read as a backbone, its configuration is not")

@@ -319,7 +319,7 @@ def test_positions_are_those_of_the_paper():
     alone = padded_sine_2d(torch.ones(1, 3, 5, dtype=torch.bool), 8)
     torch.testing.assert_close(found[0, :3].float(), alone[0])
     assert found.isfinite().all()
-    with pytest.raises(ValueError, match="width that 4 divides"):
+    with pytest.raises(ValueError, match="4 must divide the width"):
         padded_sine_2d(keep, 6)
     with pytest.raises(ValueError, match="keep must be boolean with shape"):
         padded_sine_2d(keep.long(), 8)

@@ -273,7 +273,7 @@ def test_new_tokens_get_vectors_to_be_read_and_to_be_written():
         ({"window": 0}, "window must be above 0, found 0"),
         ({"kv_heads": 3}, "kv_heads must divide heads, found 3 and 4"),
         ({"rotary_base": 0.0}, "rotary_base must be above 0"),
-        ({"head_width": 5}, "even width, found 5"),
+        ({"head_width": 5}, "2 must divide the width, found 5"),
     ],
 )
 def test_a_bad_configuration_gets_a_sentence(changes, sentence):

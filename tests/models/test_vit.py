@@ -488,7 +488,7 @@ def test_bad_images_get_a_sentence(x, error, sentence):
         ({"class_token": False}, "pool='class' reads the class token"),
         ({"depth": 0}, "depth must be above 0"),
         ({"heads": 3}, "heads must divide the width"),
-        ({"width": 6, "positions": "sine"}, "sine_2d needs a width that 4 divides"),
+        ({"width": 6, "positions": "sine"}, "4 must divide the width"),
         ({"backbone_channels": 4, "backbone_stride": 3, "image": 12}, "a power of 2"),
     ],
 )

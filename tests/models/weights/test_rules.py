@@ -171,7 +171,7 @@ def test_a_model_file_holds_no_table():
         assert not kinds & {node.id for node in nodes if isinstance(node, ast.Name)}, path.name
 
 
-@pytest.mark.parametrize("name", weights.HOMES)
+@pytest.mark.parametrize("name", weights.FAMILIES)
 def test_every_name_is_that_of_a_model_or_its_config(name):
     kind = getattr(import_module(f"coursekit.models.{models.HOMES[name]}"), name)
     assert kind.__name__ == name

@@ -31,7 +31,7 @@ from coursekit.models.weights.rules import (
     renamed,
 )
 
-HOMES = {  # a model or its config -> the file with its table
+FAMILIES = {  # a model or its config -> the file with its table
     **dict.fromkeys(("GPT", "GPTConfig", "GPTMultipleChoice"), "gpt"),
     **dict.fromkeys(("Bert", "BertConfig", "BertForPreTraining"), "bert"),
     **dict.fromkeys(("BertClassifier", "BertMultipleChoice", "BertSpan", "BertTagger"), "bert"),
@@ -99,6 +99,6 @@ def read_config(kind: type[Config], theirs: Any, **changes: Any) -> Config:
 
 def _home(kind: type) -> ModuleType:
     for ancestor in kind.__mro__:
-        if ancestor.__name__ in HOMES:
-            return import_module(f"{__name__}.{HOMES[ancestor.__name__]}")
+        if ancestor.__name__ in FAMILIES:
+            return import_module(f"{__name__}.{FAMILIES[ancestor.__name__]}")
     raise TypeError(f"no other program is known to have a {kind.__name__}")

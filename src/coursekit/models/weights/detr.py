@@ -183,6 +183,6 @@ def rules(
 
 
 def _backbone_rules(backbone: nn.Module, layout: str) -> Iterable[Rule]:
-    if type(backbone).__name__ in weights.HOMES:
+    if type(backbone).__name__ in weights.FAMILIES:
         return weights.rules(backbone, layout)
     return [Same(name, name) for name in backbone.state_dict()]
