@@ -127,7 +127,7 @@ def fused_attention(
         causal = False
     if mask is None and (not causal or (bias is None and T == S)):
         return F.scaled_dot_product_attention(q, k, v, bias, dropout, causal, scale=scale)
-    if causal:
+    if causal or mask is None:
         mask = add_causal(mask, shape, q.device)
     check_mask(mask, shape)
     mask = _at_least_2d(mask, shape)

@@ -208,7 +208,7 @@ class Block(nn.Module):
                 cache=cache,
             )
             x = self.self_residual.after(x, y)  # (B, T, D)
-        if hasattr(self, "cross_attention"):
+        if memory is not None:
             y = self.cross_residual.before(x)
             y = self.cross_attention(
                 y if positions is None else y + positions,
@@ -306,6 +306,7 @@ class Stack(nn.Module):
 
     def _mix(self, depth: int, newest: Tensor, normed: list[Tensor]) -> Tensor:
         """Σ_k W[depth, k] LayerNorm(y_k); `normed` collects the normalised outputs so far."""
+        assert self.mixture is not None
         normed.append(self.mixture_norms[depth](newest))  # (B, T, D)
         weights = self.mixture[depth, : depth + 1]  # (depth + 1,)
         return torch.einsum("k,kbtd->btd", weights, torch.stack(normed))

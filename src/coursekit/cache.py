@@ -42,29 +42,36 @@ class KeyValueCache:
             )
         end = self.length + keys.shape[-2]
         if keys.requires_grad or values.requires_grad:  # writing in place would break the gradients
-            if self._keys is not None:
-                keys = torch.cat([self.keys, keys], dim=-2)  # (B, Hkv, S + T, Dh)
-                values = torch.cat([self.values, values], dim=-2)
+            if self._keys is not None and self._values is not None:
+                past = slice(0, self.length)
+                keys = torch.cat([self._keys[:, :, past], keys], dim=-2)  # (B, Hkv, S + T, Dh)
+                values = torch.cat([self._values[:, :, past], values], dim=-2)
             self._keys, self._values = keys, values
         else:
-            if self._keys is None or end > self._keys.shape[-2]:
+            if self._keys is None or self._values is None or end > self._keys.shape[-2]:
                 self.capacity = max(end, self.capacity if self._keys is None else 2 * end)
                 self._keys = self._moved(self._keys, keys)
                 self._values = self._moved(self._values, values)
             self._keys[:, :, self.length : end] = keys
             self._values[:, :, self.length : end] = values
         self.length = end
-        return self.keys, self.values
+        return self._keys[:, :, :end], self._values[:, :, :end]
+
+    def stored(self) -> tuple[Tensor, Tensor]:
+        """Return the keys and values so far, of which there are some."""
+        if self._keys is None or self._values is None:
+            raise ValueError("nothing is stored yet")
+        return self._keys[:, :, : self.length], self._values[:, :, : self.length]
 
     def reorder(self, index: Tensor) -> None:
         """Keep the batch rows in `index` (B',), as beam search does when beams die or double."""
-        if self._keys is None:
+        if self._keys is None or self._values is None:
             return
         if len(index) != len(self._keys) or self._keys.requires_grad:
             self._keys, self._values = self._keys[index], self._values[index]
             return
         moved = (index != torch.arange(len(index), device=index.device)).nonzero()[:, 0]  # (N,)
-        for stored in (self.keys, self.values):  # rows that stay where they are cost nothing
+        for stored in self.stored():  # rows that stay where they are cost nothing
             stored[moved] = stored[index[moved]]  # (N, Hkv, S, Dh)
 
     def _moved(self, old: Tensor | None, like: Tensor) -> Tensor:

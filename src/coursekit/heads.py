@@ -197,7 +197,7 @@ class MultiHeadAttention(nn.Module):
         else:
             q = self._project(query, 0)  # (B, T, H·Dh)
             if cache is not None and cache.length:  # the memory does not change: computed once
-                return split_heads(q, self.heads), cache.keys, cache.values
+                return split_heads(q, self.heads), *cache.stored()
             k = self._project(key, 1)  # (B, S, Hkv·Dh)
             v = self._project(key if value is None else value, 2)  # (B, S, Hkv·Dv)
         q = split_heads(q, self.heads)  # (B, H, T, Dh)

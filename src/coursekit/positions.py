@@ -276,7 +276,9 @@ def _angles(positions: Tensor, width: int, base: float) -> Tensor:
 
 def _numbers(positions: int | Tensor) -> Tensor:
     """The positions themselves, or 0 … T − 1 for an int T."""
-    if isinstance(positions, Tensor) and positions.dtype != torch.bool:
+    if isinstance(positions, Tensor):
+        if positions.dtype == torch.bool:
+            raise TypeError("positions must be whole numbers, found a boolean tensor")
         return positions
     check_int(0, positions=positions)
     return torch.arange(positions)

@@ -198,9 +198,9 @@ def check_tokens(tokens: Tensor, vocabulary: int, name: str = "tokens") -> None:
 def check_under(model: object, kind: type, name: str = "a head") -> None:
     """Raise unless what stands on a model of this `kind` is given one, and not its config."""
     if not isinstance(model, kind):
-        kind, found = kind.__name__, type(model).__name__
-        made = f"; make one of it: {kind}(config)" if found == f"{kind}Config" else ""
-        raise TypeError(f"{name} stands on a {kind}, found {found}{made}")
+        expected, found = kind.__name__, type(model).__name__
+        made = f"; make one of it: {expected}(config)" if found == f"{expected}Config" else ""
+        raise TypeError(f"{name} stands on a {expected}, found {found}{made}")
 
 
 def check_ids(vocabulary: int, **ids: int) -> None:
@@ -283,7 +283,7 @@ def check_fraction(**numbers: float) -> None:
             raise ValueError(f"{name} must be a share between 0 and 1, found {number}")
 
 
-def check_int(least: int = 1, **numbers: int) -> None:
+def check_int(least: float = 1, **numbers: int) -> None:
     """Raise unless every number given by name is whole, as an int is, and `least` or more.
 
     12.0 is refused too: what is counted should be counted in ints, and True is not a number.

@@ -153,13 +153,14 @@ class DETR(nn.Module):
         self.backbone = nn.Identity() if backbone is None else backbone
         width = config.width
         self.project = nn.Conv2d(config.channels, width, kernel_size=1)
-        layers = {
+        layers: dict[str, Any] = {
             "width": width, "heads": config.heads, "hidden": config.hidden, "norm": config.norm,
             "activation": F.relu, "dropout": config.dropout, "eps": config.eps,
             "attention_dropout": config.attention_dropout,
             "hidden_dropout": config.hidden_dropout, "feed_forward": config.feed_forward,
         }  # fmt: skip
-        self.rows = self.columns = None
+        self.rows: nn.Parameter | None = None
+        self.columns: nn.Parameter | None = None
         if config.places == "learned":
             self.rows = nn.Parameter(torch.rand(LONGEST, width // 2))
             self.columns = nn.Parameter(torch.rand(LONGEST, width // 2))
@@ -217,7 +218,7 @@ class DETR(nn.Module):
         rows, columns = features.shape[2:]
         if self.config.places == "none":
             return None
-        if self.config.places == "learned":
+        if self.rows is not None and self.columns is not None:
             if max(rows, columns) > LONGEST:
                 raise ValueError(
                     f"places are learned for maps of {LONGEST}×{LONGEST}, found {rows}×{columns}"

@@ -10,6 +10,8 @@ Shapes: B batch, S source length, T target length, D width, H heads, V vocabular
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -25,6 +27,7 @@ class EncoderDecoder(nn.Module):
 
     encoder: Stack
     decoder: Stack
+    config: Any
     longest: int | None = None  # how many tokens there are positions for
 
     # What a model says.
@@ -160,7 +163,7 @@ class EncoderDecoder(nn.Module):
         past, T = state.length, tokens.shape[1]
         keep = state.keep_with(tokens)  # (B, past + T)
         x = self.embed_target(tokens, self.first(keep, past))  # (B, T, D)
-        shared = {
+        shared: dict[str, Any] = {
             "cache": state.cache,
             "mask": padding_mask(keep),
             "memory_mask": state.memory_mask,

@@ -22,10 +22,10 @@ class FrozenBatchNorm2d(nn.Module):
     def __init__(self, channels: int, *, eps: float = 1e-5) -> None:
         super().__init__()
         self.eps = eps
-        self.register_buffer("weight", torch.ones(channels))
-        self.register_buffer("bias", torch.zeros(channels))
-        self.register_buffer("running_mean", torch.zeros(channels))
-        self.register_buffer("running_var", torch.ones(channels))
+        self.weight = nn.Buffer(torch.ones(channels))
+        self.bias = nn.Buffer(torch.zeros(channels))
+        self.running_mean = nn.Buffer(torch.zeros(channels))
+        self.running_var = nn.Buffer(torch.ones(channels))
 
     def forward(self, x: Tensor) -> Tensor:
         """x (B, D, R, C) -> the same shape."""

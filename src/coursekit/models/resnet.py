@@ -136,7 +136,7 @@ class ResidualBlock(nn.Module):
                 ConvNorm(width, fan_out, 1, **frozen),
             ]
         self.branch = nn.ModuleList(layers)
-        self.shortcut = nn.Identity()
+        self.shortcut: nn.Module = nn.Identity()
         if stride > 1 or fan_in != fan_out:
             self.shortcut = ConvNorm(fan_in, fan_out, 1, stride=stride, **frozen)
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import torch
 from torch import Tensor, nn
@@ -77,17 +77,17 @@ class Seq2SeqConfig:
         return self.vocabulary if self.source_vocabulary is None else self.source_vocabulary
 
     @classmethod
-    def base(cls, **changes: object) -> Self:
+    def base(cls, **changes: Any) -> Self:
         """Return the paper's base model."""
         return cls(**changes)
 
     @classmethod
-    def big(cls, **changes: object) -> Self:
+    def big(cls, **changes: Any) -> Self:
         """Return the paper's big model."""
         return cls.table3("big", **changes)
 
     @classmethod
-    def table3(cls, row: str, **changes: object) -> Self:
+    def table3(cls, row: str, **changes: Any) -> Self:
         """Return the model of one row of the paper's Table 3; the rows are named in `TABLE3`."""
         check_choice(TABLE3, row=row)
         return replace(cls(**TABLE3[row].changes), **changes)
@@ -97,7 +97,7 @@ class Seq2SeqConfig:
 class Row:
     """One row of Table 3: what differs from the base model, and the parameters that it prints."""
 
-    changes: Mapping[str, object]
+    changes: Mapping[str, Any]
     millions: int | None = None  # None: the paper leaves it blank, as it is the base model's
 
 
@@ -154,7 +154,7 @@ class Seq2SeqTransformer(EncoderDecoder):
             self.source_positions = LearnedPosition(size=config.positions, width=width)
             self.target_positions = LearnedPosition(size=config.positions, width=width)
         self.dropout = nn.Dropout(config.dropout)
-        block = {
+        block: dict[str, Any] = {
             "depth": config.depth,
             "width": width,
             "heads": config.heads,

@@ -73,7 +73,8 @@ class SwinConfig:
     @property
     def size(self) -> tuple[int, int]:
         """Height and width of the image in pixels."""
-        return tuple(self.image) if isinstance(self.image, tuple | list) else (self.image,) * 2
+        height, width = self.image if isinstance(self.image, (tuple, list)) else [self.image] * 2
+        return height, width
 
     @property
     def map_sizes(self) -> tuple[tuple[int, int], ...]:
@@ -284,7 +285,7 @@ class Stage(nn.Module):
 
     def __init__(self, config: SwinConfig, stage: int, drop_paths: list[float]) -> None:
         super().__init__()
-        self.merge = nn.Identity()
+        self.merge: nn.Module = nn.Identity()
         if stage:
             self.merge = PatchMerging(width=config.width * 2 ** (stage - 1), eps=config.eps)
         self.blocks = nn.ModuleList(

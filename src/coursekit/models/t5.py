@@ -112,14 +112,14 @@ class T5(EncoderDecoder):
         if not config.tied:
             self.output = nn.Linear(config.width, config.vocabulary, bias=False)
         self.dropout = nn.Dropout(config.dropout)
-        distances = {
+        distances: dict[str, Any] = {
             "heads": config.heads,
             "buckets": config.buckets,
             "max_distance": config.max_distance,
         }
         self.encoder_bias = RelativeBias(**distances)
         self.decoder_bias = RelativeBias(**distances, bidirectional=False)
-        block = {
+        block: dict[str, Any] = {
             "width": config.width,
             "heads": config.heads,
             "head_width": config.head_width,

@@ -83,7 +83,8 @@ class ViTConfig:
     @property
     def size(self) -> tuple[int, int]:
         """Height and width of the image in pixels."""
-        return tuple(self.image) if isinstance(self.image, tuple | list) else (self.image,) * 2
+        height, width = self.image if isinstance(self.image, (tuple, list)) else [self.image] * 2
+        return height, width
 
     @property
     def grid(self) -> Grid:
@@ -141,7 +142,11 @@ class ViT(nn.Module):
         if config.class_token:
             self.class_token = nn.Parameter(torch.zeros(1, 1, config.width))
         relative = config.positions == "relative"
-        places = {"grid": config.grid, "width": config.width, "prefix": config.prefix}
+        places: dict[str, Any] = {
+            "grid": config.grid,
+            "width": config.width,
+            "prefix": config.prefix,
+        }
         self.positions = GridPositions(kind="none" if relative else config.positions, **places)
         self.later = None  # of the layers above the first, where each learns its own
         if config.told == "every layer":

@@ -9,6 +9,8 @@ have their weights under the same names, and a test holds them equal. The book e
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
@@ -26,7 +28,7 @@ class PlainDETR(nn.Module):
         super().__init__()
         self.backbone = backbone
         self.project = nn.Conv2d(channels, width, kernel_size=1)
-        sizes = {"depth": depth, "width": width, "heads": heads, "hidden": hidden}
+        sizes: dict[str, Any] = {"depth": depth, "width": width, "heads": heads, "hidden": hidden}
         self.encoder = Stack(**sizes, norm="post", dropout=0.1)
         self.decoder = Stack(
             **sizes, norm="post", dropout=0.1, cross_attention=True, final_norm=True

@@ -10,6 +10,8 @@ encoder, D' of the decoder.
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -31,14 +33,14 @@ class PlainMAE(nn.Module):
         super().__init__()
         self.patch, self.visible = patch, visible
         pixels, grid = patch**2 * channels, (image[0] // patch, image[1] // patch)
-        shared = {"norm": "pre", "activation": gelu, "eps": 1e-6}
+        shared: dict[str, Any] = {"norm": "pre", "activation": gelu, "eps": 1e-6}
         self.embedding = nn.Linear(pixels, width)
         self.class_token = nn.Parameter(torch.randn(1, 1, width) * 0.02)
-        self.register_buffer("positions", waves(grid, width))  # (1, 1 + N, D), not learned
+        self.positions = nn.Buffer(waves(grid, width))  # (1, 1 + N, D), not learned
         self.encoder = Stack(depth=depth, width=width, heads=heads, hidden=hidden, **shared)
         self.narrow = nn.Linear(width, decoder_width)
         self.mask_token = nn.Parameter(torch.randn(1, 1, decoder_width) * 0.02)
-        self.register_buffer("decoder_positions", waves(grid, decoder_width))  # (1, 1 + N, D')
+        self.decoder_positions = nn.Buffer(waves(grid, decoder_width))  # (1, 1 + N, D')
         self.decoder = Stack(
             depth=decoder_depth, width=decoder_width, heads=decoder_heads, hidden=decoder_hidden,
             **shared,
