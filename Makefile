@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup book test test-site test-quick lint mutants bench bench-smoke demo clean
+.PHONY: setup book test test-site test-quick lint types mutants bench bench-smoke demo clean
 setup: .venv/ready
 book: .venv/ready ; @$(BIN)/coursekit book
 # One process more than there are cores: many tests wait, for a browser or for what they have killed.
@@ -10,7 +10,8 @@ SITE := tests/book/test_pages.py
 test: .venv/ready ; $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --ignore $(SITE) $(ARGS)
 test-site: book ; $(BIN)/python -m pytest -n 2 --dist load $(SITE) $(ARGS)
 test-quick: .venv/ready ; @$(BIN)/python tests/nearest.py
-lint: .venv/ready ; $(BIN)/ruff check && $(BIN)/ruff format --check && $(BIN)/coursekit notebooks lint
+lint: types ; $(BIN)/ruff check && $(BIN)/ruff format --check && $(BIN)/coursekit notebooks lint
+types: .venv/ready ; @$(BIN)/python scripts/type_errors.py
 mutants: .venv/ready ; @$(BIN)/python tests/mutants/run.py
 bench: .venv/ready ; @$(BIN)/python benchmarks/all.py --install-peers
 bench-smoke: .venv/ready ; @$(BIN)/python benchmarks/all.py --smoke
