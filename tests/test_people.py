@@ -12,7 +12,12 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
-GUIDES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+GUIDES = [
+    path
+    for folder in ("", "notebooks", "src/coursekit", "src/coursetools/grading", "solutions")
+    for name in ("README.md", "CONTRIBUTING.md")
+    if (path := ROOT / folder / name).is_file()  # a public course has no solutions
+]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 MAP_COLUMNS = ["deck", "topic", "chapter", "section", "object", "test", "state"]
 
@@ -55,11 +60,11 @@ def locked() -> dict[str, str]:
 # --- README and CONTRIBUTING ---
 
 
-@pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.name)
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_every_make_command_is_a_target(guide):
     used = set(re.findall(r"`make ([\w-]+)`", guide.read_text(encoding="utf-8")))
     targets = set(re.findall(r"^([a-z][\w-]*):", text("Makefile"), flags=re.MULTILINE))
-    assert used, f"{guide.name} names no make command"
+    assert used or guide.parent != ROOT, f"{guide.name} names no make command"
     assert used <= targets
 
 
@@ -72,22 +77,22 @@ def test_readme_names_the_two_commands_and_only_targets_that_exist():
     assert set(re.findall(r"`([\w-]+)`", further)) <= targets
 
 
-@pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.name)
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_every_local_link_leads_to_a_file(guide):
     links = re.findall(r"\]\(([^)\s]+)\)", guide.read_text(encoding="utf-8"))
     local = [link.split("#")[0] for link in links if not re.match(r"https?:|mailto:|#", link)]
-    assert local
+    assert local or guide.parent != ROOT
     if not (ROOT / "solutions").exists():  # the public course
         local = [link for link in local if not link.startswith("solutions/")]
     assert [link for link in local if not (guide.parent / link).exists()] == []
 
 
-@pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.name)
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_every_coursekit_command_answers_help(guide):
     commands = set(re.findall(r"coursekit ((?:[a-z]+ ?)+)`", guide.read_text(encoding="utf-8")))
     commands |= set(re.findall(r"bin/coursekit ([a-z ]+?) *#", guide.read_text(encoding="utf-8")))
     commands = {command.strip() for command in commands}
-    assert commands
+    assert commands or guide.parent != ROOT
     from coursetools.cli import main
 
     for command in sorted(commands):

@@ -1,4 +1,4 @@
-"""An assignment made by following CONTRIBUTING.md and nothing else."""
+"""An assignment made by following solutions/README.md and nothing else."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from coursetools.questions.new import new
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "a10_mixing"
-GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+GUIDE = (ROOT / "solutions" / "README.md").read_text(encoding="utf-8")
 BLOCK = r"<!-- {kind}: (\S+) -->\n```\w+\n(.*?)\n```"
 
 

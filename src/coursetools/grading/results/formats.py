@@ -1,7 +1,7 @@
 """The formats of a table of scores: each a function, and a line in `FORMATS`.
 
-A format is written from a `Table`, or filled into a file that a platform gave. `CONTRIBUTING.md`
-shows how one is added.
+A format is written from a `Table`, or filled into a file that a platform gave. The README
+of `grading` shows how one is added.
 """
 
 from __future__ import annotations
