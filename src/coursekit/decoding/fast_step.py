@@ -22,7 +22,7 @@ from typing import NamedTuple
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.nn.modules.module import _has_any_global_hook
+from torch.nn.modules import module as torch_module
 
 from coursekit.attention import fused_attention
 from coursekit.blocks import Block, Residual, Stack
@@ -45,6 +45,12 @@ USUAL = vars(nn.Module()).keys()  # what every module has of its own
 CHOICES = {"training", "p", "dropout", "drop_path", "scale", "heads", "rotary", "placement", "keep"}
 CHOICES |= {"activation", "eps"}
 PLAIN = {nn.Parameter, Tensor, type(None)}  # what may stand among a module's weights
+GLOBAL_HOOKS = (  # of all modules
+    "_global_forward_hooks",
+    "_global_forward_pre_hooks",
+    "_global_backward_hooks",
+    "_global_backward_pre_hooks",
+)
 HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
@@ -233,7 +239,7 @@ class _Watch:
     @staticmethod
     def everywhere() -> bool:
         """Whether there are hooks on all modules, or a class has another `forward`."""
-        return _has_any_global_hook() or any(
+        return any(getattr(torch_module, name) for name in GLOBAL_HOOKS) or any(
             kind.forward is not forward for kind, forward in FORWARD.items()
         )
 
