@@ -15,7 +15,7 @@ types: .venv/ready ; @$(BIN)/python scripts/type_errors.py
 mutants: .venv/ready ; @$(BIN)/python tests/mutants/run.py
 bench: .venv/ready ; @$(BIN)/python benchmarks/all.py --install-peers
 bench-smoke: .venv/ready ; @$(BIN)/python benchmarks/all.py --smoke
-demo: .venv/ready ; @$(BIN)/coursekit demo
+demo: .venv/ready ; @$(BIN)/python autograder/demo/demo.py $(ARGS)
 clean: ; rm -rf _build build dist .pytest_cache .ruff_cache .hypothesis
 
 .venv/ready: requirements.lock requirements-data.lock pyproject.toml

@@ -56,7 +56,6 @@ ROOMS = [
     "grading.collecting",
     "grading.running",
     "grading.results",
-    "grading.demo",
     "grading.late_plugin",
     "grading.nbgrader_executor",
     "grading.commands",

@@ -418,6 +418,6 @@ def test_the_chapter_on_training():
 
 
 def test_the_page_on_grading():
-    demo = (ROOT / "src/coursetools/grading/demo/demo.py").read_text(encoding="utf-8")
+    demo = (ROOT / "autograder/demo/demo.py").read_text(encoding="utf-8")
     assert "arguments.students or 60" in demo
     assert len(compiled.load("a01_kernels").questions) == 5

@@ -91,12 +91,6 @@ def add(commands: Any, adder: Adder, root: Root, count: Callable[[str], int]) ->
     option = adder(commands, inside("grading.results.similarity"), "similarity", text)
     option("name", metavar="NAME", help="the assignment")
 
-    option = adder(
-        commands, inside("grading.demo.demo"), "demo", "grade a class of invented students"
-    )
-    option("--students", type=count, metavar="N", help="how many (60)")
-    option("--output", type=Path, metavar="DIR", help="where the class is made (build/demo)")
-
     _exercises(commands, adder, inside)
 
 

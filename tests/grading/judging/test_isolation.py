@@ -115,7 +115,8 @@ def test_no_expected_value_is_used_after_it_was_changed(scales):
 @pytest.fixture(scope="module")
 def kernels(tools):
     """Grade the first assignment of the course: our own answers, but for those given."""
-    from coursetools.grading.demo.invented import Maker
+    from invented import Maker
+
     from coursetools.grading.folders import Folders
 
     place = Folders(Path(__file__).parents[3], "a01_kernels")

@@ -9,10 +9,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from demo import make_class, make_course, run
+from hostile import BROKEN, HOSTILE
 
 from coursekit._base.errors import CourseError
-from coursetools.grading.demo.demo import make_class, make_course, run
-from coursetools.grading.demo.hostile import BROKEN, HOSTILE
 
 ROOT = Path(__file__).resolve().parents[3]
 NAME = "a01_kernels"

@@ -19,10 +19,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from demo import make_course
+from invented import Maker
 
 from coursetools.doctor import find_chromium
-from coursetools.grading.demo.demo import make_course
-from coursetools.grading.demo.invented import Maker
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.export import export
 

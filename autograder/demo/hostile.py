@@ -1,6 +1,6 @@
 """What goes wrong in real classes, as notebooks: broken files, hostile cells, honest confusion.
 
-Each entry takes a notebook with right answers and spoils it. `coursekit demo` grades them all;
+Each entry takes a notebook with right answers and spoils it. `make demo` grades them all;
 nothing here is ever run outside the grader's sandbox.
 """
 

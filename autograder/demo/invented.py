@@ -20,7 +20,7 @@ from typing import Any
 
 from coursekit.submission.regions import grade_id, is_solution
 from coursetools.assignments.rebuild import release_of
-from coursetools.grading.demo.hostile import BROKEN, HOSTILE, Notebook, code
+from hostile import BROKEN, HOSTILE, Notebook, code
 from coursetools.grading.folders import Folders
 
 NAMES = [

@@ -1,4 +1,4 @@
-"""`coursekit demo`: an invented class of sixty is graded before your eyes, in a folder of its own.
+"""`make demo`: an invented class of sixty is graded before your eyes, in a folder of its own.
 
 The folder is a small course: the assignment, nbgrader's settings, and what the class handed in.
 Everything that `coursekit grade` and its sister commands do can be tried in it.
@@ -15,13 +15,14 @@ from pathlib import Path
 
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import track
-from coursetools.grading.demo.invented import Invented, make_class
+from coursetools.course import course_root
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.export import export
 from coursetools.grading.results.feedback import write_feedback
 from coursetools.grading.results.report import write_report
 from coursetools.grading.results.similarity import write_similarity
 from coursetools.questions.catalogue import texts
+from invented import Invented, make_class
 
 __all__ = ["Invented", "make_class", "make_course", "run"]
 
@@ -121,3 +122,22 @@ def enrol(root: Path, name: str) -> None:
         roster.save(database, roster.read_csv(folders.class_folder / "roster.csv"))
     finally:
         database.close()
+
+
+def main() -> int:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--students", type=int, default=60, help="how many (60)")
+    parser.add_argument("--output", type=Path, help="where the class is made (build/demo)")
+    parser.add_argument("--quiet", action="store_true", help="no progress, only results")
+    arguments = parser.parse_args()
+    try:
+        arguments.root = course_root(Path.cwd())
+        return run(arguments)
+    except CourseError as error:
+        print(f"demo: error: {error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
