@@ -159,9 +159,9 @@ def test_the_workflow_asks_before_it_builds():
     text = (ROOT / ".github" / "workflows" / "publish.yml").read_text()
     steps = yaml.safe_load(text)["jobs"]["build"]["steps"]
     commands = [step.get("run", "") for step in steps]
-    asking = next(i for i, run in enumerate(commands) if "coursekit address --is" in run)
+    asking = next(i for i, run in enumerate(commands) if "coursetools.cli address --is" in run)
     assert '--is "$GITHUB_SERVER_URL/$GITHUB_REPOSITORY"' in commands[asking]
-    assert asking < next(i for i, run in enumerate(commands) if run == "make book")
+    assert asking < next(i for i, s in enumerate(steps) if "pages-artifact" in s.get("uses", ""))
     assert not any(step.get("continue-on-error") or step.get("if") for step in steps)
 
 

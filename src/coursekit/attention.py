@@ -6,7 +6,7 @@ Shapes: B batch, H heads, T queries, S keys, Dk width of queries and keys, Dv wi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 import torch.nn.functional as F
@@ -139,12 +139,12 @@ def fused_attention(
     return out.masked_fill(empty, 0.0)
 
 
-def _at_least_2d(x: Tensor, shape: torch.Size) -> Tensor:
+def _at_least_2d(x: Tensor, shape: Sequence[int]) -> Tensor:
     """Return a mask or a bias of no axis or one (keys) with two, as torch's call wants them."""
     return x.expand(shape[-2:]) if x.ndim < 2 else x
 
 
-def add_causal(mask: Tensor | None, shape: torch.Size, device: torch.device) -> Tensor:
+def add_causal(mask: Tensor | None, shape: Sequence[int], device: torch.device) -> Tensor:
     """Add the causal rule for scores of `shape` (..., T, S) to a mask that may be None."""
     past = masks.causal(*shape[-2:], device=device)  # (T, S)
     if mask is None:

@@ -53,8 +53,8 @@ def check_bias(bias: Tensor, shape: Sequence[int]) -> None:
 
 
 def _check_broadcast(name: str, tensor: Tensor, shape: Sequence[int]) -> None:
-    pairs = zip(reversed(tensor.shape), reversed(shape), strict=False)
-    if tensor.ndim > len(shape) or any(m != 1 and m != n for m, n in pairs):
+    last = shape[len(shape) - tensor.ndim :]  # as many axes as the tensor has
+    if tensor.ndim > len(shape) or any(m != 1 and m != n for m, n in zip(tensor.shape, last)):
         raise ValueError(
             f"the {name} {tuple(tensor.shape)} does not broadcast to the scores {tuple(shape)}: "
             "each of its axes must be 1 or equal, counted from the right (..., queries, keys)"
@@ -62,12 +62,14 @@ def _check_broadcast(name: str, tensor: Tensor, shape: Sequence[int]) -> None:
 
 
 def _broadcast(one: Sequence[int], other: Sequence[int]) -> bool:
-    return all(a == b or 1 in (a, b) for a, b in zip(reversed(one), reversed(other), strict=False))
+    count = min(len(one), len(other))  # of the axes that both have
+    pairs = zip(one[len(one) - count :], other[len(other) - count :])
+    return all(a == b or 1 in (a, b) for a, b in pairs)
 
 
 def check_widths(
     q: Tensor, k: Tensor, query_width: int | None = None, key_width: int | None = None
-) -> torch.Size:
+) -> tuple[int, ...]:
     """Return the scores' shape (..., T, S), or raise where q (..., T, Dq), k (..., S, Dk) misfit.
 
     The widths must be equal, or those given.
@@ -91,13 +93,10 @@ def check_widths(
         raise TypeError(f"queries and keys must be floating point, found {q.dtype}")
     leading = q.shape[:-2]
     if leading != k.shape[:-2]:
-        for a, b in zip(reversed(leading), reversed(k.shape[:-2]), strict=False):
-            if a != b and 1 not in (a, b):
-                raise ValueError(
-                    f"the leading axes (batch, heads) do not broadcast, {_shapes(q, k)}"
-                )
+        if not _broadcast(leading, k.shape[:-2]):
+            raise ValueError(f"the leading axes (batch, heads) do not broadcast, {_shapes(q, k)}")
         leading = torch.broadcast_shapes(leading, k.shape[:-2])
-    return torch.Size((*leading, q.shape[-2], k.shape[-2]))
+    return (*leading, q.shape[-2], k.shape[-2])
 
 
 def _shapes(q: Tensor, k: Tensor) -> str:

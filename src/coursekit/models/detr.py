@@ -17,7 +17,7 @@ Shapes: B batch, C classes, D width, H heads, L decoder layers, Q object queries
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, Literal, Self
 
 import torch
@@ -207,11 +207,12 @@ class DETR(nn.Module):
         )[1:]
         outputs = layers if self.config.auxiliary else layers[-1:]
         states = self.decoder.final(torch.stack(outputs))  # (L, B, Q, D): one norm for all layers
+        names = ("logits", "boxes", "states")
         *earlier, last = [
-            Detections(logits=logits, boxes=boxes, states=state, grid=tuple(features.shape[2:]))
-            for logits, boxes, state in zip(self.class_head(states), self.box_head(states), states)
+            {**dict(zip(names, layer)), "grid": tuple(features.shape[2:])}
+            for layer in zip(self.class_head(states), self.box_head(states), states)
         ]
-        return replace(last, earlier=tuple(earlier))
+        return Detections(**last, earlier=tuple(Detections(**layer) for layer in earlier))
 
     def positions(self, features: Tensor, keep: Tensor | None) -> Tensor | None:
         """Map (B, D, h, w), keep (B, h, w) or None -> where each place is (B or 1, S, D)."""
