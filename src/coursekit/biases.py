@@ -121,8 +121,8 @@ def window_bias(table: Tensor) -> Tensor:
     backwards that is (h − 1 − r) + s: what a window of h sees at s when it stands at h − 1 − r.
     """
     height, columns = (table.shape[0] + 1) // 2, (table.shape[1] + 1) // 2
-    seen = table.flip(0, 1).unfold(0, height, 1).unfold(1, columns, 1)  # (h, w, H, h, w): views
-    return seen.flip(0, 1).permute(2, 0, 1, 3, 4).flatten(3).flatten(1, 2)  # (H, N, N)
+    windows = table.flip(0, 1).unfold(0, height, 1).unfold(1, columns, 1)  # (h, w, H, h, w): views
+    return windows.flip(0, 1).permute(2, 0, 1, 3, 4).flatten(3).flatten(1, 2)  # (H, N, N)
 
 
 def _check_buckets(buckets: int, max_distance: int, bidirectional: bool) -> None:

@@ -49,8 +49,8 @@ def local_attention(
         return x.unfold(-2, stretch, block).transpose(-2, -1)
 
     place = torch.arange(block, device=q.device)[:, None]  # a query's place within its block
-    seen = torch.arange(stretch, device=q.device)[None, :] - place  # 0 … radius + ahead in window
-    mask = (seen >= 0) & (seen <= radius + ahead)  # (block, stretch): the same for every block
+    offset = torch.arange(stretch, device=q.device)[None, :] - place  # 0 … radius + ahead in window
+    mask = (offset >= 0) & (offset <= radius + ahead)  # (block, stretch): the same for every block
     real = torch.ones(1, T, dtype=torch.bool, device=q.device) if keep is None else keep
     real = stretches(real[..., None])[..., 0]  # (B or 1, R, stretch): neither fill nor padding
     mask = mask & real[:, :, None, :]  # (B or 1, R, block, stretch)

@@ -36,14 +36,14 @@ def parse(url: str) -> str:
 
 def repository(home: str) -> str:
     """Return `OWNER/REPOSITORY`, or nothing where the address is not set."""
-    found = GITHUB.fullmatch(home)
-    return f"{found[1]}/{found[2]}" if found else ""
+    match = GITHUB.fullmatch(home)
+    return f"{match[1]}/{match[2]}" if match else ""
 
 
 def pages(home: str) -> str:
     """Return where GitHub publishes the pages of a repository, without a slash at the end."""
-    found = GITHUB.fullmatch(home)
-    if not found:
+    match = GITHUB.fullmatch(home)
+    if not match:
         return UNSET_PAGES
-    host = f"{found[1]}.github.io".lower()
-    return f"https://{host}" if found[2].lower() == host else f"https://{host}/{found[2]}"
+    host = f"{match[1]}.github.io".lower()
+    return f"https://{host}" if match[2].lower() == host else f"https://{host}/{match[2]}"

@@ -221,8 +221,8 @@ def check_labels(
         raise TypeError(f"{name} must be token ids (int64), found {labels.dtype}")
     if not labels.numel() or not readable(labels):
         return
-    known = labels if ignored is None else labels.masked_fill(labels == ignored, 0)
-    for extreme in (each.item() for each in known.aminmax()):
+    real = labels if ignored is None else labels.masked_fill(labels == ignored, 0)
+    for extreme in (each.item() for each in real.aminmax()):
         if not 0 <= extreme < classes:
             raise ValueError(f"{name} must be ids from 0 to {classes - 1}, found {extreme}")
 
@@ -327,9 +327,9 @@ def check_stages(**numbers: Sequence[int]) -> None:
 def check_choice(choices: Iterable[str], **named: str) -> None:
     """Raise unless everything given by name is one of the `choices`."""
     choices = tuple(choices)
-    for name, found in named.items():
-        if found not in choices:
-            raise ValueError(f"{name} must be one of {', '.join(choices)}, found {found!r}")
+    for name, value in named.items():
+        if value not in choices:
+            raise ValueError(f"{name} must be one of {', '.join(choices)}, found {value!r}")
 
 
 def check_config(

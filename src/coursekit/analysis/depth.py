@@ -52,12 +52,12 @@ def gradient_norms(stack: Stack, parameter: str = "feed_forward.contract.weight"
     """
     norms = []
     for depth, block in enumerate(stack.blocks):
-        found = dict(block.named_parameters())
-        if parameter not in found:
+        parameters = dict(block.named_parameters())
+        if parameter not in parameters:
             raise ValueError(
-                f"block {depth} has no parameter {parameter!r}; it has {', '.join(found)}"
+                f"block {depth} has no parameter {parameter!r}; it has {', '.join(parameters)}"
             )
-        gradient = found[parameter].grad
+        gradient = parameters[parameter].grad
         if gradient is None:
             raise ValueError(
                 f"{parameter!r} of block {depth} has no gradient: call backward() on a loss first"

@@ -45,11 +45,11 @@ def prune(losses: Callable[[Tensor], Tensor], order: Sequence[int]) -> Tensor:
     if sorted(int(head) for head in order) != list(range(heads)):
         raise ValueError(f"order must name each of {heads} heads once, found {list(order)}")
     mask = torch.ones(heads)  # (H,)
-    found = [losses(mask).mean()]
+    curve = [losses(mask).mean()]
     for head in order:
         mask[head] = 0.0
-        found.append(losses(mask).mean())
-    return torch.stack(found)  # (H + 1,)
+        curve.append(losses(mask).mean())
+    return torch.stack(curve)  # (H + 1,)
 
 
 @torch.no_grad()

@@ -145,7 +145,7 @@ def bootstrap(
         chosen = torch.randint(len(of), (len(of),), generator=generator, device=generator.device)
         return [of[place] for place in chosen.tolist()]
 
-    found: list[float] = []
+    estimates: list[float] = []
     for _ in range(100 * draws):
         edge = _edge(*compared, taken=[run for runs in groups.values() for run in some(runs)])
         points: dict[Hashable, list[tuple[float, float]]] = {}
@@ -153,17 +153,17 @@ def bootstrap(
             points.setdefault(kinds[number], []).append((x, y))
         if len(points) < 2:
             break
-        drawn = some(list(points))
-        if len(set(drawn)) > 1:
-            x, y = zip(*(point for kind in drawn for point in points[kind]))
-            found.append(power_law(x, y).exponent)
-        if len(found) == draws:
+        sample = some(list(points))
+        if len(set(sample)) > 1:
+            x, y = zip(*(point for kind in sample for point in points[kind]))
+            estimates.append(power_law(x, y).exponent)
+        if len(estimates) == draws:
             break
-    if len(found) < draws:
+    if len(estimates) < draws:
         raise ValueError("the frontier must have curves of two kinds or more, found those of one")
     tail = (1 - level) / 2
     ends = torch.tensor([tail, 1 - tail], dtype=torch.float64)
-    low, high = torch.tensor(found, dtype=torch.float64).quantile(ends).tolist()
+    low, high = torch.tensor(estimates, dtype=torch.float64).quantile(ends).tolist()
     return Interval(low, high)
 
 
@@ -227,9 +227,9 @@ def _curves(compute: Sequence[Any], loss: Sequence[Any]) -> list[tuple[Tensor, T
 
 
 def _numbers(values: Any, name: str) -> Tensor:
-    found = torch.as_tensor(values, dtype=torch.float64, device="cpu")
-    if not (found.isfinite() & (found > 0)).all():
-        wrong = found[~(found.isfinite() & (found > 0))].flatten()[0].item()
+    numbers = torch.as_tensor(values, dtype=torch.float64, device="cpu")
+    if not (numbers.isfinite() & (numbers > 0)).all():
+        wrong = numbers[~(numbers.isfinite() & (numbers > 0))].flatten()[0].item()
         raise ValueError(f"{name} must hold numbers above 0, since logarithms are taken, "
                          f"found {wrong:g}")  # fmt: skip
-    return found
+    return numbers

@@ -48,12 +48,12 @@ def object_lifts(weights: Tensor, boxes: Tensor, grid: tuple[int, int]) -> Tenso
     middle = (y * rows).long().clamp(0, rows - 1) * columns + (x * columns).long().clamp(
         0, columns - 1
     )  # (n,)
-    own = inside.clone()
-    own[torch.arange(len(boxes)), middle] = True
-    others = (inside.sum(dim=0) - inside.int() > 0) & ~own  # (n, S)
-    groups = torch.stack([own, others, ~(own | others)], dim=1).to(weights)  # (n, 3, S)
-    told = (groups * weights[middle][:, None]).sum(dim=-1)  # (n, 3)
-    return told / groups.mean(dim=-1)  # 0 / 0 where a group is empty
+    itself = inside.clone()
+    itself[torch.arange(len(boxes)), middle] = True
+    others = (inside.sum(dim=0) - inside.int() > 0) & ~itself  # (n, S)
+    groups = torch.stack([itself, others, ~(itself | others)], dim=1).to(weights)  # (n, 3, S)
+    received = (groups * weights[middle][:, None]).sum(dim=-1)  # (n, 3)
+    return received / groups.mean(dim=-1)  # 0 / 0 where a group is empty
 
 
 def ring_shares(weights: Tensor, boxes: Tensor, grid: tuple[int, int]) -> tuple[Tensor, Tensor]:

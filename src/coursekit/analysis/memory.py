@@ -96,8 +96,8 @@ def counted(
 ) -> Memory:
     """Count all parts of a training with Adam in numbers of 4 bytes, without building the model."""
     weights = FLOAT * _parameters(config)
-    kept = activations(config, batch=batch, length=length, fused=fused)
-    return Memory(weights, weights, 2 * weights, kept.total)
+    stored = activations(config, batch=batch, length=length, fused=fused)
+    return Memory(weights, weights, 2 * weights, stored.total)
 
 
 def kept_bytes(run: Callable[[], object], model: nn.Module) -> int:
@@ -107,25 +107,25 @@ def kept_bytes(run: Callable[[], object], model: nn.Module) -> int:
     tensors have shapes and no numbers, this costs nothing.
     """
     weights = {weight.untyped_storage()._cdata for weight in model.parameters()}
-    kept = {}
+    storages = {}
 
     def keep(tensor: Tensor) -> Tensor:
         store = tensor.untyped_storage()
         if store._cdata not in weights:
-            kept[store._cdata] = store  # held, so that no other gets its number
+            storages[store._cdata] = store  # held, so that no other gets its number
         return tensor
 
     with saved_tensors_hooks(keep, lambda tensor: tensor):
         run()
-    return sum(store.nbytes() for store in kept.values())
+    return sum(store.nbytes() for store in storages.values())
 
 
 def measured(model: nn.Module, loss: Callable[[], Tensor], optimiser: Optimizer) -> Memory:
     """Make one step, and count the bytes of each part that is there at its largest."""
-    found: list[Tensor] = []
-    kept = kept_bytes(lambda: found.append(loss()), model)
+    losses: list[Tensor] = []
+    stored = kept_bytes(lambda: losses.append(loss()), model)
     optimiser.zero_grad()
-    found[0].backward()
+    losses[0].backward()
     optimiser.step()
     weights = [weight for weight in model.parameters() if weight.requires_grad]
     states = [value for state in optimiser.state.values() for value in state.values()]
@@ -133,7 +133,7 @@ def measured(model: nn.Module, loss: Callable[[], Tensor], optimiser: Optimizer)
         sum(_bytes(weight) for weight in model.parameters()),
         sum(_bytes(weight.grad) for weight in weights if weight.grad is not None),
         sum(_bytes(value) for value in states if isinstance(value, Tensor) and value.ndim),
-        kept,
+        stored,
     )
 
 

@@ -66,11 +66,11 @@ def paint_from_neighbours(
     B, C, H, W = images.shape
     places = torch.cartesian_prod(torch.arange(H), torch.arange(W)).to(images)  # (H·W, 2)
     weights = torch.cdist(places, places).clamp_min(0.5) ** -power  # (H·W, H·W)
-    seen = (~hidden).to(images.dtype)  # (B, C, H, W)
-    total = seen.reshape(B * C, H * W) @ weights  # (B·C, H·W)
+    visible = (~hidden).to(images.dtype)  # (B, C, H, W)
+    total = visible.reshape(B * C, H * W) @ weights  # (B·C, H·W)
     if (total == 0).any():
         raise ValueError("a picture has no visible patch, so there is nothing to paint from")
-    guess = (seen * images).reshape(B * C, H * W) @ weights / total
+    guess = (visible * images).reshape(B * C, H * W) @ weights / total
     return guess.reshape(images.shape).where(hidden, images)
 
 
@@ -81,9 +81,10 @@ def paint_from_nearest(images: Tensor, masked: Tensor, patch: int, train: Tensor
     """
     _check_train(images, train)
     hidden = hidden_pixels(masked, patch, images.shape)
-    seen = (~hidden).flatten(1).to(images.dtype)  # (B, M)
-    x, known = images.flatten(1), train.flatten(1)  # (B, M), (T, M)
-    distance = seen @ known.square().T - 2 * (seen * x) @ known.T  # (B, T), but for Σ x²
+    visible = (~hidden).flatten(1).to(images.dtype)  # (B, M)
+    x, examples = images.flatten(1), train.flatten(1)  # (B, M), (T, M)
+    cross = (visible * x) @ examples.T  # (B, T)
+    distance = visible @ examples.square().T - 2 * cross  # (B, T), but for Σ x²
     check_numbers(distance, "the pictures")
     return train[distance.argmin(dim=1)].where(hidden, images)
 
@@ -121,10 +122,10 @@ class LinearPainter:
         order = hidden.int().argsort(dim=1, stable=True)  # (B, M): visible pixels first
         number = int((~hidden[0]).sum())
         v, h = order[:, :number], order[:, number:]  # (B, n), (B, M − n)
-        known = images.flatten(1).double().gather(1, v) - self.mean[v]  # (B, n)
+        visible = images.flatten(1).double().gather(1, v) - self.mean[v]  # (B, n)
         inner = self.covariance[v[:, :, None], v[:, None, :]]  # (B, n, n)
         cross = self.covariance[h[:, :, None], v[:, None, :]]  # (B, M − n, n)
-        weight = torch.cholesky_solve(known[..., None], torch.linalg.cholesky(inner))  # (B, n, 1)
+        weight = torch.cholesky_solve(visible[..., None], torch.linalg.cholesky(inner))  # (B, n, 1)
         guess = self.mean[h] + (cross @ weight).squeeze(2)  # (B, M − n)
         painted = images.flatten(1).double().scatter(1, h, guess)  # (B, M)
         return painted.to(images.dtype).reshape(B, *images.shape[1:])

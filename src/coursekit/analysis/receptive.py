@@ -63,10 +63,10 @@ def depends_on(
     y = model(x)
     if y.ndim != 4 or not (-y.shape[2] <= row < y.shape[2] and -y.shape[3] <= column < y.shape[3]):
         raise ValueError(f"the place {place} is not on the model's map, {_shape(y)}")
-    seen = y[:, :, row, column]  # (B, C')
+    cell = y[:, :, row, column]  # (B, C')
     some = torch.Generator().manual_seed(0)
-    weights = torch.rand(seen.shape, generator=some).to(seen) + 0.5  # (B, C')
-    (gradient,) = torch.autograd.grad((seen * weights).sum(), x, allow_unused=True)
+    weights = torch.rand(cell.shape, generator=some).to(cell) + 0.5  # (B, C')
+    (gradient,) = torch.autograd.grad((cell * weights).sum(), x, allow_unused=True)
     if gradient is None:
         return torch.zeros(x.shape[2:], dtype=torch.bool)
     return (gradient.abs() > eps).any(dim=1).any(dim=0)  # (R, L)

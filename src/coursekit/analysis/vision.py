@@ -48,11 +48,11 @@ def attention_distance(
             f"weights must have shape (pictures, heads, {T}, {T}) for {prefix} prefix tokens and "
             f"{grid[0]} × {grid[1]} patches, found {tuple(weights.shape)}"
         )
-    seen = weights[:, :, prefix:, prefix:].double()  # (B, H, N, N)
-    total = seen.sum(dim=-1)  # (B, H, N)
+    shares = weights[:, :, prefix:, prefix:].double()  # (B, H, N, N)
+    total = shares.sum(dim=-1)  # (B, H, N)
     if (total <= 0).any():
         raise ValueError("a patch attends to no patch at all; a distance needs one that does")
-    far = (seen * apart.to(seen.device)).sum(dim=-1) / total  # (B, H, N)
+    far = (shares * apart.to(shares.device)).sum(dim=-1) / total  # (B, H, N)
     return far.mean(dim=(0, 2)).to(weights.dtype)  # (H,)
 
 

@@ -87,14 +87,14 @@ def evaluate(
     for c, label in enumerate(classes):
         images = [_Image(f, t, label) for f, t in zip(found, truth, strict=True)]
         for s, limits in enumerate(sizes.values()):
-            judged = [image.judge(limits) for image in images]
-            total = sum(count for _, _, count in judged)
+            verdicts = [image.judge(limits) for image in images]
+            total = sum(count for _, _, count in verdicts)
             if total == 0:
                 continue
             for m, cap in enumerate(CAPS):
                 scores = np.concatenate([image.scores[:cap] for image in images])
-                hit = np.concatenate([hit[:, :cap] for hit, _, _ in judged], axis=1)  # (K, ΣD)
-                ignored = np.concatenate([ignored[:, :cap] for _, ignored, _ in judged], axis=1)
+                hit = np.concatenate([hit[:, :cap] for hit, _, _ in verdicts], axis=1)  # (K, ΣD)
+                ignored = np.concatenate([ignored[:, :cap] for _, ignored, _ in verdicts], axis=1)
                 order = np.argsort(-scores, kind="stable")
                 for k in range(len(THRESHOLDS)):
                     counted = order[~ignored[k, order]]

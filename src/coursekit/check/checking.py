@@ -39,8 +39,10 @@ def check(answer: Any = MISSING, function: Any = MISSING) -> Answer:
     try:
         return _check(answer, function, notebook)
     except Exception as error:  # the course's own fault; a learner's cell must not break by it
-        said = f"{type(error).__name__}: {error}"
-        return Answer("check", "could not look at this", problem=f"{said}. Please tell the course.")
+        message = f"{type(error).__name__}: {error}"
+        return Answer(
+            "check", "could not look at this", problem=f"{message}. Please tell the course."
+        )
 
 
 def _check(answer: Any, function: Any, notebook: dict[str, Any]) -> Answer:
@@ -57,13 +59,13 @@ def _check(answer: Any, function: Any, notebook: dict[str, Any]) -> Answer:
     else:
         name = getattr(answer, "__name__", "")
         if not compiled.asking(name):  # shares = lambda scores: ...
-            asked = (question.name for question in _nearest(notebook).questions)
-            name = next((one for one in asked if notebook.get(one, MISSING) is answer), name)
+            names = (question.name for question in _nearest(notebook).questions)
+            name = next((one for one in names if notebook.get(one, MISSING) is answer), name)
     home = compiled.asking(name) if name else None
     if home is None:
-        said = f"no question asks for {name!r}" if name else "this has no name"
-        asked = ", ".join(question.name for question in _nearest(notebook).questions)
-        return _unusable("check", f'{said}; the questions here are {asked}. check("NAME", f)?')
+        message = f"no question asks for {name!r}" if name else "this has no name"
+        names = ", ".join(question.name for question in _nearest(notebook).questions)
+        return _unusable("check", f'{message}; the questions here are {names}. check("NAME", f)?')
     assignment = compiled.load(home)
     question = next(one for one in assignment.questions if one.name == name)
     if answer is MISSING:
@@ -92,8 +94,8 @@ def _look(
     notebook: dict[str, Any],
 ) -> Answer:
     recorder = Recorder(question.name, answer)
-    own = {q.name: notebook[q.name] for q in assignment.questions if q.name in notebook}
-    student = SimpleNamespace(**{**own, question.name: recorder.stand_in()})
+    answers = {q.name: notebook[q.name] for q in assignment.questions if q.name in notebook}
+    student = SimpleNamespace(**{**answers, question.name: recorder.stand_in()})
     outcomes, calls, printed, stopped = _run(question, student, recorder)
 
     result = Answer(question.name, "", page=question.page)
@@ -152,17 +154,19 @@ def _earlier(
     for earlier in assignment.questions:
         if earlier.name not in question.needs or earlier.name not in called & names.keys():
             continue
-        own = {q.name: names[q.name] for q in assignment.questions if q.name in names}
+        answers = {q.name: names[q.name] for q in assignment.questions if q.name in names}
         recorder = Recorder(earlier.name, names[earlier.name])
-        student = SimpleNamespace(**{**own, earlier.name: recorder.stand_in()})
+        student = SimpleNamespace(**{**answers, earlier.name: recorder.stand_in()})
         outcomes = _run(earlier, student, recorder)[0]
         if all(o and case.difference(o) is None for case, o in zip(earlier.cases, outcomes)):
             passing.append(earlier.name)
             continue
         mistake = earlier.misconception(outcomes)
         hint = mistake.hint if mistake else earlier.hint
-        said = f"This calls your {earlier.name}, which does not pass its own check. Mend that first"
-        return passing, f"{said}: {hint}"
+        advice = (
+            f"This calls your {earlier.name}, which does not pass its own check. Mend that first"
+        )
+        return passing, f"{advice}: {hint}"
     return passing, ""
 
 
@@ -174,16 +178,16 @@ def _functions(answer: Any) -> Iterator[FunctionType]:
 
 def _called(answer: Any, names: dict[str, Any]) -> set[str]:
     """Return the names that the code of an answer mentions, and of what it calls in a notebook."""
-    seen: set[str] = set()
+    called: set[str] = set()
     waiting = [function.__code__ for function in _functions(answer)]
     while waiting:
         code = waiting.pop()
         waiting += [one for one in code.co_consts if isinstance(one, CodeType)]
-        for name in set(code.co_names) - seen:
-            seen.add(name)
+        for name in set(code.co_names) - called:
+            called.add(name)
             if getattr(names.get(name), "__module__", "") == names.get("__name__", "__main__"):
                 waiting += [function.__code__ for function in _functions(names[name])]
-    return seen
+    return called
 
 
 def _run(
@@ -236,13 +240,15 @@ def _notes(
 def _error(error: BaseException, recorder: Recorder) -> str:
     if recorder.misfit:
         return recorder.misfit
-    said = " ".join(str(error).split())
-    said = said if len(said) <= 300 else said[:297] + "..."
+    message = " ".join(str(error).split())
+    message = message if len(message) <= 300 else message[:297] + "..."
     if isinstance(error, NotImplementedError):
         return "a part is not written yet (raise NotImplementedError())"
-    if "in-place operation" in said and "leaf" in said:
-        return f"{type(error).__name__}: {said} It changes its input; make a new tensor instead."
-    return f"raised {type(error).__name__}: {said}" if said else f"raised {type(error).__name__}"
+    if "in-place operation" in message and "leaf" in message:
+        return f"{type(error).__name__}: {message} It changes its input; make a new tensor instead."
+    return (
+        f"raised {type(error).__name__}: {message}" if message else f"raised {type(error).__name__}"
+    )
 
 
 def _where(error: BaseException, answer: Any) -> str:
@@ -250,15 +256,15 @@ def _where(error: BaseException, answer: Any) -> str:
     target = getattr(answer, "forward", answer) if inspect.isclass(answer) else answer
     code = getattr(inspect.unwrap(target), "__code__", None)
     own = code.co_filename if code else ""
-    found = ""
+    place = ""
     trace = error.__traceback__
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
         if file == own or "ipykernel_" in file or "ipython-input" in file:
             line = linecache.getline(file, trace.tb_lineno).strip()
-            found = f"line {trace.tb_lineno}: {line}" if line else f"line {trace.tb_lineno}"
+            place = f"line {trace.tb_lineno}: {line}" if line else f"line {trace.tb_lineno}"
         trace = trace.tb_next
-    return found
+    return place
 
 
 class Recorder:
@@ -295,8 +301,8 @@ class Recorder:
             flat = list(bound.items())
         except (TypeError, ValueError):
             flat = [("", value) for value in arguments] + list(named.items())
-        said = [f"{key}: {_said(value)}" if key else _said(value) for key, value in flat]
-        self.call = f"{name}({', '.join(said)})"
+        lines = [f"{key}: {_said(value)}" if key else _said(value) for key, value in flat]
+        self.call = f"{name}({', '.join(lines)})"
 
     def _fits(self, arguments: tuple, named: dict[str, Any]) -> None:
         try:

@@ -83,8 +83,8 @@ def _same(a: Any, e: Any, tolerance: float, place: tuple[int | str, ...]) -> Dif
         steps = list(e)
     else:
         return differ(f"{kind(a)} cannot be compared")
-    found = (_same(a[step], e[step], tolerance, (*place, step)) for step in steps)
-    return next((difference for difference in found if difference is not None), None)
+    differences = (_same(a[step], e[step], tolerance, (*place, step)) for step in steps)
+    return next((difference for difference in differences if difference is not None), None)
 
 
 def _number(value: Any) -> bool:
@@ -111,18 +111,18 @@ def _numbers(a: Any, e: Any, tolerance: float, differ: Any) -> Difference | None
 
 
 def _types(a: Any, e: Any) -> str:
-    said = f"the value is {kind(a)}, expected {kind(e)}"
+    message = f"the value is {kind(a)}, expected {kind(e)}"
     if a is None:
-        return f"{said}: is a return missing?"
+        return f"{message}: is a return missing?"
     if type(a) in TENSORS and _number(e) and a.numel() == 1:
-        return f"{said}: .item() makes a number of a tensor"
+        return f"{message}: .item() makes a number of a tensor"
     if type(e) in TENSORS and _number(a):
-        return f"{said}: .item() or float() has made a number of it"
+        return f"{message}: .item() or float() has made a number of it"
     if type(e) in TENSORS and type(a) is np.ndarray:
-        return f"{said}: stay in torch all the way"
+        return f"{message}: stay in torch all the way"
     if type(e) is tuple and type(a) in TENSORS:
-        return f"{said} of {len(e)} values"
-    return said
+        return f"{message} of {len(e)} values"
+    return message
 
 
 def _tensors(a: Tensor, e: Tensor, tolerance: float, differ: Any) -> Difference | None:

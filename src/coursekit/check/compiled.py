@@ -77,8 +77,8 @@ class CompiledQuestion:
 
     def misconception(self, outcomes: list[Outcome | None]) -> CompiledMistake | None:
         """Return the mistake that gives exactly these outcomes; None of a case speaks for none."""
-        seen = [(n, outcome) for n, outcome in enumerate(outcomes) if outcome is not None]
-        right = {n: self.cases[n].difference(outcome) is None for n, outcome in seen}
+        numbered = [(n, outcome) for n, outcome in enumerate(outcomes) if outcome is not None]
+        right = {n: self.cases[n].difference(outcome) is None for n, outcome in numbered}
         if all(right.values()):
             return None
         for mistake in self.mistakes:
@@ -86,7 +86,7 @@ class CompiledQuestion:
                 right[n]
                 if (sketch := mistake.sketches[n]) is None
                 else self._like(outcome, n, sketch)
-                for n, outcome in seen
+                for n, outcome in numbered
             ):
                 return mistake
         return None

@@ -82,13 +82,13 @@ def _window(wrong: np.ndarray, place: int, wide: int) -> slice:
 
 
 def _title(path: str, rows: slice, columns: slice, shape: tuple[int, ...], outside: int) -> str:
-    said = [f"in output{path}"] if path else []
+    parts = [f"in output{path}"] if path else []
     for name, cut, size in (("rows", rows, shape[0]), ("columns", columns, shape[1])):
         if cut.stop - cut.start < size:
-            said.append(f"{name} {cut.start} to {cut.stop - 1} of 0 to {size - 1}")
+            parts.append(f"{name} {cut.start} to {cut.stop - 1} of 0 to {size - 1}")
     if outside:
-        said.append(f"{outside} more differ{'s' if outside == 1 else ''} outside")
-    return ", ".join(said)
+        parts.append(f"{outside} more differ{'s' if outside == 1 else ''} outside")
+    return ", ".join(parts)
 
 
 def _alike(a: np.ndarray, e: np.ndarray, tolerance: float) -> np.ndarray:

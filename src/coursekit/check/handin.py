@@ -94,8 +94,8 @@ def submit_check(notebook: str | Path | None = None) -> Report | None:
         show = _ticker(_count(path))
         report = look_at(path, show)
         assignment = _assignment(path)
-        asked = [question.name for question in assignment.questions] if assignment else []
-        if stale := unsaved(path, globals_, asked):
+        names = [question.name for question in assignment.questions] if assignment else []
+        if stale := unsaved(path, globals_, names):
             report.mend.insert(
                 0, f"what is on the disk is older than your {', '.join(stale)}: save the notebook"
             )
@@ -159,9 +159,9 @@ def _assignment(path: Path) -> CompiledAssignment | None:
 
 def _program(assignment: CompiledAssignment, cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the cells as a grader runs them: no stub undoes an answer in another cell."""
-    found = {question.name for question in assignment.questions if _elsewhere(question, cells)}
+    elsewhere = {question.name for question in assignment.questions if _elsewhere(question, cells)}
     return [
-        {**cell, "source": ""} if regions.grade_id(cell) in found and _blank(cell) else cell
+        {**cell, "source": ""} if regions.grade_id(cell) in elsewhere and _blank(cell) else cell
         for cell in cells
     ]
 
@@ -209,15 +209,15 @@ def _cells(
         tests = [n for n, cell in enumerate(cells) if regions.grade_id(cell) == f"test_{name}"]
         last = max((n for n, cell in enumerate(cells) if _is_check(question, cell)), default=None)
         below = [n for n in others if last is not None and n > last]
-        here = len(below) < len(others) or bool(name in checked and checked[name].passed)
+        counts = len(below) < len(others) or bool(name in checked and checked[name].passed)
         if len(answers) > 1:
             report.mend.append(
                 f"there are {len(answers)} cells for {name}; keep one (a copied cell is a "
                 "second answer)"
             )
         elif answers and not _blank(answers[0]):
-            here = True
-        elif not here and not below:
+            counts = True
+        elif not counts and not below:
             report.mend.append(
                 f"{name} is not answered"
                 if answers
@@ -229,7 +229,7 @@ def _cells(
             which = cells[below[-1]]["id"]
             report.look.append(
                 f"the cell {which} defines {name} below its check; what stands above it is graded"
-                if here
+                if counts
                 else f"the answer to {name} stands below its check, in the cell {which}; move it up"
             )
         if [cells[n]["source"].strip() for n in tests] != [f"check({name})"]:
@@ -264,8 +264,8 @@ def _syntax(report: Report, cells: list[dict[str, Any]]) -> None:
                 parse_cell(cell["source"])
             except (SyntaxError, ValueError) as error:
                 line = getattr(error, "lineno", None) or 1
-                said = getattr(error, "msg", str(error))
-                report.mend.append(f"the cell {cell['id']} is not Python in line {line}: {said}")
+                message = getattr(error, "msg", str(error))
+                report.mend.append(f"the cell {cell['id']} is not Python in line {line}: {message}")
 
 
 def _order(report: Report, data: bytes) -> None:

@@ -20,16 +20,16 @@ def this_notebook(names: dict[str, Any]) -> Path | None:
     Jupyter sets JPY_SESSION_NAME, VS Code a variable in the notebook. Colab has no file on the
     machine, so what it has in the browser is written to a temporary one.
     """
-    told = names.get("__vsc_ipynb_file__") or names.get("__session__")
-    for place in (told, os.environ.get("JPY_SESSION_NAME")):
+    name = names.get("__vsc_ipynb_file__") or names.get("__session__")
+    for place in (name, os.environ.get("JPY_SESSION_NAME")):
         if isinstance(place, str) and place.endswith(".ipynb"):
             for path in (Path(place), Path.cwd() / Path(place).name):
                 if path.is_file():
                     return path
     if "google.colab" in sys.modules:
         return _colab()
-    here = sorted(Path.cwd().glob("*.ipynb"))
-    return here[0] if len(here) == 1 else None
+    notebooks = sorted(Path.cwd().glob("*.ipynb"))
+    return notebooks[0] if len(notebooks) == 1 else None
 
 
 def unsaved(path: Path, names: dict[str, Any], asked: list[str]) -> list[str]:
@@ -39,15 +39,15 @@ def unsaved(path: Path, names: dict[str, Any], asked: list[str]) -> list[str]:
         text = "\n".join("".join(cell["source"]) for cell in cells)
     except (OSError, ValueError, KeyError, TypeError):
         return []
-    found = []
+    changed = []
     for name in asked:
         try:
             source = textwrap.dedent(inspect.getsource(names[name])).strip()
         except (KeyError, OSError, TypeError):
             continue
         if source not in text:
-            found.append(name)
-    return found
+            changed.append(name)
+    return changed
 
 
 def _colab() -> Path | None:

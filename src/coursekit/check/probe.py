@@ -36,8 +36,8 @@ class Chance:
     def randint(self, *bounds_and_shape: Any) -> Tensor:
         """Return whole numbers below `high`: of `(high, shape)` or `(low, high, shape)`."""
         *low, high, shape = bounds_and_shape
-        drawn = self._draws.randint(*(low or [0]), high, shape, dtype=np.int64)
-        return torch.tensor(drawn)
+        numbers = self._draws.randint(*(low or [0]), high, shape, dtype=np.int64)
+        return torch.tensor(numbers)
 
     def randperm(self, n: int) -> Tensor:
         """Return the whole numbers below `n` in some order."""
@@ -62,10 +62,10 @@ def gradients(answer: Callable[..., Any], *arguments: Any) -> tuple[Any, list[Te
     """
     elsewhere = _method(answer, "_gradients")
     if elsewhere is not None:
-        output, found = elsewhere(*arguments)
-        return output, list(found)
-    output, leaves, found = _backward(answer, arguments, [])
-    return output, found[: len(leaves)]
+        output, grads = elsewhere(*arguments)
+        return output, list(grads)
+    output, leaves, grads = _backward(answer, arguments, [])
+    return output, grads[: len(leaves)]
 
 
 def module_gradients(
@@ -74,19 +74,19 @@ def module_gradients(
     """Return what `gradients` returns, and the gradient at each parameter of `module` by name."""
     elsewhere = _method(module, "_module_gradients")
     if elsewhere is not None:
-        output, found, named = elsewhere(*arguments)
-        return output, list(found), dict(named)
+        output, grads, named = elsewhere(*arguments)
+        return output, list(grads), dict(named)
     names, parameters = zip(*module.named_parameters()) if _has_parameters(module) else ((), ())
-    output, leaves, found = _backward(module, arguments, parameters)
-    return output, found[: len(leaves)], dict(zip(names, found[len(leaves) :]))
+    output, leaves, grads = _backward(module, arguments, parameters)
+    return output, grads[: len(leaves)], dict(zip(names, grads[len(leaves) :]))
 
 
 def after(answer: Callable[..., Any], *arguments: Any) -> tuple[Any, list[Any]]:
     """Call `answer` and return its output and the arguments as they are after the call."""
     elsewhere = _method(answer, "_after")
     if elsewhere is not None:
-        output, left = elsewhere(*arguments)
-        return output, list(left)
+        output, arguments_after = elsewhere(*arguments)
+        return output, list(arguments_after)
     copies = [value.clone() if isinstance(value, Tensor) else value for value in arguments]
     return answer(*copies), copies
 
@@ -116,10 +116,10 @@ def _backward(
         total = weigh(output)
     wanted = [*leaves, *parameters]
     if wanted and total.requires_grad:
-        found = list(torch.autograd.grad(total, wanted, allow_unused=True))
+        grads = list(torch.autograd.grad(total, wanted, allow_unused=True))
     else:
-        found = [None] * len(wanted)
-    return output, leaves, found
+        grads = [None] * len(wanted)
+    return output, leaves, grads
 
 
 def _flat(value: Any) -> list[Tensor]:

@@ -156,8 +156,8 @@ def _cells(sources: list[str]) -> Iterator[dict[str, Any]]:
     from coursekit.check.answer import Answer
     from coursekit.submission.notebook import Notebook
 
-    for home in (coursekit.check, coursekit.exercises):
-        home.submit_check = lambda *_, **__: None  # no rehearsal in a rehearsal
+    for module in (coursekit.check, coursekit.exercises):
+        module.submit_check = lambda *_, **__: None  # no rehearsal in a rehearsal
     if any("torch" in source or "coursekit" in source for source in sources):
         coursekit.check.check  # noqa: B018 -- loads torch before the clock runs
     if any("pyplot" in source for source in sources):
@@ -166,10 +166,10 @@ def _cells(sources: list[str]) -> Iterator[dict[str, Any]]:
     yield {}  # ready
     for number, source in enumerate(sources):
         notebook.names["_"] = None
-        said = notebook.run(number, source, False)
+        result = notebook.run(number, source, False)
         answer = notebook.names["_"]
-        if "error" in said:
-            error = said["error"]
+        if "error" in result:
+            error = result["error"]
             short = " ".join(error["message"].split())[:300]
             yield {"error": f"{error['type']}: {short}".rstrip(": "), "line": error["line"]}
         elif isinstance(answer, Answer):

@@ -163,9 +163,9 @@ def _check(images: Tensor, targets: Tensor | None = None) -> None:
     if targets is None:
         return
     if not isinstance(targets, Tensor) or targets.ndim != 2 or len(targets) != len(images):
-        found = tuple(targets.shape) if isinstance(targets, Tensor) else type(targets).__name__
+        shape = tuple(targets.shape) if isinstance(targets, Tensor) else type(targets).__name__
         raise ValueError(
-            f"targets must have a share for each class, ({len(images)}, classes), found {found}"
+            f"targets must have a share for each class, ({len(images)}, classes), found {shape}"
         )
     if not targets.is_floating_point():
         raise TypeError(

@@ -60,22 +60,22 @@ def blanks(split: str = "train", *, longest: int = 200) -> list[Blank]:
     counting nor crossing out leaves one alone. A verse may ask several times.
     """
     check_int(longest=longest)
-    found, names = [], _names()
+    items, names = [], _names()
     for pair in verses(split, longest=None):
         context = _passage(pair.key)
         if len(pair.english.split()) + len(context.split()) > longest:
             continue
         around = Counter(WORD.findall(context))
-        own = Counter(WORD.findall(pair.english))
-        if sum(around[name] == 1 for name in names & around.keys() - own.keys()) < OTHERS:
+        counts = Counter(WORD.findall(pair.english))
+        if sum(around[name] == 1 for name in names & around.keys() - counts.keys()) < OTHERS:
             continue
         for match in WORD.finditer(pair.english):
             name = match.group()
-            if name in names and own[name] == around[name] == 1:
+            if name in names and counts[name] == around[name] == 1:
                 question = pair.english[: match.start()] + BLANK + pair.english[match.end() :]
                 start = next(m.start() for m in WORD.finditer(context) if m.group() == name)
-                found.append(Blank(question, context, name, start, pair.key))
-    return found
+                items.append(Blank(question, context, name, start, pair.key))
+    return items
 
 
 def _passage(key: str) -> str:
@@ -89,13 +89,13 @@ def _passage(key: str) -> str:
 @cache
 def _chapters() -> dict[str, tuple[list[int], list[str]]]:
     """Return for each chapter the numbers and the texts of its training verses, in order."""
-    found: dict[str, tuple[list[int], list[str]]] = {}
+    chapters: dict[str, tuple[list[int], list[str]]] = {}
     for pair in verses("train", longest=None):
         chapter, _, verse = pair.key.rpartition(":")
-        numbers, lines = found.setdefault(chapter, ([], []))
+        numbers, lines = chapters.setdefault(chapter, ([], []))
         numbers.append(int(verse))
         lines.append(pair.english)
-    return found
+    return chapters
 
 
 @cache

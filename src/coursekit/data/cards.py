@@ -50,10 +50,10 @@ def checked(path: Path, sha256: str, mend: str) -> bytes:
 
 def same(content: bytes, sha256: str, name: str, mend: str) -> None:
     """Say in one sentence if the content of `name` is not what its card promises."""
-    found = hashlib.sha256(content).hexdigest()
-    if found != sha256:
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != sha256:
         raise CourseError(
-            f"{name} has the SHA-256 {found[:16]}…, expected {sha256[:16]}…; run `{mend}`"
+            f"{name} has the SHA-256 {digest[:16]}…, expected {sha256[:16]}…; run `{mend}`"
         )
 
 

@@ -58,21 +58,21 @@ def commands() -> tuple[Command, ...]:
 @cache
 def phrases() -> tuple[Command, ...]:
     """Return the 102 commands without "and" and "after"."""
-    found = [Command(verb, (verb.upper(),)) for verb in VERBS]
+    commands = [Command(verb, (verb.upper(),)) for verb in VERBS]
     for side, verb in product(SIDES, (*VERBS, "turn")):
         turn = (f"{side[0].upper()}TURN",)
         act = () if verb == "turn" else (verb.upper(),)
-        found += [
+        commands += [
             Command(f"{verb} {side}", turn + act),
             Command(f"{verb} opposite {side}", turn + turn + act),
             Command(f"{verb} around {side}", (turn + act) * 4),
         ]
     more = [
         Command(f"{phrase.text} {word}", phrase.actions * count)
-        for phrase in found
+        for phrase in commands
         for word, count in TIMES.items()
     ]
-    return (*found, *more)
+    return (*commands, *more)
 
 
 def split_commands(name: Split, *, seed: int = 0) -> tuple[list[Command], list[Command]]:

@@ -18,8 +18,8 @@ ENDS = re.compile(r"(?<=[.?!])\s+")  # "Mr. Speaker" is cut too, which harms nob
 
 def documents(split: str = "train") -> list[list[str]]:
     """Return the documents of one split: the speeches, and in "train" the chapters after them."""
-    found = [ENDS.split(speech.text.strip()) for speech in speeches(split)]
+    texts = [ENDS.split(speech.text.strip()) for speech in speeches(split)]
     if split == "train":
         chapters = groupby(verses(split, longest=None), lambda pair: pair.key.split(":")[0])
-        found += [[pair.english for pair in chapter] for _, chapter in chapters]
-    return found
+        texts += [[pair.english for pair in chapter] for _, chapter in chapters]
+    return texts

@@ -98,7 +98,7 @@ def _full(part: str, folder: Path | str | None) -> tuple[np.ndarray, np.ndarray]
 def _idx(folder: Path, part: str) -> tuple[np.ndarray, np.ndarray]:
     """Return pictures (N, 28, 28) and labels (N,) of the zipped IDX files in a folder."""
     stem = "t10k" if part == "test" else part
-    found = []
+    arrays = []
     for name, axes in (("images-idx3", (28, 28)), ("labels-idx1", ())):
         path = folder / f"{stem}-{name}-ubyte.gz"
         if not path.is_file():
@@ -121,6 +121,6 @@ def _idx(folder: Path, part: str) -> tuple[np.ndarray, np.ndarray]:
                 f"header is {header}, and {body} bytes follow"
             )
         flat = np.frombuffer(content, np.uint8, offset=start)
-        found.append(flat.reshape(count, *axes).copy())  # a tensor needs what may be written to
-    images, labels = found
+        arrays.append(flat.reshape(count, *axes).copy())  # a tensor needs what may be written to
+    images, labels = arrays
     return images, labels.astype(np.int64)

@@ -57,13 +57,13 @@ def punctuation(split: str = "train", *, texts: str = "verses", longest: int = 4
     """
     check_choice(TEXTS, texts=texts)
     check_int(least=2, longest=longest)
-    found = []
+    sentences = []
     for text in TEXTS[texts](split):
         whole = tagged(text)
         for start in range(0, len(whole.words) - 1, longest):
             part = slice(start, start + longest)
-            found.append(Tagged(whole.words[part], whole.tags[part]))
-    return found
+            sentences.append(Tagged(whole.words[part], whole.tags[part]))
+    return sentences
 
 
 def tagged(text: str) -> Tagged:
@@ -99,7 +99,7 @@ def tag_pieces(item: Tagged, tokenizer: Tokenizer, special: SpecialTokens) -> Ta
     tokens, labels = [special.cls], [IGNORED]
     for place, (word, tag) in enumerate(zip(item.words, item.tags, strict=True), 1):
         pieces = tokenizer.encode(word)
-        asked = tag if place < len(item.words) else IGNORED
+        label = tag if place < len(item.words) else IGNORED
         tokens += pieces
-        labels += [*[IGNORED] * (len(pieces) - 1), asked]
+        labels += [*[IGNORED] * (len(pieces) - 1), label]
     return TaggedPieces([*tokens, special.sep], [*labels, IGNORED])

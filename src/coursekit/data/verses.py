@@ -72,7 +72,7 @@ def verse_pairs(split: str = "train", *, longest: int | None = 20) -> list[Verse
     every verse stands once on each side, so that neither side alone gives the answer away. Where
     the two are too alike in words, or too unlike in length, the next couple swaps instead.
     """
-    found, owed = [], 0  # `owed`: of how many verses more the French is right than wrong
+    pairs, owed = [], 0  # `owed`: of how many verses more the French is right than wrong
     for _, book in groupby(verses(split, longest=longest), lambda pair: pair.key.rsplit(" ", 1)[0]):
         line = sorted(book, key=lambda pair: (*_lengths(pair), pair.key))
         for start in range(0, len(line), 2):
@@ -81,8 +81,8 @@ def verse_pairs(split: str = "train", *, longest: int | None = 20) -> list[Verse
             owed += -2 if swap else len(couple)
             for own, other in zip(couple, couple[::-1]):
                 french = (other if swap else own).french
-                found.append(VersePair(own.english, french, not swap, own.key))
-    return found
+                pairs.append(VersePair(own.english, french, not swap, own.key))
+    return pairs
 
 
 def _may_swap(one: Pair, other: Pair) -> bool:
@@ -101,10 +101,10 @@ def _divided(file: Path) -> dict[str, list[tuple[Pair, int]]]:
     """Return what is in each split, with the words of the longer side: read once in a process."""
     content = checked(file, CARD.sha256, REINSTALL)
     english: dict[str, str] = {}
-    found: dict[str, list[tuple[Pair, int]]] = {split: [] for split in SHARES}
+    parts: dict[str, list[tuple[Pair, int]]] = {split: [] for split in SHARES}
     for line in gzip.decompress(content).decode("utf-8").rstrip("\n").split("\n"):
         key, text, french, like = line.split("\t")
         english[key] = text
         words = max(len(text.split()), len(french.split()))
-        found[split_of(normal(english[like or key]))].append((Pair(text, french, key), words))
-    return found
+        parts[split_of(normal(english[like or key]))].append((Pair(text, french, key), words))
+    return parts

@@ -183,9 +183,9 @@ def _is_plain(stack: Stack) -> bool:
                 linears += [attention.qkv, attention.out]
                 if attention.rotary is not None or len(set(attention.sizes)) > 1:
                     return False
-    known = ({("pre", True, nn.Identity)}, {("post", True, nn.Identity)})
+    allowed = ({("pre", True, nn.Identity)}, {("post", True, nn.Identity)})
     return (
-        places in known
+        places in allowed
         and stack.mixture is None
         and all(type(norm) in NORMS for norm in norms)
         and all(type(linear) in (nn.Linear, Projections) for linear in linears)

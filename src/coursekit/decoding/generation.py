@@ -229,12 +229,12 @@ def beam_search(
     _check_ends(ends, logits.shape[-1])
     logits = logits.repeat_interleave(K, dim=0)  # (R·K, V)
     state.reorder(torch.arange(B, device=device).repeat_interleave(K))
-    found = Hypotheses(
+    hypotheses = Hypotheses(
         tokens=tokens.new_full((B, K, L), fill),
         scores=logits.new_full((B, K), -torch.inf),
     )
-    texts = found.tokens.clone()  # (R, K, L): what the running beams have written
-    scores = found.scores.clone()  # (R, K): their log-probabilities
+    texts = hypotheses.tokens.clone()  # (R, K, L): what the running beams have written
+    scores = hypotheses.scores.clone()  # (R, K): their log-probabilities
     scores[:, 0] = 0.0  # all beams begin alike: one counts, or they would stay alike
     rows = torch.arange(B, device=device)  # (R,): the prompts still being continued
     for length in range(1, L + 1):
@@ -245,23 +245,23 @@ def beam_search(
         # Each beam ends in as many ways as there are ends, mostly one: K of the best 2K can go on.
         best, flat = total.topk(min(K + K * max(len(ends), 1), K * V), dim=1)  # (R, 2K)
         parent, token = flat // V, flat % V  # (R, 2K)
-        grown = _rows_of(texts, parent)  # (R, 2K, L)
-        grown[:, :, length - 1] = token
+        candidates = _rows_of(texts, parent)  # (R, 2K, L)
+        candidates[:, :, length - 1] = token
         ended = (longest[rows] == length)[:, None].expand_as(token)  # (R, 2K)
         if end is not None:
             ended = ended | _is_end(token, ends)
 
         # Complete texts: those among the K best compete with the ones found before.
         new = (best / penalty(length, alpha)).masked_fill(~ended, -torch.inf)[:, :K]  # (R, K)
-        pool = torch.cat([found.scores[rows], new], dim=1)  # (R, 2K)
+        pool = torch.cat([hypotheses.scores[rows], new], dim=1)  # (R, 2K)
         complete, index = pool.topk(K, dim=1)  # (R, K)
-        pool = torch.cat([found.tokens[rows], grown[:, :K]], dim=1)  # (R, 2K, L)
-        found.scores[rows], found.tokens[rows] = complete, _rows_of(pool, index)
+        pool = torch.cat([hypotheses.tokens[rows], candidates[:, :K]], dim=1)  # (R, 2K, L)
+        hypotheses.scores[rows], hypotheses.tokens[rows] = complete, _rows_of(pool, index)
 
         # Running texts: the K best of the others, unless nothing can come of them any more.
         scores, index = best.masked_fill(ended, -torch.inf).topk(K, dim=1)  # (R, K)
         parent, token = parent.gather(1, index), token.gather(1, index)  # (R, K)
-        texts = _rows_of(grown, index)  # (R, K, L)
+        texts = _rows_of(candidates, index)  # (R, K, L)
         if stop == "full":
             goes_on = complete[:, -1].isneginf() & ~scores[:, 0].isneginf()  # (R,)
         else:
@@ -277,7 +277,7 @@ def beam_search(
         state.reorder((first + parent)[goes_on].flatten())
         rows, scores, texts = rows[goes_on], scores[goes_on], texts[goes_on]
         logits = model.decode(token[goes_on].view(-1, 1), state)  # (R·K, V)
-    return Hypotheses(found.tokens[:, :, :length], found.scores)
+    return Hypotheses(hypotheses.tokens[:, :, :length], hypotheses.scores)
 
 
 def _check(
@@ -285,10 +285,10 @@ def _check(
 ) -> tuple[Tensor, Tensor, int]:
     """Return `longest` for each row (B,), the ends (E,), and what fills a row behind its end."""
     if not isinstance(tokens, Tensor) or tokens.dtype not in (torch.int64, torch.int32):
-        found = tokens.dtype if isinstance(tokens, Tensor) else type(tokens).__name__
+        kind = tokens.dtype if isinstance(tokens, Tensor) else type(tokens).__name__
         raise TypeError(
             "the prompts must be a tensor of token ids (int64 or int32), which `left_pad` makes of "
-            f"lists, found {found}"
+            f"lists, found {kind}"
         )
     if tokens.ndim != 2 or 0 in tokens.shape:
         raise ValueError(

@@ -83,8 +83,10 @@ def lowest_letters(figure: Figure) -> float:
     from matplotlib.text import Text
 
     figure.draw_without_rendering()
-    seen = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
-    points = min((text.get_fontsize() for text in seen), default=float("inf"))
+    texts = [
+        text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()
+    ]
+    points = min((text.get_fontsize() for text in texts), default=float("inf"))
     return points / 72 * 390 / figure.get_figwidth()
 
 
@@ -141,8 +143,8 @@ def glue(name: str, value: float | int | str) -> None:
     if hasattr(value, "item"):  # a tensor or array with one element
         value = value.item()
     if not isinstance(value, (int, float, str)):
-        found = type(value).__name__
-        raise TypeError(f"glue({name!r}) takes a number or a string, not {found}")
+        kind = type(value).__name__
+        raise TypeError(f"glue({name!r}) takes a number or a string, not {kind}")
     prefix = "application/papermill.record/"
     display(
         {prefix + "text/plain": repr(value)},

@@ -55,10 +55,10 @@ def stacked(
     ends = dict.fromkeys(rows, 0.0)
     parts = list(next(iter(rows.values())))
     for part, colour in zip(parts, colours, strict=False):
-        widths = [found[part] for found in rows.values()]
+        widths = [row[part] for row in rows.values()]
         axis.barh(range(len(rows)), widths, left=list(ends.values()), height=0.66, color=colour,
                   edgecolor="white", linewidth=0.6, label=part)  # fmt: skip
-        ends = {name: ends[name] + found[part] for name, found in rows.items()}
+        ends = {name: ends[name] + row[part] for name, row in rows.items()}
     handles = axis.get_legend_handles_labels()[0]
     if line is not None:
         handles.append(axis.axvline(line, color="black", linestyle="--", label=line_name))
@@ -150,13 +150,13 @@ def by_pairs(
     `level` is what a model without any source would lose, with its `name`.
     """
     figure, axis = new_figure(width=WIDTH, height=3.8)
-    for (model, found), look, mark in zip(losses.items(), LINES, MARKS, strict=False):
-        amounts = sorted(found)
-        axis.plot(amounts, [mean(found[n]) for n in amounts], label=model, **look)
+    for (model, curve), look, mark in zip(losses.items(), LINES, MARKS, strict=False):
+        amounts = sorted(curve)
+        axis.plot(amounts, [mean(curve[n]) for n in amounts], label=model, **look)
         for n in amounts:
-            axis.plot([n] * len(found[n]), found[n], mark, color=look["color"], ms=5, mfc="none")
+            axis.plot([n] * len(curve[n]), curve[n], mark, color=look["color"], ms=5, mfc="none")
     axis.axhline(level, color=COLOURS["grey"], linestyle=(0, (1, 2)), label=name)
-    every = sorted({n for found in losses.values() for n in found})
+    every = sorted({n for curve in losses.values() for n in curve})
     axis.set_xscale("log")
     axis.set_xticks(every, [f"{n:,}" for n in every])
     axis.minorticks_off()

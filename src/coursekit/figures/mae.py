@@ -101,12 +101,12 @@ def by_ratio(
     A dotted line stands at the share `trained` that the autoencoder was trained with.
     """
     figure, axis = new_figure(width=WIDTH, height=4.6)
-    for (name, found), look in zip(curves.items(), STROKES, strict=False):
-        ratios = sorted(found)
-        axis.plot([100 * r for r in ratios], [found[r] for r in ratios], label=name, ms=5, **look)
+    for (name, curve), look in zip(curves.items(), STROKES, strict=False):
+        ratios = sorted(curve)
+        axis.plot([100 * r for r in ratios], [curve[r] for r in ratios], label=name, ms=5, **look)
     if trained is not None:
         axis.axvline(100 * trained, color=COLOURS["grey"], linestyle=":", linewidth=1)
-    every = sorted({ratio for found in curves.values() for ratio in found})
+    every = sorted({ratio for curve in curves.values() for ratio in curve})
     axis.set_xticks([100 * ratio for ratio in every])
     axis.set(xlabel="hidden patches (%)", ylabel=ylabel, ylim=(0, None))
     legend_below(figure)
@@ -116,14 +116,14 @@ def by_ratio(
 def by_labels(curves: Mapping[str, Mapping[int, Sequence[float]]]) -> Figure:
     """Draw accuracies by the number of labels: a line through the means, a dot for each seed."""
     figure, axis = new_figure(width=WIDTH, height=4.8)
-    for (name, found), look in zip(curves.items(), STROKES, strict=False):
-        counts = sorted(found)
-        axis.plot(counts, [100 * mean(found[c]) for c in counts], label=name, ms=5, **look)
+    for (name, curve), look in zip(curves.items(), STROKES, strict=False):
+        counts = sorted(curve)
+        axis.plot(counts, [100 * mean(curve[c]) for c in counts], label=name, ms=5, **look)
         for count in counts:
-            seeds = found[count]
+            seeds = curve[count]
             axis.plot([count] * len(seeds), [100 * s for s in seeds], "o", mfc="none", ms=4,
                       mec=look["color"], gid="seeds")  # fmt: skip
-    every = sorted({count for found in curves.values() for count in found})
+    every = sorted({count for curve in curves.values() for count in curve})
     axis.set_xscale("log")
     axis.set_xticks(every, [f"{count:,}" for count in every])
     axis.minorticks_off()

@@ -103,11 +103,11 @@ def reach(shares: Mapping[int, Tensor], radius: int) -> Figure:
     figure, axis = new_figure(height=3.6)
     styles = ("-", "--", "-.", ":")
     for (depth, share), style in zip(shares.items(), styles):
-        seen = share > 0
+        reached = share > 0
         distance = torch.arange(len(share)) - len(share) // 2
         word = "layer" if depth == 1 else "layers"
         (line,) = axis.plot(
-            distance[seen], share[seen], style, label=f"{depth} {word}", clip_on=False
+            distance[reached], share[reached], style, label=f"{depth} {word}", clip_on=False
         )
         for edge in (-depth * radius, depth * radius):
             axis.axvline(edge, color=line.get_color(), linewidth=0.8, linestyle=style)

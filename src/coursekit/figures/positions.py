@@ -228,9 +228,9 @@ def race(
     panels = list(axes.flat)
     for axis, (name, by_steps) in zip(panels, points.items()):
         steps = list(by_steps)
-        found = [100 * by_steps[count] for count in steps]  # each (seeds, lengths)
+        shares = [100 * by_steps[count] for count in steps]  # each (seeds, lengths)
         lows, means, highs = (
-            torch.stack([of(values) for values in found]).T  # (lengths, steps)
+            torch.stack([of(values) for values in shares]).T  # (lengths, steps)
             for of in (lambda x: x.amin(0), lambda x: x.mean(0), lambda x: x.amax(0))
         )
         for (mark, colour), low, mean, high, length in zip(MARKS, lows, means, highs, lengths):

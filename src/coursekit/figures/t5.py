@@ -84,9 +84,9 @@ def outcomes(
     rows = list(next(iter(panels.values())))
     height = len(panels) * (0.3 * len(rows) + 1.15) + 0.3
     figure, axes = new_figure(len(panels), 1, width=WIDTH, height=height, squeeze=False)
-    for axis, (title, found), xlabel in zip(axes[:, 0], panels.items(), xlabels, strict=True):
+    for axis, (title, shares), xlabel in zip(axes[:, 0], panels.items(), xlabels, strict=True):
         for row, name in enumerate(rows):
-            values = list(found[name])
+            values = list(shares[name])
             axis.plot(mean(values), row, "|k", ms=17, mew=2.5, label="" if row else "mean of seeds")
             axis.plot(values, [row] * len(values), "o", mfc="none", mec=COLOURS["blue"], ms=6,
                       label="" if row else "one seed")  # fmt: skip

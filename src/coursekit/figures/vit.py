@@ -80,7 +80,7 @@ def by_pictures(
 
     figure, axis = new_figure(width=WIDTH, height=3.9)
     _means_and_seeds(axis, lines)
-    sizes = sorted({size for found in lines.values() for size in found})
+    sizes = sorted({size for line in lines.values() for size in line})
     axis.set(xscale="log", xlabel="training pictures", ylabel=ylabel)
     axis.xaxis.set_major_locator(FixedLocator(sizes))
     axis.xaxis.set_minor_locator(NullLocator())
@@ -108,12 +108,12 @@ def by_operations(lines: Mapping[str, Mapping[float, Sequence[float]]]) -> Figur
 
 def _means_and_seeds(axis: Any, lines: Mapping[str, Mapping[float, Sequence[float]]]) -> None:
     """Draw a line through the means of each name, and a mark for each seed, shares in %."""
-    for (name, found), look, mark in zip(lines.items(), LINES, MARKS, strict=False):
-        at = sorted(found)
-        axis.plot(at, [100 * mean(found[x]) for x in at], **look)
+    for (name, line), look, mark in zip(lines.items(), LINES, MARKS, strict=False):
+        at = sorted(line)
+        axis.plot(at, [100 * mean(line[x]) for x in at], **look)
         axis.plot([], [], label=name, marker=mark, ms=5, mfc="none", **look)  # for the legend
         for x in at:
-            axis.plot([x] * len(found[x]), [100 * share for share in found[x]], mark, ms=5,
+            axis.plot([x] * len(line[x]), [100 * share for share in line[x]], mark, ms=5,
                       mfc="none", mec=look["color"])  # fmt: skip
 
 

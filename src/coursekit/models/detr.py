@@ -127,9 +127,9 @@ class Detections:
 _TREE = [field.name for field in fields(Detections) if field.name != "grid"]
 
 
-def _flatten(found: Detections) -> tuple[list[Any], list[str]]:
-    names = [name for name in _TREE if getattr(found, name) is not None]
-    return [getattr(found, name) for name in names], names
+def _flatten(detections: Detections) -> tuple[list[Any], list[str]]:
+    names = [name for name in _TREE if getattr(detections, name) is not None]
+    return [getattr(detections, name) for name in names], names
 
 
 register_pytree_node(

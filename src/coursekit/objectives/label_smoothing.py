@@ -136,5 +136,5 @@ def _check(logits: Tensor, targets: Tensor, smoothing: float, pad: int | None) -
     if not logits.is_floating_point():
         raise TypeError(f"logits must be floating point, found {logits.dtype}")
     # Padding may be any number, also one that is no word.
-    known = targets if pad is None else targets.masked_fill(targets == pad, IGNORED)
-    check_labels(known, logits.shape[-1], ignored=IGNORED)
+    real = targets if pad is None else targets.masked_fill(targets == pad, IGNORED)
+    check_labels(real, logits.shape[-1], ignored=IGNORED)

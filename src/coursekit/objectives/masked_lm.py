@@ -88,10 +88,10 @@ def mlm_mask(
     if not 0 <= rate <= 1:
         raise ValueError(f"rate must lie between 0 and 1, found {rate}")
     text = ~special.find(tokens)  # (B, T)
-    home = tokens.device if generator is None else generator.device  # where random numbers are made
+    device = tokens.device if generator is None else generator.device  # of the random numbers
 
     def uniform() -> Tensor:
-        return torch.rand(tokens.shape, generator=generator, device=home).to(tokens.device)
+        return torch.rand(tokens.shape, generator=generator, device=device).to(tokens.device)
 
     coins = uniform()  # (B, T) in [0, 1)
     if words is not None:
@@ -106,8 +106,10 @@ def mlm_mask(
     hidden = chosen & (fate < replacement.mask)
     swapped = chosen & ~hidden & (fate < replacement.mask + replacement.random)
     ordinary = special.ordinary(vocabulary, tokens.device)  # (V − specials,)
-    drawn = torch.randint(len(ordinary), tokens.shape, generator=generator, device=home)  # (B, T)
-    random = ordinary[drawn.to(tokens.device)].to(tokens.dtype)  # (B, T)
+    replacements = torch.randint(
+        len(ordinary), tokens.shape, generator=generator, device=device
+    )  # (B, T)
+    random = ordinary[replacements.to(tokens.device)].to(tokens.dtype)  # (B, T)
     inputs = torch.where(swapped, random, tokens).masked_fill(hidden, special.mask)  # (B, T)
     return MaskedTokens(inputs, tokens.long().masked_fill(~chosen, IGNORED), chosen)
 

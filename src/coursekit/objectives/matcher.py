@@ -48,14 +48,14 @@ class HungarianMatcher:
         """
         check_targets(logits, boxes, targets)
         cost = self.cost(logits, boxes, targets).cpu()  # (N, Q)
-        found = []
+        matches = []
         for image, rows in enumerate(cost.split([len(objects) for objects in targets])):
             if not rows.isfinite().all():
                 raise ValueError(
                     f"the costs of image {image} are not finite: the model predicts inf or NaN"
                 )
-            found.append(assign(rows).to(logits.device))
-        return found
+            matches.append(assign(rows).to(logits.device))
+        return matches
 
     def cost(self, logits: Tensor, boxes: Tensor, targets: Sequence[Objects]) -> Tensor:
         """(N, Q): what each object of the batch would pay for each query of its own image."""

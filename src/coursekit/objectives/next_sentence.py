@@ -81,8 +81,8 @@ def nsp_pairs(
                 second, place = _join(document[middle:end]), end
             else:
                 other, start = elsewhere.draw(number, unlike=document[middle], generator=generator)
-                left = None if room is None else room - len(first)
-                second, place = _join(other[start : _reach(other, start, left)]), middle
+                space = None if room is None else room - len(first)
+                second, place = _join(other[start : _reach(other, start, space)]), middle
             pairs.append(SentencePair(first, second, is_next))
     if not pairs:
         raise ValueError("next-sentence pairs need a document with two sentences, found none")

@@ -188,5 +188,7 @@ def _check_rows(**rows: Tensor) -> None:
     shapes = {name: tuple(row.shape) for name, row in rows.items()}
     sizes = set(shapes.values())
     if len(sizes) > 1 or any(len(size) != 1 or size[0] == 0 for size in sizes):
-        found = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
-        raise ValueError(f"expected one number for each row of the batch in each of: {found}")
+        shown_shapes = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise ValueError(
+            f"expected one number for each row of the batch in each of: {shown_shapes}"
+        )

@@ -132,9 +132,9 @@ def random_spans(
     parts take turns, text first: a text begins with what it shows and ends with what it hides.
     """
     hidden, spans = setting.counts(length)
-    shown = _random_parts(rows, length - hidden, spans, generator, device)  # (B, n)
+    visible = _random_parts(rows, length - hidden, spans, generator, device)  # (B, n)
     hidden = _random_parts(rows, hidden, spans, generator, device)  # (B, n)
-    ends = torch.stack([shown, hidden], dim=-1).flatten(1).cumsum(dim=1)  # (B, 2n)
+    ends = torch.stack([visible, hidden], dim=-1).flatten(1).cumsum(dim=1)  # (B, 2n)
     places = torch.arange(length, device=device).expand(rows, -1).contiguous()  # (B, T)
     part = torch.searchsorted(ends, places, right=True)  # (B, T): which part a place lies in
     return part % 2 == 1  # (B, T)

@@ -39,8 +39,8 @@ class Checked:
 
     def kinds(self, questions: Collection[str]) -> dict[str, str]:
         """Return, for each question that has an answer, what kind of thing that is."""
-        found = {name: self._kept.get(name, self._names) for name in questions}
-        return {name: type(at[name]).__name__[:100] for name, at in found.items() if name in at}
+        names = {name: self._kept.get(name, self._names) for name in questions}
+        return {name: type(at[name]).__name__[:100] for name, at in names.items() if name in at}
 
     def put(self, values: dict[str, Any]) -> None:
         """Put other values in the place of some names, for all questions."""

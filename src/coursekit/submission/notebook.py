@@ -70,23 +70,23 @@ class Notebook:
         """Run a cell and return plain data: "text" of its value, "number", "error", "figures"."""
         name = cell_name(number)
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-        said: dict[str, Any] = {}
+        output: dict[str, Any] = {}
         try:
             value = self._execute(source, name, definitions)
             if value is not None:
-                said["text"] = repr(value)[:TEXT]
+                output["text"] = repr(value)[:TEXT]
                 if type(value) in (int, float):
-                    said["number"] = value
+                    output["number"] = value
                 self.names["_"] = value
         except BaseException as error:
-            said["error"] = describe(error) | {"here": _line_in(error, name)}
+            output["error"] = describe(error) | {"here": _line_in(error, name)}
         try:
             self._draw()
         except BaseException as error:
-            said.setdefault("error", describe(error))
-        said["figures"], self._pending = self._pending, []
+            output.setdefault("error", describe(error))
+        output["figures"], self._pending = self._pending, []
         flush()
-        return said
+        return output
 
     def _execute(self, source: str, name: str, definitions: bool) -> Any:
         first, last = compiled(source, name, definitions)
@@ -178,7 +178,7 @@ def _line_in(error: BaseException, name: str) -> int:
 
 def _place(error: BaseException) -> tuple[int, int]:
     """Return the cell and line of the innermost frame that is the student's, 0 for none."""
-    found = (0, 0)
+    position = (0, 0)
     trace = error.__traceback__
     frames = [(trace.tb_frame.f_code.co_filename, trace.tb_lineno)] if trace else []
     while trace is not None:
@@ -189,8 +189,8 @@ def _place(error: BaseException) -> tuple[int, int]:
     for name, line in frames:
         match = re.fullmatch(r"<cell (\d+)>", name)
         if match:
-            found = (int(match[1]), line)
-    return found
+            position = (int(match[1]), line)
+    return position
 
 
 def _judged(error: BaseException, message: str) -> tuple[str, str]:

@@ -64,14 +64,14 @@ def is_by_hand(cell: Cell) -> bool:
 
 def meta(cell: Cell) -> dict[str, Any]:
     """Return nbgrader's entry in the metadata of a cell, empty where there is none."""
-    found = cell.get("metadata", {}).get("nbgrader")
-    return found if isinstance(found, dict) else {}
+    entry = cell.get("metadata", {}).get("nbgrader")
+    return entry if isinstance(entry, dict) else {}
 
 
 def grade_id(cell: Cell) -> str:
     """Return nbgrader's name of a cell, "" where it has none."""
-    found = meta(cell).get("grade_id")
-    return found if isinstance(found, str) else ""
+    name = meta(cell).get("grade_id")
+    return name if isinstance(name, str) else ""
 
 
 def is_grade(cell: Cell) -> bool:

@@ -174,8 +174,8 @@ class Tokenizer(ABC):
         A special token that starts before `limit` is complete.
         """
         special = self._special_pattern(allowed)
-        found = special.finditer(text) if special else ()
-        borders = [match.end() for match in found if match.start() < limit]
+        matches = special.finditer(text) if special else ()
+        borders = [match.end() for match in matches if match.start() < limit]
         if borders:
             return self.encode(text[: borders[-1]], allowed_special=allowed), borders[-1]
         text = text[: max(limit, 0)]

@@ -74,8 +74,8 @@ def encode(word: Sequence[int], merges: Mapping[tuple[int, int], int]) -> list[i
     [7]
     """
     word = list(word)
-    while known := [pair for pair in pairwise(word) if pair in merges]:
-        earliest = min(known, key=merges.__getitem__)  # numbers were given in that order
+    while mergeable := [pair for pair in pairwise(word) if pair in merges]:
+        earliest = min(mergeable, key=merges.__getitem__)  # numbers were given in that order
         word = merge(word, earliest, merges[earliest])
     return word
 
@@ -87,10 +87,10 @@ def decode(word: Iterable[int], merges: Mapping[tuple[int, int], int]) -> list[i
     [4, 3, 1, 2]
     """
     parts = {new: pair for pair, new in merges.items()}
-    found: list[int] = []
+    parts_of_word: list[int] = []
     for token in word:
-        found += decode(parts[token], merges) if token in parts else [token]
-    return found
+        parts_of_word += decode(parts[token], merges) if token in parts else [token]
+    return parts_of_word
 
 
 # The tokenizer.
@@ -179,9 +179,9 @@ class BPE(Tokenizer):
             return [], 0
         unknown = self.special.get(self.unknown)
         letters = "".join(chr(unknown if n is None else n) for n in numbers)
-        found = self._beginnings(letters)
-        found = found[:-1] if found and found[-1][1] == len(word) else found
-        return [ord(token) for token, _ in found], found[-1][1] if found else 0
+        certain = self._beginnings(letters)
+        certain = certain[:-1] if certain and certain[-1][1] == len(word) else certain
+        return [ord(token) for token, _ in certain], certain[-1][1] if certain else 0
 
 
 def whitespace_split(text: str) -> list[str]:

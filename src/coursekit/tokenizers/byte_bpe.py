@@ -165,11 +165,11 @@ class ByteBPE(Tokenizer):
         for number, character in enumerate(word, start=1):
             size += len(character.encode())
             ends[size] = number
-        found = self._beginnings(spell(word, self._letters))
+        certain = self._beginnings(spell(word, self._letters))
         # The rest begins with a whole character, and the pattern must not take it for 's or 'll.
-        while found and word[ends.get(found[-1][1], len(word)) :][:1] in ("", "'"):
-            found.pop()
-        return [ord(token) for token, _ in found], ends[found[-1][1]] if found else 0
+        while certain and word[ends.get(certain[-1][1], len(word)) :][:1] in ("", "'"):
+            certain.pop()
+        return [ord(token) for token, _ in certain], ends[certain[-1][1]] if certain else 0
 
     def _pieces(self, word: str) -> list[Piece]:
         # the character that each byte belongs to

@@ -257,9 +257,9 @@ class Beginnings:
         ends = self._ends(last, len(word))
         if "".join(last[end] for end in ends) != apply_merges(word, self.merges):
             return []
-        certain, known = len(word), set(ends) | {0}
+        certain, ends_so_far = len(word), set(ends) | {0}
         for end in range(max(len(word) - self.longest, 0), len(word)):
-            while end not in known:
+            while end not in ends_so_far:
                 end -= self._size(last[end])
             certain = min(certain, end)
         return [(last[end], end) for end in ends if end <= certain]

@@ -65,12 +65,14 @@ def find_pattern(pattern: Pattern) -> re.Pattern[str]:
     if pattern in PATTERNS:
         return PATTERNS[pattern]()
     try:
-        own = re.compile(pattern)
+        compiled = re.compile(pattern)
     except (re.error, TypeError) as error:
         raise ValueError(
             f"pattern must be {', '.join(PATTERNS)} or a pattern that Python's re reads, "
             f"found {pattern!r} ({error})"
         ) from None
-    if own.groups:
-        raise ValueError(f"a pattern must have no groups, (?:...) for (...), found {own.pattern!r}")
-    return own
+    if compiled.groups:
+        raise ValueError(
+            f"a pattern must have no groups, (?:...) for (...), found {compiled.pattern!r}"
+        )
+    return compiled

@@ -100,8 +100,8 @@ def detect(model: nn.Module, items: list[Item], *, batch: int = 100) -> list[Det
     try:
         parts = []
         for start in range(0, len(items), batch):
-            said = model(collate_objects(items[start : start + batch]).images.to(device))
-            parts.append((*said.earlier, said))
+            predictions = model(collate_objects(items[start : start + batch]).images.to(device))
+            parts.append((*predictions.earlier, predictions))
     finally:
         model.train(was)
     return [

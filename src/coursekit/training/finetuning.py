@@ -82,8 +82,8 @@ def encoder_of(model: nn.Module) -> Bert:
     """Return the `Bert` that a model is, or stands on."""
     bert = model if isinstance(model, Bert) else getattr(model, "bert", None)
     if not isinstance(bert, Bert):
-        found = type(model).__name__
-        raise TypeError(f"the model must be a Bert, or stand on one as `bert`, found {found}")
+        kind = type(model).__name__
+        raise TypeError(f"the model must be a Bert, or stand on one as `bert`, found {kind}")
     return bert
 
 

@@ -32,8 +32,8 @@ def clip_gradients(
     gradients = [weight.grad for weight in parameters if weight.grad is not None]
     if not gradients:
         return torch.tensor(0.0)
-    home = gradients[0].device
-    norms = [torch.linalg.vector_norm(gradient).to(home) for gradient in gradients]
+    device = gradients[0].device
+    norms = [torch.linalg.vector_norm(gradient).to(device) for gradient in gradients]
     norm = torch.linalg.vector_norm(torch.stack(norms))  # ()
     factor = (largest / (norm + eps)).clamp(max=1.0)  # short gradients stay as they are
     for gradient in gradients:

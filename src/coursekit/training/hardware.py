@@ -29,13 +29,13 @@ def hardware() -> dict[str, Any]:
 
 def versions() -> dict[str, str]:
     """Return the versions of Python and of those packages that are installed."""
-    found = {"python": platform.python_version()}
+    versions_by_name = {"python": platform.python_version()}
     for name in PACKAGES:
         try:
-            found[name] = metadata.version(name)
+            versions_by_name[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
-    return found
+    return versions_by_name
 
 
 def cores() -> int:
@@ -52,8 +52,8 @@ def processor() -> str:
     """Return the model of the processor, or its architecture where the system does not say."""
     if sys.platform == "darwin":
         command = ["sysctl", "-n", "machdep.cpu.brand_string"]
-        said = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
-        return said or platform.machine()
+        output = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+        return output or platform.machine()
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -66,8 +66,8 @@ def processor() -> str:
 
 
 def _threads() -> int:
-    asked = os.environ.get("OMP_NUM_THREADS", "")
-    return int(asked) if asked.isdecimal() else cores()
+    setting = os.environ.get("OMP_NUM_THREADS", "")
+    return int(setting) if setting.isdecimal() else cores()
 
 
 def _memory() -> float | None:

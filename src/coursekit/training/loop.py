@@ -159,12 +159,14 @@ def train(
     return history
 
 
-def _summed(said: Any) -> tuple[Tensor, Tensor | int]:
+def _summed(answer: Any) -> tuple[Tensor, Tensor | int]:
     """Return what a loss says, unless it is plainly not a sum and a number."""
-    if not isinstance(said, (tuple, list)) or len(said) != 2:
-        found = f"{len(said)} things" if isinstance(said, (tuple, list)) else type(said).__name__
-        raise TypeError(f"loss must return the sum of the losses and their number, found {found}")
-    part, number = said
+    if not isinstance(answer, (tuple, list)) or len(answer) != 2:
+        kind = (
+            f"{len(answer)} things" if isinstance(answer, (tuple, list)) else type(answer).__name__
+        )
+        raise TypeError(f"loss must return the sum of the losses and their number, found {kind}")
+    part, number = answer
     last = part.grad_fn  # torch's own losses remember how they were reduced: 1 is by a mean
     mean = last and (last.name().startswith("Mean") or getattr(last, "_saved_reduction", 0) == 1)
     if mean and number > 1:

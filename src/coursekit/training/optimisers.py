@@ -99,10 +99,10 @@ class RAdam(AdamW):
         first, second = group["betas"]
         rate = group["lr"] / (1 - first**step)
         most = 2 / (1 - second) - 1
-        known = most - 2 * step * second**step / (1 - second**step)
-        if known <= 5:
+        rectified = most - 2 * step * second**step / (1 - second**step)
+        if rectified <= 5:
             weight.add_(mean, alpha=-rate)
             return
-        trust = (known - 4) * (known - 2) * most / ((most - 4) * (most - 2) * known)
+        trust = (rectified - 4) * (rectified - 2) * most / ((most - 4) * (most - 2) * rectified)
         usual = (square.sqrt() + group["eps"]) / math.sqrt(1 - second**step)
         weight.addcdiv_(mean, usual, value=-rate * math.sqrt(trust))

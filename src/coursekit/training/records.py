@@ -95,8 +95,8 @@ def choose(
     chosen = dict(profiles[profile])
     for name, value in (changes or {}).items():
         if name == "minutes" or name not in chosen:
-            known = _listed([known for known in chosen if known != "minutes"])
-            raise ValueError(f"{name} is no setting of this training; there are {known}")
+            names = _listed([names for names in chosen if names != "minutes"])
+            raise ValueError(f"{name} is no setting of this training; there are {names}")
         if value is not None:
             chosen[name] = _of_kind(name, value, chosen[name])
     settings = Settings(chosen)

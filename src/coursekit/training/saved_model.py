@@ -87,9 +87,9 @@ def unpack(file: Path, waiting: Path, about: Mapping[str, Any]) -> nn.Module:
         full = {n: w.float() if w.is_floating_point() else w for n, w in weights.items()}
         model.load_state_dict(full)
     except (AttributeError, ImportError, RuntimeError, TypeError, ValueError) as error:
-        said = " ".join(str(error).split())[:200]
+        reason = " ".join(str(error).split())[:200]
         raise CourseError(
-            f"{where} does not fit {about['class']} as it is today ({said}); "
+            f"{where} does not fit {about['class']} as it is today ({reason}); "
             "the training has to be run again"
         ) from error
     return model.eval()

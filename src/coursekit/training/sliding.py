@@ -51,7 +51,7 @@ def draw_windows(
     check_fraction(smallest_side=sides[0], largest_side=sides[1])
     many = len(batch.labels)
     of = torch.arange(len(batch.counts), device=batch.boxes.device)
-    own = of.repeat_interleave(batch.counts.to(of.device))  # (N,)
+    number = of.repeat_interleave(batch.counts.to(of.device))  # (N,)
     side = (batch.boxes[:, 2] * batch.boxes[:, 3]).sqrt()[:, None]  # (N, 1)
     factor = 0.85 + 0.3 * torch.rand_like(side)
     centre = batch.boxes[:, :2] + side * (torch.rand(many, 2).to(side) - 0.5) / 4
@@ -62,9 +62,9 @@ def draw_windows(
     centre = side / 2 + (1 - side) * torch.rand(empty * many, 2)  # inside the picture
     far = torch.cat([centre, side, side], dim=1).to(near)  # (empty N, 4)
 
-    picture, boxes = torch.cat([own, picture]), torch.cat([near, far])  # (W,), (W, 4)
+    picture, boxes = torch.cat([number, picture]), torch.cat([near, far])  # (W,), (W, 4)
     overlap = iou(to_corners(boxes)[:, None], to_corners(batch.boxes))  # (W, N)
-    overlap = overlap.where(picture[:, None] == own, 0)  # things on other pictures do not count
+    overlap = overlap.where(picture[:, None] == number, 0)  # things on other pictures do not count
     most, which = overlap.max(dim=1)  # 2 × (W,)
     labels = batch.labels[which].where(most >= ENOUGH, -1)  # (W,)
     clear = (most >= ENOUGH) | (most <= NOTHING)  # (W,)
@@ -110,12 +110,12 @@ def scan(
     here = torch.zeros(len(windows), dtype=torch.long)  # all of them on the one image
     device = next(model.parameters()).device
     cut = crop(image[None].to(device), here.to(device), windows.to(device))  # (W, 3, side, side)
-    said = model(cut.contiguous(memory_format=torch.channels_last)).softmax(dim=1).cpu()
-    check_numbers(said, "the model's scores")
-    scores, labels = said[:, :-1].max(dim=1)  # 2 × (W,)
+    probabilities = model(cut.contiguous(memory_format=torch.channels_last)).softmax(dim=1).cpu()
+    check_numbers(probabilities, "the model's scores")
+    scores, labels = probabilities[:, :-1].max(dim=1)  # 2 × (W,)
     sure = scores >= least
-    found = Objects(labels=labels[sure], boxes=windows[sure], scores=scores[sure])
-    return without_duplicates(found.in_pixels(*image.shape[1:]), overlap)
+    objects = Objects(labels=labels[sure], boxes=windows[sure], scores=scores[sure])
+    return without_duplicates(objects.in_pixels(*image.shape[1:]), overlap)
 
 
 def without_duplicates(found: Objects, overlap: float = 0.5) -> Objects:

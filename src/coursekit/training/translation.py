@@ -44,9 +44,9 @@ class Batch(NamedTuple):
 
 def encode(pairs: Sequence[Pair], tokenizer: Tokenizer) -> list[Encoded]:
     """Cut both sides of all pairs into tokens; the special ones must have the first ids."""
-    found = [tokenizer.id_to_token(number) for number in range(len(SPECIAL))]
-    if found != list(SPECIAL):
-        raise ValueError(f"the first tokens must be {', '.join(SPECIAL)}, found {found}")
+    names = [tokenizer.id_to_token(number) for number in range(len(SPECIAL))]
+    if names != list(SPECIAL):
+        raise ValueError(f"the first tokens must be {', '.join(SPECIAL)}, found {names}")
     return [Encoded(tokenizer.encode(p.english), tokenizer.encode(p.french)) for p in pairs]
 
 
@@ -136,10 +136,10 @@ def _write(model: nn.Module, source: Tensor, beams: int, alpha: float) -> Tensor
     state = model.start(source)
     if beams == 1:
         return decoding.generate(model, first, state, longest=longest, end=END, pad=PAD)
-    found = decoding.beam_search(
+    hypotheses = decoding.beam_search(
         model, first, state, beams=beams, longest=longest, end=END, pad=PAD, alpha=alpha
     )
-    return found.tokens[:, 0]  # (B, L)
+    return hypotheses.tokens[:, 0]  # (B, L)
 
 
 def bleu(translations: Sequence[str], references: Sequence[str]) -> float:

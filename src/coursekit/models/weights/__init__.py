@@ -51,10 +51,10 @@ Config = TypeVar("Config")
 
 def load(model: Model, theirs: Mapping[str, Tensor], layout: str = "huggingface") -> Model:
     """Copy `theirs` into `model`, which takes over their dtype, and return it."""
-    home = _home(type(model))
+    family = _home(type(model))
     if layout == "huggingface":
-        theirs = renamed(theirs, getattr(home, "OLD_NAMES", {}))
-    table = list(home.rules(model, layout, theirs))
+        theirs = renamed(theirs, getattr(family, "OLD_NAMES", {}))
+    table = list(family.rules(model, layout, theirs))
     ours = model.state_dict()
     kept = {rule.ours: ours[rule.ours] for rule in table if isinstance(rule, Kept)}
     load_strictly(model, import_state(table, theirs) | kept)
@@ -93,8 +93,8 @@ def rules(model: nn.Module, layout: str = "huggingface", **options: Any) -> list
 
 def read_config(kind: type[Config], theirs: Any, **changes: Any) -> Config:
     """Return the configuration of this `kind` that a `config.json` of transformers describes."""
-    home = _home(kind)
-    return kind(**(home.read_config(as_mapping(theirs), kind) | changes))
+    family = _home(kind)
+    return kind(**(family.read_config(as_mapping(theirs), kind) | changes))
 
 
 def _home(kind: type) -> ModuleType:

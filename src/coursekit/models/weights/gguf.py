@@ -67,10 +67,10 @@ class _Cursor:
         return struct.unpack("<" + form, self.bytes(struct.calcsize("<" + form)))[0]
 
     def count(self, what: str) -> int:
-        found = self.number("Q")
-        if found > LONGEST:
-            raise ValueError(f"{self.name} is damaged: it says that {what} has {found:,} parts")
-        return found
+        number = self.number("Q")
+        if number > LONGEST:
+            raise ValueError(f"{self.name} is damaged: it says that {what} has {number:,} parts")
+        return number
 
     def text(self) -> str:
         return bytes(self.bytes(self.count("a text"))).decode("utf-8")
@@ -96,15 +96,15 @@ def read_gguf(path: Path | str) -> GGUF:
     if (version := cursor.number("I")) != VERSION:
         raise ValueError(f"{path.name} must be GGUF of version {VERSION}, found {version}")
     tensors, settings = cursor.count("the list of tensors"), cursor.count("the list of settings")
-    found = {cursor.text(): cursor.value(cursor.number("I")) for _ in range(settings)}
+    entries = {cursor.text(): cursor.value(cursor.number("I")) for _ in range(settings)}
     listed = {}
     for _ in range(tensors):
         name, axes = cursor.text(), cursor.number("I")
         sizes = [cursor.number("Q") for _ in range(axes)]
         listed[name] = sizes[::-1], cursor.number("I"), cursor.number("Q")  # the last axis is first
-    align = found.get("general.alignment", 32)
+    align = entries.get("general.alignment", 32)
     first = -(-cursor.place // align) * align
-    return GGUF(found, {name: _tensor(cursor, name, first, *row) for name, row in listed.items()})
+    return GGUF(entries, {name: _tensor(cursor, name, first, *row) for name, row in listed.items()})
 
 
 def _tensor(

@@ -46,10 +46,10 @@ def read_config(theirs: Mapping[str, Any], kind: type) -> dict[str, Any]:
             raise ValueError(f"{side} must agree, found {encoder} (encoder), {decoder}")
     if (size := theirs.get("decoder_vocab_size") or theirs["vocab_size"]) != theirs["vocab_size"]:
         raise ValueError(f"both sides need one vocabulary, found {theirs['vocab_size']} and {size}")
-    found = read_sizes(theirs, SIZES)
-    if found["activation"] == "swish":  # another name for it
-        found["activation"] = "silu"
-    return {**found, "attention_bias": True, "output_bias": True}
+    sizes = read_sizes(theirs, SIZES)
+    if sizes["activation"] == "swish":  # another name for it
+        sizes["activation"] = "silu"
+    return {**sizes, "attention_bias": True, "output_bias": True}
 
 
 def table(*, vocabulary: int, depth: int) -> list[Rule]:

@@ -86,55 +86,55 @@ Rule = Same | Transposed | Reshaped | Stacked | Tied | Ignored | Kept
 
 def import_state(rules: Iterable[Rule], theirs: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Return our state dict, made of `theirs`; every name on their side must be in a rule."""
-    left, ours, ties = dict(theirs), {}, []
+    remaining, ours, ties = dict(theirs), {}, []
     for rule in rules:
         match rule:
             case Same():
-                ours[rule.ours] = _take(left, rule.theirs)
+                ours[rule.ours] = _take(remaining, rule.theirs)
             case Transposed():
-                ours[rule.ours] = _take(left, rule.theirs).T.contiguous()
+                ours[rule.ours] = _take(remaining, rule.theirs).T.contiguous()
             case Reshaped():
-                ours[rule.ours] = _take(left, rule.theirs).reshape(rule.shape)
+                ours[rule.ours] = _take(remaining, rule.theirs).reshape(rule.shape)
             case Stacked():
-                ours[rule.ours] = torch.cat([_take(left, name) for name in rule.theirs])
+                ours[rule.ours] = torch.cat([_take(remaining, name) for name in rule.theirs])
             case Tied():
                 ties.append(rule)
             case Ignored():
-                left.pop(rule.theirs, None)
+                remaining.pop(rule.theirs, None)
             case Kept():
                 pass
     for tie in ties:
-        copy = left.pop(tie.theirs, None)
+        copy = remaining.pop(tie.theirs, None)
         if copy is not None and not torch.equal(copy, theirs[tie.to]):
             raise ValueError(f"{tie.theirs} should be a copy of {tie.to}, but the two differ")
-    if left:
-        raise ValueError(f"the weights hold {_names(left)}, which this model has no place for")
+    if remaining:
+        raise ValueError(f"the weights hold {_names(remaining)}, which this model has no place for")
     return ours
 
 
 def export_state(rules: Iterable[Rule], ours: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Return their state dict, made of `ours`; every name on our side must be in a rule."""
-    left, theirs, ties = dict(ours), {}, []
+    remaining, theirs, ties = dict(ours), {}, []
     for rule in rules:
         match rule:
             case Same():
-                theirs[rule.theirs] = _take(left, rule.ours)
+                theirs[rule.theirs] = _take(remaining, rule.ours)
             case Transposed():
-                theirs[rule.theirs] = _take(left, rule.ours).T.contiguous()
+                theirs[rule.theirs] = _take(remaining, rule.ours).T.contiguous()
             case Reshaped():
-                theirs[rule.theirs] = _take(left, rule.ours).reshape(rule.their_shape)
+                theirs[rule.theirs] = _take(remaining, rule.ours).reshape(rule.their_shape)
             case Stacked():
-                stacked = _take(left, rule.ours)
+                stacked = _take(remaining, rule.ours)
                 parts = stacked.split(rule.rows) if rule.rows else stacked.chunk(len(rule.theirs))
                 theirs |= {name: part.contiguous() for name, part in zip(rule.theirs, parts)}
             case Tied():
                 ties.append(rule)
             case Kept():
-                _take(left, rule.ours)
+                _take(remaining, rule.ours)
     for tie in ties:
         theirs[tie.theirs] = theirs[tie.to]
-    if left:
-        raise ValueError(f"no rule says where {_names(left)} of this model belongs")
+    if remaining:
+        raise ValueError(f"no rule says where {_names(remaining)} of this model belongs")
     return theirs
 
 
@@ -157,12 +157,12 @@ def renamed(theirs: Mapping[str, Tensor], names: Mapping[str, str]) -> dict[str,
 
     Files on the hub keep old names; a model in memory has had newer ones since transformers 5.
     """
-    found = {}
+    state = {}
     for name, tensor in theirs.items():
         for old, new in names.items():
             name = re.sub(old, new, name)
-        found[name] = tensor
-    return found
+        state[name] = tensor
+    return state
 
 
 def load_strictly(model: torch.nn.Module, state: Mapping[str, Tensor]) -> None:

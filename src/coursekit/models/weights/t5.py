@@ -41,18 +41,18 @@ def read_config(theirs: Mapping[str, Any], kind: type) -> dict[str, Any]:
     kind = theirs.get("model_type", "t5")
     if kind not in ("t5", "mt5"):
         raise ValueError(f"model_type must be t5 or mt5, found {kind!r}")
-    found = {our: theirs.get(their) for our, their in SIZES.items()}
+    sizes = {our: theirs.get(their) for our, their in SIZES.items()}
     # A file that says "not tied" means "not scaled" as well. Since transformers 5 a model in memory
     # says that it is tied whatever it is, and "not scaled" is all that is left of the file's word.
     scaled = theirs.get("tie_word_embeddings") is not False and kind == "t5"
-    found["scale_output"] = found["tied"] = theirs.get("scale_decoder_outputs", scaled)
+    sizes["scale_output"] = sizes["tied"] = theirs.get("scale_decoder_outputs", scaled)
     # "gated-gelu" is the tanh form; newer files spell out what it means.
     *gate, activation = theirs.get("feed_forward_proj", "relu").split("-")
     activation = "gelu_new" if gate and activation == "gelu" else activation
     activation = theirs.get("dense_act_fn", activation)
-    found["activation"] = GELUS.get(activation, activation)
-    found["gated"] = theirs.get("is_gated_act", gate == ["gated"])
-    return {name: value for name, value in found.items() if value is not None}
+    sizes["activation"] = GELUS.get(activation, activation)
+    sizes["gated"] = theirs.get("is_gated_act", gate == ["gated"])
+    return {name: value for name, value in sizes.items() if value is not None}
 
 
 def table(depth: int, decoder_depth: int, *, gated: bool = False, tied: bool = True) -> list[Rule]:
