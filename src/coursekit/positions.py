@@ -254,8 +254,15 @@ class Rotary(nn.Module):
                 f"the position_ids of x {tuple(x.shape)} must be "
                 f"({x.shape[-2]},) or (batch, {x.shape[-2]}), found {t.dtype} {tuple(t.shape)}"
             )
-        angles = _angles(t, self.width, self.base)  # (T, Dh / 2) or (B, 1, T, Dh / 2)
-        sin, cos = angles.sin().to(x.dtype), angles.cos().to(x.dtype)  # (T, Dh / 2)
+        return self.turn(x, *self.waves(t, x.dtype))
+
+    def waves(self, positions: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+        """positions (...) -> the sine and the cosine of each pair's angle, 2 × (..., Dh / 2)."""
+        angles = _angles(positions, self.width, self.base)  # (..., Dh / 2)
+        return angles.sin().to(dtype), angles.cos().to(dtype)
+
+    def turn(self, x: Tensor, sin: Tensor, cos: Tensor) -> Tensor:
+        """x (..., T, Dh), sin, cos (..., T, Dh / 2) -> the same shape, every pair turned."""
         if self.layout == "pairs":
             a, b = x[..., 0::2], x[..., 1::2]  # 2 × (..., T, Dh / 2)
             return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2)

@@ -43,6 +43,9 @@ def stack(**choices) -> Stack:
         {"cross_attention": True, "bias": False, "rms_norm": True, "scale": 1.0, "head_width": 5},
         {"gated": True, "activation": F.silu},
         {"gated": True, "bias": False, "cross_attention": True, "norm": "post"},
+        {"rotary": Rotary(width=4)},
+        {"heads": 6, "kv_heads": 2, "rotary": Rotary(width=2, layout="halves"), "bias": False},
+        {"heads": 6, "kv_heads": 1, "cross_attention": True, "norm": "post"},
     ],
 )
 def test_it_is_the_stack(choices, masked):
@@ -54,14 +57,32 @@ def test_it_is_the_stack(choices, masked):
     quick = QuickStack.of(net)
     slow, fast = StackCache(2), StackCache(2)
     for cache in (slow, fast):  # both read the beginning with the stack
-        net(x[:, :2], memory, causal=True, cache=cache, mask=None, bias=bias(2), **given)
+        net(
+            x[:, :2],
+            memory,
+            causal=True,
+            cache=cache,
+            mask=None,
+            **given,
+            **({} if "kv_heads" in choices else {"bias": bias(2)}),
+        )
     for read in range(2, 6):
         mask = MASK[:, None, None, : read + 1] if masked else None
-        shared = {"mask": mask, "bias": bias(1, read + 1), **given}
+        shared = {"mask": mask, **given}
+        shared |= {} if "kv_heads" in choices else {"bias": bias(1, read + 1)}
         new = x[:, read : read + 1]
         expected = net(new, memory, causal=True, cache=slow, **shared)
         torch.testing.assert_close(quick(new, fast, **shared), expected)
     assert fast.length == slow.length == 6
+
+
+def test_a_bias_for_grouped_heads_is_left_to_the_stack():
+    net, x, bias = stack(heads=6, kv_heads=2), torch.randn(B, 2, D).double(), torch.randn(6, 1, 2)
+    slow, fast = StackCache(2), StackCache(2)
+    for cache in (slow, fast):
+        net(x[:, :1], causal=True, cache=cache)
+    expected = net(x[:, 1:], causal=True, cache=slow, bias=bias.double())
+    torch.testing.assert_close(QuickStack.of(net)(x[:, 1:], fast, bias=bias.double()), expected)
 
 
 def test_gradients_flow_through_it_as_through_the_stack():
@@ -237,6 +258,7 @@ def test_a_stack_that_is_changed_later_is_run_as_it_stands(change, cross):
         "hidden_dropout": st.sampled_from([0.0, 0.3]), "drop_path": st.sampled_from([0.0, 0.5]),
         "rms_norm": st.booleans(), "bias": st.booleans(), "attention_bias": st.booleans(),
         "kv_heads": st.just(1), "head_width": st.just(5), "value_width": st.just(3),
+        "rotary": st.sampled_from([Rotary(width=4), Rotary(width=4, layout="halves")]),
         "scale": st.just(1.0), "residual": st.booleans(), "final_norm": st.booleans(),
         "gated": st.booleans(),
         "activation": st.sampled_from([F.gelu, torch.tanh]),
@@ -247,6 +269,7 @@ def test_a_stack_that_is_changed_later_is_run_as_it_stands(change, cross):
 )  # fmt: skip
 @example("pre", True, {}, ["attribute"], False)  # a scale of its own, in one of two attentions
 def test_whatever_the_stack_it_is_quick_and_right_or_not_at_all(norm, cross, more, tampering, late):
+    more = {name: more[name] for name in more if name != "head_width" or "rotary" not in more}
     net = stack(norm=norm, cross_attention=cross, **more)
     x, memory = torch.randn(B, 2, D).double(), torch.randn(B, M, D).double() if cross else None
     quick = QuickStack.of(net) if late else None
@@ -274,8 +297,7 @@ def test_whatever_the_stack_it_is_quick_and_right_or_not_at_all(norm, cross, mor
         {"norm": "normformer"},
         {"norm": "dlcl"},
         {"residual": False},
-        {"kv_heads": 1},
-        {"rotary": Rotary(width=4)},
+        {"value_width": 3},
         {"feed_forward": False},
         {"self_attention": False},
     ],

@@ -30,6 +30,7 @@ from coursekit.cache import StackCache
 from coursekit.feed_forward import FeedForward
 from coursekit.heads import MultiHeadAttention, Projections
 from coursekit.norms import RMSNorm
+from coursekit.positions import Rotary
 
 Map = Callable[[Tensor], Tensor]
 Split = tuple[Tensor, Tensor, Tensor]  # queries, keys, values
@@ -38,12 +39,12 @@ PARTS = 8  # into how many a matrix is cut at most
 
 NORMS = (nn.LayerNorm, nn.RMSNorm, RMSNorm, nn.Identity)
 MODULES = (Stack, Block, Residual, FeedForward, MultiHeadAttention, nn.ModuleList, nn.Linear)
-MODULES += (*NORMS, nn.Dropout, Projections)
+MODULES += (*NORMS, nn.Dropout, Projections, Rotary)
 FORWARD = {kind: kind.forward for kind in MODULES}  # to notice when somebody puts in another
 USUAL = vars(nn.Module()).keys()  # what every module has of its own
 # What decides in a module, beside its weights, about the result.
-CHOICES = {"training", "p", "dropout", "drop_path", "scale", "heads", "rotary", "placement", "keep"}
-CHOICES |= {"activation", "eps"}
+CHOICES = {"training", "p", "dropout", "drop_path", "scale", "heads", "rotary", "placement", "skip"}
+CHOICES |= {"activation", "eps", "base", "layout"}
 PLAIN = {nn.Parameter, Tensor, type(None)}  # what may stand among a module's weights
 GLOBAL_HOOKS = (  # of all modules
     "_global_forward_hooks",
@@ -80,6 +81,9 @@ class QuickStack:
         self.post = stack.blocks[0].self_residual.placement == "post"
         self.layers = [_layer(block) for block in stack.blocks]
         self.final = _norm(stack.final)
+        self.rotary = stack.blocks[0].self_attention.rotary
+        attention = stack.blocks[0].self_attention
+        self.grouped = attention.heads != attention.kv_heads
 
     def __call__(
         self,
@@ -95,7 +99,7 @@ class QuickStack:
 
         The memory's keys and values are in the cache; a stack that was changed reads it once more.
         """
-        if self.watch.changed():
+        if self.watch.changed() or (self.grouped and bias is not None):
             given = {"mask": mask, "bias": bias, "cache": cache}
             given |= {} if memory is None else {"memory_mask": memory_mask}
             return self.stack(x, memory, causal=True, **given)
@@ -113,20 +117,26 @@ class QuickStack:
         bias: Tensor | None,
     ) -> Tensor:
         """x (B, D) -> (B, D)."""
-        post = self.post
+        post, rotary = self.post, self.rotary
+        if rotary is not None:  # one position for all layers: its angles are computed once
+            place = torch.tensor([cache.own[0].length], device=x.device)
+            sin, cos = rotary.waves(place, x.dtype)  # 2 × (1, Dh / 2)
         for layer, own, memory in zip(self.layers, cache.own, cache.memory, strict=True):
-            q, k, v = layer.qkv(x if post else layer.norm(x))  # 3 × (B, H, 1, Dh)
-            k, v = own.append(k, v)  # (B, H, S, Dh)
-            y = _attend(q, k, v, mask, bias, scale=layer.scale)  # (B, H, 1, Dh)
-            x = x + layer.out(y.transpose(1, 2).flatten(1))  # (B, D)
+            # The queries of a group share keys and values, and stand beside each other as rows: G.
+            q, k, v = layer.qkv(x if post else layer.norm(x))  # (B, Hkv, G or 1, Dh)
+            if rotary is not None:
+                q, k = rotary.turn(q, sin, cos), rotary.turn(k, sin, cos)
+            k, v = own.append(k, v)  # (B, Hkv, S, Dh)
+            y = _attend(q, k, v, mask, bias, scale=layer.scale)  # (B, Hkv, G, Dh)
+            x = x + layer.out(y.flatten(1))  # (B, D)
             if post:
                 x = layer.norm(x)
             if layer.cross_query is not None:
                 q = layer.cross_query(x if post else layer.cross_norm(x))  # (B, H·Dh)
-                k, v = memory.keys, memory.values  # (B, H, M, Dh): computed with the prompt
-                q = q.view(*k.shape[:2], 1, -1)  # (B, H, 1, Dh)
-                y = _attend(q, k, v, memory_mask, scale=layer.cross_scale)  # (B, H, 1, Dh)
-                x = x + layer.cross_out(y.transpose(1, 2).flatten(1))  # (B, D)
+                k, v = memory.keys, memory.values  # (B, Hkv, M, Dh): computed with the prompt
+                q = q.view(*k.shape[:2], -1, k.shape[-1])  # (B, Hkv, G, Dh)
+                y = _attend(q, k, v, memory_mask, scale=layer.cross_scale)  # (B, Hkv, G, Dh)
+                x = x + layer.cross_out(y.flatten(1))  # (B, D)
                 if post:
                     x = layer.cross_norm(x)
             y = x if post else layer.feed_norm(x)
@@ -161,7 +171,7 @@ def _is_plain(stack: Stack) -> bool:
             return False  # tensors with a mind of their own: quantized, distributed
         if module.training and _chance(module):
             return False
-    blocks, places = list(stack.blocks), set()
+    blocks, places, rotaries = list(stack.blocks), set(), set()
     if not all(hasattr(b, "self_attention") and hasattr(b, "feed_forward") for b in blocks):
         return False
     if len({hasattr(block, "cross_attention") for block in blocks}) > 1:
@@ -181,11 +191,15 @@ def _is_plain(stack: Stack) -> bool:
             attention = getattr(block, f"{part}_attention", None)
             if attention is not None:
                 linears += [attention.qkv, attention.out]
-                if attention.rotary is not None or len(set(attention.sizes)) > 1:
-                    return False
+                heads = (attention.heads, attention.kv_heads, attention.kv_heads)
+                if len({size / count for size, count in zip(attention.sizes, heads)}) > 1:
+                    return False  # heads of several widths
+                if part == "self":
+                    rotaries.add(attention.rotary)
     allowed = ({("pre", True, nn.Identity)}, {("post", True, nn.Identity)})
     return (
         places in allowed
+        and len(rotaries) == 1
         and stack.mixture is None
         and all(type(norm) in NORMS for norm in norms)
         and all(type(linear) in (nn.Linear, Projections) for linear in linears)
@@ -272,7 +286,7 @@ def _layer(block: Block) -> Layer:
         }
     return Layer(
         norm=_norm(block.self_residual.norm),
-        qkv=_heads(own.qkv.weight, own.qkv.bias, own.heads),
+        qkv=_heads(own.qkv.weight, own.qkv.bias, own.heads, own.kv_heads),
         out=_linear(own.out.weight, own.out.bias),
         **cross,
         feed_norm=_norm(block.feed_residual.norm),
@@ -303,14 +317,18 @@ def _linear(weight: Tensor, bias: Tensor | None) -> Map:
     return linear
 
 
-def _heads(weight: Tensor, bias: Tensor | None, heads: int) -> Callable[[Tensor], Split]:
-    """Return the function x (B, D) -> queries, keys and values, each (B, H, 1, Dh)."""
-    parts = 3 * heads  # the rows of one head are one part: nothing is left to be split
+def _heads(
+    weight: Tensor, bias: Tensor | None, heads: int, groups: int
+) -> Callable[[Tensor], Split]:
+    """Return the function x (B, D) -> queries (B, Hkv, G, Dh), keys and values (B, Hkv, 1, Dh)."""
+    parts = heads + 2 * groups  # the rows of one head are one part: nothing is left to be split
     pieces, offset = _cut(weight, bias, parts)
 
     def qkv(x: Tensor) -> Split:
-        y = torch.baddbmm(offset, x.expand(parts, -1, -1), pieces)  # (3·H, B, Dh)
-        return y.view(3, heads, len(x), 1, -1).transpose(1, 2).unbind()
+        y = torch.baddbmm(offset, x.expand(parts, -1, -1), pieces)  # (H + 2·Hkv, B, Dh)
+        y = y.transpose(0, 1)  # (B, H + 2·Hkv, Dh)
+        q, k, v = y[:, :heads], y[:, heads : heads + groups], y[:, heads + groups :]
+        return q.unflatten(1, (groups, -1)), k[:, :, None], v[:, :, None]
 
     return qkv
 
