@@ -20,7 +20,7 @@ ALLOWED = {
     "coursekit/boxes": 2,
     "coursekit/check": 13,
     "coursekit/data": 7,
-    "coursekit/decoding": 24,
+    "coursekit/decoding": 9,
     "coursekit/figures": 153,
     "coursekit/models": 86,
     "coursekit/objectives": 5,

@@ -224,8 +224,13 @@ def test_it_steps_aside_for_hooks_on_all_modules_and_for_another_class(monkeypat
     torch.testing.assert_close(quick(x, StackCache(2)), net(x))
 
 
+def no_residual(net):
+    net.blocks[1].feed_residual.skip = False
+
+
 LATER = TAMPERING | {
     "attribute": own_attribute,
+    "residual": no_residual,
     "new weights": new_weights,
     "new data": new_data,
 }

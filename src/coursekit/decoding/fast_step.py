@@ -17,7 +17,7 @@ from collections.abc import Callable
 from itertools import repeat
 from math import gcd
 from operator import getitem, is_not
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -38,7 +38,15 @@ Split = tuple[Tensor, Tensor, Tensor]  # queries, keys, values
 PARTS = 8  # into how many a matrix is cut at most
 
 NORMS = (nn.LayerNorm, nn.RMSNorm, RMSNorm, nn.Identity)
-MODULES = (Stack, Block, Residual, FeedForward, MultiHeadAttention, nn.ModuleList, nn.Linear)
+MODULES: tuple[type, ...] = (
+    Stack,
+    Block,
+    Residual,
+    FeedForward,
+    MultiHeadAttention,
+    nn.ModuleList,
+    nn.Linear,
+)
 MODULES += (*NORMS, nn.Dropout, Projections, Rotary)
 FORWARD = {kind: kind.forward for kind in MODULES}  # to notice when somebody puts in another
 USUAL = vars(nn.Module()).keys()  # what every module has of its own
@@ -78,11 +86,12 @@ class QuickStack:
 
     def __init__(self, stack: Stack) -> None:
         self.stack, self.watch = stack, _Watch(stack)
-        self.post = stack.blocks[0].self_residual.placement == "post"
-        self.layers = [_layer(block) for block in stack.blocks]
+        blocks: list[Any] = list(stack.blocks)
+        self.post = blocks[0].self_residual.placement == "post"
+        self.layers = [_layer(block) for block in blocks]
         self.final = _norm(stack.final)
-        self.rotary = stack.blocks[0].self_attention.rotary
-        attention = stack.blocks[0].self_attention
+        attention = blocks[0].self_attention
+        self.rotary: Rotary | None = attention.rotary
         self.grouped = attention.heads != attention.kv_heads
 
     def __call__(
@@ -171,7 +180,9 @@ def _is_plain(stack: Stack) -> bool:
             return False  # tensors with a mind of their own: quantized, distributed
         if module.training and _chance(module):
             return False
-    blocks, places, rotaries = list(stack.blocks), set(), set()
+    blocks: list[Any] = list(stack.blocks)
+    places: set[Any] = set()
+    rotaries: set[Any] = set()
     if not all(hasattr(b, "self_attention") and hasattr(b, "feed_forward") for b in blocks):
         return False
     if len({hasattr(block, "cross_attention") for block in blocks}) > 1:
@@ -333,7 +344,7 @@ def _heads(
     return qkv
 
 
-def _norm(module: nn.Module) -> Map:
+def _norm(module: Any) -> Map:
     if isinstance(module, nn.Identity):
         return lambda x: x
     weight, eps = module.weight, module.eps
