@@ -2,6 +2,6 @@
 
 A submission goes one way. `collecting` takes it in, and `running` hands it to a worker. There
 `judging`, the trusted side, asks the student's code, which only runs in `student`, confined by
-`sandbox`. The verdict goes into the journal and the `gradebook`; `results` are what people read.
+`sandbox`. The verdict goes into a file and into the `gradebook`; `results` are what people read.
 This file loads nothing.
 """

@@ -55,9 +55,9 @@ class Folders:
         return self.root / "notebooks" / "assignments" / self.name
 
     @property
-    def journal(self) -> Path:
-        """The file of all verdicts."""
-        return self.class_folder / "journal" / f"{self.name}.jsonl"
+    def verdicts(self) -> Path:
+        """The folder of all verdicts."""
+        return self.class_folder / "verdicts" / self.name
 
     @property
     def kept(self) -> Path:

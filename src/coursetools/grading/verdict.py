@@ -1,6 +1,6 @@
 """What the grader says about a submission: one verdict, one for each question, one for each case.
 
-A verdict is plain data. It goes to the journal as one line of JSON, and everything else is made of
+A verdict is plain data. It goes to the disk as one file of JSON, and everything else is made of
 it: the gradebook's rows, the autograded notebook, the feedback, the report.
 """
 

@@ -23,8 +23,8 @@ from coursekit.submission.limits import Limits
 from coursetools.course import private_folder, source_folder
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.feedback import write_feedback
-from coursetools.grading.running.journal import Journal
 from coursetools.grading.running.run import Options, grade_class
+from coursetools.grading.running.verdicts import Verdicts
 
 ROOT = Path(__file__).parents[3]
 SPIN = "def square(x):\n    while True: pass"
@@ -535,11 +535,11 @@ def test_a_class_of_them_is_graded_to_the_last_row(tools, tmp_path, workers, qui
     assert summary.exit_code == 0
     assert tools.descendants(os.getpid()) == standing
     assert tools.gone(folders)
-    journal = Journal(Folders(root, "powers").journal)
-    places = {student: place for (student, _), place in journal.index().items()}
+    store = Verdicts(Folders(root, "powers").verdicts)
+    places = {student: place for (student, _), place in store.index().items()}
     good = None
     for student, (verdicts, least, most) in wanted.items():
-        verdict = journal.read(places[student]).verdict
+        verdict = store.read(places[student]).verdict
         assert verdict.status in verdicts, (student, verdict)
         assert least <= verdict.points <= most, (student, verdict)
         assert verdict.reason and 0 < verdict.seconds <= limits.longest

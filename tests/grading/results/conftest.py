@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from coursetools.grading.folders import Folders
-from coursetools.grading.running.journal import Entry, Journal
+from coursetools.grading.running.verdicts import Entry, Verdicts
 from coursetools.grading.verdict import CaseVerdict, QuestionVerdict, Verdict
 
 SECRET = "hidden-secret-49"
@@ -94,7 +94,7 @@ class Classroom:
             (self.folders.private / name).write_text(content)
         self.folders.class_folder.mkdir()
         shutil.copy(template, self.folders.class_folder / "gradebook.db")
-        self.journal = Journal(self.folders.journal)
+        self.store = Verdicts(self.folders.verdicts)
 
     @staticmethod
     def partial(
@@ -178,10 +178,9 @@ class Classroom:
         hours_late: float = 0,
         gradebook: bool = True,
     ) -> None:
-        """Write a verdict into the journal, and into the gradebook as the driver does."""
+        """Write a verdict into the store, and into the gradebook as the driver does."""
         entry = Entry(student=student, notebook="powers", key="k", submission="s", verdict=verdict)
-        self.journal.append(entry)
-        self.journal.close()
+        self.store.append(entry)
         if not gradebook:
             return
         self.student(student, first, last, email)

@@ -379,9 +379,14 @@ def test_killed_it_leaves_whole_pages_and_no_process(
 
 
 def test_student_names_cannot_leave_the_folder(classroom) -> None:
-    classroom.hand_in("../../evil", classroom.partial(), gradebook=False)
+    for name in ("../../evil", "..", "a/b", ""):
+        with pytest.raises(CourseError, match="cannot be the name of a folder"):
+            classroom.hand_in(name, classroom.partial(), gradebook=False)
     classroom.hand_in("ada", classroom.partial())
-    assert [one.student for one in handed_in(classroom.journal)] == ["ada"]
+    (own,) = classroom.store.folder.glob("ada/*.json")
+    forged = own.read_text().replace('"student":"ada"', '"student":"../../evil"')
+    (own.parent / "other.json").write_text(forged)
+    assert [one.student for one in handed_in(classroom.store)] == ["ada"]
     assert write_feedback(classroom.root, classroom.name).pages == 1
     assert not list(classroom.root.glob("evil*")) and not list(classroom.root.glob("*/evil*"))
 

@@ -121,7 +121,7 @@ def test_numbers_are_of_students_and_not_of_notebooks(classroom, read_page) -> N
     import dataclasses
     import json
 
-    from coursetools.grading.running.journal import Entry
+    from coursetools.grading.running.verdicts import Entry
 
     source = classroom.folders.source
     (source / "powers.ipynb").rename(source / "one.ipynb")
@@ -130,9 +130,8 @@ def test_numbers_are_of_students_and_not_of_notebooks(classroom, read_page) -> N
     absent = dataclasses.replace(classroom.empty("MISSING", "not handed in"), points=0.0)
     for student, verdicts in {"ada": [right, right], "ben": [right, absent]}.items():
         for notebook, verdict in zip(("one", "two"), verdicts):
-            classroom.journal.append(Entry(student, notebook, "k", "s", verdict))
+            classroom.store.append(Entry(student, notebook, "k", "s", verdict))
         classroom.student(student)
-    classroom.journal.close()
     count = count_class(classroom.root, classroom.name)
     assert count.students == 2 and +count.statuses == {"OK": 1, "PARTIAL": 1}
     assert sorted(count.totals) == [6, 12] and sorted(count.seconds) == [0.5, 1.0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import time
@@ -15,9 +16,10 @@ import pytest
 
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress
+from coursetools.course import write_whole
 from coursetools.grading.folders import Folders
-from coursetools.grading.running.journal import Journal
 from coursetools.grading.running.run import Options, grade_class
+from coursetools.grading.running.verdicts import Verdicts
 
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
 
@@ -213,8 +215,8 @@ def test_a_worker_that_dies(classroom, tmp_path, workers):
     found = scores(classroom.root)
     assert found["bob"] == found["ada"]
     assert found["cain"] == found["dan"] == {"test_square": None, "test_cube": None, "why": None}
-    journal = Journal(Folders(classroom.root, "ps1").journal)
-    entry = journal.read(journal.index()["dan", "ps1"])
+    store = Verdicts(Folders(classroom.root, "ps1").verdicts)
+    entry = store.read(store.index()["dan", "ps1"])
     assert "the engine has a fault" in entry.verdict.flags[0]
     # the next run tries them again, and only them
     classroom.hand_in("cain")
@@ -243,7 +245,7 @@ def test_a_layer_that_does_not_hold(classroom):
     classroom.hand_in("ada")
     with pytest.raises(CourseError, match="moon does not hold"):
         grade_class(classroom.root, "ps1", options(require=frozenset({"moon"})))
-    assert Journal(Folders(classroom.root, "ps1").journal).index() == {}
+    assert Verdicts(Folders(classroom.root, "ps1").verdicts).index() == {}
 
 
 def test_an_engine_that_does_not_start(classroom):
@@ -352,26 +354,20 @@ def test_a_locked_database(classroom):
 
 
 def test_a_full_disk(classroom, monkeypatch):
-    """Half a line is written and then there is no room: what came before is kept."""
+    """Half a verdict is written and then there is no room: what came before is kept."""
     for number in range(6):
         classroom.hand_in(f"s{number}")
-    room = [3]
-    original = Journal._open
+    room = [2]
 
-    class Full:
-        def __init__(self, file):
-            self.file = file
+    def until_full(path, content):
+        if room[0] == 0:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.with_name(f".{path.name}.1.tmp").write_bytes(content[: len(content) // 2])
+            raise OSError(28, "No space left on device")
+        room[0] -= 1
+        write_whole(path, content)
 
-        def __getattr__(self, name):
-            return getattr(self.file, name)
-
-        def write(self, data):
-            if room[0] == 0:
-                raise OSError(28, "No space left on device")
-            room[0] -= 1
-            return self.file.write(data[: len(data) // 2] if room[0] == 0 else data)
-
-    monkeypatch.setattr(Journal, "_open", lambda self: Full(original(self)))
+    monkeypatch.setattr("coursetools.grading.running.verdicts.write_whole", until_full)
     with pytest.raises(CourseError, match=r"No space left.*make room"):
         grade_class(classroom.root, "ps1", options())
     assert len(scores(classroom.root)) == 2
@@ -386,8 +382,8 @@ def test_two_at_once(classroom):
 
     classroom.hand_in("ada")
     folders = Folders(classroom.root, "ps1")
-    folders.journal.parent.mkdir(parents=True)
-    with folders.journal.with_suffix(".lock").open("w") as file:
+    folders.verdicts.parent.mkdir(parents=True)
+    with folders.verdicts.with_suffix(".lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         with pytest.raises(CourseError, match="being graded by another"):
             grade_class(classroom.root, "ps1", options())
@@ -400,8 +396,8 @@ def test_a_lock_that_is_let_go_in_a_moment(classroom):
 
     classroom.hand_in("ada")
     folders = Folders(classroom.root, "ps1")
-    folders.journal.parent.mkdir(parents=True)
-    file = folders.journal.with_suffix(".lock").open("w")
+    folders.verdicts.parent.mkdir(parents=True)
+    file = folders.verdicts.with_suffix(".lock").open("w")
     fcntl.flock(file, fcntl.LOCK_EX)
     threading.Timer(0.5, file.close).start()
     assert grade_class(classroom.root, "ps1", options()).counts == {"OK": 1}
@@ -433,22 +429,23 @@ def many(classroom, count: int) -> None:
 
 
 def forget(classroom) -> None:
-    for name in ("gradebook.db", "gradebook.db-wal", "gradebook.db-shm", "journal/ps1.jsonl"):
+    for name in ("gradebook.db", "gradebook.db-wal", "gradebook.db-shm"):
         (classroom.root / "autograder" / name).unlink(missing_ok=True)
+    shutil.rmtree(Folders(classroom.root, "ps1").verdicts, ignore_errors=True)
 
 
-def in_journal(classroom) -> int:
-    return len(Journal(Folders(classroom.root, "ps1").journal).index())
+def on_disk(classroom) -> int:
+    return len(Verdicts(Folders(classroom.root, "ps1").verdicts).index())
 
 
 def in_gradebook(classroom) -> int:
-    return len(scores(classroom.root)) if in_journal(classroom) else 0
+    return len(scores(classroom.root)) if on_disk(classroom) else 0
 
 
 def test_killed_at_any_moment(classroom, monkeypatch, processes):
     """20 kills, spread over the length of a run; after each resumption the table is the same.
 
-    Half of them by the clock, half by what the journal holds: a run is longer on a busy machine.
+    Half of them by the clock, half by the verdicts: a run is longer on a busy machine.
     """
     monkeypatch.setattr("coursetools.grading.running.run.BATCH", 4)
     many(classroom, 30)
@@ -467,10 +464,10 @@ def test_killed_at_any_moment(classroom, monkeypatch, processes):
             time.sleep(spread.uniform(0.3, 1.1) * length)
         else:
             reached = spread.randint(1, 30)
-            processes.wait_for(lambda least=reached: in_journal(classroom) >= least, "a verdict")
+            processes.wait_for(lambda least=reached: on_disk(classroom) >= least, "a verdict")
         os.kill(process, signal.SIGKILL)
         os.waitpid(process, 0)
-        found.append(in_journal(classroom))
+        found.append(on_disk(classroom))
         if attempt % 2:
             summary = grade_class(classroom.root, "ps1", options())
             assert table(classroom.root) == expected
@@ -483,12 +480,12 @@ def test_interrupted(classroom, processes):
     """Ctrl-C: what is finished is in the gradebook at once, and no process is left."""
     many(classroom, 200)
     process = begin(classroom)
-    processes.wait_for(lambda: in_journal(classroom) >= 20, "twenty verdicts")
+    processes.wait_for(lambda: on_disk(classroom) >= 20, "twenty verdicts")
     started = processes.below(process)
     os.kill(process, signal.SIGINT)
     _, status = os.waitpid(process, 0)
     assert os.waitstatus_to_exitcode(status) == 130
-    finished = in_journal(classroom)
+    finished = on_disk(classroom)
     assert 20 <= finished < 201
     assert finished - 1 <= in_gradebook(classroom) <= finished
     assert len(started) >= 2

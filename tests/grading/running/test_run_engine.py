@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import time
@@ -11,8 +12,8 @@ import time
 import pytest
 
 from coursetools.grading.folders import Folders
-from coursetools.grading.running.journal import Journal
 from coursetools.grading.running.run import Options, grade_class
+from coursetools.grading.running.verdicts import Verdicts
 
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
 
@@ -58,17 +59,17 @@ def test_a_class_and_a_kill(classroom, processes):
     assert expected["eve"] == {"square": 0, "cube": 0, "why": 0}
     shown = classroom.root.rglob("autograded/**/*.ipynb")
     assert not [path for path in shown if "hidden-secret-49" in path.read_text()]
-    journal = Folders(classroom.root, "ps1").journal
+    store = Folders(classroom.root, "ps1").verdicts
     spread = random.Random(2)
     for name in ("gradebook.db", "gradebook.db-wal", "gradebook.db-shm"):
         (classroom.root / "autograder" / name).unlink(missing_ok=True)
-    journal.unlink()
+    shutil.rmtree(store)
     for _ in range(2):
         pid = os.fork()
         if pid == 0:
             grade_class(classroom.root, "ps1", ONE)
             os._exit(0)
-        processes.wait_for(Journal(journal).index, "the first verdict")
+        processes.wait_for(Verdicts(store).index, "the first verdict")
         time.sleep(spread.uniform(0, 0.3))
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
@@ -99,7 +100,7 @@ def test_a_question_of_the_course(classroom, copied):
     assert summary.counts == {"OK": 1, "FAIL": 1}
     found = points(classroom.root)
     assert sum(score or 0 for score in found["blank"].values()) == 0
-    journal = Journal(Folders(classroom.root, "a01_kernels").journal)
-    entry = journal.read(journal.index()["right", "a01_kernels"])
+    store = Verdicts(Folders(classroom.root, "a01_kernels").verdicts)
+    entry = store.read(store.index()["right", "a01_kernels"])
     assert entry.verdict.points == entry.verdict.max_points > 0
     assert entry.verdict.guarantee == "judged elsewhere"

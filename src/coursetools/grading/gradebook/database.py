@@ -24,7 +24,7 @@ WAIT = 60.0  # seconds for somebody else's lock on the database
 class Database:
     """A connection to the gradebook of a course; `engine` reads, `writing` takes the write lock.
 
-    `written_table` is a table of ours: which line of the journal each row was made of.
+    `written_table` is a table of ours: which verdict each row was made of.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class Database:
 
 
 def written() -> Any:
-    """Return our table of which line of the journal each row was made of."""
+    """Return our table of which verdict each row was made of."""
     from sqlalchemy import Column, MetaData, String, Table
 
     names = ("assignment", "student", "notebook")

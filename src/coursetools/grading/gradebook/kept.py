@@ -1,4 +1,4 @@
-"""What a gradebook holds that cannot be computed again, kept in a plain file beside the journal.
+"""What a gradebook holds that cannot be computed again, kept in a plain file beside the store.
 
 Names, the class list, points and comments by hand, extensions, a deadline set in formgrader. Each
 command that opens the gradebook adds what has changed: a line of JSON says `of` whom, and what it
@@ -157,10 +157,10 @@ def recall(folders: Folders, database: Database, note: Callable[[str], None]) ->
     if kept.gradebook not in ("", name):
         note(_lost(folders, kept))
         return kept
-    if not used and (graded := _lines(folders.journal)):
+    if not used and (graded := len(list(folders.verdicts.glob("*/*.json")))):
         note(
             f"{NEW}, although {folders.name} was graded before. The verdicts are written again "
-            f"from the journal ({graded} lines); names, the class list, points and comments by "
+            f"from the files ({graded}); names, the class list, points and comments by "
             "hand are gone: put a copy of the old gradebook back, or read the class list again "
             f"(coursekit collect {folders.name} --roster CSV) and enter the rest in formgrader"
         )
@@ -264,7 +264,7 @@ def _lost(folders: Folders, kept: Kept) -> str:
     )
     return (
         f"{NEW}, although {folders.name} was graded before. The verdicts are written again from "
-        f"the journal, and {relative(kept.path, folders.root)} puts back what it has of {last} "
+        f"the store, and {relative(kept.path, folders.root)} puts back what it has of {last} "
         f"({what}); what was entered later is gone, unless you put a copy of the old one back."
     )
 
@@ -332,11 +332,3 @@ def _cells(connection: Any, name: str, table: Any, only: bool = False) -> Any:
     elif only:
         query = query.where(or_(rows.c.manual_score.is_not(None), rows.c.extra_credit != 0))
     return connection.execute(query)
-
-
-def _lines(path: Path) -> int:
-    try:
-        with path.open("rb") as file:
-            return sum(1 for _ in file)
-    except FileNotFoundError:
-        return 0

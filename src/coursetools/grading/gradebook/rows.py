@@ -28,7 +28,7 @@ class Row:
     student: str
     notebook: str
     submission: str  # hash of the file
-    mark: str  # of the journal's line, the time of handing in, the deadline and the rule
+    mark: str  # of the verdict, the time of handing in, the deadline and the rule
     timestamp: datetime | None
     verdict: Verdict
 

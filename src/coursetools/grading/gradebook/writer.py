@@ -1,7 +1,7 @@
 """The one writer of nbgrader's gradebook: verdicts in, rows out, in batches.
 
 The tables are nbgrader's own, so formgrader and nbgrader's commands read what is written here. One
-table of ours, `coursekit_written`, remembers in the same transaction which line of the journal each
+table of ours, `coursekit_written`, remembers in the same transaction which verdict each
 row was made of; a run that was killed knows from it what is still to be written. What a human has
 entered (points, comments, extra credit) is never touched.
 """

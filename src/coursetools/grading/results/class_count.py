@@ -27,8 +27,8 @@ from coursetools.grading.results.scores import (
     verdicts_of,
     waits_for_human,
 )
-from coursetools.grading.running.journal import Journal
 from coursetools.grading.running.summary import nobody
+from coursetools.grading.running.verdicts import Verdicts
 from coursetools.grading.verdict import Verdict, status_of
 
 SLOWEST = 10  # submissions that are named
@@ -150,13 +150,13 @@ class ClassCount:
 
 
 def count_class(root: Path, name: str, progress: Progress | None = None) -> ClassCount:
-    """Read the journal and the gradebook of an assignment, once."""
+    """Read the verdicts and the gradebook of an assignment, once."""
     folders = Folders(root, name)
     asked = outlines(folders)
-    journal = Journal(folders.journal)
+    store = Verdicts(folders.verdicts)
     book = read_gradebook(folders)
     rule = late_rule(folders)
-    handed = handed_in(journal)
+    handed = handed_in(store)
     if not handed and not any(folders.students()):
         raise CourseError(nobody(name))
     if not handed:
@@ -176,7 +176,7 @@ def count_class(root: Path, name: str, progress: Progress | None = None) -> Clas
     )
     progress = progress or Progress()
     for one in handed:
-        verdicts = verdicts_of(journal, one)
+        verdicts = verdicts_of(store, one)
         student = book.student(one.student)
         status = _add(count, asked, student, verdicts)
         if status == "MISSING":

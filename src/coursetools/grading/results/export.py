@@ -25,16 +25,16 @@ from coursetools.grading.results.scores import (
     read_gradebook,
 )
 from coursetools.grading.results.table import Row, Table
-from coursetools.grading.running.journal import Journal
+from coursetools.grading.running.verdicts import Verdicts
 from coursetools.grading.verdict import status_of
 
 
 def read_table(root: Path, name: str) -> Table:
-    """Collect everybody's scores from the gradebook, and from the journal how they came about."""
+    """Collect everybody's scores from the gradebook, and from the verdicts how they came about."""
     folders = Folders(root, name)
     asked = outlines(folders)
     book = read_gradebook(folders)
-    handed = {one.student: one for one in handed_in(Journal(folders.journal))}
+    handed = {one.student: one for one in handed_in(Verdicts(folders.verdicts))}
     if not book.students and not handed:
         raise CourseError(
             f"there is nobody to export: grade first (coursekit grade {name}), or import the class "

@@ -1,6 +1,6 @@
 """`coursekit feedback NAME`: one page for each student, ten thousand in a few minutes.
 
-The list of students and their marks is read once; each page's verdict is read from the journal by
+The list of students and their marks is read once; each page's verdict is read from its file by
 whoever writes that page, so that memory stays flat. A page that has not changed is not written.
 """
 
@@ -31,7 +31,7 @@ from coursetools.grading.results.scores import (
     read_gradebook,
     verdicts_of,
 )
-from coursetools.grading.running.journal import Journal
+from coursetools.grading.running.verdicts import Verdicts
 from coursetools.jobs.pool import Pool
 
 CHUNK = 25  # students that a worker gets at a time
@@ -50,7 +50,7 @@ class Writer:
 
     def write(self, student: Student, handed: Handed) -> bool:
         """Write one student's pages; say whether any has changed."""
-        verdicts = verdicts_of(Journal(self.folders.journal), handed)
+        verdicts = verdicts_of(Verdicts(self.folders.verdicts), handed)
         total = add_up(self.outlines, student, verdicts, self.rule)
         several = len(self.outlines) > 1
         changed = False
@@ -158,7 +158,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _tasks(folders: Folders, only: str | None) -> list[Task]:
     book = read_gradebook(folders)
-    handed = {one.student: one for one in handed_in(Journal(folders.journal))}
+    handed = {one.student: one for one in handed_in(Verdicts(folders.verdicts))}
     names = sorted(set(book.students) | set(handed))
     if only is not None:
         if only not in names:

@@ -17,7 +17,7 @@ from coursetools.grading.folders import Folders
 from coursetools.grading.results.class_count import ClassCount, count_class, histogram
 from coursetools.grading.results.pages import counted, number, render, write
 from coursetools.grading.results.report_human import Human, link
-from coursetools.grading.running.journal import Journal
+from coursetools.grading.running.verdicts import Verdicts
 
 WORDS = {
     "OK": "everything right",
@@ -44,7 +44,7 @@ def write_report(root: Path, name: str, progress: Progress | None = None) -> Pat
 def run(arguments: argparse.Namespace) -> int:
     """The command: `name`, `root`, `quiet`."""
     root = Path(arguments.root)
-    total = len(Journal(Folders(root, arguments.name).journal).index())
+    total = len(Verdicts(Folders(root, arguments.name).verdicts).index())
     with track(total, "report", arguments.quiet) as progress:
         print(write_report(root, arguments.name, progress))
     return 0

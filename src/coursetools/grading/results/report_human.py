@@ -14,7 +14,7 @@ from urllib.parse import quote
 from coursetools.grading.results.class_count import ClassCount, Concern, PartCount
 from coursetools.grading.results.outline import safe_name
 
-MOST_ROWS = 1000  # of one list; all of it is in the journal
+MOST_ROWS = 1000  # of one list; all of it is in the verdicts
 GROUPS = {
     "INTERNAL": (
         "Not graded, through our own fault",

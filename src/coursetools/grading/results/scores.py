@@ -1,6 +1,6 @@
 """What is known about each student's submission: the grader's verdict and the gradebook's marks.
 
-Verdicts come from the journal one by one, so that a class of ten thousand needs no more memory than
+Verdicts are read one by one, so that a class of ten thousand needs no more memory than
 one of ten; marks (a few numbers and comments a student) are read from nbgrader's gradebook at once.
 """
 
@@ -18,7 +18,7 @@ from coursetools.grading.results.outline import Outline, Part, safe_name
 if TYPE_CHECKING:
     from coursetools.grading.folders import Folders
     from coursetools.grading.gradebook.late import LateRule
-    from coursetools.grading.running.journal import Journal, Place
+    from coursetools.grading.running.verdicts import Place, Verdicts
     from coursetools.grading.verdict import Verdict
 
 
@@ -236,21 +236,21 @@ def _marks(db: Any, assignment: str, marks: dict[str, dict[str, Mark]], api: Any
 
 @dataclass(frozen=True)
 class Handed:
-    """What one student handed in, as the journal knows it: a place for each notebook."""
+    """What one student handed in, as the verdicts have it: a place for each notebook."""
 
     student: str
     places: dict[str, Place]
 
 
-def handed_in(journal: Journal) -> list[Handed]:
-    """Return, by name, the students of a journal and where their last verdicts stand in it."""
+def handed_in(store: Verdicts) -> list[Handed]:
+    """Return, by name, the students that have verdicts, and where these are."""
     found: dict[str, dict[str, Place]] = {}
-    for (student, notebook), place in journal.index().items():
+    for (student, notebook), place in store.index().items():
         if safe_name(student):
             found.setdefault(student, {})[notebook] = place
     return [Handed(student, found[student]) for student in sorted(found)]
 
 
-def verdicts_of(journal: Journal, handed: Handed) -> dict[str, Verdict]:
+def verdicts_of(store: Verdicts, handed: Handed) -> dict[str, Verdict]:
     """Read one student's verdicts, by notebook."""
-    return {notebook: journal.read(place).verdict for notebook, place in handed.places.items()}
+    return {notebook: store.read(place).verdict for notebook, place in handed.places.items()}

@@ -31,7 +31,7 @@ from coursetools.grading.results import pages
 from coursetools.grading.results.outline import outlines
 from coursetools.grading.results.pages import counted, render, write
 from coursetools.grading.results.scores import Handed, handed_in, read_gradebook, verdicts_of
-from coursetools.grading.running.journal import Journal
+from coursetools.grading.running.verdicts import Verdicts
 from coursetools.grading.text import plain
 from coursetools.questions import catalogue
 
@@ -120,8 +120,8 @@ class Similar:
 def find_similar(root: Path, name: str, progress: Progress | None = None) -> Similar:
     """Return the pairs of an assignment, and the answers that are like the course's own."""
     folders = Folders(root, name)
-    journal = Journal(folders.journal)
-    handed = {one.student: one for one in handed_in(journal)}
+    store = Verdicts(folders.verdicts)
+    handed = {one.student: one for one in handed_in(store)}
     if not handed:
         raise CourseError(f"nothing of {name} is graded yet; run coursekit grade {name} first")
     cells, ignore = _release(folders)
@@ -129,13 +129,13 @@ def find_similar(root: Path, name: str, progress: Progress | None = None) -> Sim
     ours, own = _ours(folders), []
     progress = progress or Progress()
     for student, one in handed.items():
-        answers = _answers(journal, one, cells)
+        answers = _answers(store, one, cells)
         prints[student] = array("Q", fingerprints(answers).hashes)
         own += [(student, likeness) for likeness in (ours.like(answers) if ours else ())]
         progress.advance(student)
     pairs = similar_pairs(prints, ignore)[:PAIRS]
     people = {who for pair in pairs for who in (pair.one, pair.other)}
-    return Similar(pairs, {who: _answers(journal, handed[who], cells) for who in people}, own)
+    return Similar(pairs, {who: _answers(store, handed[who], cells) for who in people}, own)
 
 
 def _ours(folders: Folders) -> OwnAnswers | None:
@@ -161,7 +161,7 @@ def write_similarity(
 def run(arguments: argparse.Namespace) -> int:
     """The command: `name`, `root`, `quiet`."""
     root = Path(arguments.root)
-    total = len(handed_in(Journal(Folders(root, arguments.name).journal)))
+    total = len(handed_in(Verdicts(Folders(root, arguments.name).verdicts)))
     with track(total, "similarity", arguments.quiet) as progress:
         path, similar = write_similarity(root, arguments.name, progress)
     if not arguments.quiet:
@@ -204,10 +204,10 @@ def _marked(
         yield cell, [(at in marked[cell], Markup(line)) for at, line in enumerate(lines, 1)]
 
 
-def _answers(journal: Journal, handed: Handed, cells: dict[str, list[str]]) -> dict[str, str]:
+def _answers(store: Verdicts, handed: Handed, cells: dict[str, list[str]]) -> dict[str, str]:
     """Return a student's solution cells in the order of the assignment."""
     found: dict[str, str] = {}
-    for notebook, verdict in verdicts_of(journal, handed).items():
+    for notebook, verdict in verdicts_of(store, handed).items():
         for cell in cells.get(notebook, []):
             if answer := verdict.answers.get(cell, "").strip("\n"):
                 found[cell if cell not in found else f"{notebook}.{cell}"] = answer

@@ -1,8 +1,8 @@
 """`coursekit grade`: what is to be graded, by whom, and how it gets into the gradebook.
 
-Three steps, each of which may be killed at any moment: a verdict goes into the journal; from there
-into the gradebook and the graded notebook, in batches; the gradebook remembers which line of the
-journal it was made of. The next run does what is missing, and nothing twice.
+Three steps, each of which may be killed at any moment: a verdict goes into its file; from there
+into the gradebook and the graded notebook, in batches; the gradebook remembers which verdict it was
+made of. The next run does what is missing, and nothing twice.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,6 @@ from coursetools.grading.gradebook.autograded import as_file, autograded
 from coursetools.grading.gradebook.database import WAIT
 from coursetools.grading.gradebook.rows import Row
 from coursetools.grading.gradebook.writer import Writer
-from coursetools.grading.running.journal import Entry, Journal, Place
 from coursetools.grading.running.keys import key_of, masters_of
 from coursetools.grading.running.submitted import (
     NO_FILE,
@@ -38,6 +37,7 @@ from coursetools.grading.running.submitted import (
 )
 from coursetools.grading.running.summary import Summary, summarise
 from coursetools.grading.running.tasks import Outcome, Task, judged
+from coursetools.grading.running.verdicts import Entry, Place, Verdicts
 from coursetools.grading.running.worker import ENGINE, MASTER, digest
 from coursetools.grading.verdict import Verdict
 
@@ -100,15 +100,15 @@ class _Run:
     ) -> None:
         self.folders, self.masters, self.options = folders, masters, options
         self.progress = progress
-        self.journal = Journal(folders.journal)
-        self.index = self.journal.index()
+        self.store = Verdicts(folders.verdicts)
+        self.index = self.store.index()
         self.writer: Writer | None = None
         self.late = ""  # the deadline, and what being late costs
         self.rows: list[Row] = []
         self.last_write = time.monotonic()
         self.graded, self.began = 0, time.monotonic()
-        for number in self.journal.damaged:
-            progress.note(f"line {number} of the journal is damaged; skipped, to be graded again")
+        for path in self.store.damaged:
+            progress.note(f"the verdict {path.name} of {path.parent.name} is damaged; graded again")
 
     def dry(self) -> Summary:
         """Say what would be done; touch nothing."""
@@ -120,9 +120,6 @@ class _Run:
 
     def all(self, tracker: Tracker | None = None) -> Summary:
         """Grade and write what is to be graded and written."""
-        if self.journal.lines > 2 * len(self.index) + 100:
-            self.journal.compact()
-            self.index = self.journal.index()
         self.writer = Writer(self.folders, self.masters, self.progress.note, self.options.wait)
         self.late = f"{self.writer.structure.due} {self.folders.settings.get('late')}"
         try:
@@ -146,7 +143,6 @@ class _Run:
                 seconds=seconds,
             )
         finally:
-            self.journal.close()
             self.writer.close()
 
     def _plan(self, marks: dict[tuple[str, str], str] | None) -> Plan:
@@ -189,7 +185,7 @@ class _Run:
             for outcome in plan.settled:
                 self._keep(outcome)
             for who in plan.write:
-                self._to_be_written(self.journal.read(self.index[who]), self.index[who])
+                self._to_be_written(self.store.read(self.index[who]), self.index[who])
             late: list[Task] = []
             for outcome in self._outcomes(plan.grade):
                 if ran_out_of_time(outcome.verdict):
@@ -204,11 +200,8 @@ class _Run:
             self._write()
         except BaseException:
             # Interrupted, or the disk is full: what is finished is kept as far as that goes.
-            try:
-                self.journal.sync()
+            with suppress(CourseError, OSError):  # if not now, the next run writes them
                 self._write()
-            except (CourseError, OSError):
-                pass  # the journal has it, and the next run writes it
             raise
 
     def _outcomes(self, tasks: list[Task], workers: int | None = None) -> Iterable[Outcome]:
@@ -231,13 +224,13 @@ class _Run:
         return judged(start, tasks, workers, limits.longest)
 
     def _keep(self, outcome: Outcome) -> None:
-        """Put a verdict into the journal, and on the list for the gradebook."""
+        """Put a verdict into the store, and on the list for the gradebook."""
         task = outcome.task
         who = task.student, task.notebook
         verdict = outcome.verdict
         key = key_of(self.masters[task.notebook], outcome.submission, self.folders)
         entry = Entry(task.student, task.notebook, key, outcome.submission, verdict)
-        place = self.journal.append(entry)
+        place = self.store.append(entry)
         self.index[who] = place
         self.graded += outcome.submission not in NO_FILE
         self._to_be_written(entry, place, outcome.graded)
@@ -294,9 +287,8 @@ class _Run:
         return True
 
     def _write(self) -> None:
-        """Put the finished ones into the gradebook: the journal first, then the rows."""
+        """Put the finished ones into the gradebook; their verdicts are on the disk by now."""
         assert self.writer is not None
-        self.journal.sync()
         self.writer.write(self.rows)
         self.rows = []
         self.last_write = time.monotonic()
@@ -320,8 +312,8 @@ def _alone(folders: Folders, dry: bool) -> Iterator[None]:
         return
     import fcntl
 
-    folders.journal.parent.mkdir(parents=True, exist_ok=True)
-    with folders.journal.with_suffix(".lock").open("w") as file:
+    folders.verdicts.parent.mkdir(parents=True, exist_ok=True)
+    with folders.verdicts.with_suffix(".lock").open("w") as file:
         for left in reversed(range(20)):
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

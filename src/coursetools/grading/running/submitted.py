@@ -11,7 +11,7 @@ from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress
 from coursetools.course import write_whole
 from coursetools.grading.folders import Folders, read_plain
-from coursetools.grading.running.journal import Place
+from coursetools.grading.running.verdicts import Place
 from coursetools.grading.running.worker import digest
 from coursetools.grading.verdict import Verdict
 
@@ -70,7 +70,7 @@ def no_file(name: str, state: str) -> Verdict:
 
 
 def mark_of(place: Place, stamp: str, late: str) -> str:
-    """Return what names a line of the journal with what its penalty hangs on: times and rule."""
+    """Return what names a verdict with what its penalty depends on: times and rule."""
     return hashlib.blake2b(f"{place.check} {stamp} {late}".encode(), digest_size=12).hexdigest()
 
 

@@ -12,7 +12,7 @@ from coursetools.grading.verdict import Status, status_of
 
 if TYPE_CHECKING:
     from coursetools.grading.gradebook.writer import Writer
-    from coursetools.grading.running.journal import Place
+    from coursetools.grading.running.verdicts import Place
 
 ORDER = get_args(Status)
 
@@ -91,7 +91,7 @@ def summarise(
     seconds: float = 0.0,
     would: int | None = None,
 ) -> Summary:
-    """Count what the journal holds of students who handed in, and ask who waits for a human."""
+    """Count the verdicts of students who handed in, and ask who waits for a human."""
     handed_in = set(folders.students())
     by_student: dict[str, list[Place]] = {}
     for (student, _), place in index.items():
