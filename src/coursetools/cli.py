@@ -96,6 +96,15 @@ def parser() -> argparse.ArgumentParser:
     text = "fail unless this is the address: a repository publishes nobody else's course"
     add("--is", dest="expected", metavar="URL", help=text)
 
+    below = commands.add_parser("chapter", help="begin a chapter")
+    below.description = "Begins a chapter: page, notebook, figures, and its lines in the tables."
+    _everywhere(below)
+    chapter = below.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    add = _adder(chapter, new_chapter, "new", "write a chapter that builds, to be filled in")
+    add("name", metavar="NAME", help="the stem of its files, such as mixing")
+    add("title", metavar="TITLE", help="what stands above its page")
+    add("--after", required=True, metavar="NAME", help="the chapter before it, which it needs")
+
     below = commands.add_parser("notebooks", help="check or execute notebooks")
     below.description = "Checks the form of notebooks, or executes them."
     _everywhere(below)
@@ -160,6 +169,17 @@ def address(arguments: argparse.Namespace) -> int:
     if not known.is_set(found) and not arguments.quiet:
         hint = "coursekit address https://github.com/OWNER/REPOSITORY"
         print(f"this stands for none, and nobody can register it; `{hint}` sets one")
+    return 0
+
+
+def new_chapter(arguments: argparse.Namespace) -> int:
+    """Write the files of a chapter and say which."""
+    from coursetools.book.new import new
+    from coursetools.course import relative
+
+    root = _root(arguments)
+    for path in new(root, arguments.name, arguments.title, arguments.after):
+        print(relative(path, root))
     return 0
 
 
