@@ -93,7 +93,7 @@ def training_flops(
     window: int | None = None,
     vocabulary: int = 0,
 ) -> float:
-    """Return what it costs to train a GPT on so many `tokens`, read in windows of `length`.
+    """Return what it costs to train a GPT on `tokens` tokens, read in windows of `length`.
 
     Forward, each weight of a matrix is multiplied and added once for a token: 2. Backward that is
     done twice, for the gradients of what came in and of the weight: 6 in all. To this comes the

@@ -1,4 +1,4 @@
-"""Checks at the door: one sentence with what was found and what was expected."""
+"""Checks of arguments: one sentence with what was found and what was expected."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def flops_by_count(parameters: float, tokens: float, *, training: bool = True) -
 
 
 def flops_by_clock(device_hours: float, sustained: float) -> float:
-    """Return what devices do in so many hours, all together, at `sustained` operations a second."""
+    """Return the operations of all devices in their hours, at `sustained` operations a second."""
     check_positive(device_hours=device_hours, sustained=sustained)
     return device_hours * 3600 * sustained
 

@@ -140,7 +140,7 @@ def measured(model: nn.Module, loss: Callable[[], Tensor], optimiser: Optimizer)
 def rows_that_fit(
     config: GPTConfig | BertConfig, *, length: int, room: float, fused: bool = True
 ) -> int:
-    """Return how many rows of so many tokens a training step may have within `room` bytes."""
+    """Return how many rows of `length` tokens a training step may have within `room` bytes."""
     check_at_least(room=room)
     totals = [counted(config, batch=n, length=length, fused=fused).total for n in (1, 2, 3)]
     row = totals[2] - totals[1]

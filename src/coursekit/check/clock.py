@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator
 
-PATIENCE = 4  # an answer that only waits may take so many times as long as one that works
+PATIENCE = 4  # how many times as long an answer may take that only waits
 KEPT = 2000  # characters of what an answer prints; a loop may print for ever
 
 

@@ -29,7 +29,12 @@ from coursekit.check.outcome import Outcome, differ, observe
 FOLDER = Path(__file__).parent / "compiled"
 KINDS = {"f": "<f4", "d": "<f8", "i": "<i8", "b": "|u1"}  # how numbers are stored
 FINE = 1e-6  # below such a tolerance numbers are stored with all their digits
-FULL = {"f": 10, "d": 10, "i": 60, "b": 200}  # of a tensor with so many numbers a sketch has all
+FULL = {
+    "f": 10,
+    "d": 10,
+    "i": 60,
+    "b": 200,
+}  # up to how many numbers a sketch of a tensor has them all
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ CARD = Card(
 
 BLANK = "___"
 AROUND = 2  # training verses on each side of the blank, from the same chapter
-OTHERS = 2  # so many other names of the passage, at least, might fill the blank too
+OTHERS = 2  # at least this many other names of the passage might fill the blank too
 COMMON = 0.05  # a name in more than this share of the verses is not asked for: it is guessed
 WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 

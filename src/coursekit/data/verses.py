@@ -30,7 +30,7 @@ CARD = Card(
 )
 
 ALIKE = 0.4  # verses that share so much are no wrong translations of each other
-NEAR = 2  # wrong translations are longer or shorter than the right one by so many words at most
+NEAR = 2  # by how many words at most a wrong translation is longer or shorter than the right one
 
 
 @dataclass(frozen=True)

@@ -177,7 +177,7 @@ def _is_plain(stack: Stack) -> bool:
         if any(callable(getattr(kind, name, None)) for name in vars(module).keys() - USUAL):
             return False  # a method of its own stands before that of its class
         if not {type(weight) for weight in module._parameters.values()} <= PLAIN:
-            return False  # tensors with a mind of their own: quantized, distributed
+            return False  # tensor subclasses: quantized, distributed
         if module.training and _chance(module):
             return False
     blocks: list[Any] = list(stack.blocks)

@@ -46,7 +46,7 @@ SEQUENCE = [
 def influence(maps: Mapping[str, Tensor], *, sentences: int = 1) -> Figure:
     """Draw who depends on whom: each map (T, T) has a row for an output, a column for an input.
 
-    With `sentences` above 1 the T tokens are so many sentences one after the other, and lines
+    With `sentences` above 1 the T tokens are that many sentences one after the other, and lines
     stand between them.
     """
     figure, axes = new_figure(1, len(maps), width=3.0 * len(maps), height=3.4, squeeze=False)

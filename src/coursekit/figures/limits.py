@@ -134,7 +134,7 @@ def split_bars(
 
 
 def wilson(share: float, asked: int) -> tuple[float, float]:
-    """Return Wilson's 95% interval of a share that was found with so many questions."""
+    """Return Wilson's 95% interval of a share, from the number of questions."""
     z = 1.96
     middle = share + z**2 / (2 * asked)
     half = z * (share * (1 - share) / asked + z**2 / (4 * asked**2)) ** 0.5

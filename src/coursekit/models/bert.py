@@ -207,7 +207,7 @@ class Bert(nn.Module):
         if keep is None:
             return None
         check_keep(keep, tokens)
-        return keep[:, None, None, :]  # (B, 1, 1, T): nobody looks at padding
+        return keep[:, None, None, :]  # (B, 1, 1, T): padding is masked
 
 
 class MaskedLMHead(nn.Module):

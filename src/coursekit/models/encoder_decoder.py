@@ -198,9 +198,9 @@ def real_tokens(keep: Tensor | None, tokens: Tensor, name: str) -> Tensor | None
 
 
 def padding_mask(keep: Tensor | None, causal: bool = False) -> Tensor | None:
-    """Keep (B, S) -> (B, 1, 1, S): everybody may look at real tokens.
+    """Keep (B, S) -> (B, 1, 1, S): every query may attend to real tokens.
 
-    Under a `causal` mask nobody real sees the padding behind the last token, so that only padding
+    Under a `causal` mask no real token sees the padding behind the last one, so that only padding
     in front of a real token needs a mask.
     """
     if keep is None:

@@ -45,10 +45,10 @@ class GPTConfig:
     kv_heads: int | None = None  # fewer than `heads`: groups of heads share keys and values
     head_width: int | None = None  # None is width / heads
     hidden: int | None = None  # inside the feed-forward network; None is its own default
-    positions: int = 1024  # so many are learned; rotary ones have no end
+    positions: int = 1024  # how many are learned; rotary ones have no end
     rotary: bool = False
     rotary_base: float = 10_000.0
-    window: int | None = None  # a token sees so many, itself included; None is all before it
+    window: int | None = None  # how many a token sees, itself included; None: all before it
     norm: Literal["pre", "post"] = "pre"
     rms_norm: bool = False
     activation: Activation = "gelu_tanh"
@@ -177,9 +177,9 @@ class GPT(nn.Module):
         return self.tokens.scores(x) if self.output is None else self.output(x)
 
     def _mask(self, keep: Tensor | None, tokens: Tensor, past: int = 0) -> Tensor | None:
-        """Keep (B, S) -> the mask, (B, 1, 1, S) or (B, 1, T, S): nobody looks at padding.
+        """Keep (B, S) -> the mask, (B, 1, 1, S) or (B, 1, T, S), without padding.
 
-        Nor at what stands before the `window`.
+        And without what is before the `window`.
         """
         padding = None if keep is None else keep[:, None, None, :]
         T, window = tokens.shape[1], self.config.window

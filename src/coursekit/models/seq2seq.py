@@ -47,7 +47,7 @@ class Seq2SeqConfig:
     hidden: int = 2048
     head_width: int | None = None  # d_k; None: width / heads
     value_width: int | None = None  # d_v; None: d_k
-    positions: int | None = None  # None: sine waves, for any length; else so many learned ones
+    positions: int | None = None  # None: sine waves, for any length; else learned ones
     norm: Norm = "post"
     final_norm: bool | None = None  # None: only where the blocks leave their output unnormalised
     share: Share = "all"  # one matrix for source, target and output; "target": for the last two

@@ -11,7 +11,7 @@ H heads, V classes; R' and C' are R and C filled up to whole windows.
 Where the paper says nothing, this follows the authors' code. A map with a side not longer than M
 has windows of that side, and no shift. Cells that fill a map up to whole windows are zeros behind
 the norm and are looked at like all others, so their keys and values are the biases. It departs from
-that code in two places: a cell that the shift brought next to a stranger gives it the weight 0, and
+that code in two places: a cell that the shift brought next to another gives it the weight 0, and
 not e^−100 times the weight of a neighbour; and one model takes images of any size, as the authors'
 detector does and their classifier does not.
 """

@@ -71,7 +71,7 @@ class PlainBert(nn.Module):
         places = torch.arange(tokens.shape[1], device=tokens.device)  # (T,)
         x = self.tokens(tokens) + self.positions(places) + self.segments(segments)  # (B, T, D)
         x = self.norm(x)
-        mask = keep[:, None, None, :]  # (B, 1, 1, T): nobody looks at padding
+        mask = keep[:, None, None, :]  # (B, 1, 1, T): padding is masked
         for block in self.blocks:
             x = block(x, mask)  # (B, T, D)
         x = self.head_norm(gelu(self.head(x)))  # (B, T, D)

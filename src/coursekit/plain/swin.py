@@ -43,7 +43,7 @@ class WindowAttention(nn.Module):
         (B, R, C, _), M = x.shape, self.window
         shift = self.shift if min(R, C) > M else 0  # one window has nowhere to go
         x = x.roll((-shift, -shift), dims=(1, 2))  # the windows stay, the map moves under them
-        # Cells that came around the edge are strangers to those they now stand beside.
+        # Cells that came around the edge are masked for those that they are now next to.
         from_top = torch.arange(R, device=x.device) >= R - shift  # (R,)
         from_left = torch.arange(C, device=x.device) >= C - shift  # (C,)
         region = 2 * from_top[:, None] + from_left  # (R, C): one of four numbers

@@ -100,13 +100,13 @@ class PlainT5(nn.Module):
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         """source (B, S), target (B, T) -> logits (B, T, V); the target begins with padding."""
-        mask = padding(source, self.pad)  # (B, 1, 1, S): nobody looks at the source's padding
+        mask = padding(source, self.pad)  # (B, 1, 1, S): the source's padding is masked
         bias = self.encoder_bias(source.shape[1])  # (H, S, S): one for all blocks
         memory = self.embedding(source)  # (B, S, D)
         for block in self.encoder:
             memory = block(memory, bias, mask)  # (B, S, D)
         memory = self.encoder_norm(memory)
-        past = causal(target.shape[1], device=target.device)  # (T, T): nobody looks ahead
+        past = causal(target.shape[1], device=target.device)  # (T, T): no position sees a later one
         bias = self.decoder_bias(target.shape[1])  # (H, T, T)
         x = self.embedding(target)  # (B, T, D)
         for block in self.decoder:

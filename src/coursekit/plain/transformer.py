@@ -71,13 +71,13 @@ class PlainTransformer(nn.Module):
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         """source (B, S), target (B, T) -> logits (B, T, V): the word that follows each target word.
 
-        The target begins with the start token. Its padding stands at the end, where nobody looks.
+        The target begins with the start token. Its padding is at the end, unseen.
         """
-        mask = padding(source, self.pad)  # (B, 1, 1, S): nobody looks at the source's padding
+        mask = padding(source, self.pad)  # (B, 1, 1, S): the source's padding is masked
         memory = self.positions(self.embedding(source) * self.scale)  # (B, S, D)
         for block in self.encoder:
             memory = block(memory, mask)  # (B, S, D)
-        past = causal(target.shape[1], device=target.device)  # (T, T): nobody looks ahead
+        past = causal(target.shape[1], device=target.device)  # (T, T): no position sees a later one
         x = self.positions(self.embedding(target) * self.scale)  # (B, T, D)
         for block in self.decoder:
             x = block(x, memory, past, mask)  # (B, T, D)

@@ -1,4 +1,4 @@
-"""A stranger's file becomes a notebook in plain data, or a sentence that says why it cannot.
+"""An untrusted file becomes a notebook in plain data, or a sentence that says why it cannot.
 
 Everything that real classes hand in as `.ipynb` comes through here: web pages, zips, half files,
 old formats. What is read is small and safe: text of cells, their ids and their metadata; nothing is

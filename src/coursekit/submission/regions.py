@@ -19,7 +19,7 @@ from coursekit._base.errors import CourseError
 CODE_STUB = "# YOUR CODE HERE\nraise NotImplementedError()"
 TEXT_STUB = "YOUR ANSWER HERE"
 
-LONG = 20_000  # characters; nobody's answer is longer, and a stranger's file may be
+LONG = 20_000  # characters; no answer is longer, and a hostile file may be
 
 Cell = dict[str, Any]
 

@@ -5,7 +5,7 @@ pieces become text again (`_text`), and how it is trained. This file does the re
 offsets, streams, files, and remembering the words that were seen. The book explains it in
 "Tokenization".
 
-Special tokens such as [CLS] steer a model, so text from a stranger must not be able to write them:
+Special tokens such as [CLS] steer a model, so untrusted text must not be able to write them:
 `encode` takes "[CLS]" in a text for five ordinary characters, unless the caller names it in
 `allowed_special`. In training texts they are borders, and nothing is learned from their spelling.
 """
@@ -25,7 +25,7 @@ Special = Collection[str] | Literal["all"]
 Piece = tuple[int, int, int]  # a token's id, and where it starts and ends in its word or text
 
 
-PATIENCE = 4096  # for so many characters a stream waits for the end of a word
+PATIENCE = 4096  # characters that a stream waits for the end of a word
 
 
 class Tokenizer(ABC):

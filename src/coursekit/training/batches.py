@@ -19,7 +19,7 @@ import torch
 
 from coursekit._base.checks import check_int
 
-POOL = 32  # so many batches are sorted by length together: more is less padding and less chance
+POOL = 32  # batches that are sorted by length together: more is less padding and less chance
 
 
 class Batches:

@@ -20,7 +20,7 @@ from coursekit._base.errors import CourseError
 
 
 def launch(run: Callable[[], object], processes: int = 1) -> None:
-    """Call `run` in so many processes at once, or here if it is one, and wait for all of them."""
+    """Call `run` in several processes at once, or here if it is one, and wait for all of them."""
     check_positive(processes=processes)
     if processes == 1:
         run()

@@ -23,8 +23,8 @@ from coursekit.tokenizers.base import Tokenizer
 
 SPECIAL = ("<pad>", "<start>", "<end>")
 PAD, START, END = range(3)
-BATCH = 64  # so many sentences are translated at once
-LONGER = 20  # a translation has at most so many tokens more than its source (the paper: 50)
+BATCH = 64  # sentences that are translated at once
+LONGER = 20  # how many tokens a translation may be longer than its source (the paper: 50)
 
 
 class Encoded(NamedTuple):
@@ -108,7 +108,7 @@ def translate(
     beams: int = 1,
     alpha: float = 0.6,
 ) -> list[str]:
-    """Translate the sources of `pairs`: greedily, or by the best of so many beams."""
+    """Translate the sources of `pairs`: greedily, or with a beam search."""
     check_int(beams=beams, pairs=len(pairs))
     device = next(model.parameters()).device
     model.eval()

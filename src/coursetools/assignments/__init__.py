@@ -1,1 +1,1 @@
-"""An assignment as notebooks: whose cell is whose, a stranger's file, its rebuilding, a release."""
+"""An assignment as notebooks: whose cell is whose, an untrusted file, its rebuilding, a release."""

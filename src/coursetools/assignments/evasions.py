@@ -56,7 +56,7 @@ def flags(cells: Sequence[str], given: Collection[str], usual: Collection[str]) 
         if source in given:
             continue
         room -= len(source)
-        if room < 0:  # nobody parses a stranger's text without a limit
+        if room < 0:  # untrusted text is never parsed without a limit
             found.append(f"cell {number}: too long to be searched for what is forbidden")
             break
         if _may(source):

@@ -1,6 +1,6 @@
 """The notebook that is graded: the instructor's cells, with only the student's answers put in.
 
-Cleaning what a stranger sends can be forgotten somewhere; building from the master cannot. Test
+Cleaning untrusted input can be forgotten somewhere; building from the master cannot. Test
 cells, their points and their tags always come from the instructor. From the student come the
 sources of the solution cells and the cells that they added themselves, in their order: run from top
 to bottom, the rebuilt notebook computes what theirs does. There is one exception, in the student's

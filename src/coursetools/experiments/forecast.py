@@ -15,7 +15,7 @@ from typing import NamedTuple
 SHARE = 0.5  # of its peak, in arithmetic and in memory, that a GPU sustains in such a training
 LAUNCH = 10e-6  # seconds until an operation has gone from Python to the GPU
 OWN = 1e9  # bytes of a GPU that CUDA and its libraries keep for themselves
-WITHIN = 2  # the hours may be so many times more or less
+WITHIN = 2  # by what factor the hours may be wrong
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Op(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What was counted in a step with so many rows; `kept` are the bytes of its activations."""
+    """What was counted in a step of `rows` rows; `kept` are the bytes of its activations."""
 
     rows: int
     ops: list[Op]
@@ -56,7 +56,7 @@ class Step(NamedTuple):
 
 
 def grown(small: Step, large: Step, rows: float) -> Step:
-    """Return the step with so many `rows`, from one with a few and one with twice as many.
+    """Return the step with `rows` rows, from one with a few and one with twice as many.
 
     An operation either grows with the rows or, as the optimiser's, it does not. Where chance made
     the two steps of unequal operations, all of the larger step is taken to grow.
@@ -79,7 +79,7 @@ def grown(small: Step, large: Step, rows: float) -> Step:
 
 @dataclass(frozen=True)
 class Run:
-    """One training of a notebook: so many `steps` of `typical`, the largest batch being `widest`.
+    """One training of a notebook: `steps` steps of `typical`, the largest batch being `widest`.
 
     `weights`, `gradients` and `state` (the optimiser's) are bytes.
     """

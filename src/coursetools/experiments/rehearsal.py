@@ -223,7 +223,7 @@ class _Rehearsal:
     rows: int | None  # for a loop of its own
     runs: list[Run] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    factor: float = 1.0  # so many times as many steps will be made
+    factor: float = 1.0  # how many times as many steps will be made
     minutes: float = 0.0
     batch: int = 0
     known: dict[Any, Run] = field(default_factory=dict)  # by what was trained, for a brief one

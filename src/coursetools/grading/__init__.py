@@ -1,4 +1,4 @@
-"""The grader, in rooms: from a stranger's file to a verdict, and from verdicts to everything else.
+"""The grader, in rooms: from an untrusted file to a verdict, and from verdicts to everything else.
 
 A submission goes one way. `collecting` takes it in, and `running` hands it to a worker. There
 `judging`, the trusted side, asks the student's code, which only runs in `student`, confined by

@@ -234,7 +234,7 @@ def slug(name: str) -> str:
 
 
 def shown(name: str) -> str:
-    """Return a stranger's name for the middle of a sentence."""
+    """Return an untrusted name for the middle of a sentence."""
     return one_line(name, 80)
 
 

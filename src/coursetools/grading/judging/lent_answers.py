@@ -1,6 +1,6 @@
 """The judge's side of `ours`: runs our own answers on what a student's process asks them.
 
-The arguments come from a stranger: each call has an end in time, which is the stranger's, and takes
+The arguments are untrusted: each call has an end in time, which is the student's, and takes
 no more memory than `ROOM`.
 """
 
@@ -56,7 +56,7 @@ class Carried:
         }
 
     def __call__(self, letter: wire.Letter, seconds: float = math.inf) -> wire.Letter:
-        """Answer one letter in so many seconds; whatever goes wrong is the answer, too."""
+        """Answer one letter within `seconds`; whatever goes wrong is the answer, too."""
         name = letter.digest()
         if name in self._known:
             return self._known[name]

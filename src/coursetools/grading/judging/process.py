@@ -136,7 +136,7 @@ class StudentProcess:
         self.printed = {"stdout": Printed(room), "stderr": Printed(room)}
 
     def until(self, seconds: float) -> Until:
-        """Return the end of a wait for so many seconds of work."""
+        """Return when a wait for `seconds` of work ends."""
         late = time.monotonic() + seconds * self.limits.patience
         return Until(self.look() + seconds, late, self.kept)
 

@@ -1,4 +1,4 @@
-"""HTML for pages that show what strangers wrote: everything escaped, nothing live, both themes.
+"""HTML for pages that show untrusted text: everything escaped, nothing live, both themes.
 
 No page of the grader has a script; its policy forbids them all the same. The pages are templates,
 below `templates/`, and whatever text comes into one is made harmless (`text.plain`) and escaped by

@@ -1,7 +1,7 @@
 """What is to be judged, and what happens when a worker process dies of it.
 
 It is tried once more, in whichever process is free; if that fails too it is `INTERNAL`, which is no
-grade, and everybody else goes on.
+grade, and all other submissions go on.
 """
 
 from __future__ import annotations

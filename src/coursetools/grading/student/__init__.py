@@ -1,1 +1,1 @@
-"""All that runs beside a stranger's code, and the wire on which it is asked."""
+"""All that runs beside a student's code, and the wire on which it is called."""

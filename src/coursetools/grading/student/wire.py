@@ -4,7 +4,7 @@ A frame is two lengths, an envelope of JSON, and letters: JSON with what is aske
 bytes of its arrays one after the other. What differs each time is on the envelope, so that the same
 question is the same letter, byte for byte. Only exact types cross: None, bool, int, float, str,
 list, tuple, dict with string keys, torch tensors, numpy arrays, dtypes. Everything else stays where
-it is; what crosses is a number for it. What comes from a student's process is read as a stranger's
+it is; what crosses is a number for it. What comes from a student's process is an untrusted
 letter: sizes, depth, shapes and types are checked before anything is made of them.
 """
 
