@@ -31,7 +31,7 @@ from typing import Any
 from harness import RESULTS, arguments, resident, write
 
 from coursetools.assignments.rebuild import release_of
-from coursetools.course import SOURCES, quick_imports, source_folder
+from coursetools.course import SOURCES, Course, quick_imports
 from coursetools.grading.results.feedback import write_feedback
 from coursetools.grading.running.run import Options, grade_class
 
@@ -106,10 +106,10 @@ class Ours:
 
     def __init__(self, root: Path) -> None:
         self.root, self.done = root, 0
-        source_folder(root, NAME).mkdir(parents=True)
+        Course(root).source(NAME).mkdir(parents=True)
         (root / "notebooks").mkdir()
         (root / "_config.yml").write_text("title: a benchmark\n")
-        (source_folder(root, NAME) / f"{NAME}.ipynb").write_text(Instructor().notebook)
+        (Course(root).source(NAME) / f"{NAME}.ipynb").write_text(Instructor().notebook)
         self.release = release_of(Instructor())
         self.wanted: dict[str, float] = {}
 
@@ -132,7 +132,7 @@ class Ours:
             self.hand_in(number)
         self.done += count
         start = time.perf_counter()
-        grade_class(self.root, NAME, Options(workers=WORKERS))
+        grade_class(Course(self.root), NAME, Options(workers=WORKERS))
         return (time.perf_counter() - start) / count
 
 
@@ -198,7 +198,7 @@ def grade_own(root: Path, students: int) -> float:
     """Return the seconds that one submission of an invented class took."""
     course = own_class(root, students, hostile=False)
     start = time.perf_counter()
-    summary = grade_class(course, OWN, Options(workers=WORKERS))
+    summary = grade_class(Course(course), OWN, Options(workers=WORKERS))
     assert summary.exit_code == 0, summary
     return (time.perf_counter() - start) / students
 
@@ -268,9 +268,9 @@ def at_once(students: int, folder: Path, stock: float) -> Iterator[dict]:
 def graded_class(course: Path, name: str) -> None:
     """Be the process that grades a class; print seconds, those for feedback, and the peak in MB."""
     start = time.perf_counter()
-    grade_class(course, name, Options(workers=WORKERS))
+    grade_class(Course(course), name, Options(workers=WORKERS))
     graded = time.perf_counter()
-    write_feedback(course, name)
+    write_feedback(Course(course), name)
     peak = round(resident("VmHWM") / 1e6, 1)
     print(json.dumps([graded - start, time.perf_counter() - graded, peak]))
 

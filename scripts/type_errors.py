@@ -28,7 +28,7 @@ ALLOWED = {
     "coursekit/training": 8,
     "coursetools": 1,
     "coursetools/assignments": 5,
-    "coursetools/book": 9,
+    "coursetools/book": 8,
     "coursetools/experiments": 19,
     "coursetools/grading": 58,
     "coursetools/jobs": 10,

@@ -27,7 +27,7 @@ from hypothesis import settings
 os.environ["OMP_NUM_THREADS"] = "1"  # before anybody imports torch
 os.environ["MKL_NUM_THREADS"] = "1"
 
-from coursetools.course import private_folder, quick_imports, source_folder
+from coursetools.course import Course, quick_imports
 
 with quick_imports():  # three seconds for each process of this run
     import jsonschema  # noqa: F401
@@ -84,11 +84,11 @@ def wait_for(condition: Callable[[], object], what: str, seconds: float = 300) -
 def copy_assignment(name: str, root: Path) -> None:
     """Copy the sources of one of the course's assignments into the course at `root`."""
     ours = TESTS.parent
-    for folder in (source_folder, private_folder):
-        shutil.copytree(folder(ours, name), folder(root, name))
+    for folder in (Course.source, Course.private):
+        shutil.copytree(folder(Course(ours), name), folder(Course(root), name))
 
 
-class Course:
+class SmallCourse:
     """A course in a temporary folder; its notebooks have the form that the lint asks for."""
 
     def __init__(self, root: Path) -> None:
@@ -151,9 +151,9 @@ class Course:
 
 
 @pytest.fixture
-def course(tmp_path: Path) -> Course:
+def course(tmp_path: Path) -> SmallCourse:
     """Return an empty miniature course."""
-    return Course(tmp_path / "course")
+    return SmallCourse(tmp_path / "course")
 
 
 def _dask(*arguments: str, **environment: str) -> subprocess.Popen:
@@ -252,7 +252,8 @@ class Classroom:
         self.root = root
         (root / "notebooks").mkdir(parents=True)
         (root / "_config.yml").write_text("title: A small course\n")
-        self.source, self.private = source_folder(root, "ps1"), private_folder(root, "ps1")
+        self.course = Course(root)
+        self.source, self.private = self.course.source("ps1"), self.course.private("ps1")
         for folder in (self.source, self.private):
             folder.mkdir(parents=True)
         (self.source / "ps1.ipynb").write_text(json.dumps(PS1))

@@ -11,11 +11,11 @@ import pytest
 from coursekit._base import address
 from coursekit.check import answer
 from coursetools import cli, doctor
-from coursetools.course import SOURCES
+from coursetools.course import SOURCES, Course
 from coursetools.notebooks.lint import all_notebooks, lint
-from coursetools.notebooks.moving import home
 
 ROOT = Path(__file__).resolve().parents[1]
+COURSE = Course(ROOT)
 OURS, OTHER = "https://github.com/Some-Body/a.course", "https://github.com/else/where"
 NAMES = ("_config.yml", "README.md", "CITATION.cff", "pyproject.toml", "book/index.md")
 SOURCE = f"{SOURCES}/a01_kernels/a01_kernels.ipynb"
@@ -39,7 +39,7 @@ def copy(tmp_path, monkeypatch):
         ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("files", "__pycache__")
     )
     monkeypatch.chdir(tmp_path)
-    if address.is_set(home(tmp_path)):
+    if address.is_set(Course(tmp_path).address):
         assert cli.main(["address", "--quiet", address.UNSET]) == 0
     return tmp_path
 
@@ -108,7 +108,7 @@ def test_an_interrupted_move_is_finished_by_the_same_command(copy, capsys, monke
 
     monkeypatch.setattr(moving, "_replace", killed)
     assert ask(capsys, OURS)[0] == 130
-    assert home(copy) == address.UNSET
+    assert Course(copy).address == address.UNSET
     monkeypatch.setattr(moving, "_replace", whole)
     assert ask(capsys, OURS)[0] == 0
     texts = contents(copy)
@@ -167,11 +167,11 @@ def test_the_workflow_asks_before_it_builds():
 
 def test_no_address_of_somebody_else_stands_anywhere():
     """Where the course has no home, no file leads to one; where it has, to that one only."""
-    ours = address.repository(home(ROOT)).lower()
-    assert home(ROOT) == address.HOME
+    ours = address.repository(COURSE.address).lower()
+    assert COURSE.address == address.HOME
     pattern = r"colab\.research\.google\.com/github/([\w.-]+/[\w.-]+)|git\+https://github\.com/"
     pattern += r"([\w.-]+/[\w.-]+)"
-    for path in (*all_notebooks(ROOT), *(ROOT / name for name in NAMES)):
+    for path in (*all_notebooks(COURSE), *(ROOT / name for name in NAMES)):
         for found in re.findall(pattern, path.read_text(encoding="utf-8")):
             assert "".join(found).lower() == ours, path
 

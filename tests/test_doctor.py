@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from coursetools import cli, doctor
+from coursetools.course import Course
 from coursetools.doctor import Check, as_json, as_table, examine, find_chromium, healthy
 
 ROOT = Path(__file__).resolve().parents[1]
+OURS = Course(ROOT)
 
 
 @pytest.fixture
@@ -51,7 +53,7 @@ def test_chromium_is_looked_for_in_order(bare, tmp_path, monkeypatch):
 
 
 def test_this_machine_can_build_the_book():
-    checks = by_name(examine(ROOT))
+    checks = by_name(examine(OURS))
     assert healthy(list(checks.values()))
     assert checks["torch"].found.startswith(sys.modules["torch"].__version__)
     assert {"coursekit", "python", "packages", "group book", "disk"} <= set(checks)
@@ -59,7 +61,7 @@ def test_this_machine_can_build_the_book():
 
 def test_programs_that_are_missing_are_not_needed_for_the_book(bare):
     program(bare, "git", "git version 9.8.7")
-    checks = by_name(examine(ROOT))
+    checks = by_name(examine(OURS))
     assert checks["git"].ok and checks["git"].found == "9.8.7"
     for name, command in (("npm", "npm|node|OpenJS"), ("chromium", "chromium|Chrome")):
         assert not checks[name].ok and not checks[name].needed
@@ -84,7 +86,7 @@ def checkout(tmp_path, monkeypatch):
 
 
 def test_a_group_that_is_missing_comes_with_its_command(checkout):
-    checks = by_name(examine(checkout))
+    checks = by_name(examine(Course(checkout)))
     book = checks["group book"]
     assert not book.ok and book.needed
     assert book.found.startswith("lacks no-such-package-1, nbclient>=9999 (found ")
@@ -123,7 +125,7 @@ def test_outside_a_checkout_the_package_comes_from_its_repository(tmp_path, monk
 
 def test_a_torch_that_cannot_be_imported_is_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    torch = by_name(examine(ROOT))["torch"]
+    torch = by_name(examine(OURS))["torch"]
     assert not torch.ok and torch.needed and torch.found.startswith("cannot be imported")
     assert "pip install -e" in torch.install
 
@@ -131,7 +133,7 @@ def test_a_torch_that_cannot_be_imported_is_told(monkeypatch):
 def test_a_full_disk_and_an_old_python_are_told(monkeypatch):
     monkeypatch.setattr(doctor, "NEEDED_DISK", 1e12)
     monkeypatch.setattr(doctor, "OLDEST_PYTHON", (9, 9))
-    checks = by_name(examine(ROOT))
+    checks = by_name(examine(OURS))
     assert not checks["disk"].ok and not checks["python"].ok
     assert "Python 9.9 or newer" in checks["python"].install
 
@@ -159,6 +161,6 @@ def test_the_reports():
 
 
 def test_the_sandbox_is_shown():
-    check = next(check for check in examine(ROOT) if check.name == "sandbox")
+    check = next(check for check in examine(OURS) if check.name == "sandbox")
     assert "rlimits" in check.found
     assert check.ok or "Linux" in check.install

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import coursekit
+from coursetools.course import Course
 from coursetools.notebooks.imports import closure, imports_of_cells
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -110,7 +111,7 @@ def test_a_name_loads_what_its_own_file_needs_and_no_other(package, name, said):
     path = SOURCE / package / f"{home}.py"
     files = {
         ".".join(found.relative_to(SOURCE).with_suffix("").parts)
-        for found in closure(path, ROOT) | {SOURCE / package / "__init__.py"}
+        for found in closure(path, Course(ROOT)) | {SOURCE / package / "__init__.py"}
     }
     loaded = {f"{m}.__init__" if (SOURCE / m.replace(".", "/")).is_dir() else m
               for m in said[loads(package, name)].split()}  # fmt: skip
@@ -128,7 +129,7 @@ def test_a_notebook_that_uses_the_short_name_depends_on_that_file(package, tmp_p
         cell = {"cell_type": "code", "id": "a", "metadata": {}, "source": f"from {line}"}
         notebook = tmp_path / "n.ipynb"
         notebook.write_text(json.dumps({"cells": [cell], "nbformat": 4, "metadata": {}}))
-        keys.append(closure(notebook, ROOT))
+        keys.append(closure(notebook, Course(ROOT)))
     assert keys[0] == keys[1] and SOURCE / package / f"{home}.py" in keys[0]
 
 

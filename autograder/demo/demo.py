@@ -15,7 +15,7 @@ from pathlib import Path
 
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import track
-from coursetools.course import course_root
+from coursetools.course import Course
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.export import export
 from coursetools.grading.results.feedback import write_feedback
@@ -44,41 +44,38 @@ most = 0.5
 """
 
 
-def make_course(root: Path, output: Path, name: str) -> Path:
-    """Make a small course around one assignment in `output`; return that folder."""
-    output = output.resolve()
-    if output.exists() and any(output.iterdir()):
-        if not (output / MARK).is_file():
-            raise CourseError(f"{output} is not empty and no earlier demo; name another folder")
-        shutil.rmtree(output)
-    ours, theirs = Folders(root, name), Folders(output, name)
-    if not ours.source.is_dir():
-        raise CourseError(f"there is no assignment {name} in {ours.source.parent}")
-    output.mkdir(parents=True, exist_ok=True)
-    (output / MARK).touch()
-    shutil.copy(root / "_config.yml", output)
-    shutil.copytree(ours.source, theirs.source)
-    theirs.private.mkdir()
-    for file, text in texts(root, name):
-        (theirs.private / file).write_text(text, encoding="utf-8")
-    (output / "notebooks").mkdir()
-    (output / "autograder").mkdir()
-    config = root / "autograder" / "nbgrader_config.py"
-    if config.is_file():
-        shutil.copy(config, output / "autograder")
-    (theirs.private / "assignment.toml").write_text(SETTINGS, encoding="utf-8")
-    return output
+def make_course(ours: Course, output: Path, name: str) -> Course:
+    """Make a small course around one assignment of ours in `output`."""
+    course = Course(output)
+    if course.root.exists() and any(course.root.iterdir()):
+        if not (course / MARK).is_file():
+            raise CourseError(f"{course} is not empty and no earlier demo; name another folder")
+        shutil.rmtree(course.root)
+    if not ours.source(name).is_dir():
+        raise CourseError(f"there is no assignment {name} in {ours.source(name).parent}")
+    for folder in (course.notebooks, course / "autograder", course.private(name)):
+        folder.mkdir(parents=True)
+    (course / MARK).touch()
+    shutil.copy(ours / "_config.yml", course.root)
+    shutil.copytree(ours.source(name), course.source(name))
+    for file, text in texts(ours, name):
+        (course.private(name) / file).write_text(text, encoding="utf-8")
+    config = Path("autograder", "nbgrader_config.py")
+    if (ours / config).is_file():
+        shutil.copy(ours / config, course / config)
+    (course.private(name) / "assignment.toml").write_text(SETTINGS, encoding="utf-8")
+    return course
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The command: `students`, `output`, `name`, `workers`, `root`, `quiet`."""
+    """The command: `students`, `output`, `name`, `workers`, `course`, `quiet`."""
     from coursetools.grading.running.run import Options, grade_class
 
     start = time.perf_counter()
     name = getattr(arguments, "name", None) or NAME
     workers = getattr(arguments, "workers", None) or min(2, os.cpu_count() or 1)
-    root = Path(arguments.root)
-    course = make_course(root, arguments.output or root / "build" / "demo", name)
+    ours = arguments.course
+    course = make_course(ours, arguments.output or ours / "build" / "demo", name)
     people = make_class(course, name, arguments.students or 60)
     enrol(course, name)
     handed_in = sum(person.kind != "missing" for person in people)
@@ -111,12 +108,12 @@ def run(arguments: argparse.Namespace) -> int:
     return summary.exit_code
 
 
-def enrol(root: Path, name: str) -> None:
+def enrol(course: Course, name: str) -> None:
     """Put the invented class on the gradebook's list, as `coursekit collect --roster` does."""
     from coursetools.grading.collecting import roster
     from coursetools.grading.gradebook.database import Database
 
-    folders = Folders(root, name)
+    folders = Folders(course, name)
     database = Database(folders)
     try:
         roster.save(database, roster.read_csv(folders.class_folder / "roster.csv"))
@@ -132,7 +129,7 @@ def main() -> int:
     parser.add_argument("--quiet", action="store_true", help="no progress, only results")
     arguments = parser.parse_args()
     try:
-        arguments.root = course_root(Path.cwd())
+        arguments.course = Course.around(Path.cwd())
         return run(arguments)
     except CourseError as error:
         print(f"demo: error: {error}", file=sys.stderr)

@@ -19,6 +19,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from coursekit.submission.regions import grade_id, is_solution
+from coursetools.course import Course
 from coursetools.assignments.rebuild import release_of
 from hostile import BROKEN, HOSTILE, Notebook, code
 from coursetools.grading.folders import Folders
@@ -65,10 +66,10 @@ class Invented:
 
 
 def make_class(
-    root: Path, name: str, students: int = 60, seed: int = 0, *, hostile: bool = True
+    course: Course, name: str, students: int = 60, seed: int = 0, *, hostile: bool = True
 ) -> list[Invented]:
-    """Write what an invented class hands in, and its list, below `root`; return the students."""
-    folders = Folders(root, name)
+    """Write what an invented class hands in, and its list, in a course; return the students."""
+    folders = Folders(course, name)
     dice = random.Random(f"{name} {seed}")
     makers = {notebook: Maker(folders, notebook, dice) for notebook in folders.notebooks()}
     people = []
@@ -196,9 +197,9 @@ def _mistakes(folders: Folders, right: dict[str, str]) -> dict[str, tuple[str, s
     from coursetools.questions import catalogue
     from coursetools.questions.wrong import as_cell
 
-    if folders.name not in catalogue.names(folders.root):
+    if folders.name not in catalogue.names(folders.course):
         return {}
-    assignment = catalogue.load(folders.root, folders.name)
+    assignment = catalogue.load(folders.course, folders.name)
     found = {}
     for question in assignment.questions:
         for mistake in question.misconceptions:

@@ -75,7 +75,7 @@ class MultiHeadAttention(nn.Module):
 
     `kv_heads` below `heads` lets groups of query heads share keys and values (Ainslie et al., 2023;
     1 is multi-query attention). `head_width` and `value_width` default to width / heads. `scale`
-    reposition_ids 1/√Dh (T5 uses 1). `rotary` turns queries and keys by their position.
+    replaces 1/√Dh (T5 uses 1). `rotary` turns queries and keys by their position.
     """
 
     def __init__(

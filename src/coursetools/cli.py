@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 from coursekit import __version__
 from coursekit._base.errors import CourseError
+from coursetools.course import Course
 from coursetools.experiments.commands import add as add_trainings
 from coursetools.grading.commands import add as add_grader
 
@@ -120,8 +121,8 @@ def parser() -> argparse.ArgumentParser:
     add("--timeout", type=_seconds, metavar="S", help="seconds for one notebook (default 300)")
     add("--force", action="store_true", help="execute them even if nothing has changed")
 
-    add_trainings(commands, _adder, _root, {"count": _count, "seconds": _seconds})
-    add_grader(commands, _adder, _root, _count)
+    add_trainings(commands, _adder, _course, {"count": _count, "seconds": _seconds})
+    add_grader(commands, _adder, _course, _count)
     return top
 
 
@@ -132,12 +133,12 @@ def doctor(arguments: argparse.Namespace) -> int:
     from coursetools.doctor import as_json, as_table, examine, healthy
 
     try:
-        root = _root(arguments)
+        course = _course(arguments)
     except CourseError:
         if arguments.root is not None:
             raise
-        root = None  # outside a course there is still a package to examine
-    checks = examine(root)
+        course = None  # outside a course there is still a package to examine
+    checks = examine(course)
     if arguments.json:
         print(json.dumps(as_json(checks), indent=1))
     elif not arguments.quiet or not healthy(checks):
@@ -148,16 +149,16 @@ def doctor(arguments: argparse.Namespace) -> int:
 def address(arguments: argparse.Namespace) -> int:
     """Print the address of the course, compare it, or write it everywhere."""
     from coursekit._base import address as known
-    from coursetools.notebooks.moving import home, move
+    from coursetools.notebooks.moving import move
 
-    root = _root(arguments)
+    course = _course(arguments)
     if arguments.url is not None and arguments.expected is not None:
         raise UsageError("coursekit address takes URL or --is URL, found both")
     if arguments.url is not None:
-        changed = move(root, arguments.url)
+        changed = move(course, arguments.url)
         if not arguments.quiet:
             print("".join(f"{name}: changed\n" for name in changed), end="")
-    found = home(root)
+    found = _course(arguments).address  # as it is written now
     if arguments.expected is not None:
         wanted = known.parse(arguments.expected)
         if found.lower() != wanted.lower() or not known.is_set(found):
@@ -175,34 +176,32 @@ def address(arguments: argparse.Namespace) -> int:
 def new_chapter(arguments: argparse.Namespace) -> int:
     """Write the files of a chapter and say which."""
     from coursetools.book.new import new
-    from coursetools.course import relative
 
-    root = _root(arguments)
-    for path in new(root, arguments.name, arguments.title, arguments.after):
-        print(relative(path, root))
+    course = _course(arguments)
+    for path in new(course, arguments.name, arguments.title, arguments.after):
+        print(course.relative(path))
     return 0
 
 
 def lint_notebooks(arguments: argparse.Namespace) -> int:
     """Print every problem with the form of the notebooks, and each unvouched number of a page."""
     from coursetools.book.typed import pages, typed_numbers
-    from coursetools.course import relative
     from coursetools.notebooks.lint import Problem, all_notebooks, fix, lint
 
     prose = [path for path in arguments.paths if path.suffix == ".md"]
     paths = _notebooks([path for path in arguments.paths if path not in prose])
-    root = _root(arguments, [*paths, *prose])
+    course = _course(arguments, [*paths, *prose])
     if not arguments.paths:
-        paths, prose = all_notebooks(root), pages(root)
+        paths, prose = all_notebooks(course), pages(course)
     problems = [
-        (relative(page, root), Problem(page, "", sentence))
+        (course.relative(page), Problem(page, "", sentence))
         for page in prose
-        for sentence in typed_numbers(page, root)
+        for sentence in typed_numbers(page, course)
     ]
     for path in paths:
         if arguments.fix and fix(path) and not arguments.quiet:
-            print(f"{relative(path, root)}: mended")
-        problems += [(relative(path, root), problem) for problem in lint(path)]
+            print(f"{course.relative(path)}: mended")
+        problems += [(course.relative(path), problem) for problem in lint(path)]
     for name, problem in problems:
         print(f"{name}, cell {problem.cell}: " if problem.cell else f"{name}: ", end="")
         print(problem.sentence)
@@ -217,14 +216,13 @@ def lint_notebooks(arguments: argparse.Namespace) -> int:
 def run_notebooks(arguments: argparse.Namespace) -> int:
     """Execute notebooks and print where the results are."""
     from coursekit._base.progress import track
-    from coursetools.course import relative
-    from coursetools.notebooks.run import TIMEOUT, lecture_notebooks
+    from coursetools.notebooks.run import TIMEOUT
     from coursetools.notebooks.run import run_notebooks as run
 
     paths = _notebooks(arguments.paths)
-    root = _root(arguments, paths)
+    course = _course(arguments, paths)
     if not arguments.paths:
-        paths = lecture_notebooks(root)
+        paths = course.lectures
     with track(len(paths), "notebooks", arguments.quiet) as progress:
         runs = run(
             paths,
@@ -236,7 +234,7 @@ def run_notebooks(arguments: argparse.Namespace) -> int:
     if not arguments.quiet:
         for result in runs:
             state = f"{result.record['seconds']:.1f} s" if result.ran else "unchanged"
-            print(f"{relative(result.executed, root)}  {state}")
+            print(f"{course.relative(result.executed)}  {state}")
     return 0
 
 
@@ -246,7 +244,9 @@ def book(arguments: argparse.Namespace) -> int:
 
     workers = arguments.workers or min(2, os.cpu_count() or 1)
     print(
-        build_book(_root(arguments), workers=workers, quiet=arguments.quiet, force=arguments.force)
+        build_book(
+            _course(arguments), workers=workers, quiet=arguments.quiet, force=arguments.force
+        )
     )
     return 0
 
@@ -276,19 +276,18 @@ def _everywhere(command: argparse.ArgumentParser, first: bool = False) -> None:
     add("--root", type=Path, metavar="DIR", default=unset(None), help="the course (default: here)")
 
 
-def _root(arguments: argparse.Namespace, paths: Sequence[Path] = ()) -> Path:
+def _course(arguments: argparse.Namespace, paths: Sequence[Path] = ()) -> Course:
     """Return the course that is named, or else that of the notebooks, or else that around here."""
-    from coursetools.course import course_root
 
     start = arguments.root
     if start is None:
         try:
-            return course_root(paths[0].parent if paths else Path.cwd())
+            return Course.around(paths[0].parent if paths else Path.cwd())
         except CourseError as error:
             raise CourseError(f"{error}; go there or name it with --root DIR") from error
     if not start.is_dir():
         raise UsageError(f"there is no folder {start}")
-    return course_root(start)
+    return Course.around(start)
 
 
 def _notebooks(paths: list[Path]) -> list[Path]:

@@ -1,6 +1,6 @@
-"""Where a course is, and how its files are read and written: for every command.
+"""A course: where its folders are, what its settings say, and how its files are written.
 
-A course is a folder that holds `_config.yml` and `notebooks/`. This file loads nothing heavy.
+This file loads nothing heavy, since every command begins with it.
 """
 
 from __future__ import annotations
@@ -9,40 +9,145 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
+from coursekit._base import address
 from coursekit._base.errors import CourseError
 
 # nbgrader copies to students whatever lies beside a source notebook; so what is private does not.
 SOURCES = "solutions/notebooks"
 
 
-def course_root(start: Path) -> Path:
-    """Return the folder of the course: the nearest from `start` upwards that has both."""
-    start = Path(start).resolve()
-    for folder in (start, *start.parents):
-        if (folder / "_config.yml").is_file() and (folder / "notebooks").is_dir():
-            return folder
-    raise CourseError(
-        f"{start} is not inside a course: no folder from there upwards holds "
-        "both _config.yml and notebooks/"
-    )
+@dataclass(frozen=True)
+class Course:
+    """The course in the folder `root`; `course / "book"` is a path in it.
 
+    What its settings say is read once for each object.
+    """
 
-def source_folder(root: Path, name: str) -> Path:
-    """Return the folder of an assignment's source notebook, and of what students get beside it."""
-    return Path(root) / SOURCES / name
+    root: Path
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "root", Path(self.root).resolve())
 
-def private_folder(root: Path, name: str) -> Path:
-    """Return the folder of an assignment's hidden cases and settings."""
-    return Path(root) / "solutions" / name
+    @classmethod
+    def around(cls, start: Path) -> Course:
+        """Return the course that `start` lies in: the nearest folder upwards that is one."""
+        start = Path(start).resolve()
+        for folder in (start, *start.parents):
+            if (folder / "_config.yml").is_file() and (folder / "notebooks").is_dir():
+                return cls(folder)
+        raise CourseError(
+            f"{start} is not inside a course: no folder from there upwards holds "
+            "both _config.yml and notebooks/"
+        )
 
+    def __truediv__(self, path: str | Path) -> Path:
+        """Return a path in the course."""
+        return self.root / path
 
-def relative(path: Path, root: Path) -> str:
-    """Return `path` as a reader of the course would write it: from `root`, with slashes."""
-    path, root = Path(path).resolve(), Path(root).resolve()
-    return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+    def __str__(self) -> str:
+        """Return the folder."""
+        return str(self.root)
+
+    def relative(self, path: Path) -> str:
+        """Return `path` as a reader of the course would write it: from its folder, with slashes."""
+        path = Path(path).resolve()
+        inside = path.is_relative_to(self.root)
+        return path.relative_to(self.root).as_posix() if inside else str(path)
+
+    # --- Folders and files ---
+
+    @property
+    def packages(self) -> Path:
+        """The folder of coursekit and coursetools: the course's own, or that of this very file."""
+        for folder in (self.root / "src", self.root):
+            if (folder / "coursekit").is_dir():
+                return folder
+        return Path(__file__).parents[1]
+
+    @property
+    def notebooks(self) -> Path:
+        """The folder of the lecture notebooks, the trainings and the released assignments."""
+        return self.root / "notebooks"
+
+    @property
+    def lectures(self) -> list[Path]:
+        """The lecture notebooks, in order."""
+        return sorted(self.notebooks.glob("*.ipynb"))
+
+    @property
+    def executed(self) -> Path:
+        """The folder of the executed copies of the lecture notebooks."""
+        return self.root / "_build" / "executed"
+
+    def page(self, stem: str) -> Path:
+        """Return the file of a page of the book."""
+        return self.root / "book" / f"{stem}.md"
+
+    def source(self, name: str) -> Path:
+        """Return the folder of an assignment's source notebook and what goes out with it."""
+        return self.root / SOURCES / name
+
+    def private(self, name: str) -> Path:
+        """Return the folder of an assignment's questions, hidden cases and settings."""
+        return self.root / "solutions" / name
+
+    def released(self, name: str) -> Path:
+        """Return the folder that students get."""
+        return self.notebooks / "assignments" / name
+
+    # --- Settings ---
+
+    @cached_property
+    def contents(self) -> dict[str, Any]:
+        """What `_toc.yml` says."""
+        return self._yaml("_toc.yml")
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """What `_config.yml` says."""
+        return self._yaml("_config.yml")
+
+    @cached_property
+    def address(self) -> str:
+        """The address of the course's repository, or what stands for none."""
+        url = (self.settings.get("repository") or {}).get("url")
+        try:
+            return address.parse(str(url))
+        except CourseError as error:
+            raise CourseError(
+                "_config.yml needs repository: {url: https://github.com/OWNER/REPO}, "
+                f"but its url is {url!r}"
+            ) from error
+
+    @property
+    def branch(self) -> str:
+        """The branch of the repository that learners get."""
+        return str((self.settings.get("repository") or {}).get("branch") or "main")
+
+    @property
+    def book_address(self) -> str:
+        """Where the book is published, or nothing while the course has no address."""
+        try:
+            home = self.address
+        except CourseError:
+            return ""
+        return f"{address.pages(home)}/book" if address.is_set(home) else ""
+
+    def _yaml(self, name: str) -> dict[str, Any]:
+        import yaml
+
+        try:
+            read = yaml.safe_load((self.root / name).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise CourseError(f"{self.root / name} cannot be read: {error.strerror}") from error
+        except yaml.YAMLError as error:
+            raise CourseError(f"{name} is not YAML: {' '.join(str(error).split())}") from error
+        return read if isinstance(read, dict) else {}
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

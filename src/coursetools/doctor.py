@@ -16,6 +16,7 @@ import coursekit
 from coursekit import __version__
 from coursekit._base import address
 from coursekit._base.errors import CourseError
+from coursetools.course import Course
 
 OLDEST_PYTHON = (3, 11)
 NEEDED_DISK = 1.0  # GB: the built book, its executed notebooks and the local copies of MathJax
@@ -57,9 +58,9 @@ def find_chromium() -> str | None:
     return next((path for path in CHROMIUM_MAC if os.access(path, os.X_OK)), None)
 
 
-def examine(root: Path | None = None) -> list[Check]:
-    """Return every check, for the course at `root` if there is one."""
-    return list(_checks(root))
+def examine(course: Course | None = None) -> list[Check]:
+    """Return every check, for a course if there is one."""
+    return list(_checks(course))
 
 
 def healthy(checks: list[Check]) -> bool:
@@ -86,7 +87,7 @@ def as_json(checks: list[Check]) -> dict[str, object]:
     return {"ok": healthy(checks), "checks": [asdict(check) for check in checks]}
 
 
-def _checks(root: Path | None) -> Iterator[Check]:
+def _checks(course: Course | None) -> Iterator[Check]:
     yield Check("coursekit", True, f"{__version__} in {Path(coursekit.__file__).resolve().parent}")
     new_enough = sys.version_info >= OLDEST_PYTHON
     oldest = ".".join(map(str, OLDEST_PYTHON))
@@ -99,11 +100,11 @@ def _checks(root: Path | None) -> Iterator[Check]:
         if new_enough
         else f"install Python {oldest} or newer, remove .venv, and run make again",
     )
-    requirements = _requirements(root)
-    yield _packages("packages", "run the parts", requirements[""], _install(root, ""), True)
-    yield _torch(_install(root, ""))
+    requirements = _requirements(course)
+    yield _packages("packages", "run the parts", requirements[""], _install(course, ""), True)
+    yield _torch(_install(course, ""))
     for group, use in GROUPS.items():
-        command = _install(root, group)
+        command = _install(course, group)
         yield _packages(f"group {group}", use, requirements[group], command, group == "book")
     yield _program("git", "git --version", "versions, and installing from GitHub")
     yield _program(
@@ -114,7 +115,7 @@ def _checks(root: Path | None) -> Iterator[Check]:
     install = "" if chromium else _system_package("chromium")
     yield Check("chromium", chromium is not None, found, install=install)
     yield _sandbox()
-    place = root or Path.cwd()
+    place = course.root if course else Path.cwd()
     free = shutil.disk_usage(place).free / 1e9
     yield Check(
         "disk",
@@ -143,16 +144,16 @@ def _torch(install: str) -> Check:
     return Check("torch", True, f"{torch.__version__} on {device}, {threads}", needed=True)
 
 
-def _requirements(root: Path | None) -> dict[str, list[str]]:
+def _requirements(course: Course | None) -> dict[str, list[str]]:
     """Return the requirements by group ("" for those of the package itself).
 
     A checkout's pyproject.toml comes first: what pip remembers of it may be older.
     """
     groups: dict[str, list[str]] = {name: [] for name in ("", *GROUPS)}
-    if root is not None and (root / "pyproject.toml").is_file():
+    if course is not None and (course / "pyproject.toml").is_file():
         import tomllib
 
-        project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        project = tomllib.loads((course / "pyproject.toml").read_text(encoding="utf-8"))["project"]
         groups[""] = project.get("dependencies", [])
         groups.update(project.get("optional-dependencies", {}))
         return groups
@@ -223,13 +224,13 @@ def _program(name: str, command: str, use: str) -> Check:
     return Check(name, True, said.removeprefix(f"{name} version ") or path)
 
 
-def _install(root: Path | None, group: str) -> str:
+def _install(course: Course | None, group: str) -> str:
     """Return the command that installs a group, for this interpreter and for this checkout."""
     python = Path(sys.executable)
     shown = str(python.relative_to(Path.cwd())) if python.is_relative_to(Path.cwd()) else python
     extra = f"[{group}]" if group else ""
-    if root is not None and (root / "pyproject.toml").is_file():
-        place = "." if root == Path.cwd() else str(root)
+    if course is not None and (course / "pyproject.toml").is_file():
+        place = "." if course.root == Path.cwd() else str(course)
         return f'{shown} -m pip install -e "{place}{extra}"'
     if address.is_set(address.HOME):
         return f'{shown} -m pip install "coursekit{extra} @ git+{address.HOME}"'

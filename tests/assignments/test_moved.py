@@ -20,11 +20,12 @@ from coursekit.submission import regions
 from coursekit.submission.checked import Checked
 from coursetools.assignments.rebuild import rebuild, release_of
 from coursetools.assignments.release import source, sources
+from coursetools.course import Course
 
 ROOT = Path(__file__).resolve().parents[2]
 MASTERS = {
-    name: SimpleNamespace(notebook=source(ROOT, name).read_text(encoding="utf-8"))
-    for name in sources(ROOT)
+    name: SimpleNamespace(notebook=source(Course(ROOT), name).read_text(encoding="utf-8"))
+    for name in sources(Course(ROOT))
 }
 QUESTIONS = [
     (name, regions.grade_id(cell))

@@ -15,12 +15,14 @@ import pytest
 
 from coursekit._base.errors import CourseError
 from coursetools.assignments import release
+from coursetools.course import Course
 from coursetools.questions import public
 from coursetools.questions.compiling import PLACE
 from coursetools.questions.leaks import leaks
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = release.sources(ROOT)
+OURS = Course(ROOT)
+NAMES = release.sources(OURS)
 
 
 @pytest.fixture
@@ -35,7 +37,7 @@ def small(tmp_path, copied):
 
 def command(action, root, **more):
     arguments = {"names": [], "all": False, "quiet": True, "folder": None, **more}
-    return public.run(argparse.Namespace(action=action, root=root, **arguments))
+    return public.run(argparse.Namespace(action=action, course=Course(root), **arguments))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -45,12 +47,12 @@ def test_our_release_is_that_of_nbgraders_preprocessors(name):
     from nbgrader.converters import GenerateAssignment
     from nbgrader.preprocessors import SaveCells
 
-    theirs = nbformat.read(release.source(ROOT, name), as_version=4)
+    theirs = nbformat.read(release.source(OURS, name), as_version=4)
     resources = {"metadata": {}, "unique_key": name}
     for step in GenerateAssignment.preprocessors.default():
         if step is not SaveCells:  # the one that writes to the database and not to the notebook
             theirs, resources = step().preprocess(theirs, resources)
-    assert json.loads(release.release_text(ROOT, name)) == json.loads(nbformat.writes(theirs))
+    assert json.loads(release.release_text(OURS, name)) == json.loads(nbformat.writes(theirs))
 
 
 def test_our_release_is_that_of_nbgraders_command(tmp_path, monkeypatch):
@@ -63,7 +65,7 @@ def test_our_release_is_that_of_nbgraders_command(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", beside + os.pathsep + os.environ["PATH"])
     logging.getLogger("traitlets").setLevel(logging.ERROR)
     name = NAMES[0]
-    shutil.copytree(release.source(ROOT, name).parent, tmp_path / "source" / name)
+    shutil.copytree(release.source(OURS, name).parent, tmp_path / "source" / name)
     config = Config()
     config.CourseDirectory.root = str(tmp_path)
     config.CourseDirectory.course_id = "course"
@@ -71,7 +73,7 @@ def test_our_release_is_that_of_nbgraders_command(tmp_path, monkeypatch):
     result = NbGraderAPI(config=config).generate_assignment(name)
     assert result["success"], result
     theirs = json.loads((tmp_path / "release" / name / f"{name}.ipynb").read_text())
-    assert json.loads(release.release_text(ROOT, name)) == theirs
+    assert json.loads(release.release_text(OURS, name)) == theirs
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -80,7 +82,7 @@ def test_checksums_are_nbgraders(name):
     import nbformat
     from nbgrader.utils import compute_checksum
 
-    notebook = nbformat.read(release.released(ROOT, name), as_version=4)
+    notebook = nbformat.read(release.released(OURS, name), as_version=4)
     graded = [cell for cell in notebook.cells if "nbgrader" in cell.metadata]
     assert graded
     assert [cell.metadata.nbgrader.checksum for cell in graded] == [*map(compute_checksum, graded)]
@@ -92,14 +94,14 @@ def test_nbgrader_validate_runs_a_source(tmp_path):
     from nbgrader.validator import Validator
 
     path = tmp_path / f"{NAMES[0]}.ipynb"
-    shutil.copy(release.source(ROOT, NAMES[0]), path)
+    shutil.copy(release.source(OURS, NAMES[0]), path)
     assert Validator().validate(str(path)) == {}
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_committed_release_is_in_step(name):
-    text = release.released(ROOT, name).read_text(encoding="utf-8")
-    assert text == release.release_text(ROOT, name)
+    text = release.released(OURS, name).read_text(encoding="utf-8")
+    assert text == release.release_text(OURS, name)
 
 
 def test_releasing_twice_changes_nothing(small, capsys):
@@ -114,7 +116,7 @@ def test_releasing_twice_changes_nothing(small, capsys):
 
 
 def test_release_refuses_what_nobody_would_restore(small):
-    path = release.source(small, NAMES[0])
+    path = release.source(Course(small), NAMES[0])
     notebook = json.loads(path.read_text())
     for cell in notebook["cells"]:
         cell["metadata"].pop("nbgrader", None)
@@ -173,22 +175,22 @@ def test_the_public_tree_refuses_a_stale_release_and_a_leak(small, tmp_path):
 def test_a_solution_in_a_released_notebook_is_seen(small):
     name = NAMES[0]
     command("release", small, all=True)
-    path = release.released(small, name)
-    assert leaks(small, path.parent) == []
-    notebook = json.loads(release.source(small, name).read_text())
+    path = release.released(Course(small), name)
+    assert leaks(Course(small), path.parent) == []
+    notebook = json.loads(release.source(Course(small), name).read_text())
     solved = {cell["id"]: cell for cell in notebook["cells"]}["shares"]
     shown = json.loads(path.read_text())
     for cell in shown["cells"]:
         if cell["id"] == "shares":
             cell["source"] = [line for line in solved["source"] if "SOLUTION" not in line]
     path.write_text(json.dumps(shown))
-    found = leaks(small, path.parent)
+    found = leaks(Course(small), path.parent)
     assert len(found) == 1 and "has the line 'raised = (scores" in found[0]
 
 
 def test_a_real_public_tree_of_the_course(tmp_path):
     """The course as it is: no solution, no hidden case, no test that shows one."""
-    count = public.public(ROOT, tmp_path / "public")
+    count = public.public(OURS, tmp_path / "public")
     there = {path.name for path in tmp_path.glob("public/*")}
     assert count > 100 and {"src", "notebooks", "book"} <= there
     assert not there & {"solutions", "autograder", ".git"}

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from coursetools.notebooks.run import lecture_notebooks, run_notebooks
+from coursetools.course import Course
+from coursetools.notebooks.run import run_notebooks
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -142,7 +143,7 @@ def make_course(root: Path) -> Path:
 def executed_course(once: Callable) -> Path:
     """A course in miniature of which the notebooks were run; tests only copy it."""
     return once(
-        "miniature", lambda root: run_notebooks(lecture_notebooks(make_course(root / "course")))
+        "miniature", lambda root: run_notebooks(Course(make_course(root / "course")).lectures)
     ) / "course"  # fmt: skip
 
 

@@ -19,8 +19,9 @@ from pathlib import Path
 import pytest
 
 from coursekit._base.errors import CourseError
-from coursetools.book import assets, guides
+from coursetools.book import assets
 from coursetools.book.build import build_book, pages
+from coursetools.course import Course
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +39,7 @@ def first_build(executed_course, tmp_path_factory) -> tuple[Path, Path, str]:
     with pytest.MonkeyPatch.context() as patch, redirect_stderr(io.StringIO()) as said:
         patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
         patch.setattr(assets.shutil, "which", lambda name: None)
-        assert build_book(course) == course / "_build" / "html" / "index.html"
+        assert build_book(Course(course)) == course / "_build" / "html" / "index.html"
     return course, shutil.copytree(course, folder / "copy"), said.getvalue()
 
 
@@ -103,13 +104,13 @@ def test_a_book_comes_out_and_changes_arrive(built, first_build):
 
     # Nothing changed: nothing is done.
     ran, pages_written = finished(course), written(course)
-    build_book(course, quiet=True)
+    build_book(Course(course), quiet=True)
     assert (finished(course), written(course)) == (ran, pages_written)
 
     # A notebook changes: it runs, and its numbers arrive on the page of the same stem.
     edit(course / "notebooks" / "waves.ipynb", "41.0", "43.0")
     edit(course / "notebooks" / "waves.ipynb", "rises, then", "rose and")
-    build_book(course, quiet=True)
+    build_book(Course(course), quiet=True)
     page = html(course, "book/waves")
     assert '<span class="pasted-text">43.0</span>' in page
     assert 'alt="A wave that rose and falls."' in page
@@ -125,7 +126,7 @@ def test_a_book_comes_out_and_changes_arrive(built, first_build):
     (course / "_build" / "html" / "book" / "number.html").unlink()
     edit(course / "book" / "lecture_map.csv", "L1,what a beach is", "L0,what a cliff is")
     edit(course / "results" / "benchmarks.json", "3000.0", "4000.0")
-    build_book(course, quiet=True)
+    build_book(Course(course), quiet=True)
     assert "1 of 3 rows are built." in html(course, "book/index")
     assert "what a cliff is" in html(course, "book/index")
     assert "4,000.0" in html(course, "book/other")
@@ -136,11 +137,11 @@ def test_a_book_comes_out_and_changes_arrive(built, first_build):
     # A number that the notebook no longer gives is missed, although the page is as before.
     edit(course / "notebooks" / "waves.ipynb", 'glue(\\"answer\\", 43.0)', "pass")
     with pytest.raises(CourseError, match="Glue reference 'answer' not found"):
-        build_book(course, quiet=True)
+        build_book(Course(course), quiet=True)
 
 
 def test_plain_jupyter_book_gives_the_same_pages(built):
-    course, ours = built, {page: html(built, page) for page in pages(built)}
+    course, ours = built, {page: html(built, page) for page in pages(Course(built))}
     for folder in ("html", ".doctrees"):
         shutil.rmtree(course / "_build" / folder)
     environment = {**os.environ, "PATH": str(course)}
@@ -150,7 +151,7 @@ def test_plain_jupyter_book_gives_the_same_pages(built):
     )  # fmt: skip
     assert plain.returncode == 0, plain.stderr
     assert "npm was not found, so the pages load MathJax" in plain.stdout
-    assert {page: html(course, page) for page in pages(course)} == ours
+    assert {page: html(course, page) for page in pages(Course(course))} == ours
 
 
 def test_a_broken_notebook_stops_the_build_until_it_is_mended(built, capfd):
@@ -161,11 +162,11 @@ def test_a_broken_notebook_stops_the_build_until_it_is_mended(built, capfd):
     sentence = r"notebooks/other\.ipynb, cell cell-1: ZeroDivisionError: division by zero"
     for _ in range(2):  # the second time is no different
         with pytest.raises(CourseError, match=sentence):
-            build_book(course, quiet=True)
+            build_book(Course(course), quiet=True)
     assert not (course / "_build" / "html").exists()
     assert "Traceback" not in capfd.readouterr().err
     (course / "notebooks" / "other.ipynb").write_text(whole)
-    build_book(course, quiet=True)
+    build_book(Course(course), quiet=True)
     assert "42" in html(course, "notebooks/other")
 
 
@@ -202,18 +203,16 @@ def test_faults_of_pages_stop_the_build_until_they_are_mended(built, capfd):
             "results/benchmarks.json holds no 'diving', only surfing"
         ),
         "```{lecture-map} L9\n```": "there is no deck 'L9', only L0",
-        "```{questions} Part IX\n```": "questions.toml cannot be read",
+        "```{questions} Part IX\n```": "there is no part 'Part IX', only none",
         "```{notation} Part IX\n```": "there is no part 'Part IX', only none",
     }
     other = course / "book" / "other.md"
     whole = other.read_text(encoding="utf-8")
     other.write_text("\n\n".join([whole, *faults]), encoding="utf-8")
-    terms = ",".join(guides.COLUMNS) + "\n"
-    guides.terms_path(course).write_text(terms, encoding="utf-8")
     capfd.readouterr()
     for _ in range(2):  # Sphinx alone repeats no warning, and would be content the second time
         with pytest.raises(CourseError, match=rf"not built, for {len(faults)} faults: book/other"):
-            build_book(course, quiet=True)
+            build_book(Course(course), quiet=True)
         said = capfd.readouterr().err
         for sentence in faults.values():
             assert sentence in said
@@ -225,15 +224,15 @@ def test_faults_of_pages_stop_the_build_until_they_are_mended(built, capfd):
     (course / "_build" / ".doctrees" / "unfinished").touch()
     stale = html(course, "book/waves").replace("41.0", "40.0")
     (course / "_build" / "html" / "book" / "waves.html").write_text(stale, encoding="utf-8")
-    build_book(course, quiet=True)
+    build_book(Course(course), quiet=True)
     assert '<span class="pasted-text">41.0</span>' in html(course, "book/waves")
 
 
 def test_a_folder_without_a_book_is_named(tmp_path):
     with pytest.raises(CourseError, match=r"holds no book: there is no _config\.yml"):
-        build_book(tmp_path)
+        build_book(Course(tmp_path))
 
 
 def test_pages_are_those_of_the_contents(course):
     expected = ["index", "waves", "notebooks/waves", "other", "notebooks/other", "number"]
-    assert pages(course) == [n if "/" in n else f"book/{n}" for n in expected]
+    assert pages(Course(course)) == [n if "/" in n else f"book/{n}" for n in expected]

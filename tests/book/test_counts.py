@@ -6,7 +6,6 @@ import ast
 import json
 import math
 import re
-import tomllib
 from collections import Counter
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from coursekit.models import GPT, GPTConfig
 from coursekit.tokenizers import unigram
 from coursekit.training.translation import LONGER
 from coursetools.book.lecture_map import DECKS
+from coursetools.book.routes import WORDS_A_MINUTE
 from coursetools.experiments import forecast, rehearsal
 from coursetools.notebooks.imports import read_notebook
 
@@ -64,7 +64,7 @@ def test_the_page_on_parameters():
 
 
 def test_the_home_page():
-    assert tomllib.loads((ROOT / "book/way.toml").read_text())["words_a_minute"] == 150
+    assert WORDS_A_MINUTE == 150
     detector = json.loads((ROOT / "results/detector/cpu.json").read_text())
     assert detector["settings"]["queries"] == 12
     doors = page("index").split("## Four doors")[1].split("\n## ")[0]

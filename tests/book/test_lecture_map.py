@@ -9,6 +9,7 @@ import pytest
 
 from coursekit._base.errors import CourseError
 from coursetools.book import lecture_map
+from coursetools.course import Course
 
 ROOT = Path(__file__).resolve().parents[2]
 HEADER = ",".join(lecture_map.COLUMNS)
@@ -37,16 +38,16 @@ def root(tmp_path: Path) -> Path:
 
 
 def check(root: Path, *rows: str) -> list[str]:
-    lecture_map.table_path(root).write_text("\n".join([HEADER, *rows]) + "\n")
-    return lecture_map.check_rows(root)
+    lecture_map.table_path(Course(root)).write_text("\n".join([HEADER, *rows]) + "\n")
+    return lecture_map.check_rows(Course(root))
 
 
 def test_every_row_of_the_course_holds():
-    assert lecture_map.check_rows(ROOT) == []
+    assert lecture_map.check_rows(Course(ROOT)) == []
 
 
 def test_the_course_has_rows_of_every_deck_and_all_are_built():
-    rows = lecture_map.read_rows(ROOT)
+    rows = lecture_map.read_rows(Course(ROOT))
     assert {row.deck for row in rows} == set(lecture_map.DECKS)
     assert {row.state for row in rows} == {"built"}
 
@@ -128,11 +129,11 @@ def test_a_topic_stands_in_a_deck_once(root):
     ],
 )
 def test_a_table_of_another_form_is_refused(root, text, sentence):
-    lecture_map.table_path(root).write_text(text)
+    lecture_map.table_path(Course(root)).write_text(text)
     with pytest.raises(CourseError, match=sentence):
-        lecture_map.check_rows(root)
+        lecture_map.check_rows(Course(root))
 
 
 def test_a_missing_table_is_named(root):
     with pytest.raises(CourseError, match=r"lecture_map\.csv cannot be read"):
-        lecture_map.read_rows(root)
+        lecture_map.read_rows(Course(root))

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from coursetools.book import lecture_map
+from coursetools.course import Course
 
 ROOT = Path(__file__).resolve().parents[2]
 HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
@@ -27,7 +28,7 @@ def headings() -> dict[str, set[str]]:
 
 def planned() -> set[str]:
     """Return the chapters that are not written yet, as the lecture map calls them."""
-    rows = lecture_map.read_rows(ROOT)
+    rows = lecture_map.read_rows(Course(ROOT))
     return {row.chapter for row in rows if row.state == "coming"} - set(headings())
 
 

@@ -9,11 +9,12 @@ import nbformat
 import pytest
 
 from coursekit._base.errors import CourseError
-from coursetools.book import guides, ways
+from coursetools.book import questions_and_terms, routes
 from coursetools.book.contents import chapters, title
 from coursetools.book.new import new
 from coursetools.book.typed import typed_numbers
 from coursetools.cli import main
+from coursetools.course import Course
 from coursetools.notebooks.lint import lint
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,17 +41,20 @@ def test_a_new_chapter_has_no_fault(course, capsys):
     assert code == 0
     assert capsys.readouterr().out.split() == [
         "book/mixing.md", "notebooks/mixing.ipynb", "src/coursekit/figures/mixing.py",
-        "_toc.yml", "book/way.toml", "book/questions.toml",
+        "_toc.yml", "book/index.md",
     ]  # fmt: skip
-    order = list(chapters(course))
-    assert order[order.index("mixing") - 1] == "masking" and title(course, "mixing")
-    assert guides.check_questions(course) == [] and ways.check_way(course) == []
+    order = list(chapters(Course(course)))
+    assert order[order.index("mixing") - 1] == "masking" and title(Course(course), "mixing")
+    assert (
+        questions_and_terms.check_questions(Course(course)) == []
+        and routes.check_way(Course(course)) == []
+    )
     assert lint(course / "notebooks" / "mixing.ipynb") == []
-    assert list(typed_numbers(course / "book" / "mixing.md", course)) == []
+    assert list(typed_numbers(course / "book" / "mixing.md", Course(course))) == []
 
 
 def test_its_notebook_and_its_figure_run(course):
-    new(course, "mixing", "How do tokens mix?", "detr")
+    new(Course(course), "mixing", "How do tokens mix?", "detr")
     notebook = nbformat.read(course / "notebooks" / "mixing.ipynb", 4)
     nbformat.validate(notebook)
     figures: dict = {}
@@ -73,7 +77,7 @@ def test_its_notebook_and_its_figure_run(course):
 def test_bad_input_gets_a_sentence_and_writes_nothing(course, name, after, words):
     before = {path: path.stat().st_mtime_ns for path in course.rglob("*.*") if path.is_file()}
     with pytest.raises(CourseError, match=words):
-        new(course, name, "A title", after)
+        new(Course(course), name, "A title", after)
     assert before == {
         path: path.stat().st_mtime_ns for path in course.rglob("*.*") if path.is_file()
     }

@@ -14,16 +14,18 @@ from urllib.parse import unquote
 
 import pytest
 
-from coursetools.book import assets, guides
+from coursekit._base import address
+from coursetools.book import assets, questions_and_terms
 from coursetools.book.build import build_book, pages
 from coursetools.book.contents import chapters, sections, title
+from coursetools.course import Course
 from coursetools.doctor import find_chromium
-from coursetools.notebooks.header_cells import repository
 from coursetools.notebooks.imports import read_notebook
-from coursetools.notebooks.run import executed_copy, lecture_notebooks, run_notebooks, stale
+from coursetools.notebooks.run import executed_copy, run_notebooks, stale
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = pages(ROOT)
+OURS = Course(ROOT)
+PAGES = pages(OURS)
 CHAPTERS = [page for page in PAGES if page.replace("book/", "notebooks/", 1) in set(PAGES) - {page}]
 FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync",
@@ -134,8 +136,8 @@ def local_scripts() -> None:
 @pytest.fixture(scope="module")
 def book() -> Path:
     """Return the folder of the book, which is built only once for all tests."""
-    run_notebooks(stale(ROOT), timeout=1700)  # what is enough for each on a quiet machine is not
-    return build_book(ROOT, quiet=True).parent
+    run_notebooks(stale(OURS), timeout=1700)  # what is enough for each on a quiet machine is not
+    return build_book(OURS, quiet=True).parent
 
 
 @pytest.fixture(scope="module")
@@ -207,7 +209,7 @@ def test_the_pages_that_axe_sees_are_there():
 
 def test_letters_of_figures_can_be_read_on_a_telephone(book):
     low = {}
-    for path in lecture_notebooks(ROOT):
+    for path in OURS.lectures:
         for cell in read_notebook(executed_copy(path))["cells"]:
             for output in cell.get("outputs", ()):
                 about = output.get("metadata", {})
@@ -296,18 +298,18 @@ def test_the_ways_into_the_book_are_on_their_pages(book):
         found = re.findall(r'<a [^>]*href="([^"]+)"[^>]*>(.*?)</a>', article, re.DOTALL)
         return {unescape(re.sub("<[^>]+>", "", shown)): where for where, shown in found}
 
-    places, asked = sections(ROOT), links("questions")
-    for question in guides.read_questions(ROOT):
+    places, asked = sections(OURS), links("questions")
+    for question in questions_and_terms.read_questions(OURS):
         text = question.text.replace("'", "’")  # as the pages set it
         assert asked[text] == f"{places[question.section].page}.html#{question.section}"
     home = links("index")
-    for number, stem in enumerate(chapters(ROOT), start=1):
-        assert home[f"{number} {title(ROOT, stem)}"] == f"{stem}.html"
-        assert home[title(ROOT, stem)] == f"{stem}.html"  # on a route
-    terms = {row.term for row in guides.read_meanings(ROOT) if row.term}
+    for number, stem in enumerate(chapters(OURS), start=1):
+        assert home[f"{number} {title(OURS, stem)}"] == f"{stem}.html"
+        assert home[title(OURS, stem)] == f"{stem}.html"  # on a route
+    terms = {row.term for row in questions_and_terms.read_meanings(OURS) if row.term}
     glossary = (book / "book" / "glossary.html").read_text(encoding="utf-8")
     assert len(re.findall(r'<dt id="term-', glossary)) == len(terms)
-    symbols = [row for row in guides.read_meanings(ROOT) if row.symbol]
+    symbols = [row for row in questions_and_terms.read_meanings(OURS) if row.symbol]
     notation = (book / "book" / "notation.html").read_text(encoding="utf-8")
     assert len(re.findall(r"<tbody>.*?</tbody>", notation, re.DOTALL)) > 10
     assert notation.count("<tr") - notation.count("<thead") == len(symbols)
@@ -344,10 +346,10 @@ def test_there_is_one_bar_one_search_and_one_switch(visit, site):
 
 
 def test_every_notebook_opens_in_colab_once_the_course_has_an_address(book):
-    html, ours = book, repository(ROOT)[0]
-    address = f"https://colab.research.google.com/github/{ours}/blob/main"
+    html, ours = book, address.repository(OURS.address)
+    colab = f"https://colab.research.google.com/github/{ours}/blob/main"
     for name in PAGES:
-        button = f'<a href="{address}/{name}.ipynb"'
+        button = f'<a href="{colab}/{name}.ipynb"'
         page = (html / f"{name}.html").read_text(encoding="utf-8")
         assert (button in page) == (bool(ours) and name.startswith("notebooks/")), name
         # Without an address there is none of somebody else's, and no button that leads nowhere.
@@ -355,7 +357,9 @@ def test_every_notebook_opens_in_colab_once_the_course_has_an_address(book):
 
 
 def test_a_flipbook_turns_without_a_kernel(visit, serve, course, local_scripts):
-    seen = visit(f"{serve(build_book(course, quiet=True).parent)}/notebooks/waves.html", width=390)
+    seen = visit(
+        f"{serve(build_book(Course(course), quiet=True).parent)}/notebooks/waves.html", width=390
+    )
     page = seen.page
     shown = page.locator(".flipbook img:visible")
     handle = page.locator(".flipbook .noUi-handle")

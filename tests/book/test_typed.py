@@ -8,13 +8,15 @@ import pytest
 
 from coursetools.book.contents import words
 from coursetools.book.typed import Block, blocks, pages, typed_numbers
+from coursetools.course import Course
 
 ROOT = Path(__file__).resolve().parents[2]
+OURS = Course(ROOT)
 
 
-@pytest.mark.parametrize("page", pages(ROOT), ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", pages(OURS), ids=lambda page: page.stem)
 def test_every_number_of_a_page_is_vouched_for(page):
-    assert list(typed_numbers(page, ROOT)) == []
+    assert list(typed_numbers(page, OURS)) == []
 
 
 @pytest.mark.parametrize(
@@ -50,7 +52,7 @@ def test_numbers_of_a_paragraph(prose, numbers):
 def page_of(folder: Path, text: str) -> list[str]:
     path = folder / "page.md"
     path.write_text(text, encoding="utf-8")
-    return list(typed_numbers(path, ROOT))
+    return list(typed_numbers(path, OURS))
 
 
 def test_a_number_stays_where_somebody_vouches_for_it(tmp_path):

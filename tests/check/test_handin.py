@@ -16,10 +16,12 @@ import pytest
 from coursekit.check import handin, notebook_path
 from coursekit.submission.limits import Limits
 from coursetools.assignments.release import released, source
+from coursetools.course import Course
 
 ROOT = Path(__file__).resolve().parents[2]
+OURS = Course(ROOT)
 NAME = "a01_kernels"
-ANSWERED = source(ROOT, NAME)
+ANSWERED = source(OURS, NAME)
 
 
 def nothing(cells, folder, advance, limits):
@@ -65,7 +67,7 @@ def test_an_answered_notebook_is_ready(tmp_path):
 
 
 def test_a_blank_notebook_names_every_question(still):
-    report = handin.look_at(released(ROOT, NAME))
+    report = handin.look_at(released(OURS, NAME))
     assert [one for one in report.mend if "not answered" in one] == report.mend
     assert len(report.mend) == 6 and "6 things to mend" in repr(report)
 
@@ -206,7 +208,7 @@ def test_printing_and_reading_do_not_disturb_the_run(tmp_path):
 def test_the_command_tells_by_its_exit_code(tmp_path, still, capsys):
     path = edited(tmp_path, lambda *_: None)
     assert handin.run(argparse.Namespace(notebook=path, quiet=True)) == 0
-    assert handin.run(argparse.Namespace(notebook=released(ROOT, NAME), quiet=True)) == 1
+    assert handin.run(argparse.Namespace(notebook=released(OURS, NAME), quiet=True)) == 1
     assert "shares is not answered" in capsys.readouterr().out
 
 

@@ -8,6 +8,7 @@ import json
 import pytest
 
 from coursetools import cli
+from coursetools.course import Course
 from coursetools.experiments.train import WORKER, find
 from coursetools.jobs.pool import Pool
 
@@ -38,7 +39,7 @@ def test_a_resumed_run_keeps_its_model_and_a_job_only_if_it_is_told(lab, capsys)
 
     assert trained("toy", lab.root).config.positions == 4
     with Pool(WORKER, 1) as pool:
-        ((_, answer),) = pool.run([find(lab.root, "toy").job({})])
+        ((_, answer),) = pool.run([find(Course(lab.root), "toy").job({})])
     assert answer["ok"] and "weights" not in answer
     assert answer["said"]["model"]["sha256"] == about["sha256"]
 

@@ -16,6 +16,7 @@ from coursekit.models.gpt import GPT, GPTConfig
 from coursekit.training import loop, records
 from coursekit.training.batches import Batches
 from coursetools import cli
+from coursetools.course import Course
 from coursetools.experiments.forecast import (
     DEVICES,
     LAUNCH,
@@ -55,7 +56,7 @@ never = 1 / 0"""
 @pytest.mark.parametrize("name", NAMES)
 def test_every_training_can_be_rehearsed(name):
     here, device = os.getcwd(), torch.get_default_device()
-    said = rehearse(find(ROOT, name), brief=True)
+    said = rehearse(find(Course(ROOT), name), brief=True)
     assert said.runs and said.minutes > 0
     for run in said.runs:
         assert run.steps >= 1 and run.flops > 0 and run.typical.kept > 0
@@ -70,7 +71,7 @@ def test_every_training_can_be_rehearsed(name):
 
 def test_a_toy_in_closed_form(lab):
     lab.training("toy", TOY)
-    said = rehearse(find(lab.root, "toy"))
+    said = rehearse(find(Course(lab.root), "toy"))
     (run,) = said.runs
     assert (run.steps, said.profile, run.widest.rows) == (9, "gpu", 6)
     assert run.flops == 2 * 6 * 30 * 20 * 2  # forward, and back for the weights alone
@@ -193,7 +194,7 @@ def test_what_cannot_be_rehearsed_is_said(lab, capsys, monkeypatch, arguments, s
 def test_what_would_fail_on_the_gpu_fails_here(lab, cell, sentence):
     path = lab.training("toy", cell)
     with pytest.raises(CourseError, match=sentence) as caught:
-        rehearse(find(lab.root, "toy"))
+        rehearse(find(Course(lab.root), "toy"))
     assert "no step" in sentence or f"{path.stem}.ipynb, cell " in str(caught.value)
     assert loop.train.__module__ == "coursekit.training.loop"  # nothing stays exchanged
 

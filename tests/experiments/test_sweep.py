@@ -14,6 +14,7 @@ import pytest
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress
 from coursetools import cli
+from coursetools.course import Course
 from coursetools.experiments import cluster, sweep
 from coursetools.experiments.sweep_plan import plan
 from coursetools.experiments.train import WORKER, find
@@ -139,7 +140,7 @@ def test_two_workers_a_failure_a_dead_kernel_and_what_is_done(lab, capsys, monke
     assert result["hardware"]["cores"] == 3  # six cores for two workers
     assert [row["name"] for row in result["failed"]] == ["The bad", "The bad"]
     assert (result["name"], result["profile"], result["sweep"]) == ("toy", "cpu", "heads")
-    assert result["key"] == find(lab.root, "toy").key
+    assert result["key"] == find(Course(lab.root), "toy").key
 
     # From here on no kernel is needed: only what is not done is asked for.
     asked = []
@@ -232,7 +233,7 @@ def test_a_worker_of_the_cluster_killed_in_mid_run(lab, dask, monkeypatch, proce
         yield Killer()
 
     monkeypatch.setattr(sweep, "track", track)
-    toy = find(lab.root, "toy")
+    toy = find(Course(lab.root), "toy")
     swept = sweep.sweep(toy, toml, cluster=address, quiet=True)
     assert sum(worker.poll() is not None for worker in workers) == 1
     assert [run["metrics"]["loss"] for run in swept.runs] == [2, 3, 4, 5]
@@ -241,7 +242,7 @@ def test_a_worker_of_the_cluster_killed_in_mid_run(lab, dask, monkeypatch, proce
 
     # What nobody waits for ends on the worker that is left, with its kernel.
     long = lab.training("long", "import time\ntime.sleep(600)\n" + RECORD)
-    job = {**find(lab.root, "long").job({}), "folder": None, "source": None}
+    job = {**find(Course(lab.root), "long").job({}), "folder": None, "source": None}
     client = connect(address, 15)
     (left,) = (worker for worker in workers if worker.poll() is None)
     future = client.submit(cluster.execute, job, WORKER, pure=False)
@@ -293,4 +294,4 @@ def test_nobody_there(lab, monkeypatch):
     lab.training("toy", RECORD)
     toml = file(lab, "[grid]\nlr = [1]\n")
     with pytest.raises(CourseError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
-        sweep.sweep(find(lab.root, "toy"), toml, cluster="tcp://127.0.0.1:9", quiet=True)
+        sweep.sweep(find(Course(lab.root), "toy"), toml, cluster="tcp://127.0.0.1:9", quiet=True)

@@ -15,6 +15,7 @@ import pytest
 
 from coursekit._base.errors import CourseError
 from coursetools import cli
+from coursetools.course import Course
 from coursetools.experiments import live, train
 from coursetools.experiments.live import Live
 from coursetools.experiments.train import WORKER, find
@@ -90,7 +91,7 @@ def test_a_profile_from_the_command_to_its_result(lab, capfd):
     )
 
     result = json.loads((lab.root / "results/toy/cpu.json").read_text())
-    assert result.pop("key") == find(lab.root, "toy").key
+    assert result.pop("key") == find(Course(lab.root), "toy").key
     assert 0 < result.pop("seconds") < 300
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", result.pop("finished"))
     hardware = result.pop("hardware")
@@ -160,7 +161,7 @@ def test_a_smoke_run_is_no_result_of_the_book(lab, answers, capsys):
 
 def test_other_values_have_another_folder_and_the_same_ones_the_same(lab, answers):
     lab.training("toy", RECORD)
-    toy = find(lab.root, "toy")
+    toy = find(Course(lab.root), "toy")
     for changes in ({}, {"lr": 1}, {"lr": 2}, {"lr": 1}):
         train.train(toy, changes=changes, quiet=True)
     folders = [job["parameters"]["checkpoints"] for job in answers.jobs]
@@ -170,7 +171,7 @@ def test_other_values_have_another_folder_and_the_same_ones_the_same(lab, answer
 
 def test_the_old_result_stays_until_the_new_one_is_whole(lab, answers, monkeypatch):
     lab.training("toy", RECORD)
-    toy = find(lab.root, "toy")
+    toy = find(Course(lab.root), "toy")
     before = train.train(toy, quiet=True).file.read_bytes()
     answers.given["said"] = {"metrics": {"loss": float}}  # what JSON cannot hold
     with pytest.raises(KeyError):
@@ -247,7 +248,9 @@ def test_each_way_to_fail_has_its_sentence(lab):
     for name, (cells, _, _) in cases.items():
         lab.training(name, *cells)
         changes = {"profile": "smoke", **({"lr": "fast"} if name == "kind" else {})}
-        jobs.append(find(lab.root, name).job(changes, timeout=2.0 if name == "slow" else 600.0))
+        jobs.append(
+            find(Course(lab.root), name).job(changes, timeout=2.0 if name == "slow" else 600.0)
+        )
         if name == "other":  # as on another machine
             jobs[-1] |= {"folder": None, "source": None, "key": "made by other code"}
     with Pool(WORKER, 1) as pool:
@@ -293,18 +296,18 @@ def test_what_cannot_be_asked_for_is_one_sentence(lab, capsys, arguments, code, 
 def test_a_notebook_without_parameters_is_named(lab, course):
     course.notebook("bare", "x = 1", folder="notebooks/training")
     with pytest.raises(CourseError, match=r"bare\.ipynb has no cell tagged parameters"):
-        find(lab.root, "bare")
+        find(Course(lab.root), "bare")
 
 
 def test_a_package_that_is_missing_is_named(lab, monkeypatch):
     monkeypatch.setattr(train, "find_spec", lambda name: None)
     with pytest.raises(CourseError, match=r'need papermill: pip install "coursekit\[train\]"'):
-        find(lab.root, "toy")
+        find(Course(lab.root), "toy")
 
 
 def test_two_runs_of_the_same_values_do_not_mix(lab, answers):
     lab.training("toy", RECORD)
-    toy = find(lab.root, "toy")
+    toy = find(Course(lab.root), "toy")
     folder = train.train(toy, quiet=True).executed.parent
     with (
         train.only_one(folder, "held"),
@@ -355,7 +358,7 @@ def test_killed_with_9_and_resumed(lab, capsys, family, alive, until):
 
 def test_resume_takes_what_is_there_and_a_new_run_empties_it(lab, answers, capsys):
     lab.training("toy", RECORD)
-    toy = find(lab.root, "toy")
+    toy = find(Course(lab.root), "toy")
     trained = train.train(toy, resume=True)
     folder, seconds = trained.executed.parent, trained.result["seconds"]
     assert "there are no checkpoints of these values; it starts anew" in capsys.readouterr().err

@@ -18,11 +18,13 @@ import pytest
 
 from coursekit.submission.cells import parse_cell
 from coursekit.training import records
+from coursetools.course import Course
 from coursetools.experiments.sweep_plan import plan
 from coursetools.experiments.train import find, train
 from coursetools.notebooks.imports import read_notebook
 
 ROOT = Path(__file__).resolve().parents[2]
+OURS = Course(ROOT)
 TRAININGS = ROOT / "notebooks" / "training"
 NAMES = sorted(path.stem for path in (ROOT / "notebooks" / "training").glob("*.ipynb"))
 
@@ -63,7 +65,7 @@ def test_its_cells_run(name, tmp_path):
 
     empty, answer = tmp_path / "empty", tmp_path / "answer.json"
     empty.mkdir()
-    given = find(ROOT, name).path, empty, answer
+    given = find(OURS, name).path, empty, answer
     process = multiprocessing.get_context("fork").Process(target=run_cells, args=given)
     process.start()
     process.join()
@@ -75,7 +77,7 @@ def test_its_cells_run(name, tmp_path):
 @pytest.mark.parametrize(("name", "processes"), [("translation", None), ("ablations", 2)])
 def test_it_runs(name, processes):
     changes = {} if processes is None else {"seed": 7, "heads": 4}
-    training = find(ROOT, name)
+    training = find(OURS, name)
     trained = train(
         training, profile="smoke", changes=changes, processes=processes, threads=1, quiet=True
     )
@@ -89,7 +91,7 @@ def test_it_runs(name, processes):
 def test_the_rows_of_table_3_are_those_of_the_model():
     from coursekit.models.seq2seq import TABLE3
 
-    runs = plan(TRAININGS / "ablations" / "table3.toml", find(ROOT, "ablations").known)
+    runs = plan(TRAININGS / "ablations" / "table3.toml", find(OURS, "ablations").known)
     names = {run.name for run in runs if not run.name.startswith("base, seed")}
     assert names == set(TABLE3)
 
@@ -98,7 +100,7 @@ def test_the_rows_of_table_3_are_those_of_the_model():
 def test_a_committed_sweep_has_every_run_of_its_file(path):
     name, sweep = path.parent.name, path.stem.split("-", 1)[1]
     result = json.loads(path.read_text(encoding="utf-8"))
-    runs = plan(TRAININGS / name / f"{sweep}.toml", find(ROOT, name).known)
+    runs = plan(TRAININGS / name / f"{sweep}.toml", find(OURS, name).known)
     assert result["sweep"] == sweep and not result["failed"]
     planned = [(run.name, run.values) for run in runs]
     assert [(run["name"], run["set"]) for run in result["runs"]] == planned

@@ -9,17 +9,19 @@ from pathlib import Path
 import pytest
 
 from coursetools.assignments.release import source
+from coursetools.course import Course
 from coursetools.grading.own_answers import OURS, SOLUTION, OwnAnswers
 from coursetools.questions import catalogue
 from coursetools.questions.wrong import source_of
 
 ROOT = Path(__file__).parents[2]
+COURSE = Course(ROOT)
 
 
 @pytest.fixture(scope="module")
 def giou():
-    assignment = catalogue.load(ROOT, "a20_detr")
-    own = OwnAnswers(assignment, source(ROOT, "a20_detr").read_text(encoding="utf-8"))
+    assignment = catalogue.load(COURSE, "a20_detr")
+    own = OwnAnswers(assignment, source(COURSE, "a20_detr").read_text(encoding="utf-8"))
     return own, source_of(assignment.questions[0].reference)
 
 
@@ -44,8 +46,8 @@ def test_our_answer_is_known_again(giou, dress):
 def test_two_right_answers_that_are_independent_are_not_alike():
     """In the later assignments the notebook's solution was written without ours."""
     for name in ("a13_gpt", "a18_mae", "a20_detr"):
-        assignment = catalogue.load(ROOT, name)
-        notebook = source(ROOT, name).read_text(encoding="utf-8")
+        assignment = catalogue.load(COURSE, name)
+        notebook = source(COURSE, name).read_text(encoding="utf-8")
         own = OwnAnswers(assignment, notebook)
         ours = {question.name: source_of(question.reference) for question in assignment.questions}
         found = list(own.like(ours))
@@ -55,9 +57,9 @@ def test_two_right_answers_that_are_independent_are_not_alike():
 def test_of_independent_answers_that_are_long_enough_none_are_alike():
     """Ours beside the notebooks' solutions, in the assignments where the two are independent."""
     compared = 0
-    for name in catalogue.names(ROOT):
-        notebook = source(ROOT, name).read_text(encoding="utf-8")
-        assignment = catalogue.load(ROOT, name)
+    for name in catalogue.names(COURSE):
+        notebook = source(COURSE, name).read_text(encoding="utf-8")
+        assignment = catalogue.load(COURSE, name)
         own = OwnAnswers(assignment, notebook)
         for versions in own._own.values():
             marks = dict(versions)
@@ -74,11 +76,11 @@ def test_a_part_of_the_library_is_known_again():
     from coursekit.positions import padded_sine_2d
 
     part = "coursekit.positions.padded_sine_2d"
-    assignment = catalogue.load(ROOT, "a20_detr")
+    assignment = catalogue.load(COURSE, "a20_detr")
     named = [replace(one, parts=(*one.parts, part)) for one in assignment.questions]
     own = OwnAnswers(
         replace(assignment, questions=tuple(named)),
-        source(ROOT, "a20_detr").read_text(encoding="utf-8"),
+        source(COURSE, "a20_detr").read_text(encoding="utf-8"),
     )
     (found,) = own.like({"places_2d": inspect.getsource(padded_sine_2d)})
     assert found.what == part

@@ -26,10 +26,10 @@ import pytest
 
 from coursekit.data.scenes import CLASSES, OTHERS, PHOTOS
 from coursekit.submission.cells import parse_cell
+from coursetools.course import Course
 from coursetools.notebooks.imports import read_notebook
 from coursetools.notebooks.moving import move
 from coursetools.notebooks.data_packages import packages
-from coursetools.notebooks.run import lecture_notebooks
 
 ROOT = Path(__file__).resolve().parents[2]
 HOME = "https://github.com/somebody/attention"
@@ -105,7 +105,7 @@ def home(tmp_path_factory) -> tuple[Path, Path]:
         if (ROOT / name).is_file() and not name.startswith(("tests/", "benchmarks/")):
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / name, copy / name)
-    move(copy, HOME)
+    move(Course(copy), HOME)
     git("init", "-q", cwd=copy)
     git("add", "-A", cwd=copy)
     git("commit", "-q", "-m", "The course", cwd=copy)
@@ -185,7 +185,7 @@ def reading(path: Path) -> list[str]:
 
 
 def needed(path: Path, course: Path) -> dict[str, str]:
-    return packages(read_notebook(path)["cells"], path.parent, course)
+    return packages(read_notebook(path)["cells"], path.parent, Course(course))
 
 
 def test_without_an_address_the_first_cell_says_what_to_do(bare, tmp_path):
@@ -204,8 +204,8 @@ def test_a_notebook_alone_installs_what_it_needs_also_after_a_restart(home, bare
     course, _ = home
     python, variables = bare
     # The first needs no data: what it installs is there for all.
-    lectures = sorted(lecture_notebooks(course), key=lambda path: bool(needed(path, course)))
-    assert len(lectures) == len(lecture_notebooks(ROOT)) > 10
+    lectures = sorted(Course(course).lectures, key=lambda path: bool(needed(path, course)))
+    assert len(lectures) == len(Course(ROOT).lectures) > 10
     jobs = {path.stem: reading(path) for path in lectures}
     assert any("result(" in cell for cell in jobs["training"]) and "gpt2" not in str(jobs)
     # Its last cell, submit_check(), looks for the file itself.
@@ -238,7 +238,7 @@ def test_a_notebook_alone_installs_what_it_needs_also_after_a_restart(home, bare
         tops = {name for name in row["installed"] if not name.endswith((".dist-info", ".pth"))}
         path = course / "notebooks" / f"{row['name']}.ipynb"
         cells = read_notebook(path)["cells"] if path.is_file() and len(job["cells"]) else []
-        wanted = packages(cells, course / "notebooks", course)
+        wanted = packages(cells, course / "notebooks", Course(course))
         ours = {"coursekit", "coursetools"}
         assert tops - {"__pycache__"} == {*ours, *wanted}, row["name"]
     assert any("scikit" in str(needed(path, course)) for path in lectures)

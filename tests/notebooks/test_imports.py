@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from coursekit._base.errors import CourseError
+from coursetools.course import Course
 from coursetools.notebooks import imports
 from coursekit.submission.cells import parse_cell, python_of
 from coursetools.notebooks.imports import cache_key, closure
@@ -102,25 +103,25 @@ def package(course):
 )
 def test_closure_of_a_cell(package, cell, expected):
     path = package.notebook("one", cell)
-    assert names(closure(path, package.root), package.root) == {f"{n}.py" for n in expected.split()}
+    assert names(closure(path, Course(package.root)), package.root) == {f"{n}.py" for n in expected.split()}
 
 
 def test_closure_of_a_module_counts_itself_and_its_packages(package):
     path = package.root / "src" / "coursekit" / "figures" / "masks.py"
-    found = closure(path, package.root)
+    found = closure(path, Course(package.root))
     assert names(found, package.root) == {
         "__init__.py",
         "figures/__init__.py",
         "figures/masks.py",
         "base.py",
     }
-    assert closure([path], package.root / "src") == found  # either folder may be called the root
+    assert closure([path], Course(package.root / "src")) == found  # either folder may be called the root
 
 
 def test_imports_of_several_cells_and_of_a_neighbour_are_joined(package):
     path = package.notebook("one", "import neighbour", "import coursekit.ring_a")
     (path.parent / "neighbour.py").write_text("import coursekit.base\n")
-    found = closure(path, package.root)
+    found = closure(path, Course(package.root))
     assert path.parent / "neighbour.py" in found
     assert names(found - {path.parent / "neighbour.py"}, package.root) == {
         "__init__.py",
@@ -176,7 +177,7 @@ def test_the_static_graph_covers_what_really_is_loaded():
     loaded = json.loads(run.stdout)
     assert "masks" in loaded
     for name, files in loaded.items():
-        static = closure(ROOT / "src" / "coursekit" / f"{name}.py", ROOT)
+        static = closure(ROOT / "src" / "coursekit" / f"{name}.py", Course(ROOT))
         assert {Path(file).resolve() for file in files} <= static, name
 
 
@@ -212,7 +213,7 @@ def test_a_change_in_masks_touches_the_notebooks_that_use_it_and_no_other(real):
     users = {
         path.stem
         for path in (real.root / "notebooks").glob("*.ipynb")
-        if masks in closure(path, real.root)
+        if masks in closure(path, Course(real.root))
     }
     yes, no = changed(real.root, lambda: masks.write_text(masks.read_text() + "\n# edited\n"))
     assert yes == users
@@ -223,7 +224,7 @@ def test_a_change_in_masks_touches_the_notebooks_that_use_it_and_no_other(real):
 
 
 def test_every_module_changes_exactly_the_keys_of_the_notebooks_that_reach_it(real):
-    reach = {p.stem: closure(p, real.root) for p in (real.root / "notebooks").glob("*.ipynb")}
+    reach = {p.stem: closure(p, Course(real.root)) for p in (real.root / "notebooks").glob("*.ipynb")}
     notebooks = sorted((real.root / "notebooks").glob("*.ipynb"))
     before = {path.stem: cache_key(path) for path in notebooks}
     modules = sorted((real.root / "src").rglob("*.py"))

@@ -9,6 +9,7 @@ import pytest
 
 from coursekit._base.address import UNSET
 from coursekit._base.errors import CourseError
+from coursetools.course import Course
 from coursetools.notebooks.lint import all_notebooks, fix, lint
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,7 +45,7 @@ def test_a_good_notebook_has_no_problem(good):
 
 
 def test_the_notebooks_of_the_course_have_no_problem():
-    paths = all_notebooks(ROOT)
+    paths = all_notebooks(Course(ROOT))
     if not paths:
         pytest.skip("the course has no notebooks yet")
     assert [str(problem) for path in paths for problem in lint(path)] == []
@@ -247,7 +248,7 @@ def test_assignments_are_held_to_the_same_rules(course):
     edited(path, lambda n: n["cells"][2]["metadata"].update(nbgrader={"grade": False}))
     course.notebook("bert", "x = 1", folder="notebooks/training")
     course.notebook("old", "x = 1", folder="notebooks/.ipynb_checkpoints")
-    assert [found.stem for found in all_notebooks(course.root)] == ["scaling", "bert"]
+    assert [found.stem for found in all_notebooks(Course(course.root))] == ["scaling", "bert"]
     assert lint(path) == []
     edited(path, lambda n: n["cells"][2].update(execution_count=1))
     assert len(lint(path)) == 1

@@ -8,20 +8,22 @@ from pathlib import Path
 
 import pytest
 
+from coursetools.course import Course
 from coursetools.assignments.release import released, source, sources
 from coursetools.notebooks.lint import all_notebooks, fix, lint
 
 ROOT = Path(__file__).resolve().parents[2]
+OURS = Course(ROOT)
 NAME = "a01_kernels"
 
-if not sources(ROOT):
+if not sources(OURS):
     pytest.skip("this is the public tree, without solutions/", allow_module_level=True)
 
 
 @pytest.fixture
 def course_copy(tmp_path):
     shutil.copy(ROOT / "_config.yml", tmp_path / "_config.yml")
-    for path in (source(ROOT, NAME), released(ROOT, NAME)):
+    for path in (source(OURS, NAME), released(OURS, NAME)):
         copy = tmp_path / path.relative_to(ROOT)
         copy.parent.mkdir(parents=True)
         shutil.copy(path, copy)
@@ -37,13 +39,13 @@ def said(path, change):
 
 
 def test_sources_are_linted_with_the_rest():
-    assert {source(ROOT, name) for name in sources(ROOT)} <= set(all_notebooks(ROOT))
+    assert {source(OURS, name) for name in sources(OURS)} <= set(all_notebooks(OURS))
 
 
 def test_fixing_a_release_leaves_it_in_step(course_copy):
-    path = released(course_copy, NAME)
+    path = released(Course(course_copy), NAME)
     assert lint(path) == [] and not fix(path)
-    assert lint(source(course_copy, NAME)) == [] and not fix(source(course_copy, NAME))
+    assert lint(source(Course(course_copy), NAME)) == [] and not fix(source(Course(course_copy), NAME))
 
 
 @pytest.mark.parametrize(
@@ -78,5 +80,5 @@ def test_fixing_a_release_leaves_it_in_step(course_copy):
     ],
 )
 def test_each_rule_is_seen(course_copy, of, change, sentence):
-    found = said(of(course_copy, NAME), change)
+    found = said(of(Course(course_copy), NAME), change)
     assert len(found) == 1 and sentence in found[0]

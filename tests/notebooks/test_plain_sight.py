@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from coursetools.course import Course
 from coursetools.book.contents import chapters
 from coursekit.submission.cells import parse_cell
 from coursetools.notebooks.imports import read_notebook
-from coursetools.notebooks.run import lecture_notebooks
 
 ROOT = Path(__file__).resolve().parents[2]
-NOTEBOOKS = lecture_notebooks(ROOT)
+NOTEBOOKS = Course(ROOT).lectures
 HIDDEN = "hide-input"
 
 
@@ -34,7 +34,7 @@ def test_numbers_for_the_page_and_checks_of_them_stand_in_folded_cells(path):
         assert kinds == {"assert"} or "assert" not in kinds, cell["id"]  # a proof stands alone
 
 
-@pytest.mark.parametrize("stem", chapters(ROOT))
+@pytest.mark.parametrize("stem", chapters(Course(ROOT)))
 def test_a_chapter_has_a_place_for_the_guess_before_it_is_run(stem):
     cells = read_notebook(ROOT / "notebooks" / f"{stem}.ipynb")["cells"]
     places = [n for n, cell in enumerate(cells) if cell["id"].endswith("-guess")]

@@ -15,13 +15,12 @@ import psutil
 import pytest
 
 from coursekit._base.errors import CourseError
+from coursetools.course import Course
 from coursetools.notebooks import worker
 from coursetools.notebooks.run import (
     NotebookError,
     executed_copy,
-    executed_folder,
     is_stale,
-    lecture_notebooks,
     read_record,
     run_notebooks,
     stale,
@@ -57,7 +56,7 @@ def text(path, cell):
 
 
 def left_overs(root):
-    return [p.name for p in executed_folder(root).rglob("*") if p.name.endswith(".tmp")]
+    return [p.name for p in Course(root).executed.rglob("*") if p.name.endswith(".tmp")]
 
 
 def test_a_run_keeps_copy_and_record_and_is_not_repeated(course):
@@ -70,7 +69,7 @@ def test_a_run_keeps_copy_and_record_and_is_not_repeated(course):
         "print({'a', 'b', 'c', 'd', 'e', 'f'})",
     )
     source = path.read_bytes()
-    assert stale(course.root) == [path]
+    assert stale(Course(course.root)) == [path]
     heard = Heard()
     (run,) = run_notebooks([path], progress=heard)
     copy = course.root / "_build" / "executed" / "one.ipynb"
@@ -92,7 +91,7 @@ def test_a_run_keeps_copy_and_record_and_is_not_repeated(course):
     assert set(content["metadata"]) == {"kernelspec", "language_info", "widgets"}
     assert all("execution" not in cell["metadata"] for cell in content["cells"])
 
-    assert stale(course.root) == []
+    assert stale(Course(course.root)) == []
     before = copy.read_bytes(), copy.stat().st_mtime_ns
     (again,) = run_notebooks([path], progress=heard)
     assert not again.ran and again.record == record
@@ -111,12 +110,12 @@ def test_an_edit_of_a_module_runs_its_users_and_nobody_else(course):
     course.module("coursekit/positions", "NAME = 'positions'\n")
     user = course.notebook("user", "from coursekit import masks\nprint(masks.NAME)")
     other = course.notebook("other", "from coursekit import positions\nprint(positions.NAME)")
-    run_notebooks(lecture_notebooks(course.root))
+    run_notebooks(Course(course.root).lectures)
     assert text(executed_copy(user), "step-1") == "before\n"  # the course's own source was imported
-    assert stale(course.root) == []
+    assert stale(Course(course.root)) == []
     masks.write_text("NAME = 'after'\n")
-    assert stale(course.root) == [user]
-    runs = run_notebooks(lecture_notebooks(course.root))
+    assert stale(Course(course.root)) == [user]
+    runs = run_notebooks(Course(course.root).lectures)
     assert {run.notebook: run.ran for run in runs} == {user: True, other: False}
     assert text(executed_copy(user), "step-1") == "after\n"
 
@@ -138,7 +137,7 @@ def test_failures_are_named_together_and_the_others_finish(course):
             break
     assert "\n" not in str(caught.value)
     said = str(caught.value).split("; ")
-    folder = executed_folder(course.root)
+    folder = Course(course.root).executed
 
     found = next(part for part in said if "wrong" in part)
     assert "notebooks/wrong.ipynb, cell step-2: KeyError: 'gone'" in found
@@ -158,7 +157,7 @@ def test_failures_are_named_together_and_the_others_finish(course):
     assert {f["notebook"] for f in caught.value.failures} == set(paths) - {fine}
     assert text(folder / "fine.ipynb", "step-1") == "fine\n"
     assert not is_stale(fine)
-    assert stale(course.root) == sorted(set(paths) - {fine})
+    assert stale(Course(course.root)) == sorted(set(paths) - {fine})
     assert left_overs(course.root) == []
 
     course.notebook("wrong", "print('mended')")
@@ -212,8 +211,8 @@ def test_notebooks_that_would_hide_each_other_are_refused(course, tmp_path):
     with pytest.raises(CourseError, match="the same name"):
         run_notebooks([one, two], tmp_path / "out")
     training = course.notebook("one", "x = 1", folder="notebooks/training")
-    assert executed_copy(training) == executed_folder(course.root) / "training" / "one.ipynb"
-    assert lecture_notebooks(course.root) == [one]
+    assert executed_copy(training) == Course(course.root).executed / "training" / "one.ipynb"
+    assert Course(course.root).lectures == [one]
 
 
 @pytest.mark.parametrize(
@@ -230,12 +229,12 @@ def test_half_of_a_result_is_no_result(course, broken):
     path = course.notebook("one", "x = 1")
     run_notebooks([path])
     assert not is_stale(path)
-    (executed_folder(course.root) / broken).unlink()
+    (Course(course.root).executed / broken).unlink()
     assert is_stale(path)
 
 
 def test_a_record_that_is_not_json_is_no_record(course):
-    copy = executed_folder(course.root) / "one.ipynb"
+    copy = Course(course.root).executed / "one.ipynb"
     copy.parent.mkdir(parents=True)
     copy.write_text("{}")
     copy.with_suffix(".json").write_text('{"key": ')
@@ -262,7 +261,7 @@ def test_the_record_is_gone_before_the_copy_is_replaced(course, monkeypatch):
     """A run killed between its two files must not leave the new copy under the old key."""
     path = course.notebook("one", "x = 1")
     run_notebooks([path])
-    job = {"notebook": path, "copy": executed_copy(path), "root": course.root, "timeout": 9}
+    job = {"notebook": path, "copy": executed_copy(path), "course": Course(course.root), "timeout": 9}
     execution = worker.Execution(job)
     execution.content = execution._read()
 
@@ -352,7 +351,7 @@ def test_nothing_outlives_the_run_and_nothing_is_half_written(
         assert run.returncode == -how
         wait_for(lambda: not alive(family), "the end of worker and kernel")
     wait_for(lambda: not list(scratch.iterdir()), "the clearing of temporary files")
-    folder = executed_folder(course.root)
+    folder = Course(course.root).executed
     assert not is_stale(course.root / "notebooks" / "a-quick.ipynb")
     files = {path.name for path in folder.iterdir() if path.name != ".lock"}
     assert files == {"a-quick.ipynb", "a-quick.json"}
@@ -409,7 +408,7 @@ def test_two_runs_at_once_take_turns(course, ended):
 
 
 def test_what_a_killed_run_left_is_cleared(course):
-    folder = executed_folder(course.root)
+    folder = Course(course.root).executed
     folder.mkdir(parents=True)
     (folder / ".one.ipynb.123.tmp").write_text("half")
     run_notebooks([course.notebook("one", "x = 1")])

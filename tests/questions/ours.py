@@ -8,22 +8,24 @@ from types import ModuleType
 
 from coursekit.check.outcome import differ, observe
 from coursetools.assignments.release import source
+from coursetools.course import Course
 from coursetools.questions import catalogue
 from coursetools.questions.question import Assignment, Question
 
 ROOT = Path(__file__).parents[2]
+OURS = Course(ROOT)
 
 
 def names() -> list[str]:
-    return catalogue.names(ROOT)
+    return catalogue.names(OURS)
 
 
 def load(name: str) -> Assignment:
-    return catalogue.load(ROOT, name)
+    return catalogue.load(OURS, name)
 
 
 def find(question: str) -> tuple[Assignment, Question]:
-    return catalogue.find(ROOT, question)
+    return catalogue.find(OURS, question)
 
 
 def everything() -> list[tuple[Assignment, Question]]:
@@ -32,9 +34,9 @@ def everything() -> list[tuple[Assignment, Question]]:
 
 def reread(name: str, files: dict[str, str | None]) -> Assignment:
     """Return an assignment as it would be with other texts in some files; None is no file."""
-    there = {**dict(catalogue.texts(ROOT, name)), **files}
+    there = {**dict(catalogue.texts(OURS, name)), **files}
     kept = tuple((file, text) for file, text in there.items() if text is not None)
-    return catalogue.of(name, source(ROOT, name).read_text(encoding="utf-8"), kept)
+    return catalogue.of(name, source(OURS, name).read_text(encoding="utf-8"), kept)
 
 
 def module(assignment: str, file: str) -> ModuleType:

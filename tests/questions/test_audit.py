@@ -15,6 +15,7 @@ import pytest
 from coursekit._base.errors import CourseError
 from coursekit.check import check
 from coursetools.assignments.release import read, release, source, sources, write_release
+from coursetools.course import Course
 from coursetools.questions import audit, catalogue, compiling, known
 from coursetools.questions.question import Case
 from coursetools.questions.wrong import as_cell
@@ -28,12 +29,12 @@ QUESTIONS = [
 
 
 def test_every_assignment_has_a_source_and_every_source_an_assignment():
-    assert sources(ROOT) == ours.names()
+    assert sources(Course(ROOT)) == ours.names()
 
 
 @pytest.mark.parametrize("name", ours.names())
 def test_the_audit_finds_nothing_wrong(name):
-    rows, general = audit.audit(ROOT, name)
+    rows, general = audit.audit(Course(ROOT), name)
     assert general == [] and [problem for row in rows for problem in row.problems] == []
     assert all(row.reference == row.solution == 1 and row.blank == 0 for row in rows)
     assert all(0 < row.by_heart <= audit.BY_HEART <= 0.2 for row in rows)
@@ -48,7 +49,7 @@ def test_a_misconception_as_a_cell_is_the_same_misconception(assignment, questio
     That the original is told its hint, in under a second, is for the audit to find.
     """
     right = catalogue.references(assignment)
-    given = vars(audit._namespace(release(read(source(ROOT, assignment.name)))))
+    given = vars(audit._namespace(release(read(source(Course(ROOT), assignment.name)))))
     for mistake in question.misconceptions:
         names = {**given, **{name: getattr(right, name) for name in question.needs}}
         start = "import math\nimport torch\nfrom torch import Tensor, nn\nfrom torch.nn import *\n"
@@ -69,21 +70,21 @@ def copy(tmp_path, copied):
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "book").mkdir()
     shutil.copy(ROOT / "book" / "kernels.md", tmp_path / "book")
-    write_release(tmp_path, NAME)
-    compiling.write(tmp_path, NAME)
+    write_release(Course(tmp_path), NAME)
+    compiling.write(Course(tmp_path), NAME)
     return tmp_path
 
 
 def changed(copy, old, new, count=-1):
-    path = source(copy, NAME)
+    path = source(Course(copy), NAME)
     text = path.read_text(encoding="utf-8")
     assert old in text
     path.write_text(text.replace(old, new, count), encoding="utf-8")
-    write_release(copy, NAME)
+    write_release(Course(copy), NAME)
 
 
 def problems(copy):
-    rows, general = audit.audit(copy, NAME)
+    rows, general = audit.audit(Course(copy), NAME)
     return general + [problem for row in rows for problem in row.problems]
 
 
@@ -241,7 +242,7 @@ def test_a_weak_question_is_said(copy, changes, said):
 
 
 def test_the_command_prints_a_table_and_fails_on_a_problem(copy, capsys):
-    arguments = argparse.Namespace(name=NAME, root=copy, quiet=False)
+    arguments = argparse.Namespace(name=NAME, course=Course(copy), quiet=False)
     assert audit.run(arguments) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 6 and lines[1].split()[:4] == [NAME, "shares", "4+7", "100%"]

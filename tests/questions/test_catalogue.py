@@ -16,8 +16,8 @@ from coursetools.questions.question import Case, Misconception, hidden, visible
 from coursetools.questions.wrong import Edit, Whole
 
 NAME = "a01_kernels"
-FILES = dict(catalogue.texts(ours.ROOT, NAME))
-NOTEBOOK = source(ours.ROOT, NAME).read_text(encoding="utf-8")
+FILES = dict(catalogue.texts(ours.OURS, NAME))
+NOTEBOOK = source(ours.OURS, NAME).read_text(encoding="utf-8")
 TEXT = """page: kernels.html#sec-kernels-regression
 forbidden: attention, scipy
 needs: shares, predict

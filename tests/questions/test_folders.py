@@ -9,7 +9,7 @@ import ours
 import pytest
 
 import coursekit
-from coursetools.course import private_folder
+from coursetools.course import Course
 from coursetools.grading.judging.master import Master
 from coursetools.grading.running.keys import engine_version
 from coursetools.grading.sandbox.hiding import hidden
@@ -19,7 +19,7 @@ SOURCE = Path(coursekit.__file__).parents[1]
 FILES = [
     pytest.param(name, file, id=f"{name}/{file}")
     for name in ("a01_kernels", "a06_blocks")
-    for file, _ in catalogue.texts(ours.ROOT, name)
+    for file, _ in catalogue.texts(ours.OURS, name)
 ]
 
 
@@ -35,11 +35,11 @@ def test_each_question_is_in_a_file_of_its_own(name):
 @pytest.mark.parametrize(("name", "file"), FILES)
 def test_whoever_changes_a_file_has_another_master(name, file, tmp_path, copied):
     copied(name, tmp_path)
-    before = Master.read(tmp_path, name)
-    assert before.key == Master.read(ours.ROOT, name).key
-    with (private_folder(tmp_path, name) / file).open("a", encoding="utf-8") as end:
+    before = Master.read(Course(tmp_path), name)
+    assert before.key == Master.read(ours.OURS, name).key
+    with (Course(tmp_path).private(name) / file).open("a", encoding="utf-8") as end:
         end.write("# changed")
-    assert Master.read(tmp_path, name).key != before.key
+    assert Master.read(Course(tmp_path), name).key != before.key
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_whoever_changes_a_file_has_another_master(name, file, tmp_path, copied)
     ["coursekit/check/probe.py", "coursekit/check/compare.py", "coursetools/questions/known.py"],
 )
 def test_whoever_changes_what_questions_are_judged_with_has_another_engine(file, monkeypatch):
-    files, read = catalogue.texts(ours.ROOT, "a01_kernels"), Path.read_bytes
+    files, read = catalogue.texts(ours.OURS, "a01_kernels"), Path.read_bytes
     engine = engine_version.__wrapped__(files)
     monkeypatch.setattr(
         Path, "read_bytes", lambda at: read(at) + b"# changed" * (at == SOURCE / file)
@@ -65,7 +65,7 @@ def test_what_check_knows_is_out_of_sight_while_a_notebook_is_graded():
 
 def test_other_texts_are_other_modules_which_nobody_else_finds():
     name, before = "a02_scaling", set(sys.modules)
-    shared = dict(catalogue.texts(ours.ROOT, name))["shared.py"]
+    shared = dict(catalogue.texts(ours.OURS, name))["shared.py"]
     other = {"shared.py": f"{shared}\n\nOTHER = True\n"}
     theirs = ours.reread(name, other)
     assert ours.reread(name, other) is theirs and theirs is not ours.load(name)

@@ -21,6 +21,7 @@ from coursekit.decoding.generation import generate, left_pad
 from coursekit.decoding.sampling import sample
 from coursetools.assignments.release import read as notebook
 from coursetools.assignments.release import source
+from coursetools.course import Course
 from coursetools.questions import catalogue
 from coursetools.questions.wrong import source_of
 
@@ -31,7 +32,7 @@ read, small_gpt = SHARED.read, SHARED.small_gpt
 
 
 def test_the_notebook_gives_the_function_that_we_read_with():
-    cells = notebook(source(ROOT, "a13_gpt"))["cells"]
+    cells = notebook(source(Course(ROOT), "a13_gpt"))["cells"]
     (given_cell,) = [cell["source"] for cell in cells if cell["id"] == "read"]
     assert source_of(read).strip() in given_cell
 

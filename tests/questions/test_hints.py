@@ -9,6 +9,7 @@ import ours
 import pytest
 
 from coursetools.assignments.release import read, source
+from coursetools.course import Course
 from coursetools.questions.wrong import source_of
 
 ROOT = Path(__file__).parents[2]
@@ -37,7 +38,7 @@ def given_away(hint, answer):
 
 @pytest.mark.parametrize(("name", "question"), QUESTIONS)
 def test_no_hint_has_a_piece_of_an_answer_in_it(name, question):
-    cells = read(source(ROOT, name))["cells"]
+    cells = read(source(Course(ROOT), name))["cells"]
     theirs = next(
         cell["source"]
         for cell in cells

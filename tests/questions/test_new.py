@@ -14,7 +14,7 @@ import pytest
 from coursekit._base.errors import CourseError
 from coursekit.check import compiled
 from coursetools.assignments.release import source
-from coursetools.course import SOURCES
+from coursetools.course import SOURCES, Course
 from coursetools.questions.compiling import PLACE
 from coursetools.questions.new import new
 
@@ -51,7 +51,7 @@ def fill_in(clone):
     for place, text in re.findall(BLOCK.format(kind="file"), GUIDE, re.DOTALL):
         assert (clone / place).is_file()
         (clone / place).write_text(text + "\n", encoding="utf-8")
-    path = source(clone, NAME)
+    path = source(Course(clone), NAME)
     notebook = json.loads(path.read_text(encoding="utf-8"))
     cells = {cell["id"]: cell for cell in notebook["cells"]}
     for place, text in re.findall(BLOCK.format(kind="cell"), GUIDE, re.DOTALL):
@@ -98,13 +98,13 @@ def test_whoever_follows_the_guide_has_an_assignment_that_is_sound(clone):
 @pytest.mark.parametrize("address", [None, "https://github.com/somebody/course"])
 def test_the_first_cell_says_nothing_twice_and_links_to_itself(clone, address):
     if address:
-        first = source(clone, "a01_kernels")
+        first = source(Course(clone), "a01_kernels")
         link = "https://colab.research.google.com/github/somebody/course/blob/main/notebooks/a01_kernels"
         notebook = json.loads(first.read_text(encoding="utf-8"))
         notebook["cells"][0]["source"] += [f"\n\n[Open in Colab]({link})"]
         first.write_text(json.dumps(notebook), encoding="utf-8")
-    new(clone, NAME, ["mix"])
-    text = (source(clone, NAME)).read_text(encoding="utf-8")
+    new(Course(clone), NAME, ["mix"])
+    text = (source(Course(clone), NAME)).read_text(encoding="utf-8")
     lines = "".join(json.loads(text)["cells"][0]["source"]).splitlines()
     said = [line for line in lines if line]
     assert len(said) == len(set(said))
@@ -112,7 +112,7 @@ def test_the_first_cell_says_nothing_twice_and_links_to_itself(clone, address):
 
 
 def test_several_questions_have_a_file_each(clone):
-    written = new(clone, NAME, ["mix", "SoftLookup"])
+    written = new(Course(clone), NAME, ["mix", "SoftLookup"])
     names = [path.name for path in written]
     assert names[:4] == ["mix.py", "mix.md", "soft_lookup.py", "soft_lookup.md"]
     status, said = coursekit(clone, f"coursekit assignment release {NAME}")
@@ -134,10 +134,10 @@ def test_several_questions_have_a_file_each(clone):
 def test_what_cannot_be_begun_is_said_and_nothing_is_written(clone, name, questions, said):
     before = sorted(clone.rglob("*"))
     with pytest.raises(CourseError, match=re.escape(said)):
-        new(clone, name, questions)
+        new(Course(clone), name, questions)
     assert sorted(clone.rglob("*")) == before
 
 
 def test_a_course_without_an_assignment_is_said(tmp_path):
     with pytest.raises(CourseError, match="has no assignment whose first cell a new one could"):
-        new(tmp_path, NAME, ["mix"])
+        new(Course(tmp_path), NAME, ["mix"])

@@ -19,6 +19,7 @@ from ours import ROOT
 from coursekit._base.errors import CourseError
 from coursekit.check import compiled
 from coursekit.submission.forbidden import used
+from coursetools.course import Course
 from coursetools.questions import catalogue, parts
 from coursetools.questions.known import Known
 from coursetools.questions.public import public, publish, write_solution
@@ -32,7 +33,7 @@ IDS = [question.name for _, question in PAIRS]
 def tree(tmp_path_factory):
     """The public course."""
     folder = tmp_path_factory.mktemp("public") / "course"
-    public(ROOT, folder)
+    public(Course(ROOT), folder)
     return folder
 
 
@@ -147,7 +148,7 @@ def test_what_is_not_in_step_is_not_published(tmp_path, small):
     text = small / "solutions" / "a01_kernels" / "shares.md"
     text.write_text(text.read_text().replace("\n\n##", " Look again.\n\n##", 1))
     with pytest.raises(CourseError, match=r"a01_kernels\.zip is not in step with its source"):
-        public(small, tmp_path / "public")
+        public(Course(small), tmp_path / "public")
     assert not (tmp_path / "public").exists()
 
 
@@ -176,17 +177,17 @@ def log(folder):
 
 def test_the_public_course_has_a_history_of_its_own(tmp_path, small):
     folder = tmp_path / "public"
-    _, said = publish(small, folder)
+    _, said = publish(Course(small), folder)
     assert said == "its history begins" and log(folder) == ["Begin the course"]
-    assert publish(small, folder)[1] == "nothing is new"
+    assert publish(Course(small), folder)[1] == "nothing is new"
     (small / "book" / "more.md").write_text("# More\n")
     (small / "book" / "masking.md").unlink()
-    assert publish(small, folder)[1] == "one commit more"
+    assert publish(Course(small), folder)[1] == "one commit more"
     assert log(folder) == ["Update the course", "Begin the course"]
     assert (folder / "book" / "more.md").is_file() and not (folder / "book" / "masking.md").exists()
     (folder / "mine.txt").write_text("a change")
     with pytest.raises(CourseError, match="has changes that are in no commit"):
-        publish(small, folder)
+        publish(Course(small), folder)
     assert (folder / "mine.txt").read_text() == "a change"
 
 
@@ -196,15 +197,15 @@ def test_solutions_are_written_after_the_deadline(small):
     later = datetime.now(UTC) + timedelta(days=1)
     settings.write_text(f"due = {later:%Y-%m-%dT%H:%M:%S}+00:00\n")
     with pytest.raises(CourseError, match=r"is due on .*; say --early"):
-        write_solution(small, "a01_kernels")
+        write_solution(Course(small), "a01_kernels")
     assert not path.exists()
-    assert write_solution(small, "a01_kernels", early=True) == path
+    assert write_solution(Course(small), "a01_kernels", early=True) == path
     settings.write_text("due = 2020-01-01T00:00:00+00:00\n")
-    write_solution(small, "a01_kernels")
+    write_solution(Course(small), "a01_kernels")
     text = path.read_text()
     assert "raised / raised.sum(" in text and "SOLUTION" not in text and "nbgrader" not in text
     folder = small.parent / "published"
-    public(small, folder)
+    public(Course(small), folder)
     assert (folder / "notebooks" / "solutions" / "a01_kernels" / "a01_kernels.ipynb").is_file()
 
 

@@ -14,10 +14,8 @@ from typing import Any
 from coursekit._base.errors import CourseError
 from coursetools.course import (
     SOURCES,
-    private_folder,
+    Course,
     quick_imports,
-    relative,
-    source_folder,
     write_whole,
 )
 
@@ -26,36 +24,38 @@ NOISE = ("collapsed", "scrolled")
 PRIVATE = (".py", ".md", ".toml")  # questions, settings; a picture or a table may go to students
 
 
-def sources(root: Path) -> list[str]:
+def sources(course: Course) -> list[str]:
     """Return the names of all assignments that have a source."""
-    found = (Path(root) / SOURCES).glob("*/*.ipynb")
+    found = (course / SOURCES).glob("*/*.ipynb")
     return sorted({path.stem for path in found if path.stem == path.parent.name})
 
 
-def source(root: Path, name: str) -> Path:
+def source(course: Course, name: str) -> Path:
     """Return where the instructor's notebook is."""
-    path = source_folder(root, name) / f"{name}.ipynb"
+    path = course.source(name) / f"{name}.ipynb"
     if not path.is_file():
-        there = ", ".join(sources(root)) or "none"
-        raise CourseError(f"there is no {relative(path, root)}; assignments with a source: {there}")
-    check_beside(root, name)
+        there = ", ".join(sources(course)) or "none"
+        raise CourseError(
+            f"there is no {course.relative(path)}; assignments with a source: {there}"
+        )
+    check_beside(course, name)
     return path
 
 
-def check_beside(root: Path, name: str) -> None:
+def check_beside(course: Course, name: str) -> None:
     """Refuse what is private beside a source notebook, where nbgrader gives it to students."""
-    folder = source_folder(root, name)
+    folder = course.source(name)
     found = sorted(path for path in folder.rglob("*") if path.suffix in PRIVATE)
     if found:
         raise CourseError(
-            f"{relative(found[0], root)} stands beside a source notebook, so nbgrader would give "
-            f"it to every student; move it to {relative(private_folder(root, name), root)}/"
+            f"{course.relative(found[0])} stands beside a source notebook, so nbgrader would give "
+            f"it to every student; move it to {course.relative(course.private(name))}/"
         )
 
 
-def released(root: Path, name: str) -> Path:
+def released(course: Course, name: str) -> Path:
     """Return where the students' notebook belongs."""
-    return Path(root) / "notebooks" / "assignments" / name / f"{name}.ipynb"
+    return course.released(name) / f"{name}.ipynb"
 
 
 def release(notebook: dict[str, Any]) -> dict[str, Any]:
@@ -87,18 +87,18 @@ def release(notebook: dict[str, Any]) -> dict[str, Any]:
     return made
 
 
-def release_text(root: Path, name: str) -> str:
+def release_text(course: Course, name: str) -> str:
     """Return the text of the students' notebook, as the file should have it."""
     with quick_imports():
         import nbformat
-    made = release(read(source(root, name)))
+    made = release(read(source(course, name)))
     return nbformat.writes(nbformat.from_dict(made)).rstrip("\n") + "\n"
 
 
-def write_release(root: Path, name: str) -> bool:
+def write_release(course: Course, name: str) -> bool:
     """Write the students' notebook and say whether anything has changed."""
-    path = released(root, name)
-    text = release_text(root, name)
+    path = released(course, name)
+    text = release_text(course, name)
     if path.is_file() and path.read_text(encoding="utf-8") == text:
         return False
     write_whole(path, text)

@@ -21,9 +21,8 @@ from pathlib import Path
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import track
 from coursetools.book import assets
-from coursetools.course import write_whole
-from coursetools.notebooks.imports import source_folder
-from coursetools.notebooks.run import executed_folder, lecture_notebooks, run_notebooks, stale
+from coursetools.course import Course, write_whole
+from coursetools.notebooks.run import run_notebooks, stale
 
 NO_LOCAL_SCRIPTS = "COURSEKIT_CDN"  # tells the extension that npm was tried already
 TOOLS = ("jupyter-book", "Sphinx", "myst-nb", "sphinx-book-theme", "pydata-sphinx-theme")
@@ -38,9 +37,9 @@ FAULT = re.compile(r"\b(WARNING|ERROR|CRITICAL|SEVERE)\b:?|error:|Error:|Excepti
 
 
 def build_book(
-    root: Path, *, workers: int | None = None, quiet: bool = False, force: bool = False
+    course: Course, *, workers: int | None = None, quiet: bool = False, force: bool = False
 ) -> Path:
-    """Build the book of the course at `root` and return its `index.html`.
+    """Build the book of a course and return its `index.html`.
 
     At most `workers` notebooks run at the same time. With `force` every notebook is executed and
     every page written again. A fault in a notebook or a page is a `CourseError`, after the faults
@@ -48,18 +47,16 @@ def build_book(
     """
     from filelock import FileLock
 
-    root = Path(root).resolve()
     for name in ("_config.yml", "_toc.yml"):
-        if not (root / name).is_file():
-            raise CourseError(f"{root} holds no book: there is no {name}")
-    (root / "_build").mkdir(exist_ok=True)
-    with FileLock(root / "_build" / ".book.lock"):
-        return _build(root, workers, quiet, force)
+        if not (course / name).is_file():
+            raise CourseError(f"{course} holds no book: there is no {name}")
+    (course / "_build").mkdir(exist_ok=True)
+    with FileLock(course / "_build" / ".book.lock"):
+        return _build(course, workers, quiet, force)
 
 
-def pages(root: Path) -> list[str]:
+def pages(course: Course) -> list[str]:
     """Return the pages that `_toc.yml` lists, the first page first, as `book/index`."""
-    import yaml
 
     def files(node: object) -> Iterable[str]:
         if isinstance(node, dict):
@@ -68,32 +65,32 @@ def pages(root: Path) -> list[str]:
             if isinstance(child, (dict, list)):
                 yield from files(child)
 
-    listed = files(yaml.safe_load((Path(root) / "_toc.yml").read_text(encoding="utf-8")))
+    listed = files(course.contents)
     return [name.removesuffix(".md").removesuffix(".ipynb") for name in listed]
 
 
-def _build(root: Path, workers: int | None, quiet: bool, force: bool) -> Path:
-    html = root / "_build" / "html"
-    stamp = root / "_build" / "book.json"
+def _build(course: Course, workers: int | None, quiet: bool, force: bool) -> Path:
+    html = course / "_build" / "html"
+    stamp = course / "_build" / "book.json"
     scripts = _scripts(quiet)
-    sources = _sources(root, scripts)
-    if not force and _is_current(stamp, sources, root):
+    sources = _sources(course, scripts)
+    if not force and _is_current(stamp, sources, course):
         return html / "index.html"
     stamp.unlink(missing_ok=True)
 
-    waiting = lecture_notebooks(root) if force else stale(root)
+    waiting = course.lectures if force else stale(course)
     with track(len(waiting), "notebooks", quiet) as progress:
         run_notebooks(waiting, workers=workers, progress=progress, force=force)
-    executed = _executed(root)
+    executed = _executed(course)
 
     start = time.perf_counter()
     with track(1, "book", quiet) as progress:
-        _run_sphinx(root, scripts, force)
-        missing = [page for page in pages(root) if not (html / f"{page}.html").is_file()]
+        _run_sphinx(course, scripts, force)
+        missing = [page for page in pages(course) if not (html / f"{page}.html").is_file()]
         if missing or not (html / "index.html").is_file():
             names = ", ".join(missing or ["index"])
             raise CourseError(f"Jupyter Book ended without a fault but did not write {names}")
-        progress.advance(f"{len(pages(root))} pages in {time.perf_counter() - start:.1f} s")
+        progress.advance(f"{len(pages(course))} pages in {time.perf_counter() - start:.1f} s")
     record = {"sources": sources, "executed": executed, "output": _output(html)}
     write_whole(stamp, json.dumps(record, indent=1) + "\n")
     return html / "index.html"
@@ -114,19 +111,24 @@ def cdn_sentence(reason: Exception) -> str:
     return f"{reason}, so the pages load MathJax and the widget scripts from a CDN"
 
 
-def _run_sphinx(root: Path, scripts: str, force: bool) -> None:
+def _run_sphinx(course: Course, scripts: str, force: bool) -> None:
     command = [sys.executable, "-c", JUPYTER_BOOK]
-    command += ["build", str(root), "-n", "-W", "--keep-going", "-q", *(["--all"] * force)]
+    command += ["build", str(course), "-n", "-W", "--keep-going", "-q", *(["--all"] * force)]
     environment = {**os.environ, NO_LOCAL_SCRIPTS: "" if scripts else "1", "NO_COLOR": "1"}
     environment["PYTHONPATH"] = os.pathsep.join(
-        filter(None, [str(source_folder(root)), os.environ.get("PYTHONPATH")])
+        filter(None, [str(course.packages), os.environ.get("PYTHONPATH")])
     )
     done = subprocess.run(
-        command, cwd=root, env=environment, capture_output=True, encoding="utf-8", check=False
+        command,
+        cwd=course.root,
+        env=environment,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
     )
     if done.returncode == 0:
         return
-    said = ANSI.sub("", done.stderr).replace(f"{root}{os.sep}", "")
+    said = ANSI.sub("", done.stderr).replace(f"{course}{os.sep}", "")
     faults = list(dict.fromkeys(line.strip() for line in said.splitlines() if FAULT.search(line)))
     if not faults:
         faults = [line.strip() for line in said.splitlines() if line.strip()][-5:]
@@ -139,31 +141,31 @@ def _run_sphinx(root: Path, scripts: str, force: bool) -> None:
 # --- What went in and what came out ---
 
 
-def _is_current(stamp: Path, sources: str, root: Path) -> bool:
+def _is_current(stamp: Path, sources: str, course: Course) -> bool:
     try:
         record = json.loads(stamp.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
-    now = {"sources": sources, "executed": _executed(root)}
-    return record == {**now, "output": _output(root / "_build" / "html")}
+    now = {"sources": sources, "executed": _executed(course)}
+    return record == {**now, "output": _output(course / "_build" / "html")}
 
 
-def _sources(root: Path, scripts: str) -> str:
+def _sources(course: Course, scripts: str) -> str:
     """Return the digest of all that decides what the pages say, but for the notebooks' results."""
-    files = [root / name for name in ("_config.yml", "_toc.yml", "requirements.lock")]
+    files = [course / name for name in ("_config.yml", "_toc.yml", "requirements.lock")]
     files += [
-        path for folder in ("book", "notebooks", "results") for path in (root / folder).rglob("*")
+        path for folder in ("book", "notebooks", "results") for path in (course / folder).rglob("*")
     ]
-    files += source_folder(root).rglob("*.py")
+    files += course.packages.rglob("*.py")
     tools = [f"{name} {_version(name)}" for name in TOOLS]
-    return _digest(files, root, [*tools, sys.version, scripts])
+    return _digest(files, course, [*tools, sys.version, scripts])
 
 
-def _executed(root: Path) -> str:
+def _executed(course: Course) -> str:
     """Return the digest of the executed notebooks and their records."""
-    folder = executed_folder(root)
-    copies = [folder / path.name for path in lecture_notebooks(root)]
-    return _digest([*copies, *(path.with_suffix(".json") for path in copies)], root, [])
+    folder = course.executed
+    copies = [folder / path.name for path in course.lectures]
+    return _digest([*copies, *(path.with_suffix(".json") for path in copies)], course, [])
 
 
 def _output(html: Path) -> str:
@@ -173,10 +175,11 @@ def _output(html: Path) -> str:
     return hashlib.sha256("\n".join(listed).encode()).hexdigest()
 
 
-def _digest(files: Iterable[Path], root: Path, more: Iterable[str]) -> str:
+def _digest(files: Iterable[Path], course: Course, more: Iterable[str]) -> str:
     digest = hashlib.sha256("\n".join(more).encode())
     for path in sorted(set(files)):
-        inside = path.relative_to(root).parts if path.is_relative_to(root) else path.parts[-3:]
+        ours = path.is_relative_to(course.root)
+        inside = path.relative_to(course.root).parts if ours else path.parts[-3:]
         hidden = any(part.startswith((".", "__pycache__")) for part in inside)
         if path.is_file() and not hidden:
             digest.update(f"\n{'/'.join(inside)}\n".encode())

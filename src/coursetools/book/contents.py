@@ -1,13 +1,19 @@
-"""What the contents and the pages say about the book: its parts, chapters, titles and sections."""
+"""What the book holds: its parts and chapters, and each page with its front matter and sections.
+
+A page may begin with YAML between two lines `---`. There stands what a chapter says of itself
+(`needs`, `questions`, `terms`), and on the home page what holds for all of them (`routes`).
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 from coursekit._base.errors import CourseError
+from coursetools.course import Course
 
+FRONT = re.compile(r"\A---\n(.*?)^---\n", re.MULTILINE | re.DOTALL)
 LABELLED = re.compile(r"^\(([^()\s]+)\)=\n+(#+) (.+)$", re.MULTILINE)
 HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
 FENCE = re.compile(r"^(`{3,}|:{3,}|~{3,})[^\n]*\n.*?^\1[ \t]*$\n?", re.MULTILINE | re.DOTALL)
@@ -24,50 +30,67 @@ class Section:
     text: str
 
 
-def parts(root: Path) -> dict[str, dict[str, list[str]]]:
+def parts(course: Course) -> dict[str, dict[str, list[str]]]:
     """Return the chapters of each numbered part, by the part's caption.
 
     A chapter has the stem of its first page, and behind it the list of all of its pages.
     """
-    import yaml
 
     def pages(chapter: dict) -> list[str]:
         files = [chapter["file"], *(below["file"] for below in chapter.get("sections", []))]
         return [file.removeprefix("book/") for file in files if file.startswith("book/")]
 
-    toc = yaml.safe_load((Path(root) / "_toc.yml").read_text(encoding="utf-8"))
     return {
         part["caption"]: {listed[0]: listed for listed in map(pages, part["chapters"])}
-        for part in toc.get("parts", [])
+        for part in course.contents.get("parts", [])
         if part.get("numbered")
     }
 
 
-def chapters(root: Path) -> dict[str, list[str]]:
+def chapters(course: Course) -> dict[str, list[str]]:
     """Return the pages of each chapter by the chapter's stem, in reading order."""
-    return {stem: pages for part in parts(root).values() for stem, pages in part.items()}
+    return {stem: pages for part in parts(course).values() for stem, pages in part.items()}
 
 
-def page(root: Path, stem: str) -> str:
-    """Return the text of a page."""
-    path = Path(root) / "book" / f"{stem}.md"
+def page(course: Course, stem: str) -> str:
+    """Return the text of a page, without its front matter."""
+    return FRONT.sub("", _read(course, stem))
+
+
+def front_matter(course: Course, stem: str) -> dict[str, Any]:
+    """Return what stands between the lines `---` at the top of a page; nothing if they do not."""
+    found = FRONT.search(_read(course, stem))
+    if found is None:
+        return {}
+    import yaml
+
+    repeated = _repeated(found[1])
+    if repeated:
+        raise CourseError(f"book/{stem}.md: its front matter has {repeated} twice")
     try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise CourseError(f"the page book/{stem}.md cannot be read: {error.strerror}") from error
+        read = yaml.load(found[1], getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except yaml.YAMLError as error:
+        said = " ".join(str(error).split())
+        raise CourseError(f"book/{stem}.md: its front matter is not YAML: {said}") from error
+    if not isinstance(read, dict):
+        raise CourseError(f"book/{stem}.md: its front matter is no table of names and values")
+    return read
 
 
-def title(root: Path, stem: str) -> str:
+def title(course: Course, stem: str) -> str:
     """Return the title of a page."""
-    return HEADING.search(page(root, stem)).group(2)
+    found = HEADING.search(page(course, stem))
+    if found is None:
+        raise CourseError(f"book/{stem}.md has no title")
+    return found.group(2)
 
 
-def sections(root: Path) -> dict[str, Section]:
+def sections(course: Course) -> dict[str, Section]:
     """Return the labelled sections of all chapters, by label."""
     found = {}
-    listed = [(stem, name) for stem, names in chapters(root).items() for name in names]
+    listed = [(stem, name) for stem, names in chapters(course).items() for name in names]
     for stem, name in listed:
-        text = page(root, name)
+        text = page(course, name)
         for label, marks, heading in LABELLED.findall(text):
             rest = text.split(f"({label})=", 1)[1].split(f"{marks} {heading}", 1)[1]
             # A line of a program may begin like a heading.
@@ -91,6 +114,24 @@ def words(text: str) -> int:
     text = re.sub(r"\$\$.+?\$\$|(?<!\\)\$[^$\n]+\$", "1", text, flags=re.DOTALL)
     text = re.sub(r"^(?:\(\S+\)=|%.*|:\w+:.*|\|[-| ]+\|)$", "", text, flags=re.MULTILINE)
     return sum(any(letter.isalnum() for letter in word) for word in text.split())
+
+
+def _read(course: Course, stem: str) -> str:
+    try:
+        return course.page(stem).read_text(encoding="utf-8")
+    except OSError as error:
+        raise CourseError(f"the page book/{stem}.md cannot be read: {error.strerror}") from error
+
+
+def _repeated(text: str) -> str:
+    """Return the first name that stands twice at the same place; YAML would drop the former."""
+    names: dict[int, set[str]] = {}
+    for spaces, name in re.findall(r"^( *)(?:- |([\w-]+):(?=\s))", text, re.MULTILINE):
+        names = {depth: held for depth, held in names.items() if depth <= len(spaces)}
+        if name in names.setdefault(len(spaces), set()):
+            return name
+        names[len(spaces)] |= {name} if name else set()
+    return ""
 
 
 def _keep_words(fence: re.Match) -> str:

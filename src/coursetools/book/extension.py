@@ -32,25 +32,10 @@ from sphinx.util.docutils import SphinxDirective
 from coursekit._base import address
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import track
-from coursetools.book import (
-    assets,
-    contents,
-    dependencies,
-    drawings,
-    guide_pages,
-    guides,
-    lecture_map,
-    read,
-    tables,
-    ways,
-)
+from coursetools.book import assets, dependencies, guide_directives, tables
 from coursetools.book.build import NO_LOCAL_SCRIPTS, cdn_sentence
-from coursetools.notebooks.run import (
-    executed_copy,
-    lecture_notebooks,
-    run_notebooks,
-    stale,
-)
+from coursetools.course import Course
+from coursetools.notebooks.run import executed_copy, run_notebooks, stale
 
 logger = logging.getLogger(__name__)
 
@@ -73,16 +58,14 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("benchmark-table", tables.BenchmarkTable)
     app.add_directive("lecture-map", tables.LectureMap)
     app.add_directive("notebook-status", tables.NotebookStatus)
-    app.add_directive("questions", guide_pages.Questions)
-    app.add_directive("notation", guide_pages.Notation)
-    app.add_directive("glossary-table", guide_pages.GlossaryTable)
-    app.add_directive("course-count", guide_pages.CourseCount)
-    app.add_directive("way-picture", guide_pages.WayPicture)
-    app.add_directive("way-routes", guide_pages.WayRoutes)
-    app.add_directive("attention-picture", guide_pages.AttentionPicture)
-    modules = contents, drawings, guide_pages, guides, lecture_map, read, dependencies, tables, ways
-    files = [__file__, *(module.__file__ for module in modules)]
-    own = b"".join(Path(file).read_bytes() for file in files)
+    app.add_directive("questions", guide_directives.Questions)
+    app.add_directive("notation", guide_directives.Notation)
+    app.add_directive("glossary-table", guide_directives.GlossaryTable)
+    app.add_directive("course-count", guide_directives.CourseCount)
+    app.add_directive("way-picture", guide_directives.WayPicture)
+    app.add_directive("way-routes", guide_directives.WayRoutes)
+    app.add_directive("attention-picture", guide_directives.AttentionPicture)
+    own = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
     return {
         "version": "1",
         "env_version": zlib.crc32(own),  # every page is read again when this code changes
@@ -148,9 +131,9 @@ def lead_nowhere_without_address(app: Sphinx, config: Config) -> None:
 def execute_notebooks(app: Sphinx) -> None:
     """Execute the notebooks whose result is missing or no longer right."""
     read_glue_cache.cache_clear()
-    root = Path(app.srcdir)
+    course = Course(Path(app.srcdir))
     try:
-        waiting = stale(root)
+        waiting = stale(course)
         with track(len(waiting), "notebooks") as progress:
             run_notebooks(waiting, progress=progress)
     except CourseError as error:
@@ -160,7 +143,7 @@ def execute_notebooks(app: Sphinx) -> None:
 def read_executed(app: Sphinx, docname: str, content: list[str]) -> None:
     """Put the executed copy in the place of a lecture notebook."""
     path = Path(app.env.doc2path(docname))
-    if path.suffix != ".ipynb" or path not in lecture_notebooks(Path(app.srcdir)):
+    if path.suffix != ".ipynb" or path not in Course(Path(app.srcdir)).lectures:
         return
     copy = executed_copy(path)
     dependencies.note_input(app.env, docname, copy)

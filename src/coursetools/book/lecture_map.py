@@ -10,13 +10,15 @@ row: modules and tests are read with `ast`.
 from __future__ import annotations
 
 import ast
+import csv
 import functools
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
-from coursetools.book.read import columns, read_csv
-from coursetools.notebooks.imports import read_notebook, source_folder
+from coursekit._base.errors import CourseError
+from coursetools.course import Course
+from coursetools.notebooks.imports import read_notebook
 
 DECKS = {
     "L0": "Attention, Transformers and BERT in brief",
@@ -54,30 +56,48 @@ class Row:
         return _parts(self.test)
 
 
-COLUMNS = columns(Row)
+COLUMNS = tuple(field.name for field in fields(Row) if field.name != "line")
 
 
-def table_path(root: Path) -> Path:
-    """Return where the table of the course at `root` stands."""
-    return Path(root) / "book" / "lecture_map.csv"
+def table_path(course: Course) -> Path:
+    """Return where the table of the course stands."""
+    return course / "book" / "lecture_map.csv"
 
 
-def read_rows(root: Path) -> list[Row]:
-    """Return the rows of the table in the order of the file."""
-    return read_csv(table_path(root), Row)
+def read_rows(course: Course) -> list[Row]:
+    """Return the rows of the table in the order of the file; a fault in its form is an error."""
+    path, rows = table_path(course), []
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            reader = csv.reader(file)
+            header = tuple(next(reader, ()))
+            if header != COLUMNS:
+                raise CourseError(
+                    f"{path.name} must begin with the columns {','.join(COLUMNS)}, "
+                    f"not {','.join(header) or 'nothing'}"
+                )
+            for cells in reader:
+                if len(cells) != len(COLUMNS):
+                    raise CourseError(
+                        f"{path.name}, line {reader.line_num}: {len(cells)} cells were found, "
+                        f"{len(COLUMNS)} were expected"
+                    )
+                rows.append(Row(*(cell.strip() for cell in cells), line=reader.line_num))
+    except OSError as error:
+        raise CourseError(f"{path} cannot be read: {error.strerror}") from error
+    return rows
 
 
-def check_rows(root: Path) -> list[str]:
+def check_rows(course: Course) -> list[str]:
     """Return one sentence for each claim of the table that is not true; none means all hold."""
-    root = Path(root)
     faults = []
     seen: dict[tuple[str, str], int] = {}
-    for row in read_rows(root):
-        found = _faults(row, root)
+    for row in read_rows(course):
+        found = _faults(row, course)
         first = seen.setdefault((row.deck, row.topic), row.line)
         if first != row.line:
             found.append(f"the topic {row.topic!r} of {row.deck} stands in line {first} already")
-        faults += [f"{table_path(root).name}, line {row.line}: {fault}" for fault in found]
+        faults += [f"{table_path(course).name}, line {row.line}: {fault}" for fault in found]
     return faults
 
 
@@ -92,17 +112,17 @@ def find_object(dotted: str, source: Path) -> Path | None:
     return None
 
 
-def find_test(test: str, root: Path) -> bool:
-    """Say whether `tests/test_x.py`, `…::test_y` or `…::TestX::test_y` exists below `root`.
+def find_test(test: str, course: Course) -> bool:
+    """Say whether `tests/test_x.py`, `…::test_y` or `…::TestX::test_y` exists in the course.
 
     `notebooks/x.ipynb::cell` is a test too if that cell asserts something: the build executes it.
     In the public course, which has no `solutions/`, the tests that show hidden cases are not there,
     and are believed.
     """
     name, *inside = test.split("[")[0].split("::")
-    path = Path(root) / name
-    room = Path(root, *path.relative_to(root).parts[:2])
-    if room != path and not room.exists() and not (Path(root) / "solutions").exists():
+    path = course / name
+    room = course.root.joinpath(*path.relative_to(course.root).parts[:2])
+    if room != path and not room.exists() and not (course / "solutions").exists():
         return name.startswith("tests/")
     if not path.is_file() or path.suffix not in (".py", ".ipynb"):
         return False
@@ -125,7 +145,7 @@ def _parts(cell: str) -> list[str]:
     return [part.strip() for part in cell.split(";") if part.strip()]
 
 
-def _faults(row: Row, root: Path) -> list[str]:
+def _faults(row: Row, course: Course) -> list[str]:
     faults = []
     if row.deck not in DECKS:
         faults.append(f"the deck {row.deck!r} is none of {', '.join(DECKS)}")
@@ -144,16 +164,16 @@ def _faults(row: Row, root: Path) -> list[str]:
     faults += [
         f"a built row must name its {n}" for n in ("section", *proved) if not getattr(row, n)
     ]
-    page = root / "book" / f"{row.chapter}.md"
+    page = course.page(row.chapter)
     if row.chapter and not page.is_file():
         faults.append(f"there is no page book/{row.chapter}.md")
     elif row.chapter and row.section and row.section not in _labels(page):
         faults.append(f"book/{row.chapter}.md has no section ({row.section})=")
-    source = source_folder(root)
+    source = course.packages
     for name in row.objects:
         if find_object(name, source) is None:
             faults.append(f"there is no object {name} in src")
-    faults += [f"there is no test {test}" for test in row.tests if not find_test(test, root)]
+    faults += [f"there is no test {test}" for test in row.tests if not find_test(test, course)]
     return faults
 
 

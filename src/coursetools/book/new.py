@@ -1,7 +1,7 @@
 """`coursekit chapter new`: a chapter that builds, to be filled in.
 
-It writes a page, its notebook and a file of figures, and enters the chapter into the contents, the
-way through the book and the questions. `notebooks/README.md` says what belongs into each.
+It writes a page, its notebook and a file of figures, and enters the chapter into the contents and
+into the routes on the home page. `notebooks/README.md` says what belongs into each.
 """
 
 from __future__ import annotations
@@ -11,11 +11,17 @@ import re
 from pathlib import Path
 
 from coursekit._base.errors import CourseError
-from coursetools.book.contents import chapters
-from coursetools.course import write_whole
+from coursetools.book.contents import FRONT, chapters
+from coursetools.course import Course, write_whole
 from coursetools.notebooks.header_cells import fix_first_cells
 
-PAGE = """(ch-{name})=
+PAGE = """---
+needs: [{after}]
+questions:
+  sec-{name}-first:
+{questions}
+---
+(ch-{name})=
 # {title}
 
 A question that the reader can feel, and can guess an answer to before reading on.
@@ -92,47 +98,39 @@ CELLS = (
     ),
 )
 HIDDEN = {"first-shown": ["hide-input"]}
-QUESTIONS = """
-[{name}]
-"What does {title} answer first?" = "sec-{name}-first"
-"What does {title} answer next?" = "sec-{name}-first"
-"What does {title} answer last?" = "sec-{name}-first"
-"""
 
 
-def new(root: Path, name: str, title: str, after: str) -> list[Path]:
+def new(course: Course, name: str, title: str, after: str) -> list[Path]:
     """Write the files of a chapter that comes after another one; return which were written."""
-    book, notebook = root / "book" / f"{name}.md", root / "notebooks" / f"{name}.ipynb"
-    figures = root / "src" / "coursekit" / "figures" / f"{name}.py"
+    book, notebook = course.page(name), course.notebooks / f"{name}.ipynb"
+    figures = course / "src" / "coursekit" / "figures" / f"{name}.py"
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise CourseError(f"a chapter's name is a word of small letters, found {name!r}")
-    if after not in chapters(root):
-        raise CourseError(f"there is no chapter {after}; there are {', '.join(chapters(root))}")
+    if after not in chapters(course):
+        raise CourseError(f"there is no chapter {after}; there are {', '.join(chapters(course))}")
     for path in (book, notebook, figures):
         if path.exists():
             raise CourseError(f"{path} is there already")
-    contents, way = root / "_toc.yml", root / "book" / "way.toml"
-    questions = root / "book" / "questions.toml"
-    tables = {
+    contents, home = course / "_toc.yml", course.page("index")
+    changed = {
         contents: _in_contents(contents.read_text(encoding="utf-8"), name, after),
-        way: _on_the_way(way.read_text(encoding="utf-8"), name, after),
-        questions: questions.read_text(encoding="utf-8").rstrip()
-        + "\n"
-        + QUESTIONS.format(name=name, title=title),
+        home: _on_routes(home.read_text(encoding="utf-8"), name, after),
     }
     cells = [
         {"cell_type": kind, "id": id, "source": text.format(name=name, title=title)}
         for kind, id, text in CELLS
     ]
-    fix_first_cells(cells, notebook, root)
+    fix_first_cells(cells, notebook, course)
+    asked = (f"What does {title} answer {when}?" for when in ("first", "next", "last"))
+    questions = "\n".join(f"    - {json.dumps(q, ensure_ascii=False)}" for q in asked)
     written = {
-        book: PAGE.format(name=name, title=title),
+        book: PAGE.format(name=name, title=title, after=after, questions=questions),
         notebook: _notebook(cells),
         figures: FIGURES.format(title=title),
     }
-    for path, text in (written | tables).items():
+    for path, text in (written | changed).items():
         write_whole(path, text)
-    return [*written, *tables]
+    return [*written, *changed]
 
 
 def _in_contents(text: str, name: str, after: str) -> str:
@@ -142,22 +140,17 @@ def _in_contents(text: str, name: str, after: str) -> str:
     return re.sub(pattern, lambda match: match[0] + entry, text, count=1, flags=re.MULTILINE)
 
 
-def _on_the_way(text: str, name: str, after: str) -> str:
-    """Say that the chapter needs the one before, and let it follow on each route but the timed."""
-    text = re.sub(
-        rf"^{after} = \[.*\]\n",
-        lambda match: f'{match[0]}{name} = ["{after}"]\n',
-        text,
-        count=1,
-        flags=re.MULTILINE,
-    )
-    head, *routes = text.split("[[routes]]")
-    follow = re.compile(rf'"{after}"(?=[,\s\]])')
-    routes = [
-        part if "days = [" in part else follow.sub(f'"{after}", "{name}"', part, count=1)
-        for part in routes
-    ]
-    return "[[routes]]".join([head, *routes])
+def _on_routes(text: str, name: str, after: str) -> str:
+    """Let the chapter follow the other one on each route that has no days."""
+
+    def longer(route: re.Match) -> str:
+        return re.sub(rf"\b{after}\b", f"{after}, {name}", route[0], count=1)
+
+    front = FRONT.match(text)
+    if front is None:
+        return text
+    routes = re.sub(r"^    chapters: \[[^\]]*\]", longer, front[0], flags=re.MULTILINE)
+    return routes + text[front.end() :]
 
 
 def _notebook(cells: list[dict]) -> str:

@@ -16,8 +16,8 @@ from coursekit._base.errors import CourseError
 from coursetools.book import lecture_map
 from coursetools.book.dependencies import named_output, note_input
 from coursetools.book.drawings import ratio_lines
-from coursetools.notebooks.imports import source_folder
-from coursetools.notebooks.run import executed_copy, executed_folder, lecture_notebooks, read_record
+from coursetools.course import Course
+from coursetools.notebooks.run import executed_copy, read_record
 
 BENCHMARKS = Path("results", "benchmarks.json")
 
@@ -43,10 +43,10 @@ class LectureMap(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return the table of a deck, or the count over all decks."""
-        root = Path(self.env.srcdir)
-        note_input(self.env, self.env.docname, lecture_map.table_path(root))
+        course = Course(Path(self.env.srcdir))
+        note_input(self.env, self.env.docname, lecture_map.table_path(course))
         try:
-            rows = lecture_map.read_rows(root)
+            rows = lecture_map.read_rows(course)
         except CourseError as error:
             raise self.error(str(error)) from error
         deck = self.arguments[0] if self.arguments else None
@@ -59,7 +59,7 @@ class LectureMap(SphinxDirective):
             return [count]
         table = _table(
             ["Topic", "Section", "In the code", "Test"],
-            [self._cells(row, source_folder(root)) for row in chosen],
+            [self._cells(row, course.packages) for row in chosen],
             widths=[28, 21, 25, 26],
             kind="lecture-map",
         )
@@ -98,15 +98,15 @@ class NotebookStatus(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return a sentence about the machine and a table with a row a notebook."""
-        root = Path(self.env.srcdir)
-        note_input(self.env, self.env.docname, root / "notebooks" / "*.ipynb")
+        course = Course(Path(self.env.srcdir))
+        note_input(self.env, self.env.docname, course.notebooks / "*.ipynb")
         records = {}
-        for path in lecture_notebooks(root):
+        for path in course.lectures:
             copy = executed_copy(path)
             note_input(self.env, self.env.docname, copy.with_suffix(".json"))
             record = read_record(copy)
             if record is None:
-                raise self.error(f"there is no record of {path.name} in {executed_folder(root)}")
+                raise self.error(f"there is no record of {path.name} in {course.executed}")
             records[path.stem] = record
         packages = list(dict.fromkeys(n for r in records.values() for n in r["versions"]))
         rows = []

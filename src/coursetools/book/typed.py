@@ -18,7 +18,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from coursetools.book.contents import FRONT
 from coursetools.book.lecture_map import find_test
+from coursetools.course import Course
 
 REASONS = ("example", "known")
 SMALL = {"0", "1", "2", "3"}  # so few that a reader counts them
@@ -91,9 +93,11 @@ def blocks(text: str) -> Iterator[Block]:
             lines, marks, start = [], {}, 0
 
 
-def typed_numbers(page: Path, root: Path) -> Iterator[str]:
+def typed_numbers(page: Path, course: Course) -> Iterator[str]:
     """Yield a sentence for each number that nobody vouches for, and each vow that is not needed."""
-    for block in blocks(page.read_text(encoding="utf-8")):
+    text = page.read_text(encoding="utf-8")
+    text = FRONT.sub(lambda front: "\n" * front[0].count("\n"), text)  # lines keep their numbers
+    for block in blocks(text):
         numbers = block.numbers()
         vouched = [one for listed in block.marks.values() for one in listed]
         if missing := [one for one in numbers if one not in vouched]:
@@ -101,14 +105,14 @@ def typed_numbers(page: Path, root: Path) -> Iterator[str]:
         if stale := [one for one in vouched if one not in numbers]:
             yield f"line {block.line} vouches for {', '.join(stale)}, which is not typed there"
         for reason in block.marks:
-            if reason not in REASONS and not find_test(reason, root):
+            if reason not in REASONS and not find_test(reason, course):
                 known = ", ".join(REASONS)
                 yield f"line {block.line} gives {reason!r} as a reason; known: {known}, or a test"
 
 
-def pages(root: Path) -> list[Path]:
+def pages(course: Course) -> list[Path]:
     """Return the pages of the book."""
-    return sorted((Path(root) / "book").glob("*.md"))
+    return sorted((course / "book").glob("*.md"))
 
 
 def _role_or_sign(match: re.Match[str]) -> str:

@@ -11,18 +11,22 @@ from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
+from coursetools.course import Course
 
-Root = Callable[[argparse.Namespace], Path]
+FindCourse = Callable[[argparse.Namespace], Course]
 
 
 def add(
-    commands: Any, adder: Callable[..., Callable[..., Any]], root: Root, kinds: dict[str, Callable]
+    commands: Any,
+    adder: Callable[..., Callable[..., Any]],
+    course: FindCourse,
+    kinds: dict[str, Callable],
 ) -> None:
     """Add the commands; `kinds` are the readers of a `count` and of `seconds`."""
 
     def inside(run: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
         def command(arguments: argparse.Namespace) -> int:
-            arguments.root = root(arguments)
+            arguments.course = course(arguments)
             return run(arguments)
 
         return command
@@ -57,7 +61,6 @@ def add(
 def train(arguments: argparse.Namespace) -> int:
     """Run a training or a sweep; print the metrics and where everything is."""
     from coursekit.training.records import in_short
-    from coursetools.course import relative
     from coursetools.experiments.train import find
     from coursetools.experiments.train import train as run
     from coursetools.notebooks.parameters import parse_settings
@@ -72,7 +75,7 @@ def train(arguments: argparse.Namespace) -> int:
     if arguments.keep:
         raise CourseError("--keep is for the runs of a --sweep; a single training keeps its model")
     trained = run(
-        find(arguments.root, arguments.name),
+        find(arguments.course, arguments.name),
         profile=arguments.profile,
         changes=parse_settings(arguments.changes),
         processes=arguments.processes,
@@ -86,8 +89,8 @@ def train(arguments: argparse.Namespace) -> int:
     width = max(len(name) for name in result["metrics"])
     for name, value in result["metrics"].items():
         print(f"  {name:{width}}  {in_short(value)}")
-    print(f"executed: {relative(trained.executed, arguments.root)}")
-    print(f"result: {relative(trained.file, arguments.root)}")
+    print(f"executed: {arguments.course.relative(trained.executed)}")
+    print(f"result: {arguments.course.relative(trained.file)}")
     return 0
 
 
@@ -100,7 +103,7 @@ def _rehearse(arguments: argparse.Namespace) -> int:
     given = [option for option in others if getattr(arguments, option)]
     if given:
         raise CourseError(f"--rehearse is of one training here and now, without --{given[0]}")
-    training, changes = find(arguments.root, arguments.name), parse_settings(arguments.changes)
+    training, changes = find(arguments.course, arguments.name), parse_settings(arguments.changes)
     values = training.values(arguments.profile or "gpu", changes, None, "--set")
 
     import torch
@@ -118,7 +121,6 @@ def _rehearse(arguments: argparse.Namespace) -> int:
 
 
 def _sweep(arguments: argparse.Namespace) -> int:
-    from coursetools.course import relative
     from coursetools.experiments.results import as_rows
     from coursetools.experiments.sweep import sweep
     from coursetools.experiments.train import find
@@ -126,7 +128,7 @@ def _sweep(arguments: argparse.Namespace) -> int:
     if arguments.changes:
         raise CourseError("--set does not go with --sweep; put the values into its table [fixed]")
     swept = sweep(
-        find(arguments.root, arguments.name),
+        find(arguments.course, arguments.name),
         arguments.sweep,
         profile=arguments.profile,
         processes=arguments.processes,
@@ -140,7 +142,7 @@ def _sweep(arguments: argparse.Namespace) -> int:
     rows = [[run["name"], run["seed"], run["seconds"], run["metrics"]] for run in swept.runs]
     if rows:
         print(as_rows(["run", "seed", "seconds", "metrics"], rows))
-        print(f"result: {relative(swept.file, arguments.root)}")
+        print(f"result: {arguments.course.relative(swept.file)}")
     for run in swept.failed:
         seed = "" if run["seed"] is None else f", seed {run['seed']}"
         print(f"{run['name']}{seed}: {run['error']}")
@@ -159,9 +161,9 @@ def results(arguments: argparse.Namespace) -> int:
     from coursetools.experiments.results import comparison, read, side_by_side, table, thin
 
     if arguments.compare:
-        compared = comparison(arguments.root, *arguments.compare)
+        compared = comparison(arguments.course, *arguments.compare)
         print(json.dumps(compared, indent=1) if arguments.json else side_by_side(compared))
         return 0
-    found = read(arguments.root, arguments.name)
+    found = read(arguments.course, arguments.name)
     print(json.dumps([thin(one) for one in found], indent=1) if arguments.json else table(found))
     return 0

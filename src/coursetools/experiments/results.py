@@ -14,14 +14,14 @@ from typing import Any
 
 from coursekit._base.errors import CourseError
 from coursekit.training.records import in_short, unfinished
-from coursetools.course import write_whole
+from coursetools.course import Course, write_whole
 
 METRICS = 4  # of a run, in the table
 
 
-def read(root: Path, name: str | None = None) -> list[dict[str, Any]]:
+def read(course: Course, name: str | None = None) -> list[dict[str, Any]]:
     """Return all results of the course, or those of one training."""
-    folder = Path(root) / "results"
+    folder = course / "results"
     if name is not None and not (folder / name).is_dir():
         there = ", ".join(sorted(p.name for p in folder.glob("*") if p.is_dir())) or "none"
         raise CourseError(f"there are no results of {name}; there are those of: {there}")
@@ -130,9 +130,9 @@ def as_rows(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     )
 
 
-def named(root: Path, name: str) -> tuple[str, dict[str, Any]]:
+def named(course: Course, name: str) -> tuple[str, dict[str, Any]]:
     """Return the result that is called `translation/cpu`, or stands in the file of that path."""
-    inside = Path(root) / "results" / f"{name.removeprefix('results/').removesuffix('.json')}.json"
+    inside = course / "results" / f"{name.removeprefix('results/').removesuffix('.json')}.json"
     for path in (inside, Path(name)):
         if path.is_file():
             result = _load(path)
@@ -142,9 +142,9 @@ def named(root: Path, name: str) -> tuple[str, dict[str, Any]]:
     raise CourseError(f"there is no result {name}; NAME/PROFILE or the path of a file is expected")
 
 
-def comparison(root: Path, first: str, second: str) -> dict[str, Any]:
+def comparison(course: Course, first: str, second: str) -> dict[str, Any]:
     """Return what differs in how two results were made, and their metrics side by side."""
-    (a_name, a), (b_name, b) = named(root, first), named(root, second)
+    (a_name, a), (b_name, b) = named(course, first), named(course, second)
     how = [
         {**one["settings"], "seed": one["seed"], "seconds": round(one["seconds"])} for one in (a, b)
     ]

@@ -138,7 +138,7 @@ def _place(training: Training, folder: Path, profile: str) -> Path:
     """Return where the result stands; a smoke run shows only that the code runs."""
     if profile == "smoke":
         return folder.with_name(f"{folder.name}.json")
-    return training.root / "results" / training.name / f"{folder.name}.json"
+    return training.course / "results" / training.name / f"{folder.name}.json"
 
 
 def _named(run: Planned) -> dict[str, Any]:

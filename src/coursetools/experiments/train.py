@@ -23,10 +23,10 @@ from typing import Any
 
 from coursekit._base.errors import CourseError
 from coursekit.training.hardware import cores
-from coursetools.course import relative, write_whole
+from coursetools.course import Course, write_whole
 from coursetools.experiments.results import as_text, write_result
 from coursetools.jobs.pool import Pool
-from coursetools.notebooks.imports import cache_key, read_notebook, source_folder
+from coursetools.notebooks.imports import cache_key, read_notebook
 from coursetools.notebooks.parameters import check_names, parameter_cells, parameters, short_hash
 
 WORKER = "coursetools.experiments.worker"
@@ -38,7 +38,7 @@ NEEDED = ("papermill", "ipykernel", "filelock")
 class Training:
     """A training notebook, and what its `parameters` cell says."""
 
-    root: Path
+    course: Course
     name: str
     path: Path
     text: str
@@ -48,7 +48,7 @@ class Training:
     @property
     def folder(self) -> Path:
         """Return where everything that git does not keep belongs."""
-        return self.root / "_build" / "training" / self.name
+        return self.course / "_build" / "training" / self.name
 
     def values(
         self, profile: str | None, changes: Mapping[str, Any], processes: int | None, where: str
@@ -71,7 +71,7 @@ class Training:
             "key": self.key,
             "parameters": dict(values),
             "folder": str(self.path.parent),
-            "source": str(source_folder(self.root)),
+            "source": str(self.course.packages),
             **options,
         }
 
@@ -106,13 +106,12 @@ class Trained:
     executed: Path
 
 
-def find(root: Path, name: str) -> Training:
+def find(course: Course, name: str) -> Training:
     """Return the training of that name; the sentence for one that is not there lists the others."""
-    root = Path(root).resolve()
     for package in NEEDED:
         if find_spec(package) is None:
             raise CourseError(f'trainings need {package}: pip install "coursekit[train]"')
-    folder = root / "notebooks" / "training"
+    folder = course.notebooks / "training"
     known = sorted(path.stem for path in folder.glob("*.ipynb"))
     if name not in known:
         there = ", ".join(known) or "none"
@@ -122,7 +121,7 @@ def find(root: Path, name: str) -> Training:
     if not parameter_cells(notebook):
         raise CourseError(f"notebooks/training/{name}.ipynb has no cell tagged parameters")
     text = path.read_text(encoding="utf-8")
-    return Training(root, name, path, text, parameters(notebook), cache_key(path, root))
+    return Training(course, name, path, text, parameters(notebook), cache_key(path, course))
 
 
 def train(
@@ -165,7 +164,7 @@ def train(
         result = training.result(values, answer)
         file = folder / f"{training.name}.json"
         if not changes and profile != "smoke":
-            file = training.root / "results" / training.name / f"{profile}.json"
+            file = training.course / "results" / training.name / f"{profile}.json"
         write_whole(executed, answer["notebook"])
         write_result(file, result, answer.get("weights"))
         kept.unlink(missing_ok=True)
@@ -174,14 +173,14 @@ def train(
 
 def failure(training: Training, answer: Mapping[str, Any], kept: Path | None) -> str:
     """Return the sentence about a run that failed."""
-    sentence = relative(training.path, training.root)
+    sentence = training.course.relative(training.path)
     if answer.get("cell"):
         sentence += f", cell {answer['cell']}"
     if answer.get("line"):
         sentence += f", {answer['line']}"
     sentence += f": {answer['error']}"
     if kept is not None and answer.get("notebook"):
-        sentence += f" (see {relative(kept, training.root)})"
+        sentence += f" (see {training.course.relative(kept)})"
     return sentence
 
 

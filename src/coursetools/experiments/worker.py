@@ -36,9 +36,10 @@ from papermill.exceptions import PapermillExecutionError
 
 from coursekit._base.errors import CourseError
 from coursekit.training.records import KEEP, RESULT, SETTINGS
+from coursetools.course import Course
 from coursetools.experiments.live import ANSI, Live
 from coursetools.jobs.pool import THREADS
-from coursetools.notebooks.imports import cache_key, source_folder
+from coursetools.notebooks.imports import cache_key
 from coursetools.notebooks.worker import (
     KERNEL_ENVIRONMENT,
     LONGEST_SOCKET_FOLDER,
@@ -102,8 +103,8 @@ class Execution:
         """Return the folder to work in; on another machine it is made, if the package is equal."""
         if self.job.get("folder"):
             return Path(self.job["folder"])
-        course = self.folder / "course"
-        place = course / "notebooks" / "training"
+        course = Course(self.folder / "course")
+        place = course.notebooks / "training"
         place.mkdir(parents=True)
         notebook = place / f"{self.job['name']}.ipynb"
         notebook.write_text(self.job["text"], encoding="utf-8")
@@ -132,7 +133,7 @@ class Execution:
             record_timing=False,
             log=logging.getLogger("papermill"),
         )
-        source = self.job.get("source") or str(source_folder(self.folder))
+        source = self.job.get("source") or str(Course(self.folder).packages)
         path = [source, *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
         environment = {
             **os.environ,

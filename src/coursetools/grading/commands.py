@@ -14,23 +14,24 @@ from typing import Any
 
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress
+from coursetools.course import Course
 
 Command = Callable[[argparse.Namespace], int]
 Adder = Callable[..., Callable[..., Any]]  # (commands, run, name, text) -> add_argument
-Root = Callable[[argparse.Namespace], Path]
+FindCourse = Callable[[argparse.Namespace], Course]
 
 
-def add(commands: Any, adder: Adder, root: Root, count: Callable[[str], int]) -> None:
+def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], int]) -> None:
     """Add the grader's commands to `commands`.
 
-    `adder` adds one with the options that all have; `root` finds the course.
+    `adder` adds one with the options that all have; `course` finds the course.
     """
 
     def inside(module: str, name: str = "run") -> Command:
-        """Return the command of a module; it gets the root of the course as `arguments.root`."""
+        """Return the command of a module; it gets the course as `arguments.course`."""
 
         def run(arguments: argparse.Namespace) -> int:
-            arguments.root = root(arguments)
+            arguments.course = course(arguments)
             return getattr(import_module(f"coursetools.{module}"), name)(arguments)
 
         return run
@@ -152,7 +153,7 @@ def collect(arguments: argparse.Namespace) -> int:
     from coursetools.grading.folders import Folders
     from coursetools.grading.gradebook.database import Database
 
-    folders = Folders(arguments.root, arguments.name)
+    folders = Folders(arguments.course, arguments.name)
     notebooks = folders.notebooks()  # what does not exist is known before anything is written
     source = arguments.folder or arguments.zip or arguments.exchange
     if not (source or arguments.roster or arguments.times):
@@ -228,7 +229,7 @@ def grade(arguments: argparse.Namespace) -> int:
         dry_run=arguments.dry_run,
     )
     summary = grade_class(
-        arguments.root,
+        arguments.course,
         arguments.name,
         options,
         Progress() if arguments.quiet else Notes(),

@@ -20,14 +20,14 @@ from coursekit._base.errors import CourseError
 from coursekit.submission.limits import Limits
 from coursetools.assignments.release import check_beside
 from coursetools.assignments.settings import settings_of
-from coursetools.course import private_folder, source_folder
+from coursetools.course import Course
 
 
 @dataclass(frozen=True)
 class Folders:
-    """The folders of assignment `name` in the course at `root`."""
+    """The folders of assignment `name` in a course."""
 
-    root: Path
+    course: Course
     name: str
 
     def __post_init__(self) -> None:
@@ -37,22 +37,22 @@ class Folders:
     @property
     def class_folder(self) -> Path:
         """The folder of everything that belongs to a class."""
-        return self.root / "autograder"
+        return self.course / "autograder"
 
     @property
     def source(self) -> Path:
         """The instructor's notebooks, with what students get beside them."""
-        return source_folder(self.root, self.name)
+        return self.course.source(self.name)
 
     @property
     def private(self) -> Path:
         """The folder of the hidden cases and of `assignment.toml`."""
-        return private_folder(self.root, self.name)
+        return self.course.private(self.name)
 
     @property
     def release(self) -> Path:
         """The folder that students get."""
-        return self.root / "notebooks" / "assignments" / self.name
+        return self.course.released(self.name)
 
     @property
     def verdicts(self) -> Path:
@@ -108,7 +108,7 @@ class Folders:
         found = sorted(path.stem for path in self.source.glob("*.ipynb"))
         if not found:
             raise CourseError(f"there is no assignment {self.name}: no notebook in {self.source}")
-        check_beside(self.root, self.name)
+        check_beside(self.course, self.name)
         return [self.name] if self.name in found else found
 
     @cached_property

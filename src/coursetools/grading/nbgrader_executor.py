@@ -18,6 +18,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Unicode
 
 from coursetools.assignments.rebuild import rebuild
+from coursetools.course import Course
 from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.autograded import autograded
 from coursetools.grading.running.keys import masters_of
@@ -40,7 +41,7 @@ class _OfCourse(NbGraderPreprocessor):
         """Return the assignment's folders and master."""
         about = resources["nbgrader"]
         root = self.config.get("CourseDirectory", {}).get("root") or "."
-        folders = Folders(Path(root).resolve(), about["assignment"])
+        folders = Folders(Course(Path(root)), about["assignment"])
         return folders, masters_of(folders, self.master)[about["notebook"]]
 
 

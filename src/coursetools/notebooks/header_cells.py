@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from coursekit._base import address
-from coursetools.course import SOURCES, relative
+from coursetools.course import Course, SOURCES
 from coursekit._base.errors import CourseError
 from coursetools.notebooks.data_packages import packages
 
@@ -45,91 +45,68 @@ COLAB_LINK = re.compile(r"https://colab\.research\.google\.com/github/[^\s)>\"']
 COLAB_TEXT = re.compile(rf"(?:\s*·)?\s*\[Open in Colab\]\({COLAB_LINK.pattern}\)")
 
 
-def repository(root: Path) -> tuple[str, str]:
-    """Return `OWNER/REPO` and the branch, from `repository` in `_config.yml`.
-
-    While the course has no address, the first of them is empty.
-    """
-    import yaml
-
-    try:
-        config = yaml.safe_load((Path(root) / "_config.yml").read_text(encoding="utf-8"))
-    except yaml.YAMLError as error:
-        raise CourseError(f"_config.yml is not YAML: {' '.join(str(error).split())}") from error
-    about = (config.get("repository") if isinstance(config, dict) else None) or {}
-    url = str(about.get("url"))
-    try:
-        home = address.parse(url)
-    except CourseError as error:
-        raise CourseError(
-            "_config.yml needs repository: {url: https://github.com/OWNER/REPO}, "
-            f"but its url is {about.get('url')!r}"
-        ) from error
-    return address.repository(home), str(about.get("branch") or "main")
-
-
 def setup_source(
-    root: Path, cells: Iterable[Mapping[str, Any]] = (), folder: Path | None = None
+    course: Course, cells: Iterable[Mapping[str, Any]] = (), folder: Path | None = None
 ) -> str:
     """Return the cell that installs what is missing: the package, and the data that `cells` read.
 
     It stays as it is after a restart, when what it has installed is there. Without an address it
     says what to do. `folder` is that of the notebook.
     """
-    name = repository(root)[0]
+    name = address.repository(course.address)
     text = SETUP.format(repository=name) if name else NO_ADDRESS
-    needed = packages(cells, folder or root / "notebooks", root)
+    needed = packages(cells, folder or course.notebooks, course)
     if needed:
         rows = "\n".join(f'    "{module}": "{wanted}",' for module, wanted in needed.items())
         text += PACKAGES.format(rows=rows)
     return text.rstrip("\n")
 
 
-def colab_link(path: Path, root: Path) -> str:
+def colab_link(path: Path, course: Course) -> str:
     """Return the address at which Colab opens the notebook at `path`; nothing without an address.
 
     The source of an assignment has the link of what students get, which is generated from it.
     """
-    name, branch = repository(root)
+    name, branch = address.repository(course.address), course.branch
     if not name:
         return ""
-    place = relative(path, root)
+    place = course.relative(path)
     if place.startswith(f"{SOURCES}/"):
         place = f"notebooks/assignments/{place.removeprefix(f'{SOURCES}/')}"
     return COLAB.format(repository=name, branch=branch, path=place)
 
 
-def first_cells(notebook: dict, path: Path, root: Path) -> Iterator[tuple[str, str]]:
+def first_cells(notebook: dict, path: Path, course: Course) -> Iterator[tuple[str, str]]:
     """Yield the cell and the sentence of everything that the first two cells lack."""
     cells = notebook["cells"]
     first = cells[0] if cells else {"cell_type": "", "source": ""}
     name = cell_name(first, 0) if cells else ""
     if first["cell_type"] != "markdown" or not first["source"].startswith("# "):
         yield name, "should be Markdown that begins with the title, `# Title`"
-    wanted = colab_link(path, root)
+    wanted = colab_link(path, course)
     if f"[Open in Colab]({wanted})" not in first["source"] and wanted:
         yield name, f"needs the link [Open in Colab]({wanted})"
     for other in COLAB_LINK.findall(first["source"]):
         if other != wanted:
             expected = f"{wanted} is expected" if wanted else "the course has no address yet"
             yield name, f"links to Colab at {other}; {expected}"
-    page = root / "book" / f"{path.stem}.md"
+    page = course.page(path.stem)
     link = f"../book/{page.name}"
-    if path.parent == root / "notebooks" and page.is_file() and f"({link})" not in first["source"]:
+    if path.parent == course.notebooks and page.is_file() and f"({link})" not in first["source"]:
         yield name, f"needs a link to its page of the book, {link}"
     second = cells[1] if len(cells) > 1 else {}
     if second.get("id") != SETUP_ID or second.get("cell_type") != "code":
         yield "", f"needs {SETUP_ID}, the cell that installs the package, as its second cell"
         return
-    if second["source"].rstrip("\n") != setup_source(root, cells, path.parent):
+    if second["source"].rstrip("\n") != setup_source(course, cells, path.parent):
         yield SETUP_ID, "differs from the cell that the course expects; --fix writes it"
     if SETUP_TAG not in second.get("metadata", {}).get("tags", []):
         yield SETUP_ID, f"needs the tag {SETUP_TAG}"
 
 
-def fix_first_cells(cells: list[dict[str, Any]], path: Path, root: Path) -> None:
+def fix_first_cells(cells: list[dict[str, Any]], path: Path, course: Course) -> None:
     """Give the first cell its link to Colab, or take it away, and write the second one."""
-    link = colab_link(path, root)
+    link = colab_link(path, course)
     if cells and cells[0]["cell_type"] == "markdown":
         pattern, new = (COLAB_LINK, link) if link else (COLAB_TEXT, "")
         text = pattern.sub(lambda found: new, cells[0]["source"])
@@ -144,7 +121,7 @@ def fix_first_cells(cells: list[dict[str, Any]], path: Path, root: Path) -> None
     tags = setup.setdefault("metadata", {}).setdefault("tags", [])
     if SETUP_TAG not in tags:
         tags.append(SETUP_TAG)
-    setup["source"] = setup_source(root, cells, path.parent)
+    setup["source"] = setup_source(course, cells, path.parent)
     cells.insert(1, setup)
 
 

@@ -21,35 +21,34 @@ from typing import Any
 
 from coursekit._base.errors import CourseError
 from coursekit.submission.cells import python_of
-from coursetools.course import course_root
+from coursetools.course import Course
 
 KEYED_VERSIONS = ("torch", "numpy", "matplotlib")
 RECORDS = ("coursekit", "training", "records")
 READERS = ("result", "sweep_result", "trained")  # what that module has for notebooks that read
 
 
-def closure(sources: Path | Iterable[Path], root: Path) -> set[Path]:
+def closure(sources: Path | Iterable[Path], course: Course) -> set[Path]:
     """Return every source file that `sources` (modules or notebooks) import, directly or not.
 
-    `root` is the course, whose packages are in `src/`, or the folder of the packages itself.
     Modules among `sources` count themselves; notebooks do not. Importing `a.b.c` counts the
     `__init__.py` of `a` and of `a.b`. Installed packages from elsewhere are not followed.
     """
-    folder = source_folder(root)
+    folder = course.packages
     waiting: list[Path] = []
     found: set[Path] = set()
     for path in [sources] if isinstance(sources, (str, Path)) else sources:
         path = Path(path).resolve()
         if path.suffix == ".ipynb":
-            found |= closure_of_cells(read_notebook(path)["cells"], path.parent, root)
+            found |= closure_of_cells(read_notebook(path)["cells"], path.parent, course)
         else:
             waiting += [path, *_files(_dotted(path, folder), (folder,))]
     return found | _followed(waiting, folder)
 
 
-def closure_of_cells(cells: Iterable[Mapping[str, Any]], place: Path, root: Path) -> set[Path]:
+def closure_of_cells(cells: Iterable[Mapping[str, Any]], place: Path, course: Course) -> set[Path]:
     """Return what the cells of a notebook in the folder `place` import, directly or not."""
-    folder = source_folder(root)
+    folder = course.packages
     names = imports_of_cells(cells)
     return _followed([p for name in names for p in _files(name, (place, folder))], folder)
 
@@ -68,7 +67,7 @@ def _followed(waiting: list[Path], folder: Path) -> set[Path]:
     return found
 
 
-def cache_key(notebook: Path, root: Path | None = None) -> str:
+def cache_key(notebook: Path, course: Course | None = None) -> str:
     """Return a digest of all that decides what `notebook` shows when it is executed.
 
     It covers the cells with their metadata and ids (not their outputs), the metadata of the
@@ -77,28 +76,28 @@ def cache_key(notebook: Path, root: Path | None = None) -> str:
     does not depend on them.
     """
     notebook = Path(notebook).resolve()
-    root = course_root(notebook.parent) if root is None else Path(root).resolve()
-    folder = source_folder(root)
+    course = course or Course.around(notebook.parent)
+    folder = course.packages
     digest = hashlib.sha256()
     for part in (_content(notebook), platform.python_version(), *keyed_versions().items()):
         digest.update(json.dumps(part, sort_keys=True).encode() + b"\n")
-    files = sorted(closure(notebook, root))
+    files = sorted(closure(notebook, course))
     results = sorted(
-        path for end in ("json", "safetensors") for path in root.glob(f"results/*/*.{end}")
+        path for end in ("json", "safetensors") for path in course.root.glob(f"results/*/*.{end}")
     )
-    if results and _reads_results(notebook, files, root):
+    if results and _reads_results(notebook, files, course):
         files += results
     for path in files:
-        base = next(b for b in (folder, notebook.parent, root) if path.is_relative_to(b))
+        base = next(b for b in (folder, notebook.parent, course.root) if path.is_relative_to(b))
         digest.update(f"{path.relative_to(base).as_posix()}\n".encode())
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
 
 
-def _reads_results(notebook: Path, files: Iterable[Path], root: Path) -> bool:
+def _reads_results(notebook: Path, files: Iterable[Path], course: Course) -> bool:
     """Say whether the cells, or one of the `files` that they import, call `result` of `records`."""
-    folder = source_folder(root)
-    training = notebook.is_relative_to(root / "notebooks" / "training")
+    folder = course.packages
+    training = notebook.is_relative_to(course.notebooks / "training")
     if training or folder.joinpath(*RECORDS).with_suffix(".py") not in files:
         return False
     names = imports_of_cells(read_notebook(notebook)["cells"])
@@ -135,15 +134,6 @@ def installed_version(name: str) -> str | None:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
         return None
-
-
-def source_folder(root: Path) -> Path:
-    """Return the folder of the packages of the course at `root`, or that of this very package."""
-    root = Path(root).resolve()
-    for folder in (root / "src", root):
-        if (folder / "coursekit").is_dir():
-            return folder
-    return Path(__file__).resolve().parents[2]
 
 
 def read_notebook(path: Path) -> dict:

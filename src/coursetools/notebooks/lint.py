@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from coursetools.course import SOURCES, course_root, quick_imports, relative, write_whole
+from coursetools.course import Course, SOURCES, quick_imports, write_whole
 from coursekit._base.errors import CourseError
 from coursetools.notebooks.header_cells import SETUP_ID, cell_name, first_cells, fix_first_cells
 from coursekit.submission.cells import parse_cell
@@ -54,17 +54,16 @@ class Problem:
         return f"{where}: {self.sentence}"
 
 
-def all_notebooks(root: Path) -> list[Path]:
+def all_notebooks(course: Course) -> list[Path]:
     """Return every notebook of the course: lectures, trainings, assignments and their sources."""
-    root = Path(root)
-    found = [*(root / "notebooks").rglob("*.ipynb"), *(root / SOURCES).glob("*/*.ipynb")]
+    found = [*course.notebooks.rglob("*.ipynb"), *(course / SOURCES).glob("*/*.ipynb")]
     return sorted(path for path in found if ".ipynb_checkpoints" not in path.parts)
 
 
 def lint(path: Path) -> list[Problem]:
     """Return everything that is wrong with the form of a notebook; none means fit to commit."""
     path = Path(path)
-    root = course_root(path.parent)
+    course = Course.around(path.parent)
     try:
         notebook = read_notebook(path)
     except CourseError as error:
@@ -75,7 +74,7 @@ def lint(path: Path) -> list[Problem]:
     common = (_format, _outputs, _ids, _kernel, _lengths, _paths, first_cells, _code)
     rules = (*common, _assignment, training)
     for rule in rules:
-        found += rule(notebook, path.resolve(), root)
+        found += rule(notebook, path.resolve(), course)
     return [Problem(path, cell, sentence) for cell, sentence in found]
 
 
@@ -89,12 +88,12 @@ def fix(path: Path) -> bool:
     with quick_imports():
         import nbformat
     path = Path(path)
-    root = course_root(path.parent)
+    course = Course.around(path.parent)
     notebook = read_notebook(path)
     for noise in NOTEBOOK_NOISE:
         notebook.setdefault("metadata", {}).pop(noise, None)
     notebook["metadata"]["kernelspec"] = dict(KERNEL)
-    if is_training(path, root):
+    if is_training(path, course):
         notebook["metadata"]["accelerator"] = GPU
     notebook["nbformat_minor"] = 5
     for cell in notebook["cells"]:
@@ -107,7 +106,7 @@ def fix(path: Path) -> bool:
         else:
             cell.pop("outputs", None)
             cell.pop("execution_count", None)
-    fix_first_cells(notebook["cells"], path, root)
+    fix_first_cells(notebook["cells"], path, course)
     _fix_ids(notebook["cells"])
     try:
         nbformat.validate(notebook)
@@ -123,7 +122,7 @@ def fix(path: Path) -> bool:
 Found = Iterator[tuple[str, str]]
 
 
-def _format(notebook: dict, path: Path, root: Path) -> Found:
+def _format(notebook: dict, path: Path, course: Course) -> Found:
     with quick_imports():
         import nbformat
     minor = notebook.get("nbformat_minor")
@@ -141,7 +140,7 @@ def _format(notebook: dict, path: Path, root: Path) -> Found:
         yield cell, f"is not valid in nbformat 4.5: {_one_line(error.message)}"
 
 
-def _outputs(notebook: dict, path: Path, root: Path) -> Found:
+def _outputs(notebook: dict, path: Path, course: Course) -> Found:
     if "widgets" in notebook.get("metadata", {}):
         yield "", "holds the state of widgets, which is an output"
     for cell, name in _named(notebook, "code"):
@@ -153,7 +152,7 @@ def _outputs(notebook: dict, path: Path, root: Path) -> Found:
             yield name, "has the times of an execution in its metadata"
 
 
-def _ids(notebook: dict, path: Path, root: Path) -> Found:
+def _ids(notebook: dict, path: Path, course: Course) -> Found:
     seen = set()
     for number, cell in enumerate(notebook["cells"]):
         name = cell.get("id")
@@ -168,7 +167,7 @@ def _ids(notebook: dict, path: Path, root: Path) -> Found:
         seen.add(str(name))
 
 
-def _kernel(notebook: dict, path: Path, root: Path) -> Found:
+def _kernel(notebook: dict, path: Path, course: Course) -> Found:
     spec = notebook.get("metadata", {}).get("kernelspec") or {}
     if spec.get("name") != KERNEL["name"]:
         yield "", f"has the kernel {spec.get('name')!r}; 'python3' is expected"
@@ -176,12 +175,12 @@ def _kernel(notebook: dict, path: Path, root: Path) -> Found:
         yield "", f"has a kernel for {spec.get('language')!r}; 'python' is expected"
 
 
-def _lengths(notebook: dict, path: Path, root: Path) -> Found:
+def _lengths(notebook: dict, path: Path, course: Course) -> Found:
     for cell, name in _named(notebook):
         lines = len(cell["source"].rstrip("\n").split("\n"))
         if lines > LONGEST_CELL:
             yield name, f"has {lines} lines; at most {LONGEST_CELL} are read in one go"
-    if path.parent != root / "notebooks":
+    if path.parent != course.notebooks:
         return  # no page of the book
     for cell, name in _named(notebook, "code"):
         longest = max(map(len, cell["source"].split("\n")))
@@ -189,7 +188,7 @@ def _lengths(notebook: dict, path: Path, root: Path) -> Found:
             yield name, f"has a line of {longest} characters; {LONGEST_LINE} fit on a page"
 
 
-def _paths(notebook: dict, path: Path, root: Path) -> Found:
+def _paths(notebook: dict, path: Path, course: Course) -> Found:
     for cell, name in _named(notebook):
         markdown = cell["cell_type"] == "markdown"
         text = MATHS.sub("", cell["source"]) if markdown else cell["source"]
@@ -201,7 +200,7 @@ def _paths(notebook: dict, path: Path, root: Path) -> Found:
                 break
 
 
-def _code(notebook: dict, path: Path, root: Path) -> Found:
+def _code(notebook: dict, path: Path, course: Course) -> Found:
     trees: list[tuple[str, ast.Module]] = []
     for cell, name in _named(notebook, "code"):
         if re.search(r"^\s*%matplotlib\b", cell["source"], re.MULTILINE):
@@ -215,9 +214,9 @@ def _code(notebook: dict, path: Path, root: Path) -> Found:
     yield from _Figures(trees).problems()
 
 
-def _assignment(notebook: dict, path: Path, root: Path) -> Found:
+def _assignment(notebook: dict, path: Path, course: Course) -> Found:
     """What only an assignment has: cells that nbgrader knows, and a last look before the upload."""
-    place = relative(path, root)
+    place = course.relative(path)
     released = place.startswith("notebooks/assignments/")
     if not released and not place.startswith(f"{SOURCES}/"):
         return

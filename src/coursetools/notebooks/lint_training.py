@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from coursetools.course import relative
+from coursetools.course import Course
 from coursekit.submission.cells import parse_cell
 from coursetools.notebooks.parameters import parameter_cells, parameters
 
@@ -16,14 +16,14 @@ NEEDED = ("profile", "seed", "checkpoints")
 RECORDS = "coursekit.training.records"
 
 
-def is_training(path: Path, root: Path) -> bool:
+def is_training(path: Path, course: Course) -> bool:
     """Say whether the notebook at `path` is one for `coursekit train`."""
-    return relative(path, root).startswith("notebooks/training/")
+    return course.relative(path).startswith("notebooks/training/")
 
 
-def training(notebook: dict, path: Path, root: Path) -> Iterator[tuple[str, str]]:
+def training(notebook: dict, path: Path, course: Course) -> Iterator[tuple[str, str]]:
     """Yield the cell and the sentence of everything that a training lacks."""
-    if not is_training(path, root):
+    if not is_training(path, course):
         return
     if notebook.get("metadata", {}).get("accelerator") != GPU:
         yield "", "needs the metadata accelerator GPU, so that Colab gives it one; --fix writes it"

@@ -10,8 +10,7 @@ import re
 from pathlib import Path
 
 from coursekit._base import address
-from coursetools.course import relative, write_whole
-from coursetools.notebooks.header_cells import repository
+from coursetools.course import Course, write_whole
 from coursetools.notebooks.lint import all_notebooks, fix
 
 TEXTS = ("*.md", "*.cff", "*.toml", "*.yml", "book/*.md", "solutions/*.md", "autograder/*.md")
@@ -19,29 +18,23 @@ PACKAGE = "src/coursekit/_base/address.py"
 CONFIG = "_config.yml"
 
 
-def home(root: Path) -> str:
-    """Return the address that `_config.yml` has."""
-    name = repository(root)[0]
-    return f"https://github.com/{name}" if name else address.UNSET
-
-
-def move(root: Path, url: str) -> list[str]:
-    """Make `url` the home of the course at `root`; return the files that have changed."""
-    old, new = home(root), address.parse(url)
-    texts = [path for pattern in TEXTS for path in sorted(root.glob(pattern))]
+def move(course: Course, url: str) -> list[str]:
+    """Make `url` the home of a course; return the files that have changed."""
+    old, new = course.address, address.parse(url)
+    texts = [path for pattern in TEXTS for path in sorted(course.root.glob(pattern))]
     changed = [path for path in texts if path.name != CONFIG and _replace(path, old, new)]
-    if _replace(root / PACKAGE, f'HOME = "{old}"', f'HOME = "{new}"'):
-        changed.append(root / PACKAGE)
-    before = {path: path.read_bytes() for path in all_notebooks(root)}
+    if _replace(course / PACKAGE, f'HOME = "{old}"', f'HOME = "{new}"'):
+        changed.append(course / PACKAGE)
+    before = {path: path.read_bytes() for path in all_notebooks(course)}
     for path in before:
         _replace(path, old, new)
-    if _replace(root / CONFIG, old, new):
-        changed.append(root / CONFIG)
+    if _replace(course / CONFIG, old, new):
+        changed.append(course / CONFIG)
     for path, content in before.items():
         fix(path)
         if path.read_bytes() != content:
             changed.append(path)
-    return [relative(path, root) for path in changed]
+    return [course.relative(path) for path in changed]
 
 
 def _replace(path: Path, old: str, new: str) -> bool:

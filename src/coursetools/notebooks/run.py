@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
-from coursetools.course import course_root, relative
+from coursetools.course import Course
 from coursetools.jobs.pool import Pool
 from coursetools.notebooks.imports import cache_key
 from coursekit._base.progress import Progress
@@ -47,25 +47,15 @@ class Run:
     ran: bool
 
 
-def lecture_notebooks(root: Path) -> list[Path]:
-    """Return the notebooks of the lecture, by name; assignments and trainings are not among them"""
-    return sorted((Path(root) / "notebooks").glob("*.ipynb"))
-
-
-def executed_folder(root: Path) -> Path:
-    """Return the folder of the executed copies of the course at `root`."""
-    return Path(root) / "_build" / "executed"
-
-
 def executed_copy(notebook: Path, out_dir: Path | None = None) -> Path:
     """Return where the executed copy of `notebook` belongs, whether or not it is there.
 
     Below `notebooks/` a subfolder is kept: `training/bert.ipynb` is not the page `bert.ipynb`.
     """
     notebook = Path(notebook).resolve()
-    root = course_root(notebook.parent)
-    folder = executed_folder(root) if out_dir is None else Path(out_dir).resolve()
-    inside = root / "notebooks"
+    course = Course.around(notebook.parent)
+    folder = course.executed if out_dir is None else Path(out_dir).resolve()
+    inside = course.notebooks
     return folder / (
         notebook.relative_to(inside) if notebook.is_relative_to(inside) else notebook.name
     )
@@ -86,9 +76,9 @@ def is_stale(notebook: Path, out_dir: Path | None = None) -> bool:
     return record is None or record.get("key") != cache_key(notebook)
 
 
-def stale(root: Path, out_dir: Path | None = None) -> list[Path]:
+def stale(course: Course, out_dir: Path | None = None) -> list[Path]:
     """Return the lecture notebooks whose executed copy is missing or no longer right."""
-    return [path for path in lecture_notebooks(root) if is_stale(path, out_dir)]
+    return [path for path in course.lectures if is_stale(path, out_dir)]
 
 
 def run_notebooks(
@@ -125,8 +115,8 @@ def run_notebooks(
             if not force and not is_stale(path, out_dir):
                 progress.advance(f"{path.stem} is unchanged")
                 continue
-            root = course_root(path.parent)
-            jobs.append({"notebook": path, "copy": copy, "root": root, "timeout": timeout})
+            course = Course.around(path.parent)
+            jobs.append({"notebook": path, "copy": copy, "course": course, "timeout": timeout})
         count = min(len(jobs), workers or min(2, os.cpu_count() or 1))
         with Pool(WORKER, count) as pool:  # its processes end before the lock is let go
             for job, answer in pool.run(jobs):
@@ -145,13 +135,13 @@ def run_notebooks(
 def _sentence(failures: list[dict[str, Any]]) -> str:
     parts = []
     for failure in sorted(failures, key=lambda failure: str(failure["notebook"])):
-        root = course_root(failure["notebook"].parent)
-        part = relative(failure["notebook"], root)
+        course = Course.around(failure["notebook"].parent)
+        part = course.relative(failure["notebook"])
         if failure.get("cell"):
             part += f", cell {failure['cell']}"
         part += f": {failure['error']}"
         if failure.get("kept"):
-            part += f" (see {relative(Path(failure['kept']), root)})"
+            part += f" (see {course.relative(Path(failure['kept']))})"
         parts.append(part)
     count = "a notebook failed" if len(parts) == 1 else f"{len(parts)} notebooks failed"
     return f"{count}: " + "; ".join(parts)

@@ -35,7 +35,6 @@ from coursetools.notebooks.imports import (
     installed_version,
     keyed_versions,
     read_notebook,
-    source_folder,
 )
 
 # One thread a kernel: the same sums on every machine, and several kernels do not fight for cores.
@@ -67,7 +66,7 @@ class Execution:
 
     def __init__(self, job: dict[str, Any]) -> None:
         self.notebook, self.copy = job["notebook"], job["copy"]
-        self.root, self.timeout = job["root"], job["timeout"]
+        self.course, self.timeout = job["course"], job["timeout"]
         self.content: nbformat.NotebookNode | None = None
         self.cell = ""
 
@@ -76,7 +75,7 @@ class Execution:
         start = time.perf_counter()
         try:
             # The key comes before the cells run: what is edited meanwhile leaves the copy stale.
-            key = cache_key(self.notebook, self.root)
+            key = cache_key(self.notebook, self.course)
             self.content = self._read()
             with tempfile.TemporaryDirectory(prefix="coursekit-") as folder:
                 try:
@@ -139,7 +138,7 @@ class Execution:
             resources={"metadata": {"path": str(self.notebook.parent)}},
             on_cell_execute=lambda cell, cell_index: self._remember_cell(cell, cell_index),
         )
-        path = [str(source_folder(self.root)), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+        path = [str(self.course.packages), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
         environment = {
             **os.environ,
             **KERNEL_ENVIRONMENT,

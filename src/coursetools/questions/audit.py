@@ -13,7 +13,6 @@ import argparse
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,7 +23,7 @@ from coursekit.check.determinism import usual_numbers
 from coursekit.check.outcome import Outcome, differ, observe
 from coursekit.submission.forbidden import spelled, used
 from coursetools.assignments.release import read, release, release_text, released, source, sources
-from coursetools.course import SOURCES, course_root
+from coursetools.course import SOURCES, Course
 from coursetools.questions import catalogue, compiling, parts
 from coursetools.questions.by_heart import by_heart
 from coursetools.questions.known import Known
@@ -58,15 +57,15 @@ class Audited:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command `audit`: print a table, then every problem; 1 if there is one."""
-    root = course_root(arguments.root or Path.cwd())
-    names = [arguments.name] if arguments.name else sources(root)
+    course = arguments.course
+    names = [arguments.name] if arguments.name else sources(course)
     if not names:
         raise CourseError(f"there is no assignment in {SOURCES}/ to audit")
     problems, rows = [], []
     for name in names:
-        audited, general = audit(root, name)
+        audited, general = audit(course, name)
         rows += audited
-        problems += [f"{name}: {problem}" for problem in [*general, *_parts(root, name)]]
+        problems += [f"{name}: {problem}" for problem in [*general, *_parts(course, name)]]
     problems += [
         f"{row.assignment}, {row.question}: {said}" for row in rows for said in row.problems
     ]
@@ -80,18 +79,18 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def audit(root: Path, name: str) -> tuple[list[Audited], list[str]]:
+def audit(course: Course, name: str) -> tuple[list[Audited], list[str]]:
     """Return what was found for each question, and what is wrong with the assignment as a whole."""
-    assignment = catalogue.load(root, name)
-    notebook = read(source(root, name))
-    place = compiling.place(root, name)
+    assignment = catalogue.load(course, name)
+    notebook = read(source(course, name))
+    place = compiling.place(course, name)
     content = place.read_bytes() if place.is_file() else b""
     in_step = compiling.in_step(content, assignment)
     file = compiled.read(content if in_step else compiling.compile_(assignment))
     general = [
-        *_form(root, assignment, notebook),
-        *_release(root, assignment, in_step),
-        *_pages(root, assignment),
+        *_form(course, assignment, notebook),
+        *_release(course, assignment, in_step),
+        *_pages(course, assignment),
     ]
     solved, blank = _namespace(notebook), _namespace(release(notebook))
     rows = []
@@ -295,7 +294,7 @@ def _namespace(notebook: dict[str, Any]) -> SimpleNamespace:
     return SimpleNamespace(**names)
 
 
-def _form(root: Path, assignment: Assignment, notebook: dict[str, Any]) -> list[str]:
+def _form(course: Course, assignment: Assignment, notebook: dict[str, Any]) -> list[str]:
     """Say where notebook and questions do not fit together."""
     from coursekit.submission import regions
 
@@ -328,18 +327,18 @@ def _form(root: Path, assignment: Assignment, notebook: dict[str, Any]) -> list[
     asked = [question.name for question in assignment.questions]
     known = {*asked, *(f"test_{name}" for name in asked), *(w.name for w in assignment.written)}
     found += [f"the cell {name!r} belongs to no question" for name in cells.keys() - known]
-    for name in catalogue.names(root):
+    for name in catalogue.names(course):
         if name != assignment.name:
-            others = {question.name for question in catalogue.load(root, name).questions}
+            others = {question.name for question in catalogue.load(course, name).questions}
             found += [f"{name} asks for {one!r} too" for one in sorted(others & {*asked})]
     return found
 
 
-def _parts(root: Path, name: str) -> list[str]:
+def _parts(course: Course, name: str) -> list[str]:
     """Say where the text of a question does not name the parts of the library that answer it."""
     found = []
-    for question in catalogue.load(root, name).questions:
-        seen = parts.passing(catalogue.load(root, name), question)
+    for question in catalogue.load(course, name).questions:
+        seen = parts.passing(catalogue.load(course, name), question)
         if {*seen} != {*question.parts}:
             said = ", ".join(f"{part} ({share:.0%})" for part, share in seen.items()) or "none"
             found.append(
@@ -362,31 +361,31 @@ def _text_before(notebook: dict[str, Any], grade_id: str) -> str:
     return " ".join(words)
 
 
-def _release(root: Path, assignment: Assignment, in_step: bool) -> list[str]:
+def _release(course: Course, assignment: Assignment, in_step: bool) -> list[str]:
     """Say whether what students get is in step and free of what is private."""
     name = assignment.name
-    path = released(root, name)
+    path = released(course, name)
     if not path.is_file():
         return [f"is not released; run coursekit assignment release {name}"]
-    found = leaks(root, path.parent)
+    found = leaks(course, path.parent)
     if not in_step:
         found.append(
             "what check knows is not in step with its questions; run "
             f"coursekit assignment release {name}"
         )
-    if path.read_text(encoding="utf-8") != release_text(root, name):
+    if path.read_text(encoding="utf-8") != release_text(course, name):
         found.append(
             f"the release is not in step with its source; run coursekit assignment release {name}"
         )
     return found
 
 
-def _pages(root: Path, assignment: Assignment) -> list[str]:
+def _pages(course: Course, assignment: Assignment) -> list[str]:
     """Say which pages of the book, or anchors on them, are not there."""
     found = []
     for question in (*assignment.questions, *assignment.written):
         name, _, anchor = question.page.partition("#")
-        page = Path(root) / "book" / f"{name.removesuffix('.html')}.md"
+        page = course.page(name.removesuffix(".html"))
         text = page.read_text(encoding="utf-8") if page.is_file() else ""
         if not text or (anchor and f"({anchor})=" not in text):
             found.append(f"{question.name} points to {question.page}, which the book has not")

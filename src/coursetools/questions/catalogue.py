@@ -13,14 +13,13 @@ import re
 import sys
 from collections.abc import Mapping
 from functools import lru_cache
-from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from coursekit._base.errors import CourseError
 from coursekit.submission import parsing, regions
 from coursetools.assignments.release import source, sources
-from coursetools.course import private_folder
+from coursetools.course import Course
 from coursetools.questions import mistakes
 from coursetools.questions.question import Assignment, Case, Question, Written
 from coursetools.questions.shared import refuse_shared
@@ -31,34 +30,34 @@ HEADING = re.compile(r"## (?:\d+\. )?(.+)\n+\*([\d.]+) points? · ([\w ]+) · (\
 Texts = tuple[tuple[str, str], ...]  # names of files and what stands in them
 
 
-def names(root: Path) -> list[str]:
+def names(course: Course) -> list[str]:
     """Return the names of the assignments whose questions are ours, in the order of the course."""
-    return [name for name in sources(root) if any(private_folder(root, name).glob("*.py"))]
+    return [name for name in sources(course) if any(course.private(name).glob("*.py"))]
 
 
-def load(root: Path, name: str) -> Assignment:
-    """Return the assignment called `name` of the course at `root`."""
-    notebook = source(root, name).read_text(encoding="utf-8")
-    found = of(name, notebook, texts(root, name))
+def load(course: Course, name: str) -> Assignment:
+    """Return the assignment called `name` of a course."""
+    notebook = source(course, name).read_text(encoding="utf-8")
+    found = of(name, notebook, texts(course, name))
     if found is None:
         raise CourseError(
-            f"solutions/{name}/ has no questions; those with some are {', '.join(names(root))}"
+            f"solutions/{name}/ has no questions; those with some are {', '.join(names(course))}"
         )
     return found
 
 
-def find(root: Path, question: str) -> tuple[Assignment, Question]:
+def find(course: Course, question: str) -> tuple[Assignment, Question]:
     """Return the question called `question`, and its assignment; no two have the same name."""
-    for assignment in (load(root, name) for name in names(root)):
+    for assignment in (load(course, name) for name in names(course)):
         for one in assignment.questions:
             if one.name == question:
                 return assignment, one
     raise CourseError(f"no assignment asks for {question!r}")
 
 
-def texts(root: Path, name: str) -> Texts:
+def texts(course: Course, name: str) -> Texts:
     """Return the files of an assignment's questions."""
-    folder = private_folder(root, name)
+    folder = course.private(name)
     found = sorted(path for path in folder.glob("*") if path.suffix in (".py", ".md"))
     return tuple((path.name, path.read_text(encoding="utf-8")) for path in found)
 

@@ -22,7 +22,7 @@ from coursekit._base.errors import CourseError
 from coursekit.check import compiled
 from coursekit.check.compiled import Numbers, packed, unpacked
 from coursekit.check.outcome import Outcome
-from coursetools.course import write_whole
+from coursetools.course import Course, write_whole
 from coursetools.questions.catalogue import load
 from coursetools.questions.known import Known
 from coursetools.questions.question import Assignment, Misconception, Question
@@ -31,14 +31,14 @@ PLACE = "src/coursekit/check/compiled"
 LARGEST = 80_000  # bytes of a file, with pairs of mistakes; twenty are 1.6 MB
 
 
-def place(root: Path, name: str) -> Path:
+def place(course: Course, name: str) -> Path:
     """Return where the file of an assignment belongs."""
-    return Path(root) / PLACE / f"{name}.zip"
+    return course / PLACE / f"{name}.zip"
 
 
-def write(root: Path, name: str) -> bool:
+def write(course: Course, name: str) -> bool:
     """Write the file of an assignment where it is not in step; return whether it was not."""
-    path, assignment = place(root, name), load(root, name)
+    path, assignment = place(course, name), load(course, name)
     if path.is_file() and in_step(path.read_bytes(), assignment):
         return False
     write_whole(path, compile_(assignment))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from coursetools.assignments.release import read, release, source, sources
-from coursetools.course import relative
+from coursetools.course import Course
 from coursetools.questions.catalogue import load, names
 from coursetools.questions.wrong import source_of
 
@@ -19,20 +19,20 @@ SOLVED = "notebooks/solutions"  # what is published after the deadline
 MARKERS = ("BEGIN SOLUTION", "BEGIN HIDDEN TESTS", "BEGIN MARK SCHEME")
 
 
-def leaks(root: Path, folder: Path) -> list[str]:
-    """Return where in `folder` there is text from the private half of the course at `root`.
+def leaks(course: Course, folder: Path) -> list[str]:
+    """Return where in `folder` there is text from the private half of a course.
 
     A line of an answer counts in assignments only: lectures and the library are public, and an
     answer may be like them. A line of a hidden case counts everywhere; two short ones are as
     bad as a long one.
     """
-    solutions, words, cases = private_lines(root)
+    solutions, words, cases = private_lines(course)
     found = []
     for path in sorted(Path(folder).rglob("*")):
         if not path.is_file() or path.suffix not in READ:
             continue
         text = _plain(path)
-        name = relative(path, folder)
+        name = path.relative_to(folder).as_posix()
         if path.relative_to(folder).parts[0] == "solutions":
             found.append(f"{name} is private")
         if path.suffix == ".ipynb" and (marker := next((m for m in MARKERS if m in text), "")):
@@ -49,11 +49,11 @@ def leaks(root: Path, folder: Path) -> list[str]:
     return found
 
 
-def private_lines(root: Path) -> tuple[set[str], set[str], set[str]]:
+def private_lines(course: Course) -> tuple[set[str], set[str], set[str]]:
     """Return the telling lines of all answers, of those in words, and of all hidden cases."""
     answers, words, hidden, given = set(), set(), set(), ""
-    for name in sources(root):
-        notebook = read(source(root, name))
+    for name in sources(course):
+        notebook = read(source(course, name))
         for before, behind in zip(notebook["cells"], release(notebook)["cells"]):
             shown = set(_telling(behind["source"]))
             given += behind["source"] + "\n"
@@ -63,8 +63,8 @@ def private_lines(root: Path) -> tuple[set[str], set[str], set[str]]:
                 words if not code else answers if "BEGIN SOLUTION" in before["source"] else hidden
             )
             kind.update(gone)
-        if name in names(root):
-            for question in load(root, name).questions:
+        if name in names(course):
+            for question in load(course, name).questions:
                 answers.update(_telling(source_of(question.reference)))
                 seen = set(_telling("\n".join(source_of(case.run) for case in question.cases)))
                 for case in question.hidden:

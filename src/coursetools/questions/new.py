@@ -13,7 +13,12 @@ from typing import Any
 
 from coursekit._base.errors import CourseError
 from coursetools.assignments.release import read, released, source, sources
-from coursetools.course import SOURCES, private_folder, quick_imports, source_folder, write_whole
+from coursetools.course import (
+    SOURCES,
+    Course,
+    quick_imports,
+    write_whole,
+)
 from coursetools.notebooks.header_cells import COLAB_TEXT
 from coursetools.questions.catalogue import file_of
 
@@ -76,14 +81,14 @@ ANSWER = '''def {question}(x):
     ### END SOLUTION'''
 
 
-def new(root: Path, name: str, questions: list[str]) -> list[Path]:
+def new(course: Course, name: str, questions: list[str]) -> list[Path]:
     """Write the files of the assignment `name` with these questions; return which."""
-    private, notebooks = private_folder(root, name), source_folder(root, name)
+    private, notebooks = course.private(name), course.source(name)
     _refuse(name, questions, (private, notebooks))
-    pattern = next(iter(sources(root)), None)
+    pattern = next(iter(sources(course)), None)
     if pattern is None:
         raise CourseError(f"{SOURCES}/ has no assignment whose first cell a new one could take")
-    page = next(path.stem for path in sorted((root / "book").glob("*.md")))
+    page = next(path.stem for path in sorted((course / "book").glob("*.md")))
     facts = {
         "name": name,
         "number": int(name[1:3]),
@@ -96,11 +101,11 @@ def new(root: Path, name: str, questions: list[str]) -> list[Path]:
         texts[private / f"{file_of(one)}.py"] = QUESTION.format(**asked)
         texts[private / f"{file_of(one)}.md"] = ABOUT.format(**asked)
     texts[notebooks / f"{name}.ipynb"] = _notebook(
-        read(source(root, pattern)), pattern, facts, questions
+        read(source(course, pattern)), pattern, facts, questions
     )
     for path, text in texts.items():
         write_whole(path, text)
-    return [*texts, released(root, name)]
+    return [*texts, released(course, name)]
 
 
 def _refuse(name: str, questions: list[str], folders: tuple[Path, ...]) -> None:

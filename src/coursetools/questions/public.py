@@ -20,7 +20,11 @@ from coursetools.assignments.release import (
     write_release,
 )
 from coursetools.assignments.settings import due_of
-from coursetools.course import course_root, private_folder, quick_imports, relative, write_whole
+from coursetools.course import (
+    Course,
+    quick_imports,
+    write_whole,
+)
 from coursetools.questions import catalogue, compiling
 from coursetools.questions.leaks import SOLVED, leaks
 from coursetools.questions.new import new
@@ -36,39 +40,43 @@ PLACES = (released, compiling.place)  # of what a release writes
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command `assignment`."""
-    root = course_root(arguments.root or Path.cwd())
+    course = arguments.course
     if arguments.action == "public":
-        count, done = publish(root, arguments.folder)
+        count, done = publish(course, arguments.folder)
         if not arguments.quiet:
             print(f"{count} files in {arguments.folder}, none of them private; {done}")
         return 0
     if arguments.action == "solutions":
         for name in arguments.names:
-            path = write_solution(root, name, early=arguments.early)
+            path = write_solution(course, name, early=arguments.early)
             if not arguments.quiet:
-                print(f"{relative(path, root)}  commit it; the next assignment public publishes it")
+                print(
+                    f"{course.relative(path)}  commit it; the next assignment public publishes it"
+                )
         return 0
     if arguments.action == "new":
-        written = new(root, arguments.name, arguments.questions or ["first"])
-        write_release(root, arguments.name)
-        compiling.write(root, arguments.name)
+        written = new(course, arguments.name, arguments.questions or ["first"])
+        write_release(course, arguments.name)
+        compiling.write(course, arguments.name)
         if not arguments.quiet:
-            print("\n".join(relative(path, root) for path in written))
+            print("\n".join(course.relative(path) for path in written))
             print(f"Fill them in; coursekit audit {arguments.name} says what is missing.")
         return 0
-    names = sources(root) if arguments.all else list(arguments.names)
+    names = sources(course) if arguments.all else list(arguments.names)
     if not names:
         raise CourseError("name an assignment, or give --all")
     for name in names:
-        changed = write_release(root, name)
-        if name in catalogue.names(root):
-            changed |= compiling.write(root, name)
+        changed = write_release(course, name)
+        if name in catalogue.names(course):
+            changed |= compiling.write(course, name)
         if not arguments.quiet:
-            print(f"{relative(released(root, name), root)}  {'written' if changed else 'in step'}")
+            print(
+                f"{course.relative(released(course, name))}  {'written' if changed else 'in step'}"
+            )
     return 0
 
 
-def publish(root: Path, folder: Path) -> tuple[int, str]:
+def publish(course: Course, folder: Path) -> tuple[int, str]:
     """Bring the course that students may see up to date in `folder`.
 
     Return how many files it has, and what was done about its history.
@@ -76,7 +84,7 @@ def publish(root: Path, folder: Path) -> tuple[int, str]:
     folder = Path(folder).resolve()
     earlier = (folder / ".git").is_dir() and (folder / "_config.yml").is_file()
     if not earlier:
-        count = public(root, folder)
+        count = public(course, folder)
         _git(folder, "init", "--quiet", "--initial-branch=main")
     else:
         if _git(folder, "status", "--porcelain"):
@@ -84,7 +92,7 @@ def publish(root: Path, folder: Path) -> tuple[int, str]:
                 f"{folder} has changes that are in no commit; commit them or take them back first"
             )
         with tempfile.TemporaryDirectory(dir=folder.parent) as new:
-            count = public(root, Path(new) / "course")
+            count = public(course, Path(new) / "course")
             for path in _git(folder, "ls-files", "-z").split("\0"):
                 if path:
                     (folder / path).unlink(missing_ok=True)
@@ -115,51 +123,51 @@ def _git(folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def public(root: Path, folder: Path) -> int:
+def public(course: Course, folder: Path) -> int:
     """Write the tree that students may see into an empty `folder`; return how many files it has.
 
     That is what git knows, less `solutions/` and what else is private, and what releases write,
     which must be in step. Refuses a folder that holds anything.
     """
-    root, folder = Path(root).resolve(), Path(folder).resolve()
+    folder = Path(folder).resolve()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise CourseError(
             f"{folder} is not empty, and no course that this command has written; "
             "name a folder that is not there yet"
         )
-    if folder.is_relative_to(root) and not folder.is_relative_to(root / "_build"):
+    if folder.is_relative_to(course.root) and not folder.is_relative_to(course / "_build"):
         raise CourseError(f"{folder} is inside the course; name a folder outside, or in _build")
-    for name in sources(root):
-        path, known = released(root, name), compiling.place(root, name)
-        if not path.is_file() or path.read_text(encoding="utf-8") != release_text(root, name):
-            raise CourseError(f"{relative(path, root)} {STALE} {name} first")
-        if name in catalogue.names(root) and not (
+    for name in sources(course):
+        path, known = released(course, name), compiling.place(course, name)
+        if not path.is_file() or path.read_text(encoding="utf-8") != release_text(course, name):
+            raise CourseError(f"{course.relative(path)} {STALE} {name} first")
+        if name in catalogue.names(course) and not (
             known.is_file()
-            and compiling.in_step(known.read_bytes(), catalogue.load(root, name), values=False)
+            and compiling.in_step(known.read_bytes(), catalogue.load(course, name), values=False)
         ):
-            raise CourseError(f"{relative(known, root)} {STALE} {name} first")
-    chosen = [path for path in _files(root) if not _private(path)]
+            raise CourseError(f"{course.relative(known)} {STALE} {name} first")
+    chosen = [path for path in _files(course) if not _private(path)]
     folder.mkdir(parents=True, exist_ok=True)
     for path in chosen:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(root / path, folder / path)
-    found = leaks(root, folder)
+        shutil.copyfile(course / path, folder / path)
+    found = leaks(course, folder)
     if found:
         shutil.rmtree(folder)
         raise CourseError(f"nothing was written, for private text would be in it: {found[0]}")
     return len(chosen)
 
 
-def write_solution(root: Path, name: str, *, early: bool = False) -> Path:
+def write_solution(course: Course, name: str, *, early: bool = False) -> Path:
     """Write the notebook with its solutions to where students find it; return where that is."""
     from coursekit.submission import regions
 
-    due = due_of(private_folder(root, name))
+    due = due_of(course.private(name))
     if due is not None and datetime.now(UTC).replace(tzinfo=None) < due and not early:
         raise CourseError(
             f"{name} is due on {due:%Y-%m-%d at %H:%M} UTC; say --early to write it now"
         )
-    notebook = read(source(root, name))
+    notebook = read(source(course, name))
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
             cell["outputs"], cell["execution_count"] = [], None
@@ -167,30 +175,32 @@ def write_solution(root: Path, name: str, *, early: bool = False) -> Path:
         lines = (line for line in text.split("\n") if not MARKER.match(line))
         cell["source"] = "\n".join(lines)
         cell["metadata"].pop("nbgrader", None)
-    path = root / SOLVED / name / f"{name}.ipynb"
+    path = course / SOLVED / name / f"{name}.ipynb"
     with quick_imports():
         import nbformat
     write_whole(path, nbformat.writes(nbformat.from_dict(notebook)).rstrip("\n") + "\n")
     return path
 
 
-def _files(root: Path) -> list[Path]:
-    """Return the files of the course, from `root`: those that git knows, and what a release writes.
+def _files(course: Course) -> list[Path]:
+    """Return the paths in the course of what git knows and of what a release writes.
 
     A file that nobody has committed may be an instructor's own, such as a list of grades. Where
     there is no git, all files count whose names begin with no dot.
     """
     found = subprocess.run(
-        ["git", "-C", str(root), "ls-files", "-z"], capture_output=True, check=False
+        ["git", "-C", str(course), "ls-files", "-z"], capture_output=True, check=False
     )
     if found.returncode == 0 and found.stdout:
         paths = {Path(name) for name in found.stdout.decode().split("\0") if name}
-        written = (place(root, name) for name in sources(root) for place in PLACES)
-        paths |= {path.relative_to(root) for path in written}
+        written = (place(course, name) for name in sources(course) for place in PLACES)
+        paths |= {path.relative_to(course.root) for path in written}
     else:
-        inside = (path.relative_to(root) for path in root.rglob("*"))
+        inside = (path.relative_to(course.root) for path in course.root.rglob("*"))
         paths = {path for path in inside if not any(part[0] == "." for part in path.parts)}
-    plain = (path for path in paths if (root / path).is_file() and not (root / path).is_symlink())
+    plain = (
+        path for path in paths if (course / path).is_file() and not (course / path).is_symlink()
+    )
     return sorted(plain)
 
 

@@ -23,7 +23,7 @@ NOTEBOOK = json.dumps({"cells": [], "nbformat": 4})
 
 @pytest.fixture
 def folders(classroom) -> Folders:
-    return Folders(classroom.root, "ps1")
+    return Folders(classroom.course, "ps1")
 
 
 def submitted(folders: Folders) -> dict[str, str]:
@@ -329,14 +329,14 @@ def test_a_file_that_is_too_large_is_told_as_that(
         found = from_folder(tmp_path / "in", "ps1")
     result = collect(folders, found)
     assert result.refused == [] and "larger than 1 MB; ada is told so" in result.notes[0]
-    summary = grade_class(classroom.root, "ps1", options)
+    summary = grade_class(classroom.course, "ps1", options)
     assert summary.counts == {"OK": 1, "MALFORMED": 1}
-    write_feedback(classroom.root, "ps1")
+    write_feedback(classroom.course, "ps1")
     page = (folders.feedback("ada") / "ps1.html").read_text()
     assert "Your file could not be graded." in page and "the file is larger than 1 MB" in page
     again = archive(tmp_path / "2.zip", {"ada_1_12_ps1.ipynb": good}, (2026, 12, 1, 0, 0, 0))
     assert collect(folders, from_zip(again, "ps1")).new == ["ada"]
-    assert grade_class(classroom.root, "ps1", options).counts == {"OK": 2}
+    assert grade_class(classroom.course, "ps1", options).counts == {"OK": 2}
 
 
 def test_an_empty_class_has_a_hint(classroom, folders, quick_gradebook):
@@ -344,7 +344,7 @@ def test_an_empty_class_has_a_hint(classroom, folders, quick_gradebook):
 
     fake = Path(__file__).parents[1] / "fake_engine.py"
     options = Options(workers=1, engine=f"{fake}:Fake", master=f"{fake}:Master")
-    said = grade_class(classroom.root, "ps1", options).as_table()
+    said = grade_class(classroom.course, "ps1", options).as_table()
     assert "nobody has handed anything in yet" in said
     assert "coursekit collect ps1 --zip FILE" in said
 
@@ -369,6 +369,6 @@ def test_means_and_counts_are_of_students(classroom, folders, quick_gradebook):
         for name, cube in zip(("one", "two"), cubes):
             path = classroom.hand_in(student, classroom.answered(cube=cube))
             path.rename(path.with_name(f"{name}.ipynb"))
-    summary = grade_class(classroom.root, "ps1", options)
+    summary = grade_class(classroom.course, "ps1", options)
     assert summary.counts == {"OK": 1, "PARTIAL": 1} and summary.mean == (10 + 7) / 2
     assert "2 graded" not in summary.as_table() and summary.graded == 4

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from coursekit._base.errors import CourseError
 from coursetools.cli import main
+from coursetools.course import Course
 from coursetools.grading.collecting.collect import attempts_of, collect
 from coursetools.grading.collecting.layouts import File, Refused, sort_out
 from coursetools.grading.collecting.origins import from_exchange, from_folder, from_zip
@@ -38,7 +39,7 @@ CLAIMS = [
 
 @pytest.fixture
 def folders(classroom) -> Folders:
-    return Folders(classroom.root, "ps1")
+    return Folders(classroom.course, "ps1")
 
 
 def zipped(path: Path, members: dict[str, str], when=(2026, 10, 1, 12, 0, 0)) -> Path:
@@ -178,7 +179,7 @@ def test_no_name_in_an_upload_makes_it_somebody_elses(lay, names):
 def test_nobody_elses_row_changes(tmp_path_factory, names):
     """The same through a zip and the folders of a class: Vic's row is what it was without Eve."""
     root = tmp_path_factory.mktemp("class")
-    folders = Folders(root, "ps1")
+    folders = Folders(Course(root), "ps1")
     members = {"Vic Tim_501_assignsubmission_file_/ps1.ipynb": "vic's"}
     for number, name in enumerate(names):
         name = name.strip("/").replace("\0", "") or "x"
@@ -325,7 +326,7 @@ def test_one_number_decides_before_a_name(folders, tmp_path):
 
 def test_two_of_one_name_stay_apart_in_the_next_assignment(classroom, tmp_path):
     """Without a class list: who was doejane in the first assignment is doejane in the second."""
-    first, second = Folders(classroom.root, "ps1"), Folders(classroom.root, "ps2")
+    first, second = Folders(classroom.course, "ps1"), Folders(classroom.course, "ps2")
     both = {"doejane_123_1_ps1.ipynb": "123", "doejane_124_2_ps1.ipynb": "124"}
     collect(first, from_zip(zipped(tmp_path / "1.zip", both), "ps1"))
     alone = {"doejane_124_3_ps2.ipynb": "124"}

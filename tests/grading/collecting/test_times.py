@@ -12,6 +12,7 @@ import pytest
 
 from coursekit._base.errors import CourseError
 from coursetools.cli import main
+from coursetools.course import Course
 from coursetools.grading.collecting.collect import collect
 from coursetools.grading.collecting.origins import from_exchange, from_folder, from_zip
 from coursetools.grading.collecting.roster import Person
@@ -24,7 +25,7 @@ HERE = timezone(timedelta(hours=2))
 
 @pytest.fixture
 def folders(classroom) -> Folders:
-    return Folders(classroom.root, "ps1")
+    return Folders(classroom.course, "ps1")
 
 
 def zipped(path: Path, members: dict[str, str], when=(2026, 12, 24, 12, 0, 0)) -> Path:
@@ -46,7 +47,9 @@ def penalties(root: Path) -> dict[str, float | None]:
     from coursetools.grading.running.run import Options, grade_class
 
     fake = Path(__file__).parents[1] / "fake_engine.py"
-    grade_class(root, "ps1", Options(workers=1, engine=f"{fake}:Fake", master=f"{fake}:Master"))
+    grade_class(
+        Course(root), "ps1", Options(workers=1, engine=f"{fake}:Fake", master=f"{fake}:Master")
+    )
     with sqlite3.connect(root / "autograder" / "gradebook.db") as base:
         return dict(
             base.execute(

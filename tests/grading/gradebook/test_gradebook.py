@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from coursekit._base.errors import CourseError
+from coursetools.course import Course
 from coursetools.grading.collecting.roster import Person, class_list, save
 from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.database import Database
@@ -107,14 +108,14 @@ def test_postgres_gives_the_same_as_sqlite(classroom, postgres, tmp_path, quick_
     shutil.copytree(classroom.root, other)
     config = other / "autograder" / "nbgrader_config.py"
     config.write_text(f"c = get_config()\nc.CourseDirectory.db_url = {postgres!r}\n")
-    here, there = Folders(classroom.root, "ps1"), Folders(other, "ps1")
+    here, there = Folders(classroom.course, "ps1"), Folders(Course(other), "ps1")
     for folders in (here, there):
         database = Database(folders)
         save(database, [Person("ada", "Ada", "L"), Person("missing", "Mis", "Sing")])
         database.close()
-        summary = grade_class(folders.root, "ps1", OPTIONS)
+        summary = grade_class(folders.course, "ps1", OPTIONS)
         assert summary.missing == ["missing"] and summary.counts["MISSING"] == 1
-        assert grade_class(folders.root, "ps1", OPTIONS).graded == 0
+        assert grade_class(folders.course, "ps1", OPTIONS).graded == 0
         assert Person("ada", "Ada", "L") in class_list(folders).people
     assert rows(here) == rows(there) and len(rows(here)) == 9
     assert not (other / "autograder" / "gradebook.db").exists()
@@ -124,8 +125,8 @@ def test_nbgraders_own_api_reads_it(classroom, quick_gradebook):
     from nbgrader.api import Gradebook
 
     a_class(classroom)
-    grade_class(classroom.root, "ps1", OPTIONS)
-    folders = Folders(classroom.root, "ps1")
+    grade_class(classroom.course, "ps1", OPTIONS)
+    folders = Folders(classroom.course, "ps1")
     with Gradebook(folders.database) as book:
         assert book.find_assignment("ps1").max_score == 10
         ada = book.find_submission("ps1", "ada")
@@ -145,23 +146,23 @@ def test_the_instructor_changes_the_notebook(classroom, quick_gradebook):
     from nbgrader.api import Gradebook
 
     a_class(classroom)
-    grade_class(classroom.root, "ps1", OPTIONS)
+    grade_class(classroom.course, "ps1", OPTIONS)
     path = classroom.source / "ps1.ipynb"
     master = json.loads(path.read_text())
     classroom.find(master, "test_square")["metadata"]["nbgrader"]["points"] = 4
     master["cells"] = [cell for cell in master["cells"] if cell["id"] != "why"]
     path.write_text(json.dumps(master))
-    folders = Folders(classroom.root, "ps1")
+    folders = Folders(classroom.course, "ps1")
     with Gradebook(folders.database) as book:
         grade = book.find_grade("why", "ps1", "ps1", "ben")
         grade.manual_score = 3
         book.db.commit()
     with pytest.raises(CourseError, match="why is not in the notebook any more"):
-        grade_class(classroom.root, "ps1", OPTIONS)
+        grade_class(classroom.course, "ps1", OPTIONS)
     with Gradebook(folders.database) as book:
         book.find_grade("why", "ps1", "ps1", "ben").manual_score = None
         book.db.commit()
-    grade_class(classroom.root, "ps1", OPTIONS)
+    grade_class(classroom.course, "ps1", OPTIONS)
     with Gradebook(folders.database) as book:
         assert book.find_assignment("ps1").max_score == 7
     assert {row[1] for row in rows(folders)} == {"test_square", "test_cube"}
@@ -171,7 +172,7 @@ def test_a_database_that_is_none(classroom, quick_gradebook):
     classroom.hand_in("ada")
     (classroom.root / "autograder" / "gradebook.db").write_bytes(b"nothing of the kind" * 100)
     with pytest.raises(CourseError, match=r"gradebook cannot be used .*not a database"):
-        grade_class(classroom.root, "ps1", OPTIONS)
+        grade_class(classroom.course, "ps1", OPTIONS)
 
 
 TEST = GradedCell(id="1", name="test_f", points=2, by_hand=False, answer="f")

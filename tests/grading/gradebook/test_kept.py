@@ -33,7 +33,7 @@ class Notes(Progress):
 
 def grade(classroom) -> list[str]:
     notes = Notes()
-    grade_class(classroom.root, "ps1", OPTIONS, notes)
+    grade_class(classroom.course, "ps1", OPTIONS, notes)
     return [note for note in notes.notes if "gradebook" in note or "no place" in note]
 
 
@@ -81,7 +81,7 @@ def marked(classroom, tmp_path):
     config = "c = get_config()\nc.LateSubmissionPlugin.penalty_method = 'zero'\n"
     (classroom.root / "autograder" / "nbgrader_config.py").write_text(config)
     assert grade(classroom) == []  # the first time nothing is lost
-    with Gradebook(Folders(classroom.root, "ps1").database) as book:
+    with Gradebook(Folders(classroom.course, "ps1").database) as book:
         book.find_assignment("ps1").duedate = datetime(2026, 10, 1)
         book.find_submission("ps1", "ada").extension = timedelta(days=3)
         for student, points in (("ada", 4.0), ("cy", 2.5)):
@@ -96,29 +96,29 @@ def marked(classroom, tmp_path):
 
 def test_all_that_was_entered_is_put_back_and_said(marked):
     before = entered(marked)
-    table = export(marked.root, "ps1")[0].read_text()
+    table = export(marked.course, "ps1")[0].read_text()
     assert [row[2] for row in before["times"]] == [None, 5.5, 7.5]  # ada had more time
     lose(marked)
     for read in (export, write_report):
         with pytest.raises(CourseError, match=r"1 with comments.*First run coursekit grade ps1"):
-            read(marked.root, "ps1")
+            read(marked.course, "ps1")
     (said,) = grade(marked)
     assert "the gradebook is a new one" in said and "autograder/kept/ps1.jsonl" in said
     assert "(4 of the class, 3 with points by hand, 1 with comments, 1 with extensions)" in said
     assert entered(marked) == before
-    assert export(marked.root, "ps1")[0].read_text() == table and "Lovelace" in table
+    assert export(marked.course, "ps1")[0].read_text() == table and "Lovelace" in table
     assert grade(marked) == []
 
 
 def test_what_was_entered_since_the_last_grading_is_kept_by_whatever_reads_it(marked):
     from nbgrader.api import Gradebook
 
-    with Gradebook(Folders(marked.root, "ps1").database) as book:
+    with Gradebook(Folders(marked.course, "ps1").database) as book:
         book.find_grade("why", "ps1", "ps1", "ada").manual_score = None  # taken away again
         book.find_grade("why", "ps1", "ps1", "ben").manual_score = 1.0
         book.db.commit()
-    write_report(marked.root, "ps1")
-    kept = Folders(marked.root, "ps1").kept
+    write_report(marked.course, "ps1")
+    kept = Folders(marked.course, "ps1").kept
     with kept.open("a") as file:
         file.write('{"of": ["mark", "ada", "ps1", "w')  # a power cut
     lose(marked)
@@ -136,7 +136,7 @@ def test_somebody_elses_new_gradebook_is_known_as_new(marked, empty_gradebook):
     lose(marked)
     (marked.root / "autograder" / "gradebook.db").write_bytes(empty_gradebook.read_bytes())
     with pytest.raises(CourseError, match="First run coursekit grade ps1"):
-        export(marked.root, "ps1")
+        export(marked.course, "ps1")
     marked.hand_in("cy", marked.answered(why="Other words."), "2026-10-02 10:00:00 UTC")
     assert len(grade(marked)) == 1
     after = entered(marked)
@@ -160,7 +160,7 @@ def test_what_has_no_place_any_more_is_said(marked):
 
 def test_without_a_kept_file_the_loss_is_said(marked):
     lose(marked)
-    Folders(marked.root, "ps1").kept.unlink()
+    Folders(marked.course, "ps1").kept.unlink()
     (said,) = grade(marked)
     assert "although ps1 was graded before" in said and "by hand are gone" in said
     assert grade(marked) == []

@@ -15,6 +15,7 @@ import pytest
 
 from coursetools import cli
 from coursetools.assignments.release import release_text
+from coursetools.course import Course
 from coursetools.grading.folders import Folders
 from coursetools.grading.running.run import Options, grade_class
 from coursetools.questions.leaks import leaks, private_lines
@@ -94,7 +95,7 @@ def test_plain_autograde_gives_the_same(classroom, tmp_path):
     theirs = tmp_path / "theirs"
     shutil.copytree(classroom.root, theirs)
     options = Options(workers=1, engine=f"{FAKE}:Fake", master=f"{FAKE}:Master")
-    grade_class(classroom.root, "ps1", options)
+    grade_class(classroom.course, "ps1", options)
     nbgrader(theirs, "generate_assignment", "ps1")
     said = nbgrader(theirs, "autograde", "ps1")
     assert "cy: TAMPERED" in said
@@ -123,7 +124,7 @@ def test_plain_autograde_knows_the_deadline(classroom, tmp_path):
     theirs = tmp_path / "theirs"
     shutil.copytree(classroom.root, theirs)
     options = Options(workers=1, engine=f"{FAKE}:Fake", master=f"{FAKE}:Master")
-    grade_class(classroom.root, "ps1", options)
+    grade_class(classroom.course, "ps1", options)
     ours = penalties(classroom.root)
     assert ours == {"ada": 1.0, "ben": 0.2, "cy": 0.6}  # two days begun, of 5, 1 and 3
     nbgrader(theirs, "generate_assignment", "ps1")
@@ -142,7 +143,7 @@ def test_feedback_by_nbgrader_on_what_we_wrote(classroom):
     a_class(classroom)
     classroom.hand_in("eve", classroom.answered(why=EVIL))
     options = Options(workers=1, engine=f"{FAKE}:Fake", master=f"{FAKE}:Master")
-    grade_class(classroom.root, "ps1", options)
+    grade_class(classroom.course, "ps1", options)
     nbgrader(classroom.root, "generate_feedback", "ps1")
     for student in ("ada", "ben", "cy", "eve"):
         path = classroom.root / f"autograder/feedback/{student}/ps1/ps1.html"
@@ -164,7 +165,7 @@ def test_nothing_private_reaches_a_student_by_nbgraders_own_commands(classroom, 
     """Assignment, exchange, grading, feedback: every file on the way is looked at."""
     root, name = classroom.root, "a01_kernels"
     copied(name, root)
-    folders = Folders(root, name)
+    folders = Folders(Course(root), name)
     (folders.private / "assignment.toml").write_text("due = 2026-10-01T12:00:00+02:00\n")
     (folders.source / "curve.csv").write_text("x,y\n0,1\n")  # students are to have it
     config = (ROOT / "autograder" / "nbgrader_config.py").read_text()
@@ -178,7 +179,7 @@ def test_nothing_private_reaches_a_student_by_nbgraders_own_commands(classroom, 
     nbgrader(root, "release_assignment", name)
     folder = folders.submitted("ada")
     folder.mkdir(parents=True)
-    blank = release_text(root, name)
+    blank = release_text(Course(root), name)
     wrong = blank.replace("raise NotImplementedError()", "return 0")  # gets hints
     assert wrong != blank
     (folder / f"{name}.ipynb").write_text(wrong)
@@ -188,9 +189,9 @@ def test_nothing_private_reaches_a_student_by_nbgraders_own_commands(classroom, 
     for command in ("generate_feedback", "release_feedback"):
         nbgrader(root, command, name)
 
-    private = set().union(*private_lines(root))
+    private = set().union(*private_lines(Course(root)))
     for place in ("notebooks", "exchange", "autograder/feedback"):
-        assert leaks(root, root / place) == []
+        assert leaks(Course(root), root / place) == []
         seen = files(root / place)
         assert {path.rpartition(".")[2] for path in seen} <= {"ipynb", "csv", "html", "txt"}, seen
         assert any(path.endswith(".html") for path in seen) or place == "notebooks"

@@ -14,7 +14,7 @@ import torch
 
 import coursekit
 from coursekit.submission.forbidden import SOFTMAX, used
-from coursetools.course import private_folder
+from coursetools.course import Course
 from coursetools.grading.sandbox import hiding
 
 ROOT = Path(__file__).parents[3]
@@ -151,7 +151,7 @@ def test_the_references_are_not_there_to_be_found(desk):
         "attention": Path(reference.__file__),
         "questions": package.parent / "coursetools" / "questions" / "question.py",
         "compiled": package / "check" / "compiled" / "a01_kernels.zip",
-        "answers": private_folder(ROOT, "a01_kernels") / "shares.py",
+        "answers": Course(ROOT).private("a01_kernels") / "shares.py",
     }
     assert all(path.is_file() for path in places.values())
     cell = [IS_IT]

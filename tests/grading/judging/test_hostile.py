@@ -20,7 +20,7 @@ import pytest
 
 import coursekit
 from coursekit.submission.limits import Limits
-from coursetools.course import private_folder, source_folder
+from coursetools.course import Course
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.feedback import write_feedback
 from coursetools.grading.running.run import Options, grade_class
@@ -184,7 +184,7 @@ def test_nothing_outside_can_be_reached(desk, tools, name, tmp_path):
             course=str(secret),
             home=str(Path.home()),
             tests=__file__,
-            answers=_there(private_folder(ROOT, "a01_kernels") / "shares.py"),
+            answers=_there(Course(ROOT).private("a01_kernels") / "shares.py"),
             port=server.getsockname()[1],
             abstract=abstract,
             pid=os.getpid(),
@@ -530,12 +530,12 @@ def test_a_class_of_them_is_graded_to_the_last_row(tools, tmp_path, workers, qui
     before = _hashes(root / "autograder" / "submitted", root / "solutions")
     standing, folders = tools.descendants(os.getpid()), tools.scratch()  # those of other tests
     options = Options(workers=workers)
-    summary = grade_class(root, "powers", options)
+    summary = grade_class(Course(root), "powers", options)
     assert _hashes(root / "autograder" / "submitted", root / "solutions") == before
     assert summary.exit_code == 0
     assert tools.descendants(os.getpid()) == standing
     assert tools.gone(folders)
-    store = Verdicts(Folders(root, "powers").verdicts)
+    store = Verdicts(Folders(Course(root), "powers").verdicts)
     places = {student: place for (student, _), place in store.index().items()}
     good = None
     for student, (verdicts, least, most) in wanted.items():
@@ -550,11 +550,11 @@ def test_a_class_of_them_is_graded_to_the_last_row(tools, tmp_path, workers, qui
     rows = _rows(root)
     assert {student for student, *_ in rows} == set(wanted)
     assert len(rows) == 2 * len(wanted)
-    again = grade_class(root, "powers", options)
+    again = grade_class(Course(root), "powers", options)
     assert (again.graded, again.unchanged) == (0, len(wanted))
     assert _rows(root) == rows
 
-    write_feedback(root, "powers")
+    write_feedback(Course(root), "powers")
     pages = sorted((root / "autograder" / "feedback").rglob("*.html"))
     assert len(pages) == len(wanted)
     for path in [*pages, *(root / "autograder" / "autograded").rglob("*.ipynb")]:
@@ -570,7 +570,7 @@ def test_a_class_of_them_is_graded_to_the_last_row(tools, tmp_path, workers, qui
 def _course(tools, folder: Path, limits: Limits) -> tuple[Path, Path]:
     """Make a course with the assignment `powers`; return it and the folder for what comes in."""
     root = folder / "course"
-    source, private = source_folder(root, "powers"), private_folder(root, "powers")
+    source, private = Course(root).source("powers"), Course(root).private("powers")
     for made in (source, private):
         made.mkdir(parents=True)
     (root / "notebooks").mkdir()

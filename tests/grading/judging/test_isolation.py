@@ -17,6 +17,7 @@ import torch
 
 from coursekit.check.probe import after, gradients
 from coursekit.submission.limits import Limits
+from coursetools.course import Course
 from coursetools.grading.judging.engine import Engine
 from coursetools.grading.judging.judge import Judge
 from coursetools.grading.judging.master import Master
@@ -119,10 +120,10 @@ def kernels(tools):
 
     from coursetools.grading.folders import Folders
 
-    place = Folders(Path(__file__).parents[3], "a01_kernels")
+    place = Folders(Course(Path(__file__).parents[3]), "a01_kernels")
     maker = Maker(place, place.name, random.Random(0))
     limits = Limits(cell_seconds=2.0, question_seconds=4.0, notebook_seconds=4.0)
-    with Engine(Master.read(place.root, place.name), limits) as engine:
+    with Engine(Master.read(place.course, place.name), limits) as engine:
 
         def grade(**instead: str) -> dict:
             notebook = maker.release | {"cells": [dict(cell) for cell in maker.release["cells"]]}

@@ -11,6 +11,7 @@ import torch
 from coursekit.check.outcome import differ, observe
 from coursekit.submission.limits import MB, Limits
 from coursetools.assignments.release import read, source
+from coursetools.course import Course
 from coursetools.grading.judging.lent_answers import Carried
 from coursetools.grading.student import ours, wire
 from coursetools.questions import catalogue
@@ -18,10 +19,11 @@ from coursetools.questions.audit import _namespace
 from coursetools.questions.known import Known
 
 ROOT = Path(__file__).parents[3]
+OURS = Course(ROOT)
 CALLERS = [
     pytest.param(name, question.name, id=question.name)
-    for name in catalogue.names(ROOT)
-    for question in catalogue.load(ROOT, name).questions
+    for name in catalogue.names(OURS)
+    for question in catalogue.load(OURS, name).questions
     if question.needs
 ]
 
@@ -43,11 +45,11 @@ def stand_ins(references: dict, limits: Limits | None = None) -> SimpleNamespace
 
 @pytest.mark.parametrize(("assignment", "name"), CALLERS)
 def test_a_right_answer_passes_every_case_with_ours_below_it(assignment, name):
-    made = catalogue.load(ROOT, assignment)
+    made = catalogue.load(OURS, assignment)
     question = next(question for question in made.questions if question.name == name)
     known = Known(made, question)
     assert known.cases == (*question.cases, *question.hidden)
-    solved = _namespace(read(source(ROOT, assignment)))
+    solved = _namespace(read(source(OURS, assignment)))
     below = {q.name: q.reference for q in made.questions if q.name in question.needs}
     names = vars(stand_ins(below))
     answer = getattr(solved, name)

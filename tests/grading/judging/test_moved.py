@@ -13,6 +13,7 @@ import pytest
 
 from coursekit.submission import regions
 from coursetools.assignments.rebuild import release_of
+from coursetools.course import Course
 from coursetools.grading.judging.engine import Engine
 from coursetools.grading.judging.master import Master
 
@@ -92,7 +93,7 @@ def test_the_cell_with_the_answer_is_named_where_it_stops(desk, tools):
 @pytest.mark.parametrize("below", [True, False])
 def test_a_whole_assignment_answered_in_other_cells(name, below):
     """The notebook's own solutions, each in a new cell; every stub stands as it was."""
-    master = Master.read(ROOT, name)
+    master = Master.read(Course(ROOT), name)
     cells = []
     for cell, solved in zip(release_of(master)["cells"], json.loads(master.notebook)["cells"]):
         cell = copy.deepcopy(cell)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from coursetools.course import Course
 from coursetools.grading.folders import Folders
 from coursetools.grading.running.verdicts import Entry, Verdicts
 from coursetools.grading.verdict import CaseVerdict, QuestionVerdict, Verdict
@@ -84,7 +85,8 @@ FILES = {  # in `solutions/powers/`
 class Classroom:
     def __init__(self, root: Path, template: Path) -> None:
         self.root, self.name = root, "powers"
-        self.folders = Folders(root, self.name)
+        self.course = Course(root)
+        self.folders = Folders(self.course, self.name)
         for folder in (self.folders.source, self.folders.private):
             folder.mkdir(parents=True)
         (root / "notebooks").mkdir()
@@ -222,7 +224,7 @@ def make_gradebook(root: Path, empty: Path) -> None:
 
     (root / "autograder").mkdir()
     shutil.copy(empty, root / "autograder")
-    Database(Folders(root, "powers")).close()
+    Database(Folders(Course(root), "powers")).close()
     with Gradebook(f"sqlite:///{root / 'autograder' / 'gradebook.db'}") as book:
         book.add_assignment("powers", duedate=DUE)
         book.add_notebook("powers", "powers")

@@ -35,7 +35,7 @@ def read(path) -> list[dict[str, str]]:
 def test_odd_names_come_back_as_they_were(classroom) -> None:
     for student, (first, last) in NAMES.items():
         classroom.hand_in(student, classroom.partial(), first=first, last=last, manual=2)
-    path, _ = export(classroom.root, classroom.name)
+    path, _ = export(classroom.course, classroom.name)
     rows = {row["student_id"]: row for row in read(path)}
     frame = pandas.read_csv(path).set_index("student_id")
     for student, (first, last) in NAMES.items():
@@ -50,12 +50,12 @@ def test_formula_is_text(classroom, start: str) -> None:
     name = f"{start}HYPERLINK(1)"
     classroom.hand_in("eve", classroom.partial(), last=name, first="-1.5")
     for form in ("csv", "canvas", "moodle"):
-        path, _ = export(classroom.root, classroom.name, form)
+        path, _ = export(classroom.course, classroom.name, form)
         text = path.read_text(encoding="utf-8-sig")
         fields = [field for row in csv.reader(io.StringIO(text, newline="")) for field in row]
         assert not any(field.lstrip(" \n\ufeff").startswith(start.strip(" \n\ufeff") or start)
                        for field in fields if "HYPERLINK" in field)  # fmt: skip
-    assert read(export(classroom.root, classroom.name)[0])[0]["first_name"] == "-1.5"
+    assert read(export(classroom.course, classroom.name)[0])[0]["first_name"] == "-1.5"
 
 
 def test_negative_numbers_stay_numbers() -> None:
@@ -78,7 +78,7 @@ def test_everybody_has_a_row_and_ungraded_ones_no_number(classroom) -> None:
     classroom.hand_in("bad", classroom.empty("MALFORMED", "not JSON"))
     classroom.hand_in("lost", classroom.partial(), gradebook=False)  # graded, not written down
     classroom.student("never")
-    path, table = export(classroom.root, classroom.name)
+    path, table = export(classroom.course, classroom.name)
     rows = {row["student_id"]: (row["status"], row["score"]) for row in read(path)}
     assert rows == {
         "ada": ("PARTIAL", "6"), "int": ("INTERNAL", ""), "bad": ("MALFORMED", "0"),
@@ -92,18 +92,18 @@ def test_everybody_has_a_row_and_ungraded_ones_no_number(classroom) -> None:
 def test_ungraded_after_an_earlier_grade_has_no_number(classroom) -> None:
     classroom.hand_in("ada", classroom.partial(), manual=3)
     classroom.hand_in("ada", classroom.empty("INTERNAL", "ours"))
-    assert read_table(classroom.root, classroom.name).rows[0].score is None
+    assert read_table(classroom.course, classroom.name).rows[0].score is None
 
 
 def test_written_points_count_when_somebody_gave_them(classroom) -> None:
     classroom.hand_in("ada", classroom.partial())
-    row = read_table(classroom.root, classroom.name).rows[0]
+    row = read_table(classroom.course, classroom.name).rows[0]
     assert (row.score.total, row.score.waits, row.parts) == (3, 3, (2, 1, None))
     with classroom.gradebook() as book:
         grade = book.find_grade("words", "powers", "powers", "ada")
         grade.manual_score, grade.needs_manual_grade = 2.5, False
         book.db.commit()
-    row = read_table(classroom.root, classroom.name).rows[0]
+    row = read_table(classroom.course, classroom.name).rows[0]
     assert (row.score.total, row.score.waits, row.parts) == (5.5, 0, (2, 1, 2.5))
 
 
@@ -113,7 +113,7 @@ def test_canvas_has_its_columns(classroom) -> None:
     classroom.student("never")
     with classroom.gradebook() as book:
         book.update_or_create_student("ada", lms_user_id="4711")
-    path, _ = export(classroom.root, classroom.name, "canvas", title="Powers (123)")
+    path, _ = export(classroom.course, classroom.name, "canvas", title="Powers (123)")
     rows = list(csv.reader(path.open(encoding="utf-8", newline="")))
     assert rows == [
         ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Powers (123)"],
@@ -126,7 +126,7 @@ def test_canvas_has_its_columns(classroom) -> None:
 def test_moodle_has_its_columns(classroom) -> None:
     classroom.hand_in("ada", classroom.partial(), first="Ada", email="a@example.org")
     classroom.hand_in("int", classroom.empty("INTERNAL", "ours"))
-    path, _ = export(classroom.root, classroom.name, "moodle")
+    path, _ = export(classroom.course, classroom.name, "moodle")
     rows = list(csv.DictReader(path.open(encoding="utf-8", newline="")))
     assert rows[0]["ID number"] == "ada" and rows[0]["Email address"] == "a@example.org"
     assert rows[0]["Assignment: powers (Real)"] == "3"
@@ -138,7 +138,7 @@ def test_late_penalty_counts_the_written_points_too(classroom) -> None:
     classroom.late(rate=0.1, grace_hours=1, most=0.5)
     for who, hours in (("grace", 1), ("day", 1.5), ("two", 26), ("week", 200)):
         classroom.hand_in(who, classroom.partial(), manual=3, hours_late=hours)
-    rows = {row["student_id"]: row for row in read(export(classroom.root, classroom.name)[0])}
+    rows = {row["student_id"]: row for row in read(export(classroom.course, classroom.name)[0])}
     assert {who: float(row["score"]) for who, row in rows.items()} == {
         "grace": 6, "day": 5.4, "two": 4.8, "week": 3,
     }  # fmt: skip
@@ -150,7 +150,7 @@ def test_nbgraders_penalty_counts_without_a_rule(classroom) -> None:
     with classroom.gradebook() as book:
         book.find_submission_notebook("powers", "powers", "ada").late_submission_penalty = 1.5
         book.db.commit()
-    score = read_table(classroom.root, classroom.name).rows[0].score
+    score = read_table(classroom.course, classroom.name).rows[0].score
     assert (score.penalty, score.total) == (1.5, 4.5)
 
 
@@ -189,12 +189,12 @@ def test_nbgraders_own_step_uses_the_plugin(classroom) -> None:
 
 def test_says_what_is_wrong(classroom) -> None:
     with pytest.raises(CourseError, match="nobody to export"):
-        export(classroom.root, classroom.name)
+        export(classroom.course, classroom.name)
     with pytest.raises(CourseError, match="no assignment"):
-        export(classroom.root, "cubes")
+        export(classroom.course, "cubes")
     classroom.student("ada")
     with pytest.raises(CourseError, match="csv, json, canvas, moodle, worksheet"):
-        export(classroom.root, classroom.name, "xls")
+        export(classroom.course, classroom.name, "xls")
 
 
 def test_json_has_everything(classroom) -> None:
@@ -202,7 +202,7 @@ def test_json_has_everything(classroom) -> None:
     classroom.hand_in("ada", classroom.partial(), first='=Ada "', manual=3, hours_late=1)
     classroom.hand_in("int", classroom.empty("INTERNAL", "ours"))
     classroom.student("never")
-    path, _ = export(classroom.root, classroom.name, "json")
+    path, _ = export(classroom.course, classroom.name, "json")
     assert path.name == "powers.json"
     data = json.loads(path.read_text(encoding="utf-8"))
     assert list(data) == ["assignment", "title", "max_score", "parts", "students"]
@@ -226,7 +226,7 @@ def test_a_time_that_nobody_says_is_no_number(classroom) -> None:
         book.find_submission("powers", "ada").timestamp = None
         book.update_or_create_assignment("powers", duedate="2026-11-20T12:00:00")
         book.db.commit()
-    path, table = export(classroom.root, classroom.name)
+    path, table = export(classroom.course, classroom.name)
     assert (read(path)[0]["hours_late"], read(path)[0]["score"]) == ("", "6")
     assert "when 1 student handed in is unknown, and nothing was taken off" in " ".join(
         remarks(table)
@@ -251,7 +251,7 @@ def test_canvas_gets_its_own_table_back(classroom, tmp_path) -> None:
     classroom.hand_in("ben", classroom.partial(), manual=3)
     given = tmp_path / "gradebook.csv"
     given.write_text(CANVAS, encoding="utf-8")
-    path, table = export(classroom.root, classroom.name, "canvas", into=given, title="Powers")
+    path, table = export(classroom.course, classroom.name, "canvas", into=given, title="Powers")
     assert list(csv.reader(path.open(encoding="utf-8", newline=""))) == [
         ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Powers (91)"],
         ["", "", "", "", "", "Manual Posting"],
@@ -264,19 +264,19 @@ def test_canvas_gets_its_own_table_back(classroom, tmp_path) -> None:
     said = " ".join(table.notes)
     assert "line 6: S77 is not on the class list" in said and "1 without a line" in said
     with pytest.raises(CourseError, match=r"no assignment called 'Cubes'.*'Squares \(90\)'"):
-        export(classroom.root, classroom.name, "canvas", into=given, title="Cubes")
+        export(classroom.course, classroom.name, "canvas", into=given, title="Cubes")
     given.write_text(CANVAS.replace("Squares (90)", "Powers (90)"), encoding="utf-8")
     with pytest.raises(CourseError, match="several assignments called 'Powers'"):
-        export(classroom.root, classroom.name, "canvas", into=given, title="Powers")
-    path, _ = export(classroom.root, classroom.name, "canvas", into=given, title="Powers (91)")
+        export(classroom.course, classroom.name, "canvas", into=given, title="Powers")
+    path, _ = export(classroom.course, classroom.name, "canvas", into=given, title="Powers (91)")
     assert "Powers (91)" in path.read_text() and "Powers (90)" not in path.read_text()
 
 
 def test_canvas_without_a_number_is_said(classroom) -> None:
     classroom.hand_in("ada", classroom.partial(), manual=3)
-    _, table = export(classroom.root, classroom.name, "canvas", title="Powers")
+    _, table = export(classroom.course, classroom.name, "canvas", title="Powers")
     assert "--into" in table.notes[0]
-    assert export(classroom.root, classroom.name, "canvas", title="Powers (91)")[1].notes == ()
+    assert export(classroom.course, classroom.name, "canvas", title="Powers (91)")[1].notes == ()
 
 
 WORKSHEET = (
@@ -301,7 +301,7 @@ def test_moodles_worksheet_comes_back_with_grades(classroom, tmp_path) -> None:
     classroom.folders.submitted("b2").mkdir(parents=True)
     given = tmp_path / "Grades.csv"
     given.write_text(WORKSHEET, encoding="utf-8")
-    path, table = export(classroom.root, classroom.name, "worksheet", into=given)
+    path, table = export(classroom.course, classroom.name, "worksheet", into=given)
     assert path.read_bytes().startswith(b"\xef\xbb\xbf") and b"\r\n" in path.read_bytes()
     before = list(csv.DictReader(io.StringIO(WORKSHEET[1:], newline="")))
     after = read(path)
@@ -330,4 +330,4 @@ def test_a_table_that_is_not_the_platforms(classroom, tmp_path, form, text, said
     path = tmp_path / "table.csv"
     path.write_text(text or "", encoding="utf-8")
     with pytest.raises(CourseError, match=said):
-        export(classroom.root, classroom.name, form, into=None if text is None else path)
+        export(classroom.course, classroom.name, form, into=None if text is None else path)

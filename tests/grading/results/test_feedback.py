@@ -17,7 +17,7 @@ from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress
 from coursetools.grading import text
 from coursetools.grading.results import feedback, pages
-from coursetools.grading.results.feedback import book_address, write_feedback
+from coursetools.grading.results.feedback import write_feedback
 from coursetools.grading.results.scores import handed_in
 
 SECRET = "hidden-secret-49"
@@ -78,7 +78,7 @@ def read(page: str) -> Live:
 
 
 def page_of(classroom, student: str) -> str:
-    write_feedback(classroom.root, classroom.name, student=student)
+    write_feedback(classroom.course, classroom.name, student=student)
     path = classroom.folders.feedback(student) / f"{classroom.name}.html"
     return path.read_text(encoding="utf-8")
 
@@ -289,9 +289,9 @@ def test_second_run_changes_nothing_and_leaves_nothing_behind(classroom) -> None
     for who in ("ada", "bob", "李雷"):
         classroom.hand_in(who, classroom.partial())
     classroom.student("never", "Never", "Came")
-    first = write_feedback(classroom.root, classroom.name)
+    first = write_feedback(classroom.course, classroom.name)
     assert (first.pages, first.changed) == (4, 4)
-    second = write_feedback(classroom.root, classroom.name)
+    second = write_feedback(classroom.course, classroom.name)
     assert (second.pages, second.changed) == (4, 0)
     folder = classroom.folders.class_folder / "feedback"
     assert sorted(p.suffix for p in folder.rglob("*") if p.is_file()) == [".html"] * 4
@@ -300,12 +300,12 @@ def test_second_run_changes_nothing_and_leaves_nothing_behind(classroom) -> None
 def test_two_workers_write_the_same_pages(classroom) -> None:
     for position in range(60):
         classroom.hand_in(f"s{position:02}", classroom.partial())
-    write_feedback(classroom.root, classroom.name)
+    write_feedback(classroom.course, classroom.name)
     folder = classroom.folders.class_folder / "feedback"
     alone = {path: path.read_bytes() for path in folder.rglob("*.html")}
     for path in alone:
         path.unlink()
-    done = write_feedback(classroom.root, classroom.name, workers=2)
+    done = write_feedback(classroom.course, classroom.name, workers=2)
     assert done.pages == done.changed == 60
     assert {path: path.read_bytes() for path in folder.rglob("*.html")} == alone
 
@@ -316,7 +316,7 @@ def test_one_page_that_cannot_be_written_costs_no_other(classroom) -> None:
     blocked = classroom.folders.feedback("bob")
     blocked.parent.mkdir(parents=True)
     blocked.write_text("a file where the folder should be")
-    done = write_feedback(classroom.root, classroom.name)
+    done = write_feedback(classroom.course, classroom.name)
     assert done.pages == 2
     assert [who for who, _ in done.failed] == ["bob"]
 
@@ -330,7 +330,7 @@ def test_interrupt_leaves_whole_pages(classroom) -> None:
     for who in ("ada", "bob", "cem"):
         classroom.hand_in(who, classroom.partial())
     with pytest.raises(KeyboardInterrupt):
-        write_feedback(classroom.root, classroom.name, progress=Interrupt())
+        write_feedback(classroom.course, classroom.name, progress=Interrupt())
     files = [p for p in classroom.folders.class_folder.joinpath("feedback").rglob("*.*")]
     assert files and all(p.read_text().endswith("</html>\n") for p in files if p.is_file())
 
@@ -364,7 +364,7 @@ def test_killed_it_leaves_whole_pages_and_no_process(
         code = 1
         try:
             killer = Killer(processes, note, whom)
-            write_feedback(classroom.root, classroom.name, workers=2, progress=killer)
+            write_feedback(classroom.course, classroom.name, workers=2, progress=killer)
         except CourseError as error:
             code = 7 if "was killed, perhaps for want of memory" in str(error) else 2
         finally:
@@ -387,16 +387,16 @@ def test_student_names_cannot_leave_the_folder(classroom) -> None:
     forged = own.read_text().replace('"student":"ada"', '"student":"../../evil"')
     (own.parent / "other.json").write_text(forged)
     assert [one.student for one in handed_in(classroom.store)] == ["ada"]
-    assert write_feedback(classroom.root, classroom.name).pages == 1
+    assert write_feedback(classroom.course, classroom.name).pages == 1
     assert not list(classroom.root.glob("evil*")) and not list(classroom.root.glob("*/evil*"))
 
 
 def test_unknown_student_and_ungraded_class_get_a_sentence(classroom) -> None:
     with pytest.raises(CourseError, match="graded yet"):
-        write_feedback(classroom.root, classroom.name)
+        write_feedback(classroom.course, classroom.name)
     classroom.hand_in("ada", classroom.partial())
     with pytest.raises(CourseError, match="nobody called 'adda'"):
-        write_feedback(classroom.root, classroom.name, student="adda")
+        write_feedback(classroom.course, classroom.name, student="adda")
 
 
 def test_long_code_and_output_are_cut(classroom) -> None:
@@ -413,7 +413,7 @@ def test_links_lead_to_the_book(classroom) -> None:
     (classroom.root / "_config.yml").write_text(
         "repository:\n  url: https://github.com/some-body/some.course\n"
     )
-    assert book_address(classroom.root) == "https://some-body.github.io/some.course/book"
+    assert classroom.course.book_address == "https://some-body.github.io/some.course/book"
 
 
 def test_policy_stands_before_anything_else(classroom) -> None:

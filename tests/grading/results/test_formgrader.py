@@ -22,6 +22,7 @@ import pytest
 from demo import make_course
 from invented import Maker
 
+from coursetools.course import Course
 from coursetools.doctor import find_chromium
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.export import export
@@ -42,7 +43,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory, empty_gradebook: Path) -> F
 
     from coursetools.grading.running.run import Options, grade_class
 
-    course = make_course(ROOT, tmp_path_factory.mktemp("formgrader") / "course", NAME)
+    course = make_course(Course(ROOT), tmp_path_factory.mktemp("formgrader") / "course", NAME)
     folders = Folders(course, NAME)
     shutil.copy(empty_gradebook, folders.class_folder)  # to make one takes seconds
     maker = Maker(folders, NAME, random.Random(0))

@@ -31,7 +31,7 @@ def test_numbers_are_those_of_the_class(classroom, read_page) -> None:
     classroom.hand_in("bad", classroom.empty("MALFORMED", "not JSON (line 1)"))
     classroom.hand_in("int", classroom.empty("INTERNAL", "the worker died"))
     classroom.student("never")
-    count = count_class(classroom.root, classroom.name)
+    count = count_class(classroom.course, classroom.name)
     assert (count.students, count.handed_in, count.graded) == (13, 12, 11)
     assert sorted(count.totals) == [0] + [4] * 6 + [9] * 4
     assert count.statuses == {
@@ -45,7 +45,7 @@ def test_numbers_are_those_of_the_class(classroom, read_page) -> None:
     assert list(count.misconceptions.items()) == [
         (("Squares", "doubled", "You doubled where you should square."), 6)
     ]
-    page = words(read_page(write_report(classroom.root, classroom.name)))
+    page = words(read_page(write_report(classroom.course, classroom.name)))
     for said in ("12 of 13 students handed in", "6 55 % Squares doubled You doubled where",
                  "bad not JSON (line 1)", "int the worker died", "three, 60 %",
                  "landlock 10 of 11", "Every submission was judged elsewhere"):  # fmt: skip
@@ -58,7 +58,7 @@ def test_names_flags_and_answers_that_wait(classroom, read_page) -> None:
     (own,) = classroom.store.folder.glob("ada/*.json")
     forged = own.read_text().replace('"student":"ada"', '"student":"x/../../y"')
     (own.parent / "forged.json").write_text(forged)
-    page = read_page(write_report(classroom.root, classroom.name))
+    page = read_page(write_report(classroom.course, classroom.name))
     assert "<script" not in page
     assert 'href="../feedback/ada/powers/powers.html"' in page
     said = words(page)
@@ -78,7 +78,7 @@ def test_wrong_values_that_several_share_and_no_hint_knows_are_shown_once(
     for student in ("ada", "bob", "cy"):
         classroom.hand_in(student, unknown("the same"))
     classroom.hand_in("dee", unknown("another"))
-    page = read_page(write_report(classroom.root, classroom.name))
+    page = read_page(write_report(classroom.course, classroom.name))
     said = words(page)
     assert "3 students, Squares" in said and said.count("students, Squares") == 1
     assert "def square(x): return 2 * x" in said
@@ -88,7 +88,7 @@ def test_wrong_values_that_several_share_and_no_hint_knows_are_shown_once(
 def test_weaker_guarantee_is_said(classroom, read_page) -> None:
     weak = dataclasses.replace(classroom.partial(), guarantee="in the student's process", layers=[])
     classroom.hand_in("ada", weak)
-    said = words(read_page(write_report(classroom.root, classroom.name)))
+    said = words(read_page(write_report(classroom.course, classroom.name)))
     assert "judged in the student's own process" in said and "weaker" in said
     assert "No layer of the sandbox held" in said
 
@@ -107,7 +107,7 @@ def test_what_was_not_taken_and_what_nobody_says(classroom, read_page) -> None:
     ledger.taken("Ada_1/00017_1_1_x.ipynb", "ada", "00017 (1)")
     ledger.about("ada", None, True)
     ledger.write()
-    page = read_page(write_report(classroom.root, classroom.name))
+    page = read_page(write_report(classroom.course, classroom.name))
     said = words(page)
     assert "<b>.ipynb" not in page and "124&lt;b&gt;.ipynb" in page
     for part in ("Files that were not taken (1)", "124 is not on the class list",
@@ -134,28 +134,28 @@ def test_numbers_are_of_students_and_not_of_notebooks(classroom, read_page) -> N
         for notebook, verdict in zip(("one", "two"), verdicts):
             classroom.store.append(Entry(student, notebook, "k", "s", verdict))
         classroom.student(student)
-    count = count_class(classroom.root, classroom.name)
+    count = count_class(classroom.course, classroom.name)
     assert count.students == 2 and +count.statuses == {"OK": 1, "PARTIAL": 1}
     assert sorted(count.totals) == [6, 12] and sorted(count.seconds) == [0.5, 1.0]
     assert sum(count.guarantees.values()) == 2 and count.layers["landlock"] == 2
-    page = words(read_page(write_report(classroom.root, classroom.name)))
+    page = words(read_page(write_report(classroom.course, classroom.name)))
     assert "9 mean of 18 points" in page and "750 ms a student" in page
 
 
 def test_page_of_one_and_second_run(classroom, read_page) -> None:
     classroom.hand_in("ada", classroom.empty("MALFORMED", "empty file"))
-    path = write_report(classroom.root, classroom.name)
+    path = write_report(classroom.course, classroom.name)
     before = path.stat().st_mtime_ns
-    assert write_report(classroom.root, classroom.name) == path
+    assert write_report(classroom.course, classroom.name) == path
     assert path.stat().st_mtime_ns == before
 
 
 def test_nothing_graded_is_a_sentence(classroom) -> None:
     with pytest.raises(CourseError, match=r"nobody has handed .* coursekit collect powers --zip"):
-        write_report(classroom.root, classroom.name)
+        write_report(classroom.course, classroom.name)
     classroom.folders.submitted("ada").mkdir(parents=True)
     with pytest.raises(CourseError, match="run coursekit grade powers"):
-        write_report(classroom.root, classroom.name)
+        write_report(classroom.course, classroom.name)
 
 
 @pytest.mark.parametrize("most", [0.5, 1, 6, 7.5, 9, 10, 33, 100])

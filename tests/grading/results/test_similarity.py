@@ -88,12 +88,12 @@ def test_copies_come_first_and_what_many_write_does_not_count(classroom, read_pa
     classroom.hand_in("copy", classroom.partial(answers={"square": DISGUISED}), first="Ann")
     classroom.hand_in("orig", classroom.partial(answers={"square": COPIED}))
     classroom.hand_in("own", classroom.partial(answers={"square": OTHER}))
-    similar = find_similar(classroom.root, classroom.name)
+    similar = find_similar(classroom.course, classroom.name)
     pairs, answers = similar.pairs, similar.answers
     assert [(pair.one, pair.other) for pair in pairs] == [("copy", "orig")]
     assert pairs[0].alike == 1
     assert answers["orig"]["square"].strip() == COPIED.strip()
-    path, _ = write_similarity(classroom.root, classroom.name)
+    path, _ = write_similarity(classroom.course, classroom.name)
     page = read_page(path)
     assert "This is no proof" in page and "Ann" in page
     assert page.count('class="same"') > 10
@@ -112,7 +112,7 @@ def test_the_stub_of_the_release_is_nobodys_own(classroom) -> None:
     kept = given.replace("### ", "# ").replace("    pass\n", "")
     for who, answer in (("ada", kept), ("bob", kept), ("cem", USUAL), ("dan", OTHER)):
         classroom.hand_in(who, classroom.partial(answers={"square": answer, "cube": ""}))
-    pairs = find_similar(classroom.root, classroom.name).pairs
+    pairs = find_similar(classroom.course, classroom.name).pairs
     assert pairs == []
 
 
@@ -122,7 +122,7 @@ def test_hostile_source_is_shown_as_text(classroom, read_page) -> None:
     classroom.hand_in("b", classroom.partial(answers={"square": hostile}))
     for position in range(4):
         classroom.hand_in(f"s{position}", classroom.partial())
-    page = read_page(write_similarity(classroom.root, classroom.name)[0])
+    page = read_page(write_similarity(classroom.course, classroom.name)[0])
     assert "PWNED" in page and "<script" not in page
 
 
@@ -156,7 +156,7 @@ def test_answers_that_are_the_courses_own_come_first(classroom, read_page, monke
     classroom.hand_in("ada", classroom.partial())
     own = {"square": "def square(x):\n    return x * x"}
     classroom.hand_in("bob", classroom.partial(answers=own))
-    similar = find_similar(classroom.root, classroom.name)
+    similar = find_similar(classroom.course, classroom.name)
     assert similar.own == [("bob", Likeness("square", OURS, 0.9))]
-    page = read_page(write_similarity(classroom.root, classroom.name)[0])
+    page = read_page(write_similarity(classroom.course, classroom.name)[0])
     assert "Like the course's own" in page and OURS in html.unescape(page)

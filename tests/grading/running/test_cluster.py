@@ -38,20 +38,20 @@ def test_a_worker_killed_in_mid_run(classroom, dask):
         def note(self, text):
             pass
 
-    summary = grade_class(classroom.root, "ps1", options(address), Killer())
+    summary = grade_class(classroom.course, "ps1", options(address), Killer())
     assert summary.counts == {"OK": 20, "PARTIAL": 20, "MALFORMED": 1}
     assert workers[0].wait() == -signal.SIGKILL
-    assert grade_class(classroom.root, "ps1", options(address)).graded == 0
+    assert grade_class(classroom.course, "ps1", options(address)).graded == 0
     # a fault of the engine, on the worker that is left
     classroom.hand_in("dan", classroom.answered(square="0  # raise"))
-    assert grade_class(classroom.root, "ps1", options(address)).internal == ["dan"]
+    assert grade_class(classroom.course, "ps1", options(address)).internal == ["dan"]
     with pytest.raises(CourseError, match="moon"):
         moon = Options(**{**options(address).__dict__, "require": frozenset({"moon"})})
-        grade_class(classroom.root, "ps1", moon)
+        grade_class(classroom.course, "ps1", moon)
 
 
 def test_nobody_there(classroom, monkeypatch):
     monkeypatch.setattr("coursetools.jobs.cluster.CONNECT_SECONDS", 0.5)
     classroom.hand_in("ada")
     with pytest.raises(CourseError, match="no Dask scheduler answers"):
-        grade_class(classroom.root, "ps1", options("tcp://127.0.0.1:9"))
+        grade_class(classroom.course, "ps1", options("tcp://127.0.0.1:9"))

@@ -79,7 +79,7 @@ def a_class(classroom) -> None:
 def test_a_class(classroom):
     a_class(classroom)
     notes = Notes()
-    summary = grade_class(classroom.root, "ps1", options(), notes)
+    summary = grade_class(classroom.course, "ps1", options(), notes)
     assert summary.counts == {"OK": 1, "PARTIAL": 2, "MALFORMED": 1}
     assert summary.exit_code == 0 and summary.graded == 4 and summary.mean == (5 + 2 + 1) / 4
     assert summary.needs_human == 2  # ben's words, dee's file
@@ -102,7 +102,7 @@ def test_nbgrader_reads_our_points_from_the_notebook(classroom):
     from nbgrader.utils import determine_grade, is_grade
 
     a_class(classroom)
-    grade_class(classroom.root, "ps1", options())
+    grade_class(classroom.course, "ps1", options())
     for student, expected in scores(classroom.root).items():
         path = classroom.root / f"autograder/autograded/{student}/ps1/ps1.ipynb"
         notebook = nbformat.read(path, as_version=4)
@@ -117,7 +117,7 @@ def test_again_nothing_is_run_and_manual_grades_stay(classroom, tmp_path):
     a_class(classroom)
     ran = tmp_path / "ran"
     classroom.hand_in("eve", classroom.answered(square=f"x * x  # note {ran}", why="Words."))
-    grade_class(classroom.root, "ps1", options())
+    grade_class(classroom.course, "ps1", options())
     base = sqlite3.connect(classroom.root / "autograder" / "gradebook.db")
     base.execute(
         "update grade set manual_score = 4, needs_manual_grade = 0 where cell_id in"
@@ -127,41 +127,41 @@ def test_again_nothing_is_run_and_manual_grades_stay(classroom, tmp_path):
     base.commit()
     before = table(classroom.root)
     notes = Notes()
-    summary = grade_class(classroom.root, "ps1", options(), notes)
+    summary = grade_class(classroom.course, "ps1", options(), notes)
     assert (summary.graded, summary.unchanged) == (0, 5) and notes.done == []
     assert ran.read_text() == "."
     assert table(classroom.root) == before
-    assert grade_class(classroom.root, "ps1", options(force=True)).graded == 5
+    assert grade_class(classroom.course, "ps1", options(force=True)).graded == 5
     assert ran.read_text() == ".."
     assert table(classroom.root) == before
     # another answer in the same place asks a human to look again, and keeps the points
     classroom.hand_in("eve", classroom.answered(square="x * x", why="Other words."))
-    assert grade_class(classroom.root, "ps1", options()).graded == 1
+    assert grade_class(classroom.course, "ps1", options()).graded == 1
     (row,) = [r for r in table(classroom.root) if r[:2] == ("eve", "why") and len(r) > 4]
     assert row[2:5] == (None, 4, 1)
 
 
 def test_what_a_verdict_depends_on(classroom):
     classroom.hand_in("ada")
-    assert grade_class(classroom.root, "ps1", options()).graded == 1
+    assert grade_class(classroom.course, "ps1", options()).graded == 1
     folder = classroom.private
     (folder / "square.md").write_text("page: kernels\n\nAnother hint.\n")
-    assert grade_class(classroom.root, "ps1", options()).graded == 1
+    assert grade_class(classroom.course, "ps1", options()).graded == 1
     (folder / "assignment.toml").write_text("[limits]\ncell_seconds = 3\n")
-    assert grade_class(classroom.root, "ps1", options()).graded == 1
+    assert grade_class(classroom.course, "ps1", options()).graded == 1
     master = json.loads((classroom.source / "ps1.ipynb").read_text())
     master["cells"][0]["source"] = "# Powers!"
     (classroom.source / "ps1.ipynb").write_text(json.dumps(master))
-    assert grade_class(classroom.root, "ps1", options()).graded == 1
-    assert grade_class(classroom.root, "ps1", options()).graded == 0
+    assert grade_class(classroom.course, "ps1", options()).graded == 1
+    assert grade_class(classroom.course, "ps1", options()).graded == 0
     (folder / "assignment.toml").write_text("[limits]\nfile_size = 3\n")
     with pytest.raises(CourseError, match="unknown name"):
-        grade_class(classroom.root, "ps1", options())
+        grade_class(classroom.course, "ps1", options())
 
 
 def test_dry_run_touches_nothing(classroom):
     a_class(classroom)
-    summary = grade_class(classroom.root, "ps1", options(dry_run=True))
+    summary = grade_class(classroom.course, "ps1", options(dry_run=True))
     assert summary.would_grade == 4 and summary.unchanged == 0
     assert sorted(p.name for p in (classroom.root / "autograder").iterdir()) == ["submitted"]
 
@@ -170,20 +170,20 @@ def test_internal_is_tried_again_each_time(classroom):
     """Also where the engine itself says so, and the file is the same."""
     classroom.hand_in("ada", classroom.answered(square="x * x  # internal"))
     for _ in range(2):
-        summary = grade_class(classroom.root, "ps1", options())
+        summary = grade_class(classroom.course, "ps1", options())
         assert (summary.graded, summary.internal) == (1, ["ada"])
     assert scores(classroom.root)["ada"] == {"test_square": None, "test_cube": None, "why": None}
 
 
 def test_points_by_hand_for_a_test_ask_again_when_the_grader_changes_its_mind(classroom):
     classroom.hand_in("ada", classroom.answered(square="0"))
-    grade_class(classroom.root, "ps1", options())
+    grade_class(classroom.course, "ps1", options())
     base = sqlite3.connect(classroom.root / "autograder" / "gradebook.db")
     base.execute("update grade set manual_score = 1 where auto_score = 0 and manual_score is null")
     base.execute("update grade set needs_manual_grade = 0")
     base.commit()
     classroom.hand_in("ada", classroom.answered(square="half"))
-    grade_class(classroom.root, "ps1", options())
+    grade_class(classroom.course, "ps1", options())
     rows = {row[1]: row[2:5] for row in table(classroom.root) if len(row) > 4}
     assert rows["test_square"] == (1, 1, 1)  # the grader's, a human's, to be looked at
 
@@ -193,12 +193,12 @@ def test_what_was_taken_out_of_the_gradebook_comes_back(classroom):
 
     classroom.hand_in("ada")
     classroom.hand_in("ben")
-    grade_class(classroom.root, "ps1", options())
+    grade_class(classroom.course, "ps1", options())
     before = table(classroom.root)
-    with Gradebook(Folders(classroom.root, "ps1").database) as book:
+    with Gradebook(Folders(classroom.course, "ps1").database) as book:
         book.remove_submission("ps1", "ada")
     assert {row[0] for row in table(classroom.root)} == {"ben"}
-    assert grade_class(classroom.root, "ps1", options()).graded == 0
+    assert grade_class(classroom.course, "ps1", options()).graded == 0
     assert table(classroom.root) == before
 
 
@@ -209,18 +209,18 @@ def test_a_worker_that_dies(classroom, tmp_path, workers):
     classroom.hand_in("bob", classroom.answered(square=f"x * x  # die once {tmp_path / 'died'}"))
     classroom.hand_in("cain", classroom.answered(square="0  # die"))
     classroom.hand_in("dan", classroom.answered(square="0  # raise"))
-    summary = grade_class(classroom.root, "ps1", options(workers=workers))
+    summary = grade_class(classroom.course, "ps1", options(workers=workers))
     assert (tmp_path / "died").exists()
     assert summary.internal == ["cain", "dan"] and summary.exit_code == 1
     found = scores(classroom.root)
     assert found["bob"] == found["ada"]
     assert found["cain"] == found["dan"] == {"test_square": None, "test_cube": None, "why": None}
-    store = Verdicts(Folders(classroom.root, "ps1").verdicts)
+    store = Verdicts(Folders(classroom.course, "ps1").verdicts)
     entry = store.read(store.index()["dan", "ps1"])
     assert "the engine has a fault" in entry.verdict.flags[0]
     # the next run tries them again, and only them
     classroom.hand_in("cain")
-    again = grade_class(classroom.root, "ps1", options(workers=workers))
+    again = grade_class(classroom.course, "ps1", options(workers=workers))
     assert again.graded == 2 and again.internal == ["dan"]
     assert scores(classroom.root)["cain"] == found["ada"]
 
@@ -236,7 +236,7 @@ def test_a_worker_that_hangs(classroom, monkeypatch):
         original(self, module, workers, seconds=1.0, **options)
 
     monkeypatch.setattr(Pool, "__init__", impatient)
-    summary = grade_class(classroom.root, "ps1", options())
+    summary = grade_class(classroom.course, "ps1", options())
     assert summary.internal == ["bob"]
     assert scores(classroom.root)["ada"]["test_cube"] == 3
 
@@ -244,14 +244,14 @@ def test_a_worker_that_hangs(classroom, monkeypatch):
 def test_a_layer_that_does_not_hold(classroom):
     classroom.hand_in("ada")
     with pytest.raises(CourseError, match="moon does not hold"):
-        grade_class(classroom.root, "ps1", options(require=frozenset({"moon"})))
-    assert Verdicts(Folders(classroom.root, "ps1").verdicts).index() == {}
+        grade_class(classroom.course, "ps1", options(require=frozenset({"moon"})))
+    assert Verdicts(Folders(classroom.course, "ps1").verdicts).index() == {}
 
 
 def test_an_engine_that_does_not_start(classroom):
     classroom.hand_in("ada")
     with pytest.raises(CourseError, match=r"do not start .*Nowhere"):
-        grade_class(classroom.root, "ps1", options(engine=f"{FAKE}:Nowhere"))
+        grade_class(classroom.course, "ps1", options(engine=f"{FAKE}:Nowhere"))
 
 
 def test_a_link_or_nothing_in_the_folder(classroom):
@@ -263,10 +263,10 @@ def test_a_link_or_nothing_in_the_folder(classroom):
     path = classroom.hand_in("dee")
     path.unlink()
     os.mkfifo(path)
-    summary = grade_class(classroom.root, "ps1", options())
+    summary = grade_class(classroom.course, "ps1", options())
     assert summary.counts == {"OK": 1, "MALFORMED": 2, "MISSING": 1}
     assert scores(classroom.root)["cy"]["test_square"] == 0
-    assert grade_class(classroom.root, "ps1", options()).graded == 0
+    assert grade_class(classroom.course, "ps1", options()).graded == 0
 
 
 def test_two_notebooks_in_one_assignment(classroom):
@@ -276,7 +276,7 @@ def test_two_notebooks_in_one_assignment(classroom):
     (source / "problem2.ipynb").write_text((source / "problem1.ipynb").read_text())
     first = classroom.hand_in("ada")
     first.rename(first.with_name("problem1.ipynb"))
-    summary = grade_class(classroom.root, "ps1", options())
+    summary = grade_class(classroom.course, "ps1", options())
     assert summary.counts == {"PARTIAL": 1} and summary.mean == 5
     points = [row[2] for row in table(classroom.root) if len(row) > 4]
     assert sorted(points) == [0, 0, 0, 0, 2, 3]
@@ -291,12 +291,12 @@ def test_late(classroom):
     classroom.hand_in("bob", stamp="2026-10-01 10:00:01 UTC")
     classroom.hand_in("cy", stamp="long ago")
     notes = Notes()
-    grade_class(classroom.root, "ps1", options(), notes)
+    grade_class(classroom.course, "ps1", options(), notes)
     lost = {row[0]: row[6] for row in table(classroom.root) if len(row) > 4}
     assert lost == {"ada": None, "bob": 5.0, "cy": None}
     assert any("holds no time" in note for note in notes.notes)
     classroom.hand_in("bob", stamp="2026-10-01 09:00:00 UTC")  # the same file, another time
-    assert grade_class(classroom.root, "ps1", options()).graded == 0
+    assert grade_class(classroom.course, "ps1", options()).graded == 0
     lost = {row[0]: row[6] for row in table(classroom.root) if len(row) > 4}
     assert lost["bob"] is None
 
@@ -307,13 +307,13 @@ def test_a_deadline_that_moves(classroom):
 
     def lost(*said):
         notes = Notes()
-        assert grade_class(classroom.root, "ps1", options(), notes).graded == 0
+        assert grade_class(classroom.course, "ps1", options(), notes).graded == 0
         assert len(notes.notes) == len(said)
         assert all(part in note for part, note in zip(said, notes.notes))
         return sorted({row[6] for row in table(classroom.root) if len(row) > 4})
 
     def formgrader(day):
-        with Gradebook(Folders(classroom.root, "ps1").database) as book:
+        with Gradebook(Folders(classroom.course, "ps1").database) as book:
             book.find_assignment("ps1").duedate = datetime(2026, 10, day)
             book.db.commit()
 
@@ -325,7 +325,7 @@ def test_a_deadline_that_moves(classroom):
         f"c.DailyPenalty.solutions = {str(classroom.private.parent)!r}\n"
     )
     classroom.hand_in("ada", stamp="2026-10-04 00:00:00 UTC")
-    grade_class(classroom.root, "ps1", options())
+    grade_class(classroom.course, "ps1", options())
     formgrader(3)
     path, rule = classroom.private / "assignment.toml", "[late]\nrate = 0.2\n"
     path.write_text(rule)
@@ -341,16 +341,16 @@ def test_a_deadline_that_moves(classroom):
 
 def test_a_locked_database(classroom):
     classroom.hand_in("ada")
-    grade_class(classroom.root, "ps1", options())
+    grade_class(classroom.course, "ps1", options())
     classroom.hand_in("bob")
     base = sqlite3.connect(classroom.root / "autograder" / "gradebook.db", isolation_level=None)
     base.execute("begin immediate")
     notes = Notes()
     with pytest.raises(CourseError, match="locked by another program"):
-        grade_class(classroom.root, "ps1", options(wait=0.5), notes)
+        grade_class(classroom.course, "ps1", options(wait=0.5), notes)
     assert any("waiting" in note for note in notes.notes)
     base.execute("rollback")
-    assert grade_class(classroom.root, "ps1", options()).counts == {"OK": 2}
+    assert grade_class(classroom.course, "ps1", options()).counts == {"OK": 2}
 
 
 def test_a_full_disk(classroom, monkeypatch):
@@ -369,11 +369,11 @@ def test_a_full_disk(classroom, monkeypatch):
 
     monkeypatch.setattr("coursetools.grading.running.verdicts.write_whole", until_full)
     with pytest.raises(CourseError, match=r"No space left.*make room"):
-        grade_class(classroom.root, "ps1", options())
+        grade_class(classroom.course, "ps1", options())
     assert len(scores(classroom.root)) == 2
     room[0] = 1000
     notes = Notes()
-    assert grade_class(classroom.root, "ps1", options(), notes).counts == {"OK": 6}
+    assert grade_class(classroom.course, "ps1", options(), notes).counts == {"OK": 6}
     assert len(notes.done) == 4 and notes.notes == []
 
 
@@ -381,12 +381,12 @@ def test_two_at_once(classroom):
     import fcntl
 
     classroom.hand_in("ada")
-    folders = Folders(classroom.root, "ps1")
+    folders = Folders(classroom.course, "ps1")
     folders.verdicts.parent.mkdir(parents=True)
     with folders.verdicts.with_suffix(".lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         with pytest.raises(CourseError, match="being graded by another"):
-            grade_class(classroom.root, "ps1", options())
+            grade_class(classroom.course, "ps1", options())
 
 
 def test_a_lock_that_is_let_go_in_a_moment(classroom):
@@ -395,12 +395,12 @@ def test_a_lock_that_is_let_go_in_a_moment(classroom):
     import threading
 
     classroom.hand_in("ada")
-    folders = Folders(classroom.root, "ps1")
+    folders = Folders(classroom.course, "ps1")
     folders.verdicts.parent.mkdir(parents=True)
     file = folders.verdicts.with_suffix(".lock").open("w")
     fcntl.flock(file, fcntl.LOCK_EX)
     threading.Timer(0.5, file.close).start()
-    assert grade_class(classroom.root, "ps1", options()).counts == {"OK": 1}
+    assert grade_class(classroom.course, "ps1", options()).counts == {"OK": 1}
 
 
 def begin(classroom) -> int:
@@ -411,7 +411,7 @@ def begin(classroom) -> int:
         # Where the tests run in the background Ctrl-C is ignored, and by a fork too.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
-            grade_class(classroom.root, "ps1", options())
+            grade_class(classroom.course, "ps1", options())
             code = 0
         except KeyboardInterrupt:
             code = 130
@@ -431,11 +431,11 @@ def many(classroom, count: int) -> None:
 def forget(classroom) -> None:
     for name in ("gradebook.db", "gradebook.db-wal", "gradebook.db-shm"):
         (classroom.root / "autograder" / name).unlink(missing_ok=True)
-    shutil.rmtree(Folders(classroom.root, "ps1").verdicts, ignore_errors=True)
+    shutil.rmtree(Folders(classroom.course, "ps1").verdicts, ignore_errors=True)
 
 
 def on_disk(classroom) -> int:
-    return len(Verdicts(Folders(classroom.root, "ps1").verdicts).index())
+    return len(Verdicts(Folders(classroom.course, "ps1").verdicts).index())
 
 
 def in_gradebook(classroom) -> int:
@@ -469,7 +469,7 @@ def test_killed_at_any_moment(classroom, monkeypatch, processes):
         os.waitpid(process, 0)
         found.append(on_disk(classroom))
         if attempt % 2:
-            summary = grade_class(classroom.root, "ps1", options())
+            summary = grade_class(classroom.course, "ps1", options())
             assert table(classroom.root) == expected
             assert summary.counts == {"OK": 10, "PARTIAL": 20, "MALFORMED": 1}
     # Some kills were in the middle; a run that was always finished, or never begun, shows nothing.
@@ -498,8 +498,8 @@ def test_what_ran_out_of_time_is_judged_once_more_alone(classroom, tmp_path):
     classroom.hand_in("ben", classroom.answered(square=f"x * x  # slow {near}"))
     classroom.hand_in("cy")
     notes = Notes()
-    summary = grade_class(classroom.root, "ps1", options(), notes)
+    summary = grade_class(classroom.course, "ps1", options(), notes)
     assert summary.counts == {"OK": 3} and summary.graded == 3
     assert "1 ran out of time; each once more, alone" in notes.notes
     assert notes.done[-1].startswith("ben")
-    assert grade_class(classroom.root, "ps1", options()).unchanged == 3
+    assert grade_class(classroom.course, "ps1", options()).unchanged == 3

@@ -48,7 +48,7 @@ def a_class(classroom) -> None:
 
 def test_a_class_and_a_kill(classroom, processes):
     a_class(classroom)
-    summary = grade_class(classroom.root, "ps1", ONE)
+    summary = grade_class(classroom.course, "ps1", ONE)
     expected = points(classroom.root)
     assert summary.counts == {"OK": 2, "PARTIAL": 3, "MALFORMED": 1} and summary.exit_code == 0
     right = {"square": 2, "cube": 3, "why": 0}
@@ -59,7 +59,7 @@ def test_a_class_and_a_kill(classroom, processes):
     assert expected["eve"] == {"square": 0, "cube": 0, "why": 0}
     shown = classroom.root.rglob("autograded/**/*.ipynb")
     assert not [path for path in shown if "hidden-secret-49" in path.read_text()]
-    store = Folders(classroom.root, "ps1").verdicts
+    store = Folders(classroom.course, "ps1").verdicts
     spread = random.Random(2)
     for name in ("gradebook.db", "gradebook.db-wal", "gradebook.db-shm"):
         (classroom.root / "autograder" / name).unlink(missing_ok=True)
@@ -67,13 +67,13 @@ def test_a_class_and_a_kill(classroom, processes):
     for _ in range(2):
         pid = os.fork()
         if pid == 0:
-            grade_class(classroom.root, "ps1", ONE)
+            grade_class(classroom.course, "ps1", ONE)
             os._exit(0)
         processes.wait_for(Verdicts(store).index, "the first verdict")
         time.sleep(spread.uniform(0, 0.3))
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
-    assert grade_class(classroom.root, "ps1", ONE).counts == summary.counts
+    assert grade_class(classroom.course, "ps1", ONE).counts == summary.counts
     assert points(classroom.root) == expected
 
 
@@ -85,7 +85,7 @@ def test_a_question_of_the_course(classroom, copied):
     from coursetools.assignments.release import source
 
     copied("a01_kernels", classroom.root)
-    master = json.loads(source(classroom.root, "a01_kernels").read_text())
+    master = json.loads(source(classroom.course, "a01_kernels").read_text())
 
     for student in ("blank", "right"):
         folder = classroom.root / "autograder" / "submitted" / student / "a01_kernels"
@@ -96,11 +96,11 @@ def test_a_question_of_the_course(classroom, copied):
             if student == "blank":
                 cell["source"] = release_source(cell)
         (folder / "a01_kernels.ipynb").write_text(json.dumps(notebook))
-    summary = grade_class(classroom.root, "a01_kernels", ONE)
+    summary = grade_class(classroom.course, "a01_kernels", ONE)
     assert summary.counts == {"OK": 1, "FAIL": 1}
     found = points(classroom.root)
     assert sum(score or 0 for score in found["blank"].values()) == 0
-    store = Verdicts(Folders(classroom.root, "a01_kernels").verdicts)
+    store = Verdicts(Folders(classroom.course, "a01_kernels").verdicts)
     entry = store.read(store.index()["right", "a01_kernels"])
     assert entry.verdict.points == entry.verdict.max_points > 0
     assert entry.verdict.guarantee == "judged elsewhere"

@@ -19,7 +19,6 @@ from typing import Any
 from uuid import uuid4
 
 from coursekit._base.errors import CourseError
-from coursetools.course import relative
 from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.database import Database, written
 from coursetools.grading.gradebook.structure import Structure
@@ -264,7 +263,7 @@ def _lost(folders: Folders, kept: Kept) -> str:
     )
     return (
         f"{NEW}, although {folders.name} was graded before. The verdicts are written again from "
-        f"the store, and {relative(kept.path, folders.root)} puts back what it has of {last} "
+        f"the store, and {folders.course.relative(kept.path)} puts back what it has of {last} "
         f"({what}); what was entered later is gone, unless you put a copy of the old one back."
     )
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Self
 
 from coursetools.assignments.release import source
+from coursetools.course import Course
 from coursetools.questions.catalogue import Texts, texts
 
 
@@ -21,10 +21,10 @@ class Master:
     key: str = ""  # names all that a grade depends on but for submission, limits and our own code
 
     @classmethod
-    def read(cls, root: Path, name: str) -> Self:
-        """Read the assignment `name` of the course at `root`."""
-        notebook = source(root, name).read_text(encoding="utf-8")
-        return cls.of(name, notebook, texts(root, name))
+    def read(cls, course: Course, name: str) -> Self:
+        """Read the assignment `name` of a course."""
+        notebook = source(course, name).read_text(encoding="utf-8")
+        return cls.of(name, notebook, texts(course, name))
 
     @classmethod
     def of(cls, name: str, notebook: str, files: Texts = ()) -> Self:

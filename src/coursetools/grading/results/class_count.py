@@ -11,10 +11,10 @@ import statistics
 from array import array
 from collections import Counter
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress
+from coursetools.course import Course
 from coursetools.grading.collecting.ledger import Ledger
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.outline import Outline, Part, outlines
@@ -149,9 +149,9 @@ class ClassCount:
         return len(self.autos)
 
 
-def count_class(root: Path, name: str, progress: Progress | None = None) -> ClassCount:
+def count_class(course: Course, name: str, progress: Progress | None = None) -> ClassCount:
     """Read the verdicts and the gradebook of an assignment, once."""
-    folders = Folders(root, name)
+    folders = Folders(course, name)
     asked = outlines(folders)
     store = Verdicts(folders.verdicts)
     book = read_gradebook(folders)

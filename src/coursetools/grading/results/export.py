@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from coursekit._base.errors import CourseError
+from coursetools.course import Course
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.fill import TITLED, Filling
 from coursetools.grading.results.formats import FORMATS
@@ -29,9 +30,9 @@ from coursetools.grading.running.verdicts import Verdicts
 from coursetools.grading.verdict import status_of
 
 
-def read_table(root: Path, name: str) -> Table:
+def read_table(course: Course, name: str) -> Table:
     """Collect everybody's scores from the gradebook, and from the verdicts how they came about."""
-    folders = Folders(root, name)
+    folders = Folders(course, name)
     asked = outlines(folders)
     book = read_gradebook(folders)
     handed = {one.student: one for one in handed_in(Verdicts(folders.verdicts))}
@@ -66,7 +67,7 @@ def read_table(root: Path, name: str) -> Table:
 
 
 def export(
-    root: Path,
+    course: Course,
     name: str,
     form: str = "csv",
     *,
@@ -86,7 +87,7 @@ def export(
     if how.fill is None and into is not None:
         those = " or ".join(f"--format {name}" for name, one in FORMATS.items() if one.fill)
         raise CourseError(f"--into goes with {those}")
-    table, folders = read_table(root, name), Folders(root, name)
+    table, folders = read_table(course, name), Folders(course, name)
     notes: list[str] = []
     if into is not None:
         filling = Filling(folders, {row.student.id: row for row in table.rows}, into, how.begins)
@@ -111,7 +112,7 @@ def run(arguments: argparse.Namespace) -> int:
     """The command: `name`, `format`, `output`, `title`, `root`, `quiet`."""
     title = getattr(arguments, "title", None) or ""
     path, table = export(
-        Path(arguments.root),
+        arguments.course,
         arguments.name,
         arguments.format or "csv",
         output=arguments.output,

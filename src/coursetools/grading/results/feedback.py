@@ -9,15 +9,14 @@ from __future__ import annotations
 import argparse
 import itertools
 import os
-import re
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress, track
+from coursetools.course import Course
 from coursetools.grading.folders import Folders
 from coursetools.grading.results import pages
 from coursetools.grading.results.feedback_page import feedback_page
@@ -89,7 +88,7 @@ class Written:
 
 
 def write_feedback(
-    root: Path,
+    course: Course,
     name: str,
     *,
     student: str | None = None,
@@ -97,8 +96,8 @@ def write_feedback(
     progress: Progress | None = None,
 ) -> Written:
     """Write the pages of everybody, or of one student."""
-    folders = Folders(root, name)
-    writer = Writer(folders, outlines(folders), late_rule(folders), book_address(root))
+    folders = Folders(course, name)
+    writer = Writer(folders, outlines(folders), late_rule(folders), course.book_address)
     tasks = _tasks(folders, student)
     progress = progress or Progress()
     result = Written(failed=[])
@@ -118,30 +117,20 @@ def write_feedback(
     return result
 
 
-def count_students(root: Path, name: str, student: str | None = None) -> int:
+def count_students(course: Course, name: str, student: str | None = None) -> int:
     """Return how many students a run would write pages for."""
-    return len(_tasks(Folders(root, name), student))
-
-
-def book_address(root: Path) -> str:
-    """Return where the book is published: the pages of the repository that `_config.yml` names."""
-    try:
-        config = (root / "_config.yml").read_text(encoding="utf-8")
-    except OSError:
-        return ""
-    found = re.search(r"^\s*url:\s*['\"]?https://github\.com/([\w.-]+)/([\w.-]+)", config, re.M)
-    return f"https://{found[1]}.github.io/{found[2]}/book" if found else ""
+    return len(_tasks(Folders(course, name), student))
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The command: `name`, `student`, `workers`, `root`, `quiet`."""
-    root, name = Path(arguments.root), arguments.name
+    """The command: `name`, `student`, `workers`, `course`, `quiet`."""
+    course, name = arguments.course, arguments.name
     workers = arguments.workers or min(2, os.cpu_count() or 1)
-    with track(count_students(root, name, arguments.student), "feedback", arguments.quiet) as bar:
+    with track(count_students(course, name, arguments.student), "feedback", arguments.quiet) as bar:
         result = write_feedback(
-            root, name, student=arguments.student, workers=workers, progress=bar
+            course, name, student=arguments.student, workers=workers, progress=bar
         )
-    folders = Folders(root, name)
+    folders = Folders(course, name)
     place = folders.class_folder / "feedback"
     if arguments.student:
         place = folders.feedback(arguments.student)

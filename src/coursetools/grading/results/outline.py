@@ -98,7 +98,7 @@ class Outline:
 def outlines(folders: Folders) -> dict[str, Outline]:
     """Read the outline of each notebook of an assignment, by the notebook's name."""
     found = {}
-    files = texts(folders.root, folders.name)
+    files = texts(folders.course, folders.name)
     for notebook in folders.notebooks():
         path = folders.source / f"{notebook}.ipynb"
         try:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from coursekit._base.progress import Progress, track
+from coursetools.course import Course
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.class_count import ClassCount, count_class, histogram
 from coursetools.grading.results.pages import counted, number, render, write
@@ -34,19 +35,19 @@ WORDS = {
 }
 
 
-def write_report(root: Path, name: str, progress: Progress | None = None) -> Path:
+def write_report(course: Course, name: str, progress: Progress | None = None) -> Path:
     """Write the page; return where it is."""
-    path = Folders(root, name).report
-    write(path, report_page(count_class(root, name, progress)))
+    path = Folders(course, name).report
+    write(path, report_page(count_class(course, name, progress)))
     return path
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The command: `name`, `root`, `quiet`."""
-    root = Path(arguments.root)
-    total = len(Verdicts(Folders(root, arguments.name).verdicts).index())
+    """The command: `name`, `course`, `quiet`."""
+    course = arguments.course
+    total = len(Verdicts(Folders(course, arguments.name).verdicts).index())
     with track(total, "report", arguments.quiet) as progress:
-        print(write_report(root, arguments.name, progress))
+        print(write_report(course, arguments.name, progress))
     return 0
 
 

@@ -24,6 +24,7 @@ from coursekit._base.progress import Progress, track
 from coursekit.submission import parsing
 from coursekit.submission.regions import grade_id, is_solution, release_source
 from coursetools.assignments.release import source
+from coursetools.course import Course
 from coursetools.grading.fingerprints import Prints, fingerprints
 from coursetools.grading.folders import Folders
 from coursetools.grading.own_answers import Likeness, OwnAnswers
@@ -117,9 +118,9 @@ class Similar:
     own: list[tuple[str, Likeness]]  # students, and what they have that is the course's own
 
 
-def find_similar(root: Path, name: str, progress: Progress | None = None) -> Similar:
+def find_similar(course: Course, name: str, progress: Progress | None = None) -> Similar:
     """Return the pairs of an assignment, and the answers that are like the course's own."""
-    folders = Folders(root, name)
+    folders = Folders(course, name)
     store = Verdicts(folders.verdicts)
     handed = {one.student: one for one in handed_in(store)}
     if not handed:
@@ -139,18 +140,18 @@ def find_similar(root: Path, name: str, progress: Progress | None = None) -> Sim
 
 
 def _ours(folders: Folders) -> OwnAnswers | None:
-    if folders.name not in catalogue.names(folders.root):
+    if folders.name not in catalogue.names(folders.course):
         return None
-    notebook = source(folders.root, folders.name).read_text(encoding="utf-8")
-    return OwnAnswers(catalogue.load(folders.root, folders.name), notebook)
+    notebook = source(folders.course, folders.name).read_text(encoding="utf-8")
+    return OwnAnswers(catalogue.load(folders.course, folders.name), notebook)
 
 
 def write_similarity(
-    root: Path, name: str, progress: Progress | None = None
+    course: Course, name: str, progress: Progress | None = None
 ) -> tuple[Path, Similar]:
     """Write the page with both sources side by side; return where it is, and what is alike."""
-    folders = Folders(root, name)
-    similar = find_similar(root, name, progress)
+    folders = Folders(course, name)
+    similar = find_similar(course, name, progress)
     book = read_gradebook(folders)
     names = {who: book.student(who).name for who in (*similar.answers, *dict(similar.own))}
     path = folders.report.with_name(f"{name}-similarity.html")
@@ -159,11 +160,11 @@ def write_similarity(
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The command: `name`, `root`, `quiet`."""
-    root = Path(arguments.root)
-    total = len(handed_in(Verdicts(Folders(root, arguments.name).verdicts)))
+    """The command: `name`, `course`, `quiet`."""
+    course = arguments.course
+    total = len(handed_in(Verdicts(Folders(course, arguments.name).verdicts)))
     with track(total, "similarity", arguments.quiet) as progress:
-        path, similar = write_similarity(root, arguments.name, progress)
+        path, similar = write_similarity(course, arguments.name, progress)
     if not arguments.quiet:
         for pair in similar.pairs[:10]:
             print(f"{100 * pair.alike:3.0f} %  {plain(pair.one)}  {plain(pair.other)}")

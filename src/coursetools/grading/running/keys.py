@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from coursekit import __version__
+from coursetools.course import Course
 from coursetools.grading.folders import Folders
 from coursetools.grading.running.worker import MASTER, named
 from coursetools.notebooks.imports import closure, closure_of_cells
@@ -18,7 +19,7 @@ from coursetools.questions.catalogue import Texts, texts
 
 def masters_of(folders: Folders, spec: str = MASTER) -> dict[str, Any]:
     """Return the instructor's notebooks of an assignment, by name."""
-    make, files = named(spec), texts(folders.root, folders.name)
+    make, files = named(spec), texts(folders.course, folders.name)
     return {
         notebook: make.of(
             folders.name, (folders.source / f"{notebook}.ipynb").read_text("utf-8"), files
@@ -43,7 +44,8 @@ def engine_version(files: Texts = ()) -> str:
     parts = ("judging/engine", "student/warm", "student/serve")
     starts = [package / "grading" / f"{part}.py" for part in parts]
     cells = [{"cell_type": "code", "source": text} for name, text in files if name[-3:] == ".py"]
-    found = closure(starts, package.parents[0]) | closure_of_cells(cells, package, package.parent)
+    here = Course(package.parent)
+    found = closure(starts, here) | closure_of_cells(cells, package, here)
     state = hashlib.blake2b(__version__.encode(), digest_size=16)
     for path in sorted(found):
         state.update(hashlib.blake2b(path.read_bytes()).digest())

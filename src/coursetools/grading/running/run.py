@@ -17,6 +17,7 @@ from typing import Any
 
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress
+from coursetools.course import Course
 from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.autograded import as_file, autograded
 from coursetools.grading.gradebook.database import WAIT
@@ -73,7 +74,7 @@ Tracker = Callable[[int], AbstractContextManager[Progress]]
 
 
 def grade_class(
-    root: Path,
+    course: Course,
     name: str,
     options: Options | None = None,
     progress: Progress | None = None,
@@ -84,7 +85,7 @@ def grade_class(
     `progress` hears of problems and of each submission that is finished; `tracker(total)` makes
     another one for the grading itself, when it is known how much there is to do.
     """
-    options, folders = options or Options(), Folders(Path(root), name)
+    options, folders = options or Options(), Folders(course, name)
     progress = progress or Progress()
     masters = masters_of(folders, options.master)
     with _alone(folders, options.dry_run):

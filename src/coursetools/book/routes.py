@@ -1,9 +1,8 @@
-"""The way through the book: what a chapter needs, how long it takes, and routes; and the course
-counted.
+"""Routes through the book, what a chapter needs and how long it takes; and the course counted.
 
-`book/way.toml` says what each chapter needs and which chapters a route has. No time stands there:
-reading is counted from the words of the page, running is what the notebook's last run took, and
-solving is what the questions of the chapter's assignment say of themselves.
+The front matter of a chapter says what it `needs`, that of the home page which chapters each of the
+`routes` has. No time stands there: reading is counted from the words of the page, running is what
+the notebook's last run took, and solving is what the questions of the assignment say of themselves.
 """
 
 from __future__ import annotations
@@ -15,12 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coursetools.book import lecture_map
-from coursetools.book.contents import chapters, page, parts, words
-from coursetools.book.read import read_toml
-from coursetools.notebooks.run import executed_folder, read_record
+from coursetools.book.contents import chapters, front_matter, page, parts, words
+from coursetools.course import Course
+from coursetools.notebooks.run import read_record
 
 ASKED = re.compile(r"^\*\d+ points?\b.*?\b(\d+) minutes?\*", re.MULTILINE)
 PAGE = re.compile(r"\bbook/(\w+)\.html")
+WORDS_A_MINUTE = 150
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -36,11 +36,10 @@ class Route:
 
 @dataclass(frozen=True)
 class Way:
-    """What each chapter needs, the routes, and how many words are read in a minute."""
+    """What each chapter needs, and the routes."""
 
     needs: dict[str, list[str]]
     routes: list[Route]
-    words_a_minute: int
 
 
 @dataclass(frozen=True)
@@ -57,32 +56,28 @@ class Times:
         return self.read + (self.run or 0) / 60 + (self.solve or 0)
 
 
-def way_path(root: Path) -> Path:
-    """Return where needs and routes stand."""
-    return Path(root) / "book" / "way.toml"
-
-
-def read_way(root: Path) -> Way:
-    """Return needs and routes as they stand in the table."""
-    table = read_toml(way_path(root))
+def read_way(course: Course) -> Way:
+    """Return needs and routes from the front matter; a chapter without needs is left out."""
     routes = []
-    for route in table["routes"]:
+    for route in front_matter(course, "index").get("routes", ()):
         days = route.get("days", [])
         listed = route.get("chapters", [stem for day in days for stem in day])
         routes.append(Route(route["name"], route["about"], listed, days))
-    return Way(table["needs"], routes, table["words_a_minute"])
+    said = {stem: front_matter(course, stem).get("needs") for stem in chapters(course)}
+    needs = {stem: listed for stem, listed in said.items() if listed is not None}
+    return Way(needs, routes)
 
 
-def check_way(root: Path) -> list[str]:
-    """Return one sentence for each fault of the table; none means that all is well.
+def check_way(course: Course) -> list[str]:
+    """Return one sentence for each fault of needs and routes; none means that all is well.
 
     What a chapter needs must stand before it in the book, so needs can have no circle.
     """
-    way, order = read_way(root), list(chapters(root))
-    faults = [f"{stem} has needs and is no chapter" for stem in way.needs if stem not in order]
+    way, order = read_way(course), list(chapters(course))
+    faults = []
     for place, stem in enumerate(order):
         if stem not in way.needs:
-            faults.append(f"what {stem} needs is not said")
+            faults.append(f"the front matter of book/{stem}.md does not say what it `needs`")
         for need in way.needs.get(stem, []):
             if need not in order[:place]:
                 faults.append(f"{stem} needs {need}, which does not stand before it")
@@ -100,44 +95,44 @@ def check_way(root: Path) -> list[str]:
     return faults
 
 
-def executed(root: Path, stem: str) -> Path:
+def executed(course: Course, stem: str) -> Path:
     """Return the executed copy of the chapter's notebook."""
-    return executed_folder(root) / f"{stem}.ipynb"
+    return course.executed / f"{stem}.ipynb"
 
 
-def assignments(root: Path) -> dict[str, Path]:
+def assignments(course: Course) -> dict[str, Path]:
     """Return the assignment of each chapter that has one, by the page that its first cell names."""
     found = {}
-    for path in sorted((Path(root) / "notebooks" / "assignments").glob("*/*.ipynb")):
+    for path in sorted((course.notebooks / "assignments").glob("*/*.ipynb")):
         named = PAGE.search(_cells(path)[0])
         if named:
             found[named.group(1)] = path
     return found
 
 
-def times(root: Path) -> dict[str, Times]:
+def times(course: Course) -> dict[str, Times]:
     """Return how long each chapter takes to read, to run and to solve."""
-    rate, given = read_way(root).words_a_minute, assignments(root)
+    given = assignments(course)
     found = {}
-    for stem, pages in chapters(root).items():
-        record = read_record(executed(root, stem))
+    for stem, pages in chapters(course).items():
+        record = read_record(executed(course, stem))
         asked = ASKED.findall("\n".join(_cells(given[stem]))) if stem in given else []
         found[stem] = Times(
-            read=sum(words(page(root, name)) for name in pages) / rate,
+            read=sum(words(page(course, name)) for name in pages) / WORDS_A_MINUTE,
             run=record["seconds"] if record else None,
             solve=float(sum(map(int, asked))) if asked else None,
         )
     return found
 
 
-def counted(root: Path) -> str:
+def counted(course: Course) -> str:
     """Return the sentence that counts the course; the home page shows it, and README has it."""
-    rows = lecture_map.read_rows(root)
+    rows = lecture_map.read_rows(course)
     built = sum(row.state == "built" for row in rows)
     amount = f"all {len(rows)}" if built == len(rows) else f"{built} of the {len(rows)}"
     return (
-        f"{len(chapters(root))} chapters in {NUMBERS[len(parts(root))]} parts, each with a "
-        f"notebook; {len(assignments(root))} assignments; {amount} topics of "
+        f"{len(chapters(course))} chapters in {NUMBERS[len(parts(course))]} parts, each with a "
+        f"notebook; {len(assignments(course))} assignments; {amount} topics of "
         f"{NUMBERS[len(lecture_map.DECKS)]} slide decks."
     )
 

@@ -17,9 +17,10 @@ from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
 from coursekit._base.errors import CourseError
-from coursetools.book import drawings, guides, lecture_map, ways
+from coursetools.book import drawings, lecture_map, questions_and_terms, routes
 from coursetools.book.contents import chapters, parts, sections, title
 from coursetools.book.dependencies import note_input
+from coursetools.course import Course
 
 TRANSLATION = Path("results", "translation", "cpu.json")
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -29,14 +30,18 @@ class Guide(SphinxDirective):
     """What these directives have in common."""
 
     @property
-    def root(self) -> Path:
-        """The folder of the course."""
-        return Path(self.env.srcdir)
+    def course(self) -> Course:
+        """The course whose book is built."""
+        return Course(Path(self.env.srcdir))
 
     def note(self, *paths: Path) -> None:
         """Have this page read again when one of the files changes."""
-        for path in (self.root / "_toc.yml", *paths):
+        for path in (self.course / "_toc.yml", *paths):
             note_input(self.env, self.env.docname, path)
+
+    def note_pages(self) -> None:
+        """Have this page read again when a chapter changes, whose front matter it shows."""
+        self.note(*(self.course.page(n) for names in chapters(self.course).values() for n in names))
 
     def markdown(self, lines: Iterable[str]) -> list[nodes.Node]:
         """Return what the lines, in the language of the pages, stand for."""
@@ -46,7 +51,7 @@ class Guide(SphinxDirective):
 
     def by_chapter(self, made: dict[str, list[str]]) -> list[nodes.Node]:
         """Return a section for each chapter of the part in the argument, with the lines `made`."""
-        known = parts(self.root)
+        known = parts(self.course)
         if self.arguments[0] not in known:
             raise self.error(
                 f"there is no part {self.arguments[0]!r}, only {', '.join(known) or 'none'}"
@@ -55,7 +60,7 @@ class Guide(SphinxDirective):
         for stem in known[self.arguments[0]]:
             if made.get(stem):
                 section = nodes.section(ids=[f"{self.name}-{stem}"])
-                section += nodes.title("", title(self.root, stem))
+                section += nodes.title("", title(self.course, stem))
                 section += self.markdown(made[stem])
                 found.append(section)
         return found
@@ -80,9 +85,9 @@ class Questions(Guide):
 
     def make(self) -> list[nodes.Node]:
         """Return a section for each chapter with its questions."""
-        self.note(guides.questions_path(self.root))
+        self.note_pages()
         made: dict[str, list[str]] = {}
-        for question in guides.read_questions(self.root):
+        for question in questions_and_terms.read_questions(self.course):
             line = f"- {{ref}}`{question.text} <{question.section}>`"
             made.setdefault(question.chapter, []).append(line)
         return self.by_chapter(made)
@@ -97,17 +102,17 @@ class Notation(Guide):
 
     def make(self) -> list[nodes.Node]:
         """Return a section for each chapter with its table of symbols."""
-        self.note(guides.terms_path(self.root))
-        places = sections(self.root)
+        self.note_pages()
+        places = sections(self.course)
         made: dict[str, list[str]] = {}
-        number = {stem: n for n, stem in enumerate(chapters(self.root), start=1)}
-        for row in guides.read_meanings(self.root):
+        number = {stem: n for n, stem in enumerate(chapters(self.course), start=1)}
+        for row in questions_and_terms.read_meanings(self.course):
             if row.symbol and row.section in places:
                 lines = made.setdefault(places[row.section].chapter, list(self.HEAD))
-                lines.append(self._line(row, [str(number[stem]) for stem in row.further]))
+                lines.append(self._line(row, [str(number[stem]) for stem in row.also]))
         return self.by_chapter(made)
 
-    def _line(self, row: guides.Meaning, further: list[str]) -> str:
+    def _line(self, row: questions_and_terms.Meaning, further: list[str]) -> str:
         meaning = row.meaning
         if row.term:
             meaning = f"{{term}}`{row.term}`: {meaning}"
@@ -125,9 +130,9 @@ class GlossaryTable(Guide):
 
     def make(self) -> list[nodes.Node]:
         """Return the glossary."""
-        self.note(guides.terms_path(self.root))
+        self.note_pages()
         lines = ["```{glossary}"]
-        rows = [row for row in guides.read_meanings(self.root) if row.term]
+        rows = [row for row in questions_and_terms.read_meanings(self.course) if row.term]
         for row in sorted(rows, key=lambda row: row.term.casefold()):
             more = f", ${row.symbol}$" if row.symbol else ""
             shape = f", shape {row.shape}" if row.shape else ""
@@ -141,8 +146,8 @@ class CourseCount(Guide):
 
     def make(self) -> list[nodes.Node]:
         """Return the sentence."""
-        self.note(lecture_map.table_path(self.root))
-        return [nodes.paragraph("", ways.counted(self.root))]
+        self.note(lecture_map.table_path(self.course))
+        return [nodes.paragraph("", routes.counted(self.course))]
 
 
 class WayPicture(Guide):
@@ -151,11 +156,11 @@ class WayPicture(Guide):
     def make(self) -> list[nodes.Node]:
         """Return the picture."""
         _note_times(self)
-        way, spent = ways.read_way(self.root), ways.times(self.root)
-        number = {stem: n for n, stem in enumerate(chapters(self.root), start=1)}
+        way, spent = routes.read_way(self.course), routes.times(self.course)
+        number = {stem: n for n, stem in enumerate(chapters(self.course), start=1)}
         rows: list[str | None] = []
         listed = []
-        for caption, stems in parts(self.root).items():
+        for caption, stems in parts(self.course).items():
             rows += [None, *stems]
             listed.append(f'<p class="way-part">{escape(caption)}</p>')
             listed += [self._row(s, number, way.needs.get(s, []), spent[s]) for s in stems]
@@ -175,16 +180,16 @@ class WayPicture(Guide):
             f"<style>{pointed}</style>"
         )
 
-    def _row(self, stem: str, number: dict[str, int], needs: list[str], time: ways.Times) -> str:
+    def _row(self, stem: str, number: dict[str, int], needs: list[str], time: routes.Times) -> str:
         link = self.env.app.builder.get_relative_uri(self.env.docname, f"book/{stem}")
         needed = (
             f"after {', '.join(str(number[need]) for need in needs)}" if needs else "begin here"
         )
         run = f"run {time.run:.0f} s" if time.run is not None else ""
-        solve = f"solve {ways.duration(time.solve)}" if time.solve is not None else ""
-        cells = [needed, f"read {ways.duration(time.read)}", run, solve]
+        solve = f"solve {routes.duration(time.solve)}" if time.solve is not None else ""
+        cells = [needed, f"read {routes.duration(time.read)}", run, solve]
         spans = "".join(f"<span>{cell}</span>" for cell in cells)
-        name = escape(title(self.root, stem))
+        name = escape(title(self.course, stem))
         return (
             f'<div class="way-chapter way-{stem}"><a href="{link}">{number[stem]} {name}</a>'
             f'<div class="way-times">{spans}</div></div>'
@@ -200,16 +205,16 @@ class WayRoutes(Guide):
         return self.markdown(self._lines())
 
     def _lines(self) -> Iterator[str]:
-        spent = ways.times(self.root)
-        for route in ways.read_way(self.root).routes:
-            whole = ways.total(spent[stem] for stem in route.chapters)
+        spent = routes.times(self.course)
+        for route in routes.read_way(self.course).routes:
+            whole = routes.total(spent[stem] for stem in route.chapters)
             yield f"**{route.name}: {len(route.chapters)} chapters, {_hours(whole.minutes)}**"
             yield f"({_hours(whole.read)} to read, {_hours(whole.solve)} to solve). {route.about}"
             if not route.days:
                 yield f"{' → '.join(f'{{doc}}`{stem}`' for stem in route.chapters)}"
             yield ""
             for day, stems in zip(DAYS, route.days, strict=False):
-                hours = _hours(ways.total(spent[stem] for stem in stems).minutes)
+                hours = _hours(routes.total(spent[stem] for stem in stems).minutes)
                 yield f"- {day}, {hours}: {_listed(f'{{doc}}`{stem}`' for stem in stems)}"
             yield ""
 
@@ -221,7 +226,7 @@ class AttentionPicture(Guide):
 
     def make(self) -> list[nodes.Node]:
         """Return the picture and its caption."""
-        path = self.root / TRANSLATION
+        path = self.course / TRANSLATION
         note_input(self.env, self.env.docname, path)
         seen = json.loads(path.read_text(encoding="utf-8"))["tables"]["pictures"]
         heads = [head for block in seen["heads"] for head in block]
@@ -247,15 +252,15 @@ class AttentionPicture(Guide):
 
 def _note_times(guide: Guide) -> None:
     """Have the page read again when a time may have changed."""
-    given = ways.assignments(guide.root).values()
-    guide.note(ways.way_path(guide.root), guide.root / "notebooks" / "*.ipynb", *given)
-    for stem, pages in chapters(guide.root).items():
-        record = ways.executed(guide.root, stem).with_suffix(".json")
-        guide.note(record, *(guide.root / "book" / f"{page}.md" for page in pages))
+    given = routes.assignments(guide.course).values()
+    guide.note(guide.course.page("index"), guide.course.notebooks / "*.ipynb", *given)
+    for stem, pages in chapters(guide.course).items():
+        record = routes.executed(guide.course, stem).with_suffix(".json")
+        guide.note(record, *(guide.course.page(page) for page in pages))
 
 
 def _hours(minutes: float) -> str:
-    return ways.duration(minutes).replace(" h", " hours")
+    return routes.duration(minutes).replace(" h", " hours")
 
 
 def _listed(parts: Iterable[str]) -> str:

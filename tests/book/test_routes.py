@@ -10,11 +10,13 @@ from xml.etree import ElementTree
 import pytest
 
 from coursekit.check import compiled
-from coursetools.book import drawings, ways
+from coursetools.book import drawings, routes
 from coursetools.book.contents import chapters, page, words
+from coursetools.course import Course
 from coursetools.questions import catalogue
 
 ROOT = Path(__file__).resolve().parents[2]
+OURS = Course(ROOT)
 TOC = """root: book/index
 parts:
   - caption: Part I. Water
@@ -27,29 +29,31 @@ parts:
       - file: book/tides
       - file: book/seas
 """
-GOOD = """words_a_minute = 2
-[needs]
-waves = []
-tides = ["waves"]
-seas = ["waves", "tides"]
-[[routes]]
-name = "All"
-about = "Of everything."
-chapters = ["waves", "tides", "seas"]
-[[routes]]
-name = "Quick"
-about = "In two days."
-days = [["waves"], ["tides"]]
+HOME = """---
+routes:
+  - name: All
+    about: Of everything.
+    chapters: [waves, tides, seas]
+  - name: Quick
+    about: In two days.
+    days:
+      - [waves]
+      - [tides]
+---
+# The sea
 """
+NEEDS = {"waves": "needs: []\n", "foam": "", "tides": "needs: [waves]\n",
+         "seas": "needs: [waves, tides]\n"}  # fmt: skip
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     (tmp_path / "book").mkdir()
     (tmp_path / "_toc.yml").write_text(TOC)
-    for stem in ("waves", "foam", "tides", "seas"):
-        (tmp_path / "book" / f"{stem}.md").write_text(f"# About {stem}\n\nThere are some.\n")
-    ways.way_path(tmp_path).write_text(GOOD)
+    for stem, needs in NEEDS.items():
+        text = f"---\n{needs}x: 1\n---\n# About {stem}\n\nThere are some.\n"
+        (tmp_path / "book" / f"{stem}.md").write_text(text)
+    (tmp_path / "book" / "index.md").write_text(HOME)
     return tmp_path
 
 
@@ -57,11 +61,11 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_the_way_of_the_course_can_be_walked():
-    assert ways.check_way(ROOT) == []
+    assert routes.check_way(OURS) == []
 
 
 def test_needs_have_no_circle_and_the_book_stands_in_their_order():
-    way, order = ways.read_way(ROOT), list(chapters(ROOT))
+    way, order = routes.read_way(OURS), list(chapters(OURS))
     list(graphlib.TopologicalSorter(way.needs).static_order())  # raises on a circle
     assert list(way.needs) == order
     for stem, needs in way.needs.items():
@@ -69,30 +73,31 @@ def test_needs_have_no_circle_and_the_book_stands_in_their_order():
 
 
 def test_every_chapter_is_on_a_route():
-    on = {stem for route in ways.read_way(ROOT).routes for stem in route.chapters}
-    assert on == set(chapters(ROOT))
+    on = {stem for route in routes.read_way(OURS).routes for stem in route.chapters}
+    assert on == set(chapters(OURS))
 
 
 def test_every_assignment_belongs_to_a_chapter():
-    given = ways.assignments(ROOT)
+    given = routes.assignments(OURS)
     assert sorted(path.stem for path in given.values()) == compiled.names()
-    assert set(given) <= set(chapters(ROOT))
+    assert set(given) <= set(chapters(OURS))
 
 
-@pytest.mark.skipif(not catalogue.names(ROOT), reason="the public tree has no solutions/")
+@pytest.mark.skipif(not catalogue.names(OURS), reason="the public tree has no solutions/")
 def test_times_to_solve_are_those_of_the_questions():
-    given, spent = ways.assignments(ROOT), ways.times(ROOT)
-    assert sorted(path.stem for path in given.values()) == catalogue.names(ROOT)
+    given, spent = routes.assignments(OURS), routes.times(OURS)
+    assert sorted(path.stem for path in given.values()) == catalogue.names(OURS)
     for stem, path in given.items():
-        assignment = catalogue.load(ROOT, path.stem)
+        assignment = catalogue.load(OURS, path.stem)
         asked = [*assignment.questions, *assignment.written]
         assert spent[stem].solve == sum(question.minutes for question in asked), path.stem
 
 
 def test_times_to_read_are_those_of_the_words():
-    rate = ways.read_way(ROOT).words_a_minute
-    for stem, time in ways.times(ROOT).items():
-        assert time.read == sum(words(page(ROOT, name)) for name in chapters(ROOT)[stem]) / rate
+    rate = routes.WORDS_A_MINUTE
+    for stem, time in routes.times(OURS).items():
+        pages = [words(page(OURS, name)) for name in chapters(OURS)[stem]]
+        assert time.read == sum(pages) / rate
         assert 5 < time.read < 90, stem
     home = (ROOT / "book" / "index.md").read_text(encoding="utf-8")
     assert f"counted at {rate} words a minute" in home
@@ -100,7 +105,7 @@ def test_times_to_read_are_those_of_the_words():
 
 def test_readme_counts_the_course_as_the_home_page_does():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert ways.counted(ROOT) in readme
+    assert routes.counted(OURS) in readme
     assert "```{course-count}\n```" in (ROOT / "book" / "index.md").read_text(encoding="utf-8")
 
 
@@ -108,37 +113,40 @@ def test_readme_counts_the_course_as_the_home_page_does():
 
 
 def test_a_true_way_has_no_fault(root):
-    assert ways.check_way(root) == []
-    assert ways.read_way(root).routes[1].chapters == ["waves", "tides"]
+    assert routes.check_way(Course(root)) == []
+    assert routes.read_way(Course(root)).routes[1].chapters == ["waves", "tides"]
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "sentences"),
+    ("page", "old", "new", "sentences"),
     [
-        ("waves = []", 'waves = ["tides"]', ["waves needs tides, which does not stand before it"]),
-        ("waves = []", 'waves = ["waves"]', ["waves needs waves, which does not stand before it"]),
-        ('["waves", "tides"]\n', '["sands"]\n',
+        ("waves", "[]", "[tides]", ["waves needs tides, which does not stand before it"]),
+        ("waves", "[]", "[waves]", ["waves needs waves, which does not stand before it"]),
+        ("seas", "[waves, tides]", "[sands]",
          ["seas needs sands, which does not stand before it",
           "All: seas needs sands, which is not on it"]),
-        ("waves = []\n", "", ["what waves needs is not said"]),
-        ("waves = []", "waves = []\nsands = []", ["sands has needs and is no chapter"]),
-        (', "seas"]', "]", ["seas is on no route"]),
-        ('[["waves"], ["tides"]]', '[["tides"]]', ["Quick: tides needs waves, which is not on it"]),
-        ('[["waves"], ["tides"]]', '[["tides"], ["waves"]]',
+        ("waves", "needs: []\n", "",
+         ["the front matter of book/waves.md does not say what it `needs`"]),
+        ("index", ", seas]", "]", ["seas is on no route"]),
+        ("index", "      - [waves]\n", "", ["Quick: tides needs waves, which is not on it"]),
+        ("index", "      - [waves]\n      - [tides]", "      - [tides]\n      - [waves]",
          ["Quick: a chapter is unknown, or out of order, or there twice"]),
-        ('["tides"]]', '["waves"]]',
+        ("index", "- [tides]", "- [waves]",
          ["Quick: a chapter is unknown, or out of order, or there twice"]),
     ],
 )  # fmt: skip
-def test_each_fault_of_the_way_is_found(root, old, new, sentences):
-    ways.way_path(root).write_text(GOOD.replace(old, new, 1))
-    assert ways.check_way(root) == sentences
+def test_each_fault_of_the_way_is_found(root, page, old, new, sentences):
+    path = root / "book" / f"{page}.md"
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new, 1))
+    assert routes.check_way(Course(root)) == sentences
 
 
 # --- Times ---
 
 
-def test_times_come_from_words_records_and_questions(root):
+def test_times_come_from_words_records_and_questions(root, monkeypatch):
+    monkeypatch.setattr(routes, "WORDS_A_MINUTE", 2)
     record = root / "_build" / "executed" / "waves.json"
     given = root / "notebooks" / "assignments" / "a01_sea" / "a01_sea.ipynb"
     for path in (record, given):
@@ -153,11 +161,11 @@ def test_times_come_from_words_records_and_questions(root):
     sources = [{"cell_type": "markdown", "source": [text]} for text in cells]
     code = {"cell_type": "code", "source": "*9 points · 50 minutes*"}
     given.write_text(json.dumps({"cells": [*sources, code]}))
-    spent = ways.times(root)
-    assert spent["waves"] == ways.Times(read=5.0, run=90.0, solve=35.0)
+    spent = routes.times(Course(root))
+    assert spent["waves"] == routes.Times(read=5.0, run=90.0, solve=35.0)
     assert spent["waves"].minutes == 5 + 1.5 + 35
-    assert spent["tides"] == ways.Times(read=2.5, run=None, solve=None)
-    assert ways.total(spent.values()) == ways.Times(read=10.0, run=90.0, solve=35.0)
+    assert spent["tides"] == routes.Times(read=2.5, run=None, solve=None)
+    assert routes.total(spent.values()) == routes.Times(read=10.0, run=90.0, solve=35.0)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +174,7 @@ def test_times_come_from_words_records_and_questions(root):
      (170, "3 h"), (2730, "45½ h")],
 )  # fmt: skip
 def test_a_duration_is_what_one_plans_with(minutes, said):
-    assert ways.duration(minutes) == said
+    assert routes.duration(minutes) == said
 
 
 # --- Pictures ---
