@@ -10,8 +10,8 @@ import hashlib
 from itertools import chain
 
 from coursekit.data.cards import FILES
+from coursekit.data.near_duplicates import leaders, near_pairs
 from coursekit.data.reviews import _embedded, fingerprint
-from coursekit.data.twins import leaders, near_pairs
 
 ALIKE = 0.8  # stricter than the 0.9 that the tests look for
 

@@ -15,8 +15,8 @@ from itertools import chain
 from pathlib import Path
 
 from coursekit.data.cards import FILES
+from coursekit.data.near_duplicates import leaders, near_pairs
 from coursekit.data.splits import normal
-from coursekit.data.twins import leaders, near_pairs
 
 ENGLISH, FRENCH = "4", "l"  # World English Bible, Louis Segond 1910
 ALIKE = 0.8  # stricter than the 0.9 that the tests look for

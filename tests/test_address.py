@@ -96,9 +96,9 @@ def test_one_command_sets_it_everywhere_and_another_one_anew(copy, capsys):
 
 
 def test_an_interrupted_move_is_finished_by_the_same_command(copy, capsys, monkeypatch):
-    from coursetools.notebooks import moving
+    from coursetools.notebooks import set_address
 
-    whole, left = moving._replace, [4]
+    whole, left = set_address._replace, [4]
 
     def killed(*arguments):
         left[0] -= 1
@@ -106,10 +106,10 @@ def test_an_interrupted_move_is_finished_by_the_same_command(copy, capsys, monke
             raise KeyboardInterrupt
         return whole(*arguments)
 
-    monkeypatch.setattr(moving, "_replace", killed)
+    monkeypatch.setattr(set_address, "_replace", killed)
     assert ask(capsys, OURS)[0] == 130
     assert Course(copy).address == address.UNSET
-    monkeypatch.setattr(moving, "_replace", whole)
+    monkeypatch.setattr(set_address, "_replace", whole)
     assert ask(capsys, OURS)[0] == 0
     texts = contents(copy)
     assert "address-not-set.invalid" not in "".join(texts[n] for n in (*NAMES, *NOTEBOOKS))

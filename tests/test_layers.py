@@ -180,7 +180,7 @@ def test_the_guide_names_the_parts():
         ),
         (
             "check/checking",
-            "from coursetools.questions.known import Known",
+            "from coursetools.questions.known_answers import Known",
             "coursekit/check/checking.py imports questions,",
         ),
         (
@@ -188,7 +188,7 @@ def test_the_guide_names_the_parts():
             "def f():\n    from coursetools.grading.verdict import Verdict",
             "coursekit/check/handin.py imports grading,",
         ),
-        ("questions/known", "from coursekit.check.compare import same", None),
+        ("questions/known_answers", "from coursekit.check.compare import same", None),
         (
             "grading/judging/judge",
             "from coursetools.grading.results import pages",
@@ -210,7 +210,7 @@ def test_a_violation_is_seen(course, name, line, said):
     for module in ("masks", "_base/errors", "figures/masks", "blocks", "check/compare"):
         course.module(f"coursekit/{module}", "")
     rooms = ("grading/text", "grading/verdict", "grading/results/pages", "grading/judging/judge")
-    for module in ("cli", "notebooks/run", "questions/known", *rooms):
+    for module in ("cli", "notebooks/run", "questions/known_answers", *rooms):
         course.module(f"coursetools/{module}", "")
     tools = name.split("/")[0] in ("cli", "questions", "grading")
     course.module(f"course{'tools' if tools else 'kit'}/{name}", line)

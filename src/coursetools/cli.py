@@ -149,7 +149,7 @@ def doctor(arguments: argparse.Namespace) -> int:
 def address(arguments: argparse.Namespace) -> int:
     """Print the address of the course, compare it, or write it everywhere."""
     from coursekit._base import address as known
-    from coursetools.notebooks.moving import move
+    from coursetools.notebooks.set_address import move
 
     course = _course(arguments)
     if arguments.url is not None and arguments.expected is not None:
@@ -185,7 +185,7 @@ def new_chapter(arguments: argparse.Namespace) -> int:
 
 def lint_notebooks(arguments: argparse.Namespace) -> int:
     """Print every problem with the form of the notebooks, and each unvouched number of a page."""
-    from coursetools.book.typed import pages, typed_numbers
+    from coursetools.book.typed_numbers import pages, typed_numbers
     from coursetools.notebooks.lint import Problem, all_notebooks, fix, lint
 
     prose = [path for path in arguments.paths if path.suffix == ".md"]

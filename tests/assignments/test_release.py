@@ -16,7 +16,7 @@ import pytest
 from coursekit._base.errors import CourseError
 from coursetools.assignments import release
 from coursetools.course import Course
-from coursetools.questions import public
+from coursetools.questions import publish
 from coursetools.questions.compiling import PLACE
 from coursetools.questions.leaks import leaks
 
@@ -37,7 +37,7 @@ def small(tmp_path, copied):
 
 def command(action, root, **more):
     arguments = {"names": [], "all": False, "quiet": True, "folder": None, **more}
-    return public.run(argparse.Namespace(action=action, course=Course(root), **arguments))
+    return publish.run(argparse.Namespace(action=action, course=Course(root), **arguments))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -190,7 +190,7 @@ def test_a_solution_in_a_released_notebook_is_seen(small):
 
 def test_a_real_public_tree_of_the_course(tmp_path):
     """The course as it is: no solution, no hidden case, no test that shows one."""
-    count = public.public(OURS, tmp_path / "public")
+    count = publish.public(OURS, tmp_path / "public")
     there = {path.name for path in tmp_path.glob("public/*")}
     assert count > 100 and {"src", "notebooks", "book"} <= there
     assert not there & {"solutions", "autograder", ".git"}

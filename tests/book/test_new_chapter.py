@@ -12,7 +12,7 @@ from coursekit._base.errors import CourseError
 from coursetools.book import questions_and_terms, routes
 from coursetools.book.contents import chapters, title
 from coursetools.book.new import new
-from coursetools.book.typed import typed_numbers
+from coursetools.book.typed_numbers import typed_numbers
 from coursetools.cli import main
 from coursetools.course import Course
 from coursetools.notebooks.lint import lint

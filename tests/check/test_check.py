@@ -18,7 +18,7 @@ from torch import nn
 
 from coursekit._base.address import HOME, is_set
 from coursekit.check import check, checking, compiled, handin
-from coursetools.questions.known import Known
+from coursetools.questions.known_answers import Known
 
 QUESTIONS = [
     pytest.param(question, id=question.name)

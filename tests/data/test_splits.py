@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coursekit.data.near_duplicates import jaccard, leaders, near_pairs, shingles
 from coursekit.data.splits import SHARES, check_split, normal, split_of
-from coursekit.data.twins import jaccard, leaders, near_pairs, shingles
 
 
 def test_the_split_of_a_text_never_changes():

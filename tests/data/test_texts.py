@@ -9,10 +9,10 @@ from types import SimpleNamespace
 import pytest
 
 from coursekit._base.errors import CourseError
+from coursekit.data.near_duplicates import jaccard, near_pairs, shingles
 from coursekit.data.reviews import reviews
 from coursekit.data.speeches import speeches
 from coursekit.data.splits import normal
-from coursekit.data.twins import jaccard, near_pairs, shingles
 from coursekit.data.verses import verses
 
 reviews_file = sys.modules["coursekit.data.reviews"]  # `coursekit.data.reviews` is the function

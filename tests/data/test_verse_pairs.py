@@ -5,7 +5,7 @@ from itertools import accumulate
 
 import pytest
 
-from coursekit.data.twins import jaccard, shingles
+from coursekit.data.near_duplicates import jaccard, shingles
 from coursekit.data.verses import ALIKE, NEAR, VersePair, verse_pairs, verses
 
 SPLITS = ("train", "valid", "test")

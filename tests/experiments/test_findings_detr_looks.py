@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from coursekit.analysis import capture
-from coursekit.analysis.looking import cell_middles, object_lifts, ring_shares
+from coursekit.analysis.detector_attention import cell_middles, object_lifts, ring_shares
 from coursekit.boxes.geometry import iou, to_corners
 from coursekit.data.scenes import NAMES, scenes
 from coursekit.objectives.matcher import HungarianMatcher

@@ -16,8 +16,8 @@ import pytest
 from coursekit._base.errors import CourseError
 from coursetools import cli
 from coursetools.course import Course
-from coursetools.experiments import live, train
-from coursetools.experiments.live import Live
+from coursetools.experiments import live_output, train
+from coursetools.experiments.live_output import Live
 from coursetools.experiments.train import WORKER, find
 from coursetools.jobs.pool import Pool
 from coursetools.notebooks.parameters import parameters, parse_settings
@@ -453,7 +453,7 @@ def test_a_terminal_gets_every_character():
 
 def test_a_log_gets_a_bar_now_and_then(monkeypatch):
     now = [100.0]
-    monkeypatch.setattr(live.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(live_output.time, "monotonic", lambda: now[0])
     file = io.StringIO()
     heard = Live(file, every=10)
     heard.print("begun\nhalf a ")

@@ -28,7 +28,7 @@ from coursekit.data.scenes import CLASSES, OTHERS, PHOTOS
 from coursekit.submission.cells import parse_cell
 from coursetools.course import Course
 from coursetools.notebooks.imports import read_notebook
-from coursetools.notebooks.moving import move
+from coursetools.notebooks.set_address import move
 from coursetools.notebooks.data_packages import packages
 
 ROOT = Path(__file__).resolve().parents[2]

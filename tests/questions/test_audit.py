@@ -16,7 +16,7 @@ from coursekit._base.errors import CourseError
 from coursekit.check import check
 from coursetools.assignments.release import read, release, source, sources, write_release
 from coursetools.course import Course
-from coursetools.questions import audit, catalogue, compiling, known
+from coursetools.questions import audit, catalogue, compiling, known_answers
 from coursetools.questions.question import Case
 from coursetools.questions.wrong import as_cell
 
@@ -136,7 +136,7 @@ def test_a_blank_that_earns_points_is_said(copy):
 
 @pytest.mark.usefixtures("only_the_first")
 def test_a_table_of_the_visible_cases_that_earns_too_much_is_said(copy, monkeypatch):
-    monkeypatch.setattr("coursetools.questions.known.CHEAP", 1.0)
+    monkeypatch.setattr("coursetools.questions.known_answers.CHEAP", 1.0)
     assert problems(copy) == ["a table of the visible cases earns 42%"]
 
 
@@ -258,8 +258,8 @@ def test_the_pages_say_what_is_asked():
         (ROOT / name).read_text(encoding="utf-8")
         for name in ("book/grading.md", "solutions/README.md")
     )
-    cheap, heart = f"{known.CHEAP:.0%}", f"{audit.BY_HEART:.0%}"
-    assert known.ROUNDINGS == 8 and Case("", print).tolerance == 1e-5
+    cheap, heart = f"{known_answers.CHEAP:.0%}", f"{audit.BY_HEART:.0%}"
+    assert known_answers.ROUNDINGS == 8 and Case("", print).tolerance == 1e-5
     for text in (page, guide):
         assert f"bring {cheap} of" in text and "eight times what" in text
     assert f"more than {heart}." in page and "off by 10⁻⁵" in page

@@ -13,7 +13,7 @@ from coursekit.check.determinism import usual_numbers
 from coursekit.check.outcome import observe
 from coursetools.questions import catalogue
 from coursetools.questions.audit import share
-from coursetools.questions.known import Known
+from coursetools.questions.known_answers import Known
 from coursetools.questions.trivial_answers import instead
 from coursetools.questions.wrong import Edit
 

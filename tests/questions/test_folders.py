@@ -44,7 +44,11 @@ def test_whoever_changes_a_file_has_another_master(name, file, tmp_path, copied)
 
 @pytest.mark.parametrize(
     "file",
-    ["coursekit/check/probe.py", "coursekit/check/compare.py", "coursetools/questions/known.py"],
+    [
+        "coursekit/check/probe.py",
+        "coursekit/check/compare.py",
+        "coursetools/questions/known_answers.py",
+    ],
 )
 def test_whoever_changes_what_questions_are_judged_with_has_another_engine(file, monkeypatch):
     files, read = catalogue.texts(ours.OURS, "a01_kernels"), Path.read_bytes

@@ -10,9 +10,9 @@ import torch
 from coursekit._base.errors import CourseError
 from coursekit.check import check
 from coursekit.check.determinism import copied, same_chance, seal
-from coursetools.questions.known import Known
+from coursetools.questions.fresh_values import refuse_shared
+from coursetools.questions.known_answers import Known
 from coursetools.questions.question import Case
-from coursetools.questions.shared import refuse_shared
 from coursetools.questions.trivial_answers import idle
 
 SHARES = ours.ROOT / "solutions" / "a01_kernels" / "shares.py"

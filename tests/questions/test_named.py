@@ -14,7 +14,7 @@ import pytest
 from coursekit.check import check
 from coursekit.check.outcome import Outcome, differ, observe
 from coursetools.questions import catalogue
-from coursetools.questions.known import Known
+from coursetools.questions.known_answers import Known
 from coursetools.questions.question import Misconception
 from coursetools.questions.wrong import Edit
 

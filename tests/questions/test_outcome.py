@@ -11,8 +11,8 @@ from torch import nn
 from coursekit.check.outcome import differ, observe
 from coursekit.check.probe import gradients, randn
 from coursetools.questions import catalogue
-from coursetools.questions.by_heart import by_heart
-from coursetools.questions.known import CHEAP, Known
+from coursetools.questions.known_answers import CHEAP, Known
+from coursetools.questions.memorised import by_heart
 from coursetools.questions.question import Assignment, Case, Question
 from coursetools.questions.rounding import in_double, nudged
 

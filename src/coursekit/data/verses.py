@@ -14,8 +14,8 @@ from itertools import groupby
 from pathlib import Path
 
 from coursekit.data.cards import FILES, REINSTALL, Card, checked
+from coursekit.data.near_duplicates import jaccard, shingles
 from coursekit.data.splits import SHARES, check_split, normal, split_of
-from coursekit.data.twins import jaccard, shingles
 
 CARD = Card(
     name="Verses",

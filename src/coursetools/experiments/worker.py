@@ -37,7 +37,7 @@ from papermill.exceptions import PapermillExecutionError
 from coursekit._base.errors import CourseError
 from coursekit.training.records import KEEP, RESULT, SETTINGS
 from coursetools.course import Course
-from coursetools.experiments.live import ANSI, Live
+from coursetools.experiments.live_output import ANSI, Live
 from coursetools.jobs.pool import THREADS
 from coursetools.notebooks.imports import cache_key
 from coursetools.notebooks.worker import (

@@ -101,7 +101,7 @@ def _exercises(commands: Any, adder: Adder, inside: Callable[..., Command]) -> N
     below = commands.add_parser("assignment", help=text)
     below.description = "Begins an assignment, and makes what students get."
     assignment = below.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    run = inside("questions.public")
+    run = inside("questions.publish")
     option = adder(assignment, run, "release", "make the students' notebooks from the sources")
     option("names", nargs="*", metavar="NAME", help="assignments")
     option("--all", action="store_true", help="every one")

@@ -24,10 +24,10 @@ from coursekit.check.outcome import Outcome, differ, observe
 from coursekit.submission.forbidden import spelled, used
 from coursetools.assignments.release import read, release, release_text, released, source, sources
 from coursetools.course import SOURCES, Course
-from coursetools.questions import catalogue, compiling, parts
-from coursetools.questions.by_heart import by_heart
-from coursetools.questions.known import Known
+from coursetools.questions import catalogue, compiling, library_answers
+from coursetools.questions.known_answers import Known
 from coursetools.questions.leaks import leaks
+from coursetools.questions.memorised import by_heart
 from coursetools.questions.question import Assignment, Misconception, Question
 from coursetools.questions.rounding import in_double
 from coursetools.questions.wrong import source_of
@@ -338,12 +338,13 @@ def _parts(course: Course, name: str) -> list[str]:
     """Say where the text of a question does not name the parts of the library that answer it."""
     found = []
     for question in catalogue.load(course, name).questions:
-        seen = parts.passing(catalogue.load(course, name), question)
+        seen = library_answers.passing(catalogue.load(course, name), question)
         if {*seen} != {*question.parts}:
             said = ", ".join(f"{part} ({share:.0%})" for part, share in seen.items()) or "none"
             found.append(
-                f"{question.name}: the parts of the library that earn more than {parts.FEW:.0%} "
-                f"are {said}; its text should say so in a line that begins with parts:"
+                f"{question.name}: the parts of the library that earn more than "
+                f"{library_answers.FEW:.0%} are {said}; its text should say so in a line that "
+                "begins with parts:"
             )
     return found
 

@@ -21,8 +21,8 @@ from coursekit.submission import parsing, regions
 from coursetools.assignments.release import source, sources
 from coursetools.course import Course
 from coursetools.questions import mistakes
+from coursetools.questions.fresh_values import refuse_shared
 from coursetools.questions.question import Assignment, Case, Question, Written
-from coursetools.questions.shared import refuse_shared
 
 LEVELS = {"easy": 1, "medium": 2, "hard": 3}
 TITLE = re.compile(r"# [^:\n]*: *(.+)")

@@ -24,7 +24,7 @@ from coursekit.check.compiled import Numbers, packed, unpacked
 from coursekit.check.outcome import Outcome
 from coursetools.course import Course, write_whole
 from coursetools.questions.catalogue import load
-from coursetools.questions.known import Known
+from coursetools.questions.known_answers import Known
 from coursetools.questions.question import Assignment, Misconception, Question
 
 PLACE = "src/coursekit/check/compiled"

@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from coursekit._base.errors import CourseError
-from coursetools.questions import heedless
+from coursetools.questions import forgotten_demands
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Wrong:
         name, module = self.reference.__name__, _module(self.reference)
         file = f"<{name}: {hash(self.source):x}>"
         # in a copy: an answer that calls itself calls the changed one
-        names = {**vars(heedless), **vars(module)}
+        names = {**vars(forgotten_demands), **vars(module)}
         try:
             flags = __future__.annotations.compiler_flag
             tree = ast.parse(self.source)

@@ -15,8 +15,8 @@ from coursetools.grading.judging.dialogues import LONGEST, weight
 from coursetools.grading.judging.engine import Engine
 from coursetools.grading.judging.lent_answers import ROOM
 from coursetools.grading.judging.proxy import Link, Remote
-from coursetools.questions.alarm import Overtime, alarm
 from coursetools.questions.question import Case
+from coursetools.questions.time_limit import Overtime, alarm
 
 CASES = 24
 WRONG = "def square(x):\n    return 2 * x + 1"

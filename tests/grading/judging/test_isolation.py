@@ -21,7 +21,7 @@ from coursetools.course import Course
 from coursetools.grading.judging.engine import Engine
 from coursetools.grading.judging.judge import Judge
 from coursetools.grading.judging.master import Master
-from coursetools.questions.known import Known
+from coursetools.questions.known_answers import Known
 from coursetools.questions.question import Assignment, Case, Question
 
 SHARED = torch.tensor([1.0, -2.0, 4.0])  # as no case should have it

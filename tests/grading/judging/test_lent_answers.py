@@ -13,10 +13,10 @@ from coursekit.submission.limits import MB, Limits
 from coursetools.assignments.release import read, source
 from coursetools.course import Course
 from coursetools.grading.judging.lent_answers import Carried
-from coursetools.grading.student import ours, wire
+from coursetools.grading.student import lent_answers, wire
 from coursetools.questions import catalogue
 from coursetools.questions.audit import _namespace
-from coursetools.questions.known import Known
+from coursetools.questions.known_answers import Known
 
 ROOT = Path(__file__).parents[3]
 OURS = Course(ROOT)
@@ -28,7 +28,7 @@ CALLERS = [
 ]
 
 
-def asking(carried: Carried) -> ours.Ask:
+def asking(carried: Carried) -> lent_answers.Ask:
     """Ask without a process between: letters are the same."""
 
     def ask(message, buffers):
@@ -40,7 +40,7 @@ def asking(carried: Carried) -> ours.Ask:
 def stand_ins(references: dict, limits: Limits | None = None) -> SimpleNamespace:
     questions = [SimpleNamespace(name=name, reference=one) for name, one in references.items()]
     carried = Carried(questions, limits or Limits())
-    return SimpleNamespace(**ours.made(carried.kinds, asking(carried)))
+    return SimpleNamespace(**lent_answers.made(carried.kinds, asking(carried)))
 
 
 @pytest.mark.parametrize(("assignment", "name"), CALLERS)

@@ -108,7 +108,7 @@ def save(database: Any, people: Iterable[Person]) -> int:
         for person in people
     ]
     rows = list({row["one"]: row for row in rows}.values())
-    from coursetools.grading.gradebook.kept import listed
+    from coursetools.grading.gradebook.backup import listed
 
     on_list = listed()
     names = ("first_name", "last_name", "email", "lms_user_id")
@@ -148,8 +148,8 @@ def class_list(folders: Folders, note: Callable[[str], None] = lambda text: None
     Grading enters whoever has handed in as well, so those do not make a list: it is closed where a
     list was imported, here or by nbgrader, which gives people names or addresses.
     """
+    from coursetools.grading.gradebook.backup import recall
     from coursetools.grading.gradebook.database import Database
-    from coursetools.grading.gradebook.kept import recall
 
     file = folders.database.removeprefix("sqlite:///")
     made = not folders.database.startswith("sqlite:///") or Path(file).is_file()
@@ -172,7 +172,7 @@ def class_list(folders: Folders, note: Callable[[str], None] = lambda text: None
 def _read_listed(database: Any) -> set[str]:
     from sqlalchemy import inspect, select
 
-    from coursetools.grading.gradebook.kept import listed
+    from coursetools.grading.gradebook.backup import listed
 
     table = listed()
     if not inspect(database.engine).has_table(table.name):

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from coursetools.grading.folders import Folders
-from coursetools.grading.gradebook import kept
+from coursetools.grading.gradebook import backup
 from coursetools.grading.gradebook.database import WAIT, Database
 from coursetools.grading.gradebook.rows import BatchOfRows, Row
 from coursetools.grading.gradebook.structure import Structure, synchronise
@@ -30,7 +30,7 @@ class Writer(Database):
         wait: float = WAIT,
     ) -> None:
         super().__init__(folders, note, wait)
-        self._kept = kept.recall(folders, self, note)
+        self._kept = backup.recall(folders, self, note)
         self.structure: Structure = synchronise(folders, masters, self)
         if self._kept is not None:
             self.structure = self.patiently(self._times)
@@ -95,10 +95,10 @@ class Writer(Database):
     def put_back(self) -> bool:
         """Put back, after the rows, what was entered by hand, and say whether there was a need."""
         if self._kept is not None:
-            kept.put_back(self.folders, self, self._kept, self.note)
+            backup.put_back(self.folders, self, self._kept, self.note)
         return self._kept is not None
 
     def _times(self) -> Structure:
         with self.writing.begin() as connection:
-            due = kept.put_back_times(connection, self._kept, self.structure)
+            due = backup.put_back_times(connection, self._kept, self.structure)
         return replace(self.structure, due=due)

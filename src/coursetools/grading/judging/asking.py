@@ -25,9 +25,9 @@ from coursetools.grading.judging.proxy import Link, Strayed, Student, StudentErr
 from coursetools.grading.judging.sentences import Seen, raised, said
 from coursetools.grading.student.wire import Letter, Unsendable
 from coursetools.grading.verdict import QuestionVerdict
-from coursetools.questions.alarm import Overtime, alarm
-from coursetools.questions.known import Known
+from coursetools.questions.known_answers import Known
 from coursetools.questions.question import Case, Question
+from coursetools.questions.time_limit import Overtime, alarm
 
 LEASH = 10  # after a case of a question was endless, the others get a tenth of the time
 GRACE = 5.0  # seconds of work for the judge's own part of a case

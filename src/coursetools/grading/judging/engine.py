@@ -19,9 +19,9 @@ from coursekit.submission.parsing import Malformed
 from coursetools.assignments.rebuild import Rebuilt, rebuild, release_of
 from coursetools.grading.judging import foreign_tests, fork_server
 from coursetools.grading.judging.attempt import Attempt, Cell
+from coursetools.grading.judging.display_cells import without_looks
 from coursetools.grading.judging.fork_server import Warm
 from coursetools.grading.judging.judge import Judge
-from coursetools.grading.judging.looks import without_looks
 from coursetools.grading.judging.master import Master
 from coursetools.grading.judging.process import WarmDied
 from coursetools.grading.own_answers import OwnAnswers

@@ -21,7 +21,7 @@ ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp/work", "LAN
 PROGRAM = """
 import sys
 sys.path[:] = {path!r}
-from coursetools.grading.student.warm import main
+from coursetools.grading.student.fork_server import main
 main({descriptor})
 """
 

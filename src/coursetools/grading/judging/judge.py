@@ -20,11 +20,11 @@ from coursetools.grading.judging.attempt import Attempt
 from coursetools.grading.judging.lent_answers import Carried
 from coursetools.grading.judging.process import Stopped
 from coursetools.grading.judging.sentences import leaf, named, overall, reason
-from coursetools.grading.judging.unknown import name_of
+from coursetools.grading.judging.shared_errors import name_of
 from coursetools.grading.student.wire import Letter
 from coursetools.grading.text import clean, one_line
 from coursetools.grading.verdict import CaseVerdict, QuestionVerdict, Status
-from coursetools.questions.known import Known
+from coursetools.questions.known_answers import Known
 from coursetools.questions.question import Assignment, Case, Question
 
 FREE = "Zeros or the unchanged input would pass as many: they earn nothing alone."

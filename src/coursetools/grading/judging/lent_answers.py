@@ -19,9 +19,9 @@ from torch import Tensor, nn
 from coursekit.check.determinism import same_chance
 from coursekit.submission.limits import MB, Limits
 from coursetools.grading.student import wire
-from coursetools.grading.student.ours import tensors_in
-from coursetools.questions.alarm import Overtime, alarm
+from coursetools.grading.student.lent_answers import tensors_in
 from coursetools.questions.question import Question
+from coursetools.questions.time_limit import Overtime, alarm
 
 LONGEST = 64 << 10  # bytes of a letter and its answer that are kept
 MOST = 1000  # of them

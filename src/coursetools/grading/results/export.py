@@ -14,7 +14,7 @@ from pathlib import Path
 from coursekit._base.errors import CourseError
 from coursetools.course import Course
 from coursetools.grading.folders import Folders
-from coursetools.grading.results.fill import TITLED, Filling
+from coursetools.grading.results.fill_template import TITLED, Filling
 from coursetools.grading.results.formats import FORMATS
 from coursetools.grading.results.outline import Outline, outlines
 from coursetools.grading.results.pages import counted, write

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from coursetools.grading.results.fill import Filling, fill_canvas, fill_worksheet
+from coursetools.grading.results.fill_template import Filling, fill_canvas, fill_worksheet
 from coursetools.grading.results.table import Cell, Table, as_text, hours_late, ready, remark
 
 

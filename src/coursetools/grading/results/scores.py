@@ -138,8 +138,8 @@ def answered(part: Part, verdict: Verdict) -> bool:
 def read_gradebook(folders: Folders) -> Book:
     """Read the class list and the marks of one assignment; an empty book where there is none."""
     from coursetools.assignments.settings import due_of
+    from coursetools.grading.gradebook.backup import check
     from coursetools.grading.gradebook.database import load_nbgrader
-    from coursetools.grading.gradebook.kept import check
 
     url, name = folders.database, folders.name
     if url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).is_file():

@@ -41,7 +41,7 @@ def engine_version(files: Texts = ()) -> str:
     `files` are those of the questions, which import some of them.
     """
     package = Path(__file__).resolve().parents[2]
-    parts = ("judging/engine", "student/warm", "student/serve")
+    parts = ("judging/engine", "student/fork_server", "student/serve")
     starts = [package / "grading" / f"{part}.py" for part in parts]
     cells = [{"cell_type": "code", "source": text} for name, text in files if name[-3:] == ".py"]
     here = Course(package.parent)

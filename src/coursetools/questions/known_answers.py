@@ -13,10 +13,10 @@ from coursekit.check.compare import Difference
 from coursekit.check.compiled import both
 from coursekit.check.determinism import seal, usual_numbers
 from coursekit.check.outcome import Outcome, differ, observe
-from coursetools.questions.alarm import Overtime, alarm
 from coursetools.questions.catalogue import references
 from coursetools.questions.question import Assignment, Case, Misconception, Question
 from coursetools.questions.rounding import in_double, nudged
+from coursetools.questions.time_limit import Overtime, alarm
 from coursetools.questions.trivial_answers import idle
 from coursetools.questions.wrong import Edit
 

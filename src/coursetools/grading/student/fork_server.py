@@ -4,7 +4,7 @@ It is started with an empty environment, confines itself first (`sandbox.Ground`
 notebooks import, computes nothing, and waits for requests. It never sees a test, a solution, a
 reference or a grade, so there is nothing of that kind in the memory that its children inherit.
 
-    python -c "from coursetools.grading.student.warm import main; main(FD)"
+    python -c "from coursetools.grading.student.fork_server import main; main(FD)"
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from coursetools.grading.sandbox import syscalls
-from coursetools.grading.sandbox.ground import Ground
+from coursetools.grading.sandbox.confine import Ground
 from coursetools.grading.sandbox.plan import Plan
 
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")

@@ -20,9 +20,9 @@ from coursekit._base.errors import CourseError
 from coursekit.check import compiled
 from coursekit.submission.forbidden import used
 from coursetools.course import Course
-from coursetools.questions import catalogue, parts
-from coursetools.questions.known import Known
-from coursetools.questions.public import public, publish, write_solution
+from coursetools.questions import catalogue, library_answers
+from coursetools.questions.known_answers import Known
+from coursetools.questions.publish import public, publish, write_solution
 from coursetools.questions.wrong import source_of
 
 PAIRS = ours.everything()
@@ -111,10 +111,10 @@ def test_helpers_of_the_cases_are_no_answers(assignment, question):
     names = compiled._run(one.name, one.code)
     known = Known(assignment, question)
     for name, value in names.items():
-        if getattr(value, "__module__", "") == f"cases_of_{one.name}" and parts.fits(
+        if getattr(value, "__module__", "") == f"cases_of_{one.name}" and library_answers.fits(
             value, question.reference
         ):
-            assert parts.share(known, value) <= parts.FEW, name
+            assert library_answers.share(known, value) <= library_answers.FEW, name
 
 
 def test_the_page_names_the_parts_that_are_answers():
@@ -123,7 +123,7 @@ def test_the_page_names_the_parts_that_are_answers():
     rows = re.findall(r"^\| `(a\d\d_\w+)` \| `(\w+)` \| `([\w./]+)` \|$", page, re.MULTILINE)
     expected = [(a.name, q.name, part) for a, q in PAIRS for part in q.parts]
     assert rows == expected
-    assert "more than a fifth of a question's points" in page and parts.FEW == 1 / 5
+    assert "more than a fifth of a question's points" in page and library_answers.FEW == 1 / 5
 
 
 def test_no_question_rests_on_one_part_alone():
@@ -132,7 +132,7 @@ def test_no_question_rests_on_one_part_alone():
         for part in question.parts:
             home, _, name = part.rpartition(".")
             answer = getattr(import_module(home), name)
-            if parts.share(Known(assignment, question), answer) > 0.6:
+            if library_answers.share(Known(assignment, question), answer) > 0.6:
                 text = source_of(answer)
                 calls = used(text, question.forbidden)
                 alone = {"masked_softmax": "softmax", "nadaraya_watson": "attention("}[name]
@@ -141,7 +141,9 @@ def test_no_question_rests_on_one_part_alone():
 
 def test_a_part_that_is_an_answer_is_found():
     assignment, question = ours.find("masked_shares")
-    assert parts.passing(assignment, question) == {"coursekit.attention.masked_softmax": 1.0}
+    assert library_answers.passing(assignment, question) == {
+        "coursekit.attention.masked_softmax": 1.0
+    }
 
 
 def test_what_is_not_in_step_is_not_published(tmp_path, small):

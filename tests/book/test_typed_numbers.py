@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coursetools.book.contents import words
-from coursetools.book.typed import Block, blocks, pages, typed_numbers
+from coursetools.book.typed_numbers import Block, blocks, pages, typed_numbers
 from coursetools.course import Course
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,7 +56,7 @@ def page_of(folder: Path, text: str) -> list[str]:
 
 
 def test_a_number_stays_where_somebody_vouches_for_it(tmp_path):
-    here = "tests/book/test_typed.py::test_numbers_of_a_paragraph"
+    here = "tests/book/test_typed_numbers.py::test_numbers_of_a_paragraph"
     vows = f"% typed (example): 12, six\n% typed ({here}): 1,024\n"
     assert page_of(tmp_path, vows + "Take 12 or six of 1,024.\n") == []
     assert blocks(vows + "Take 12.").__next__().marks["example"] == ["12", "six"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coursetools.grading.judging.attempt import Cell
-from coursetools.grading.judging.looks import without_looks
+from coursetools.grading.judging.display_cells import without_looks
 
 LOOK = "import math\nseries = [square(n) for n in range(9)]\nprint(series)"
 RELEASE = [

@@ -5,7 +5,7 @@ vouched for in a comment above its paragraph, one line a reason:
 
     % typed (example): 2, sixteen
     % typed (known): 1.58
-    % typed (tests/book/test_typed.py::test_marks): six
+    % typed (tests/book/test_typed_numbers.py::test_marks): six
 
 `example` is a number that we chose for the reader to follow; `known` is arithmetic, history or a
 paper's, true whatever we run; a test's name says who notices when it is no longer so.

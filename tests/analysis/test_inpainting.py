@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coursekit.analysis.painting import (
+from coursekit.analysis.inpainting import (
     LinearPainter,
     fill_hidden,
     hidden_pixels,

@@ -3,7 +3,12 @@
 import pytest
 import torch
 
-from coursekit.analysis.looking import cell_middles, cells_inside, object_lifts, ring_shares
+from coursekit.analysis.detector_attention import (
+    cell_middles,
+    cells_inside,
+    object_lifts,
+    ring_shares,
+)
 
 # A map of 4 rows and 5 columns. The left object holds cells 0, 1, 5, 6, the right one 13 and 14.
 GRID = (4, 5)

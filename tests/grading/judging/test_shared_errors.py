@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from coursekit.check.outcome import Outcome
-from coursetools.grading.judging.unknown import name_of
+from coursetools.grading.judging.shared_errors import name_of
 
 SAME = [  # the same but for rounding
     (torch.tensor([1 / 3, 2e-5]), torch.tensor([0.33333337, 2.000001e-5])),

@@ -22,10 +22,10 @@ import coursekit
 from coursekit.check.clock import silence
 from coursekit.check.determinism import usual_numbers
 from coursekit.check.outcome import Outcome, observe
-from coursetools.questions.alarm import Overtime, alarm
 from coursetools.questions.catalogue import references
-from coursetools.questions.known import Known
+from coursetools.questions.known_answers import Known
 from coursetools.questions.question import Assignment, Question
+from coursetools.questions.time_limit import Overtime, alarm
 
 TOOLS = {"check", "exercises", "figures", "submission"}  # rooms that hold no mathematics
 PROCESSES = "coursekit.training.processes"  # whose functions start some
