@@ -117,8 +117,8 @@ class WindowBias(nn.Module):
 def window_bias(table: Tensor) -> Tensor:
     """Table (2h − 1, 2w − 1, H) of all offsets -> bias (H, N, N) of the N = h · w cells.
 
-    The offset of a query in row r and a key in row s is r − s, and stands at r − s + h − 1. Read
-    backwards that is (h − 1 − r) + s: what a window of h sees at s when it stands at h − 1 − r.
+    The offset of a query in row r and a key in row s is r − s, and is at r − s + h − 1. Read
+    backwards that is (h − 1 − r) + s: what a window of h sees at s when it is at h − 1 − r.
     """
     height, columns = (table.shape[0] + 1) // 2, (table.shape[1] + 1) // 2
     windows = table.flip(0, 1).unfold(0, height, 1).unfold(1, columns, 1)  # (h, w, H, h, w): views

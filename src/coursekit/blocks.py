@@ -1,7 +1,7 @@
 """Blocks: attention mixes positions, a feed-forward network works on each, a residual keeps both.
 
 One `Block` serves as encoder layer, decoder layer and as the incomplete layers of the rank-collapse
-experiment; `norm` says where the normalisation stands. The book explains all of it in "Blocks".
+experiment; `norm` says where the normalisation is. The book explains all of it in "Blocks".
 Shapes: B batch, T length, S length of the memory, D width.
 """
 

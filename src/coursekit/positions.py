@@ -2,7 +2,7 @@
 
 Added to the embeddings: none, learned, binary, sinusoidal, and the 2-D sine of images. Turned into
 the queries and keys: rotary. Added to the scores: ALiBi, the T5 bucket bias, the Swin window bias,
-which stand in `biases`. The book compares them in "Positions".
+which are in `biases`. The book compares them in "Positions".
 Shapes: B batch, T length, S keys, D width, H heads.
 """
 
@@ -217,7 +217,7 @@ class BinaryPosition(nn.Module):
 class Rotary(nn.Module):
     """Turn queries and keys by an angle that grows with their position (Su et al., 2021).
 
-    The dot product of two turned vectors depends on how far apart they stand, not on where.
+    The dot product of two turned vectors depends on how far apart they are, not on where.
     `layout` says which numbers form the turning pairs: "pairs" takes neighbours (0, 1), (2, 3), …
     as the paper does, "halves" takes (0, D/2), (1, D/2 + 1), … as GPT-NeoX and Llama do.
     """

@@ -260,7 +260,7 @@ def _adder(commands: argparse._SubParsersAction, run: Command, name: str, text: 
 
 
 def _everywhere(command: argparse.ArgumentParser, first: bool = False) -> None:
-    """Add the options that stand before or after the command; only the first sets defaults."""
+    """Add the options that come before or after the command; only the first sets defaults."""
 
     def unset(value: object) -> object:
         return value if first else argparse.SUPPRESS

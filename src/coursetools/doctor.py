@@ -64,7 +64,7 @@ def examine(course: Course | None = None) -> list[Check]:
 
 
 def healthy(checks: list[Check]) -> bool:
-    """Say whether everything that `make book` needs is there."""
+    """Return whether everything that `make book` needs is there."""
     return all(check.ok for check in checks if check.needed)
 
 

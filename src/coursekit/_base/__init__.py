@@ -1,1 +1,1 @@
-"""What all of it stands on: checks, errors, progress, and where the course is at home."""
+"""What everything else uses: checks, errors, progress, the course's address."""

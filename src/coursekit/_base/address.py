@@ -19,7 +19,7 @@ GITHUB = re.compile(r"https://github\.com/([A-Za-z0-9][A-Za-z0-9-]*)/([\w.-]*[\w
 
 
 def is_set(home: str) -> bool:
-    """Say whether `home` is a repository, and not what stands for none."""
+    """Return whether `home` is a repository, and not what stands for none."""
     return home != UNSET
 
 

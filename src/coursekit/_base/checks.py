@@ -130,7 +130,7 @@ def check_values(k: Tensor, v: Tensor, scores: Sequence[int]) -> None:
 
 
 def readable(tensor: Tensor) -> bool:
-    """Tell whether Python may look at the numbers in `tensor` now.
+    """Return whether Python may look at the numbers in `tensor` now.
 
     On the meta device there are none, within `torch.func.vmap` those of one example are not to be
     had, and while torch records what is computed (`torch.compile`, `torch.export`,
@@ -166,7 +166,7 @@ def check_shape(tensor: Tensor, name: str, axes: str, dtype: torch.dtype | None 
 def check_numbers(tensor: Tensor, name: str, *, finite: bool = False) -> None:
     """Raise if there is a NaN in `tensor`, or an infinity where all must be `finite`.
 
-    The largest of NaN stands at some place too, no comparison with it is true, and what is counted
+    The largest of NaN has an index too, no comparison with it is true, and what is counted
     or chosen by either looks like any other answer.
     """
     check_tensor(tensor, name)
@@ -195,7 +195,7 @@ def check_tokens(tokens: Tensor, vocabulary: int, name: str = "tokens") -> None:
 
 
 def check_under(model: object, kind: type, name: str = "a head") -> None:
-    """Raise unless what stands on a model of this `kind` is given one, and not its config."""
+    """Raise unless a head is given a model of this `kind`, and not its config."""
     if not isinstance(model, kind):
         expected, found = kind.__name__, type(model).__name__
         made = f"; make one of it: {expected}(config)" if found == f"{expected}Config" else ""

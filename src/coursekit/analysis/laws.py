@@ -168,7 +168,7 @@ def bootstrap(
 
 
 def _compared(curves: Sequence[tuple[Tensor, Tensor]]) -> tuple[Frontier, Tensor]:
-    """Return all points of M curves, P in all, and beside which curves each may stand, (P, M).
+    """Return all points of M curves, P in all, and beside which curves each may be, (P, M).
 
     Of equal ones the last is on the frontier.
     """
@@ -189,7 +189,7 @@ def _compared(curves: Sequence[tuple[Tensor, Tensor]]) -> tuple[Frontier, Tensor
 
 
 def _edge(points: Frontier, beside: Tensor, taken: Sequence[int] | None = None) -> Frontier:
-    """Return those points that may stand beside all curves that are `taken`, by rising compute."""
+    """Return those points that may be beside all curves that are `taken`, by rising compute."""
     runs = list(range(beside.shape[1])) if taken is None else sorted(set(taken))
     keep = beside[:, runs].all(dim=1) & torch.isin(points.curve, torch.tensor(runs))
     order = points.compute[keep].argsort()

@@ -40,7 +40,7 @@ class Size:
     why: str = ""
 
     def differs(self, exact: int) -> bool:
-        """Say whether the paper prints a figure that `exact` parameters do not round to."""
+        """Return whether the paper prints a figure that `exact` parameters do not round to."""
         return self.millions is not None and round(exact / 1e6) != self.millions
 
 

@@ -3,7 +3,7 @@
 The method is that of Clark et al. (2019, section 4). Weights between pieces become weights between
 words; each head then guesses, from a word, the other word that it gives the largest weight. Of 72
 heads one is always the luckiest, so a head is chosen on one part of the sentences and judged on
-another. Beside it stand three that know no grammar: the best fixed offset ("two words to the
+another. Beside it are three that know no grammar: the best fixed offset ("two words to the
 left"), an untrained encoder, whose best head is chosen likewise, and a random guess. The sentences
 come from `coursekit.data.relations`; the book shows the table in "BERT".
 Shapes: B sentences, T pieces, W words, H heads; depth, the number of layers.
@@ -119,7 +119,7 @@ def best_offset(sentences: Sequence[Related]) -> int:
 
 
 def offset_share(sentences: Sequence[Related], offset: int) -> float:
-    """Return in what share of the sentences the head stands at this distance."""
+    """Return in what share of the sentences the head is at this distance."""
     return sum(one.offset == offset for one in sentences) / len(sentences)
 
 

@@ -1,7 +1,7 @@
 """What a trained ViT has learned: its filters, its places, how far it looks, what flows where.
 
 Filters, similarity and distance are those of Figure 7 of Dosovitskiy et al. (2021), the roll-out is
-that of Abnar and Zuidema (2020), and few-shot learning by ridge regression stands in section 4.1 of
+that of Abnar and Zuidema (2020), and few-shot learning by ridge regression is in section 4.1 of
 the former. The book shows all of it in "ViT".
 Shapes: B pictures, C channels, N patches (row by row), P prefix tokens (the class token), T = P + N
 tokens, D width, H heads, K classes.
@@ -36,7 +36,7 @@ def attention_distance(
     """Weights (B, H, T, T) of one layer -> (H,): how far each head looks, in pixels.
 
     That is the mean distance between a patch and the patches that it attends to, weighted by its
-    attention, then the mean over patches and pictures. Prefix tokens stand nowhere: their rows and
+    attention, then the mean over patches and pictures. Prefix tokens have no place: their rows and
     columns are left out, and what a patch gives to the patches is brought back to a sum of 1.
     """
     check_int(least=0, prefix=prefix)
@@ -122,7 +122,7 @@ def rollout(weights: Sequence[Tensor]) -> Tensor:
             )
         mean = layer.mean(dim=1)  # (B, T, T)
         step = (mean + torch.eye(mean.shape[-1]).to(mean)) / 2  # (B, T, T)
-        total = step if total is None else step @ total  # (B, T, T): the newest stands in front
+        total = step if total is None else step @ total  # (B, T, T): the newest is in front
     return total
 
 

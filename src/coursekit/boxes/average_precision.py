@@ -32,7 +32,7 @@ CAPS = (1, 10, 100)
 
 @dataclass(frozen=True)
 class Evaluation:
-    """All curves; −1 stands where a class has no object of that size."""
+    """All curves; −1 is where a class has no object of that size."""
 
     classes: list[int]  # C class ids that occur among the true objects
     precision: np.ndarray  # (K, R, C, S, M)

@@ -2,7 +2,7 @@
 
     from coursekit.check import check, submit_check
 
-Beside the code stands one file an assignment (`compiled/`): the visible cases, and what our answer
+Beside the code is one file an assignment (`compiled/`): the visible cases, and what our answer
 and the known mistakes gave there. Our answers are not in it. This file loads nothing.
 """
 

@@ -122,7 +122,7 @@ class CompiledAssignment:
 
 @dataclass
 class Numbers:
-    """The numbers of all values in one file, by how they are stored; the same ones stand once."""
+    """The numbers of all values in one file, by how they are stored; equal ones are stored once."""
 
     parts: dict[str, list[np.ndarray]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
     sizes: dict[str, int] = field(default_factory=lambda: dict.fromkeys(KINDS, 0))
@@ -165,7 +165,7 @@ def packed(
     """Return an outcome as JSON that names its numbers; a sketch where `beside` is given.
 
     A sketch has of each tensor some numbers, spread evenly, and those that are farthest from what
-    stands at the same place in `beside`.
+    is at the same place in `beside`.
     """
     if outcome.error is not None:
         return {"error": type(outcome.error).__name__}
@@ -262,7 +262,7 @@ def _error(name: str) -> BaseException:
 
 
 def resembles(outcome: Outcome, sketch: Any, tolerance: float, numbers: Numbers) -> bool:
-    """Say whether an outcome is what a sketch was made of, as far as that tells."""
+    """Return whether an outcome is what a sketch was made of, as far as that tells."""
     if type(sketch) is dict and "error" in sketch:
         return type(outcome.error).__name__ == sketch["error"]
     return outcome.error is None and _resembles(outcome.value, sketch, tolerance, numbers)

@@ -12,7 +12,7 @@ import torch
 from coursekit.check.compare import TENSORS, Difference
 
 ROWS, COLUMNS = 8, 8  # a matrix of this size is shown whole
-WIDTH = 84  # of text; halves that are wider stand one below the other
+WIDTH = 84  # of text; halves that are wider are one below the other
 
 
 @dataclass(frozen=True)

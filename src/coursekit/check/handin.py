@@ -253,7 +253,7 @@ def _cells(
 
 
 def _blank(cell: dict[str, Any]) -> bool:
-    """Say whether there is no code but that of a stub."""
+    """Return whether there is no code but that of a stub."""
     return "raise NotImplementedError()" in cell["source"] or regions.is_blank("", cell["source"])
 
 

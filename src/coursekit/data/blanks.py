@@ -1,7 +1,7 @@
 """Blanks as a task: a verse has lost a name, its neighbours hold it. Which span fills the blank?
 
 The shape is that of SQuAD, question and passage with the answer inside, and nobody had to write a
-question. A `BertSpan` reads both. Every answer can be checked: it stands once in the passage, and
+question. A `BertSpan` reads both. Every answer can be checked: it occurs once in the passage, and
 the verse as it was has the same name at the blank.
 """
 
@@ -49,14 +49,14 @@ class Blank:
     context: str
     answer: str
     start: int  # the character of the passage where the answer begins
-    key: str  # where the verse stands
+    key: str  # where the verse is
 
 
 def blanks(split: str = "train", *, longest: int = 200) -> list[Blank]:
     """Return the blanks of one split, with at most `longest` words in question and passage.
 
-    A name is asked for if it stands once in its verse and once in the passage, and if two other
-    names, at least, that the verse does not show stand in the passage once as well: so neither
+    A name is asked for if it occurs once in its verse and once in the passage, and if two other
+    names, at least, that the verse does not show are in the passage once as well: so neither
     counting nor crossing out leaves one alone. A verse may ask several times.
     """
     check_int(longest=longest)
@@ -79,7 +79,7 @@ def blanks(split: str = "train", *, longest: int = 200) -> list[Blank]:
 
 
 def _passage(key: str) -> str:
-    """Return the training verses of the chapter that stand nearest to a verse, without it."""
+    """Return the training verses of the chapter that are nearest to a verse, without it."""
     chapter, _, verse = key.rpartition(":")
     numbers, lines = _chapters().get(chapter, ([], []))
     before, after = bisect_left(numbers, int(verse)), bisect_right(numbers, int(verse))

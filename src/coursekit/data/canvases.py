@@ -1,6 +1,6 @@
 """Canvases: the same kind of digit at both ends of a strip, and nothing between them.
 
-Whoever paints one end has to know what stands at the other, eight columns away. The two pictures
+Whoever paints one end has to know what is at the other, eight columns away. The two pictures
 are different ones of one kind, so that a copy is not enough, and there are thousands of pairs of
 each kind where there are about 140 pictures. The book uses them in "Attention in images".
 Shapes: N canvases, R rows and L columns of a canvas, 8 and 16 + gap.

@@ -98,7 +98,7 @@ def split_commands(name: Split, *, seed: int = 0) -> tuple[list[Command], list[C
 
 
 def holds_words(command: Command, words: str) -> bool:
-    """Say whether these words stand in the command, side by side."""
+    """Return whether these words are in the command, side by side."""
     return f" {words} " in f" {command.text} "
 
 

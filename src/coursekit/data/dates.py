@@ -31,7 +31,7 @@ FORMS = (
     "the {nth} of {month} {year}",
     "{day} . {number} . {year}",
 )
-BETWEEN = "and"  # stands between two dates of one line
+BETWEEN = "and"  # between two dates of one line
 SPLITS = {"train": (0.0, 0.8), "valid": (0.8, 0.9), "test": (0.9, 1.0)}  # shares of the days
 
 PAD, START, END = 0, 1, 2

@@ -1,7 +1,7 @@
 """Documents as lists of sentences, for objectives that ask what follows upon what.
 
 A speech is a document. So is a chapter of the Bible, a verse being a sentence, but for training
-only: verses are split one by one, so one of the test stands between verses of training, and the
+only: verses are split one by one, so one of the test is between verses of training, and the
 next one of the test does not follow it.
 """
 

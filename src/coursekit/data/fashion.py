@@ -1,9 +1,9 @@
 """Fashion-MNIST: pictures of clothes, 28 by 28, ten kinds (Xiao, Rasul and Vollgraf, 2017).
 
 The embedded subset has 1,000 training and 200 test pictures of each kind. The published test
-set stays the test set, so that a result can stand beside published ones; training and validation
-are told apart by a hash of the picture. The whole set comes from the Debian package where that is
-installed, and from the hub elsewhere: the same pictures.
+set stays the test set, so that a result can be compared with published ones; training and
+validation are told apart by a hash of the picture. The whole set comes from the Debian package
+where that is installed, and from the hub elsewhere: the same pictures.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Punctuation as a task: words without marks and capitals, and the mark that followed each of them.
 
 Whoever wrote a text has labelled it, so every text is data for tagging. A `BertTagger` reads the
-words; the mark stands behind its word, so the last piece of the word carries the tag.
+words; the mark comes after its word, so the last piece of the word carries the tag.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ class Related:
 
     @property
     def offset(self) -> int:
-        """How many words to the right of the dependent its head stands; negative to the left."""
+        """How many words to the right of the dependent its head is; negative to the left."""
         return self.head - self.dependent
 
     @property
@@ -129,7 +129,7 @@ def related_words(relation: str, part: str, count: int = 200, *, seed: int = 0) 
 
 
 def read(marked: str, relation: str) -> Related:
-    """Read a sentence in which the dependent stands in <> and the head in []; a stop is added."""
+    """Read a sentence in which the dependent is in <> and the head in []; a stop is added."""
     words = marked.split()
     (dependent,) = (n for n, word in enumerate(words) if word[0] == "<")
     (head,) = (n for n, word in enumerate(words) if word[0] == "[")

@@ -83,7 +83,7 @@ class Placed:
         return self.left, self.top, self.left + width, self.top + height
 
     def meets(self, other: Placed) -> bool:
-        """Say whether two boxes overlap."""
+        """Return whether two boxes overlap."""
         a, b = self.box, other.box
         return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 

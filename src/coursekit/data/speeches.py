@@ -1,7 +1,7 @@
 """The presidents' messages on the State of the Union, 1790 to today, as English text.
 
 Some years have a spoken and a written version of one message, or several parts. The split is by
-year, so that these never stand on two sides.
+year, so that these are never on two sides.
 """
 
 from __future__ import annotations

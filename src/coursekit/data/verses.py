@@ -61,7 +61,7 @@ class VersePair:
     english: str
     french: str
     same: bool
-    key: str  # where the English verse stands
+    key: str  # where the English verse is
 
 
 def verse_pairs(split: str = "train", *, longest: int | None = 20) -> list[VersePair]:
@@ -69,7 +69,7 @@ def verse_pairs(split: str = "train", *, longest: int | None = 20) -> list[Verse
 
     The verses of a book are lined up by length and taken in couples; every other couple swaps its
     French. So a wrong verse is of the same book and split, and about as long as the right one; and
-    every verse stands once on each side, so that neither side alone gives the answer away. Where
+    every verse occurs once on each side, so that neither side alone gives the answer away. Where
     the two are too alike in words, or too unlike in length, the next couple swaps instead.
     """
     pairs, owed = [], 0  # `owed`: of how many verses more the French is right than wrong
@@ -86,7 +86,7 @@ def verse_pairs(split: str = "train", *, longest: int | None = 20) -> list[Verse
 
 
 def _may_swap(one: Pair, other: Pair) -> bool:
-    """Say whether two verses are about as long, and differ in both languages."""
+    """Return whether two verses are about as long, and differ in both languages."""
     near = all(abs(a - b) <= NEAR for a, b in zip(_lengths(one), _lengths(other)))
     sides = ((one.english, other.english), (one.french, other.french))
     return near and all(jaccard(shingles(a), shingles(b)) < ALIKE for a, b in sides)

@@ -7,7 +7,7 @@ them. And it cuts each matrix, because torch does not share out a product with f
 reads the whole matrix, the others wait. Cut into parts, the same product is a batch of products,
 and those are shared out. It is the same computation as `Stack.forward` in eval mode, and tests
 hold the two equal. A stack in which anything else is at work has no quick form, and one that is
-changed later is run as it stands. The book explains it in "How fast is it?".
+changed later is run as it is. The book explains it in "How fast is it?".
 Shapes: B batch, S positions with the past, M length of the memory, D width, H heads, P parts.
 """
 
@@ -53,7 +53,7 @@ USUAL = vars(nn.Module()).keys()  # what every module has of its own
 # What decides in a module, beside its weights, about the result.
 CHOICES = {"training", "p", "dropout", "drop_path", "scale", "heads", "rotary", "placement", "skip"}
 CHOICES |= {"activation", "eps", "base", "layout"}
-PLAIN = {nn.Parameter, Tensor, type(None)}  # what may stand among a module's weights
+PLAIN = {nn.Parameter, Tensor, type(None)}  # what may be among a module's weights
 GLOBAL_HOOKS = (  # of all modules
     "_global_forward_hooks",
     "_global_forward_pre_hooks",
@@ -131,7 +131,7 @@ class QuickStack:
             place = torch.tensor([cache.own[0].length], device=x.device)
             sin, cos = rotary.waves(place, x.dtype)  # 2 × (1, Dh / 2)
         for layer, own, memory in zip(self.layers, cache.own, cache.memory, strict=True):
-            # The queries of a group share keys and values, and stand beside each other as rows: G.
+            # The queries of a group share keys and values, and are beside each other as rows: G.
             q, k, v = layer.qkv(x if post else layer.norm(x))  # (B, Hkv, G or 1, Dh)
             if rotary is not None:
                 q, k = rotary.turn(q, sin, cos), rotary.turn(k, sin, cos)
@@ -175,7 +175,7 @@ def _is_plain(stack: Stack) -> bool:
         if kind not in MODULES or any(getattr(module, hooks) for hooks in HOOKS):
             return False
         if any(callable(getattr(kind, name, None)) for name in vars(module).keys() - USUAL):
-            return False  # a method of its own stands before that of its class
+            return False  # a method of its own comes before that of its class
         if not {type(weight) for weight in module._parameters.values()} <= PLAIN:
             return False  # tensor subclasses: quantized, distributed
         if module.training and _chance(module):

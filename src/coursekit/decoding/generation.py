@@ -93,7 +93,7 @@ def left_pad(
 ) -> tuple[Tensor, Tensor | None]:
     """Lists of token ids -> tokens (B, T) and keep (B, T), False at the padding in front.
 
-    The padding stands on the left, so that every prompt ends where the new text begins. Prompts of
+    The padding is on the left, so that every prompt ends where the new text begins. Prompts of
     one length need none, and `keep` is None.
     """
     prompts = [p.tolist() if isinstance(p, Tensor) else p for p in prompts]

@@ -3,7 +3,7 @@
 `show` displays a figure and names it, `show_table` a table, `glue` records a number without
 displaying it. The pages of the book pick them up by name: no figure is pasted, no number typed.
 
-The drawings of each chapter stand in a file of their own; `from coursekit.figures import mask_grid`
+The drawings of each chapter are in a file of their own; `from coursekit.figures import mask_grid`
 loads that one file only. Where two chapters have a drawing of one name, the file says which.
 """
 
@@ -111,7 +111,7 @@ def show(figure: Figure, name: str, *, alt: str) -> None:
 
 
 def show_table(header: Sequence[str], rows: Sequence[Sequence[object]], name: str) -> None:
-    """Display a table; pages of the book call it by `name`. Columns of numbers stand on the right.
+    """Display a table; pages of the book call it by `name`. Columns of numbers are right-aligned.
 
     A cell is text in Markdown, a number or "" for none; numbers get commas, floats one decimal.
     """

@@ -23,7 +23,7 @@ def followed(panels: Mapping[str, Sequence[Walk]]) -> Figure:
     """Draw what is thought of a writer over how far it has gone: a panel of walks for each title.
 
     A thin line is the judge's opinion in one walk, the thick one the mean of all, point by point;
-    the dashed one is the mean of what the reward models say. Distances stand on a root scale, for
+    the dashed one is the mean of what the reward models say. Distances are on a root scale, for
     they begin like a square.
     """
     from matplotlib.lines import Line2D

@@ -1,4 +1,4 @@
-"""The pictures of the chapter "BERT"; those of what heads look at stand in `relations`.
+"""The pictures of the chapter "BERT"; those of what heads look at are in `relations`.
 
 Shares come in as numbers from 0 to 1, and are drawn in %. All pictures are 5.4 inches wide, so that
 their words can be read on a telephone. `learning` is to be taken from this file, since
@@ -86,7 +86,7 @@ def who_may_see(length: int, place: int, *, layers: int = 2) -> Figure:
 
     GPT looks left in all layers. ELMo has a stack for each side, joined above the last layer: from
     the left up to the place before, from the right down to the place behind, so that the word in
-    question stands in neither. BERT looks both ways in all layers, and its word is hidden: a hollow
+    question is in neither. BERT looks both ways in all layers, and its word is hidden: a hollow
     square. A cell's mark says what its own layer lets it see.
     """
     from matplotlib.lines import Line2D
@@ -96,8 +96,8 @@ def who_may_see(length: int, place: int, *, layers: int = 2) -> Figure:
     if not 0 <= place < length:
         raise ValueError(f"place must lie between 0 and {length - 1}, found {place}")
     left, here = causal(length), torch.arange(length) == place
-    stacks = {  # for each side the mask, how far its cells stand beside their token, and how many
-        # places farther on the output stands that reads them: what ELMo guesses has no part in it
+    stacks = {  # for each side the mask, how far its cells are beside their token, and how many
+        # places farther on the output is that reads them: what ELMo guesses has no part in it
         "GPT": {"left": (left, 0.0, 0)},
         "ELMo": {"left": (left, -BESIDE, 1), "right": (left.mT, BESIDE, -1)},
         "BERT": {"both": (torch.ones_like(left), 0.0, 0)},

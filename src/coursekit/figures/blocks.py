@@ -47,7 +47,7 @@ def influence(maps: Mapping[str, Tensor], *, sentences: int = 1) -> Figure:
     """Draw who depends on whom: each map (T, T) has a row for an output, a column for an input.
 
     With `sentences` above 1 the T tokens are that many sentences one after the other, and lines
-    stand between them.
+    are between them.
     """
     figure, axes = new_figure(1, len(maps), width=3.0 * len(maps), height=3.4, squeeze=False)
     for axis, (name, values) in zip(axes[0], maps.items()):
@@ -281,7 +281,7 @@ def _sum(axis: Axes, x: float, y: float, sign: str = "+") -> None:
 
 
 def _unit(axis: Axes, title: str, *, branch: Sequence[str], stream: str = "") -> None:
-    """One sublayer with its residual; `branch` from below, `stream` stands above the sum."""
+    """One sublayer with its residual; `branch` from below, `stream` is above the sum."""
     canvas(axis, title, top=1.02)
     sum_at, split = 0.72, 0.12
     line(axis, [(STREAM, 0.04), (STREAM, 1.0)], arrow=True)
@@ -305,7 +305,7 @@ def _dense(axis: Axes) -> None:
         line(axis, [(source - 0.1, y), (source, y)])
         _box(axis, source + 0.1, y, "LN", width=0.2)
         line(axis, [(source + 0.2, y), (sum_x, 0.58)])
-        share = 0.42 + 0.1 * place  # how far along its line the label stands
+        share = 0.42 + 0.1 * place  # how far along its line the label is
         axis.text(
             source + 0.2 + share * (sum_x - source - 0.2),
             y + share * (0.58 - y),

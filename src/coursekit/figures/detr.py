@@ -149,7 +149,7 @@ def drawn() -> Figure:
         for start, end in zip(ys[::2], ys[1::2]):
             line(axis, [(x, start), (x, end)], arrow=True)
     line(axis, [(right, 10.55), (right, 11.8)])
-    # what is added to queries (q) and keys (k) stands beside the arrow that it joins
+    # what is added to queries (q) and keys (k) is beside the arrow that it joins
     sines, asked = COLOURS["vermilion"], COLOURS["green"]
     axis.text(left + 0.2, 4.4, "cells of width D", fontsize=10, va="center")
     for x, y, text, colour in (
@@ -327,7 +327,7 @@ def _photograph(axis: Axes, picture: Tensor, title: str) -> None:
 def _room(axis: Axes, one: Tensor, text: str, taken: list[Span]) -> tuple[float, float]:
     """Return where a label of a box begins: above it, else below it or further on, if it is free.
 
-    `taken` has the labels that stand already, and gets the new one.
+    `taken` has the labels drawn so far, and gets the new one.
     """
     left, right = axis.get_xlim()
     bottom, top = axis.get_ylim()  # rows are counted from above

@@ -194,7 +194,7 @@ def _machine(
 ) -> tuple[Figure, Axes]:
     """Draw boxes (x, y, width, tint, text) by name on a sheet of 10 × 10, and arrows between them.
 
-    An arrow leaves its box above and enters the other from below, or from the side if they stand
+    An arrow leaves its box above and enters the other from below, or from the side if they are
     on one level.
     """
     figure, axes = new_figure(width=5.4, height=4.6)

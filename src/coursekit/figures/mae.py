@@ -35,7 +35,7 @@ STROKES = (
 def gallery(rows: Mapping[str, Sequence[Tensor]], titles: Sequence[str] = ()) -> Figure:
     """Draw a row of pictures (28, 28) for each name; pixels that are NaN are hidden.
 
-    `titles`, if any, stand above the columns.
+    `titles`, if any, are above the columns.
     """
     columns = len(next(iter(rows.values())))
     if any(len(pictures) != columns for pictures in rows.values()):
@@ -72,7 +72,7 @@ def shuffled(noise: Sequence[float], keep: Sequence[int], restore: Sequence[int]
     N, K = len(noise), len(keep)
     if len(restore) != N or sorted(restore) != list(range(N)):
         raise ValueError(f"restore must be a permutation of {N} places, found {list(restore)}")
-    order = sorted(range(N), key=lambda patch: restore[patch])  # who stands at each place
+    order = sorted(range(N), key=lambda patch: restore[patch])  # who is at each place
     figure, axis = new_figure(width=WIDTH, height=2.9)
     canvas(axis, width=N + 2.6, bottom=-5.3, top=0.6)
     lines = {
@@ -98,7 +98,7 @@ def by_ratio(
 ) -> Figure:
     """Draw the error of each painter by the share of hidden patches (0 to 1).
 
-    A dotted line stands at the share `trained` that the autoencoder was trained with.
+    A dotted line is at the share `trained` that the autoencoder was trained with.
     """
     figure, axis = new_figure(width=WIDTH, height=4.6)
     for (name, curve), look in zip(curves.items(), STROKES, strict=False):

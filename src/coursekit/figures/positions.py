@@ -247,7 +247,7 @@ def race(
     panels[0].set_xlim(ticks[0] / 1.6, ticks[-1] * 1.6)
     for axis in panels[len(points) :]:
         axis.set_axis_off()
-    panels[len(points) - 3].tick_params(labelbottom=True)  # nothing stands below it
+    panels[len(points) - 3].tick_params(labelbottom=True)  # nothing is below it
     legend = panels[len(points)].legend(
         *panels[0].get_legend_handles_labels(), loc="center", frameon=False, fontsize=10
     )
@@ -278,7 +278,7 @@ def where_right(curves: Mapping[str, Tensor], trained: int, chance: float) -> Fi
 
 
 def echoes(weights: Tensor, aim: int, period: float) -> Figure:
-    """Draw attention by distance (T,); marks stand at `aim` and every `period` beyond it."""
+    """Draw attention by distance (T,); marks are at `aim` and every `period` beyond it."""
     figure, axis = new_figure(height=3.0)
     axis.bar(range(len(weights)), weights, width=0.8, color=COLOURS["blue"])
     places = torch.arange(aim, len(weights), period)

@@ -26,7 +26,7 @@ def by_shots(
 
     `panels` maps a title to its lines, at most four, which have the same names in all panels.
     `levels` has dotted lines by the same titles: what is possible, what chance gives; all panels
-    call them alike. The numbers of examples stand at equal distances.
+    call them alike. The numbers of examples are at equal distances.
     """
     height = 2.5 * len(panels) + 0.8
     figure, axes = new_figure(len(panels), 1, width=WIDTH, height=height, squeeze=False)

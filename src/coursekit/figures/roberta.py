@@ -1,4 +1,4 @@
-"""The pictures of "RoBERTa and many languages": what stands in an input, and lines by layer."""
+"""The pictures of "RoBERTa and many languages": what is in an input, and lines by layer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def packed(
     """Draw the first inputs of each format as strips: a colour for a document, a box a sentence.
 
     `formats` maps a name to its inputs, lists of ids; `homes` says of an id of the text in which
-    document it stands and in which of its sentences, both from 0. All other ids are special tokens
+    document it is and in which of its sentences, both from 0. All other ids are special tokens
     and drawn black. A strip has room for `length` tokens; what is left of it stays empty.
     """
     if not {home[0] for home in homes.values()} <= set(range(len(DOCUMENTS))):
@@ -59,7 +59,7 @@ def whole_steps(
     first: int = 0,
     floors: Mapping[str, float] | None = None,
 ) -> Figure:
-    """Draw a line for each name, whose values stand at `first`, `first` + 1, …: layers, passes.
+    """Draw a line for each name, whose values are at `first`, `first` + 1, …: layers, passes.
 
     `floors` are dotted heights with a name.
     """

@@ -27,7 +27,7 @@ BARS = (COLOURS["blue"], COLOURS["orange"], COLOURS["green"])
 def noises(rows: Mapping[str, tuple[Sequence[Token], Sequence[Token]]]) -> Figure:
     """Draw for each noise the tokens that are read, and below them those that must be written.
 
-    A token is "seen" (it stands in what is read), "sought" (it is hidden) or a "mark".
+    A token is "seen" (it is in what is read), "sought" (it is hidden) or a "mark".
     """
     height = 0.92 * len(rows) + 0.1
     figure, axis = new_figure(width=WIDTH, height=height)

@@ -25,7 +25,7 @@ LINES = (
 def pieces(text: str, rows: Mapping[str, Sequence[Span]]) -> Figure:
     """Draw one text once for each row, with a box around every token.
 
-    `rows[name]` holds the tokens' spans in `text`. A letter stands at the same place in all rows,
+    `rows[name]` holds the tokens' spans in `text`. A letter is at the same place in all rows,
     so that cuts can be compared. A space inside a box belongs to that token.
     """
     figure, axis = new_figure(height=0.42 * len(rows) + 0.5)

@@ -7,7 +7,7 @@ do for training, `objectives` has the paper's five. The book explains it in "T5 
 Two things come from the authors' code. The table of positions starts with two rows that belong to
 padding, so that the first real token is at place 2. And padding takes up no place, so that a padded
 source is read like a bare one; Hugging Face counts columns instead (`count_padding`), which
-differs where padding stands on the left.
+differs where padding is on the left.
 Shapes: B batch, S source length, T target length, D width, H heads, V vocabulary.
 """
 

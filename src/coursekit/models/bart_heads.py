@@ -68,7 +68,7 @@ class BartClassifier(Head):
 
 
 class BartSpan(Head):
-    """Where the answer to a question stands: how well each token begins it, how well it ends it."""
+    """Where the answer to a question is: how well each token begins it, how well it ends it."""
 
     def __init__(self, bart: Bart) -> None:
         super().__init__(bart)

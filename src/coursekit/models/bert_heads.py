@@ -56,7 +56,7 @@ class BertClassifier(nn.Module):
 class RobertaClassifier(nn.Module):
     """The class of a sentence or a pair, without the layer that next-sentence training would leave.
 
-    RoBERTa is not trained on next sentences, so a new layer stands where the pooler was.
+    RoBERTa is not trained on next sentences, so a new layer is where the pooler was.
     """
 
     def __init__(self, bert: Bert, *, classes: int) -> None:
@@ -141,7 +141,7 @@ class BertTagger(nn.Module):
 
 
 class BertSpan(nn.Module):
-    """Where the answer to a question stands in a passage: two learned vectors S and E (SQuAD).
+    """Where the answer to a question is in a passage: two learned vectors S and E (SQuAD).
 
     The loss is the mean of two cross-entropies over the T places, one for the true start and one
     for the true end. The question is segment 0, the passage segment 1.

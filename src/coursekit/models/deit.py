@@ -1,6 +1,6 @@
 """DeiT: a ViT that learns from a teacher through a token of its own (Touvron et al., 2021).
 
-A distillation token stands beside the class token and has a head of its own. In training the class
+A distillation token is beside the class token and has a head of its own. In training the class
 head learns the label and the distillation head learns what the teacher says
 (`coursekit.objectives.distillation`); at test time the two are averaged. Everything else is `ViT`,
 and this file imports it, for a DeiT *is* a ViT with one more token and head. DeiT without
@@ -39,7 +39,7 @@ class DeiTConfig(ViTConfig):
 
     @property
     def prefix(self) -> int:
-        """How many tokens stand before the patches: class and distillation."""
+        """How many tokens come before the patches: class and distillation."""
         return 2
 
     @classmethod

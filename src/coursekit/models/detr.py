@@ -9,7 +9,7 @@ padding, is `plain/detr.py`. The book explains it in "DETR".
 What differs from Vaswani et al. (2017): positions are added to queries and keys at *every*
 attention, never to values; the decoder writes all objects at once, so nothing is masked but padding
 and its input is zero, only the queries tell its rows apart; every layer's output is read out.
-Dropout stands where the authors' code has it: behind each sublayer, on the attention weights,
+Dropout is where the authors' code has it: behind each sublayer, on the attention weights,
 inside the feed-forward network.
 Shapes: B batch, C classes, D width, H heads, L decoder layers, Q object queries, S = h·w places.
 """

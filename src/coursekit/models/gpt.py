@@ -110,7 +110,7 @@ class GPTConfig:
 class GPT(nn.Module):
     """Token and position vectors, causal blocks, and the token vectors again as output.
 
-    Rotary positions stand in the blocks; untied, the output has vectors of its own.
+    Rotary positions are in the blocks; untied, the output has vectors of its own.
     """
 
     def __init__(self, config: GPTConfig) -> None:
@@ -150,7 +150,7 @@ class GPT(nn.Module):
     def forward(self, tokens: Tensor, keep: Tensor | None = None) -> Tensor:
         """tokens (B, T) -> logits (B, T, V): at t, the scores of the token that follows t.
 
-        `keep` (B, T) is False at padding, wherever it stands. The loss is not computed here: the
+        `keep` (B, T) is False at padding, wherever it is. The loss is not computed here: the
         logits at all positions but the last are scores for `tokens[:, 1:]`.
         """
         return self.read_out(self.hidden(tokens, keep))  # (B, T, V)
@@ -166,8 +166,8 @@ class GPT(nn.Module):
     def embed(self, tokens: Tensor, keep: Tensor | None = None, past: int = 0) -> Tensor:
         """tokens (B, T) -> (B, T, D): each token's vector plus that of its place.
 
-        `past` tokens stand before these. A row counts its places from the first token that `keep`
-        (B, past + T) keeps, so left padding stands before 0.
+        `past` tokens come before these. A row counts its places from the first token that `keep`
+        (B, past + T) keeps, so left padding comes before 0.
         """
         first = past if keep is None else past - keep.int().argmax(dim=1)  # one, or (B,)
         return self.dropout(self.positions(self.tokens(tokens), first))  # (B, T, D)

@@ -1,7 +1,7 @@
 """One linear layer on GPT for every task: the task is written into the input, not into the model.
 
 Radford et al. (2018), section 3.3 and figure 1, turn each task into token sequences that the
-pre-trained model can read from left to right. A start token opens a sequence, a delimiter stands
+pre-trained model can read from left to right. A start token opens a sequence, a delimiter is
 between its parts, and at the extract token, the last, the model has read all: the vector there goes
 into the one new layer.
 

@@ -106,7 +106,7 @@ def random_masking(noise: Tensor, ratio: float) -> Masking:
     K = int(N * (1 - ratio) + 1e-6)  # 10 · (1 − 0.8) is a hair below 2
     if K == 0:
         raise ValueError(f"a mask ratio of {ratio} leaves none of {N} patches visible")
-    shuffle = noise.argsort(dim=1)  # (B, N): who stands at each place of the shuffled list
+    shuffle = noise.argsort(dim=1)  # (B, N): who is at each place of the shuffled list
     restore = shuffle.argsort(dim=1)  # (B, N): the inverse permutation
     return Masking(keep=shuffle[:, :K], masked=restore >= K, restore=restore)
 

@@ -1,4 +1,4 @@
-"""Patches: an image read as a sequence, and where each patch stands in the image.
+"""Patches: an image read as a sequence, and where each patch is in the image.
 
 What ViT, DeiT and MAE share. The book explains it in "ViT". Shapes: B batch,
 C channels, P side of a patch, N patches (row by row), D width, H heads.
@@ -107,14 +107,14 @@ def stretch(table: Tensor, grid: Grid) -> Tensor:
 
 
 class GridPositions(nn.Module):
-    """What is added to tell the patches where they stand; `prefix` tokens stand before them.
+    """What is added to tell the patches where they are; `prefix` tokens come before them.
 
     1d    one learned vector for each patch in reading order, and one for each prefix token
     2d    the row learns half of the vector, the column the other half (appendix D.4)
     sine  fixed waves (MAE): a parameter that is not trained, for files hold it beside the others
     none  nothing: the patches are a set
 
-    Prefix tokens get zeros with "2d" and "sine": they are learned, and stand nowhere.
+    Prefix tokens get zeros with "2d" and "sine": they are learned, and have no place.
     """
 
     def __init__(self, *, kind: Kind, grid: Grid, width: int, prefix: int = 0) -> None:
@@ -181,7 +181,7 @@ class PlacedStack(Stack):
 class RelativePositions(nn.Module):
     """Added to the scores: one learned number for each head and offset (rows, columns).
 
-    Prefix tokens stand nowhere, the scores with them stay as they are. Dosovitskiy et al. (2021,
+    Prefix tokens have no place, the scores with them stay as they are. Dosovitskiy et al. (2021,
     appendix D.4) multiply the query by a learned vector for each offset in reading order instead;
     they found little to no difference between one way of encoding positions and another.
     """

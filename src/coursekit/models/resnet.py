@@ -2,7 +2,7 @@
 
 A stem halves the image twice, then four stages of convolutions follow, each on a map of half the
 side of the one before and with twice the channels. The shortcut around every block is what later
-stands around every attention. The book explains it in "Blocks"; DETR looks at the last map.
+is around every attention. The book explains it in "Blocks"; DETR looks at the last map.
 
 Departure from the paper: a bottleneck block halves the map in its 3 × 3 convolution, as torchvision
 and everybody since does ("v1.5"), not in its first 1 × 1; `stride_first` is the paper's way.

@@ -1,7 +1,7 @@
 """SAGAN: self-attention between the places of a feature map (Zhang et al., 2019).
 
 A convolution sees a neighbourhood; `SelfAttention2d` lets every place look at every other one. It
-stands in the middle of a convolutional generator or discriminator and starts as the identity, for
+is in the middle of a convolutional generator or discriminator and starts as the identity, for
 what it finds is multiplied by γ, which starts at 0. `Generator` and `Discriminator` are small
 enough for the canvases of the book, which explains all three in "Attention in images".
 
@@ -105,7 +105,7 @@ class GeneratorConfig:
 
     noise: int = 32  # numbers for each end
     width: int = 32  # channels of the map of 4 × 12 places
-    middle: Middle = "attention"  # what stands between the maps
+    middle: Middle = "attention"  # what is between the maps
     enters: Noise = "ends"  # "dense": all noise reaches every place from the start
     spectral_norm: bool = False
 

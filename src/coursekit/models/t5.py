@@ -1,6 +1,6 @@
 """T5: every task is text to text (Raffel et al., 2020).
 
-An encoder and a decoder as in `seq2seq.py`, made simpler: the norm stands first, only divides by
+An encoder and a decoder as in `seq2seq.py`, made simpler: the norm comes first, only divides by
 the root mean square and has no bias, and neither has any linear map. Positions are not added to the
 embeddings. Instead each head adds to its scores a learned number that depends on the distance
 between query and key (`RelativeBias`); all blocks of a stack share the numbers. The book explains
@@ -159,7 +159,7 @@ class T5(EncoderDecoder):
             nn.init.normal_(block.feed_forward.contract.weight, std=self.config.hidden**-0.5)
 
     def embed_source(self, source: Tensor, first: int | Tensor) -> Tensor:
-        """source (B, S) -> (B, S, D); the distances know where a token stands, not its vector."""
+        """source (B, S) -> (B, S, D); the distances know where a token is, not its vector."""
         return self.dropout(self.embedding(source))
 
     embed_target = embed_source

@@ -93,7 +93,7 @@ class ViTConfig:
 
     @property
     def prefix(self) -> int:
-        """How many tokens stand before the patches."""
+        """How many tokens come before the patches."""
         return int(self.class_token)
 
     @classmethod
@@ -241,7 +241,7 @@ class ViT(nn.Module):
         return self.dropout(patches if positions is None else patches + positions)
 
     def prefix(self) -> Tensor | None:
-        """-> (1, P, D): what stands before the patches."""
+        """-> (1, P, D): what comes before the patches."""
         return self.class_token
 
     def pool(self, x: Tensor) -> Tensor:

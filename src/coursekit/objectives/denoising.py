@@ -63,7 +63,7 @@ def text_infilling(
     kept = len(tokens) - hidden
     # The result is a line of `kept` tokens and n masks, and every order of the two is as likely.
     items = torch.randperm(kept + len(spans), generator=generator, device=_home(tokens, generator))
-    places = items[: len(spans)].to(tokens.device)  # (n,): where the masks stand
+    places = items[: len(spans)].to(tokens.device)  # (n,): where the masks are
     taken = torch.ones(kept + len(spans), dtype=torch.long, device=tokens.device)
     taken[places] = spans.to(tokens.device)  # how many tokens of the document each item stands for
     starts = taken.cumsum(dim=0) - taken  # and where in the document they begin

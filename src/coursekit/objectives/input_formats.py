@@ -56,8 +56,8 @@ def full_sentences(
 ) -> list[list[int]]:
     """Return FULL-SENTENCES inputs, [CLS] sentence sentence … [SEP].
 
-    Every token of the corpus stands in exactly one input, in order. An input takes sentences as
-    long as they fit; where it goes on into the next document, one more [SEP] stands between the
+    Every token of the corpus is in exactly one input, in order. An input takes sentences as
+    long as they fit; where it goes on into the next document, one more [SEP] is between the
     two. A sentence that no input can hold is cut (the paper does not say what it did).
     """
     check_int(max_length=max_length)

@@ -63,7 +63,7 @@ class SpanCorruption:
     def counts(self, length: int) -> tuple[int, int]:
         """Return how many of `length` tokens are hidden, and in how many spans.
 
-        At least one token is hidden and one is left, and text stands between any two spans.
+        At least one token is hidden and one is left, and text is between any two spans.
         """
         check_int(-(2**63), length=length)
         if length < 2:

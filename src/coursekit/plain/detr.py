@@ -1,8 +1,8 @@
 """DETR on a page: the whole idea and nothing beside it (Carion et al., 2020).
 
 A backbone sees, an encoder compares all places of its map, a decoder asks Q questions of it, and
-each answer is one class and one box. `models/detr.py` is the same model with what one needs in
-earnest: padded images, a loss at every layer, weights from elsewhere, errors in sentences. The two
+each answer is one class and one box. `models/detr.py` is the same model with what real use needs:
+padded images, a loss at every layer, weights from elsewhere, errors in sentences. The two
 have their weights under the same names, and a test holds them equal. The book explains it in
 "DETR". Shapes: B batch, C classes, D width, Q object queries, S = h·w places of the map.
 """

@@ -1,6 +1,6 @@
 """GPT on a page: the model of GPT-2 and nothing beside it (Radford et al., 2019).
 
-Each token becomes a vector, causal blocks rework it in the light of what stands before it, and the
+Each token becomes a vector, causal blocks rework it in the light of what comes before it, and the
 same token vectors read off which token comes next. `models/gpt.py` is the same model with what one
 needs in earnest: padding, a cache for writing, dropout (left out here), weights from elsewhere, the
 parts of Llama. A test holds the two equal. The book explains it in "GPT".
@@ -62,7 +62,7 @@ class PlainGPT(nn.Module):
     def forward(self, tokens: Tensor) -> Tensor:
         """tokens (B, T) -> logits (B, T, V): at t, the scores of the token that follows t."""
         x = self.tokens(tokens)  # (B, T, D): what each token is,
-        x = x + self.positions.weight[: tokens.shape[1]]  # and where it stands
+        x = x + self.positions.weight[: tokens.shape[1]]  # and where it is
         for block in self.blocks:
             x = block(x)
         x = self.final_norm(x)

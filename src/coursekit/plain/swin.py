@@ -29,7 +29,7 @@ def join(windows: Tensor, M: int) -> Tensor:
 
 
 class WindowAttention(nn.Module):
-    """Multi-head attention within windows, which stand `shift` cells further down and right."""
+    """Multi-head attention within windows, which are `shift` cells further down and right."""
 
     def __init__(self, *, width: int, heads: int, window: int, shift: int) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class WindowAttention(nn.Module):
         region = 2 * from_top[:, None] + from_left  # (R, C): one of four numbers
         region = cut(region[None, :, :, None], M).flatten(0, 2)  # (W, M², 1)
         mask = (region == region.mT)[:, None].repeat(B, 1, 1, 1)  # (B·W, 1, M², M²)
-        # Where a cell stands is told by how far others are: a bias on the scores.
+        # A cell knows its place by how far others are: a bias on the scores.
         side = torch.arange(M, device=x.device)  # (M,)
         row, column = torch.cartesian_prod(side, side).T  # 2 × (M²,): of each cell
         down, right = row[:, None] - row + M - 1, column[:, None] - column + M - 1  # 2 × (M², M²)

@@ -1,9 +1,9 @@
 """T5 on a page: every task is text to text (Raffel et al., 2020).
 
-An encoder and a decoder, made simpler: the norm stands first and only divides (Pre-LN, RMSNorm), no
+An encoder and a decoder, made simpler: the norm comes first and only divides (Pre-LN, RMSNorm), no
 linear map has a bias, and positions are numbers added to the attention scores, one for each head
 and bucket of distance, the same in all blocks. Dropout is left out. `models/t5.py` is the same
-model with what one needs in earnest, and the later versions. The book explains it in "T5 and BART".
+model with what real use needs, and the later versions. The book explains it in "T5 and BART".
 Shapes: B batch, S source, T target, D width, H heads, Dh head width, V vocabulary.
 """
 

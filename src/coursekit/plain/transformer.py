@@ -3,7 +3,7 @@
 An encoder reads the source in both directions, a decoder writes the target and looks at the source
 while it does; each sublayer is followed by "add and normalise" (Post-LN). Dropout is left out, and
 attention with its four matrices is that of `coursekit.heads`. `models/seq2seq.py` is the same model
-with what one needs in earnest. The book explains it in "The Transformer that translates".
+with what real use needs. The book explains it in "The Transformer that translates".
 Shapes: B batch, S source length, T target length, D width, V vocabulary.
 """
 

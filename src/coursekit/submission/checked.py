@@ -20,7 +20,7 @@ class Checked:
         self._now = ""  # whose names there are
 
     def keep(self, questions: Collection[str]) -> None:
-        """Remember the names that there are now, for questions whose check stands here."""
+        """Remember the names that there are now, for questions whose check is here."""
         for question in questions:
             if question in self._names:
                 self._kept[question] = dict(self._names)

@@ -151,5 +151,5 @@ def _matches(dotted: str, forbidden: tuple[str, ...]) -> list[str]:
 
 
 def _is_module(node: ast.expr, names: dict[str, str]) -> bool:
-    """Say whether a dot after `node` asks a module for a name, as in `torch.softmax`."""
+    """Return whether a dot after `node` asks a module for a name, as in `torch.softmax`."""
     return dotted_name(node, names).split(".")[0] in {"torch", "numpy", "math", "coursekit"}

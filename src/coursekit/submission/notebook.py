@@ -241,5 +241,5 @@ def _plain(source: str) -> str:
 
 
 def _silenced(source: str) -> bool:
-    """Say whether a cell ends with a semicolon, which hides its last value."""
+    """Return whether a cell ends with a semicolon, which hides its last value."""
     return source.rstrip().endswith(";")

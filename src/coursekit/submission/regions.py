@@ -58,7 +58,7 @@ def saved_source(cell: Cell) -> str:
 
 
 def is_by_hand(cell: Cell) -> bool:
-    """Say whether a human gives the points of a cell: for an answer in words, or a task."""
+    """Return whether a human gives the points of a cell: for an answer in words, or a task."""
     return is_task(cell) or (is_grade(cell) and is_solution(cell))
 
 
@@ -75,27 +75,27 @@ def grade_id(cell: Cell) -> str:
 
 
 def is_grade(cell: Cell) -> bool:
-    """Say whether points are given for this cell."""
+    """Return whether points are given for this cell."""
     return bool(meta(cell).get("grade"))
 
 
 def is_solution(cell: Cell) -> bool:
-    """Say whether the student writes this cell."""
+    """Return whether the student writes this cell."""
     return bool(meta(cell).get("solution"))
 
 
 def is_task(cell: Cell) -> bool:
-    """Say whether this cell describes work that is marked by hand."""
+    """Return whether this cell describes work that is marked by hand."""
     return bool(meta(cell).get("task"))
 
 
 def is_test(cell: Cell) -> bool:
-    """Say whether this is a cell of tests: it gives points and belongs to the instructor."""
+    """Return whether this is a cell of tests: it gives points and belongs to the instructor."""
     return is_grade(cell) and not is_solution(cell)
 
 
 def is_locked(cell: Cell) -> bool:
-    """Say whether the instructor's source always counts, as nbgrader decides it."""
+    """Return whether the instructor's source always counts, as nbgrader decides it."""
     if is_solution(cell):
         return False
     return is_grade(cell) or bool(meta(cell).get("locked"))
@@ -117,7 +117,7 @@ def checksum(cell: Cell, source: str | None = None) -> str:
 
 
 def same_source(one: str, other: str, cell_type: str = "code") -> bool:
-    """Say whether two sources differ in nothing but layout and comments."""
+    """Return whether two sources differ in nothing but layout and comments."""
     one, other = tidy(one), tidy(other)
     if one == other:
         return True
@@ -128,7 +128,7 @@ def same_source(one: str, other: str, cell_type: str = "code") -> bool:
 
 
 def is_blank(stub: str, answer: str, cell_type: str = "code") -> bool:
-    """Say whether an answer is none: empty, nothing but comments, or still the stub."""
+    """Return whether an answer is none: empty, nothing but comments, or still the stub."""
     if not answer.strip() or same_source(stub, answer, cell_type):
         return True
     return cell_type == "code" and _shape(tidy(answer)) == _shape("")

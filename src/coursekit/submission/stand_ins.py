@@ -70,7 +70,7 @@ class Shell:
         self._names = names
 
     def run_line_magic(self, name: str, line: str, *_: Any, **__: Any) -> None:
-        """Run what stands behind `%name line`, or say that it is not run."""
+        """Run what comes after `%name line`, or say that it is not run."""
         if name in ("time", "timeit", "prun"):
             exec(compile(line, "<magic>", "exec"), self._names)
         elif name not in HARMLESS:

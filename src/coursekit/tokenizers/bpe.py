@@ -2,9 +2,9 @@
 
 The first half of this file is the idea on plain numbers, in four functions. The second is the
 tokenizer of Sennrich, Haddow and Birch (2016), also that of the first Transformer and of GPT-1. A
-word is what stands between spaces; its last character carries the mark </w>, so that the pieces of
+word is what is between spaces; its last character carries the mark </w>, so that the pieces of
 a text say where spaces were. It learns and joins as the four functions do, and tests hold them
-equal; how that is made fast stands in `merges.py`. The book explains it in "Tokenization".
+equal; how that is made fast is in `merges.py`. The book explains it in "Tokenization".
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def learn(words: Iterable[Sequence[int]], first: int, count: int) -> dict[tuple[
 
 
 def merge(word: Sequence[int], pair: tuple[int, int], new: int) -> list[int]:
-    """Join a pair wherever it stands, from left to right.
+    """Join a pair wherever it occurs, from left to right.
 
     >>> merge([1, 2, 1, 1, 2], (1, 2), 5)
     [5, 1, 5]

@@ -1,6 +1,6 @@
 """Byte-pair encoding itself: learn which neighbours to join, and join them (Sennrich et al., 2016).
 
-Shared by `BPE`, `ByteBPE` and `WordPiece`. Everything stands here twice: a simple version that is
+Shared by `BPE`, `ByteBPE` and `WordPiece`. Everything is here twice: a simple version that is
 the definition, and an efficient one that does the same work without repeating it; tests hold them
 equal. One trick makes both short. A token is written as ONE character of a private alphabet, token
 i as chr(i). Then a word of tokens is a plain string, a pair of neighbours is a string of length 2,
@@ -114,7 +114,7 @@ def learn_merges(
     prefer = preference(ties, tokens)
     number = {spelling: i for i, spelling in enumerate(tokens)}
     spelled, occurs = list(words), list(words.values())
-    where: dict[str, list[int]] = defaultdict(list)  # a word may stand here twice, or no longer
+    where: dict[str, list[int]] = defaultdict(list)  # a word may be here twice, or no longer
     for index, word in enumerate(spelled):
         for pair in pairs_of(word):
             where[pair].append(index)
@@ -231,10 +231,10 @@ class Beginnings:
             self.spelling.setdefault(token, letters)
         self.tokens = {letters: token for token, letters in self.spelling.items()}
         self.longest = max(map(len, self.tokens), default=1)
-        self.known: dict[str, bool] = {}  # two tokens -> whether they may stand side by side
+        self.known: dict[str, bool] = {}  # two tokens -> whether they may be side by side
 
     def fits(self, pair: str) -> bool:
-        """Tell whether the two tokens may stand side by side."""
+        """Return whether the two tokens may be side by side."""
         if pair not in self.known:
             if len(self.known) > 100_000:
                 self.known.clear()

@@ -22,7 +22,7 @@ def gpt2_pattern() -> re.Pattern[str]:
 
     With the classes by name it reads
     `'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+`.
-    The three in the middle stand here twice. First with the basic plane only, which is fast and
+    The three in the middle are here twice. First with the basic plane only, which is fast and
     right unless a character beyond it follows; then in full.
     """
     letter, number, space = unicode_class("L"), unicode_class("N"), WHITE_SPACE

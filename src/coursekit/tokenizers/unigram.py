@@ -68,7 +68,7 @@ def expected_counts(
     """Return how often each piece is used, averaged over all segmentations, and log p(word).
 
     Each segmentation weighs in with its probability. Forward sums over the ways to write what
-    stands before a place, backward over the ways to write what stands behind it.
+    comes before a place, backward over the ways to write what comes after it.
     """
     size = len(word)
     edges = [

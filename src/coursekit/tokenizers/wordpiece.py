@@ -1,7 +1,7 @@
 """WordPiece: BERT's tokens. The longest known piece first, and ## where a word goes on.
 
 Text is cleaned and cut first (`BasicText`): control characters go, accents and capitals too for the
-uncased models, every punctuation mark and every Chinese character stands alone. Then each word is
+uncased models, every punctuation mark and Chinese character is a word. Then each word is
 cut greedily; one that cannot be cut is unknown as a whole (Wu et al., 2016; Devlin et al., 2019).
 
 How Google trained its vocabulary was never published in full. `train` does what the `tokenizers`
@@ -41,7 +41,7 @@ IDEOGRAPHS = (
 class BasicText(dict[int, str]):
     """What becomes of each character, for `str.translate`: text.translate(table).split() is words.
 
-    A table that fills itself as characters come. Characters that stand alone get a space on both
+    A table that fills itself as characters come. Characters that are words get a space on both
     sides; accents go as marks (é is e and a mark once decomposed, NFD). Each character is rewritten
     alone, so a sigma that ends a word becomes σ, where the lower case of the word would have ς.
     """
@@ -69,7 +69,7 @@ class BasicText(dict[int, str]):
 
 
 def is_punctuation(character: str) -> bool:
-    """Say whether a character stands alone: all of Unicode's, and ASCII signs such as $ and +."""
+    """Return whether a character is alone: all of Unicode's, and ASCII signs such as $ and +."""
     return character in "$+<=>^`|~" or unicodedata.category(character).startswith("P")
 
 
@@ -177,7 +177,7 @@ class WordPiece(Tokenizer):
         return pieces if start == len(word) else [(self._unknown_id(word), 0, len(word))]
 
     def _begun(self, word: str) -> tuple[list[int], int]:
-        for end in range(len(word), 0, -1):  # behind a character that stands alone words begin
+        for end in range(len(word), 0, -1):  # a word begins behind a character that is one
             if self._basic[ord(word[end - 1])].endswith(" "):
                 return self._word_ids(word[:end]), end
         # Longer than every word: unknown, and so is any part of it that is.

@@ -1,6 +1,6 @@
 """Checkpoints: the whole state of a training in one file, which is whole or not there.
 
-With what stands in it (weights, the optimiser's memory, the history) a training goes on as if
+With what is in it (weights, the optimiser's memory, the history) a training goes on as if
 nothing had happened: batches and dropout follow from the seed and the number of the step.
 """
 

@@ -2,7 +2,7 @@
 
 Fine-tune the same weights twice, and only the seed differs: the scores may lie far apart. The first
 two functions are recipes against that, the others say what it costs to start often and keep the
-best. They take a `Bert`, or a model of `bert_heads` that stands on one. The book explains all of it
+best. They take a `Bert`, or a model of `bert_heads` built on one. The book explains all of it
 in "Fine-tuning practice".
 """
 
@@ -79,7 +79,7 @@ def fresh_top(model: Model, layers: int) -> Model:
 
 
 def encoder_of(model: nn.Module) -> Bert:
-    """Return the `Bert` that a model is, or stands on."""
+    """Return the `Bert` that a model is, or is built on."""
     bert = model if isinstance(model, Bert) else getattr(model, "bert", None)
     if not isinstance(bert, Bert):
         kind = type(model).__name__

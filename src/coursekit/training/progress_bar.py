@@ -1,6 +1,6 @@
 """What a training shows while it runs: a bar with loss, speed and time left, and a live curve.
 
-The curve is for notebooks: it stands below the bar and is drawn anew at each look at the model, but
+The curve is for notebooks: it is below the bar and is drawn anew at each look at the model, but
 not more often than an eye follows, since a picture may take longer than the steps in between.
 """
 

@@ -24,7 +24,7 @@ from coursekit._base.errors import CourseError
 
 LARGEST = 4_000_000  # bytes
 ABOUT = ("class", "config_class", "config", "options")  # what header and result both say
-MODELS = "coursekit.models."  # only what stands there is ever built
+MODELS = "coursekit.models."  # only what is there is ever built
 
 
 def pack(model: nn.Module) -> tuple[bytes, dict[str, Any]]:
@@ -64,7 +64,7 @@ def checksum(content: bytes) -> str:
 def unpack(file: Path, waiting: Path, about: Mapping[str, Any]) -> nn.Module:
     """Return the model of the result in `file`, whose part `model` is `about`, ready for use.
 
-    Its weights stand beside it, or, if a run was killed in the wrong moment, in `waiting`.
+    Its weights are beside it, or, if a run was killed in the wrong moment, in `waiting`.
     """
     where = f"results/{file.parent.name}/{file.stem}.safetensors"
     content = _content(file, waiting, where, about)
@@ -96,7 +96,7 @@ def unpack(file: Path, waiting: Path, about: Mapping[str, Any]) -> nn.Module:
 
 
 def _content(file: Path, waiting: Path, where: str, about: Mapping[str, Any]) -> bytes:
-    """Return the file's content: of the two places where it may stand, that which fits."""
+    """Return the file's content: of the two places where it may be, that which fits."""
     wanted = str(about.get("sha256"))
     found = ""
     for place in (file.with_suffix(".safetensors"), waiting):

@@ -1,6 +1,6 @@
 """Solution cells that were turned into another kind of cell, one key in Jupyter, are turned back.
 
-A human is told. What stands in such a cell is still the student's answer where it is code; prose in
+A human is told. What is in such a cell is still the student's answer where it is code; prose in
 the place of code is no answer, and nobody runs it.
 """
 
@@ -101,7 +101,7 @@ def _unfenced(source: str) -> str:
 
 
 def _is_code(source: str, names: Collection[str]) -> bool:
-    """Say whether text is code: it defines what is asked for, or is Python and more than a word."""
+    """Return whether text is code: it defines one of `names`, or is Python and more than a word."""
     if regions.defined(source) & set(names):
         return True
     if len(source) > regions.LONG:

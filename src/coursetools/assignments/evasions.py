@@ -38,7 +38,7 @@ ATTRIBUTES = {
     *("meta_path", "methodcaller", "module_from_spec", "run_cell_magic", "run_line_magic"),
     *("setprofile", "settrace", "tb_frame"),
 }
-COMPUTED = ("getattr", "setattr", "delattr")  # harmless where the name stands in the source
+COMPUTED = ("getattr", "setattr", "delattr")  # harmless where the name is in the source
 MAGIC = re.compile(r"^(\s*)[%!](?:(?:time|timeit|prun)\b\s*)?(.*)$", re.MULTILINE)
 WORDS = {name.rpartition(".")[2] for name in MODULES} | NAMES | ATTRIBUTES | {*COMPUTED}
 LONGEST = 200_000  # characters of a notebook's own code, of which most have 10,000
@@ -88,7 +88,7 @@ def around(source: str, imports: Iterable[str] = ()) -> list[str]:
 
 
 def _may(source: str) -> bool:
-    """Say whether a cell has a word that is worth a closer look; most have none."""
+    """Return whether a cell has a word that is worth a closer look; most have none."""
     words = set(WORD.findall(source))
     private = (word for word in words if word[0] == "_")
     return not words.isdisjoint(WORDS) or any(re.match("_[A-Za-z]", one) for one in private)

@@ -87,13 +87,13 @@ class Matching:
         self.asked = frozenset().union(*(release.names[at] for at, _ in self._answers()))
         self._match_named()
         self._match_unnamed()
-        # Of each solution cell what takes its place; of each student cell what it stands below.
+        # Of each solution cell what takes its place; of each student cell what it is below.
         self.homes = {at: self._home(at) for at, _ in self._answers()}
         self.above = self._above()
         for at, home in self.homes.items():
             here = self.answer(at) if home is None else None
             if here is not None and self.place[here] is None and self._in_gap(here, at):
-                self.homes[at] = here  # a cell that has lost its names and stands in its place
+                self.homes[at] = here  # a cell that has lost its names and is in its place
                 self._match(here, at)
         self.above = self._above()
 
@@ -152,7 +152,7 @@ class Matching:
         ]
 
     def _is_free(self, at: int) -> bool:
-        """Say whether a master cell is code between the questions, the student's to change."""
+        """Return whether a master cell is code between the questions, the student's to change."""
         cell = self.release.cells[at]
         return cell["cell_type"] == "code" and not (
             regions.is_locked(cell) or regions.is_task(cell) or regions.is_solution(cell)
@@ -221,7 +221,7 @@ class Matching:
         return above
 
     def _in_gap(self, here: int, at: int) -> bool:
-        """Say whether no known cell stands between a student's cell and the place `at`."""
+        """Return whether no known cell is between a student's cell and the place `at`."""
         known = sorted(set(self.above))
         return bisect_right(known, self.above[here]) == bisect_right(known, at)
 
@@ -241,13 +241,13 @@ class Matching:
         )
 
     def _gives(self, here: int, at: int) -> bool:
-        """Say whether a cell binds every name that the stub defines, be it by a lambda."""
+        """Return whether a cell binds every name that the stub defines, be it by a lambda."""
         source, names = self.cells[here]["source"], self.release.names[at]
         bound = {name for name in names if re.search(rf"^{name}\s*=[^=]", source, re.MULTILINE)}
         return names <= self.names(here) | bound
 
     def is_blank(self, here: int, stub: Cell) -> bool:
-        """Say whether a cell holds no more than the stub."""
+        """Return whether a cell holds no more than the stub."""
         return regions.is_blank(stub["source"], self.cells[here]["source"], stub["cell_type"])
 
     def names(self, here: int) -> frozenset[str]:
@@ -256,5 +256,5 @@ class Matching:
 
 
 def answerable(cell: Cell) -> bool:
-    """Say whether a student's answer belongs into a cell."""
+    """Return whether a student's answer belongs into a cell."""
     return regions.is_solution(cell) and bool(regions.grade_id(cell))

@@ -120,7 +120,7 @@ class _Rebuilding(Matching):
         return stub["source"]
 
     def _answer_source(self, at: int, name: str, answers: dict[str, str]) -> str:
-        """Return what stands in a solution cell, and note the answer, wherever that is."""
+        """Return what is in a solution cell, and note the answer, wherever that is."""
         stub, home, here = self.release.cells[at], self.homes[at], self.answer(at)
         if here is not None:
             answers[name] = self.cells[here]["source"]
@@ -142,7 +142,7 @@ class _Rebuilding(Matching):
         return ELSEWHERE if names and names <= frozenset().union(*others) else source
 
     def _is_own(self, here: int) -> bool:
-        """Say whether a cell runs where it stands: the student's, or another copy of an answer."""
+        """Return whether a cell runs where it is: the student's, or another copy of an answer."""
         cell, at = self.cells[here], self.place[here]
         if at is None:
             return cell["cell_type"] != "raw" and bool(cell["source"].strip())
@@ -177,7 +177,7 @@ def _copy(cell: Cell) -> Cell:
 
 
 def _defused(stub: Cell, cell: Cell) -> bool:
-    """Say whether metadata of a test cell was changed in a way that other graders fall for."""
+    """Return whether metadata of a test cell was changed in a way that other graders fall for."""
     tags, mine = cell["metadata"].get("tags"), stub["metadata"].get("tags") or []
     if isinstance(tags, list):
         added = {tag for tag in tags if isinstance(tag, str)} - set(mine)

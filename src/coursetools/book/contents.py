@@ -1,6 +1,6 @@
 """What the book holds: its parts and chapters, and each page with its front matter and sections.
 
-A page may begin with YAML between two lines `---`. There stands what a chapter says of itself
+A page may begin with YAML between two lines `---`. It holds what a chapter says of itself
 (`needs`, `questions`, `terms`), and on the home page what holds for all of them (`routes`).
 """
 
@@ -58,7 +58,7 @@ def page(course: Course, stem: str) -> str:
 
 
 def front_matter(course: Course, stem: str) -> dict[str, Any]:
-    """Return what stands between the lines `---` at the top of a page; nothing if they do not."""
+    """Return what is between the lines `---` at the top of a page; nothing if they do not."""
     found = FRONT.search(_read(course, stem))
     if found is None:
         return {}
@@ -124,7 +124,7 @@ def _read(course: Course, stem: str) -> str:
 
 
 def _repeated(text: str) -> str:
-    """Return the first name that stands twice at the same place; YAML would drop the former."""
+    """Return the first name that occurs twice at one place; YAML would drop the former."""
     names: dict[int, set[str]] = {}
     for spaces, name in re.findall(r"^( *)(?:- |([\w-]+):(?=\s))", text, re.MULTILINE):
         names = {depth: held for depth, held in names.items() if depth <= len(spaces)}

@@ -39,7 +39,7 @@ def by_words(
 
 
 def most_alike(maps: Sequence[list[list[float]]], pattern: list[list[float]]) -> int:
-    """Return the number of the map whose largest weights stand most often where `pattern` has its.
+    """Return the number of the map whose largest weights are most often where `pattern` has its.
 
     Of two that are equally like it, it is the first.
     """

@@ -34,7 +34,7 @@ LABEL = re.compile(r"^\(([^()\s]+)\)=\s*$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Row:
-    """One topic of one deck; `line` is where the row stands in the file."""
+    """One topic of one deck; `line` is where the row is in the file."""
 
     deck: str
     topic: str
@@ -60,7 +60,7 @@ COLUMNS = tuple(field.name for field in fields(Row) if field.name != "line")
 
 
 def table_path(course: Course) -> Path:
-    """Return where the table of the course stands."""
+    """Return where the table of the course is."""
     return course / "book" / "lecture_map.csv"
 
 
@@ -113,7 +113,7 @@ def find_object(dotted: str, source: Path) -> Path | None:
 
 
 def find_test(test: str, course: Course) -> bool:
-    """Say whether `tests/test_x.py`, `…::test_y` or `…::TestX::test_y` exists in the course.
+    """Return whether `tests/test_x.py`, `…::test_y` or `…::TestX::test_y` exists in the course.
 
     `notebooks/x.ipynb::cell` is a test too if that cell asserts something: the build executes it.
     In the public course, which has no `solutions/`, the tests that show hidden cases are not there,
@@ -191,7 +191,7 @@ def _parsed(path: str, modified: int) -> ast.Module:
 
 
 def _defines(node: ast.AST, names: list[str]) -> bool:
-    """Say whether `names` is a path of definitions below `node`; an empty path is."""
+    """Return whether `names` is a path of definitions below `node`; an empty path is."""
     if not names:
         return True
     for child in _statements(node):

@@ -1,6 +1,6 @@
 """What leads into the chapters: the questions of learners, and terms with their symbols.
 
-They stand in the front matter of the chapters' pages, by the label of a section: `questions` that
+They are in the front matter of the chapters' pages, by the label of a section: `questions` that
 the section answers, and `terms`, each a term or a symbol or both, with what it means and its shape
 where it has one. A symbol holds in the chapter of its section and in those that `also` lists. The
 pages "Questions", "Glossary" and "Notation" are made from them (`guide_directives`), and every
@@ -46,7 +46,7 @@ class Meaning:
 
     @property
     def name(self) -> str:
-        """Where it stands and what it explains, for a sentence about it."""
+        """Where it is and what it explains, for a sentence about it."""
         return f"book/{self.page}.md, {self.term or self.symbol or 'a term'!r}"
 
 
@@ -166,7 +166,7 @@ def _stands_in(symbol: str, formula: str) -> bool:
 
 
 def _mentions(text: str, term: str) -> bool:
-    """Say whether the words of a term stand in a text, whatever their case, marks and endings."""
+    """Return whether the words of a term are in a text, whatever their case, marks and endings."""
 
     def plain(words: str) -> str:
         return " ".join(re.sub(r"[*`_{}()\[\]–—-]+", " ", words.casefold()).split())

@@ -1,7 +1,7 @@
 """Routes through the book, what a chapter needs and how long it takes; and the course counted.
 
 The front matter of a chapter says what it `needs`, that of the home page which chapters each of the
-`routes` has. No time stands there: reading is counted from the words of the page, running is what
+`routes` has. No time is there: reading is counted from the words of the page, running is what
 the notebook's last run took, and solving is what the questions of the assignment say of themselves.
 """
 
@@ -71,7 +71,7 @@ def read_way(course: Course) -> Way:
 def check_way(course: Course) -> list[str]:
     """Return one sentence for each fault of needs and routes; none means that all is well.
 
-    What a chapter needs must stand before it in the book, so needs can have no circle.
+    What a chapter needs must come before it in the book, so needs can have no circle.
     """
     way, order = read_way(course), list(chapters(course))
     faults = []

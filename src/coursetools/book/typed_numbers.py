@@ -55,7 +55,7 @@ class Block:
     marks: dict[str, list[str]] = field(default_factory=dict)
 
     def numbers(self) -> list[str]:
-        """Return the numbers of all sentences without a citation, each once, as they stand."""
+        """Return the numbers of all sentences without a citation, each once, as they are."""
         found = []
         for sentence in _ENDS.split(_MATHS.sub("§", _CODE.sub(_role_or_sign, self.text))):
             if sentence is None or CITES.search(sentence):
@@ -116,7 +116,7 @@ def pages(course: Course) -> list[Path]:
 
 
 def _role_or_sign(match: re.Match[str]) -> str:
-    """Return a role as it stands, and a sign in place of code."""
+    """Return a role as it is, and a sign in place of code."""
     return match[1] or "§"
 
 

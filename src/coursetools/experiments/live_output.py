@@ -1,6 +1,6 @@
 """What a running notebook prints, for the person who waits: whole on a terminal, thinned in a log.
 
-A progress bar writes itself anew many times a minute. On a terminal it stands in one line; in a log
+A progress bar writes itself anew many times a minute. On a terminal it is in one line; in a log
 only its state every few seconds is kept, each a line.
 """
 

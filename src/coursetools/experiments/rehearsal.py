@@ -447,7 +447,7 @@ def _what_trains(
 
 
 def _acts(node: ast.stmt) -> bool:
-    """Say whether a statement does more than to give names their values."""
+    """Return whether a statement does more than to give names their values."""
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Call) and _called(node.value) != {"print"}
     if isinstance(node, ast.If):

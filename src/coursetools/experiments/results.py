@@ -1,6 +1,6 @@
 """What trainings found, as `results/NAME/PROFILE.json` has it: its text, a table, two compared.
 
-A model that a training keeps stands beside its result, as `PROFILE.safetensors`.
+A model that a training keeps is beside its result, as `PROFILE.safetensors`.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _waiting(file: Path, result: Mapping[str, Any]) -> Path:
 
 
 def as_text(value: Any, depth: int = 0) -> str:
-    """Return JSON in which what holds only numbers and text stands on one line, as a point does."""
+    """Return JSON in which what holds only numbers and text is on one line, as a point does."""
     if not isinstance(value, (dict, list)) or not value:
         return json.dumps(value, ensure_ascii=False) + ("\n" if depth == 0 else "")
     inner = list(value.values()) if isinstance(value, dict) else value
@@ -131,7 +131,7 @@ def as_rows(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 
 
 def named(course: Course, name: str) -> tuple[str, dict[str, Any]]:
-    """Return the result that is called `translation/cpu`, or stands in the file of that path."""
+    """Return the result that is called `translation/cpu`, or is in the file of that path."""
     inside = course / "results" / f"{name.removeprefix('results/').removesuffix('.json')}.json"
     for path in (inside, Path(name)):
         if path.is_file():

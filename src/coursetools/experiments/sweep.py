@@ -1,9 +1,9 @@
 """Run all that a sweep plans, several at a time, and skip what is done.
 
-Each finished run stands at once in `_build/training/NAME/sweeps/PROFILE-SWEEP/`, and what is there
-with the same key and values is not run again. At the end `results/NAME/PROFILE-SWEEP.json` has a
-row for each run. The runs themselves write nothing; only this process does. Their models are kept,
-beside the runs, if that is asked for.
+Each finished run is written at once to `_build/training/NAME/sweeps/PROFILE-SWEEP/`, and what is
+there with the same key and values is not run again. At the end `results/NAME/PROFILE-SWEEP.json`
+has a row for each run. The runs themselves write nothing; only this process does. Their models are
+kept, beside the runs, if that is asked for.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def _line(stem: str, answer: Mapping[str, Any], left: float) -> str:
 
 
 def _place(training: Training, folder: Path, profile: str) -> Path:
-    """Return where the result stands; a smoke run shows only that the code runs."""
+    """Return where the result is; a smoke run shows only that the code runs."""
     if profile == "smoke":
         return folder.with_name(f"{folder.name}.json")
     return training.course / "results" / training.name / f"{folder.name}.json"

@@ -1,7 +1,7 @@
 """Run a training notebook with a profile and other values, and keep what it found.
 
-The executed copy and the checkpoints stand in `_build/training/NAME/PROFILE-HASH/`, the hash being
-that of the values that were set; the result of a whole profile stands in `results/NAME/`, and the
+The executed copy and the checkpoints are in `_build/training/NAME/PROFILE-HASH/`, the hash being
+that of the values that were set; the result of a whole profile is in `results/NAME/`, and the
 model beside it, if the notebook keeps one. A process of a pool executes the notebook; only this
 one writes, and every file whole or not at all.
 """
@@ -99,7 +99,7 @@ class Training:
 
 @dataclass(frozen=True)
 class Trained:
-    """A finished run: its result, where that stands, and the executed copy."""
+    """A finished run: its result, where that is, and the executed copy."""
 
     result: dict[str, Any]
     file: Path
@@ -138,7 +138,7 @@ def train(
     """Execute `training` once, and keep its result.
 
     The result is the profile's own, in `results/`, unless a value was set or it is a smoke run;
-    then it stands beside the executed copy.
+    then it is beside the executed copy.
     """
     changes = dict(changes or {})
     values = training.values(profile, changes, processes, "--set")

@@ -52,7 +52,7 @@ Token = tuple[str, int]  # what it is, its line
 
 
 def _definitions(source: str) -> list[list[Token]]:
-    """Return the tokens of each definition, and of what stands between them as one more."""
+    """Return the tokens of each definition, and of what is between them as one more."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -61,7 +61,7 @@ def _definitions(source: str) -> list[list[Token]]:
     apart: list[ast.stmt] = []
     loose: list[ast.stmt] = []
     for statement in tree.body:
-        if isinstance(statement, ast.ClassDef):  # its methods may stand in any order
+        if isinstance(statement, ast.ClassDef):  # its methods may be in any order
             inside = [child for child in statement.body if isinstance(child, kinds)]
             apart += inside
             loose += [child for child in statement.body if child not in inside]
@@ -107,7 +107,7 @@ def _children(node: ast.AST) -> list[ast.AST]:
 
 
 def _is_remark(node: ast.AST) -> bool:
-    """Say whether a statement does nothing: a docstring, a lonely constant, `pass`."""
+    """Return whether a statement does nothing: a docstring, a lonely constant, `pass`."""
     if isinstance(node, ast.Pass):
         return True
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

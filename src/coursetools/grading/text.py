@@ -46,7 +46,7 @@ def _homes(path: tuple[str, ...]) -> list[str]:
 
 
 def has_unseen(text: str) -> bool:
-    """Say whether text has characters that nobody sees; the joiners of Persian may stay."""
+    """Return whether text has characters that nobody sees; the joiners of Persian may stay."""
     return any(unicodedata.category(one)[0] == "C" and one not in JOINERS for one in text)
 
 

@@ -95,7 +95,7 @@ def cache_key(notebook: Path, course: Course | None = None) -> str:
 
 
 def _reads_results(notebook: Path, files: Iterable[Path], course: Course) -> bool:
-    """Say whether the cells, or one of the `files` that they import, call `result` of `records`."""
+    """Return whether the cells, or one of the `files` that they import, call `result` of `records`."""
     folder = course.packages
     training = notebook.is_relative_to(course.notebooks / "training")
     if training or folder.joinpath(*RECORDS).with_suffix(".py") not in files:
@@ -116,7 +116,7 @@ def imports_of_cells(cells: Iterable[Mapping[str, Any]]) -> set[tuple[str, ...]]
 
 
 def names_a_reader(names: Iterable[tuple[str, ...]]) -> bool:
-    """Say whether imported names are those of what reads the results of trainings."""
+    """Return whether imported names are those of what reads the results of trainings."""
     return any(
         name == RECORDS or (name[:2] == RECORDS[:2] and name[-1] in READERS) for name in names
     )

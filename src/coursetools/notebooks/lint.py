@@ -332,7 +332,7 @@ class _Figures:
             yield cell, f"calls {called} with alt that is not written out as a string"
 
     def _draws(self, node: ast.expr) -> bool:
-        """Say whether `node` calls something of coursekit.figures that returns a figure."""
+        """Return whether `node` calls something of coursekit.figures that returns a figure."""
         if not isinstance(node, ast.Call):
             return False
         called = self._dotted(node.func)

@@ -17,7 +17,7 @@ RECORDS = "coursekit.training.records"
 
 
 def is_training(path: Path, course: Course) -> bool:
-    """Say whether the notebook at `path` is one for `coursekit train`."""
+    """Return whether the notebook at `path` is one for `coursekit train`."""
     return course.relative(path).startswith("notebooks/training/")
 
 

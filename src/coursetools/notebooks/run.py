@@ -1,6 +1,6 @@
 """Execute notebooks, several at once, and keep the results that are still right.
 
-Each notebook's executed copy stands in `_build/executed/<stem>.ipynb`, with a record of how it was
+Each notebook's executed copy is in `_build/executed/<stem>.ipynb`, with a record of how it was
 made beside it (`<stem>.json`). The copy is stale once the key in the record differs from
 `imports.cache_key`. Both files are written whole or not at all, and a lock lets one run at a time
 write into a folder.
@@ -71,7 +71,7 @@ def read_record(executed: Path) -> dict[str, Any] | None:
 
 
 def is_stale(notebook: Path, out_dir: Path | None = None) -> bool:
-    """Say whether `notebook` must be executed again."""
+    """Return whether `notebook` must be executed again."""
     record = read_record(executed_copy(notebook, out_dir))
     return record is None or record.get("key") != cache_key(notebook)
 

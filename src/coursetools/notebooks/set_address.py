@@ -1,4 +1,4 @@
-"""`coursekit address URL`: write the course's home wherever it stands.
+"""`coursekit address URL`: write the course's home wherever it is.
 
 Every file that names the old home gets the new one, and every notebook the cells that belong to it.
 `_config.yml` comes last: after an interruption the same command finds what is left to do.

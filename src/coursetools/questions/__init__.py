@@ -1,4 +1,4 @@
-"""Questions of assignments, for those who write and grade them; they stand in `solutions/NAME/`.
+"""Questions of assignments, for those who write and grade them; they are in `solutions/NAME/`.
 
 `question.py` says what a question is and `mistakes.py` what its text says, `catalogue.py` reads
 both, `known.py` computes what our answer and the wrong ones give, and `audit.py` proves that an

@@ -350,7 +350,7 @@ def _parts(course: Course, name: str) -> list[str]:
 
 
 def _text_before(notebook: dict[str, Any], grade_id: str) -> str:
-    """Return the words that stand above a cell."""
+    """Return the words that are above a cell."""
     from coursekit.submission import regions
 
     words: list[str] = []
@@ -363,7 +363,7 @@ def _text_before(notebook: dict[str, Any], grade_id: str) -> str:
 
 
 def _release(course: Course, assignment: Assignment, in_step: bool) -> list[str]:
-    """Say whether what students get is in step and free of what is private."""
+    """Return whether what students get is in step and free of what is private."""
     name = assignment.name
     path = released(course, name)
     if not path.is_file():

@@ -27,7 +27,7 @@ from coursetools.questions.question import Assignment, Case, Question, Written
 LEVELS = {"easy": 1, "medium": 2, "hard": 3}
 TITLE = re.compile(r"# [^:\n]*: *(.+)")
 HEADING = re.compile(r"## (?:\d+\. )?(.+)\n+\*([\d.]+) points? · ([\w ]+) · (\d+) minutes?\*")
-Texts = tuple[tuple[str, str], ...]  # names of files and what stands in them
+Texts = tuple[tuple[str, str], ...]  # names of files and what is in them
 
 
 def names(course: Course) -> list[str]:

@@ -62,7 +62,7 @@ def compile_(assignment: Assignment) -> bytes:
 
 
 def in_step(content: bytes, assignment: Assignment, *, values: bool = True) -> bool:
-    """Say whether a file says of an assignment what would be written now, within tolerances.
+    """Return whether a file says of an assignment what would be written now, within tolerances.
 
     Without `values` no case is run, and words and code alone are compared.
     """
@@ -127,7 +127,7 @@ class Compiling:
                 yield pair
 
     def says_the_same(self, old: compiled.CompiledQuestion) -> bool:
-        """Say whether `old` has the same words and the same code."""
+        """Return whether `old` has the same words and the same code."""
         mistakes, facts = self.question.misconceptions, self._facts()
         cases = [(case.says, case.run.__name__) for case in self.question.cases]
         return (
@@ -139,7 +139,7 @@ class Compiling:
         )
 
     def gives_the_same(self, old: compiled.CompiledQuestion) -> bool:
-        """Say whether `old` has the same values, within tolerances."""
+        """Return whether `old` has the same values, within tolerances."""
         return all(
             case.difference(right) is None for case, right in zip(old.cases, self.right)
         ) and all(  # and so are two at once, which are made of these

@@ -118,7 +118,7 @@ class Known:
         return [case.weight * each[one] for case, one in zip(self.cases, cheap)]
 
     def free(self, number: int) -> bool:
-        """Say whether an answer that looks at nothing passes this case."""
+        """Return whether an answer that looks at nothing passes this case."""
         return any(self.difference(self.of(one, number), number) is None for one in self.idle)
 
     @cached_property

@@ -96,7 +96,7 @@ def _modules() -> Iterator[Any]:
 
 
 def fits(part: Callable[..., Any], answer: Callable[..., Any]) -> bool:
-    """Say whether a part can be called as an answer is."""
+    """Return whether a part can be called as an answer is."""
     if inspect.isclass(part) != inspect.isclass(answer):
         return False
     with contextlib.suppress(TypeError, ValueError):

@@ -10,7 +10,7 @@ Subtract something from each row first, ...
     Your rows do not add up to one: ...
 
 A mistake has a name, says what becomes of our answer, and ends with the hint for those who made it.
-What stands before the arrow stands in our answer, once, and what is behind it takes its place.
+What comes before the arrow occurs in our answer once, and what comes after it takes its place.
 Several lines have a minus or a plus in front instead, and no arrow. Lines with a plus alone are
 another answer, which may use ours and what `forgotten_demands.py` has. A mistake without a hint is
 not expected from anybody: it shows that a demand is looked at, and must lose points. Its name, in

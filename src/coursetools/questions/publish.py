@@ -205,7 +205,7 @@ def _files(course: Course) -> list[Path]:
 
 
 def _private(path: Path) -> bool:
-    """Say whether a file is for instructors: their folders, and tests that show hidden cases."""
+    """Return whether a file is for instructors: their folders, and tests that show hidden cases."""
     parts = path.parts
     if parts[0] in PRIVATE or "__pycache__" in parts or ".ipynb_checkpoints" in parts:
         return True

@@ -1,6 +1,6 @@
 """What a question of an assignment is: a name to fill, our answer, and ways to look at one.
 
-A question stands in two files of `solutions/NAME/`, which no student has. `shares.py` holds our
+A question is in two files of `solutions/NAME/`, which no student has. `shares.py` holds our
 answer and the cases:
 
     def shares(scores):
@@ -15,7 +15,7 @@ answer and the cases:
         ...
 
 `shares.md` says which page explains it, gives the first hint, and lists the wrong answers that
-people give (`mistakes.py` reads it). Title, points, difficulty and minutes stand in the notebook.
+people give (`mistakes.py` reads it). Title, points, difficulty and minutes are in the notebook.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ class Wrong:
 
 @dataclass(frozen=True)
 class Edit(Wrong):
-    """Our answer with passages changed; each `old` stands once in what is there by then."""
+    """Our answer with passages changed; each `old` occurs once in what is there by then."""
 
     changes: tuple[tuple[str, str], ...]  # (old, new)
 

@@ -70,7 +70,7 @@ def read_config(theirs: Mapping[str, Any], kind: type) -> dict[str, Any]:
 
 
 def encoder(depth: int, *, pooler: bool, family: Family | None = None) -> list[Rule]:
-    """Name the encoder; a `family` says that it stands inside a larger model, and which."""
+    """Name the encoder; a `family` says that it is inside a larger model, and which."""
     our, their = ("", "") if family is None else ("bert.", f"{family}.")
     ours, theirs = f"{our}embeddings", f"{their}embeddings"
     rules = [

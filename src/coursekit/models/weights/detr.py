@@ -73,7 +73,7 @@ def original_rules(
 ) -> Iterator[Rule]:
     """Yield the rules for the authors' code; its packed q, k, v are ours.
 
-    `pre` says that norms stand first, and then one more at the end of the encoder; `learned` that
+    `pre` says that norms come first, and then one more at the end of the encoder; `learned` that
     the places are.
     """
     yield from behind(backbone, "backbone.0.body.")
@@ -128,7 +128,7 @@ def huggingface_rules(
 
 
 def layers(encoder_depth: int, decoder_depth: int, prefix: str) -> Iterator[tuple[str, str, bool]]:
-    """Yield our name and theirs for every layer, and whether it stands in the decoder."""
+    """Yield our name and theirs for every layer, and whether it is in the decoder."""
     for side, depth in (("encoder", encoder_depth), ("decoder", decoder_depth)):
         for i in range(depth):
             yield f"{side}.blocks.{i}", f"{prefix}{side}.layers.{i}", side == "decoder"

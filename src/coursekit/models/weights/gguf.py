@@ -1,6 +1,6 @@
 """GGUF, one file for a whole model: its settings, its tokenizer, and its weights in few bits.
 
-The format is that of llama.cpp. Behind four letters and a version stand named settings, then for
+The format is that of llama.cpp. Behind four letters and a version are named settings, then for
 each tensor its name, sizes, form and place, then the numbers. Three forms of numbers are read here.
 F32 is plain. The others cut each row into blocks of 32 weights. Q8_0 keeps a weight as a whole
 number q from −128 to 127 and a factor d for the block, w = d · q: 34 bytes. Q4_1 keeps q from 0 to
@@ -110,7 +110,7 @@ def read_gguf(path: Path | str) -> GGUF:
 def _tensor(
     cursor: _Cursor, name: str, first: int, shape: list[int], form: int, offset: int
 ) -> Tensor:
-    """Return a tensor of this shape, whose bytes stand `offset` behind the `first`."""
+    """Return a tensor of this shape, whose bytes are `offset` behind the `first`."""
     if form not in FORMS:
         known = ", ".join(known for known, _, _ in FORMS.values())
         raise ValueError(f"{name} is in form number {form} of GGUF; {known} can be read")

@@ -73,10 +73,10 @@ def table(
     ours: str = "",
     theirs: str = "transformer.",
 ) -> list[Rule]:
-    """Return where each weight belongs; `ours` and `theirs` stand before each name.
+    """Return where each weight belongs; `ours` and `theirs` come before each name.
 
-    `post` is GPT-1, whose norms stand behind the sublayers, with none at the top. Their `Conv1D`
-    multiplies from the other side, so every matrix is transposed. q, k and v stand in one matrix
+    `post` is GPT-1, whose norms come after the sublayers, with none at the top. Their `Conv1D`
+    multiplies from the other side, so every matrix is transposed. q, k and v are in one matrix
     on both sides.
     """
     tokens = f"{theirs}{'tokens_embed' if post else 'wte'}.weight"

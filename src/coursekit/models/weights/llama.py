@@ -73,7 +73,7 @@ def table(
     tied: bool,
     theirs: str = "model.",
 ) -> list[Rule]:
-    """Return where each weight of a `LlamaForCausalLM` belongs; `theirs` stands before each name.
+    """Return where each weight of a `LlamaForCausalLM` belongs; `theirs` comes before each name.
 
     `rows` are those of the matrices for queries, keys and values, which are one on our side.
     """

@@ -55,7 +55,7 @@ def read_config(theirs: Mapping[str, Any], kind: type) -> dict[str, Any]:
 def table(*, vocabulary: int, depth: int) -> list[Rule]:
     """Return where each weight of a `MarianMTModel` belongs.
 
-    Marian stores its sine waves, which stand side by side and do not alternate (all sines, then all
+    Marian stores its sine waves, which are side by side and do not alternate (all sines, then all
     cosines); we take them as learned positions.
     """
     return [

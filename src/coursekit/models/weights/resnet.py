@@ -21,7 +21,7 @@ def table(
 ) -> Iterator[Rule]:
     """Yield the rules; a frozen norm does not count the batches that it has seen.
 
-    `convolutions` stand in each block; `shortcuts` says which blocks, by stage and place, have one
+    `convolutions` are in each block; `shortcuts` says which blocks, by stage and place, have one
     on their shortcut too.
     """
     huggingface = layout == "huggingface"

@@ -144,7 +144,7 @@ def same(ours: str, theirs: str) -> list[Rule]:
 
 
 def stacked(ours: str, theirs: Iterable[str]) -> list[Rule]:
-    """Return the rules for weights and biases that stand below one another in one of ours."""
+    """Return the rules for weights and biases that are below one another in one of ours."""
     theirs = tuple(theirs)
     return [
         Stacked(f"{ours}.{kind}", tuple(f"{name}.{kind}" for name in theirs))

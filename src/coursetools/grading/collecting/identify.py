@@ -214,7 +214,7 @@ class Names:
         return ""
 
     def _elsewhere(self, base: str) -> bool:
-        """Say whether somebody of this name has handed in another assignment."""
+        """Return whether somebody of this name has handed in another assignment."""
         parent = self.folders.attempts(base).parent
         names = (one.name for one in parent.glob("*") if one.is_dir())
         return any(name != self.folders.name for name in names)

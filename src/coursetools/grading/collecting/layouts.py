@@ -125,7 +125,7 @@ def sort_out(
 
 
 def ignored(part: str) -> bool:
-    """Say whether a file or folder is what systems leave lying about."""
+    """Return whether a file or folder is what systems leave lying about."""
     return part in IGNORED or part.startswith("._")
 
 

@@ -86,7 +86,7 @@ def read_csv(path: Path) -> list[Person]:
 
 
 def _no_student(values: dict[str, str]) -> bool:
-    """Say whether a line of Canvas's gradebook is about points, or its invented test student."""
+    """Return whether a line of Canvas's gradebook is about points, or its invented test student."""
     name = values.get("name", "")
     return not values.get("lms") or name in ("Points Possible", "Student, Test", "Test Student")
 

@@ -1,6 +1,6 @@
 """The graded notebook in nbgrader's conventions, for formgrader, feedback and plain nbgrader.
 
-nbgrader reads points from what stands below a test cell: an error is 0, a number as the result is
+nbgrader reads points from what is below a test cell: an error is 0, a number as the result is
 that many points, anything else is full marks. `outputs_of` writes exactly that, with a report that
 a student may read. Nothing of a hidden test is in it but what the case says of itself.
 """

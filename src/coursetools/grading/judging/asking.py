@@ -266,7 +266,7 @@ def _is_memory(end: End) -> bool:
 
 
 def _identical(one: Any, other: Any) -> bool:
-    """Say whether two values are tensors that are the same to the last bit; quick."""
+    """Return whether two values are tensors that are the same to the last bit; quick."""
     return (
         type(one) is type(other) is torch.Tensor
         and one.dtype == other.dtype

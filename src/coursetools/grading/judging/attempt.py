@@ -162,7 +162,7 @@ class Attempt:
 
     def _run_all(self, process: StudentProcess) -> None:
         self._on_own = 0.0  # seconds of the cells that are no tests
-        checked: list[str] = []  # questions whose check stands here
+        checked: list[str] = []  # questions whose check is here
         for cell in self._cells:
             left_out = self._left_out.get(cell.number, "")
             if cell.graded and self._wanted:

@@ -96,7 +96,7 @@ def weight(value: Any) -> float:
 
 
 def _lasts(outcome: Outcome) -> bool:
-    """Say whether an outcome may be kept: not what is the judge's own want."""
+    """Return whether an outcome may be kept: not what is the judge's own want."""
     return not isinstance(outcome.error, MemoryError) or isinstance(outcome.error, StudentError)
 
 

@@ -88,7 +88,7 @@ def _shown(warm: Warm, cells: list[Cell], tested: Attempt) -> Attempt:
 
 
 def _says_something(ran: Ran) -> bool:
-    """Say whether the student's own words are in what was seen of a cell."""
+    """Return whether the student's own words are in what was seen of a cell."""
     return bool(ran.outputs or (ran.trouble is not None and ran.trouble.kind))
 
 
@@ -155,7 +155,7 @@ def _safe(ran: Ran, source: str) -> str:
 
 
 def _is_hidden(lines: list[str], at: int) -> bool:
-    """Say whether the release does not have this line."""
+    """Return whether the release does not have this line."""
     inside = False
     for number, line in enumerate(lines):
         inside = inside or "BEGIN HIDDEN TESTS" in line

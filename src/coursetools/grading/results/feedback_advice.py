@@ -84,7 +84,7 @@ def advice(question: QuestionVerdict, part: Part) -> str:
 
 
 def untried(question: QuestionVerdict) -> bool:
-    """Say whether no check of a question was run, as when the time was used up before."""
+    """Return whether no check of a question was run, as when the time was used up before."""
     cases = question.cases
     return bool(cases) and not any(case.status == "OK" or case.detail for case in cases)
 

@@ -1,7 +1,7 @@
 """The page that one student reads: first what they got, then what to do next, then each question.
 
 It is made of the verdict, which says nothing of a hidden check but its name, and of the gradebook's
-marks and comments. Here it is decided what the page says of each; the words stand in
+marks and comments. Here it is decided what the page says of each; the words are in
 `templates/feedback.html`.
 """
 

@@ -48,7 +48,7 @@ class Filling:
         return next((self.words.index(word) for word in words if word in self.words), None)
 
     def row_of(self, person: HandIn) -> Any | None:
-        """Return the scores of a person; note who is not known, or stands there twice."""
+        """Return the scores of a person; note who is not known, or appears twice."""
         student = self.numbers.get(person.number, "")
         student, why = (student, "") if student in self.rows else self.names.row(person)
         if not student:

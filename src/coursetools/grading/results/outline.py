@@ -28,7 +28,7 @@ class Part:
     written: bool  # read by a human
     answers: tuple[str, ...] = ()  # grade_ids of the cells that the student fills in
     ids: tuple[str, ...] = ()  # notebook ids of the same cells
-    stub: str = ""  # of an answer in words, what stands there before anybody answers
+    stub: str = ""  # of an answer in words, what is there before anybody answers
     test: str = ""  # notebook id of the cell with the tests, which no student's page may show
     hint: str = ""
     name: str = ""  # as the student writes it, "dot_scores"
@@ -38,7 +38,7 @@ class Part:
     minutes: int = 0
 
     def is_answer(self, source: str) -> bool:
-        """Say whether a text is more than what the release has in its place."""
+        """Return whether a text is more than what the release has in its place."""
         blank = bool(self.stub) and regions.is_blank(self.stub, source, "markdown")
         return bool(source.strip()) and not blank
 
@@ -112,7 +112,7 @@ def outlines(folders: Folders) -> dict[str, Outline]:
 
 
 def safe_name(name: str) -> bool:
-    """Say whether a student's or assignment's name can be a folder's, and nothing but that."""
+    """Return whether a student's or assignment's name can be a folder's, and nothing but that."""
     odd = any(character in "/\\\0" or ord(character) < 32 for character in name)
     return bool(name) and not odd and name.strip(". ") != "" and len(name.encode()) < 250
 

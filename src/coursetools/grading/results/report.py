@@ -1,7 +1,7 @@
 """`coursekit report NAME`: one page for the instructor about how a class did, and what to look at.
 
 First what needs a human, then how the scores lie, which questions were difficult and why, which
-mistakes the class shares, and how the run itself went. The words stand in `templates/report.html`.
+mistakes the class shares, and how the run itself went. The words are in `templates/report.html`.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ def late_rule(folders: Folders) -> LateRule | None:
 
 
 def waits_for_human(part: Part, mark: Mark | None, verdict: Verdict | None) -> bool:
-    """Say whether a written part has an answer that nobody has marked yet."""
+    """Return whether a written part has an answer that nobody has marked yet."""
     if verdict is not None and verdict.status in ("MALFORMED", "MISSING"):
         return False
     if mark is None:
@@ -131,7 +131,7 @@ def waits_for_human(part: Part, mark: Mark | None, verdict: Verdict | None) -> b
 
 
 def answered(part: Part, verdict: Verdict) -> bool:
-    """Say whether a written part has an answer that somebody could read."""
+    """Return whether a written part has an answer that somebody could read."""
     return any(part.is_answer(verdict.answers.get(cell, "")) for cell in part.answers)
 
 
@@ -159,7 +159,7 @@ def read_gradebook(folders: Folders) -> Book:
 
 
 def _hide(url: str) -> str:
-    return re.sub(r"//[^/@]*@", "//…@", url)  # a password stands there
+    return re.sub(r"//[^/@]*@", "//…@", url)  # a password is there
 
 
 def _read(db: Any, name: str, api: Any, due: datetime | None) -> Book:

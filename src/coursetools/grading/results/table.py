@@ -1,4 +1,4 @@
-"""The scores of an assignment as a table, and how its cells stand in a file of CSV.
+"""The scores of an assignment as a table, and how its cells are written as CSV.
 
 Text that a spreadsheet would take for a formula gets a `'` in front; numbers stay numbers.
 """

@@ -296,7 +296,7 @@ class _Run:
 
 
 def ran_out_of_time(verdict: Verdict) -> bool:
-    """Say whether anything of a submission was stopped by the clock.
+    """Return whether anything of a submission was stopped by the clock.
 
     It may have been near its limit, and a busy machine does slow each second of work down a little.
     """

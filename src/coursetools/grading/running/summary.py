@@ -19,7 +19,7 @@ ORDER = get_args(Status)
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """What a run did, and how the class stands after it."""
+    """What a run did, and how many of the class are done after it."""
 
     assignment: str
     counts: dict[str, int]  # students by status, those of the class list who are MISSING too

@@ -35,7 +35,7 @@ RANDOM = ("/dev/random", "/dev/urandom")
 
 
 class Ground:
-    """The ground that the warm process stands on, and what it can do for its children."""
+    """How the warm process is confined, and what it can do for its children."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -95,7 +95,7 @@ class Ground:
         return report
 
     def greedy(self) -> bool:
-        """Say whether all of a submission's processes together hold more than one may have.
+        """Return whether all of a submission's processes together hold more than one may have.
 
         The limit of each is the kernel's business; this is for those that multiply. Only in our own
         namespace do we see all of them, and no others.
@@ -144,7 +144,7 @@ class Ground:
             self.report["namespaces"] = _why(error)
 
     def _may_drop_uid(self) -> bool:
-        """Say whether there is another user to become, who could still read Python."""
+        """Return whether there is another user to become, who could still read Python."""
         if os.geteuid() != 0:
             self.report["uid"] = "the grader is not root: students' code has the grader's own uid"
             return False

@@ -97,7 +97,7 @@ def _prefixes() -> list[str]:
 
 
 def _is_library(folder: str) -> bool:
-    """Say whether a folder of sys.path may be shown: one of Python's own, or of PYTHONPATH.
+    """Return whether a folder of sys.path may be shown: one of Python's own, or of PYTHONPATH.
 
     The first entry of sys.path is often the folder of a script, or of a course.
     """

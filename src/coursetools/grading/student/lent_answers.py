@@ -1,7 +1,7 @@
 """In a student's process: what stands for earlier answers of theirs that are wrong.
 
 A right answer must not lose its points because it calls a wrong one. So it is judged again with
-ours in that one's place. Ours never gets into this process: what stands here sends its arguments to
+ours in that one's place. Ours never gets into this process: what is here sends its arguments to
 the judge and gets back what comes of them, and, going backwards, the gradients.
 """
 

@@ -88,7 +88,7 @@ def _sealed(reply: dict[str, Any], arrays: list[Any]) -> wire.Letter:
 
 
 def _import(source: str) -> None:
-    """Import the packages that a cell imports, where they are there; not ours, which stands in."""
+    """Import the packages that a cell imports, where they are there; not ours, which is in."""
     for node in ast.parse(source).body:
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and not node.level:

@@ -66,7 +66,7 @@ def watch(names: Sequence[str]) -> tuple[Callable[[Collection[str]], None], Call
 
 
 def _meant(name: str) -> Iterator[tuple[Any, str, Callable[..., Any], bool]]:
-    """Yield what stands behind a dotted name: where it is held, under what name, and itself.
+    """Yield what comes after a dotted name: where it is held, under what name, and itself.
 
     And whether it is the same who calls it, torch or the notebook: torch calls what is in its
     modules for ends of its own. A class is its methods, a function whatever is called the same, a
@@ -113,5 +113,5 @@ def _methods(kind: type) -> list[tuple[str, Callable[..., Any]]]:
 
 
 def _is_cell(file: str) -> bool:
-    """Say whether code is a notebook's, and not torch's own, which calls itself by these names."""
+    """Return whether code is a notebook's, and not torch's own, which calls these names itself."""
     return file.startswith("<") and not file.startswith("<frozen")
