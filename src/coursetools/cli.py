@@ -59,8 +59,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except CourseError as error:
         return _say(f"error: {error}", error.exit_code, argv)
     except Exception as error:
-        said = " ".join(str(error).split())
-        what = f"{type(error).__name__}: {said}" if said else type(error).__name__
+        reason = " ".join(str(error).split())
+        what = f"{type(error).__name__}: {reason}" if reason else type(error).__name__
         hint = "run again with --debug for the traceback"
         if isinstance(error, ModuleNotFoundError):
             hint = "coursekit doctor names the command that installs what is missing"
@@ -158,16 +158,16 @@ def address(arguments: argparse.Namespace) -> int:
         changed = move(course, arguments.url)
         if not arguments.quiet:
             print("".join(f"{name}: changed\n" for name in changed), end="")
-    found = _course(arguments).address  # as it is written now
+    home = _course(arguments).address  # as it is written now
     if arguments.expected is not None:
         wanted = known.parse(arguments.expected)
-        if found.lower() != wanted.lower() or not known.is_set(found):
+        if home.lower() != wanted.lower() or not known.is_set(home):
             raise CourseError(
-                f"the address of this course is {found}, and {wanted} is expected; "
+                f"the address of this course is {home}, and {wanted} is expected; "
                 f"`coursekit address {wanted}` sets it"
             )
-    print(found)
-    if not known.is_set(found) and not arguments.quiet:
+    print(home)
+    if not known.is_set(home) and not arguments.quiet:
         hint = "coursekit address https://github.com/OWNER/REPOSITORY"
         print(f"this stands for none, and nobody can register it; `{hint}` sets one")
     return 0
@@ -291,18 +291,18 @@ def _course(arguments: argparse.Namespace, paths: Sequence[Path] = ()) -> Course
 
 
 def _notebooks(paths: list[Path]) -> list[Path]:
-    found: list[Path] = []
+    notebooks: list[Path] = []
     for path in paths:
         if path.is_dir():
             inside = path.rglob("*.ipynb")
-            found += sorted(p for p in inside if ".ipynb_checkpoints" not in p.parts)
+            notebooks += sorted(p for p in inside if ".ipynb_checkpoints" not in p.parts)
         elif not path.exists():
             raise UsageError(f"there is no file {path}")
         elif path.suffix != ".ipynb":
             raise UsageError(f"{path} is not a notebook; its name should end in .ipynb")
         else:
-            found.append(path)
-    return list(dict.fromkeys(path.resolve() for path in found))
+            notebooks.append(path)
+    return list(dict.fromkeys(path.resolve() for path in notebooks))
 
 
 def _count(text: str) -> int:

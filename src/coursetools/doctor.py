@@ -49,12 +49,12 @@ def find_chromium() -> str | None:
 
     The environment variable CHROMIUM comes first, then the names it has on PATH, then macOS.
     """
-    named = os.environ.get("CHROMIUM")
-    if named and (found := shutil.which(named)):
-        return found
+    variable = os.environ.get("CHROMIUM")
+    if variable and (program := shutil.which(variable)):
+        return program
     for name in CHROMIUM_NAMES:
-        if found := shutil.which(name):
-            return found
+        if program := shutil.which(name):
+            return program
     return next((path for path in CHROMIUM_MAC if os.access(path, os.X_OK)), None)
 
 
@@ -130,8 +130,8 @@ def _torch(install: str) -> Check:
     try:
         import torch
     except Exception as error:  # a broken build raises what it likes: OSError, RuntimeError, ...
-        found = " ".join(str(error).split())[:120]
-        return Check("torch", False, f"cannot be imported: {found}", needed=True, install=install)
+        reason = " ".join(str(error).split())[:120]
+        return Check("torch", False, f"cannot be imported: {reason}", needed=True, install=install)
     if torch.cuda.is_available():
         device = f"CUDA, {torch.cuda.get_device_name()}"
         if torch.cuda.device_count() > 1:
@@ -216,25 +216,27 @@ def _program(name: str, command: str, use: str) -> Check:
     if path is None:
         return Check(name, False, f"not found; {use}", install=_system_package(name))
     try:
-        said = subprocess.run(
+        output = subprocess.run(
             [path, *command.split()[1:]], capture_output=True, text=True, timeout=20, check=False
         ).stdout.strip()
     except (OSError, subprocess.TimeoutExpired):
-        said = ""
-    return Check(name, True, said.removeprefix(f"{name} version ") or path)
+        output = ""
+    return Check(name, True, output.removeprefix(f"{name} version ") or path)
 
 
 def _install(course: Course | None, group: str) -> str:
     """Return the command that installs a group, for this interpreter and for this checkout."""
     python = Path(sys.executable)
-    shown = str(python.relative_to(Path.cwd())) if python.is_relative_to(Path.cwd()) else python
+    interpreter = (
+        str(python.relative_to(Path.cwd())) if python.is_relative_to(Path.cwd()) else python
+    )
     extra = f"[{group}]" if group else ""
     if course is not None and (course / "pyproject.toml").is_file():
         place = "." if course.root == Path.cwd() else str(course)
-        return f'{shown} -m pip install -e "{place}{extra}"'
+        return f'{interpreter} -m pip install -e "{place}{extra}"'
     if address.is_set(address.HOME):
-        return f'{shown} -m pip install "coursekit{extra} @ git+{address.HOME}"'
-    return f'in the folder of the course: {shown} -m pip install ".{extra}"'
+        return f'{interpreter} -m pip install "coursekit{extra} @ git+{address.HOME}"'
+    return f'in the folder of the course: {interpreter} -m pip install ".{extra}"'
 
 
 def _system_package(name: str) -> str:

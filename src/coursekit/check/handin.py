@@ -302,8 +302,8 @@ def _performance(
     if not ended and not any(one.error for one in ran):
         report.good.append("it runs from top to bottom in a fresh process")
     for name, one in checked.items():
-        said = f"{name}: {one.passed} of {one.cases} visible cases pass"
-        (report.good if one.passed == one.cases else report.look).append(said)
+        sentence = f"{name}: {one.passed} of {one.cases} visible cases pass"
+        (report.good if one.passed == one.cases else report.look).append(sentence)
 
 
 def _count(path: Path) -> int:

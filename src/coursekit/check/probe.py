@@ -105,14 +105,14 @@ def _backward(
     answer: Callable[..., Any], arguments: Sequence[Any], parameters: Sequence[Tensor]
 ) -> tuple[Any, list[Tensor], list[Tensor | None]]:
     """Call, go backwards, and return the output, the leaves, and the gradients at both kinds."""
-    given, leaves = [], []
+    tensors, leaves = [], []
     for value in arguments:
         if isinstance(value, Tensor) and value.is_floating_point():
             value = value.detach().clone().requires_grad_()
             leaves.append(value)
-        given.append(value)
+        tensors.append(value)
     with torch.enable_grad():
-        output = answer(*given)
+        output = answer(*tensors)
         total = weigh(output)
     wanted = [*leaves, *parameters]
     if wanted and total.requires_grad:

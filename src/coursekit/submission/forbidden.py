@@ -92,16 +92,16 @@ def used(source: str, forbidden: Iterable[str], imports: str = "") -> list[str]:
     names = dict(USUAL)
     for tree in trees:
         names.update(imported(tree))
-    found: set[str] = set()
+    calls: set[str] = set()
     for node in ast.walk(answer):
         if isinstance(node, (ast.Attribute, ast.Name)):
-            found.update(_matches(dotted_name(node, names), forbidden))
+            calls.update(_matches(dotted_name(node, names), forbidden))
             if isinstance(node, ast.Attribute) and not _is_module(node.value, names):
-                found.update({METHOD + node.attr} & set(forbidden))
+                calls.update({METHOD + node.attr} & set(forbidden))
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             for dotted in imported(node).values():
-                found.update(_matches(dotted, forbidden))
-    return [name for name in forbidden if name in found]
+                calls.update(_matches(dotted, forbidden))
+    return [name for name in forbidden if name in calls]
 
 
 def spelled(name: str) -> str:

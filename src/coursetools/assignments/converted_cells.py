@@ -80,7 +80,7 @@ def _lost(release: _Release, known: Collection[int], cells: list[Cell]) -> Mappi
 def _turned(release: _Release, at: int, cell: Cell) -> tuple[Cell, str]:
     stub, was = release.cells[at], cell["cell_type"]
     name = regions.grade_id(stub)
-    made = {
+    turned = {
         "cell_type": stub["cell_type"],
         "id": cell["id"],
         "metadata": {"nbgrader": dict(regions.meta(stub))},
@@ -88,16 +88,16 @@ def _turned(release: _Release, at: int, cell: Cell) -> tuple[Cell, str]:
     }
     flag = f"solution cell {name} was turned into a {was} cell; its text was read all the same"
     if stub["cell_type"] == "code":
-        made |= {"outputs": [], "execution_count": None, "source": _unfenced(cell["source"])}
-        if not _is_code(made["source"], release.names[at]):
-            made["source"] = ""
+        turned |= {"outputs": [], "execution_count": None, "source": _unfenced(cell["source"])}
+        if not _is_code(turned["source"], release.names[at]):
+            turned["source"] = ""
             flag = f"solution cell {name} was turned into a {was} cell, and holds no code"
-    return made, flag
+    return turned, flag
 
 
 def _unfenced(source: str) -> str:
-    found = FENCED.fullmatch(source[: regions.LONG])
-    return found["code"] if found else source
+    fence = FENCED.fullmatch(source[: regions.LONG])
+    return fence["code"] if fence else source
 
 
 def _is_code(source: str, names: Collection[str]) -> bool:

@@ -51,21 +51,21 @@ def flags(cells: Sequence[str], given: Collection[str], usual: Collection[str]) 
 
     The instructor's own, `given`, may do as they like, and so may all what those do: `usual`.
     """
-    found, room, imports = [], LONGEST, None
+    flagged, room, imports = [], LONGEST, None
     for number, source in enumerate(cells, start=1):
         if source in given:
             continue
         room -= len(source)
         if room < 0:  # untrusted text is never parsed without a limit
-            found.append(f"cell {number}: too long to be searched for what is forbidden")
+            flagged.append(f"cell {number}: too long to be searched for what is forbidden")
             break
         if _may(source):
             if imports is None:
                 lines = (line for one in cells if len(one) < LONGEST for line in one.split("\n"))
                 imports = [line for line in lines if "import" in line][:IMPORTS]
             names = [name for name in around(source, imports) if name not in usual]
-            found += [f"cell {number} uses {', '.join(names)}"] if names else []
-    return found
+            flagged += [f"cell {number} uses {', '.join(names)}"] if names else []
+    return flagged
 
 
 def around(source: str, imports: Iterable[str] = ()) -> list[str]:

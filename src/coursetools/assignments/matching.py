@@ -191,9 +191,9 @@ class Matching:
             self.flags.append(
                 f"solution cell {name} was there {len(copies)} times; the last answer counts"
             )
-        written = [here for here in copies if not self.is_blank(here, stub)]
-        complete = [here for here in written if self._gives(here, at)]
-        return (complete or written or copies or [None])[-1]
+        answered = [here for here in copies if not self.is_blank(here, stub)]
+        complete = [here for here in answered if self._gives(here, at)]
+        return (complete or answered or copies or [None])[-1]
 
     def _above(self) -> list[int]:
         """Return for each of the student's cells the last master cell at or above it, -1 for none.
@@ -222,20 +222,20 @@ class Matching:
 
     def _in_gap(self, here: int, at: int) -> bool:
         """Return whether no known cell is between a student's cell and the place `at`."""
-        known = sorted(set(self.above))
-        return bisect_right(known, self.above[here]) == bisect_right(known, at)
+        matched = sorted(set(self.above))
+        return bisect_right(matched, self.above[here]) == bisect_right(matched, at)
 
     def answer(self, at: int) -> int | None:
         """Return which of the student's cells has the answer: the last before its check."""
         stub = self.release.cells[at]
-        found = [*self.copies.get(at, []), *self.definers(at)]
-        found = [here for here in found if not self.is_blank(here, stub)]
+        candidates = [*self.copies.get(at, []), *self.definers(at)]
+        candidates = [here for here in candidates if not self.is_blank(here, stub)]
         check = next(
             (n for n, cell in enumerate(self.release.cells) if n > at and regions.is_test(cell)),
             len(self.release.cells),
         )
         return max(
-            found,
+            candidates,
             key=lambda here: (self._gives(here, at), self.above[here] < check, here),
             default=None,
         )

@@ -26,8 +26,8 @@ PRIVATE = (".py", ".md", ".toml")  # questions, settings; a picture or a table m
 
 def sources(course: Course) -> list[str]:
     """Return the names of all assignments that have a source."""
-    found = (course / SOURCES).glob("*/*.ipynb")
-    return sorted({path.stem for path in found if path.stem == path.parent.name})
+    paths = (course / SOURCES).glob("*/*.ipynb")
+    return sorted({path.stem for path in paths if path.stem == path.parent.name})
 
 
 def source(course: Course, name: str) -> Path:
@@ -45,11 +45,11 @@ def source(course: Course, name: str) -> Path:
 def check_beside(course: Course, name: str) -> None:
     """Refuse what is private beside a source notebook, where nbgrader gives it to students."""
     folder = course.source(name)
-    found = sorted(path for path in folder.rglob("*") if path.suffix in PRIVATE)
-    if found:
+    private = sorted(path for path in folder.rglob("*") if path.suffix in PRIVATE)
+    if private:
         raise CourseError(
-            f"{course.relative(found[0])} stands beside a source notebook, so nbgrader would give "
-            f"it to every student; move it to {course.relative(course.private(name))}/"
+            f"{course.relative(private[0])} stands beside a source notebook, so nbgrader would "
+            f"give it to every student; move it to {course.relative(course.private(name))}/"
         )
 
 
@@ -62,10 +62,10 @@ def release(notebook: dict[str, Any]) -> dict[str, Any]:
     """Return the students' version of an instructor's notebook, both as plain data."""
     from coursekit.submission import regions
 
-    made = copy.deepcopy(notebook)
-    made["metadata"].pop("celltoolbar", None)
+    copied = copy.deepcopy(notebook)
+    copied["metadata"].pop("celltoolbar", None)
     seen: set[str] = set()
-    for cell in made["cells"]:
+    for cell in copied["cells"]:
         name = regions.grade_id(cell)
         if name and name in seen:
             raise CourseError(f"two cells have the grade_id {name!r}; give one another name")
@@ -84,15 +84,15 @@ def release(notebook: dict[str, Any]) -> dict[str, Any]:
         if regions.is_solution(cell) or regions.is_locked(cell):
             cell["metadata"]["nbgrader"]["checksum"] = regions.checksum(cell)
             cell["metadata"]["nbgrader"]["cell_type"] = cell["cell_type"]
-    return made
+    return copied
 
 
 def release_text(course: Course, name: str) -> str:
     """Return the text of the students' notebook, as the file should have it."""
     with quick_imports():
         import nbformat
-    made = release(read(source(course, name)))
-    return nbformat.writes(nbformat.from_dict(made)).rstrip("\n") + "\n"
+    notebook = release(read(source(course, name)))
+    return nbformat.writes(nbformat.from_dict(notebook)).rstrip("\n") + "\n"
 
 
 def write_release(course: Course, name: str) -> bool:

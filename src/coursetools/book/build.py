@@ -65,8 +65,8 @@ def pages(course: Course) -> list[str]:
             if isinstance(child, (dict, list)):
                 yield from files(child)
 
-    listed = files(course.contents)
-    return [name.removesuffix(".md").removesuffix(".ipynb") for name in listed]
+    names = files(course.contents)
+    return [name.removesuffix(".md").removesuffix(".ipynb") for name in names]
 
 
 def _build(course: Course, workers: int | None, quiet: bool, force: bool) -> Path:
@@ -128,10 +128,10 @@ def _run_sphinx(course: Course, scripts: str, force: bool) -> None:
     )
     if done.returncode == 0:
         return
-    said = ANSI.sub("", done.stderr).replace(f"{course}{os.sep}", "")
-    faults = list(dict.fromkeys(line.strip() for line in said.splitlines() if FAULT.search(line)))
+    output = ANSI.sub("", done.stderr).replace(f"{course}{os.sep}", "")
+    faults = list(dict.fromkeys(line.strip() for line in output.splitlines() if FAULT.search(line)))
     if not faults:
-        faults = [line.strip() for line in said.splitlines() if line.strip()][-5:]
+        faults = [line.strip() for line in output.splitlines() if line.strip()][-5:]
     for fault in faults:
         print(fault, file=sys.stderr)
     count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
@@ -171,8 +171,8 @@ def _executed(course: Course) -> str:
 def _output(html: Path) -> str:
     """Return the digest of the names and sizes of the book's files."""
     files = sorted(path for path in html.rglob("*") if path.is_file())
-    listed = [f"{path.relative_to(html).as_posix()} {path.stat().st_size}" for path in files]
-    return hashlib.sha256("\n".join(listed).encode()).hexdigest()
+    lines = [f"{path.relative_to(html).as_posix()} {path.stat().st_size}" for path in files]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def _digest(files: Iterable[Path], course: Course, more: Iterable[str]) -> str:

@@ -59,19 +59,19 @@ def page(course: Course, stem: str) -> str:
 
 def front_matter(course: Course, stem: str) -> dict[str, Any]:
     """Return what is between the lines `---` at the top of a page; nothing if they do not."""
-    found = FRONT.search(_read(course, stem))
-    if found is None:
+    front = FRONT.search(_read(course, stem))
+    if front is None:
         return {}
     import yaml
 
-    repeated = _repeated(found[1])
+    repeated = _repeated(front[1])
     if repeated:
         raise CourseError(f"book/{stem}.md: its front matter has {repeated} twice")
     try:
-        read = yaml.load(found[1], getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        read = yaml.load(front[1], getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except yaml.YAMLError as error:
-        said = " ".join(str(error).split())
-        raise CourseError(f"book/{stem}.md: its front matter is not YAML: {said}") from error
+        reason = " ".join(str(error).split())
+        raise CourseError(f"book/{stem}.md: its front matter is not YAML: {reason}") from error
     if not isinstance(read, dict):
         raise CourseError(f"book/{stem}.md: its front matter is no table of names and values")
     return read
@@ -79,15 +79,15 @@ def front_matter(course: Course, stem: str) -> dict[str, Any]:
 
 def title(course: Course, stem: str) -> str:
     """Return the title of a page."""
-    found = HEADING.search(page(course, stem))
-    if found is None:
+    heading = HEADING.search(page(course, stem))
+    if heading is None:
         raise CourseError(f"book/{stem}.md has no title")
-    return found.group(2)
+    return heading.group(2)
 
 
 def sections(course: Course) -> dict[str, Section]:
     """Return the labelled sections of all chapters, by label."""
-    found = {}
+    by_label = {}
     listed = [(stem, name) for stem, names in chapters(course).items() for name in names]
     for stem, name in listed:
         text = page(course, name)
@@ -96,8 +96,8 @@ def sections(course: Course) -> dict[str, Section]:
             # A line of a program may begin like a heading.
             outside = FENCE.sub(lambda block: re.sub("[^\n]", " ", block.group()), rest)
             end = re.search(rf"^#{{1,{len(marks)}}} ", outside, re.MULTILINE)
-            found[label] = Section(stem, name, heading, rest[: end.start()] if end else rest)
-    return found
+            by_label[label] = Section(stem, name, heading, rest[: end.start()] if end else rest)
+    return by_label
 
 
 def formulas(text: str) -> list[str]:

@@ -60,7 +60,7 @@ def _inputs(env: BuildEnvironment) -> dict[str, dict[str, str]]:
 
 def _digest(path: Path) -> str:
     if "*" in path.name:
-        content = "\n".join(sorted(found.name for found in path.parent.glob(path.name))).encode()
+        content = "\n".join(sorted(file.name for file in path.parent.glob(path.name))).encode()
     else:
         content = path.read_bytes() if path.is_file() else b"absent"
     return hashlib.sha256(content).hexdigest()
@@ -88,12 +88,12 @@ def named_output(
     if not Path(notebook).is_file() or not executed.is_file():
         raise directive.error(f"there is no executed notebook {relative}")
     note_input(env, env.docname, executed)
-    shown = {
+    outputs_by_name = {
         output["metadata"]["scrapbook"]["name"]: output
         for output in outputs(executed)
         if mime in output.get("data", {}) and "scrapbook" in output.get("metadata", {})
     }
-    if name not in shown:
-        names = ", ".join(sorted(shown)) or "none"
+    if name not in outputs_by_name:
+        names = ", ".join(sorted(outputs_by_name)) or "none"
         raise directive.error(f"{relative} shows no {what} {name!r}; it shows {names}")
-    return executed.stem, name, shown[name]
+    return executed.stem, name, outputs_by_name[name]

@@ -49,21 +49,21 @@ class Guide(SphinxDirective):
         self.state.nested_parse(StringList(list(lines), source=self.name), 0, holder)
         return [holder]
 
-    def by_chapter(self, made: dict[str, list[str]]) -> list[nodes.Node]:
-        """Return a section for each chapter of the part in the argument, with the lines `made`."""
-        known = parts(self.course)
-        if self.arguments[0] not in known:
+    def by_chapter(self, lines_of: dict[str, list[str]]) -> list[nodes.Node]:
+        """Return a section with its lines for each chapter of the part in the argument."""
+        chapters_of = parts(self.course)
+        if self.arguments[0] not in chapters_of:
             raise self.error(
-                f"there is no part {self.arguments[0]!r}, only {', '.join(known) or 'none'}"
+                f"there is no part {self.arguments[0]!r}, only {', '.join(chapters_of) or 'none'}"
             )
-        found = []
-        for stem in known[self.arguments[0]]:
-            if made.get(stem):
+        shown = []
+        for stem in chapters_of[self.arguments[0]]:
+            if stem in lines_of:
                 section = nodes.section(ids=[f"{self.name}-{stem}"])
                 section += nodes.title("", title(self.course, stem))
-                section += self.markdown(made[stem])
-                found.append(section)
-        return found
+                section += self.markdown(lines_of[stem])
+                shown.append(section)
+        return shown
 
     def raw(self, html: str) -> list[nodes.Node]:
         """Return HTML as it is."""
@@ -86,11 +86,11 @@ class Questions(Guide):
     def make(self) -> list[nodes.Node]:
         """Return a section for each chapter with its questions."""
         self.note_pages()
-        made: dict[str, list[str]] = {}
+        lines_of: dict[str, list[str]] = {}
         for question in questions_and_terms.read_questions(self.course):
             line = f"- {{ref}}`{question.text} <{question.section}>`"
-            made.setdefault(question.chapter, []).append(line)
-        return self.by_chapter(made)
+            lines_of.setdefault(question.chapter, []).append(line)
+        return self.by_chapter(lines_of)
 
 
 class Notation(Guide):
@@ -104,13 +104,13 @@ class Notation(Guide):
         """Return a section for each chapter with its table of symbols."""
         self.note_pages()
         places = sections(self.course)
-        made: dict[str, list[str]] = {}
+        lines_of: dict[str, list[str]] = {}
         number = {stem: n for n, stem in enumerate(chapters(self.course), start=1)}
         for row in questions_and_terms.read_meanings(self.course):
             if row.symbol and row.section in places:
-                lines = made.setdefault(places[row.section].chapter, list(self.HEAD))
+                lines = lines_of.setdefault(places[row.section].chapter, list(self.HEAD))
                 lines.append(self._line(row, [str(number[stem]) for stem in row.also]))
-        return self.by_chapter(made)
+        return self.by_chapter(lines_of)
 
     def _line(self, row: questions_and_terms.Meaning, further: list[str]) -> str:
         meaning = row.meaning
@@ -136,8 +136,8 @@ class GlossaryTable(Guide):
         for row in sorted(rows, key=lambda row: row.term.casefold()):
             more = f", ${row.symbol}$" if row.symbol else ""
             shape = f", shape {row.shape}" if row.shape else ""
-            said = f"{row.meaning[0].upper()}{row.meaning[1:]}{more}{shape}."
-            lines += [row.term, f"  {said} → {{ref}}`{row.section}`", ""]
+            meaning = f"{row.meaning[0].upper()}{row.meaning[1:]}{more}{shape}."
+            lines += [row.term, f"  {meaning} → {{ref}}`{row.section}`", ""]
         return self.markdown([*lines, "```"])
 
 
@@ -159,11 +159,11 @@ class WayPicture(Guide):
         way, spent = routes.read_way(self.course), routes.times(self.course)
         number = {stem: n for n, stem in enumerate(chapters(self.course), start=1)}
         rows: list[str | None] = []
-        listed = []
+        html = []
         for caption, stems in parts(self.course).items():
             rows += [None, *stems]
-            listed.append(f'<p class="way-part">{escape(caption)}</p>')
-            listed += [self._row(s, number, way.needs.get(s, []), spent[s]) for s in stems]
+            html.append(f'<p class="way-part">{escape(caption)}</p>')
+            html += [self._row(s, number, way.needs.get(s, []), spent[s]) for s in stems]
         legend = "".join(
             f'<span class="route-{n}">{escape(route.name)}</span>'
             for n, route in enumerate(way.routes, start=1)
@@ -176,7 +176,7 @@ class WayPicture(Guide):
         lines = drawings.way_lines(rows, way.needs, [route.chapters for route in way.routes])
         return self.raw(
             f'<p class="way-legend">Routes: {legend}</p>'
-            f'<div class="way">{lines}<div class="way-rows">{"".join(listed)}</div></div>'
+            f'<div class="way">{lines}<div class="way-rows">{"".join(html)}</div></div>'
             f"<style>{pointed}</style>"
         )
 
@@ -228,17 +228,17 @@ class AttentionPicture(Guide):
         """Return the picture and its caption."""
         path = self.course / TRANSLATION
         note_input(self.env, self.env.docname, path)
-        seen = json.loads(path.read_text(encoding="utf-8"))["tables"]["pictures"]
-        heads = [head for block in seen["heads"] for head in block]
-        weights = heads[drawings.most_alike(heads, seen["rnnsearch"])]
-        read = drawings.whole_words(seen["english"])
-        written = drawings.whole_words(seen["french"][:-1])  # the last one says that it is the end
-        english = ["".join(seen["english"][s] for s in word).strip() for word in read]
-        french = ["".join(seen["french"][t] for t in word).strip() for word in written]
+        result = json.loads(path.read_text(encoding="utf-8"))["tables"]["pictures"]
+        heads = [head for block in result["heads"] for head in block]
+        weights = heads[drawings.most_alike(heads, result["rnnsearch"])]
+        read = drawings.whole_words(result["english"])
+        words = drawings.whole_words(result["french"][:-1])  # the last one says that it is the end
+        english = ["".join(result["english"][s] for s in word).strip() for word in read]
+        french = ["".join(result["french"][t] for t in word).strip() for word in words]
         picture = drawings.attention_lines(
             english,
             french,
-            drawings.by_words(weights, written, read),
+            drawings.by_words(weights, words, read),
             describe=f"Lines from each word of “{' '.join(french)}” to the words of "
             f"“{' '.join(english)}” that the translator looked at, as wide as the weight.",
         )

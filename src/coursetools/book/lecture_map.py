@@ -91,13 +91,13 @@ def read_rows(course: Course) -> list[Row]:
 def check_rows(course: Course) -> list[str]:
     """Return one sentence for each claim of the table that is not true; none means all hold."""
     faults = []
-    seen: dict[tuple[str, str], int] = {}
+    first_line: dict[tuple[str, str], int] = {}
     for row in read_rows(course):
-        found = _faults(row, course)
-        first = seen.setdefault((row.deck, row.topic), row.line)
+        problems = _faults(row, course)
+        first = first_line.setdefault((row.deck, row.topic), row.line)
         if first != row.line:
-            found.append(f"the topic {row.topic!r} of {row.deck} stands in line {first} already")
-        faults += [f"{table_path(course).name}, line {row.line}: {fault}" for fault in found]
+            problems.append(f"the topic {row.topic!r} of {row.deck} stands in line {first} already")
+        faults += [f"{table_path(course).name}, line {row.line}: {fault}" for fault in problems]
     return faults
 
 
@@ -156,9 +156,11 @@ def _faults(row: Row, course: Course) -> list[str]:
     if row.state not in STATES:
         return [*faults, f"the state {row.state!r} is neither built nor coming"]
     if row.state == "coming":
-        named = [name for name in ("section", "object", "test") if getattr(row, name)]
-        if named:
-            faults.append(f"a coming row names nothing yet, but {' and '.join(named)} is filled in")
+        filled = [name for name in ("section", "object", "test") if getattr(row, name)]
+        if filled:
+            faults.append(
+                f"a coming row names nothing yet, but {' and '.join(filled)} is filled in"
+            )
         return faults
     proved = ("object", "test") if row.object or row.test else ()
     faults += [
@@ -205,13 +207,15 @@ def _defines(node: ast.AST, names: list[str]) -> bool:
 
 def _statements(node: ast.AST) -> list[ast.stmt]:
     """Return the statements of a body, those inside `if` and `try` included."""
-    found: list[ast.stmt] = []
+    statements: list[ast.stmt] = []
     for child in getattr(node, "body", []):
-        found.append(child)
+        statements.append(child)
         if isinstance(child, (ast.If, ast.Try)):
-            found += _statements(child)
-            found += _statements(ast.Module(body=getattr(child, "orelse", []), type_ignores=[]))
-    return found
+            statements += _statements(child)
+            statements += _statements(
+                ast.Module(body=getattr(child, "orelse", []), type_ignores=[])
+            )
+    return statements
 
 
 def _bound(statement: ast.stmt) -> set[str]:

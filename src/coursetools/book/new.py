@@ -121,16 +121,16 @@ def new(course: Course, name: str, title: str, after: str) -> list[Path]:
         for kind, id, text in CELLS
     ]
     fix_first_cells(cells, notebook, course)
-    asked = (f"What does {title} answer {when}?" for when in ("first", "next", "last"))
-    questions = "\n".join(f"    - {json.dumps(q, ensure_ascii=False)}" for q in asked)
-    written = {
+    texts = (f"What does {title} answer {when}?" for when in ("first", "next", "last"))
+    questions = "\n".join(f"    - {json.dumps(q, ensure_ascii=False)}" for q in texts)
+    files = {
         book: PAGE.format(name=name, title=title, after=after, questions=questions),
         notebook: _notebook(cells),
         figures: FIGURES.format(title=title),
     }
-    for path, text in (written | changed).items():
+    for path, text in (files | changed).items():
         write_whole(path, text)
-    return [*written, *changed]
+    return [*files, *changed]
 
 
 def _in_contents(text: str, name: str, after: str) -> str:

@@ -108,10 +108,10 @@ def read_meanings(course: Course) -> list[Meaning]:
 
 def check_meanings(course: Course) -> list[str]:
     """Return one sentence for each claim about a term or a symbol that is not true."""
-    rows, places, known = read_meanings(course), sections(course), chapters(course)
-    written = {
+    rows, places, pages_of = read_meanings(course), sections(course), chapters(course)
+    formulas_of = {
         stem: [formula for name in names for formula in formulas(page(course, name))]
-        for stem, names in known.items()
+        for stem, names in pages_of.items()
     }
     faults: list[str] = []
     explained: dict[str, Meaning] = {}
@@ -130,9 +130,9 @@ def check_meanings(course: Course) -> list[str]:
         elif row.term and not _mentions(place.title + " " + place.text, row.term):
             wrong.append(f"the section {row.section} does not mention it")
         for chapter in _holds(row, places) if row.symbol else ():
-            if chapter not in known:
+            if chapter not in pages_of:
                 wrong.append(f"there is no chapter {chapter}")
-            elif not any(_stands_in(row.symbol, formula) for formula in written[chapter]):
+            elif not any(_stands_in(row.symbol, formula) for formula in formulas_of[chapter]):
                 wrong.append(f"no formula of {chapter} has {row.symbol}")
         faults += [f"{row.name}: {sentence}" for sentence in wrong]
     for one, other in combinations((row for row in rows if row.symbol), 2):

@@ -63,8 +63,8 @@ def read_way(course: Course) -> Way:
         days = route.get("days", [])
         listed = route.get("chapters", [stem for day in days for stem in day])
         routes.append(Route(route["name"], route["about"], listed, days))
-    said = {stem: front_matter(course, stem).get("needs") for stem in chapters(course)}
-    needs = {stem: listed for stem, listed in said.items() if listed is not None}
+    by_chapter = {stem: front_matter(course, stem).get("needs") for stem in chapters(course)}
+    needs = {stem: listed for stem, listed in by_chapter.items() if listed is not None}
     return Way(needs, routes)
 
 
@@ -102,27 +102,29 @@ def executed(course: Course, stem: str) -> Path:
 
 def assignments(course: Course) -> dict[str, Path]:
     """Return the assignment of each chapter that has one, by the page that its first cell names."""
-    found = {}
+    paths = {}
     for path in sorted((course.notebooks / "assignments").glob("*/*.ipynb")):
-        named = PAGE.search(_cells(path)[0])
-        if named:
-            found[named.group(1)] = path
-    return found
+        link = PAGE.search(_cells(path)[0])
+        if link:
+            paths[link.group(1)] = path
+    return paths
 
 
 def times(course: Course) -> dict[str, Times]:
     """Return how long each chapter takes to read, to run and to solve."""
-    given = assignments(course)
-    found = {}
+    assignment_of = assignments(course)
+    spent = {}
     for stem, pages in chapters(course).items():
         record = read_record(executed(course, stem))
-        asked = ASKED.findall("\n".join(_cells(given[stem]))) if stem in given else []
-        found[stem] = Times(
+        minutes = (
+            ASKED.findall("\n".join(_cells(assignment_of[stem]))) if stem in assignment_of else []
+        )
+        spent[stem] = Times(
             read=sum(words(page(course, name)) for name in pages) / WORDS_A_MINUTE,
             run=record["seconds"] if record else None,
-            solve=float(sum(map(int, asked))) if asked else None,
+            solve=float(sum(map(int, minutes))) if minutes else None,
         )
-    return found
+    return spent
 
 
 def counted(course: Course) -> str:

@@ -52,14 +52,14 @@ class LectureMap(SphinxDirective):
         deck = self.arguments[0] if self.arguments else None
         if deck is not None and deck not in lecture_map.DECKS:
             raise self.error(f"there is no deck {deck!r}, only {', '.join(lecture_map.DECKS)}")
-        chosen = [row for row in rows if deck in (None, row.deck)]
-        built = sum(row.state == "built" for row in chosen)
-        count = nodes.paragraph("", f"{built} of {len(chosen)} rows are built.")
+        in_deck = [row for row in rows if deck in (None, row.deck)]
+        built = sum(row.state == "built" for row in in_deck)
+        count = nodes.paragraph("", f"{built} of {len(in_deck)} rows are built.")
         if deck is None:
             return [count]
         table = _table(
             ["Topic", "Section", "In the code", "Test"],
-            [self._cells(row, course.packages) for row in chosen],
+            [self._cells(row, course.packages) for row in in_deck],
             widths=[28, 21, 25, 26],
             kind="lecture-map",
         )

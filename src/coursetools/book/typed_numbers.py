@@ -56,13 +56,13 @@ class Block:
 
     def numbers(self) -> list[str]:
         """Return the numbers of all sentences without a citation, each once, as they are."""
-        found = []
+        numbers = []
         for sentence in _ENDS.split(_MATHS.sub("§", _CODE.sub(_role_or_sign, self.text))):
             if sentence is None or CITES.search(sentence):
                 continue
             plain = _OTHER_ROLE.sub("§", _ROLE.sub(r"\1", _TARGET.sub("]", sentence)))
-            found += [one for one in NUMBER.findall(plain) if one not in SMALL]
-        return list(dict.fromkeys(found))
+            numbers += [one for one in NUMBER.findall(plain) if one not in SMALL]
+        return list(dict.fromkeys(numbers))
 
 
 def blocks(text: str) -> Iterator[Block]:

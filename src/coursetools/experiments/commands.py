@@ -100,9 +100,9 @@ def _rehearse(arguments: argparse.Namespace) -> int:
     from coursetools.notebooks.parameters import parse_settings
 
     others = ("sweep", "workers", "cluster", "resume", "processes", "keep", "timeout")
-    given = [option for option in others if getattr(arguments, option)]
-    if given:
-        raise CourseError(f"--rehearse is of one training here and now, without --{given[0]}")
+    conflicts = [option for option in others if getattr(arguments, option)]
+    if conflicts:
+        raise CourseError(f"--rehearse is of one training here and now, without --{conflicts[0]}")
     training, changes = find(arguments.course, arguments.name), parse_settings(arguments.changes)
     values = training.values(arguments.profile or "gpu", changes, None, "--set")
 
@@ -164,6 +164,10 @@ def results(arguments: argparse.Namespace) -> int:
         compared = comparison(arguments.course, *arguments.compare)
         print(json.dumps(compared, indent=1) if arguments.json else side_by_side(compared))
         return 0
-    found = read(arguments.course, arguments.name)
-    print(json.dumps([thin(one) for one in found], indent=1) if arguments.json else table(found))
+    all_results = read(arguments.course, arguments.name)
+    print(
+        json.dumps([thin(one) for one in all_results], indent=1)
+        if arguments.json
+        else table(all_results)
+    )
     return 0

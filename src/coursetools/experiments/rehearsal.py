@@ -193,10 +193,10 @@ class _Few:
         if isinstance(whole, list) and len(whole) == len(self.whole):
             return whole[:few] * times
         self.cuts = 0
-        found = tree_map(cut, whole)
+        batch = tree_map(cut, whole)
         if not self.cuts:
             raise TypeError(f"no rows can be taken of a batch that is a {type(whole).__name__}")
-        return found
+        return batch
 
 
 class _Row(dict):
@@ -209,8 +209,8 @@ class _Row(dict):
 def _history(model: Any, steps: int, keep: int) -> History:
     """Return what the shared loop would, as far as anybody reads it before the next training."""
     curve = [_Row(step=steps, loss=1.0, seconds=1.0) for _ in range(2)]
-    kept = [model.state_dict()] * keep
-    return History(step=steps, seconds=1.0, items=steps, curve=curve, kept=kept)
+    states = [model.state_dict()] * keep
+    return History(step=steps, seconds=1.0, items=steps, curve=curve, kept=states)
 
 
 @dataclass
@@ -235,8 +235,8 @@ class _Rehearsal:
         settings = CHOOSE(self.profile, changes=changes, **profiles)
         values, smoke = dict(settings), profiles["smoke"]
         name = self.training.name
-        asked = values.get("steps") or values.get("tokens", 0) / values.get("batch", 1)
-        self.factor = max(1.0, asked / OWN_SHORT.get(name, SHORT))
+        wanted = values.get("steps") or values.get("tokens", 0) / values.get("batch", 1)
+        self.factor = max(1.0, wanted / OWN_SHORT.get(name, SHORT))
         self.minutes, self.batch = values["minutes"], values.get("batch", 0)
         for key, value in values.items():
             number = isinstance(value, (int, float)) and not isinstance(value, bool)
@@ -293,8 +293,8 @@ class _Rehearsal:
 
         def stand_in(split: str = "train", *, source: str = "") -> Images:
             if read is FASHION and source != "full":
-                found = read(split)
-                return found.take(range(FEW)) if self.brief else found
+                images = read(split)
+                return images.take(range(FEW)) if self.brief else images
             note = f"{hub} would be fetched; the rehearsal had other pictures of the same shape."
             self.notes += [] if note in self.notes else [note]
             if read is FASHION:
@@ -359,7 +359,7 @@ def _perform(act: _Rehearsal, values: Mapping[str, Any], progress: Progress) -> 
     training, meter = act.training, Meter()
     cells, shared = _cells(training)
     names: dict[str, Any] = {"__name__": "__main__"}
-    here, device = os.getcwd(), torch.get_default_device()
+    folder, device = os.getcwd(), torch.get_default_device()
     exchanged = [
         (loop, "train", act.train),
         (records, "choose", act.choose),
@@ -369,7 +369,7 @@ def _perform(act: _Rehearsal, values: Mapping[str, Any], progress: Progress) -> 
         (translation, "translate", lambda model, pairs, *_, **options: [""] * len(pairs)),
     ]
     with contextlib.ExitStack() as stack:
-        stack.callback(os.chdir, here)
+        stack.callback(os.chdir, folder)
         stack.callback(torch.set_default_device, None if device.type == "cpu" else device)
         stack.callback(random.setstate, random.getstate())
         stack.enter_context(torch.random.fork_rng(devices=[]))
@@ -383,9 +383,9 @@ def _perform(act: _Rehearsal, values: Mapping[str, Any], progress: Progress) -> 
             try:
                 exec(compile(tree, f"{training.name}, cell {cell}", "exec"), names)
             except Exception as error:
-                said = " ".join(str(error).split())[:300]
+                reason = " ".join(str(error).split())[:300]
                 where = f"notebooks/training/{training.name}.ipynb, cell {cell}"
-                raise CourseError(f"{where}: {type(error).__name__}: {said}") from error
+                raise CourseError(f"{where}: {type(error).__name__}: {reason}") from error
             if parameters:
                 names |= {**values, "profile": "smoke" if act.brief else act.profile}
             progress.advance(cell)
@@ -403,14 +403,14 @@ def _cells(training: Training) -> tuple[list[tuple[str, str, bool]], bool]:
 
     And whether they train with the shared loop.
     """
-    found = []
+    sources = []
     for cell in read_notebook(training.path)["cells"]:
         tags = cell.get("metadata", {}).get("tags", [])
         if cell["cell_type"] == "code" and "hide-input" not in tags:
             source = cell["source"]
             text = source if isinstance(source, str) else "".join(source)
-            found.append((cell.get("id", "?"), text, "parameters" in tags))
-    return found, any("coursekit.training.loop" in source for _, source, _ in found)
+            sources.append((cell.get("id", "?"), text, "parameters" in tags))
+    return sources, any("coursekit.training.loop" in source for _, source, _ in sources)
 
 
 def _what_trains(
@@ -428,11 +428,13 @@ def _what_trains(
     trains = {"train"} if shared else {".step"}
     while more := {name for name, called in functions.items() if called & trains} - trains:
         trains |= more
-    found = [not isinstance(node, DEFINES) and bool(_called(node) & trains) for node in nodes]
-    if True not in found:
+    training_nodes = [
+        not isinstance(node, DEFINES) and bool(_called(node) & trains) for node in nodes
+    ]
+    if True not in training_nodes:
         return trees
-    end = len(found) - found[::-1].index(True)  # behind the last one that trains
-    kept = {n for n in range(end) if found[n] or id(nodes[n]) in given or _acts(nodes[n])}
+    end = len(training_nodes) - training_nodes[::-1].index(True)  # behind the last one that trains
+    kept = {n for n in range(end) if training_nodes[n] or id(nodes[n]) in given or _acts(nodes[n])}
     reads = [_names(node, ast.Load) for node in nodes]
     gives = [_names(node, ast.Store) for node in nodes]
     new = kept

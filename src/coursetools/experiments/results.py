@@ -25,10 +25,10 @@ def read(course: Course, name: str | None = None) -> list[dict[str, Any]]:
     if name is not None and not (folder / name).is_dir():
         there = ", ".join(sorted(p.name for p in folder.glob("*") if p.is_dir())) or "none"
         raise CourseError(f"there are no results of {name}; there are those of: {there}")
-    found = [_load(path) for path in sorted(folder.glob(f"{name or '*'}/*.json"))]
-    if not found:
+    results = [_load(path) for path in sorted(folder.glob(f"{name or '*'}/*.json"))]
+    if not results:
         raise CourseError("there are no results yet; coursekit train NAME makes one")
-    return found
+    return results
 
 
 def _load(path: Path) -> dict[str, Any]:
@@ -114,8 +114,8 @@ def as_rows(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 
     def text(cell: Any, name: str) -> str:
         if isinstance(cell, dict):
-            shown = [f"{key} {in_short(value)}" for key, value in list(cell.items())[:METRICS]]
-            return ", ".join(shown) + (", …" if len(cell) > METRICS else "")
+            metrics = [f"{key} {in_short(value)}" for key, value in list(cell.items())[:METRICS]]
+            return ", ".join(metrics) + (", …" if len(cell) > METRICS else "")
         return in_short(round(cell) if name == "seconds" else cell)
 
     numbers = [all(isinstance(row[i], (int, float)) for row in rows) for i in range(len(header))]

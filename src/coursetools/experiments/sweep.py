@@ -57,18 +57,18 @@ def sweep(
     folder = training.folder / "sweeps" / f"{profile}-{path.stem}"
     with only_one(folder, f"another run of the sweep {path.name} is at work"):
         done = _done(folder, training, values, keep)
-        left = [run for run in runs if run.stem not in done]
-        count = max(1, min(len(left), workers or WORKERS))
+        waiting = [run for run in runs if run.stem not in done]
+        count = max(1, min(len(waiting), workers or WORKERS))
         share = threads or (None if cluster else max(1, cores() // count))
         jobs = [
             {
                 **training.job(values[run.stem], threads=share, timeout=timeout, keep=keep),
                 "run": run.stem,
             }
-            for run in left
+            for run in waiting
         ]
         failed: dict[str, str] = {}
-        with track(len(left), f"{training.name} {path.stem}", quiet) as progress:
+        with track(len(waiting), f"{training.name} {path.stem}", quiet) as progress:
             if done:
                 progress.note(f"{len(done)} of {len(runs)} runs are done already")
             began = time.monotonic()
@@ -102,17 +102,17 @@ def _done(
     folder: Path, training: Training, values: Mapping[str, Mapping[str, Any]], keep: bool
 ) -> dict[str, dict[str, Any]]:
     """Return the results that need not be made again, by the stem of their run."""
-    found = {}
+    done = {}
     for stem, wanted in values.items():
         try:
             result = json.loads((folder / f"{stem}.json").read_text(encoding="utf-8"))
             set_then = {**result["set"], "profile": result["profile"]}
             same = {"processes": 1, **wanted} == {**set_then, "processes": result["processes"]}
             if result["key"] == training.key and same and (not keep or "model" in result):
-                found[stem] = result
+                done[stem] = result
         except (OSError, ValueError, KeyError, TypeError):
             continue
-    return found
+    return done
 
 
 def _answers(jobs: list[dict[str, Any]], count: int, cluster: str | None) -> Answers:

@@ -73,11 +73,11 @@ def plan(path: Path, known: Mapping[str, Any]) -> list[Planned]:
             runs.append(Planned(name, seed, {**fixed, **values, **own}))
     if not runs:
         raise CourseError(f"{path.name} has no runs; give it a table [grid] or [[run]]")
-    seen: dict[str, Planned] = {}
+    first_of: dict[str, Planned] = {}
     for run in runs:
-        if run.stem.casefold() in seen:
+        if run.stem.casefold() in first_of:
             raise CourseError(f"two runs of {path.name} are called {run.name!r}")
-        seen[run.stem.casefold()] = run
+        first_of[run.stem.casefold()] = run
     return runs
 
 

@@ -112,9 +112,9 @@ def find(course: Course, name: str) -> Training:
         if find_spec(package) is None:
             raise CourseError(f'trainings need {package}: pip install "coursekit[train]"')
     folder = course.notebooks / "training"
-    known = sorted(path.stem for path in folder.glob("*.ipynb"))
-    if name not in known:
-        there = ", ".join(known) or "none"
+    names = sorted(path.stem for path in folder.glob("*.ipynb"))
+    if name not in names:
+        there = ", ".join(names) or "none"
         raise CourseError(f"there is no notebooks/training/{name}.ipynb; the trainings are {there}")
     path = folder / f"{name}.ipynb"
     notebook = read_notebook(path)
@@ -155,11 +155,11 @@ def train(
             answer = _answer(training, job, profile)
         values.pop("checkpoints", None)
         executed = folder / f"{training.name}.ipynb"
-        kept = executed.with_suffix(".failed.ipynb")
+        failed = executed.with_suffix(".failed.ipynb")
         if not answer["ok"]:
             if answer.get("notebook"):
-                write_whole(kept, answer["notebook"])
-            raise CourseError(failure(training, answer, kept))
+                write_whole(failed, answer["notebook"])
+            raise CourseError(failure(training, answer, failed))
         answer["seconds"] = round(before + answer["seconds"], 2)
         result = training.result(values, answer)
         file = folder / f"{training.name}.json"
@@ -167,7 +167,7 @@ def train(
             file = training.course / "results" / training.name / f"{profile}.json"
         write_whole(executed, answer["notebook"])
         write_result(file, result, answer.get("weights"))
-        kept.unlink(missing_ok=True)
+        failed.unlink(missing_ok=True)
     return Trained(result, file, executed)
 
 

@@ -87,17 +87,22 @@ class Execution:
             return self._failure(str(error))
         except Exception as error:  # a fault of the tools is told like one of the notebook
             return self._failure(f"could not be executed, {type(error).__name__}: {error}")
-        said = {}
+        messages = {}
         for output in (output for cell in content.cells for output in cell.get("outputs", [])):
-            said.update(output.get("data", {}))
-        if RESULT not in said:
+            messages.update(output.get("data", {}))
+        if RESULT not in messages:
             self.cell = ""
             return self._failure("never calls record(metrics=...), so it has no result")
         seconds = round(time.perf_counter() - began, 2)
-        answer = {"ok": True, "seconds": seconds, "said": said[RESULT], "notebook": self._text()}
+        answer = {
+            "ok": True,
+            "seconds": seconds,
+            "said": messages[RESULT],
+            "notebook": self._text(),
+        }
         if self.weights.is_file():
             answer["weights"] = base64.b64encode(self.weights.read_bytes()).decode()
-        return {**answer, "settings": said.get(SETTINGS, {})}
+        return {**answer, "settings": messages.get(SETTINGS, {})}
 
     def _place(self) -> Path:
         """Return the folder to work in; on another machine it is made, if the package is equal."""

@@ -36,16 +36,16 @@ class Prints:
 
 def fingerprints(answers: dict[str, str]) -> Prints:
     """Take the fingerprints of the cells of one student; what is no Python has none."""
-    found: dict[int, tuple[str, int, int]] = {}
-    left = MOST_SOURCE
+    prints: dict[int, tuple[str, int, int]] = {}
+    room = MOST_SOURCE
     for cell, source in answers.items():
-        left -= len(source)
-        if left < 0:
+        room -= len(source)
+        if room < 0:
             break
         for tokens in _definitions(source):
             for mark, first, last in _winnow(tokens):
-                found.setdefault(mark, (cell, first, last))
-    return Prints(found)
+                prints.setdefault(mark, (cell, first, last))
+    return Prints(prints)
 
 
 Token = tuple[str, int]  # what it is, its line
@@ -141,7 +141,7 @@ def _winnow(tokens: list[Token]) -> list[tuple[int, int, int]]:
         )
         for i in range(len(words) - RUN + 1)
     ]
-    kept: list[tuple[int, int, int]] = []
+    chosen: list[tuple[int, int, int]] = []
     smallest: deque[int] = deque()  # positions whose hashes rise
     last = -1
     for position, value in enumerate(hashes):
@@ -154,5 +154,5 @@ def _winnow(tokens: list[Token]) -> list[tuple[int, int, int]]:
         if full and smallest[0] != last:
             last = smallest[0]
             lines = [line for _, line in tokens[last : last + RUN]]
-            kept.append((hashes[last], min(lines), max(lines)))
-    return kept
+            chosen.append((hashes[last], min(lines), max(lines)))
+    return chosen

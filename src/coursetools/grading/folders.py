@@ -105,11 +105,11 @@ class Folders:
 
     def notebooks(self) -> list[str]:
         """Return the names of the instructor's notebooks, "a01_kernels", without the suffix."""
-        found = sorted(path.stem for path in self.source.glob("*.ipynb"))
-        if not found:
+        names = sorted(path.stem for path in self.source.glob("*.ipynb"))
+        if not names:
             raise CourseError(f"there is no assignment {self.name}: no notebook in {self.source}")
         check_beside(self.course, self.name)
-        return [self.name] if self.name in found else found
+        return [self.name] if self.name in names else names
 
     @cached_property
     def settings(self) -> dict[str, Any]:
@@ -139,8 +139,8 @@ class Folders:
     @property
     def database(self) -> str:
         """The address of the gradebook; a SQLite file unless the settings say otherwise."""
-        found = self.config.get("CourseDirectory", {}).get("db_url")
-        return found or f"sqlite:///{(self.class_folder / 'gradebook.db').resolve()}"
+        address = self.config.get("CourseDirectory", {}).get("db_url")
+        return address or f"sqlite:///{(self.class_folder / 'gradebook.db').resolve()}"
 
     @property
     def course_id(self) -> str:

@@ -70,8 +70,8 @@ class ExecuteByEngine(_OfCourse):
         failed = [q.name for q in verdict.questions if q.status == "INTERNAL"]
         if verdict.status == "INTERNAL" or failed:
             raise EngineFailed(verdict.reason)
-        made = autograded(master, data, verdict, folders.limits)
-        return nbformat.from_dict(made), resources
+        notebook = autograded(master, data, verdict, folders.limits)
+        return nbformat.from_dict(notebook), resources
 
 
 def _bytes(nb: Any) -> bytes:

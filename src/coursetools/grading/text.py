@@ -37,11 +37,11 @@ def clean(text: str) -> str:
 @lru_cache(maxsize=4)
 def _homes(path: tuple[str, ...]) -> list[str]:
     """Return the folders of Python and its packages, with a slash behind, the innermost first."""
-    kept = ("stdlib", "platstdlib", "purelib", "platlib")
-    found = {*path, *(sysconfig.get_paths()[name] for name in kept), sys.prefix, sys.base_prefix}
-    found |= {str(Path(__file__).parents[3] / name) for name in OURS}
-    found |= {os.path.realpath(folder) for folder in found if folder}
-    deep = {folder.rstrip(os.sep) + os.sep for folder in found if Path(folder).is_absolute()}
+    names = ("stdlib", "platstdlib", "purelib", "platlib")
+    folders = {*path, *(sysconfig.get_paths()[name] for name in names), sys.prefix, sys.base_prefix}
+    folders |= {str(Path(__file__).parents[3] / name) for name in OURS}
+    folders |= {os.path.realpath(folder) for folder in folders if folder}
+    deep = {folder.rstrip(os.sep) + os.sep for folder in folders if Path(folder).is_absolute()}
     return sorted((one for one in deep if one.count(os.sep) > 3), key=len, reverse=True)
 
 

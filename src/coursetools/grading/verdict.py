@@ -91,15 +91,15 @@ class Verdict:
             QuestionVerdict(**{**entry, "cases": [CaseVerdict(**case) for case in entry["cases"]]})
             for entry in data["questions"]
         ]
-        known = {name: data[name] for name in cls.__dataclass_fields__ if name in data}
-        return cls(**{**known, "questions": questions})
+        fields = {name: data[name] for name in cls.__dataclass_fields__ if name in data}
+        return cls(**{**fields, "questions": questions})
 
 
 def status_of(statuses: Iterable[str]) -> str:
     """Return one verdict for a student who may have handed in several notebooks."""
-    found = set(statuses)
-    if len(found) == 1:
-        return found.pop()
-    if "INTERNAL" not in found and found & {"OK", "PARTIAL"}:
+    present = set(statuses)
+    if len(present) == 1:
+        return present.pop()
+    if "INTERNAL" not in present and present & {"OK", "PARTIAL"}:
         return "PARTIAL"
-    return next((status for status in WORST if status in found), "MISSING")
+    return next((status for status in WORST if status in present), "MISSING")

@@ -84,5 +84,5 @@ class Cluster:
 
 def _failed(error: BaseException) -> dict[str, Any]:
     """Return an answer; Dask has tried again elsewhere, as often as its configuration says."""
-    said = f"{type(error).__name__}: {' '.join(str(error).split())}"[:500]
-    return {"error": said, "tries": 1 + getattr(error, "allowed_failures", 0)}
+    reason = f"{type(error).__name__}: {' '.join(str(error).split())}"[:500]
+    return {"error": reason, "tries": 1 + getattr(error, "allowed_failures", 0)}

@@ -187,8 +187,8 @@ class _Worker:
         how = f"ended with code {self.process.wait()}"
         with self.log:
             self.log.seek(0)
-            said = [line.strip() for line in self.log.read().splitlines() if line.strip()]
-        return how + (f", after it wrote: {said[-1].decode(errors='replace')}" if said else "")
+            lines = [line.strip() for line in self.log.read().splitlines() if line.strip()]
+        return how + (f", after it wrote: {lines[-1].decode(errors='replace')}" if lines else "")
 
     def _send(self, what: Any) -> None:
         with suppress(OSError):  # a dead worker is noticed by its listener

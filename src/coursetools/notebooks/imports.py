@@ -36,14 +36,14 @@ def closure(sources: Path | Iterable[Path], course: Course) -> set[Path]:
     """
     folder = course.packages
     waiting: list[Path] = []
-    found: set[Path] = set()
+    files: set[Path] = set()
     for path in [sources] if isinstance(sources, (str, Path)) else sources:
         path = Path(path).resolve()
         if path.suffix == ".ipynb":
-            found |= closure_of_cells(read_notebook(path)["cells"], path.parent, course)
+            files |= closure_of_cells(read_notebook(path)["cells"], path.parent, course)
         else:
             waiting += [path, *_files(_dotted(path, folder), (folder,))]
-    return found | _followed(waiting, folder)
+    return files | _followed(waiting, folder)
 
 
 def closure_of_cells(cells: Iterable[Mapping[str, Any]], place: Path, course: Course) -> set[Path]:
@@ -55,16 +55,16 @@ def closure_of_cells(cells: Iterable[Mapping[str, Any]], place: Path, course: Co
 
 def _followed(waiting: list[Path], folder: Path) -> set[Path]:
     """Return these files and all that they import."""
-    found: set[Path] = set()
+    files: set[Path] = set()
     while waiting:
         path = waiting.pop()
-        if path in found:
+        if path in files:
             continue
-        found.add(path)
+        files.add(path)
         folders = (folder,) if path.is_relative_to(folder) else (path.parent, folder)
         for name in _imports_of(path, folders[0]):
             waiting += _files(name, folders)
-    return found
+    return files
 
 
 def cache_key(notebook: Path, course: Course | None = None) -> str:
@@ -197,27 +197,27 @@ def _files(name: tuple[str, ...], folders: Iterable[Path]) -> list[Path]:
     for folder in folders:
         if name[:1] and name[0] not in _packages(folder):
             continue  # torch and the like, without a look at the disk for each
-        found = []
+        files = []
         place = folder
         for part in name:
             module = place / f"{part}.py"
             place = place / part
             if (place / "__init__.py").is_file():
-                found.append(place / "__init__.py")
+                files.append(place / "__init__.py")
             elif module.is_file():
-                found.append(module)
+                files.append(module)
                 break
             elif not place.is_dir():
-                if found and (home := homes(found[-1]).get(part)):
-                    found += _at_home(found[-1], home)
+                if files and (home := homes(files[-1]).get(part)):
+                    files += _at_home(files[-1], home)
                 break
         else:
-            if found:
-                package = found[-1]
+            if files:
+                package = files[-1]
                 for home in homes(package).values():
-                    found += _at_home(package, home)
-        if found:
-            return found
+                    files += _at_home(package, home)
+        if files:
+            return files
     return []
 
 

@@ -56,8 +56,8 @@ class Problem:
 
 def all_notebooks(course: Course) -> list[Path]:
     """Return every notebook of the course: lectures, trainings, assignments and their sources."""
-    found = [*course.notebooks.rglob("*.ipynb"), *(course / SOURCES).glob("*/*.ipynb")]
-    return sorted(path for path in found if ".ipynb_checkpoints" not in path.parts)
+    notebooks = [*course.notebooks.rglob("*.ipynb"), *(course / SOURCES).glob("*/*.ipynb")]
+    return sorted(path for path in notebooks if ".ipynb_checkpoints" not in path.parts)
 
 
 def lint(path: Path) -> list[Problem]:
@@ -70,12 +70,12 @@ def lint(path: Path) -> list[Problem]:
         return [Problem(path, "", str(error).replace(f"{path} ", "", 1))]
     for cell in notebook["cells"]:
         cell["source"] = _text(cell)
-    found: list[tuple[str, str]] = []
+    problems: list[tuple[str, str]] = []
     common = (_format, _outputs, _ids, _kernel, _lengths, _paths, first_cells, _code)
     rules = (*common, _assignment, training)
     for rule in rules:
-        found += rule(notebook, path.resolve(), course)
-    return [Problem(path, cell, sentence) for cell, sentence in found]
+        problems += rule(notebook, path.resolve(), course)
+    return [Problem(path, cell, sentence) for cell, sentence in problems]
 
 
 def fix(path: Path) -> bool:
@@ -193,10 +193,10 @@ def _paths(notebook: dict, path: Path, course: Course) -> Found:
         markdown = cell["cell_type"] == "markdown"
         text = MATHS.sub("", cell["source"]) if markdown else cell["source"]
         for line in text.split("\n"):
-            found = UNIX_PATH.search(line) or WINDOWS_PATH.search(line)
-            if found:
-                start = re.match(r"[^\s\"'`()]+", line[found.start() :])
-                yield name, f"names an absolute path, {start[0] if start else found[0]}"
+            match = UNIX_PATH.search(line) or WINDOWS_PATH.search(line)
+            if match:
+                start = re.match(r"[^\s\"'`()]+", line[match.start() :])
+                yield name, f"names an absolute path, {start[0] if start else match[0]}"
                 break
 
 

@@ -58,12 +58,12 @@ def _parameters(cell: dict[str, Any], notebook: dict) -> Iterator[tuple[str, str
             plain = False
         if not plain:
             yield name, f"holds {ast.unparse(node)!r}; a parameter is a name = a plain value"
-    known = parameters(notebook)
+    values = parameters(notebook)
     for needed in NEEDED:
-        if needed not in known:
+        if needed not in values:
             yield name, f"lacks the parameter {needed}"
-    if known.get("profile", "cpu") != "cpu":
-        yield name, f"has the profile {known['profile']!r}; a reader begins with 'cpu'"
+    if values.get("profile", "cpu") != "cpu":
+        yield name, f"has the profile {values['profile']!r}; a reader begins with 'cpu'"
 
 
 def _calls(notebook: dict) -> Iterator[tuple[str, str, ast.Call]]:

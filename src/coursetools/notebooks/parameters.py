@@ -32,7 +32,7 @@ def parameters(notebook: dict) -> dict[str, Any]:
 
     `steps = lr = None` gives two names, which papermill's own reading of a cell does not see.
     """
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for cell in parameter_cells(notebook):
         source = cell["source"]
         try:
@@ -45,8 +45,8 @@ def parameters(notebook: dict) -> dict[str, Any]:
                 targets = [node.target]
             for target in targets:
                 if isinstance(target, ast.Name):
-                    found[target.id] = _literal(node.value)
-    return found
+                    values[target.id] = _literal(node.value)
+    return values
 
 
 def _literal(node: ast.expr) -> Any:
@@ -58,19 +58,19 @@ def _literal(node: ast.expr) -> Any:
 
 def parse_settings(lines: Iterable[str]) -> dict[str, Any]:
     """Return the values of `--set NAME=VALUE`; a value is JSON, or else text."""
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for line in lines:
         name, equals, text = line.partition("=")
         name = name.strip()
         if not equals or not name.isidentifier():
             raise CourseError(f"--set {line} should be --set NAME=VALUE")
-        if name in found:
+        if name in settings:
             raise CourseError(f"--set {name} is given twice")
         try:
-            found[name] = json.loads(text, parse_constant=str)
+            settings[name] = json.loads(text, parse_constant=str)
         except ValueError:
-            found[name] = text.strip()
-    return found
+            settings[name] = text.strip()
+    return settings
 
 
 def check_names(names: Iterable[str], known: Mapping[str, Any], where: str) -> None:

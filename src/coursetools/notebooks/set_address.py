@@ -42,9 +42,9 @@ def _replace(path: Path, old: str, new: str) -> bool:
     if not path.is_file():
         return False
     text = path.read_text(encoding="utf-8")
-    found = text
+    replaced = text
     for one, other in ((old, new), (address.pages(old), address.pages(new))):
-        found = re.sub(re.escape(one) + r"(?![\w-])", lambda _: other, found)
-    if found != text:
-        write_whole(path, found)
-    return found != text
+        replaced = re.sub(re.escape(one) + r"(?![\w-])", lambda _: other, replaced)
+    if replaced != text:
+        write_whole(path, replaced)
+    return replaced != text

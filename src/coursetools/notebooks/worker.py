@@ -160,9 +160,9 @@ class Execution:
     def _failure(self, error: str) -> dict[str, Any]:
         answer = {"ok": False, "cell": self.cell, "error": error, "kept": None}
         if self.content is not None:
-            kept = self.copy.with_suffix(".failed.ipynb")
-            write_whole(kept, nbformat.writes(self.content) + "\n")
-            answer["kept"] = str(kept)
+            failed = self.copy.with_suffix(".failed.ipynb")
+            write_whole(failed, nbformat.writes(self.content) + "\n")
+            answer["kept"] = str(failed)
         return answer
 
     def _write(self, key: str, seconds: float) -> None:
@@ -201,8 +201,8 @@ def last_words(folder: Path) -> str:
     """Return why the kernel is dead, as far as what it wrote to `stderr` in `folder` tells."""
     text = (folder / "stderr").read_text(encoding="utf-8", errors="replace")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    said = f"; it wrote: {lines[-1]}" if lines else ", perhaps for lack of memory"
-    return f"the kernel died{said}"
+    words = f"; it wrote: {lines[-1]}" if lines else ", perhaps for lack of memory"
+    return f"the kernel died{words}"
 
 
 _give_up: list[Callable[[], Any]] = []  # the notebook at hand

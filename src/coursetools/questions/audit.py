@@ -234,19 +234,23 @@ def _mistake(known: Known, outcomes: list[Outcome], visible: int, name: str) -> 
     earned = share(known, outcomes)
     if earned >= 1:
         return [f"the misconception {name!r} earns everything"]
-    found = []
+    problems = []
     if all(_passed(known, outcomes)[visible:]):
-        found.append(f"the misconception {name!r} costs {1 - earned:.0%}; no hidden case sees it")
+        problems.append(
+            f"the misconception {name!r} costs {1 - earned:.0%}; no hidden case sees it"
+        )
     for where, seen in (
         ("all cases", outcomes),
         ("the visible cases", [*outcomes[:visible], *[None] * (len(outcomes) - visible)]),
     ):
         told = known.misconception(seen)
         if told is None:
-            found.append(f"on {where} the misconception {name!r} is told nothing")
+            problems.append(f"on {where} the misconception {name!r} is told nothing")
         elif told.name != name:
-            found.append(f"on {where} the misconception {name!r} is told the hint of {told.name!r}")
-    return found
+            problems.append(
+                f"on {where} the misconception {name!r} is told the hint of {told.name!r}"
+            )
+    return problems
 
 
 def _outcomes(known: Known, answer: Misconception) -> list[Outcome]:
@@ -289,8 +293,8 @@ def _namespace(notebook: dict[str, Any]) -> SimpleNamespace:
             except NotImplementedError:
                 continue  # what a blank answer raises
             except Exception as error:
-                said = f"{type(error).__name__}: {error}"
-                raise CourseError(f"the cell {cell['id']} of the source raises {said}") from error
+                reason = f"{type(error).__name__}: {error}"
+                raise CourseError(f"the cell {cell['id']} of the source raises {reason}") from error
     return SimpleNamespace(**names)
 
 
@@ -298,24 +302,24 @@ def _form(course: Course, assignment: Assignment, notebook: dict[str, Any]) -> l
     """Say where notebook and questions do not fit together."""
     from coursekit.submission import regions
 
-    found = []
+    problems = []
     cells = {regions.grade_id(cell): cell for cell in notebook["cells"] if regions.grade_id(cell)}
     code = "\n".join(cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code")
     for question in assignment.questions:
         name, test = question.name, f"test_{question.name}"
         if name not in cells or not regions.is_solution(cells[name]):
-            found.append(f"no solution cell has the grade_id {name!r}")
+            problems.append(f"no solution cell has the grade_id {name!r}")
         if test not in cells or not regions.is_test(cells[test]):
-            found.append(f"no test cell has the grade_id {test!r}")
+            problems.append(f"no test cell has the grade_id {test!r}")
         elif regions.meta(cells[test]).get("points") != question.points:
-            found.append(f"{test} gives other points than the question, {question.points:g}")
+            problems.append(f"{test} gives other points than the question, {question.points:g}")
         elif cells[test]["source"].strip() != f"check({name})":
-            found.append(f"{test} should say check({name}) and nothing else")
+            problems.append(f"{test} should say check({name}) and nothing else")
         for text in (source_of(question.reference), cells.get(name, {}).get("source", "")):
             if flagged := used(text, question.forbidden, code):
-                found.append(f"a right answer to {name} uses {', '.join(map(spelled, flagged))}")
+                problems.append(f"a right answer to {name} uses {', '.join(map(spelled, flagged))}")
         text = _text_before(notebook, name)
-        found += [
+        problems += [
             f"{name} quotes {one.name}, which its text does not say"
             for one in question.demands
             if one.name[:1] == '"' and one.name.strip('"') not in text
@@ -323,30 +327,30 @@ def _form(course: Course, assignment: Assignment, notebook: dict[str, Any]) -> l
     for written in assignment.written:
         cell = cells.get(written.name, {"cell_type": ""})
         if cell["cell_type"] != "markdown" or regions.meta(cell).get("points") != written.points:
-            found.append(f"no Markdown cell {written.name!r} gives {written.points:g} points")
+            problems.append(f"no Markdown cell {written.name!r} gives {written.points:g} points")
     asked = [question.name for question in assignment.questions]
-    known = {*asked, *(f"test_{name}" for name in asked), *(w.name for w in assignment.written)}
-    found += [f"the cell {name!r} belongs to no question" for name in cells.keys() - known]
+    expected = {*asked, *(f"test_{name}" for name in asked), *(w.name for w in assignment.written)}
+    problems += [f"the cell {name!r} belongs to no question" for name in cells.keys() - expected]
     for name in catalogue.names(course):
         if name != assignment.name:
             others = {question.name for question in catalogue.load(course, name).questions}
-            found += [f"{name} asks for {one!r} too" for one in sorted(others & {*asked})]
-    return found
+            problems += [f"{name} asks for {one!r} too" for one in sorted(others & {*asked})]
+    return problems
 
 
 def _parts(course: Course, name: str) -> list[str]:
     """Say where the text of a question does not name the parts of the library that answer it."""
-    found = []
+    problems = []
     for question in catalogue.load(course, name).questions:
         seen = library_answers.passing(catalogue.load(course, name), question)
         if {*seen} != {*question.parts}:
-            said = ", ".join(f"{part} ({share:.0%})" for part, share in seen.items()) or "none"
-            found.append(
+            parts = ", ".join(f"{part} ({share:.0%})" for part, share in seen.items()) or "none"
+            problems.append(
                 f"{question.name}: the parts of the library that earn more than "
-                f"{library_answers.FEW:.0%} are {said}; its text should say so in a line that "
+                f"{library_answers.FEW:.0%} are {parts}; its text should say so in a line that "
                 "begins with parts:"
             )
-    return found
+    return problems
 
 
 def _text_before(notebook: dict[str, Any], grade_id: str) -> str:
@@ -368,26 +372,26 @@ def _release(course: Course, assignment: Assignment, in_step: bool) -> list[str]
     path = released(course, name)
     if not path.is_file():
         return [f"is not released; run coursekit assignment release {name}"]
-    found = leaks(course, path.parent)
+    problems = leaks(course, path.parent)
     if not in_step:
-        found.append(
+        problems.append(
             "what check knows is not in step with its questions; run "
             f"coursekit assignment release {name}"
         )
     if path.read_text(encoding="utf-8") != release_text(course, name):
-        found.append(
+        problems.append(
             f"the release is not in step with its source; run coursekit assignment release {name}"
         )
-    return found
+    return problems
 
 
 def _pages(course: Course, assignment: Assignment) -> list[str]:
     """Say which pages of the book, or anchors on them, are not there."""
-    found = []
+    problems = []
     for question in (*assignment.questions, *assignment.written):
         name, _, anchor = question.page.partition("#")
         page = course.page(name.removesuffix(".html"))
         text = page.read_text(encoding="utf-8") if page.is_file() else ""
         if not text or (anchor and f"({anchor})=" not in text):
-            found.append(f"{question.name} points to {question.page}, which the book has not")
-    return found
+            problems.append(f"{question.name} points to {question.page}, which the book has not")
+    return problems

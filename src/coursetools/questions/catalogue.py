@@ -38,12 +38,12 @@ def names(course: Course) -> list[str]:
 def load(course: Course, name: str) -> Assignment:
     """Return the assignment called `name` of a course."""
     notebook = source(course, name).read_text(encoding="utf-8")
-    found = of(name, notebook, texts(course, name))
-    if found is None:
+    assignment = of(name, notebook, texts(course, name))
+    if assignment is None:
         raise CourseError(
             f"solutions/{name}/ has no questions; those with some are {', '.join(names(course))}"
         )
-    return found
+    return assignment
 
 
 def find(course: Course, question: str) -> tuple[Assignment, Question]:
@@ -58,8 +58,8 @@ def find(course: Course, question: str) -> tuple[Assignment, Question]:
 def texts(course: Course, name: str) -> Texts:
     """Return the files of an assignment's questions."""
     folder = course.private(name)
-    found = sorted(path for path in folder.glob("*") if path.suffix in (".py", ".md"))
-    return tuple((path.name, path.read_text(encoding="utf-8")) for path in found)
+    paths = sorted(path for path in folder.glob("*") if path.suffix in (".py", ".md"))
+    return tuple((path.name, path.read_text(encoding="utf-8")) for path in paths)
 
 
 @lru_cache(maxsize=64)
@@ -138,9 +138,9 @@ def _modules(package: ModuleType, sources: dict[str, str]) -> dict[str, ModuleTy
             linecache.cache[file] = (len(sources[stem]), None, lines, file)
             exec(compile(tree, file, "exec", dont_inherit=True), vars(module))
         except Exception as error:
-            said = " ".join(str(error).split())
+            reason = " ".join(str(error).split())
             raise CourseError(
-                f"{file[1:-1]} cannot be read: {type(error).__name__}: {said}"
+                f"{file[1:-1]} cannot be read: {type(error).__name__}: {reason}"
             ) from error
 
     for stem in sources:
@@ -198,8 +198,8 @@ def _read(
     for cell in notebook["cells"]:
         grade_id = regions.grade_id(cell)
         if cell["cell_type"] == "markdown" and not grade_id:
-            if found := TITLE.match(cell["source"]):
-                title = found[1][:1].upper() + found[1][1:]
+            if first := TITLE.match(cell["source"]):
+                title = first[1][:1].upper() + first[1][1:]
             heading = HEADING.match(cell["source"]) or heading
         elif grade_id and (regions.is_solution(cell) or regions.is_by_hand(cell)):
             by_hand = f"{grade_id}.md" in files and f"{file_of(grade_id)}.py" not in files

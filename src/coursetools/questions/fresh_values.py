@@ -16,12 +16,12 @@ MUTABLE = (Tensor, np.ndarray, nn.Module, list, dict, set, bytearray)
 
 def refuse_shared(where: str, names: Mapping[str, Any], cases: Iterable[Case]) -> None:
     """Raise where cases of one module share a value that an answer could change."""
-    found = {name: value for name, value in names.items() if not name.startswith("__")}
+    values = {name: value for name, value in names.items() if not name.startswith("__")}
     for case in cases:
         run = case.run
-        found |= dict(zip(run.__code__.co_freevars, map(_content, run.__closure__ or ())))
-        found |= {f"a default of {case.says!r}": value for value in run.__defaults__ or ()}
-    for name, value in found.items():
+        values |= dict(zip(run.__code__.co_freevars, map(_content, run.__closure__ or ())))
+        values |= {f"a default of {case.says!r}": value for value in run.__defaults__ or ()}
+    for name, value in values.items():
         if _mutable(value):
             raise CourseError(
                 f"{where}: {name} is one {type(value).__name__} for all cases, so an answer could "

@@ -136,9 +136,9 @@ class Known:
         return outcome.alike[who]
 
     def _differ(self, actual: Outcome, expected: Outcome, number: int) -> Difference | None:
-        found = differ(actual, expected, self.cases[number].tolerance)
-        if found is None or found.largest is None:
-            return found
+        difference = differ(actual, expected, self.cases[number].tolerance)
+        if difference is None or difference.largest is None:
+            return difference
         return differ(actual, expected, self.tolerance(number))
 
     def tolerance(self, number: int) -> float:

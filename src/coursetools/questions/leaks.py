@@ -27,26 +27,26 @@ def leaks(course: Course, folder: Path) -> list[str]:
     bad as a long one.
     """
     solutions, words, cases = private_lines(course)
-    found = []
+    leaked = []
     for path in sorted(Path(folder).rglob("*")):
         if not path.is_file() or path.suffix not in READ:
             continue
         text = _plain(path)
         name = path.relative_to(folder).as_posix()
         if path.relative_to(folder).parts[0] == "solutions":
-            found.append(f"{name} is private")
+            leaked.append(f"{name} is private")
         if path.suffix == ".ipynb" and (marker := next((m for m in MARKERS if m in text), "")):
-            found.append(f"{name} has {marker}")
+            leaked.append(f"{name} has {marker}")
         assignment = path.suffix == ".ipynb" and '"nbgrader"' in text
-        told = sorted(line for line in solutions if assignment and line in text)
+        lines = sorted(line for line in solutions if assignment and line in text)
         published = name.startswith(f"{SOLVED}/")  # what its instructor has written there
         everywhere = cases if published else words | cases
         hidden = sorted((line for line in everywhere if line in text), key=len)
         if hidden and (len(hidden) > 1 or len(hidden[-1]) >= LONG):
-            told.append(hidden[-1])
-        if told:
-            found.append(f"{name} has the line {told[0]!r}")
-    return found
+            lines.append(hidden[-1])
+        if lines:
+            leaked.append(f"{name} has the line {lines[0]!r}")
+    return leaked
 
 
 def private_lines(course: Course) -> tuple[set[str], set[str], set[str]]:

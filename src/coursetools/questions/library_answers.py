@@ -36,16 +36,16 @@ FEW = 0.2  # of a question's points, for a part that is no answer
 def passing(assignment: Assignment, question: Question, least: float = FEW) -> dict[str, float]:
     """Return the parts that earn more than `least` of a question, with the share that they earn."""
     known = Known(assignment, question)
-    found, here = {}, os.getcwd()
+    shares, here = {}, os.getcwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)  # for those that write files
         try:
             for name, part in parts():
                 if fits(part, question.reference) and (earned := share(known, part)) > least:
-                    found[name] = earned
+                    shares[name] = earned
         finally:
             os.chdir(here)
-    return found
+    return shares
 
 
 def share(known: Known, answer: Any) -> float:

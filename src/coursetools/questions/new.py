@@ -97,9 +97,9 @@ def new(course: Course, name: str, questions: list[str]) -> list[Path]:
     }
     texts = {}
     for one in questions:
-        asked = {"question": one, "page": page}
-        texts[private / f"{file_of(one)}.py"] = QUESTION.format(**asked)
-        texts[private / f"{file_of(one)}.md"] = ABOUT.format(**asked)
+        names = {"question": one, "page": page}
+        texts[private / f"{file_of(one)}.py"] = QUESTION.format(**names)
+        texts[private / f"{file_of(one)}.md"] = ABOUT.format(**names)
     texts[notebooks / f"{name}.ipynb"] = _notebook(
         read(source(course, pattern)), pattern, facts, questions
     )

@@ -146,16 +146,16 @@ def public(course: Course, folder: Path) -> int:
             and compiling.in_step(known.read_bytes(), catalogue.load(course, name), values=False)
         ):
             raise CourseError(f"{course.relative(known)} {STALE} {name} first")
-    chosen = [path for path in _files(course) if not _private(path)]
+    paths = [path for path in _files(course) if not _private(path)]
     folder.mkdir(parents=True, exist_ok=True)
-    for path in chosen:
+    for path in paths:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(course / path, folder / path)
-    found = leaks(course, folder)
-    if found:
+    leaked = leaks(course, folder)
+    if leaked:
         shutil.rmtree(folder)
-        raise CourseError(f"nothing was written, for private text would be in it: {found[0]}")
-    return len(chosen)
+        raise CourseError(f"nothing was written, for private text would be in it: {leaked[0]}")
+    return len(paths)
 
 
 def write_solution(course: Course, name: str, *, early: bool = False) -> Path:
@@ -188,11 +188,11 @@ def _files(course: Course) -> list[Path]:
     A file that nobody has committed may be an instructor's own, such as a list of grades. Where
     there is no git, all files count whose names begin with no dot.
     """
-    found = subprocess.run(
+    listing = subprocess.run(
         ["git", "-C", str(course), "ls-files", "-z"], capture_output=True, check=False
     )
-    if found.returncode == 0 and found.stdout:
-        paths = {Path(name) for name in found.stdout.decode().split("\0") if name}
+    if listing.returncode == 0 and listing.stdout:
+        paths = {Path(name) for name in listing.stdout.decode().split("\0") if name}
         written = (place(course, name) for name in sources(course) for place in PLACES)
         paths |= {path.relative_to(course.root) for path in written}
     else:

@@ -98,10 +98,10 @@ def collect(
         about = choose(folders, student, attempt)
         ledger.about(student, about.get("time"), about.get("late"))
     ledger.write()
-    here = set(folders.students())
+    students = set(folders.students())
     if not people.open:
-        result.missing = sorted({person.id for person in people.people} - here)
-    result.unknown = [student for student in ledger.unknown() if student in here]
+        result.missing = sorted({person.id for person in people.people} - students)
+    result.unknown = [student for student in ledger.unknown() if student in students]
     result.notes = names.notes
     for text in names.notes:
         note(text)
@@ -115,16 +115,16 @@ def _some(names: list[str]) -> str:
 
 def attempts_of(folders: Folders, student: str) -> list[tuple[Path, dict[str, Any]]]:
     """Return a student's attempts, the earliest first, each with what is known of it."""
-    found = []
+    attempts = []
     for path in folders.attempts(student).glob("*/attempt.json"):
         try:
             about = json.loads(path.read_text(encoding="utf-8"))
             if "seen" not in about:  # an old one, with the file's own time in the other's place
                 about |= {"seen": about["time"], "time": None}
-            found.append((path.parent, about | {"seen": datetime.fromisoformat(about["seen"])}))
+            attempts.append((path.parent, about | {"seen": datetime.fromisoformat(about["seen"])}))
         except (ValueError, KeyError, OSError, TypeError):
             continue
-    return sorted(found, key=_age)
+    return sorted(attempts, key=_age)
 
 
 def numbers_of(folders: Folders, students: Iterable[str] | None = None) -> dict[str, str]:

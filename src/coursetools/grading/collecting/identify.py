@@ -77,10 +77,10 @@ class Names:
                 why += " by its name; a class list with their numbers (lms_id) may tell"
                 result.append(Refused(one.label, why))
                 continue
-            said = self._listed(one)
-            if said is None:
-                said = self._unlisted(one, numbers, spelled) if self.open else self._aside(one)
-            result.append(said)
+            entry = self._listed(one)
+            if entry is None:
+                entry = self._unlisted(one, numbers, spelled) if self.open else self._aside(one)
+            result.append(entry)
         self.here = {one.lms for one in candidates} | {plain_name(one.who) for one in candidates}
         claimed: dict[str, set[str]] = {}
         for known in result:
@@ -112,8 +112,8 @@ class Names:
             same = self.by_name.get(plain_name(row.name), set()) if row.name else set()
             if len(same) == 1:
                 return next(iter(same)), ""
-        shown = one_line(row.id or row.email or row.name or row.number, 80)
-        return "", f"{shown} is not on the class list{self._hint(row.id or row.name)}"
+        label = one_line(row.id or row.email or row.name or row.number, 80)
+        return "", f"{label} is not on the class list{self._hint(row.id or row.name)}"
 
     def _listed(self, one: Candidate) -> Known | Refused | None:
         """Find somebody on the class list; None if nobody is meant for certain."""
@@ -147,8 +147,8 @@ class Names:
         return Refused(one.label, ASIDE + why)
 
     def _hint(self, who: str) -> str:
-        found = sorted(set(self.near.get(_near(who), [])))[:3] if _near(who) else []
-        return f"; did you mean {' or '.join(found)}?" if found else ""
+        similar = sorted(set(self.near.get(_near(who), [])))[:3] if _near(who) else []
+        return f"; did you mean {' or '.join(similar)}?" if similar else ""
 
     def _unlisted(
         self, one: Candidate, numbers: dict[str, set[str]], spelled: dict[str, set[str]]

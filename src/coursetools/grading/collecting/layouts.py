@@ -92,20 +92,20 @@ def sort_out(
     """Find out who handed each file in; leave out a student's further files beside the notebook."""
     files = [f for f in files if f.path.parts and not any(map(ignored, f.path.parts))]
     told, layout = layout, layout or _layout_of(files, name, where)
-    found: list[Candidate | Refused] = []
+    results: list[Candidate | Refused] = []
     groups: dict[tuple[str, str, str], list[tuple[_Owner, File]]] = {}
     for file in files:
         owner, kind = _OWNER[layout](file.path, name), _kind(file.path)
         if layout == "plain" != kind and not told:  # which takes any name for a student's
             owner = f"is named {LAYOUTS[kind]}, and the others are not; collect it by itself"
         if isinstance(owner, str):
-            found.append(Refused(shown(file.path.as_posix()), owner))
+            results.append(Refused(shown(file.path.as_posix()), owner))
         elif owner is not None:
             top = file.path.parts[0] if layout == "plain" else ""
             groups.setdefault((owner.who, owner.lms, top), []).append((owner, file))
     for group in groups.values():
         for owner, file in _notebooks(group, name):
-            found.append(
+            results.append(
                 Candidate(
                     label=shown(file.path.as_posix()),
                     who=owner.who,
@@ -121,7 +121,7 @@ def sort_out(
                     claim=_claim(owner),
                 )
             )
-    return found
+    return results
 
 
 def ignored(part: str) -> bool:
@@ -165,13 +165,13 @@ def _layout_of(files: Sequence[File], name: str, where: str) -> str:
     most, *others = sorted(kinds, key=lambda kind: -len(kinds[kind])) or ["plain"]
     strays, few = sum(len(kinds[kind]) for kind in others), len(kinds.get(most, ())) // STRAYS
     if strays > max(1, few) or (strays and len(kinds[most]) <= 2):
-        said = "; ".join(
+        reasons = "; ".join(
             f"{len(paths)} {LAYOUTS[kind]} ({one_line(paths[0], 100)})"
             for kind, paths in sorted(kinds.items(), key=lambda item: -len(item[1]))
         )
         raise CourseError(
-            f"{where} is a mixture, and it is not clear whose its files are: {said}. Say which it "
-            f"is, for example --layout {most}; what is named otherwise is then refused"
+            f"{where} is a mixture, and it is not clear whose its files are: {reasons}. Say which "
+            f"it is, for example --layout {most}; what is named otherwise is then refused"
         )
     return most
 
@@ -187,32 +187,32 @@ def _kind(path: PurePosixPath) -> str:
 
 
 def _canvas(path: PurePosixPath, name: str) -> _Owner | str | None:
-    found = CANVAS.fullmatch(path.name)
-    if len(path.parts) > 1 or not found:
+    match = CANVAS.fullmatch(path.name)
+    if len(path.parts) > 1 or not match:
         return "is not named as Canvas names what was handed in"
-    inner = PurePosixPath(found["name"])
+    inner = PurePosixPath(match["name"])
     # Somebody called "kim_5" with the number 12 gives kim_5_12_3456_…, and so do kim, 5, file 12
     # and a file called "3456_…". Files are numbered higher than people, and without leading zeros.
     next_number = re.match(r"([1-9]\d*)_.", inner.name, re.DOTALL)
-    twice = next_number and not found["late"] and int(next_number[1]) > int(found["file"])
+    twice = next_number and not match["late"] and int(next_number[1]) > int(match["file"])
     return _Owner(
-        who=found["who"],
+        who=match["who"],
         inner=inner,
-        lms=found["user"],
-        order=int(found["file"]),
-        late=bool(found["late"]),
-        or_else=(f"{found['who']}_{found['user']}", found["file"]) if twice else ("", ""),
+        lms=match["user"],
+        order=int(match["file"]),
+        late=bool(match["late"]),
+        or_else=(f"{match['who']}_{match['user']}", match["file"]) if twice else ("", ""),
     )
 
 
 def _moodle(path: PurePosixPath, name: str) -> _Owner | str | None:
-    found, alone = MOODLE.fullmatch(path.parts[0]), len(path.parts) == 1
-    if not found or bool(found["name"]) != alone:
+    match, alone = MOODLE.fullmatch(path.parts[0]), len(path.parts) == 1
+    if not match or bool(match["name"]) != alone:
         return "is not named as Moodle names what was handed in"
-    if found["kind"] == "onlinetext":
+    if match["kind"] == "onlinetext":
         return "is a text typed into Moodle, not a file"
-    inner = PurePosixPath(found["name"] if alone else PurePosixPath(*path.parts[1:]))
-    return _Owner(who=found["who"], inner=inner, lms=found["user"], order=_again(inner))
+    inner = PurePosixPath(match["name"] if alone else PurePosixPath(*path.parts[1:]))
+    return _Owner(who=match["who"], inner=inner, lms=match["user"], order=_again(inner))
 
 
 def _nbgrader(path: PurePosixPath, name: str) -> _Owner | str | None:
@@ -266,7 +266,7 @@ def _notebooks(group: list[tuple[_Owner, File]], name: str) -> list[tuple[_Owner
 def _claim(owner: _Owner) -> tuple[str, str]:
     """Return whom a name inside somebody's upload names as a platform would, if anybody else."""
     for part in owner.inner.parts:
-        found = MOODLE.fullmatch(part) or CANVAS.fullmatch(part)
-        if found and plain_name(found["who"]) != plain_name(owner.who):
-            return shown(found["who"]), found["user"]
+        match = MOODLE.fullmatch(part) or CANVAS.fullmatch(part)
+        if match and plain_name(match["who"]) != plain_name(owner.who):
+            return shown(match["who"]), match["user"]
     return "", ""

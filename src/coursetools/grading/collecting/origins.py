@@ -50,17 +50,17 @@ def from_folder(folder: Path, name: str, layout: str | None = None) -> Found:
         for path in (base / one for one in sorted(names) if not ignored(one)):
             inside = PurePosixPath(path.relative_to(folder).as_posix())
             try:
-                found = path.lstat()
+                status = path.lstat()
             except OSError as error:
                 why = error.strerror or "cannot be read"
                 refused.append(Refused(shown(inside.as_posix()), why))
                 continue
-            if not stat.S_ISREG(found.st_mode):
+            if not stat.S_ISREG(status.st_mode):
                 why = "is a link" if path.is_symlink() else "is not a plain file"
                 refused.append(Refused(shown(inside.as_posix()), why))
                 continue
-            seen = datetime.fromtimestamp(found.st_mtime, UTC)
-            files.append(File(inside, seen, lambda most, path=path: read_plain(path, most)))
+            modified = datetime.fromtimestamp(status.st_mtime, UTC)
+            files.append(File(inside, modified, lambda most, path=path: read_plain(path, most)))
     return refused + sort_out(files, name, layout, str(folder))
 
 
@@ -101,12 +101,12 @@ def from_exchange(inbound: Path, name: str, check_owner: bool = True) -> Found:
     """
     if not inbound.is_dir():
         raise CourseError(f"there is no exchange at {inbound}; set c.Exchange.root in the settings")
-    found: Found = []
+    files: Found = []
     for folder in sorted(inbound.iterdir()):
         student, here, rest = folder.name.rpartition(f"+{name}+")
         if here:
-            found.append(_handed_over(folder, student, rest, name, check_owner))
-    return found
+            files.append(_handed_over(folder, student, rest, name, check_owner))
+    return files
 
 
 def _handed_over(
@@ -123,8 +123,8 @@ def _handed_over(
             f"belongs to the account {owner}, not to {student} (if your exchange has one account "
             "for all students, set c.ExchangeCollect.check_owner = False)",
         )
-    said = parse_time(rest.split("+")[0])
-    if said is None:
+    time = parse_time(rest.split("+")[0])
+    if time is None:
         return Refused(label, "has no time in its name")
     notebooks = sorted(folder.glob("*.ipynb"))
     path = notebooks[0] if len(notebooks) == 1 else folder / f"{name}.ipynb"
@@ -138,10 +138,10 @@ def _handed_over(
         who=student,
         lms="",
         lms_stays=True,
-        seen=said,
+        seen=time,
         order=0,
         late=None,
-        time=said if abs(changed - said) <= AFTER else None,
+        time=time if abs(changed - time) <= AFTER else None,
         read=lambda most: read_plain(path, most),
         whole=student,
     )
@@ -167,10 +167,10 @@ def parse_time(text: str) -> datetime | None:
     if not text:
         return None
     try:
-        found = parser.parse(text)
+        time = parser.parse(text)
     except (ValueError, OverflowError):
         return None
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
 
 
 def _refusal(member: zipfile.ZipInfo) -> str:

@@ -62,7 +62,7 @@ def read_csv(path: Path) -> list[Person]:
     if "id" not in meanings and not canvas:
         raise CourseError(f"{path}, line 1: there is no column called id (student_id, login)")
     people: dict[str, Person] = {}
-    taken: dict[tuple[str, str], str] = {}
+    line_of: dict[tuple[str, str], str] = {}
     for number, row in table.rows:
         where = f"{path}, line {number}"
         values = {meaning: cell.strip() for meaning, cell in zip(meanings, row) if meaning}
@@ -74,7 +74,7 @@ def read_csv(path: Path) -> list[Person]:
             ("number", person.lms),
             ("e-mail address", person.email.casefold()),
         ):
-            before = taken.setdefault((what, value), person.id) if value else person.id
+            before = line_of.setdefault((what, value), person.id) if value else person.id
             if person.id in people and what == "id":
                 raise CourseError(f"{where}: {person.id} is there twice; remove one of the lines")
             if before != person.id:
@@ -152,8 +152,8 @@ def class_list(folders: Folders, note: Callable[[str], None] = lambda text: None
     from coursetools.grading.gradebook.database import Database
 
     file = folders.database.removeprefix("sqlite:///")
-    made = not folders.database.startswith("sqlite:///") or Path(file).is_file()
-    if not made and not folders.kept.is_file():
+    exists = not folders.database.startswith("sqlite:///") or Path(file).is_file()
+    if not exists and not folders.kept.is_file():
         return ClassList([], True)
     database = Database(folders, note)
     try:

@@ -58,7 +58,7 @@ def read_times(path: Path, zone: tzinfo = UTC) -> list[HandIn]:
         )
     if not {"id", "email", "lms", "participant", "name"} & set(columns):
         raise CourseError(f"{path}, line 1: there is no column called id (email, lms_id)")
-    found, seen = [], {}
+    times, line_of = [], {}
     for number, row in table.rows:
         where = f"{path}, line {number}"
         cells = {
@@ -73,20 +73,20 @@ def read_times(path: Path, zone: tzinfo = UTC) -> list[HandIn]:
             name=cells.get("name", ""),
             time=None,
         )
-        said = _time(cells["time"], where)
-        if said is not None:
-            zoned = said.tzinfo is not None
-            said = (said if zoned else said.replace(tzinfo=zone)).astimezone(UTC)
-            one = replace(one, time=said, zoned=zoned)
+        time = _time(cells["time"], where)
+        if time is not None:
+            zoned = time.tzinfo is not None
+            time = (time if zoned else time.replace(tzinfo=zone)).astimezone(UTC)
+            one = replace(one, time=time, zoned=zoned)
         key: Any = (one.id, one.number, one.email.casefold()) if one.id or one.number else one.email
         key = key or one.name
         if not key or key == ("", "", ""):
             raise CourseError(f"{where} does not say whose time it is")
-        if key in seen:
-            raise CourseError(f"{where}: the same person stands in line {seen[key]}; keep one")
-        seen[key] = number
-        found.append(one)
-    return found
+        if key in line_of:
+            raise CourseError(f"{where}: the same person stands in line {line_of[key]}; keep one")
+        line_of[key] = number
+        times.append(one)
+    return times
 
 
 def zone_of(due: Any) -> tzinfo:
@@ -96,8 +96,8 @@ def zone_of(due: Any) -> tzinfo:
 
 def number_in(text: str) -> str:
     """Return the number in Moodle's `Participant 874`, whatever the language."""
-    found = re.search(r"(\d+)\s*$", text)
-    return found[1] if found else ""
+    match = re.search(r"(\d+)\s*$", text)
+    return match[1] if match else ""
 
 
 def _time(text: str, where: str) -> datetime | None:

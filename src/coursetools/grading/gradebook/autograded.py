@@ -102,10 +102,10 @@ def _safe(output: dict[str, Any]) -> dict[str, Any]:
         return _error(_text(output.get("ename")), _text(output.get("evalue")), output)
     data = output.get("data")
     data = data if isinstance(data, dict) else {}
-    kept = {key: _text(value) for key, value in data.items() if key in SAFE}
-    if not re.fullmatch(r"[A-Za-z0-9+/=\s]*", kept.get("image/png", "")):
-        del kept["image/png"]  # pages put it between quotation marks
-    made = {"output_type": "display_data", "data": kept, "metadata": {}}
+    safe = {key: _text(value) for key, value in data.items() if key in SAFE}
+    if not re.fullmatch(r"[A-Za-z0-9+/=\s]*", safe.get("image/png", "")):
+        del safe["image/png"]  # pages put it between quotation marks
+    made = {"output_type": "display_data", "data": safe, "metadata": {}}
     if kind == "execute_result":
         made |= {"output_type": kind, "execution_count": None}
     return made

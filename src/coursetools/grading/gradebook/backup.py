@@ -46,11 +46,11 @@ class Kept:
             return kept
         for line in lines:
             try:
-                said = json.loads(line)
-                if "gradebook" in said:
-                    kept.gradebook = str(said["gradebook"])
+                row = json.loads(line)
+                if "gradebook" in row:
+                    kept.gradebook = str(row["gradebook"])
                 else:
-                    kept._set(tuple(said["of"]), said["is"])
+                    kept._set(tuple(row["of"]), row["is"])
             except (ValueError, KeyError, TypeError):
                 continue
         return kept

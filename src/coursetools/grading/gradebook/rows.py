@@ -76,7 +76,7 @@ class BatchOfRows:
         query = select(table.c.id, table.c.student_id, table.c.timestamp, table.c.extension).where(
             table.c.assignment_id == self.structure.assignment, table.c.student_id.in_(students)
         )
-        found = {row.student_id: row for row in self.connection.execute(query)}
+        rows = {row.student_id: row for row in self.connection.execute(query)}
         times = {row.student: row.timestamp for row in latest.values()}
         new = [
             {
@@ -86,16 +86,16 @@ class BatchOfRows:
                 "timestamp": times[student],
             }
             for student in students
-            if student not in found
+            if student not in rows
         ]
         self._insert(table, new)
         moved = [
-            {"row": found[student].id, "timestamp": times[student]}
+            {"row": rows[student].id, "timestamp": times[student]}
             for student in students
-            if student in found and found[student].timestamp != times[student]
+            if student in rows and rows[student].timestamp != times[student]
         ]
         self._update(table, moved, ("timestamp",))
-        known = {student: (row.id, row.extension) for student, row in found.items()}
+        known = {student: (row.id, row.extension) for student, row in rows.items()}
         return known | {row["student_id"]: (row["id"], None) for row in new}
 
     def _notebooks(self, submissions: dict[str, Any]) -> dict[tuple[str, str], str]:
@@ -294,21 +294,21 @@ def decide(cell: GradedCell, verdict: Verdict) -> tuple[float | None, bool]:
 
 def remarks_of(rows: NotebookRows, verdict: Verdict) -> dict[str, str | None]:
     """Return the grader's comment on each cell that can have one."""
-    found: dict[str, str | None] = dict.fromkeys(rows.comments)
+    remarks: dict[str, str | None] = dict.fromkeys(rows.comments)
     if verdict.status in ("MALFORMED", "MISSING", "INTERNAL"):
         return dict.fromkeys(rows.comments, _plain(verdict.reason))
     for cell in rows.graded:
         if cell.by_hand:
             if decide(cell, verdict) == (0.0, False):
-                found[cell.name] = "No response."
+                remarks[cell.name] = "No response."
             continue
         question = _question(cell, verdict)
-        place = question.name if question and question.name in found else cell.answer
-        if question is None or place not in found or question.status == "OK":
+        place = question.name if question and question.name in remarks else cell.answer
+        if question is None or place not in remarks or question.status == "OK":
             continue
         text = _plain(" ".join(part for part in (question.reason, question.hint) if part))
-        found[place] = f"{found[place]}\n{text}" if found[place] else text
-    return found
+        remarks[place] = f"{remarks[place]}\n{text}" if remarks[place] else text
+    return remarks
 
 
 def _question(cell: GradedCell, verdict: Verdict) -> QuestionVerdict | None:

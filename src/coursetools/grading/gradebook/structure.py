@@ -80,13 +80,13 @@ def synchronise(folders: Folders, masters: dict[str, Any], database: Database) -
 
 def _cells(text: str) -> list[Cell]:
     """Return the cells of the instructor's notebook that nbgrader knows, as it saves them."""
-    found = []
+    cells = []
     for cell in parsing.master(text)["cells"]:
         known = regions.is_grade(cell) or regions.is_solution(cell) or regions.is_task(cell)
         if regions.grade_id(cell) and (known or regions.is_locked(cell)):
             source = regions.saved_source(cell)
-            found.append({**cell, "source": source, "outputs": []})
-    return found
+            cells.append({**cell, "source": source, "outputs": []})
+    return cells
 
 
 def _known(database: Database, name: str) -> Any:

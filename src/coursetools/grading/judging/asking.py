@@ -224,10 +224,10 @@ class Asking:
         if _identical(outcome.value, expected.value) and not (outcome.error or expected.error):
             return None  # most right answers, and so most of all comparisons
         try:
-            found = self._known[question.name].difference(outcome, number)
+            difference = self._known[question.name].difference(outcome, number)
         except Exception as error:  # a value on which the comparison itself breaks is not the same
             return f"it cannot be compared ({type(error).__name__})"
-        if found is None:
+        if difference is None:
             return None
         if isinstance(outcome.error, StudentError):
             return raised(outcome.error)
@@ -236,8 +236,10 @@ class Asking:
         if outcome.error is not None:
             return f"the value has the wrong form ({type(outcome.error).__name__})"
         hidden = number >= len(question.cases)
-        table = None if hidden else excerpt(found, self._known[question.name].tolerance(number))
-        return f"{said(found)}\n{table.text()}" if table else said(found)
+        table = (
+            None if hidden else excerpt(difference, self._known[question.name].tolerance(number))
+        )
+        return f"{said(difference)}\n{table.text()}" if table else said(difference)
 
 
 def _too_long(seconds: float, lent: float, usual: float) -> str:

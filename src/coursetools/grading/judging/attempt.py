@@ -273,12 +273,12 @@ def _figures(buffers: list[memoryview]) -> list[dict[str, Any]]:
 
 def _error_output(error: StudentError) -> dict[str, Any]:
     where = f"cell {error.cell}, line {error.line}: " if error.line else ""
-    said = f"{where}{error.type}: {error.message}"
+    message = f"{where}{error.type}: {error.message}"
     return {
         "output_type": "error",
         "ename": error.type,
         "evalue": error.message,
-        "traceback": [said],
+        "traceback": [message],
     }
 
 

@@ -225,10 +225,10 @@ def _overall(questions: list[QuestionVerdict]) -> tuple[Status, str]:
     right = sum(question.status == "OK" for question in questions)
     if right == len(questions):
         return "OK", "Everything is right."
-    said = f"{right} of {len(questions)} questions are right."
+    summary = f"{right} of {len(questions)} questions are right."
     if any(question.points > 0 for question in questions):
-        return "PARTIAL", said
+        return "PARTIAL", summary
     worst = next((q for q in questions if q.status not in ("FAIL", "PARTIAL")), questions[0])
     return ("FAIL" if worst.status in ("PARTIAL", "OK") else worst.status), (
-        f"{said} {worst.name}: {worst.reason}"
+        f"{summary} {worst.name}: {worst.reason}"
     )

@@ -25,12 +25,12 @@ def tests(notebook: str) -> dict[str, tuple[str, float]]:
 
     Written answers, and code that is read by a human, are not among them.
     """
-    found = {}
+    cells = {}
     for cell in parsing.master(notebook)["cells"]:
         if cell["cell_type"] == "code" and regions.is_test(cell):
             points = float(regions.meta(cell).get("points") or 0)
-            found[regions.grade_id(cell)] = (cell["source"], points)
-    return found
+            cells[regions.grade_id(cell)] = (cell["source"], points)
+    return cells
 
 
 def judge(

@@ -51,9 +51,9 @@ class Warm:
             self.hear(START)
         except WarmDied as error:
             self._process.kill()
-            said = self._process.communicate()[1].decode(errors="replace").strip()
+            errors = self._process.communicate()[1].decode(errors="replace").strip()
             raise CourseError(
-                f"the process for students' code did not start: {said[-500:] or error}"
+                f"the process for students' code did not start: {errors[-500:] or error}"
             ) from error
         assert self._process.stderr is not None
         self._process.stderr.close()
@@ -102,9 +102,9 @@ class Warm:
     def ended(self, child: int) -> dict[str, Any]:
         """Wait until a child has ended and return how; what is said of earlier ones is old."""
         while True:
-            said = self.hear(30)
-            if said["child"] == child:
-                return said
+            message = self.hear(30)
+            if message["child"] == child:
+                return message
 
     def has_ended(self, child: int) -> bool:
         """Say, when there is something to be heard, whether it is the end of this child."""

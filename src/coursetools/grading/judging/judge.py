@@ -215,8 +215,8 @@ class Judge:
         name = question.name
         trouble = attempt.trouble(name, answer)
         if trouble is not None and (answer or trouble.kind != "NotImplementedError"):
-            said = one_line(trouble.sentence())
-            return trouble.status, f"the cell of {name} stops, so {name} is not defined: {said}"
+            reason = one_line(trouble.sentence())
+            return trouble.status, f"the cell of {name} stops, so {name} is not defined: {reason}"
         if answer is None:
             return "MISSING", f"the cell of {name} is not in the notebook"
         if answer == "":

@@ -69,8 +69,8 @@ class Carried:
         except (Exception, Overtime) as error:
             if isinstance(error, Overtime):
                 error.args = (f"it took too long, {LENT}",)
-            said = " ".join(str(error).split())[:200]
-            return wire.seal({"error": f"ours raises {type(error).__name__}: {said}"}, [])
+            reason = " ".join(str(error).split())[:200]
+            return wire.seal({"error": f"ours raises {type(error).__name__}: {reason}"}, [])
         if len(letter.body) + len(answer.body) <= LONGEST:
             self._known[name] = answer
             if len(self._known) > MOST:

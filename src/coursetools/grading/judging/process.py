@@ -311,14 +311,14 @@ class StudentProcess:
     def _greet(self) -> None:
         """Wait for the report of the sandbox, sent before any code of the student runs."""
         until = Until(float("inf"), time.monotonic() + 30, 0.0)
-        told = self._tell_pid(True)
+        pid = self._tell_pid(True)
         try:
             while b"\n" not in self._incoming:
                 self._wait(until)
         except Stopped as stop:
-            said = self.printed["stderr"].text().strip()[-300:]
-            raise WarmDied(f"a sandbox could not be made: {said or stop.sentence}") from stop
-        if told:
+            errors = self.printed["stderr"].text().strip()[-300:]
+            raise WarmDied(f"a sandbox could not be made: {errors or stop.sentence}") from stop
+        if pid:
             self._tell_pid(False)
         line, _, self._incoming = self._incoming.partition(b"\n")
         self.layers = json.loads(line)["layers"]
@@ -354,11 +354,11 @@ class StudentProcess:
         while len(self._incoming) < size:
             self._wait(until)
         if len(self._incoming) == size:
-            taken, self._incoming = self._incoming, bytearray()
-            return taken
-        taken = self._incoming[:size]
+            received, self._incoming = self._incoming, bytearray()
+            return received
+        received = self._incoming[:size]
         del self._incoming[:size]
-        return taken
+        return received
 
     def _wait(self, until: Until, writing: bool = False) -> None:
         """Take in whatever comes next, from wherever."""
@@ -439,9 +439,9 @@ class StudentProcess:
         self._channel.close()
         for pipe in self._pipes:
             os.close(pipe)
-        said = self._keeper.ended(self._child)
-        self.peak, self.greedy = int(said["peak"]), said["greedy"] is True
-        return int(said["exit"])
+        message = self._keeper.ended(self._child)
+        self.peak, self.greedy = int(message["peak"]), message["greedy"] is True
+        return int(message["exit"])
 
 
 def _how(status: int) -> str:

@@ -218,9 +218,9 @@ def _error_class(name: str) -> type[StudentError]:
     base = getattr(builtins, name, None)
     if isinstance(base, type) and issubclass(base, Exception) and base is not Exception:
         try:
-            made = type(name, (StudentError, base), {})
-            made("")
-            return made
+            error_class = type(name, (StudentError, base), {})
+            error_class("")
+            return error_class
         except TypeError:
             pass  # some are laid out differently, and are known by their name only
     return type(name if isinstance(base, type) else "Exception", (StudentError,), {})

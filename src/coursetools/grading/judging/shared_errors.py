@@ -21,10 +21,10 @@ SOME = 12  # numbers of an array
 
 def name_of(outcomes: Iterable[Outcome | None]) -> str:
     """Return a name that is the same for the same outcomes; "" where no case has come to an end."""
-    said = [_said(outcome) for outcome in outcomes if outcome is not None]
-    if not said:
+    descriptions = [_said(outcome) for outcome in outcomes if outcome is not None]
+    if not descriptions:
         return ""
-    return hashlib.blake2b("\n".join(said).encode(), digest_size=8).hexdigest()
+    return hashlib.blake2b("\n".join(descriptions).encode(), digest_size=8).hexdigest()
 
 
 def _said(outcome: Outcome) -> str:

@@ -131,28 +131,28 @@ def remarks(table: Table) -> list[str]:
     missing = sum(1 for row in table.rows if row.status == "MISSING")
     ungraded = [row.student.id for row in table.rows if row.score is None]
     waiting = sum(1 for row in table.rows if row.score and row.score.waits)
-    said = [counted(len(table.rows), "student")]
+    sentences = [counted(len(table.rows), "student")]
     if missing:
-        said.append(f"{counted(missing, 'student')} handed in nothing and got 0")
+        sentences.append(f"{counted(missing, 'student')} handed in nothing and got 0")
     if ungraded:
         some = ", ".join(ungraded[:5]) + (", …" if len(ungraded) > 5 else "")
-        said.append(
+        sentences.append(
             f"{counted(len(ungraded), 'student')} could not be graded and got no number ({some}): "
             f"run coursekit grade {table.name}"
         )
     if waiting:
-        said.append(
+        sentences.append(
             f"{counted(waiting, 'student')} wrote answers that nobody has marked yet; these points "
             "are not in the table"
         )
     unknown = sum(row.student.submitted is None and row.score is not None
                   and row.status != "MISSING" for row in table.rows)  # fmt: skip
     if unknown and table.has_deadline:
-        said.append(
+        sentences.append(
             f"when {counted(unknown, 'student')} handed in is unknown, and nothing was taken off: "
             f"coursekit collect {table.name} --times CSV, then grade again"
         )
-    return [*said, *table.notes]
+    return [*sentences, *table.notes]
 
 
 def _cells(asked: dict[str, Outline]) -> list[tuple[str, str]]:

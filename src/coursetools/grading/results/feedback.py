@@ -73,8 +73,8 @@ class Writer:
             try:
                 done.append((student.id, self.write(student, handed), ""))
             except Exception as error:  # one student's page must not cost the others theirs
-                said = " ".join(str(error).split())[:200]
-                done.append((student.id, False, f"{type(error).__name__}: {said}"))
+                reason = " ".join(str(error).split())[:200]
+                done.append((student.id, False, f"{type(error).__name__}: {reason}"))
         return done
 
 
@@ -135,8 +135,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.student:
         place = folders.feedback(arguments.student)
     if not arguments.quiet:
-        said = f"feedback for {pages.counted(result.pages, 'student')}"
-        print(f"{said}, {result.changed:,} changed, in {place}")
+        summary = f"feedback for {pages.counted(result.pages, 'student')}"
+        print(f"{summary}, {result.changed:,} changed, in {place}")
     if result.failed:
         raise CourseError(
             f"{pages.counted(len(result.failed), 'page')} could not be written, first that of "

@@ -62,10 +62,10 @@ class Filling:
 
     def text(self, header: list[str], rows: list[list[Any]], ready: Ready) -> str:
         """Return the table as it goes back, and note who has no line in it."""
-        left = sorted(set(self.rows) - set(self.filled))
-        if left:
-            some = ", ".join(left[:10]) + (", …" if len(left) > 10 else "")
-            self.notes.append(f"{len(left)} without a line in {self.source.path.name}: {some}")
+        missing = sorted(set(self.rows) - set(self.filled))
+        if missing:
+            some = ", ".join(missing[:10]) + (", …" if len(missing) > 10 else "")
+            self.notes.append(f"{len(missing)} without a line in {self.source.path.name}: {some}")
         out = io.StringIO(newline="")
         writer = csv.writer(out, delimiter=self.source.delimiter, quoting=csv.QUOTE_NONNUMERIC)
         for row in [header, *rows]:  # Moodle's "-" is no formula, and Moodle reads it again
@@ -86,7 +86,7 @@ def fill_canvas(filling: Filling, title: str, ready: Ready) -> str:
     rows = []
     for line, cells in source.rows:
         row = cells + [""] * (len(source.header) - len(cells))
-        kept = [*row[: section + 1], row[at]]
+        columns = [*row[: section + 1], row[at]]
         invented = row[name].strip() in ("Student, Test", "Test Student")
         if row[number].strip() and not invented:
             ids = [row[column].strip() for column in (sis, login) if column is not None]
@@ -99,10 +99,10 @@ def fill_canvas(filling: Filling, title: str, ready: Ready) -> str:
                 name=row[name],
                 time=None,
             )
-            found = filling.row_of(person)
-            if found is not None and found.score is not None:
-                kept[-1] = found.score.total
-        rows.append(kept)
+            student = filling.row_of(person)
+            if student is not None and student.score is not None:
+                columns[-1] = student.score.total
+        rows.append(columns)
     return filling.text([*source.header[: section + 1], source.header[at]], rows, ready)
 
 
@@ -133,13 +133,13 @@ def fill_worksheet(
             time=None,
             **have,
         )
-        found = filling.row_of(person)
-        if found is not None and locked is not None and row[locked].strip().casefold() == "no":
+        student = filling.row_of(person)
+        if student is not None and locked is not None and row[locked].strip().casefold() == "no":
             filling.notes.append(f"{person.where}: Moodle has locked this grade; left as it is")
-        elif found is not None and found.score is not None:
-            row[grade] = found.score.total
+        elif student is not None and student.score is not None:
+            row[grade] = student.score.total
             if said is not None:
-                row[said] = remark(found)
+                row[said] = remark(student)
             if most is not None and _less(row[most], points):
                 small.add(row[most].strip())
         rows.append(row)
@@ -155,17 +155,17 @@ def _titled(filling: Filling, start: int, title: str) -> int:
     """Return the column of an assignment: `Powers (123)` by that, or by `Powers` if it is one."""
     header = filling.source.header
     titled = {at: TITLED.fullmatch(header[at]) for at in range(start, len(header))}
-    found = [at for at in titled if header[at].strip() == title.strip()]
-    found = found or [
+    columns = [at for at in titled if header[at].strip() == title.strip()]
+    columns = columns or [
         at for at, match in titled.items() if match and match["title"].strip() == title.strip()
     ]
-    if len(found) == 1:
-        return found[0]
-    shown = ", ".join(repr(header[at].strip()) for at, match in titled.items() if match)
-    what = "several assignments" if found else "no assignment"
+    if len(columns) == 1:
+        return columns[0]
+    titles = ", ".join(repr(header[at].strip()) for at, match in titled.items() if match)
+    what = "several assignments" if columns else "no assignment"
     raise CourseError(
         f"{filling.source.path} has {what} called {title!r}; say with --title which of these it "
-        f"is: {shown or 'there is none'}"
+        f"is: {titles or 'there is none'}"
     )
 
 

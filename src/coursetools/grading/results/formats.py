@@ -86,10 +86,10 @@ def as_canvas(table: Table, title: str) -> Iterator[list[Cell]]:
     yield ["    Points Possible", "", "", "", "", table.points]
     for row in table.rows:
         student = row.student
-        shown = ", ".join(part for part in (student.last, student.first) if part) or student.id
-        known = student.lms if student.lms.isascii() and student.lms.isdigit() else ""
+        name = ", ".join(part for part in (student.last, student.first) if part) or student.id
+        number = student.lms if student.lms.isascii() and student.lms.isdigit() else ""
         login = student.email or student.id
-        yield [shown, known, student.id, login, "", row.score.total if row.score else None]
+        yield [name, number, student.id, login, "", row.score.total if row.score else None]
 
 
 def as_moodle(table: Table, title: str) -> Iterator[list[Cell]]:

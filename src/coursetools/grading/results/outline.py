@@ -97,7 +97,7 @@ class Outline:
 
 def outlines(folders: Folders) -> dict[str, Outline]:
     """Read the outline of each notebook of an assignment, by the notebook's name."""
-    found = {}
+    by_notebook = {}
     files = texts(folders.course, folders.name)
     for notebook in folders.notebooks():
         path = folders.source / f"{notebook}.ipynb"
@@ -107,8 +107,8 @@ def outlines(folders: Folders) -> dict[str, Outline]:
         except (OSError, ValueError) as error:
             raise CourseError(f"{path} cannot be read ({error}); save it again") from error
         assignment = catalogue.of(folders.name, text, files)
-        found[notebook] = Outline.of(notebook, content, assignment)
-    return found
+        by_notebook[notebook] = Outline.of(notebook, content, assignment)
+    return by_notebook
 
 
 def safe_name(name: str) -> bool:

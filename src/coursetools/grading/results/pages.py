@@ -41,8 +41,8 @@ def cut(value: str, characters: int = MOST_SOURCE, lines: int = MOST_LINES) -> s
     """Cut text for a page, and say so where something is left out."""
     kept = value[:characters].split("\n")
     short = "\n".join(kept[:lines])
-    left = len(value) - len(short)
-    return f"{short}\n… ({left:,} more characters)" if left else short
+    more = len(value) - len(short)
+    return f"{short}\n… ({more:,} more characters)" if more else short
 
 
 @functools.cache
@@ -95,12 +95,12 @@ def _markdown() -> Any:
 
 def prose(source: str) -> Markup:
     """Return a student's Markdown as HTML; HTML inside it is shown as text, pictures are named."""
-    shown = plain(cut(source))
+    text = plain(cut(source))
     try:
-        made = _markdown().render(shown)
+        html = _markdown().render(text)
     except RecursionError:
-        made = f"<p>{escape(shown)}</p>"
-    return Markup(f'<div class="prose" dir="auto">{made}</div>')
+        html = f"<p>{escape(text)}</p>"
+    return Markup(f'<div class="prose" dir="auto">{html}</div>')
 
 
 def picture(data: object, alt: str) -> Markup:
@@ -125,26 +125,26 @@ def picture(data: object, alt: str) -> Markup:
 
 def outputs(entries: list[dict[str, Any]], most: int = 8) -> Markup:
     """Return a cell's outputs: text and PNG only, cut; whatever else was there is left out."""
-    made = []
+    parts = []
     for entry in entries[:most]:
         if not isinstance(entry, dict):
             continue
         kind = entry.get("output_type")
         data = entry.get("data") if isinstance(entry.get("data"), dict) else {}
         if kind == "stream":
-            made.append(verbatim(_joined(entry.get("text"))))
+            parts.append(verbatim(_joined(entry.get("text"))))
         elif kind == "error":
             trace = _joined([f"{line}\n" for line in entry.get("traceback") or []][-12:])
             short = f"{entry.get('ename', 'Error')}: {entry.get('evalue', '')}"
-            made.append(verbatim(trace if trace.strip() else short, "out error"))
+            parts.append(verbatim(trace if trace.strip() else short, "out error"))
         elif "image/png" in data and (shown := picture(data["image/png"], "a figure you drew")):
-            made.append(shown)
+            parts.append(shown)
         elif "text/plain" in data:
-            made.append(verbatim(_joined(data["text/plain"])))
+            parts.append(verbatim(_joined(data["text/plain"])))
     if len(entries) > most:
         more = counted(len(entries) - most, "more output")
-        made.append(Markup("<p>… and {}</p>").format(more))
-    return Markup("").join(made)
+        parts.append(Markup("<p>… and {}</p>").format(more))
+    return Markup("").join(parts)
 
 
 def _joined(value: object) -> str:
@@ -160,9 +160,9 @@ def render(template: str, *, wide: bool = False, **about: Any) -> str:
 def _templates() -> Any:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    here = Path(__file__).parent
-    made = Environment(
-        loader=FileSystemLoader(here / "templates"),
+    folder = Path(__file__).parent
+    environment = Environment(
+        loader=FileSystemLoader(folder / "templates"),
         autoescape=True,
         finalize=lambda value: plain(value) if type(value) is str else value,
         undefined=StrictUndefined,
@@ -170,7 +170,7 @@ def _templates() -> Any:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters |= {
+    environment.filters |= {
         "number": number,
         "counted": counted,
         "percent": lambda share: f"{100 * share:.0f}\u00a0%",
@@ -178,11 +178,11 @@ def _templates() -> Any:
         "verbatim": verbatim,
         "prose": prose,
     }
-    made.globals |= {
+    environment.globals |= {
         "policy": Markup(POLICY),
-        "style": Markup((here / "pages.css").read_text(encoding="utf-8")),
+        "style": Markup((folder / "pages.css").read_text(encoding="utf-8")),
     }
-    return made
+    return environment
 
 
 def write(path: Path, content: str) -> bool:

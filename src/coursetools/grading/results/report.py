@@ -76,24 +76,24 @@ def _most(counts: dict[Any, int]) -> list[tuple[Any, int]]:
 
 def _figures(count: ClassCount) -> list[tuple[str, str]]:
     """Return the numbers at the top, and what each is."""
-    shown = [
+    figures = [
         (f"{count.handed_in:,}", f"of {counted(count.students, 'student')} handed in"),
     ]
     if count.totals:
         mean, median = statistics.fmean(count.totals), statistics.median(count.totals)
         so_far = ", so far" if count.waiting else ""
-        shown += [
+        figures += [
             (number(mean), f"mean of {number(count.points)} points{so_far}"),
             (number(median), f"median{so_far}"),
             (f"{count.statuses['OK']:,}", "with all code right"),
         ]
     if count.late:
-        shown.append((f"{count.late:,}", "handed in late"))
+        figures.append((f"{count.late:,}", "handed in late"))
     people = {concern.student for group in count.concerns.values() for concern in group}
-    shown.append((f"{len(people):,}", "with something to look at"))
+    figures.append((f"{len(people):,}", "with something to look at"))
     if count.waiting:
-        shown.append((f"{count.waiting:,}", "with an answer in words to mark"))
-    return shown
+        figures.append((f"{count.waiting:,}", "with an answer in words to mark"))
+    return figures
 
 
 @dataclass(frozen=True)

@@ -244,11 +244,11 @@ class Handed:
 
 def handed_in(store: Verdicts) -> list[Handed]:
     """Return, by name, the students that have verdicts, and where these are."""
-    found: dict[str, dict[str, Place]] = {}
+    places: dict[str, dict[str, Place]] = {}
     for (student, notebook), place in store.index().items():
         if safe_name(student):
-            found.setdefault(student, {})[notebook] = place
-    return [Handed(student, found[student]) for student in sorted(found)]
+            places.setdefault(student, {})[notebook] = place
+    return [Handed(student, places[student]) for student in sorted(places)]
 
 
 def verdicts_of(store: Verdicts, handed: Handed) -> dict[str, Verdict]:

@@ -83,15 +83,15 @@ def similar_pairs(
                 pair = one * len(students) + other
                 shared_weight[pair] += weight
                 shared_count[pair] += 1
-    found = []
+    pairs = []
     for pair, weight in shared_weight.items():
         if shared_count[pair] < ENOUGH:
             continue
         one, other = divmod(pair, len(students))
         alike = weight / (own[one] + own[other] - weight)  # weighted Jaccard
         if alike >= least:
-            found.append((alike * weight, alike, one, other))
-    found.sort(key=lambda entry: (-entry[0], entry[2], entry[3]))
+            pairs.append((alike * weight, alike, one, other))
+    pairs.sort(key=lambda entry: (-entry[0], entry[2], entry[3]))
     return [
         Pair(
             students[one],
@@ -100,7 +100,7 @@ def similar_pairs(
             weight,
             frozenset(set(prints[students[one]]) & set(prints[students[other]]) & set(weights)),
         )
-        for weight, alike, one, other in found[: PAIRS * 4]
+        for weight, alike, one, other in pairs[: PAIRS * 4]
     ]
 
 
@@ -207,12 +207,12 @@ def _marked(
 
 def _answers(store: Verdicts, handed: Handed, cells: dict[str, list[str]]) -> dict[str, str]:
     """Return a student's solution cells in the order of the assignment."""
-    found: dict[str, str] = {}
+    answers: dict[str, str] = {}
     for notebook, verdict in verdicts_of(store, handed).items():
         for cell in cells.get(notebook, []):
             if answer := verdict.answers.get(cell, "").strip("\n"):
-                found[cell if cell not in found else f"{notebook}.{cell}"] = answer
-    return found
+                answers[cell if cell not in answers else f"{notebook}.{cell}"] = answer
+    return answers
 
 
 def _release(folders: Folders) -> tuple[dict[str, list[str]], frozenset[int]]:

@@ -54,8 +54,8 @@ def defuse(value: str) -> str:
 def ready(value: Cell) -> Cell:
     """Return a cell as a spreadsheet may have it."""
     if isinstance(value, str):
-        kept = "".join(c for c in value if c != "\0" and not "\ud800" <= c <= "\udfff")
-        return defuse(kept)
+        text = "".join(c for c in value if c != "\0" and not "\ud800" <= c <= "\udfff")
+        return defuse(text)
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value
@@ -83,9 +83,9 @@ def remark(row: Row, table: Table) -> str:
         return "Not graded yet."
     if row.status == "MISSING":
         return "Nothing was handed in."
-    said = f"{number(row.score.total)} of {number(table.points)} points."
+    sentence = f"{number(row.score.total)} of {number(table.points)} points."
     if row.score.penalty:
-        said += f" {number(row.score.penalty)} were lost because it came late."
+        sentence += f" {number(row.score.penalty)} were lost because it came late."
     if row.score.waits:
-        said += " The answer in words is still to be read."
-    return said
+        sentence += " The answer in words is still to be read."
+    return sentence

@@ -45,8 +45,8 @@ def engine_version(files: Texts = ()) -> str:
     starts = [package / "grading" / f"{part}.py" for part in parts]
     cells = [{"cell_type": "code", "source": text} for name, text in files if name[-3:] == ".py"]
     here = Course(package.parent)
-    found = closure(starts, here) | closure_of_cells(cells, package, here)
+    sources = closure(starts, here) | closure_of_cells(cells, package, here)
     state = hashlib.blake2b(__version__.encode(), digest_size=16)
-    for path in sorted(found):
+    for path in sorted(sources):
         state.update(hashlib.blake2b(path.read_bytes()).digest())
     return state.hexdigest()

@@ -36,12 +36,12 @@ def named(spec: str) -> Any:
     where, _, name = spec.rpartition(":")
     if not where.endswith(".py"):
         return getattr(importlib.import_module(where), name)
-    made = importlib.util.spec_from_file_location(Path(where).stem, where)
-    if made is None or made.loader is None:
+    found = importlib.util.spec_from_file_location(Path(where).stem, where)
+    if found is None or found.loader is None:
         raise CourseError(f"{where} cannot be loaded")
-    module = importlib.util.module_from_spec(made)
+    module = importlib.util.module_from_spec(found)
     sys.modules[Path(where).stem] = module
-    made.loader.exec_module(module)
+    found.loader.exec_module(module)
     return getattr(module, name)
 
 
@@ -100,6 +100,6 @@ def answer(path: Path, notebook: str, judges: Judges) -> dict[str, Any]:
     except CourseError:
         raise
     except Exception as error:
-        said = " ".join(str(error).split())
-        return {"error": f"{type(error).__name__}: {said}"[:500]}
+        reason = " ".join(str(error).split())
+        return {"error": f"{type(error).__name__}: {reason}"[:500]}
     return {"submission": digest(data), "verdict": verdict.as_json(), "graded": graded}

@@ -63,12 +63,12 @@ def kill_descendants() -> None:
 
 
 def _children() -> list[int]:
-    own, found = os.getpid(), []
+    own, children = os.getpid(), []
     for entry in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError, ValueError, IndexError):
             if int(entry.read_text().rpartition(")")[2].split()[1]) == own:
-                found.append(int(entry.parent.name))
-    return found
+                children.append(int(entry.parent.name))
+    return children
 
 
 def _reap() -> None:

@@ -51,15 +51,15 @@ def hidden(
 
 def visible(read: Iterable[str], hide: Sequence[str]) -> list[str]:
     """Return what is left of `read` without `hide`: neighbours, in place of what holds both."""
-    found = []
+    names = []
     for path in read:
         if any(_within(path, one) for one in hide):
             continue
         if not any(_within(one, path) for one in hide) or os.path.islink(path):
-            found.append(path)
+            names.append(path)
         else:
-            found += visible((os.path.join(path, name) for name in os.listdir(path)), hide)
-    return found
+            names += visible((os.path.join(path, name) for name in os.listdir(path)), hide)
+    return names
 
 
 def _within(path: str, folder: str) -> bool:

@@ -91,9 +91,9 @@ def missing(report: dict[str, str], require: Sequence[str] | frozenset[str]) -> 
 
 def _prefixes() -> list[str]:
     """Return the folders in which this Python is installed."""
-    found = (Path(p) for p in dict.fromkeys((sys.prefix, sys.base_prefix, sys.base_exec_prefix)))
+    paths = (Path(p) for p in dict.fromkeys((sys.prefix, sys.base_prefix, sys.base_exec_prefix)))
     around = (Path("/"), Path.home(), Path.cwd(), *Path.cwd().parents)
-    return [str(path) for path in found if path not in around or path == Path("/usr")]
+    return [str(path) for path in paths if path not in around or path == Path("/usr")]
 
 
 def _is_library(folder: str) -> bool:

@@ -277,15 +277,15 @@ class Decoder:
         if math.prod(shape) * kind.itemsize != len(buffer):
             raise Garbled("a tensor whose bytes do not fill its shape")
         if not len(buffer):
-            made = torch.empty(shape, dtype=kind)
+            tensor = torch.empty(shape, dtype=kind)
         else:
             data = bytearray(buffer)
             if kind is torch.bool and data.translate(None, b"\0\1"):
-                made = torch.frombuffer(data, dtype=torch.uint8).ne(0)  # else a strange truth
+                tensor = torch.frombuffer(data, dtype=torch.uint8).ne(0)  # else a strange truth
             else:
-                made = torch.frombuffer(data, dtype=kind)
-            made = made.reshape(shape)
-        return made.requires_grad_() if self._grad and node.get("grad") is True else made
+                tensor = torch.frombuffer(data, dtype=kind)
+            tensor = tensor.reshape(shape)
+        return tensor.requires_grad_() if self._grad and node.get("grad") is True else tensor
 
 
 def _numpy(
