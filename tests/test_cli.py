@@ -145,10 +145,10 @@ def test_book_prints_the_path_of_its_first_page_last(inside, capsys, monkeypatch
     build = pytest.importorskip("coursetools.book.build")
     seen = {}
 
-    def built(root, **options):
-        seen.update(options, root=root)
+    def built(course, **options):
+        seen.update(options, root=course.root)
         print("built")
-        return root / "_build" / "html" / "index.html"
+        return course / "_build" / "html" / "index.html"
 
     monkeypatch.setattr(build, "build_book", built)
     code, out, _ = ask(capsys, "book", "--workers", "1", "--force", "--quiet")

@@ -53,24 +53,6 @@ BOOK = (
             ("es5/sre/mathmaps/en.json", "mathjax/sre/mathmaps/en.json"),
         ),
     ),
-    Package(
-        "requirejs",
-        "2.3.7",
-        "DouTG8T1WanGok6Qjg2SXuCMzszOo0eHeH9hDZ5Y4x8Je+9JB38HdTLT4/VA8OaUhBa0JPVHJ0pyBkM1z+pDsw==",
-        (("require.js", "widgets/require.js"),),
-    ),
-    Package(
-        "@jupyter-widgets/html-manager",
-        "1.0.14",
-        "wglgQQ+VMj+MBKkTttdeoMtOah/H2A1w5GU1OAVXmDQqZYTK6C+oHZjQMxcNezIpiqUjC1YHKOo5XdP3ENvBng==",
-        (
-            ("dist/embed-amd.js", "widgets/embed-amd.js"),
-            # The icon fonts that it loads.
-            ("dist/1551f4f60c37af51121f.woff2", "widgets/1551f4f60c37af51121f.woff2"),
-            ("dist/7a3337626410ca2f4071.woff2", "widgets/7a3337626410ca2f4071.woff2"),
-            ("dist/d878b0a6a1144760244f.woff2", "widgets/d878b0a6a1144760244f.woff2"),
-        ),
-    ),
 )
 # For the page tests alone; no page loads it.
 CHECKS = (

@@ -108,7 +108,7 @@ def _scripts(quiet: bool) -> str:
 
 def cdn_sentence(reason: Exception) -> str:
     """Return the line that says why the pages will need the network."""
-    return f"{reason}, so the pages load MathJax and the widget scripts from a CDN"
+    return f"{reason}, so the pages load MathJax from a CDN"
 
 
 def _run_sphinx(course: Course, scripts: str, force: bool) -> None:

@@ -32,7 +32,7 @@ from sphinx.util.docutils import SphinxDirective
 from coursekit._base import address
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import track
-from coursetools.book import assets, dependencies, guide_directives, tables
+from coursetools.book import assets, dependencies, guide_directives, lighten, tables
 from coursetools.book.build import NO_LOCAL_SCRIPTS, cdn_sentence
 from coursetools.course import Course
 from coursetools.notebooks.run import executed_copy, run_notebooks, stale
@@ -46,6 +46,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("config-inited", use_local_scripts)
     app.connect("config-inited", lead_nowhere_without_address)
     app.connect("builder-inited", execute_notebooks)
+    app.connect("builder-inited", lighten.lighten_pages)
     app.connect("env-get-outdated", dependencies.outdated_pages)
     app.connect("env-purge-doc", dependencies.forget_inputs)
     app.connect("env-merge-info", dependencies.merge_inputs)
@@ -100,8 +101,7 @@ def _unfinished(app: Sphinx) -> Path:
 
 
 def use_local_scripts(app: Sphinx, config: Config) -> None:
-    """Serve MathJax, requirejs and the widget manager from the book itself, if they are here."""
-    config.nb_ipywidgets_js = {"widget_math.js": {}, **config.nb_ipywidgets_js}
+    """Serve MathJax from the book itself, if it is here."""
     if os.environ.get(NO_LOCAL_SCRIPTS):
         return
     try:
@@ -111,8 +111,6 @@ def use_local_scripts(app: Sphinx, config: Config) -> None:
         return
     config.html_static_path = [*config.html_static_path, str(folder)]
     config.mathjax_path = "mathjax/tex-mml-chtml.js"
-    scripts = "widget_math.js", "widget_paths.js", "widgets/require.js", "widgets/embed-amd.js"
-    config.nb_ipywidgets_js = {name: {} for name in scripts}
 
 
 def lead_nowhere_without_address(app: Sphinx, config: Config) -> None:

@@ -416,83 +416,21 @@ def _cells(training: Training) -> tuple[list[tuple[str, str, bool]], bool]:
 def _what_trains(
     cells: list[tuple[str, str, bool]], shared: bool
 ) -> list[tuple[str, ast.Module, bool]]:
-    """Return the cells as trees: the statements that train, and before them what they need.
+    """Return the cells as trees, up to the last that trains.
 
     What trains is the shared loop, or `.step()` of an optimiser, or a function that calls either.
-    Values that no training reads are not computed: counting words can take longer than the rest.
     """
     trees = [(cell, parse_cell(source), parameters) for cell, source, parameters in cells]
-    nodes = [node for _, tree, parameters in trees for node in tree.body]
-    given = {id(node) for _, tree, parameters in trees if parameters for node in tree.body}
+    nodes = [node for _, tree, _ in trees for node in tree.body]
     functions = {node.name: _called(node) for node in nodes if isinstance(node, ast.FunctionDef)}
     trains = {"train"} if shared else {".step"}
     while more := {name for name, called in functions.items() if called & trains} - trains:
         trains |= more
-    training_nodes = [
-        not isinstance(node, DEFINES) and bool(_called(node) & trains) for node in nodes
+    training = [
+        any(not isinstance(node, DEFINES) and _called(node) & trains for node in tree.body)
+        for _, tree, _ in trees
     ]
-    if True not in training_nodes:
-        return trees
-    end = len(training_nodes) - training_nodes[::-1].index(True)  # behind the last one that trains
-    kept = {n for n in range(end) if training_nodes[n] or id(nodes[n]) in given or _acts(nodes[n])}
-    reads = [_names(node, ast.Load) for node in nodes]
-    gives = [_names(node, ast.Store) for node in nodes]
-    new = kept
-    while new:
-        needed = set().union(*(reads[n] for n in new))
-        new = {n for n in range(end) if n not in kept and gives[n] & needed}
-        kept |= new
-    chosen = {id(nodes[n]) for n in kept}
-    for _, tree, _ in trees:
-        tree.body = [node for node in tree.body if id(node) in chosen]
-    return [tree for tree in trees if tree[1].body]
-
-
-def _acts(node: ast.stmt) -> bool:
-    """Return whether a statement does more than to give names their values."""
-    if isinstance(node, ast.Expr):
-        return isinstance(node.value, ast.Call) and _called(node.value) != {"print"}
-    if isinstance(node, ast.If):
-        return any(isinstance(inner, ast.Raise) for inner in ast.walk(node))
-    return isinstance(node, (ast.With, ast.While, ast.Try))
-
-
-def _names(node: ast.AST, context: type) -> set[str]:
-    """Return the names that a statement reads, or those that it gives a value or changes."""
-    if context is ast.Load:
-        read = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-        own = [n.target for n in ast.walk(node) if isinstance(n, ast.comprehension)]
-        if isinstance(node, ast.FunctionDef):
-            own = [node]
-            read -= {n.arg for n in ast.walk(node.args) if isinstance(n, ast.arg)}
-        return read.difference(*(_stored(part) for part in own))
-    if isinstance(node, (ast.Import, ast.ImportFrom)):
-        return {(alias.asname or alias.name).split(".")[0] for alias in node.names}
-    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-        return {node.name}
-    changed = {_root(n) for n in ast.walk(node) if isinstance(n, (ast.Subscript, ast.Attribute))
-               and isinstance(n.ctx, ast.Store)}  # fmt: skip
-    calls = [n.func for n in ast.walk(node) if isinstance(n, ast.Call)]
-    changed |= {_root(call) for call in calls if isinstance(call, ast.Attribute)}
-    given = _stored(node)
-    for loop_inside in (n for n in ast.walk(node) if isinstance(n, ast.For)):
-        targets = _stored(loop_inside.target)
-        given -= targets
-        if targets & changed:  # other names for what the loop goes through
-            changed |= _names(loop_inside.iter, ast.Load)
-    return given | changed - {""}
-
-
-def _root(node: ast.AST) -> str:
-    """Return the name in front of `name.one[2].three`."""
-    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def _stored(node: ast.AST) -> set[str]:
-    stored = (n for n in ast.walk(node) if isinstance(n, ast.Name))
-    return {n.id for n in stored if isinstance(n.ctx, ast.Store)}
+    return trees[: len(training) - training[::-1].index(True)] if True in training else trees
 
 
 def _called(node: ast.AST) -> set[str]:

@@ -1,0 +1,91 @@
+"""What a written page does without: scripts that nothing on it needs, and waiting for the others.
+
+The theme loads Font Awesome twice, as a font and as a script of 1.4 MB that redraws what the font
+has drawn; MathJax comes to pages without a formula; and a browser that meets a script in the head
+waits for it before it shows a word. Pictures say their size, so that nothing moves when they come,
+and all but the first wait until the reader is near them.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+
+SCRIPT = re.compile(r'<script\b[^>]*\bsrc="([^"]*)"[^>]*></script>\n?')
+UNUSED = re.compile(r"/fontawesome/[^/]*/js/")  # the icons come from its font
+PRELOADED = re.compile(r'<link rel="preload" as="font"[^>]*/fa-(?:brands|regular)-[^>]*>\n?')
+FORMULA = re.compile(r'class="[^"]*\bmath\b|class="[^"]*\bmathjax_process\b')
+# An inline script behind it reads what it sets.
+AT_ONCE = re.compile(r"documentation_options\.js|require(?:\.min)?\.js|embed-amd\.js|searchtools")
+IMAGE = re.compile(r'<img\b((?:"[^"]*"|[^">])*?)\s*/?>')
+SOURCE = re.compile(r'\bsrc="([^"]+)"')
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def lighten_pages(app: Sphinx) -> None:
+    """Have every page that is written go through `lighten`."""
+    templates = app.builder.templates if app.builder.format == "html" else None
+    if templates is None:
+        return
+    render = templates.render
+
+    def lighter(template: str, context: dict[str, Any]) -> str:
+        page = render(template, context)
+        name = context.get("pagename")
+        if not name or "<head>" not in page:
+            return page
+        # Pictures are copied when all pages are written; until then they are where they come from.
+        pictures = {name: Path(app.srcdir, path) for path, name in app.builder.images.items()}
+        return lighten(page, pictures)
+
+    templates.render = lighter
+
+
+def lighten(page: str, pictures: Mapping[str, Path]) -> str:
+    """Return a page without what it does not need; `pictures` are the files of its `_images`."""
+    formulas = FORMULA.search(page) is not None
+    search = 'id="search-results"' in page
+
+    def script(match: re.Match[str]) -> str:
+        source = match[1]
+        if UNUSED.search(source) or ("mathjax" in source.lower() and not formulas):
+            return ""
+        waits = "defer" in match[0] or "async" in match[0] or AT_ONCE.search(source)
+        return match[0] if waits or search else match[0].replace("<script", "<script defer", 1)
+
+    first = True
+
+    def image(match: re.Match[str]) -> str:
+        nonlocal first
+        attributes = match[1]
+        source = SOURCE.search(attributes)
+        if source is None or "loading=" in attributes:
+            return match[0]
+        picture = pictures.get(source[1].rpartition("/")[2])
+        size = _size(picture) if picture and "width=" not in attributes else ""
+        lazy, first = "" if first else ' loading="lazy"', False
+        return f"<img{attributes}{size}{lazy}>"
+
+    head, body = page.split("</head>", 1)
+    head = PRELOADED.sub("", SCRIPT.sub(script, head))
+    start = body.find("<article")
+    above, inside = (body[:start], body[start:]) if start >= 0 else (body, "")
+    return f"{head}</head>{above}{IMAGE.sub(image, inside)}"
+
+
+def _size(path: Path) -> str:
+    """Return the attributes that say how large a picture is, as far as its file tells."""
+    try:
+        with path.open("rb") as file:
+            begin = file.read(24)
+    except OSError:
+        return ""
+    if not begin.startswith(PNG):
+        return ""
+    width, height = struct.unpack(">II", begin[16:24])
+    return f' width="{width}" height="{height}"'

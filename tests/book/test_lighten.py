@@ -1,0 +1,59 @@
+"""A page is written without what it does not need, and with the size of its pictures."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("sphinx", reason="Jupyter Book is not installed")
+from coursetools.book.lighten import PNG, lighten
+
+HEAD = """<html><head>
+<link rel="preload" as="font" type="font/woff2" href="x/webfonts/fa-solid-900.woff2" />
+<link rel="preload" as="font" type="font/woff2" href="x/webfonts/fa-brands-400.woff2" />
+<script src="../_static/vendor/fontawesome/6.5.2/js/all.min.js?digest=df"></script>
+<script src="../_static/documentation_options.js?v=1"></script>
+<script>DOCUMENTATION_OPTIONS.pagename = 'x'</script>
+<script src="../_static/doctools.js?v=9"></script>
+<script defer="defer" src="../_static/mathjax/tex-mml-chtml.js"></script>
+</head><body><img src="logo.png"><article>
+"""
+
+
+def page(body: str) -> str:
+    return f"{HEAD}{body}</article></body></html>"
+
+
+def test_scripts_that_nothing_needs_are_gone_and_the_others_wait():
+    lighter = lighten(page("<p>No formula.</p>"), {})
+    assert "fontawesome" not in lighter and "fa-brands" not in lighter and "fa-solid" in lighter
+    assert "mathjax" not in lighter
+    assert '<script src="../_static/documentation_options.js?v=1">' in lighter  # read at once
+    assert '<script defer src="../_static/doctools.js?v=9">' in lighter
+
+
+@pytest.mark.parametrize("body", ['<span class="math notranslate">', '<p class="mathjax_process">'])
+def test_a_formula_brings_mathjax(body):
+    assert "tex-mml-chtml.js" in lighten(page(body), {})
+
+
+def test_the_page_of_search_keeps_its_order():
+    assert "<script defer src" not in lighten(page('<div id="search-results">'), {})
+
+
+def test_pictures_have_their_size_and_all_but_the_first_are_lazy(tmp_path: Path):
+    (tmp_path / "a.png").write_bytes(PNG + b"\0\0\0\rIHDR" + struct.pack(">II", 640, 480))
+    (tmp_path / "b.png").write_bytes(b"no picture")
+    body = (
+        '<img src="../_images/a.png" alt="1 > 0"/>\n<img src="../_images/a.png" width="5"/>\n'
+        '<img src="../_images/b.png"><img src="c.png"><img alt="">'
+    )
+    pictures = {name: tmp_path / name for name in ("a.png", "b.png")}
+    lighter = lighten(page(body), pictures)
+    assert '<img src="../_images/a.png" alt="1 > 0" width="640" height="480">' in lighter
+    assert '<img src="../_images/a.png" width="5" loading="lazy">' in lighter
+    assert '<img src="../_images/b.png" loading="lazy">' in lighter and '<img alt="">' in lighter
+    assert '<img src="c.png" loading="lazy">' in lighter
+    assert '<img src="logo.png">' in lighter  # outside of the text
