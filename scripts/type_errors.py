@@ -29,7 +29,7 @@ ALLOWED = {
     "coursetools": 1,
     "coursetools/assignments": 5,
     "coursetools/book": 8,
-    "coursetools/experiments": 19,
+    "coursetools/experiments": 18,
     "coursetools/grading": 58,
     "coursetools/jobs": 10,
     "coursetools/notebooks": 15,

@@ -28,7 +28,7 @@ def page(body: str) -> str:
 
 def test_scripts_that_nothing_needs_are_gone_and_the_others_wait():
     lighter = lighten(page("<p>No formula.</p>"), {})
-    assert "fontawesome" not in lighter and "fa-brands" not in lighter and "fa-solid" in lighter
+    assert "fontawesome" not in lighter and "preload" not in lighter
     assert "mathjax" not in lighter
     assert '<script src="../_static/documentation_options.js?v=1">' in lighter  # read at once
     assert '<script defer src="../_static/doctools.js?v=9">' in lighter

@@ -18,7 +18,7 @@ from sphinx.application import Sphinx
 
 SCRIPT = re.compile(r'<script\b[^>]*\bsrc="([^"]*)"[^>]*></script>\n?')
 UNUSED = re.compile(r"/fontawesome/[^/]*/js/")  # the icons come from its font
-PRELOADED = re.compile(r'<link rel="preload" as="font"[^>]*/fa-(?:brands|regular)-[^>]*>\n?')
+PRELOADED = re.compile(r'<link rel="preload"[^>]*>\n?')  # fonts and scripts, before the styles
 FORMULA = re.compile(r'class="[^"]*\bmath\b|class="[^"]*\bmathjax_process\b')
 # An inline script behind it reads what it sets.
 AT_ONCE = re.compile(r"documentation_options\.js|require(?:\.min)?\.js|embed-amd\.js|searchtools")

@@ -199,11 +199,19 @@ class _Few:
         return batch
 
 
+class _Number(float):
+    """A number that is an empty table as well: a look may return either."""
+
+    def keys(self) -> tuple[()]:
+        """Return no names."""
+        return ()
+
+
 class _Row(dict):
     """A look at the model that nobody took."""
 
-    def __missing__(self, name: str) -> float:
-        return 0.5
+    def __missing__(self, name: str) -> _Number:
+        return _Number(0.5)
 
 
 def _history(model: Any, steps: int, keep: int) -> History:
@@ -355,7 +363,7 @@ def processor() -> Device:
 
 
 def _perform(act: _Rehearsal, values: Mapping[str, Any], progress: Progress) -> Meter:
-    """Execute the statements that train, and those that they need."""
+    """Execute the cells up to the last that trains."""
     training, meter = act.training, Meter()
     cells, shared = _cells(training)
     names: dict[str, Any] = {"__name__": "__main__"}
