@@ -17,6 +17,9 @@ MOVED = {  # what was a module of ours until 0.1.0 -> where it is; until the nex
     "quick": "coursekit.decoding.fast_step",
     "box_ops": "coursekit.boxes.geometry",
     "average_precision": "coursekit.boxes.average_precision",
+    "analysis.looking": "coursekit.analysis.detector_attention",
+    "analysis.painting": "coursekit.analysis.inpainting",
+    "data.twins": "coursekit.data.near_duplicates",
 }
 
 
