@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import struct
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 pytest.importorskip("sphinx", reason="Jupyter Book is not installed")
-from coursetools.book.lighten import PNG, lighten
+from coursetools.book.lighten import PNG, join_files, lighten
 
 HEAD = """<html><head>
 <link rel="preload" as="font" type="font/woff2" href="x/webfonts/fa-solid-900.woff2" />
@@ -17,6 +18,11 @@ HEAD = """<html><head>
 <script src="../_static/documentation_options.js?v=1"></script>
 <script>DOCUMENTATION_OPTIONS.pagename = 'x'</script>
 <script src="../_static/doctools.js?v=9"></script>
+<script src="../_static/copybutton.js?v=9"></script>
+<script data-prefix="tab" src="../_static/design-tabs.js?v=9"></script>
+<link rel="stylesheet" type="text/css" href="../_static/pygments.css?v=1" />
+<link rel="stylesheet" type="text/css" href="../_static/mystnb.8f.css?v=1" />
+<link rel="stylesheet" type="text/css" href="../_static/custom.css?v=1" />
 <script defer="defer" src="../_static/mathjax/tex-mml-chtml.js"></script>
 </head><body><img src="logo.png"><article>
 """
@@ -31,7 +37,25 @@ def test_scripts_that_nothing_needs_are_gone_and_the_others_wait():
     assert "fontawesome" not in lighter and "preload" not in lighter
     assert "mathjax" not in lighter
     assert '<script src="../_static/documentation_options.js?v=1">' in lighter  # read at once
-    assert '<script defer src="../_static/doctools.js?v=9">' in lighter
+    assert '<script defer data-prefix="tab" src="../_static/design-tabs.js?v=9">' in lighter
+
+
+def test_small_files_of_all_pages_are_one():
+    lighter = lighten(page(""), {})
+    assert lighter.count("joined.js") == lighter.count("joined.css") == 1
+    assert '<script defer src="../_static/joined.js"></script>' in lighter
+    assert "doctools" not in lighter and "mystnb" not in lighter and "pygments.css" in lighter
+
+
+def test_what_stands_for_several_files_has_all_of_them(tmp_path: Path):
+    (tmp_path / "_static").mkdir()
+    for name in ("doctools.js", "clipboard.min.js", "custom.css", "mystnb.8f.css", "mystnb.8f.js"):
+        (tmp_path / "_static" / name).write_text(f"/* {name} */")
+    join_files(SimpleNamespace(outdir=tmp_path, builder=SimpleNamespace(format="html")), None)
+    script = (tmp_path / "_static" / "joined.js").read_text()
+    assert script == "/* clipboard.min.js */\n/* doctools.js */"
+    style = (tmp_path / "_static" / "joined.css").read_text()
+    assert style == "/* mystnb.8f.css */\n/* custom.css */"
 
 
 @pytest.mark.parametrize("body", ['<span class="math notranslate">', '<p class="mathjax_process">'])

@@ -34,6 +34,7 @@ from coursekit._base.errors import CourseError
 from coursekit._base.progress import track
 from coursetools.book import assets, dependencies, guide_directives, lighten, tables
 from coursetools.book.build import NO_LOCAL_SCRIPTS, cdn_sentence
+from coursetools.book.notebook_pages import for_its_page
 from coursetools.course import Course
 from coursetools.notebooks.run import executed_copy, run_notebooks, stale
 
@@ -53,6 +54,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("source-read", read_executed)
     app.connect("doctree-read", note_glue)
     app.connect("doctree-read", describe_images)
+    app.connect("build-finished", lighten.join_files)
     app.connect("build-finished", mark_finished)
     app.add_directive("notebook-figure", NotebookFigure)
     app.add_directive("notebook-table", tables.NotebookTable)
@@ -148,7 +150,7 @@ def read_executed(app: Sphinx, docname: str, content: list[str]) -> None:
     # myst-nb leaves the old file in place when a notebook no longer glues anything.
     glued = Path(app.outdir).parent / "jupyter_execute" / f"{docname}.glue.json"
     glued.unlink(missing_ok=True)
-    content[0] = copy.read_text(encoding="utf-8")
+    content[0] = for_its_page(copy.read_text(encoding="utf-8"))
 
 
 def note_glue(app: Sphinx, doctree: nodes.document) -> None:

@@ -2,8 +2,9 @@
 
 The theme loads Font Awesome twice, as a font and as a script of 1.4 MB that redraws what the font
 has drawn; MathJax comes to pages without a formula; and a browser that meets a script in the head
-waits for it before it shows a word. Pictures say their size, so that nothing moves when they come,
-and all but the first wait until the reader is near them.
+waits for it before it shows a word. Small files that all pages load are one file.
+Pictures say their size, so that nothing moves when they come, and all but the first wait until the
+reader is near.
 """
 
 from __future__ import annotations
@@ -17,9 +18,16 @@ from typing import Any
 from sphinx.application import Sphinx
 
 SCRIPT = re.compile(r'<script\b[^>]*\bsrc="([^"]*)"[^>]*></script>\n?')
+STYLE = re.compile(r'<link rel="stylesheet"[^>]*\bhref="([^"]*)"[^>]*>\n?')
 UNUSED = re.compile(r"/fontawesome/[^/]*/js/")  # the icons come from its font
 PRELOADED = re.compile(r'<link rel="preload"[^>]*>\n?')  # fonts and scripts, before the styles
 FORMULA = re.compile(r'class="[^"]*\bmath\b|class="[^"]*\bmathjax_process\b')
+JOINED = {  # in an order in which they work: the first one's mode, strict or not, is that of all
+    "joined.css": ("togglebutton.css", "copybutton.css", "mystnb.", "sphinx-design.min.css",
+                   "custom.css"),
+    "joined.js": ("clipboard.min.js", "doctools.js", "sphinx_highlight.js", "copybutton.js",
+                  "togglebutton.js", "enlarge.js"),
+}  # fmt: skip
 # An inline script behind it reads what it sets.
 AT_ONCE = re.compile(r"documentation_options\.js|require(?:\.min)?\.js|embed-amd\.js|searchtools")
 IMAGE = re.compile(r'<img\b((?:"[^"]*"|[^">])*?)\s*/?>')
@@ -55,8 +63,24 @@ def lighten(page: str, pictures: Mapping[str, Path]) -> str:
         source = match[1]
         if UNUSED.search(source) or ("mathjax" in source.lower() and not formulas):
             return ""
+        if not search and _joined(source, "joined.js"):
+            place = _beside(source, "joined.js")
+            return once("joined.js", f'<script defer src="{place}"></script>\n')
         waits = "defer" in match[0] or "async" in match[0] or AT_ONCE.search(source)
         return match[0] if waits or search else match[0].replace("<script", "<script defer", 1)
+
+    written: set[str] = set()
+
+    def once(name: str, tag: str) -> str:
+        new = name not in written
+        written.add(name)
+        return tag if new else ""
+
+    def style(match: re.Match[str]) -> str:
+        if search or not _joined(match[1], "joined.css"):
+            return match[0]
+        place = _beside(match[1], "joined.css")
+        return once("joined.css", f'<link rel="stylesheet" type="text/css" href="{place}" />\n')
 
     first = True
 
@@ -72,10 +96,33 @@ def lighten(page: str, pictures: Mapping[str, Path]) -> str:
         return f"<img{attributes}{size}{lazy}>"
 
     head, body = page.split("</head>", 1)
-    head = PRELOADED.sub("", SCRIPT.sub(script, head))
+    head = PRELOADED.sub("", STYLE.sub(style, SCRIPT.sub(script, head)))
     start = body.find("<article")
     above, inside = (body[:start], body[start:]) if start >= 0 else (body, "")
     return f"{head}</head>{above}{IMAGE.sub(image, inside)}"
+
+
+def join_files(app: Sphinx, exception: Exception | None) -> None:
+    """Write the files that stand for several, from those that Sphinx has copied."""
+    folder = Path(app.outdir, "_static")
+    if exception is not None or app.builder.format != "html":
+        return
+    for name, parts in JOINED.items():
+        paths = [path for part in parts for path in sorted(folder.glob(f"{part}*"))]
+        paths = [path for path in paths if path.suffix == Path(name).suffix]
+        joined = "\n".join(path.read_text(encoding="utf-8") for path in paths)
+        (folder / name).write_text(joined, encoding="utf-8")
+
+
+def _joined(source: str, name: str) -> bool:
+    """Return whether a file of `_static` is part of a joined one."""
+    folder, _, file = source.partition("?")[0].rpartition("/")
+    return folder.endswith("_static") and file.startswith(JOINED[name])
+
+
+def _beside(source: str, name: str) -> str:
+    """Return the address of `name` in the folder of `source`."""
+    return f"{source.partition('?')[0].rpartition('/')[0]}/{name}"
 
 
 def _size(path: Path) -> str:
