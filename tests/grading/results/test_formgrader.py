@@ -199,6 +199,6 @@ def test_no_script_of_a_student_is_live_there(tab, formgrader, graded: Folders) 
 
 
 def _table(graded: Folders) -> list[dict[str, str]]:
-    path, _ = export(graded.course.root, NAME)
+    path, _ = export(graded.course, NAME)
     with path.open(encoding="utf-8-sig", newline="") as file:
         return list(csv.DictReader(file))
