@@ -51,11 +51,17 @@ def test_what_stands_for_several_files_has_all_of_them(tmp_path: Path):
     (tmp_path / "_static").mkdir()
     for name in ("doctools.js", "clipboard.min.js", "custom.css", "mystnb.8f.css", "mystnb.8f.js"):
         (tmp_path / "_static" / name).write_text(f"/* {name} */")
-    join_files(SimpleNamespace(outdir=tmp_path, builder=SimpleNamespace(format="html")), None)
+    own = tmp_path / "source" / "own"
+    own.mkdir(parents=True)
+    (own / "custom.css").write_text("/* newer */")
+    config = SimpleNamespace(html_static_path=["own", str(tmp_path / "elsewhere")])
+    app = SimpleNamespace(outdir=tmp_path, srcdir=tmp_path / "source", config=config)
+    app.builder = SimpleNamespace(format="html")
+    join_files(app, None)
     script = (tmp_path / "_static" / "joined.js").read_text()
     assert script == "/* clipboard.min.js */\n/* doctools.js */"
     style = (tmp_path / "_static" / "joined.css").read_text()
-    assert style == "/* mystnb.8f.css */\n/* custom.css */"
+    assert style == "/* mystnb.8f.css */\n/* newer */"
 
 
 @pytest.mark.parametrize("body", ['<span class="math notranslate">', '<p class="mathjax_process">'])

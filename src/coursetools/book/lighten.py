@@ -10,6 +10,7 @@ reader is near.
 from __future__ import annotations
 
 import re
+import shutil
 import struct
 from collections.abc import Mapping
 from pathlib import Path
@@ -103,10 +104,16 @@ def lighten(page: str, pictures: Mapping[str, Path]) -> str:
 
 
 def join_files(app: Sphinx, exception: Exception | None) -> None:
-    """Write the files that stand for several, from those that Sphinx has copied."""
+    """Write the files that stand for several.
+
+    Sphinx copies `_static` only where it writes a page; a style that alone has changed arrives too.
+    """
     folder = Path(app.outdir, "_static")
     if exception is not None or app.builder.format != "html":
         return
+    for own in app.config.html_static_path:
+        if not Path(own).is_absolute():
+            shutil.copytree(Path(app.srcdir, own), folder, dirs_exist_ok=True)
     for name, parts in JOINED.items():
         paths = [path for part in parts for path in sorted(folder.glob(f"{part}*"))]
         paths = [path for path in paths if path.suffix == Path(name).suffix]
