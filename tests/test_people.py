@@ -385,3 +385,13 @@ def test_bibliography_entries_have_what_a_reader_needs_to_find_the_paper():
             assert 2000 + int(entry.fields["eprint"][:2]) <= int(entry.fields["year"][:4]), key
         found = {"eprint", "doi", "url", "howpublished", "journal"} & set(entry.fields)
         assert found, f"{key} says nowhere where to find it"
+
+
+@pytest.mark.parametrize("package", ["coursekit", "coursetools"])
+def test_what_is_no_python_is_installed_too(package):
+    patterns = tomllib.loads(text("pyproject.toml"))["tool"]["setuptools"]["package-data"][package]
+    folder = ROOT / "src" / package
+    listed = {path for pattern in patterns for path in folder.glob(pattern)}
+    kinds = {".py", ".pyc", ".md"}  # a README is for those who write the package
+    files = {p for p in folder.rglob("*") if p.is_file() and p.suffix not in kinds}
+    assert files and files <= listed

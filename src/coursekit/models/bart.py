@@ -20,10 +20,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._base.checks import (
-    check_config,
-    readable,
-)
+from coursekit._base.checks import check_config, readable
 from coursekit.blocks import Stack
 from coursekit.models.embedding import WordEmbedding
 from coursekit.models.encoder_decoder import EncoderDecoder

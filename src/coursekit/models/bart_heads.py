@@ -22,8 +22,6 @@ from coursekit.models.encoder_decoder import padding_mask, real_tokens, shift_ri
 from coursekit.models.spans import SpanLogits
 from coursekit.positions import LearnedPosition
 
-UNUSED = ("final_logits_bias", "lm_head.weight")  # what scores words, and is not in their files
-
 
 class Head(nn.Module):
     """A whole BART that reads one text on both sides."""

@@ -13,13 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from coursekit._base.checks import (
-    check_choice,
     check_config,
     check_int,
     check_keep,
@@ -57,7 +56,6 @@ class BertConfig:
     def __post_init__(self) -> None:
         check_config(self, ids=("pad",))
         check_int(longest=self.longest)
-        check_choice(get_args(Activation), activation=self.activation)
 
     @classmethod
     def base(cls) -> BertConfig:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from html import escape
 from pathlib import Path
 
@@ -29,7 +30,7 @@ DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sun
 class Guide(SphinxDirective):
     """What these directives have in common."""
 
-    @property
+    @cached_property
     def course(self) -> Course:
         """The course whose book is built."""
         return Course(Path(self.env.srcdir))

@@ -2,9 +2,9 @@
 
 The theme loads Font Awesome twice, as a font and as a script of 1.4 MB that redraws what the font
 has drawn; MathJax comes to pages without a formula; and a browser that meets a script in the head
-waits for it before it shows a word. Small files that all pages load are one file.
-Pictures say their size, so that nothing moves when they come, and all but the first wait until the
-reader is near.
+waits for it before it shows a word. Small files that all pages load are one file. Pictures say
+their size, so that nothing moves when they come, and all but the first wait until the reader is
+near them.
 """
 
 from __future__ import annotations
