@@ -111,7 +111,7 @@ def test_logits_and_gradients_are_those_of_transformers(name, dtype, tolerance):
     mixed(expected).backward()
     gradients = {name: p.grad for name, p in model.named_parameters()}
     gradients["embedding.bias"] = torch.zeros(19)
-    exported = export_state(weights.rules(model), gradients)
+    exported = export_state(weights.rules_of(model), gradients)
     for name, parameter in hf.named_parameters():
         torch.testing.assert_close(
             exported[name], parameter.grad, atol=tolerance, rtol=tolerance,

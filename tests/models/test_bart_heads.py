@@ -54,7 +54,7 @@ def assert_gradients(model: nn.Module, hf: nn.Module, found: torch.Tensor, want:
     }
     if "bart.embedding.weight" in gradients:
         gradients["bart.embedding.bias"] = torch.zeros(19)
-    exported = export_state(weights.rules(model), gradients)
+    exported = export_state(weights.rules_of(model), gradients)
     compared = 0
     for name, parameter in hf.named_parameters():
         if parameter.grad is not None:

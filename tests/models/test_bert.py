@@ -92,7 +92,7 @@ def assert_same_gradients(model, hf, outputs, hf_outputs, tolerance):
     """Compare the gradients of `mixed` by their names."""
     mixed(*outputs).backward()
     mixed(*hf_outputs).backward()
-    found = export_state(weights.rules(model), {n: p.grad for n, p in model.named_parameters()})
+    found = export_state(weights.rules_of(model), {n: p.grad for n, p in model.named_parameters()})
     for name, parameter in hf.named_parameters():
         torch.testing.assert_close(
             found[name], parameter.grad, atol=tolerance, rtol=tolerance, msg=lambda m, n=name: n + m

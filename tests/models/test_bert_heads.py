@@ -79,7 +79,9 @@ def test_heads_equal_transformers(name, shape, dtype, tolerance):
         direction = torch.linspace(-1, 2, one.numel(), dtype=dtype).view_as(one)
         (one * direction).mean().backward(retain_graph=True)
         (other * direction).mean().backward(retain_graph=True)
-    gradients = export_state(weights.rules(model), {n: p.grad for n, p in model.named_parameters()})
+    gradients = export_state(
+        weights.rules_of(model), {n: p.grad for n, p in model.named_parameters()}
+    )
     for key, parameter in hf.named_parameters():
         torch.testing.assert_close(
             gradients[key], parameter.grad, atol=tolerance, rtol=tolerance,
@@ -268,7 +270,9 @@ def test_multiple_choice_is_that_of_transformers(kind, family):
     direction = torch.randn_like(want)
     (found * direction).sum().backward()
     (want * direction).sum().backward()
-    exported = export_state(weights.rules(model), {n: p.grad for n, p in model.named_parameters()})
+    exported = export_state(
+        weights.rules_of(model), {n: p.grad for n, p in model.named_parameters()}
+    )
     for name, parameter in hf.named_parameters():
         torch.testing.assert_close(exported[name], parameter.grad, atol=1e-10, rtol=1e-10)
     back = weights.export(model)

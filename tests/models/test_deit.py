@@ -75,7 +75,7 @@ def test_equal_to_transformers_forward_and_backward(changes, dtype, atol):
     )
     expected.logits.sin().sum().backward()
     found.sin().sum().backward()
-    exported = export_state(weights.rules(ours), {n: p.grad for n, p in ours.named_parameters()})
+    exported = export_state(weights.rules_of(ours), {n: p.grad for n, p in ours.named_parameters()})
     for name, parameter in theirs.named_parameters():
         torch.testing.assert_close(
             exported.pop(name), parameter.grad, atol=10 * atol, rtol=10 * atol, msg=name

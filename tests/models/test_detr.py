@@ -135,7 +135,7 @@ def test_equal_to_transformers_forward_and_backward(padded, changes, dtype, atol
     close(inputs[1].grad, inputs[0].grad, atol)
     gradients = {name: torch.zeros_like(tensor) for name, tensor in its.state_dict().items()}
     gradients |= {name: parameter.grad for name, parameter in its.named_parameters()}
-    gradients = import_state(weights.rules(ours), gradients)
+    gradients = import_state(weights.rules_of(ours), gradients)
     for name, parameter in ours.named_parameters():
         close(parameter.grad, gradients[name], atol, name)
 
@@ -359,7 +359,7 @@ def test_equal_to_the_paper_written_out_and_there_and_back(changes):
     ours = (
         weights.build(DETR, paper.state_dict(), config, "original", backbone=stem()).double().eval()
     )
-    ours.load_state_dict(import_state(weights.rules(ours, "original"), paper.state_dict()))
+    ours.load_state_dict(import_state(weights.rules_of(ours, "original"), paper.state_dict()))
     back = weights.export(ours, "original")
     assert back.keys() == paper.state_dict().keys()
     assert all(torch.equal(back[name], tensor) for name, tensor in paper.state_dict().items())
@@ -373,7 +373,7 @@ def test_equal_to_the_paper_written_out_and_there_and_back(changes):
     together(*[t for pair in expected for t in pair]).backward()
     together(*[t for said in found for t in (said.logits, said.boxes)]).backward()
     gradients = {name: p.grad for name, p in paper.named_parameters()}
-    gradients = import_state(weights.rules(ours, "original"), gradients)
+    gradients = import_state(weights.rules_of(ours, "original"), gradients)
     for name, parameter in ours.named_parameters():
         close(parameter.grad, gradients[name], 1e-10, name)
     deep = DETR(ours.config, ResNet(dataclasses.replace(RESNET, width=3)))

@@ -134,7 +134,7 @@ def test_forward_and_gradients_equal_the_reference(kind, padding, dtype):
     (expected[real] * asked).mean().backward()
     (found[real] * asked).mean().backward()
     gradients = {name: parameter.grad for name, parameter in ours.named_parameters()}
-    gradients = export_state(weights.rules(ours), gradients)
+    gradients = export_state(weights.rules_of(ours), gradients)
     for name, parameter in theirs.named_parameters():
         torch.testing.assert_close(gradients[name], parameter.grad, **close, msg=name)
 

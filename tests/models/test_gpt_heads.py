@@ -141,7 +141,7 @@ def test_multiple_choice_equals_the_reference(kind, dtype):
         loss = F.cross_entropy(found, torch.tensor([2, 0])) + text.square().mean() / 100
         loss.backward()
     gradients = {name: parameter.grad for name, parameter in ours.named_parameters()}
-    gradients = export_state(weights.rules(ours), gradients)
+    gradients = export_state(weights.rules_of(ours), gradients)
     for name, parameter in theirs.named_parameters():
         torch.testing.assert_close(gradients[name], parameter.grad, **close, msg=name)
 

@@ -84,7 +84,8 @@ def test_logits_and_gradients_are_those_of_transformers(kind):
     (found * direction).mean().backward()
     (expected * direction).mean().backward()
     exported = export_state(
-        weights.rules(ours), {name: parameter.grad for name, parameter in ours.named_parameters()}
+        weights.rules_of(ours),
+        {name: parameter.grad for name, parameter in ours.named_parameters()},
     )
     for name, parameter in theirs.named_parameters():
         torch.testing.assert_close(exported[name], parameter.grad, **CLOSE)

@@ -94,7 +94,7 @@ def test_equal_to_transformers_forward_and_backward(changes, dtype, atol):
         "encoder.positions.weight",
         "positions.weight",
     }
-    exported = export_state(weights.rules(ours), gradients)
+    exported = export_state(weights.rules_of(ours), gradients)
     for name, parameter in theirs.named_parameters():
         found = exported.pop(name)
         if "pos" in name:  # fixed sines; some versions of transformers compute a gradient for them

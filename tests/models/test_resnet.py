@@ -80,7 +80,7 @@ def test_it_equals_transformers(block, stride_first, size, train, dtype):
     state = {
         name: t if name not in ours else ours[name].grad for name, t in net.state_dict().items()
     }
-    exported = export_state(weights.rules(net, "huggingface"), state)
+    exported = export_state(weights.rules_of(net, "huggingface"), state)
     for name, gradient in gradients.items():
         scale = float(gradient.abs().max()) + 1
         torch.testing.assert_close(exported[name] / scale, gradient / scale, atol=atol, rtol=atol)

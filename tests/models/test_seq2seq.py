@@ -243,7 +243,7 @@ def test_logits_and_gradients_are_those_of_marian(name, dtype, tolerance):
     mixed(found).backward()
     mixed(expected).backward()
     gradients = {n: p.grad for n, p in net.named_parameters()}
-    exported = export_state(weights.rules(net), gradients)
+    exported = export_state(weights.rules_of(net), gradients)
     for name, parameter in hf.named_parameters():
         if parameter.requires_grad:
             torch.testing.assert_close(

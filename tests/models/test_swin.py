@@ -326,7 +326,7 @@ def test_it_equals_transformers(case, dtype):
     (expected.logits * target).sum().backward()
     (logits * target).sum().backward()
     gradients = {name: parameter.grad for name, parameter in net.named_parameters()}
-    gradients = export_state(weights.rules(net), gradients)
+    gradients = export_state(weights.rules_of(net), gradients)
     for name, parameter in reference.named_parameters():
         scale = 1 + float(parameter.grad.abs().max())
         torch.testing.assert_close(

@@ -87,7 +87,7 @@ def test_equal_to_transformers_forward_and_backward(head, changes, dtype, atol):
     (result.sin().sum()).backward()
     (found.sin().sum()).backward()
     torch.testing.assert_close(inputs[1].grad, inputs[0].grad, atol=10 * atol, rtol=10 * atol)
-    exported = export_state(weights.rules(ours), {n: p.grad for n, p in ours.named_parameters()})
+    exported = export_state(weights.rules_of(ours), {n: p.grad for n, p in ours.named_parameters()})
     for name, parameter in theirs.named_parameters():
         torch.testing.assert_close(
             exported.pop(name), parameter.grad, atol=10 * atol, rtol=10 * atol, msg=name

@@ -1,5 +1,7 @@
 """`check` and `submit_check`: what a learner hears in the notebook, at once.
 
+The book explains them in "Solve it: the assignments".
+
     from coursekit.check import check, submit_check
 
 Beside the code is one file an assignment (`compiled/`): the visible cases, and what our answer

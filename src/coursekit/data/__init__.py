@@ -1,5 +1,7 @@
 """Data: what the models of the course are trained on, one file for each source.
 
+The book shows each of them in "What the models are trained on".
+
 `from coursekit.data import verses` works for every name below and loads that one file only.
 """
 

@@ -1,7 +1,7 @@
 """Batch normalisation that does not move: its numbers were learned elsewhere and stay as they are.
 
 A detector trains on a few large images at a time, too few for means and variances of their own, so
-DETR keeps those that its backbone learned from ImageNet.
+DETR keeps those that its backbone learned from ImageNet. The book explains it in "DETR".
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@
 
 Of these, "we mask 30% of tokens in each document, and permute all sentences": `bart_noise`. A
 document is one row of ids (T,) without start and end; `denoising_batch` adds them and pads.
+The book explains it in "T5 and BART".
 Shapes: B batch, S source length, T length of the document.
 """
 

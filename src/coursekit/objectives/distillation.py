@@ -2,6 +2,7 @@
 
 Soft targets (Hinton et al., 2015) are the teacher's whole distribution, warmed by a temperature;
 hard targets (Touvron et al., 2021, the DeiT paper) are only the class that the teacher decides for.
+The book explains it in "DeiT and MAE".
 Shapes: B batch, K classes.
 """
 

@@ -1,4 +1,7 @@
-"""Rows of different length: padded into one tensor, and grouped so that batches weigh the same."""
+"""Rows of different length: padded into one tensor, and grouped so that batches weigh the same.
+
+The book pads and groups in "Masking" and "The Transformer that translates".
+"""
 
 from __future__ import annotations
 

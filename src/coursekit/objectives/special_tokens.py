@@ -1,4 +1,7 @@
-"""The few ids of a vocabulary that are not text: padding, start, separator, mask."""
+"""The few ids of a vocabulary that are not text: padding, start, separator, mask.
+
+The book adds them in "Tokenization" and "BERT".
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Tokenizers: text to ids and back, from single characters to Unigram, behind one interface.
 
+The book explains them in "Tokenization".
+
 `from coursekit.tokenizers import ByteBPE` works for every name below and loads that one file only.
 """
 

@@ -1,5 +1,7 @@
 """Training: optimisers, the schedules that steer them, and the recipes of fine-tuning.
 
+The book explains them in "Training practice" and "Fine-tuning practice".
+
 `from coursekit.training import AdamW` works for every name below and loads that one file only.
 """
 

@@ -32,7 +32,7 @@ from sphinx.util.docutils import SphinxDirective
 from coursekit._base import address
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import track
-from coursetools.book import assets, dependencies, guide_directives, lighten, tables
+from coursetools.book import assets, dependencies, guide_directives, lighten, reference, tables
 from coursetools.book.build import NO_LOCAL_SCRIPTS, cdn_sentence
 from coursetools.book.notebook_pages import for_its_page
 from coursetools.course import Course
@@ -56,6 +56,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("doctree-read", describe_images)
     app.connect("build-finished", lighten.join_files)
     app.connect("build-finished", mark_finished)
+    reference.setup(app)
     app.add_directive("notebook-figure", NotebookFigure)
     app.add_directive("notebook-table", tables.NotebookTable)
     app.add_directive("benchmark-table", tables.BenchmarkTable)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from docutils import nodes
+from docutils.parsers.rst import directives
 from docutils.statemachine import StringList
 from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
@@ -23,9 +24,14 @@ BENCHMARKS = Path("results", "benchmarks.json")
 
 
 class NotebookTable(SphinxDirective):
-    """A table from a notebook: `../notebooks/parameters.ipynb::sizes`, as `show_table` drew it."""
+    """A numbered table from a notebook: `../notebooks/parameters.ipynb::sizes`, then a caption.
+
+    It is the one that `coursekit.figures.show_table` displayed under that name.
+    """
 
     required_arguments = 1
+    has_content = True
+    option_spec: ClassVar = {"name": directives.unchanged}
 
     def run(self) -> list[nodes.Node]:
         """Return the table."""
@@ -33,6 +39,11 @@ class NotebookTable(SphinxDirective):
         holder = nodes.container(classes=["notebook-table"])
         lines = StringList("".join(output["data"]["text/markdown"]).splitlines(), source=name)
         self.state.nested_parse(lines, 0, holder)
+        for table in holder.findall(nodes.table):
+            if self.content:
+                caption, messages = self.state.inline_text(" ".join(self.content), self.lineno)
+                table.insert(0, nodes.title("", "", *caption, *messages))
+            self.add_name(table)
         return [holder]
 
 
@@ -59,13 +70,13 @@ class LectureMap(SphinxDirective):
             return [count]
         table = _table(
             ["Topic", "Section", "In the code", "Test"],
-            [self._cells(row, course.packages) for row in in_deck],
+            [self._cells(row) for row in in_deck],
             widths=[28, 21, 25, 26],
             kind="lecture-map",
         )
         return [count, table]
 
-    def _cells(self, row: lecture_map.Row, source: Path) -> list[list[nodes.Node]]:
+    def _cells(self, row: lecture_map.Row) -> list[list[nodes.Node]]:
         topic: list[nodes.Node] = [nodes.Text(row.topic)]
         if row.state == "coming":
             return [topic, [nodes.emphasis("", f"coming: {row.chapter}")]]
@@ -74,17 +85,15 @@ class LectureMap(SphinxDirective):
             "", text, refdoc=self.env.docname, refdomain="std", reftype="ref",
             reftarget=row.section.lower(), refexplicit=False, refwarn=True,
         )  # fmt: skip
-        objects = []
-        for name in row.objects:
-            file = lecture_map.find_object(name, source)
-            place = f"src/{file.relative_to(source).as_posix()}" if file else None
-            objects.append(self._code(name.removeprefix("coursekit."), place))
+        objects = [
+            nodes.literal("", _breakable(name.removeprefix("coursekit."))) for name in row.objects
+        ]
         tests = [self._code(t.split("::")[-1].split("/")[-1], t.split("::")[0]) for t in row.tests]
         return [topic, [section], _joined(objects), _joined(tests)]
 
-    def _code(self, text: str, place: str | None) -> nodes.Node:
+    def _code(self, text: str, place: str) -> nodes.Node:
         repository = self.config.html_theme_options.get("repository_url")
-        if not place or not repository:
+        if not repository:
             return nodes.literal("", _breakable(text))
         branch = self.config.html_theme_options.get("repository_branch") or "main"
         uri = f"{repository.rstrip('/')}/blob/{branch}/{place}"

@@ -83,10 +83,10 @@ def export(model: nn.Module, layout: str = "huggingface", **options: Any) -> dic
     A GPT takes `head=False` for the names without an output head, a DETR `backbone="torchvision"`
     for those of a backbone from there.
     """
-    return export_state(rules(model, layout, **options), model.state_dict())
+    return export_state(rules_of(model, layout, **options), model.state_dict())
 
 
-def rules(model: nn.Module, layout: str = "huggingface", **options: Any) -> list[Rule]:
+def rules_of(model: nn.Module, layout: str = "huggingface", **options: Any) -> list[Rule]:
     """Return which parameter of `model` is which of theirs."""
     return list(_home(type(model)).rules(model, layout, **options))
 

@@ -184,5 +184,5 @@ def rules(
 
 def _backbone_rules(backbone: nn.Module, layout: str) -> Iterable[Rule]:
     if type(backbone).__name__ in weights.FAMILIES:
-        return weights.rules(backbone, layout)
+        return weights.rules_of(backbone, layout)
     return [Same(name, name) for name in backbone.state_dict()]

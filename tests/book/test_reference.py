@@ -1,0 +1,158 @@
+"""The reference of `coursekit`: all of it is there, and a word of code leads to its entry."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from coursetools.book import contents
+from coursetools.book.reference import Words, chapters_of, for_docutils, written_forms
+from coursetools.course import Course
+
+ROOT = Path(__file__).resolve().parents[2]
+OURS = Course(ROOT)
+LISTED = re.compile(r"automodule:: (\S+)(\n   :no-members:)?")
+INSIDE = ("_base", "submission", "exercises")  # rooms that no learner imports
+NO_CHAPTER = "coursekit.figures."  # how all chapters draw
+
+
+def listed() -> list[str]:
+    """Return the files whose functions and classes stand on a page of the reference."""
+    pages = sorted((ROOT / "book" / "api").glob("*.md"))
+    return [name for page in pages for name, introduced in LISTED.findall(page.read_text())
+            if not introduced]  # fmt: skip
+
+
+def public(path: Path) -> list[str]:
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return [n.name for n in tree.body if isinstance(n, kinds) and not n.name.startswith("_")]
+
+
+def test_every_public_file_is_on_one_page():
+    files = set()
+    for path in (ROOT / "src" / "coursekit").rglob("*.py"):
+        parts = path.relative_to(ROOT / "src").with_suffix("").parts
+        if parts[1].startswith("__") or parts[1] in INSIDE or not public(path):
+            continue
+        files.add(".".join(parts).removesuffix(".__init__"))
+    files -= {name for name in files if name.startswith("coursekit.check.")}
+    named = listed()
+    assert len(named) == len(set(named))
+    assert files <= set(named)
+    assert set(named) - files == {"coursekit.check.checking", "coursekit.check.handin"}
+
+
+def test_every_file_says_where_the_book_explains_it():
+    silent = [name for name in listed() if not chapters_of(OURS, name)]
+    assert all(name.startswith(NO_CHAPTER) for name in silent)
+
+
+def test_a_title_in_a_docstring_is_the_title_of_a_page():
+    """`The book explains it in "Masking"`: the names behind it are pages."""
+    titles = {contents.title(OURS, path.stem) for path in (ROOT / "book").glob("*.md")}
+    titles |= {section.title for section in contents.sections(OURS).values()}
+    said = re.compile(r"[Bb]ook (?:explains|shows|draws)[^.]*? in ((?:[^.]|\.\S)*)\.")
+    for name in listed():
+        path = ROOT / "src" / Path(*name.split("."))
+        path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+        docstring = " ".join((ast.get_docstring(ast.parse(path.read_text())) or "").split())
+        for sentence in said.findall(docstring):
+            for title in re.findall(r"\"([^\"]+)\"", sentence):
+                assert title in titles, (name, title)
+
+
+def test_weights_are_explained_where_their_model_is():
+    assert chapters_of(OURS, "coursekit.models.weights.swin") == [("swin", "Swin")]
+
+
+@pytest.mark.parametrize(
+    ("docstring", "expected"),
+    [
+        ("`mask` is boolean", "``mask`` is boolean"),
+        ("*args and a | b", r"\*args and a \| b"),
+        ("`x_` ends with _", r"``x_`` ends with \_"),
+        ("snake_case stays", "snake_case stays"),
+        (r"the names \p{L}", r"the names \\p{L}"),
+    ],
+)
+def test_a_docstring_has_one_kind_of_markup(docstring, expected):
+    assert for_docutils(docstring) == expected
+
+
+# --- Words ---
+
+
+@pytest.fixture
+def words() -> Words:
+    entries: dict[str, dict[str, tuple[str, str, str]]] = {}
+    for full, kind in (
+        ("coursekit.attention.attention", "function"),
+        ("coursekit.attention", "module"),
+        ("coursekit.masks.causal", "function"),
+        ("coursekit.kernels.cosine", "function"),
+        ("coursekit.training.schedules.cosine", "function"),
+        ("coursekit.biases.alibi", "function"),
+        ("coursekit.models.gpt.GPT", "class"),
+        ("coursekit.models.gpt.GPT.forward", "method"),
+        ("coursekit.objectives.masked_lm", "module"),
+        ("coursekit.decoding.sampling.keep_top_k", "function"),
+    ):
+        for form in written_forms(full, kind):
+            entries.setdefault(form, {})[full] = (full, "page", full)
+    return Words(OURS, entries)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("masks.causal", "coursekit.masks.causal"),
+        ("coursekit.masks.causal", "coursekit.masks.causal"),
+        ("masks.causal(T)", "coursekit.masks.causal"),
+        ("from coursekit.masks import causal", "coursekit.masks.causal"),
+        ("GPT", "coursekit.models.gpt.GPT"),
+        ("models.GPT", "coursekit.models.gpt.GPT"),
+        ("coursekit/attention.py", "coursekit.attention"),
+        ("attention.py", "coursekit.attention"),
+        ("GPT.forward", "coursekit.models.gpt.GPT.forward"),
+        ("forward", None),
+        ("positions.alibi", "coursekit.biases.alibi"),  # what a file imports
+        ("objectives.masked_lm.TABLE_8", "coursekit.objectives.masked_lm"),
+        ("masks.no_such_mask", None),
+        ("torch.softmax", None),
+        ("k = 3", None),
+        ("--resume", None),
+    ],
+)
+def test_what_a_word_names(words, text, expected):
+    found = words.find(text)
+    assert (found and found[0]) == expected
+
+
+def test_of_two_with_one_name_a_page_means_its_own(words):
+    assert words.find("cosine") is None
+    assert words.find("cosine", "kernels")[0] == "coursekit.kernels.cosine"
+    assert words.find("cosine", "training")[0] == "coursekit.training.schedules.cosine"
+
+
+def test_what_a_notebook_defines_is_its_own(words, tmp_path):
+    notebook = {
+        "cells": [{"id": "a", "cell_type": "code", "source": "%time\ndef keep_top_k(): ...\n"}],
+        "metadata": {}, "nbformat": 4, "nbformat_minor": 5,
+    }  # fmt: skip
+    import json
+
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks" / "gpt.ipynb").write_text(json.dumps(notebook))
+    here = Words(Course(tmp_path), words.entries)
+    assert here.find("keep_top_k") is not None
+    assert here.find("keep_top_k", "gpt") is None
+
+
+def test_where_words_are_commands_a_small_word_is_one(words):
+    assert words.find("keep_top_k", commands=True) is None
+    assert words.find("sampling.keep_top_k", commands=True) is not None
+    assert words.find("GPT", commands=True) is not None
