@@ -17,7 +17,7 @@ from coursetools.notebooks.lint import all_notebooks, lint
 ROOT = Path(__file__).resolve().parents[1]
 COURSE = Course(ROOT)
 OURS, OTHER = "https://github.com/Some-Body/a.course", "https://github.com/else/where"
-NAMES = ("_config.yml", "README.md", "CITATION.cff", "pyproject.toml", "book/index.md")
+NAMES = ("_config.yml", "README.md", "CITATION.cff", "pyproject.toml", "book/start.md")
 SOURCE = f"{SOURCES}/a01_kernels/a01_kernels.ipynb"
 NOTEBOOKS = (
     "notebooks/kernels.ipynb",
@@ -78,7 +78,7 @@ def test_one_command_sets_it_everywhere_and_another_one_anew(copy, capsys):
     assert f'UNSET = "{address.UNSET}"' in now[PACKAGE]
     assert f"repository-code: {OURS}\n" in now["CITATION.cff"]
     assert f'Repository = "{OURS}"' in now["pyproject.toml"]
-    assert f"git clone {OURS} course\n" in now["book/index.md"]
+    assert f"git clone {OURS} course\n" in now["book/start.md"]
     assert f"The home of this course is {OURS}." in now["README.md"]
     colab = "https://colab.research.google.com/github/Some-Body/a.course/blob/main"
     for name in NOTEBOOKS:

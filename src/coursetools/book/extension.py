@@ -32,7 +32,15 @@ from sphinx.util.docutils import SphinxDirective
 from coursekit._base import address
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import track
-from coursetools.book import assets, dependencies, guide_directives, lighten, reference, tables
+from coursetools.book import (
+    assets,
+    assignment_pages,
+    dependencies,
+    guide_directives,
+    lighten,
+    reference,
+    tables,
+)
 from coursetools.book.build import NO_LOCAL_SCRIPTS, cdn_sentence
 from coursetools.book.notebook_pages import for_its_page
 from coursetools.course import Course
@@ -56,6 +64,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("doctree-read", describe_images)
     app.connect("build-finished", lighten.join_files)
     app.connect("build-finished", mark_finished)
+    assignment_pages.setup(app)
     reference.setup(app)
     app.add_directive("notebook-figure", NotebookFigure)
     app.add_directive("notebook-table", tables.NotebookTable)
@@ -117,9 +126,14 @@ def use_local_scripts(app: Sphinx, config: Config) -> None:
 
 
 def lead_nowhere_without_address(app: Sphinx, config: Config) -> None:
-    """Show no button to Colab or to the repository while the course has no address."""
+    """Show no button to Colab or to the repository while the course has no address.
+
+    What a page says of them stands under `{only} address`.
+    """
     options = config.html_theme_options
-    if options.get("repository_url") == address.UNSET:
+    if options.get("repository_url") != address.UNSET:
+        app.tags.add("address")
+    else:
         buttons = dict.fromkeys(name for name in options if name.startswith("use_"))
         config.html_theme_options = {
             **options, **buttons, "repository_url": "", "launch_buttons": {}
