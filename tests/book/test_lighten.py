@@ -69,8 +69,12 @@ def test_a_formula_brings_mathjax(body):
     assert "tex-mml-chtml.js" in lighten(page(body), {})
 
 
-def test_the_page_of_search_keeps_its_order():
-    assert "<script defer src" not in lighten(page('<div id="search-results">'), {})
+def test_the_page_of_search_has_ours_in_place_of_sphinx_s():
+    scripts = ("_static/searchtools.js", "_static/language_data.js", "searchindex.js")
+    head = "".join(f'<script src="{name}"></script>\n' for name in scripts)
+    lighter = lighten(page('<div id="search-results">').replace("</head>", head + "</head>"), {})
+    assert not any(name in lighter for name in scripts)
+    assert lighter.count("_static/search.js") == lighter.count("_static/sections.js") == 1
 
 
 def test_pictures_have_their_size_and_all_but_the_first_are_lazy(tmp_path: Path):

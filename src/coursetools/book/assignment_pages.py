@@ -216,7 +216,8 @@ class AssignmentList(Guide):
         self.note(*(_file(self.course, one.name) for one in listed))
         rows = [
             f"| {{doc}}`{one.title.removeprefix('Assignment ')} </{one.page}>` "
-            f"| {{doc}}`/book/{one.chapter}` | {len(one.asked)} | {one.points} | {one.time.removeprefix('about ')} |"
+            f"| {{doc}}`/book/{one.chapter}` | {len(one.asked)} | {one.points} "
+            f"| {one.time.removeprefix('about ')} |"
             for one in listed
         ]
         head = ["| Assignment | Chapter | Questions | Points | About |", "|---|---|--:|--:|---|"]

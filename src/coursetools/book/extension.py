@@ -39,6 +39,7 @@ from coursetools.book import (
     guide_directives,
     lighten,
     reference,
+    search,
     tables,
 )
 from coursetools.book.build import NO_LOCAL_SCRIPTS, cdn_sentence
@@ -63,6 +64,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("doctree-read", note_glue)
     app.connect("doctree-read", describe_images)
     app.connect("build-finished", lighten.join_files)
+    app.connect("build-finished", search.write_index)
     app.connect("build-finished", mark_finished)
     assignment_pages.setup(app)
     reference.setup(app)

@@ -30,7 +30,11 @@ JOINED = {  # in an order in which they work: the first one's mode, strict or no
                   "togglebutton.js", "enlarge.js"),
 }  # fmt: skip
 # An inline script behind it reads what it sets.
-AT_ONCE = re.compile(r"documentation_options\.js|require(?:\.min)?\.js|embed-amd\.js|searchtools")
+AT_ONCE = re.compile(r"documentation_options\.js|require(?:\.min)?\.js|embed-amd\.js")
+SPHINX_SEARCH = re.compile(r"_static/(?:searchtools|language_data)\.js|\bsearchindex\.js")
+OWN_SEARCH = "".join(
+    f'<script defer src="_static/{name}.js"></script>\n' for name in ("sections", "search")
+)
 IMAGE = re.compile(r'<img\b((?:"[^"]*"|[^">])*?)\s*/?>')
 SOURCE = re.compile(r'\bsrc="([^"]+)"')
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -58,17 +62,18 @@ def lighten_pages(app: Sphinx) -> None:
 def lighten(page: str, pictures: Mapping[str, Path]) -> str:
     """Return a page without what it does not need; `pictures` are the files of its `_images`."""
     formulas = FORMULA.search(page) is not None
-    search = 'id="search-results"' in page
 
     def script(match: re.Match[str]) -> str:
         source = match[1]
         if UNUSED.search(source) or ("mathjax" in source.lower() and not formulas):
             return ""
-        if not search and _joined(source, "joined.js"):
+        if SPHINX_SEARCH.search(source):
+            return once("search", OWN_SEARCH)
+        if _joined(source, "joined.js"):
             place = _beside(source, "joined.js")
             return once("joined.js", f'<script defer src="{place}"></script>\n')
         waits = "defer" in match[0] or "async" in match[0] or AT_ONCE.search(source)
-        return match[0] if waits or search else match[0].replace("<script", "<script defer", 1)
+        return match[0] if waits else match[0].replace("<script", "<script defer", 1)
 
     written: set[str] = set()
 
@@ -78,7 +83,7 @@ def lighten(page: str, pictures: Mapping[str, Path]) -> str:
         return tag if new else ""
 
     def style(match: re.Match[str]) -> str:
-        if search or not _joined(match[1], "joined.css"):
+        if not _joined(match[1], "joined.css"):
             return match[0]
         place = _beside(match[1], "joined.css")
         return once("joined.css", f'<link rel="stylesheet" type="text/css" href="{place}" />\n')
