@@ -66,6 +66,10 @@ def written(course: Path) -> dict[str, int]:
     return {p.stem: p.stat().st_mtime_ns for p in (course / "_build/html/book").glob("*.html")}
 
 
+def head(page: str) -> str:
+    return page.partition("</head>")[0]
+
+
 def edit(path: Path, old: str, new: str) -> None:
     text = path.read_text(encoding="utf-8")
     assert old in text
@@ -97,7 +101,14 @@ def test_a_book_comes_out_and_changes_arrive(built, first_build):
     assert "1 of 2 rows are built." in first
     assert "coming: The sea" in first
     assert 'href="waves.html#waves"' in first
-    assert "/blob/main/src/coursekit/masks.py" in first
+    assert '<meta name="description" content="' in page and "Hands on" not in head(page)
+    home = "https://somebody.github.io/attention/"
+    assert f'<link rel="canonical" href="{home}book/waves.html"' in page
+    assert f'<meta property="og:image" content="{home}_images/waves-sine.png"' in page
+    assert f"<loc>{home}book/waves.html</loc>" in (course / "_build/html/sitemap.xml").read_text()
+    lost = (course / "_build/html/404.html").read_text()
+    assert "There is no such page" in lost and 'href="/attention/_static/joined.css"' in lost
+    assert '<p class="side-steps">Hands on: <a class="reference internal"' in page
     assert "/blob/main/tests/test_masks.py" in first
     assert "2 notebooks ran in" in first
     assert f"{sys.version_info[0]}.{sys.version_info[1]}." in first

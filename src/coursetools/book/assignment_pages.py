@@ -157,7 +157,7 @@ def _introduction(course: Course, one: Assignment) -> list[str]:
         f"({one.name})=", f"# {one.title}", "", one.about, "",
         f":::{{admonition}} {shown}", ":class: assignment", "",
         f"It goes with {{doc}}`/book/{one.chapter}`. " + _graded(one), "",
-        "| Question | Points | | Read first |", "|---|--:|---|---|", *rows, "",
+        "| Question | Points | Level | Read first |", "|---|--:|---|---|", *rows, "",
         " · ".join(buttons) + " · {doc}`How to work, and what comes back </book/check>`", ":::", "",
         one.rest,
     ]  # fmt: skip

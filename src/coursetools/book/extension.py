@@ -38,8 +38,11 @@ from coursetools.book import (
     dependencies,
     guide_directives,
     lighten,
+    numerals,
     reference,
     search,
+    sharing,
+    side_steps,
     tables,
 )
 from coursetools.book.build import NO_LOCAL_SCRIPTS, cdn_sentence
@@ -68,6 +71,9 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("build-finished", mark_finished)
     assignment_pages.setup(app)
     reference.setup(app)
+    sharing.setup(app)
+    side_steps.setup(app)
+    app.connect("doctree-resolved", numerals.set_numbers)
     app.add_directive("notebook-figure", NotebookFigure)
     app.add_directive("notebook-table", tables.NotebookTable)
     app.add_directive("benchmark-table", tables.BenchmarkTable)

@@ -132,9 +132,12 @@ class GlossaryTable(Guide):
     def make(self) -> list[nodes.Node]:
         """Return the glossary."""
         self.note_pages()
-        lines = ["```{glossary}"]
         rows = [row for row in questions_and_terms.read_meanings(self.course) if row.term]
-        for row in sorted(rows, key=lambda row: row.term.casefold()):
+        rows.sort(key=lambda row: row.term.casefold())
+        first = {row.term[0].upper(): row.term for row in reversed(rows)}  # of each letter
+        letters = " ".join(f"{{term}}`{letter} <{first[letter]}>`" for letter in sorted(first))
+        lines = [letters, "", "```{glossary}"]
+        for row in rows:
             more = f", ${row.symbol}$" if row.symbol else ""
             shape = f", shape {row.shape}" if row.shape else ""
             meaning = f"{row.meaning[0].upper()}{row.meaning[1:]}{more}{shape}."

@@ -27,7 +27,7 @@ JOINED = {  # in an order in which they work: the first one's mode, strict or no
     "joined.css": ("togglebutton.css", "copybutton.css", "mystnb.", "sphinx-design.min.css",
                    "custom.css"),
     "joined.js": ("clipboard.min.js", "doctools.js", "sphinx_highlight.js", "copybutton.js",
-                  "togglebutton.js", "enlarge.js"),
+                  "togglebutton.js", "page.js"),
 }  # fmt: skip
 # An inline script behind it reads what it sets.
 AT_ONCE = re.compile(r"documentation_options\.js|require(?:\.min)?\.js|embed-amd\.js")
@@ -35,6 +35,19 @@ SPHINX_SEARCH = re.compile(r"_static/(?:searchtools|language_data)\.js|\bsearchi
 OWN_SEARCH = "".join(
     f'<script defer src="_static/{name}.js"></script>\n' for name in ("sections", "search")
 )
+# What a screen reader calls a thing: the triangle beside a chapter has no name of its own, and a
+# button that says what it does needs no other one.
+TRIANGLE = re.compile(
+    r"(<a [^>]*>([^<]*(?:<code.*?</code>)?[^<]*)</a>\s*<details[^>]*>\s*<summary)>"
+)
+RENAMED = re.compile(
+    r'(<summary) aria-label="Toggle hidden content"'
+    r'|(<button class="btn search-button-field[^>]*) aria-label="Search"'
+)
+PARAMETERS = re.compile(
+    r'<dl>\n((?:<dd><em class="sig-param">.*?</dd>\n)+)</dl>'
+)  # no list to a reader
+SIDE_BAR = 'role="navigation" aria-label="The book"'
 IMAGE = re.compile(r'<img\b((?:"[^"]*"|[^">])*?)\s*/?>')
 SOURCE = re.compile(r'\bsrc="([^"]+)"')
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -105,7 +118,25 @@ def lighten(page: str, pictures: Mapping[str, Path]) -> str:
     head = PRELOADED.sub("", STYLE.sub(style, SCRIPT.sub(script, head)))
     start = body.find("<article")
     above, inside = (body[:start], body[start:]) if start >= 0 else (body, "")
-    return f"{head}</head>{above}{IMAGE.sub(image, inside)}"
+    return f"{head}</head>{_named(above)}{IMAGE.sub(image, _named(inside))}"
+
+
+def _named(part: str) -> str:
+    """Give or leave the name of what a reader can open."""
+
+    def triangle(match: re.Match[str]) -> str:
+        title = " ".join(re.sub(r"<[^>]+>", "", match[2]).split())
+        return f'{match[1]} aria-label="Pages of {title}">'
+
+    def parameters(match: re.Match[str]) -> str:
+        lines = match[1].replace("<dd>", '<span class="sig-line">').replace("</dd>", "</span>")
+        return f'<span class="sig-lines">\n{lines}</span>'
+
+    part = part.replace(
+        '<div class="bd-sidebar-primary', f'<div {SIDE_BAR} class="bd-sidebar-primary'
+    )
+    part = RENAMED.sub(lambda match: match[1] or match[2], TRIANGLE.sub(triangle, part))
+    return PARAMETERS.sub(parameters, part)
 
 
 def join_files(app: Sphinx, exception: Exception | None) -> None:
