@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from coursetools.book.search import plain_formula, rows_of
+from coursetools.book.plain_formula import plain_formula, show_plain
+from coursetools.book.search import rows_of
 
 PAGE = """<html><body><nav>Menu</nav><article>
 <section id="scaling"><span id="ch-scaling"></span><h1>2. Scaling<a class="headerlink">#</a></h1>
-<p>Scores grow with <span class="math">\\(\\sqrt{d}\\)</span>.</p>
+<p>Scores grow with <span class="math"><span data-tex="x">√d</span></span>.</p>
 <section id="why"><span id="sec-why"></span><h2>Why?</h2><p>Because.</p><pre>code()</pre>
 <section id="more"><h3>More</h3><p>Deep.</p></section></section></section>
 </article></body></html>"""
@@ -50,11 +51,26 @@ def test_a_page_without_text_has_no_place():
     ("tex", "plain"),
     [
         (r"\(\sqrt{d}\)", "√d"),
-        (r"\(\frac{QK^\top}{\sqrt{d_k}}\)", "(QKᵀ)/(√(d_k))"),
+        (r"\(\frac{QK^\top}{\sqrt{d_k}}\)", "(QKᵀ)/(√(dₖ))"),
         (r"\[\operatorname{softmax}(x)\]", "softmax(x)"),
-        (r"\(x_{ij} \le 10^{-3}\)", "x_ij ≤10^-3"),
+        (r"\(x_{ij} \le 10^{-3}\)", "xᵢⱼ ≤ 10⁻³"),
         (r"\(W^O\)", "W^O"),
     ],
 )
 def test_a_formula_in_a_line_of_text(tex, plain):
     assert plain_formula(tex) == plain
+
+
+def test_a_page_has_plain_signs_and_keeps_the_formula_for_mathjax():
+    page = (
+        '<p><span class="math notranslate nohighlight">\\(a &lt; \\text{"b"}\\)</span></p>'
+        '<div class="math notranslate nohighlight" id="e"><span class="eqno">(1)</span>'
+        "\\[\\frac{1}{2} \\\\\n x\\]</div>"
+    )
+    shown = show_plain(page)
+    assert (
+        '<span data-tex="a &lt; \\text{&quot;b&quot;}">a &lt; &quot;b&quot;</span></span></p>'
+        in shown
+    )
+    assert '(1)</span><span class="displayed" data-tex="\\frac{1}{2} \\\\  x"' in shown
+    assert 'style="min-height: 5.2em">(1)/(2)<br>x</span></div>' in shown

@@ -18,6 +18,8 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
+from coursetools.book.plain_formula import show_plain
+
 SCRIPT = re.compile(r'<script\b[^>]*\bsrc="([^"]*)"[^>]*></script>\n?')
 STYLE = re.compile(r'<link rel="stylesheet"[^>]*\bhref="([^"]*)"[^>]*>\n?')
 UNUSED = re.compile(r"/fontawesome/[^/]*/js/")  # the icons come from its font
@@ -27,7 +29,8 @@ JOINED = {  # in an order in which they work: the first one's mode, strict or no
     "joined.css": ("togglebutton.css", "copybutton.css", "mystnb.", "sphinx-design.min.css",
                    "custom.css"),
     "joined.js": ("clipboard.min.js", "doctools.js", "sphinx_highlight.js", "copybutton.js",
-                  "togglebutton.js", "page.js"),
+                  "togglebutton.js", "page.js",
+                  "formulas.js"),
 }  # fmt: skip
 # An inline script behind it reads what it sets.
 AT_ONCE = re.compile(r"documentation_options\.js|require(?:\.min)?\.js|embed-amd\.js")
@@ -118,7 +121,7 @@ def lighten(page: str, pictures: Mapping[str, Path]) -> str:
     head = PRELOADED.sub("", STYLE.sub(style, SCRIPT.sub(script, head)))
     start = body.find("<article")
     above, inside = (body[:start], body[start:]) if start >= 0 else (body, "")
-    return f"{head}</head>{_named(above)}{IMAGE.sub(image, _named(inside))}"
+    return show_plain(f"{head}</head>{_named(above)}{IMAGE.sub(image, _named(inside))}")
 
 
 def _named(part: str) -> str:

@@ -28,13 +28,6 @@ APART = (  # what is not prose: programs, and the machinery of a page
     ".//pre|.//nav|.//script|.//style|.//button|.//summary|.//template"
     "|.//*[contains(@class, 'headerlink') or contains(@class, 'viewcode-link')]"
 )
-SIGNS = {
-    "sqrt": "√", "top": "ᵀ", "cdot": "·", "times": "×", "le": "≤", "ge": "≥", "to": "→", "in": "∈",
-    "infty": "∞", "sum": "Σ", "approx": "≈", "ldots": "…", "dots": "…", "odot": "⊙", "pm": "±",
-    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "eta": "η",
-    "theta": "θ", "lambda": "λ", "mu": "μ", "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ",
-    "phi": "φ", "omega": "ω", "Delta": "Δ", "partial": "∂", "nabla": "∇", "neq": "≠", "mid": "|",
-}  # fmt: skip
 
 
 def write_index(app: Sphinx, exception: Exception | None) -> None:
@@ -62,8 +55,6 @@ def rows_of(page: str, text: str, asked: dict[str, list[str]]) -> Iterator[dict[
         return
     for part in article.xpath(APART):
         part.drop_tree()
-    for formula in article.find_class("math"):
-        formula.text = plain_formula(formula.text_content())
     yield from _entries(page, article)
     for section in article.iter("section"):
         heading = next((child for child in section if re.fullmatch("h[1-6]", child.tag)), None)
@@ -78,21 +69,6 @@ def rows_of(page: str, text: str, asked: dict[str, list[str]]) -> Iterator[dict[
             "asked": [question for label in labels for question in asked.get(label, [])],
             "text": _own_text(section, heading),
         }
-
-
-def plain_formula(tex: str) -> str:
-    r"""Return a formula as a line of text has it: `\frac{QK^\top}{\sqrt d}` is (QKᵀ)/(√d)."""
-    tex = re.sub(r"\\[()\[\]]|\$", " ", tex)
-    tex = re.sub(r"\\(?:text|mathrm|mathbf|operatorname|mathit)\{([^{}]*)\}", r"\1", tex)
-    for _ in range(3):  # what is inside first
-        tex = re.sub(r"\\sqrt\s*\{(\w)\}", r"√\1", tex)
-        tex = re.sub(r"\\sqrt\s*\{([^{}]*)\}", r"√(\1)", tex)
-        tex = re.sub(r"([_^])\{([^{}]*)\}", r"\1\2", tex)
-        tex = re.sub(r"\\frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}", r"(\1)/(\2)", tex)
-    tex = re.sub(r"\\(?:left|right|big|Big|,|;|!|quad|qquad|displaystyle)\b|\\[,;! ]", " ", tex)
-    tex = re.sub(r"\\([A-Za-z]+)\s*", lambda match: SIGNS.get(match[1], f"{match[1]} "), tex)
-    tex = tex.replace("^ᵀ", "ᵀ").replace("\\", " ")
-    return " ".join(re.sub(r"[{}&]", "", tex).split())
 
 
 def _entries(page: str, article: Any) -> Iterator[dict[str, Any]]:
