@@ -38,8 +38,10 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 
   const wide = "article :is(.pst-scrollable-table-container, pre, mjx-container[display=true])";
-  const fade = (box) => box.classList.toggle(
-    "more-right", box.scrollLeft + box.clientWidth < box.scrollWidth - 2);
+  const fade = (box) => {
+    box.classList.toggle("more-right", box.scrollLeft + box.clientWidth < box.scrollWidth - 2);
+    if (box.scrollWidth > box.clientWidth + 2) box.tabIndex = 0; // the arrow keys move it
+  };
   const boxes = [...document.querySelectorAll(wide)];
   const all = () => boxes.forEach(fade);
   for (const box of boxes) box.addEventListener("scroll", () => fade(box), { passive: true });

@@ -44,7 +44,44 @@ def test_small_files_of_all_pages_are_one():
     lighter = lighten(page(""), {})
     assert lighter.count("joined.js") == lighter.count("joined.css") == 1
     assert '<script defer src="../_static/joined.js"></script>' in lighter
-    assert "doctools" not in lighter and "mystnb" not in lighter and "pygments.css" in lighter
+    assert not any(name in lighter for name in ("doctools", "mystnb", "pygments.css"))
+    deep = '<link href="../../_static/vendor/fontawesome/6/css/all.min.css?d=1" rel="stylesheet" />'
+    assert lighten(f"<head>{deep}</head><body>", {}).count("../../_static/joined.css") == 1
+
+
+def test_styles_of_deeper_folders_keep_their_files_and_lose_icons_that_nobody_shows(tmp_path):
+    fonts = tmp_path / "_static" / "vendor" / "fontawesome" / "6"
+    (fonts / "css").mkdir(parents=True)
+    (fonts / "css" / "all.min.css").write_text(
+        '.fa-bars:before,.fa-navicon:before{content:"1"}.fa-yeti:before{content:"2"}'
+        "@font-face{src:url(../webfonts/solid.woff2)}a{b:url(data:x)}"
+    )
+    (tmp_path / "page.html").write_text('<i class="fa-solid fa-navicon"></i>')
+    config = SimpleNamespace(html_static_path=[])
+    app = SimpleNamespace(outdir=tmp_path, srcdir=tmp_path, config=config)
+    app.builder = SimpleNamespace(format="html")
+    join_files(app, None)
+    assert (tmp_path / "_static" / "joined.css").read_text() == (
+        '.fa-bars:before,.fa-navicon:before{content:"1"}'
+        "@font-face{src:url(vendor/fontawesome/6/webfonts/solid.woff2)}a{b:url(data:x)}"
+    )
+
+
+def test_what_can_be_opened_has_a_name():
+    body = (
+        '<nav><a href="x.html">2. Scaling</a><details><summary><i></i></summary></details></nav>'
+        '<summary aria-label="Toggle hidden content"><p>Show code</p></summary>'
+    )
+    lighter = lighten(f"<head></head><body>{body}", {})
+    assert '<summary aria-label="Pages of 2. Scaling"><i>' in lighter
+    assert "<summary><p>Show code" in lighter
+
+
+def test_the_lines_of_a_signature_are_no_list():
+    body = '<dt>f(<dl>\n<dd><em class="sig-param">a</em>,</dd>\n</dl>)</dt><dl><dt>b</dt></dl>'
+    lighter = lighten(f"<head></head><body>{body}", {})
+    assert '<span class="sig-line"><em class="sig-param">a</em>,</span>' in lighter
+    assert lighter.count("<dl>") == 1
 
 
 def test_what_stands_for_several_files_has_all_of_them(tmp_path: Path):

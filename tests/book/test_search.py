@@ -54,7 +54,8 @@ def test_a_page_without_text_has_no_place():
         (r"\(\frac{QK^\top}{\sqrt{d_k}}\)", "(QKᵀ)/(√(dₖ))"),
         (r"\[\operatorname{softmax}(x)\]", "softmax(x)"),
         (r"\(x_{ij} \le 10^{-3}\)", "xᵢⱼ ≤ 10⁻³"),
-        (r"\(W^O\)", "W^O"),
+        (r"\(W^O d_{\text{model}}\)", "W^O d_model"),
+        (r"\(\lVert q-k\rVert^2\)", "‖q − k‖²"),
     ],
 )
 def test_a_formula_in_a_line_of_text(tex, plain):
@@ -73,4 +74,4 @@ def test_a_page_has_plain_signs_and_keeps_the_formula_for_mathjax():
         in shown
     )
     assert '(1)</span><span class="displayed" data-tex="\\frac{1}{2} \\\\  x"' in shown
-    assert 'style="min-height: 5.2em">(1)/(2)<br>x</span></div>' in shown
+    assert 'style="min-height: 5.2rem">(1)/(2)<br>x</span></div>' in shown

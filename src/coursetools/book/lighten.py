@@ -9,10 +9,12 @@ near them.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import struct
 from collections.abc import Mapping
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +22,19 @@ from sphinx.application import Sphinx
 
 from coursetools.book.plain_formula import show_plain
 
+OURS = Path(__file__).parent
 SCRIPT = re.compile(r'<script\b[^>]*\bsrc="([^"]*)"[^>]*></script>\n?')
-STYLE = re.compile(r'<link rel="stylesheet"[^>]*\bhref="([^"]*)"[^>]*>\n?')
+STYLE = re.compile(r'<link (?=[^>]*rel="stylesheet")[^>]*\bhref="([^"]*)"[^>]*>\n?')
+ICON = re.compile(r"((?:\.fa-[\w-]+:before,?)+)\{content:[^}]*\}")
+NAME = re.compile(r"fa-[\w-]+")
 UNUSED = re.compile(r"/fontawesome/[^/]*/js/")  # the icons come from its font
 PRELOADED = re.compile(r'<link rel="preload"[^>]*>\n?')  # fonts and scripts, before the styles
 FORMULA = re.compile(r'class="[^"]*\bmath\b|class="[^"]*\bmathjax_process\b')
 JOINED = {  # in an order in which they work: the first one's mode, strict or not, is that of all
-    "joined.css": ("togglebutton.css", "copybutton.css", "mystnb.", "sphinx-design.min.css",
-                   "custom.css"),
+    "joined.css": ("styles/theme.css", "styles/bootstrap.css", "styles/pydata-sphinx-theme.css",
+                   "vendor/fontawesome/*/css/all.min.css", "pygments.css",
+                   "styles/sphinx-book-theme.css", "togglebutton.css", "copybutton.css",
+                   "mystnb.*.css", "sphinx-design.min.css", "custom.css"),
     "joined.js": ("clipboard.min.js", "doctools.js", "sphinx_highlight.js", "copybutton.js",
                   "togglebutton.js", "page.js",
                   "formulas.js"),
@@ -50,6 +57,7 @@ RENAMED = re.compile(
 PARAMETERS = re.compile(
     r'<dl>\n((?:<dd><em class="sig-param">.*?</dd>\n)+)</dl>'
 )  # no list to a reader
+LISTED = re.compile(r' role="(?:list|doc-biblioentry)"(?=[^>]*>)')  # docutils' lists have no items
 SIDE_BAR = 'role="navigation" aria-label="The book"'
 IMAGE = re.compile(r'<img\b((?:"[^"]*"|[^">])*?)\s*/?>')
 SOURCE = re.compile(r'\bsrc="([^"]+)"')
@@ -61,6 +69,10 @@ def lighten_pages(app: Sphinx) -> None:
     templates = app.builder.templates if app.builder.format == "html" else None
     if templates is None:
         return
+    sources = Path(app.outdir, "_modules")  # written anew only when a module has changed
+    written = [path.stat().st_mtime for path in sources.glob("index.html")]
+    if written and written[0] < max(path.stat().st_mtime for path in OURS.glob("*.py")):
+        shutil.rmtree(sources)
     render = templates.render
 
     def lighter(template: str, context: dict[str, Any]) -> str:
@@ -139,6 +151,7 @@ def _named(part: str) -> str:
         '<div class="bd-sidebar-primary', f'<div {SIDE_BAR} class="bd-sidebar-primary'
     )
     part = RENAMED.sub(lambda match: match[1] or match[2], TRIANGLE.sub(triangle, part))
+    part = LISTED.sub("", part)
     return PARAMETERS.sub(parameters, part)
 
 
@@ -153,22 +166,43 @@ def join_files(app: Sphinx, exception: Exception | None) -> None:
     for own in app.config.html_static_path:
         if not Path(own).is_absolute():
             shutil.copytree(Path(app.srcdir, own), folder, dirs_exist_ok=True)
+    names = _icons(folder.parent)
     for name, parts in JOINED.items():
-        paths = [path for part in parts for path in sorted(folder.glob(f"{part}*"))]
-        paths = [path for path in paths if path.suffix == Path(name).suffix]
-        joined = "\n".join(path.read_text(encoding="utf-8") for path in paths)
-        (folder / name).write_text(joined, encoding="utf-8")
+        paths = [path for part in parts for path in sorted(folder.glob(part))]
+        texts = [path.read_text(encoding="utf-8") for path in paths]
+        if name.endswith(".css"):
+            texts = [_moved(text, path, folder) for text, path in zip(texts, paths)]
+            texts = [ICON.sub(lambda rule: rule[0] if names & set(NAME.findall(rule[1])) else "", t)
+                     for t in texts]  # fmt: skip
+        (folder / name).write_text("\n".join(texts), encoding="utf-8")
+
+
+def _icons(html: Path) -> set[str]:
+    """Return the icons of Font Awesome that pages and their scripts name."""
+    files = [*html.rglob("*.html"), *html.glob("_static/**/*.js")]
+    return {name for file in files if "fontawesome" not in file.parts
+            for name in NAME.findall(file.read_text(encoding="utf-8"))}  # fmt: skip
+
+
+def _moved(style: str, path: Path, folder: Path) -> str:
+    """Return a style with addresses as they are in `folder`, where it was deeper."""
+
+    def place(match: re.Match[str]) -> str:
+        target = Path(os.path.normpath(path.parent / match[1])).relative_to(folder)
+        return f"url({target.as_posix()}"
+
+    return re.sub(r"url\([\"']?(?!data:|#|[a-z]+:)([^)\"'?#]+)[\"']?", place, style)
 
 
 def _joined(source: str, name: str) -> bool:
     """Return whether a file of `_static` is part of a joined one."""
-    folder, _, file = source.partition("?")[0].rpartition("/")
-    return folder.endswith("_static") and file.startswith(JOINED[name])
+    file = source.partition("?")[0].rpartition("_static/")[2]
+    return "_static/" in source and any(fnmatch(file, part) for part in JOINED[name])
 
 
 def _beside(source: str, name: str) -> str:
-    """Return the address of `name` in the folder of `source`."""
-    return f"{source.partition('?')[0].rpartition('/')[0]}/{name}"
+    """Return the address of `name` in the folder `_static` that `source` is in."""
+    return f"{source.partition('_static/')[0]}_static/{name}"
 
 
 def _size(path: Path) -> str:

@@ -132,7 +132,7 @@ def _home(course: Course, name: str) -> str:
 @functools.lru_cache(maxsize=1)
 def _plain_models(course: Course) -> dict[str, list[str]]:
     """Return the one-page models that use a part, by the part and by its file."""
-    users = defaultdict(list)
+    users: dict[str, list[str]] = defaultdict(list)
     for path in sorted((course.packages / PACKAGE / "plain").glob("[!_]*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(PACKAGE):
@@ -177,15 +177,15 @@ class Words:
     @classmethod
     def of(cls, app: Sphinx) -> Words:
         """Return the words of a build, collected once."""
-        if not hasattr(app, "coursekit_words"):
+        if "coursekit_words" not in vars(app):
             entries: dict[str, dict[str, Target]] = defaultdict(dict)
             listed = app.env.domaindata["py"]["objects"].items()
             for full, entry in sorted(listed, key=lambda item: item[1].objtype == "module"):
                 for form in written_forms(full, entry.objtype):
                     if entry.objtype != "module" or not entries[form]:  # `attention` is a function
                         entries[form][full] = (full, entry.docname, entry.node_id)
-            app.coursekit_words = cls(Course(Path(app.srcdir)), entries)
-        return app.coursekit_words
+            vars(app)["coursekit_words"] = cls(Course(Path(app.srcdir)), entries)
+        return vars(app)["coursekit_words"]
 
     def find(self, text: str, chapter: str = "", commands: bool = False) -> Target | None:
         """Return what `masks.causal`, `attention(q, k, v)`, `Block` or `masks.py` names.
