@@ -32,6 +32,8 @@ SECOND = """# Other
 Nothing but the word wombat and {ref}`waves`.
 
 ```{notebook-table} ../notebooks/waves.ipynb::heights
+:name: tab-heights
+How high the waves are.
 ```
 
 ```{benchmark-table} surfing

@@ -207,8 +207,11 @@ def test_faults_of_pages_stop_the_build_until_they_are_mended(built, capfd):
         "```{notebook-figure} ../notebooks/waves.ipynb::sine\n```": (
             "notebook-figure needs notebook.ipynb::figure, a :name: and a caption"
         ),
-        "```{notebook-table} ../notebooks/waves.ipynb::depths\n```": (
+        "```{notebook-table} ../notebooks/waves.ipynb::depths\n:name: tab-x\nText.\n```": (
             "notebooks/waves.ipynb shows no table 'depths'; it shows heights"
+        ),
+        "```{notebook-table} ../notebooks/waves.ipynb::heights\n```": (
+            "notebook-table needs notebook.ipynb::table, a :name: and a caption"
         ),
         "```{benchmark-table} diving\n```": (
             "results/benchmarks.json holds no 'diving', only surfing"

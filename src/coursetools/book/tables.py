@@ -35,14 +35,18 @@ class NotebookTable(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return the table."""
+        if not self.options.get("name") or not self.content:
+            raise self.error(
+                "notebook-table needs notebook.ipynb::table, a :name: and a caption, "
+                f"but found {self.arguments[0]!r}, {self.options} and {len(self.content)} lines"
+            )
         _, name, output = named_output(self, "table", "text/markdown")
         holder = nodes.container(classes=["notebook-table"])
         lines = StringList("".join(output["data"]["text/markdown"]).splitlines(), source=name)
         self.state.nested_parse(lines, 0, holder)
         for table in holder.findall(nodes.table):
-            if self.content:
-                caption, messages = self.state.inline_text(" ".join(self.content), self.lineno)
-                table.insert(0, nodes.title("", "", *caption, *messages))
+            caption, messages = self.state.inline_text(" ".join(self.content), self.lineno)
+            table.insert(0, nodes.title("", "", *caption, *messages))
             self.add_name(table)
         return [holder]
 
