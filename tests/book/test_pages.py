@@ -15,7 +15,7 @@ from urllib.parse import unquote
 import pytest
 
 from coursekit._base import address
-from coursetools.book import assets, questions_and_terms
+from coursetools.book import assets, lecture_map, questions_and_terms
 from coursetools.book.build import build_book, pages
 from coursetools.book.contents import chapters, sections, title
 from coursetools.course import Course
@@ -77,10 +77,8 @@ WIDE_FORMULAS = """() => [...document.querySelectorAll("article mjx-container[di
   .filter(e => e.scrollWidth > e.clientWidth + 1)
   .map(e => [e.scrollWidth, e.clientWidth, e.closest("section")?.id])"""
 
-RULES = "['color-contrast', 'image-alt', 'document-title', 'html-has-lang']"
-KINDS = "['violations']"  # the long lists of what is right are not wanted
-# axe takes seconds a page, and what it sees beyond us is how pages are made: one of each kind.
-BY_AXE = {"book/index", "book/translation", "notebooks/kernels"}
+# What axe sees of colours, beyond our own computation, is how pages are made: one of each kind.
+IN_BOTH_THEMES = {"book/index", "book/translation", "notebooks/kernels"}
 LINK, ID = re.compile(r'<a [^>]*href="([^"]+)"'), re.compile(r'\bid="([^"]+)"')
 ROLE = re.compile(r"(?<!\\text)\{(?:glue:text|ref|numref|doc|cite:[pt])\}")
 
@@ -203,8 +201,8 @@ def test_every_page_of_the_contents_is_there(book):
     assert [page for page in PAGES if not (html / f"{page}.html").is_file()] == []
 
 
-def test_the_pages_that_axe_sees_are_there():
-    assert set(PAGES) >= BY_AXE
+def test_the_pages_that_axe_sees_in_both_themes_are_there():
+    assert set(PAGES) >= IN_BOTH_THEMES
 
 
 def test_letters_of_figures_can_be_read_on_a_telephone(book):
@@ -236,7 +234,8 @@ def test_a_page_is_whole_and_readable(visit, site, axe, name):
     assert page.locator("article mjx-container").count() >= formulas
     assert page.locator("mjx-merror, [data-mjx-error]").count() == 0
     assert page.evaluate(RAW_FORMULAS) == []
-    assert page.evaluate(WIDE_CODE) == []
+    if not name.startswith("notebooks/assignments/"):  # a longer line is moved sideways there
+        assert page.evaluate(WIDE_CODE) == []
 
     page.add_style_tag(content="* { transition: none !important }")
     colours = set()
@@ -244,11 +243,12 @@ def test_a_page_is_whole_and_readable(visit, site, axe, name):
         page.evaluate(f"() => document.documentElement.dataset.theme = '{theme}'")
         colours.add(page.evaluate("() => getComputedStyle(document.body).backgroundColor"))
         assert page.evaluate(FAINT_TEXT) == []
-        if axe is not None and name in BY_AXE:
+        if axe is not None and (theme == "light" or name in IN_BOTH_THEMES):
             if not page.evaluate("() => 'axe' in window"):
                 page.add_script_tag(content=axe)
-            found = page.evaluate(f"() => axe.run({{runOnly: {RULES}, resultTypes: {KINDS}}})")
-            wrong = [(v["id"], n["html"][:200]) for v in found["violations"] for n in v["nodes"]]
+            found = page.evaluate("() => axe.run({resultTypes: ['violations']})")
+            wrong = [(v["id"], node["html"][:200]) for v in found["violations"]
+                     if v["impact"] != "minor" for node in v["nodes"]]  # fmt: skip
             assert wrong == []
     assert len(colours) == 2
 
@@ -262,17 +262,80 @@ def test_a_page_is_whole_and_readable(visit, site, axe, name):
     assert seen.faults == []
 
 
-def test_a_click_enlarges_a_picture_and_escape_puts_it_back(visit, site):
+def test_a_picture_is_enlarged_with_its_caption_by_mouse_and_keyboard(visit, site):
     page = visit(f"{site}/book/kernels.html", width=390).page
-    small, large = page.locator("figure img").first, page.locator("dialog.enlarged img")
+    figure = page.locator("figure").first
+    small, button = figure.locator("img"), figure.locator("button.enlarge")
+    large, close = page.locator("dialog.enlarged img"), page.locator("dialog.enlarged .close")
     width = small.bounding_box()["width"]
     assert large.count() == 0
-    for enlarge in (small.click, lambda: small.press("Enter")):
+    assert button.get_attribute("aria-label") == "Enlarge Figure 1.1"
+    for enlarge in (small.click, lambda: button.press("Enter"), lambda: button.press("Space")):
         enlarge()
         assert large.get_attribute("alt") == small.get_attribute("alt")
         assert large.bounding_box()["width"] > 2 * width
+        caption = page.locator("dialog.enlarged .caption").inner_text()
+        assert caption.startswith("Figure 1.1") and len(caption) > 30
         page.keyboard.press("Escape")
         large.wait_for(state="hidden")
+    small.click()
+    close.press("Space")
+    large.wait_for(state="hidden")
+
+
+def test_paper_has_every_answer_and_every_picture(visit, site):
+    """What `beforeprint` leaves is what is printed; afterwards the answers are folded again."""
+    page = visit(f"{site}/book/masking.html").page
+    folded = page.locator("article details:not([open])").count()
+    assert folded > 2
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("article details:not([open])").count() == 0
+    missing = (
+        "() => [...document.querySelectorAll('article img')].filter(i => !i.naturalWidth).length"
+    )
+    page.wait_for_function(f"({missing})() === 0")
+    page.emulate_media(media="print")
+    assert page.locator("article h1").inner_text().startswith("3.")
+    assert not page.locator("#jb-print-docs-body").is_visible()
+    page.emulate_media(media="screen")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("article details:not([open])").count() == folded
+
+
+def test_without_scripts_formulas_can_be_read(browser, site):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{site}/book/scaling.html")
+    text = page.locator("article").inner_text()
+    context.close()
+    assert "Attention(Q, K, V) = softmax" in text and "√d" in text
+    assert not re.search(r"\\[a-zA-Z(\[]", text)
+
+
+def test_a_deep_link_stays_where_it_landed(visit, site):
+    """Formulas and pictures that come later take the place that was kept for them."""
+    page = visit(f"{site}/book/heads.html#sec-heads-cost").page
+    page.wait_for_timeout(500)
+    top = page.evaluate("document.getElementById('sec-heads-cost').getBoundingClientRect().top")
+    assert -5 < top < 200
+
+
+def test_code_of_ours_leads_to_its_entry(book):
+    """No word of code that names a file and something in it is left without a link."""
+    own = re.compile(
+        r'(<a class="code-word[^>]*>)?<code class="docutils[^>]*>(.*?)</code>', re.DOTALL
+    )
+    dead = []
+    for name in PAGES:
+        article = (book / f"{name}.html").read_text("utf-8").partition("<article")[2]
+        for linked, code in own.findall(article):
+            word = unescape(re.sub(r"<[^>]+>|\u200b", "", code)).partition("(")[0]
+            dotted = f"coursekit.{word.removeprefix('coursekit.')}"
+            if linked or "." not in word or not re.fullmatch(r"[\w.]+", word):
+                continue
+            if lecture_map.find_object(dotted, OURS.packages) and not name.startswith("book/api"):
+                dead.append(f"{name}: {word}")
+    assert dead == []
 
 
 def test_every_link_inside_the_book_leads_somewhere(book):
