@@ -37,5 +37,5 @@ def test_a_table_ends_with_its_last_row():
     """A fence that is not closed takes the text behind it for a caption."""
     for page in PAGES:
         for block in re.findall(r"^```\{table\}.*?^```", page.read_text("utf-8"), re.M | re.S):
-            head, rows = block.split("\n\n", 1)
+            _, rows = block.split("\n\n", 1)
             assert all(line.startswith(("|", "```")) for line in rows.split("\n")), page.name
