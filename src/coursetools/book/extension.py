@@ -66,7 +66,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("source-read", read_executed)
     app.connect("doctree-read", note_glue)
     app.connect("doctree-read", describe_images)
-    app.connect("build-finished", lighten.join_files)
+    app.connect("build-finished", lighten.join_files, priority=900)  # after the theme
     app.connect("build-finished", search.write_index)
     app.connect("build-finished", mark_finished)
     assignment_pages.setup(app)

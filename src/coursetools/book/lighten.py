@@ -187,10 +187,15 @@ def _icons(html: Path) -> set[str]:
 def _moved(style: str, path: Path, folder: Path) -> str:
     """Return a style with addresses as they are in `folder`, where it was deeper."""
 
+    def imported(match: re.Match[str]) -> str:
+        other = path.parent / match[1]
+        return _moved(other.read_text(encoding="utf-8"), other, folder)
+
     def place(match: re.Match[str]) -> str:
         target = Path(os.path.normpath(path.parent / match[1])).relative_to(folder)
         return f"url({target.as_posix()}"
 
+    style = re.sub(r"""@import (?:url\()?["']([^"':]+)["']\)?;""", imported, style)
     return re.sub(r"url\([\"']?(?!data:|#|[a-z]+:)([^)\"'?#]+)[\"']?", place, style)
 
 
