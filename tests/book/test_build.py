@@ -106,6 +106,8 @@ def test_a_book_comes_out_and_changes_arrive(built, first_build):
     assert f'<link rel="canonical" href="{home}book/waves.html"' in page
     assert f'<meta property="og:image" content="{home}_images/waves-sine.png"' in page
     assert f"<loc>{home}book/waves.html</loc>" in (course / "_build/html/sitemap.xml").read_text()
+    styles = (course / "_build/html/_static/joined.css").read_text()
+    assert 'html[data-theme="dark"] .highlight' in styles and "@import" not in styles
     lost = (course / "_build/html/404.html").read_text()
     assert "There is no such page" in lost and 'href="/attention/_static/joined.css"' in lost
     assert '<p class="side-steps">Hands on: <a class="reference internal"' in page

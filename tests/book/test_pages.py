@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -234,8 +234,8 @@ def test_a_page_is_whole_and_readable(visit, site, axe, name):
     assert page.locator("article mjx-container").count() >= formulas
     assert page.locator("mjx-merror, [data-mjx-error]").count() == 0
     assert page.evaluate(RAW_FORMULAS) == []
-    if not name.startswith("notebooks/assignments/"):  # a longer line is moved sideways there
-        assert page.evaluate(WIDE_CODE) == []
+    assignment = name.startswith("notebooks/assignments/")  # there a long line is moved sideways
+    assert assignment or page.evaluate(WIDE_CODE) == []
 
     page.add_style_tag(content="* { transition: none !important }")
     colours = set()
@@ -253,7 +253,7 @@ def test_a_page_is_whole_and_readable(visit, site, axe, name):
     assert len(colours) == 2
 
     page.set_viewport_size({"width": 390, "height": 900})
-    assert page.evaluate(WIDE_FORMULAS) == []
+    assert assignment or page.evaluate(WIDE_FORMULAS) == []
     assert page.evaluate("() => document.scrollingElement.scrollWidth") <= 390
     bare = "() => [...document.images].filter(i => !i.alt?.trim()).map(i => i.src.slice(0, 80))"
     assert page.evaluate(bare) == []
@@ -342,13 +342,16 @@ def test_every_link_inside_the_book_leads_somewhere(book):
     html = book
     texts = {p: p.read_text("utf-8") for p in html.rglob("*.html") if "_static" not in p.parts}
     names = {page: set(ID.findall(text)) for page, text in texts.items()}
-    dead = []
+    dead, home = [], urlsplit(OURS.book_address.removesuffix("book")).path or "/"
     for page, text in texts.items():
         for link in {unescape(found) for found in LINK.findall(text)}:
             if re.match(r"[a-z]+:|//", link):
                 continue  # another host's, or a file that stands in the page
             path, _, anchor = unquote(link).partition("#")
-            target = (page.parent / path.partition("?")[0]).resolve() if path else page
+            path, above = path.partition("?")[0], page.parent
+            if path.startswith(home):  # the page of a wrong address does not know where it stands
+                path, above = path.removeprefix(home), html
+            target = (above / path).resolve() if path else page
             if not target.exists() or (anchor and anchor not in names.get(target, {anchor})):
                 dead.append(f"{page.relative_to(html)}: {link}")
     assert dead == []
