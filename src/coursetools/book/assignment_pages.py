@@ -18,6 +18,7 @@ from sphinx.application import Sphinx
 
 from coursekit._base.errors import CourseError
 from coursekit.check.compiled import FOLDER
+from coursetools.book.build import pages
 from coursetools.book.dependencies import note_input
 from coursetools.book.guide_directives import Guide
 from coursetools.course import Course
@@ -104,8 +105,8 @@ def read_assignment(course: Course, name: str) -> Assignment:
 
 def assignments(course: Course) -> list[Assignment]:
     """Return all assignments that have a page, in the order of the contents."""
-    listed = re.findall(rf"{PAGES}(\w+)/\1\b", json.dumps(course.contents))
-    return [read_assignment(course, name) for name in listed]
+    listed = [page for page in pages(course) if page.startswith(PAGES)]
+    return [read_assignment(course, page.rpartition("/")[2]) for page in listed]
 
 
 def reading(course: Course, name: str) -> list[str]:
@@ -191,14 +192,11 @@ class AssignmentCard(Guide):
 
     required_arguments = 1
 
-    def run(self) -> list[nodes.Node]:
+    def make(self) -> list[nodes.Node]:
         """Return one paragraph."""
         name = self.arguments[0]
         self.note(_file(self.course, name))
-        try:
-            one = read_assignment(self.course, name)
-        except CourseError as error:
-            raise self.error(str(error)) from error
+        one = read_assignment(self.course, name)
         return self.markdown(
             [f"**Solve it:** {{doc}}`{one.title} </{one.page}>`, {one.points} points, {one.time}."]
         )
@@ -207,12 +205,9 @@ class AssignmentCard(Guide):
 class AssignmentList(Guide):
     """All assignments: questions, points and time, and the chapters that they go with."""
 
-    def run(self) -> list[nodes.Node]:
+    def make(self) -> list[nodes.Node]:
         """Return one table."""
-        try:
-            listed = assignments(self.course)
-        except CourseError as error:
-            raise self.error(str(error)) from error
+        listed = assignments(self.course)
         self.note(*(_file(self.course, one.name) for one in listed))
         rows = [
             f"| {{doc}}`{one.title.removeprefix('Assignment ')} </{one.page}>` "

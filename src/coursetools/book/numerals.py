@@ -7,7 +7,6 @@ table a column of numbers is set to the right, any other to the left, whoever ma
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -26,7 +25,7 @@ APART = (nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes
 def set_numbers(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Set the numbers of a page, and the columns of its tables."""
     for text in list(doctree.findall(nodes.Text)):
-        if not _within(text, APART):
+        if not around(text, APART):
             new = numeral(text.astext())
             if new != text.astext():
                 text.parent.replace(text, nodes.Text(new))
@@ -47,7 +46,7 @@ def align_columns(group: nodes.tgroup) -> None:
     if any("morecols" in entry or "morerows" in entry for row in rows for entry in row):
         return
     for column in zip(*rows):
-        body = [entry for entry in column if not _within(entry, (nodes.thead,))]
+        body = [entry for entry in column if not around(entry, nodes.thead)]
         right = is_numeric([entry.astext() for entry in body])
         for entry in column:
             entry["classes"] = [name for name in entry["classes"] if not name.startswith("text-")]
@@ -66,11 +65,8 @@ def _power(match: re.Match[str]) -> str:
     return f"10{raised}" if float(factor) == 1 else f"{factor} · 10{raised}"
 
 
-def _within(node: nodes.Node, kinds: tuple[type, ...]) -> bool:
-    return any(isinstance(above, kinds) for above in _above(node))
-
-
-def _above(node: nodes.Node) -> Iterator[nodes.Node]:
-    while node.parent is not None:
+def around(node: nodes.Node, kinds: type | tuple[type, ...]) -> nodes.Element | None:
+    """Return the closest element of these kinds that a node is in, or is."""
+    while node is not None and not isinstance(node, kinds):
         node = node.parent
-        yield node
+    return node

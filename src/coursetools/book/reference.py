@@ -23,6 +23,7 @@ from sphinx.util.nodes import make_refnode
 from coursekit.submission.cells import python_of
 from coursetools.book import contents, lecture_map
 from coursetools.book.dependencies import note_input
+from coursetools.book.numerals import around
 from coursetools.course import Course
 from coursetools.notebooks.imports import homes, read_notebook
 
@@ -48,18 +49,16 @@ def for_sphinx(
 ) -> None:
     """Make a docstring of ours reStructuredText, and add where it is explained and used."""
     course = Course(Path(app.srcdir))
-    note_input(app.env, app.env.docname, lecture_map.table_path(course))
     if what == "module":
+        note_input(app.env, app.env.docname, lecture_map.table_path(course))
         text, _, rest = "\n".join(lines).partition("\n\n")
         lines[:] = [*for_docutils(text).split("\n"), "", *for_docutils(rest).split("\n")]
         more = [f":doc:`{title} </book/{stem}>`" for stem, title in chapters_of(course, name)]
-        label = "Explained in"
     else:
         lines[:] = [for_docutils(line) for line in lines]
         more = [f":ref:`{section}`" for section in _sections(course).get(name, ())][:4]
-        label = "Explained in"
     if more:
-        lines += ["", f"*{label}* " + ", ".join(more) + "."]
+        lines += ["", "*Explained in* " + ", ".join(more) + "."]
     models = _plain_models(course).get(name, [])
     if models:
         links = (f":mod:`{model} <{PACKAGE}.plain.{model}>`" for model in models)
@@ -156,7 +155,7 @@ def link_code_words(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     words = Words.of(app)
     chapter = docname.rpartition("/")[2]
     for word in list(doctree.findall(nodes.literal)):
-        if _around(word, nodes.title) or _around(word, nodes.reference):
+        if around(word, nodes.title) or around(word, nodes.reference):
             continue
         target = words.find(word.astext(), chapter, docname.startswith(COMMANDS))
         if target is None or (docname, _entry(word)) == target[1:]:
@@ -262,14 +261,7 @@ def _own_names(course: Course, chapter: str) -> frozenset[str]:
     return frozenset(names)
 
 
-def _around(node: nodes.Node, kind: type[nodes.Element]) -> nodes.Element | None:
-    """Return the closest element of a kind that a node stands in."""
-    while node is not None and not isinstance(node, kind):
-        node = node.parent
-    return node
-
-
 def _entry(node: nodes.Node) -> str:
     """Return the anchor of the entry whose docstring holds a node."""
-    entry = _around(node, addnodes.desc)
+    entry = around(node, addnodes.desc)
     return next(iter(entry[0]["ids"]), "") if entry is not None else ""
