@@ -103,13 +103,19 @@ def check_rows(course: Course) -> list[str]:
 
 def find_object(dotted: str, source: Path) -> Path | None:
     """Return the file below `source` that defines the object `a.b.c`, or None."""
+    file, inside = find_file(dotted, source)
+    return file if file and _defines(_tree(file), inside) else None
+
+
+def find_file(dotted: str, source: Path) -> tuple[Path | None, list[str]]:
+    """Return the file below `source` that `a.b.c` leads to, and what is left of the name in it."""
     parts = dotted.split(".")
     for length in range(len(parts), 0, -1):
         place = source.joinpath(*parts[:length])
         for file in (place.with_suffix(".py"), place / "__init__.py"):
             if file.is_file():
-                return file if _defines(_tree(file), parts[length:]) else None
-    return None
+                return file, parts[length:]
+    return None, parts
 
 
 def find_test(test: str, course: Course) -> bool:

@@ -93,7 +93,7 @@ class LectureMap(SphinxDirective):
             nodes.literal("", _breakable(name.removeprefix("coursekit."))) for name in row.objects
         ]
         tests = [self._code(t.split("::")[-1].split("/")[-1], t.split("::")[0]) for t in row.tests]
-        return [topic, [section], _joined(objects), _joined(tests)]
+        return [topic, [section], joined(objects), joined(tests)]
 
     def _code(self, text: str, place: str) -> nodes.Node:
         repository = self.config.html_theme_options.get("repository_url")
@@ -194,11 +194,12 @@ def _breakable(name: str) -> str:
     return re.sub(r"([._])", "\\1\u200b", name)
 
 
-def _joined(parts: list[nodes.Node]) -> list[nodes.Node]:
-    joined: list[nodes.Node] = []
+def joined(parts: list[nodes.Node]) -> list[nodes.Node]:
+    """Return the parts with a comma between each two."""
+    with_commas: list[nodes.Node] = []
     for part in parts:
-        joined += [nodes.Text(", "), part] if joined else [part]
-    return joined
+        with_commas += [nodes.Text(", "), part] if with_commas else [part]
+    return with_commas
 
 
 def _table(
