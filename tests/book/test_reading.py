@@ -109,6 +109,8 @@ def test_a_listing_is_the_code_that_runs():
     assert code.startswith("class PlainViT(nn.Module):\n")
     assert "def forward" in code and "def __init__" not in code and "fmt: skip" not in code
     assert source(COURSE, "coursekit.plain.vit.PlainViT.forward").startswith("def forward")
+    refusing = source(COURSE, "coursekit.analysis.vision.rollout")
+    assert "raise" not in refusing and "check_" not in refusing
     with pytest.raises(LookupError, match="there is no 'backward'"):
         source(COURSE, "coursekit.plain.vit.PlainViT.backward")
     with pytest.raises(LookupError, match=r"but found 'coursekit\.attention'"):

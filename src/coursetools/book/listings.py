@@ -8,8 +8,8 @@
 
 The names are those of functions, classes, methods and constants of a package; or one cell of a
 notebook is listed, `../notebooks/finetuning.ipynb::loop`, without what it glues and shows. `:pick:`
-leaves only these methods of a class. Of a docstring the first line stays; the rest is in the
-reference, where a link leads.
+leaves only these methods of a class. Left out are the lines of a docstring behind its first, and
+what only refuses wrong input; all of it is in the reference, where a link leads.
 """
 
 from __future__ import annotations
@@ -162,7 +162,10 @@ def _called(node: ast.AST) -> str:
 
 
 def _kept(found: ast.AST, lines: list[str]) -> list[int]:
-    """Return the numbers of the lines of a definition; of a docstring only its first line."""
+    """Return the numbers of the lines of a definition, without what refuses wrong input.
+
+    Of a docstring only the first line is kept.
+    """
     first = min([found.lineno, *(d.lineno for d in getattr(found, "decorator_list", []))])
     dropped: set[int] = set()
     for node in ast.walk(found):
@@ -171,10 +174,19 @@ def _kept(found: ast.AST, lines: list[str]) -> list[int]:
             if doc.end_lineno != doc.lineno:
                 dropped.update(range(doc.lineno + 1, doc.end_lineno + 1))
                 lines[doc.lineno - 1] += '"""'
+        elif _only_checks(node):
+            dropped.update(range(node.lineno, node.end_lineno + 1))
     kept = [n - 1 for n in range(first, found.end_lineno + 1) if n not in dropped]
     for n in kept:  # a word for the formatter at a line's end is not for readers
         lines[n] = lines[n].removesuffix("  # fmt: skip")
     return kept
+
+
+def _only_checks(node: ast.AST) -> bool:
+    """Return whether a statement only refuses what was given: `check_int(...)`, `if …: raise`."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        return getattr(node.value.func, "id", "").startswith("check_")
+    return isinstance(node, ast.If) and all(isinstance(one, ast.Raise) for one in node.body)
 
 
 def _first_method(found: ast.ClassDef) -> int:
