@@ -10,13 +10,52 @@ import torch
 from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
-from coursekit.figures import COLOURS, LINES, new_figure
+from coursekit.figures import COLOURS, LINES, WIDTH, new_figure
+from coursekit.figures.diagram import box, canvas, line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MARKS = (("o", COLOURS["blue"]), ("s", COLOURS["orange"]), ("^", COLOURS["vermilion"]))
+
+
+def doors() -> Figure:
+    """Draw one head of attention with the three places at which a position can be told."""
+    figure, axis = new_figure(width=WIDTH, height=5.0)
+    canvas(axis, width=10, top=9.4)
+    plain, door = (COLOURS["grey"], 0.25), (COLOURS["orange"], 0.55)
+
+    def step(x: float, y: float, text: str, width: float = 1.9, colour: Any = plain) -> None:
+        box(axis, x, y, text, width=width, height=0.75, colour=colour, size=10)
+
+    def told(y: float, number: int, name: str, schemes: str) -> None:
+        axis.text(6.75, y + 0.22, f"{number}. {name}", fontsize=10, va="center", weight="bold")
+        axis.text(6.75, y - 0.3, schemes, fontsize=9, va="center")
+
+    step(2.6, 9.0, "words (T, D)")
+    line(axis, [(2.6, 8.6), (2.6, 8.05)], arrow=True)
+    step(2.6, 7.65, "+ p_t, for each row", 3.6, door)
+    told(7.65, 1, "add a vector", "learned, bits, sinusoids")
+    xs = {"queries": 1.0, "keys": 3.1, "values": 5.2}
+    for name, x in xs.items():
+        line(axis, [(2.6, 7.25), (2.6, 6.95), (x, 6.95), (x, 6.5)], arrow=True)
+        step(x, 6.1, f"{name} (T, d)")
+    step(2.05, 4.6, "turn row t by its angles", 4.0, door)
+    told(4.6, 2, "turn", "rotary")
+    for x in (1.0, 3.1):
+        line(axis, [(x, 5.7), (x, 5.0)], arrow=True)
+        line(axis, [(x, 4.2), (x, 3.75), (2.05, 3.75), (2.05, 3.4)], arrow=x == 1.0)
+    step(2.05, 3.0, "products / √d (T, T)", 4.0)
+    line(axis, [(2.05, 2.6), (2.05, 2.2)], arrow=True)
+    step(2.05, 1.8, "+ a number for i − j", 4.0, door)
+    told(1.8, 3, "add to the scores", "ALiBi, T5, Swin")
+    line(axis, [(2.05, 1.4), (2.05, 0.9)], arrow=True)
+    step(2.05, 0.5, "softmax: weights (T, T)", 4.0)
+    line(axis, [(4.05, 0.5), (4.5, 0.5)], arrow=True)
+    line(axis, [(5.2, 5.7), (5.2, 0.9)], arrow=True)
+    step(5.2, 0.5, "sum (T, d)", 1.5)
+    return figure
 
 
 def word_vectors(outputs: Mapping[str, Mapping[str, Tensor]], words: Sequence[str]) -> Figure:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from coursekit.figures import COLOURS, LINES, WIDTH, new_figure
 from coursekit.figures.curves import legend_below
+from coursekit.figures.diagram import box, canvas, line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,6 +38,74 @@ def rearranged(pairs: Sequence[tuple[Tensor, Tensor]], names: Sequence[str], cut
         axes[0, column].set_title(name, fontsize=10)
     for axis, row in zip(axes[:, 0], ("as it is", "rearranged")):
         axis.set_ylabel(row, fontsize=10)
+    return figure
+
+
+def whole_model(
+    picture: Tensor, answer: Mapping[str, float], *, patch: int, width: int, depth: int
+) -> Figure:
+    """Draw a ViT with its shapes, from a grey picture (R, L) at the top to the shares of classes.
+
+    `answer` has what the model says of this very picture, each class with its share.
+    """
+    rows, columns = (side // patch for side in picture.shape)
+    count = rows * columns
+    shown = [count // 2 + n for n in range(-2, 3)]  # patches from the middle, where something is
+    figure, axis = new_figure(width=WIDTH, height=6.0)
+    canvas(axis, width=10, top=11.2)
+    low, high = float(picture.min()), float(picture.max())
+    xs = [1.0, 2.1, 3.2, 4.3, 5.4, 6.5]  # the class token, and the five patches that are shown
+
+    def shape(y: float, text: str) -> None:
+        axis.text(7.35, y, text, va="center", fontsize=10)
+
+    def picture_at(x: float, y: float, side: float, pixels: Tensor) -> None:
+        extent = (x - side / 2, x + side / 2, y - side / 2, y + side / 2)
+        axis.imshow(pixels, cmap="gray", vmin=low, vmax=high, extent=extent, aspect="auto", zorder=3)
+
+    picture_at(4.3, 10.1, 2.0, picture)
+    for cut in range(1, columns):
+        at = 3.3 + 2.0 * cut / columns
+        axis.plot([at, at], [9.1, 11.1], color=COLOURS["sky"], linewidth=0.6, zorder=4)
+    for cut in range(1, rows):
+        at = 9.1 + 2.0 * cut / rows
+        axis.plot([3.3, 5.3], [at, at], color=COLOURS["sky"], linewidth=0.6, zorder=4)
+    shape(10.1, f"picture\n(1, {picture.shape[0]}, {picture.shape[1]})")
+    line(axis, [(4.3, 9.05), (4.3, 8.65)], arrow=True)
+    shape(8.2, f"{count} patches as rows\n({count}, {patch * patch})")
+    shape(6.7, f"times E, class token,\nplus positions\n({1 + count}, {width})")
+    for x, number in zip(xs[1:], shown):
+        top, left = number // columns * patch, number % columns * patch
+        picture_at(x, 8.2, 0.8, picture[top : top + patch, left : left + patch])
+        line(axis, [(x, 7.75), (x, 7.2)], arrow=True)
+        box(axis, x, 6.9, "", width=0.8, height=0.5, colour=COLOURS["sky"])
+        axis.text(x, 6.35, f"+ p{number + 1}", ha="center", va="center", fontsize=9)
+        line(axis, [(x, 6.1), (x, 5.75)], arrow=True)
+    axis.text(4.85, 7.5, "E", ha="center", va="center", fontsize=11)
+    box(axis, xs[0], 6.9, "class", width=0.95, height=0.5, colour=COLOURS["orange"], size=9)
+    axis.text(xs[0], 6.35, "+ p0", ha="center", va="center", fontsize=9)
+    line(axis, [(xs[0], 6.1), (xs[0], 5.75)], arrow=True)
+    box(axis, 3.75, 4.75, "", width=6.7, height=1.9, colour=(COLOURS["grey"], 0.25))
+    for y, text in ((5.2, "LN, attention: each sees all;  + what came in"),
+                    (4.3, "LN, feed-forward, each alone;  + what came in")):  # fmt: skip
+        box(axis, 3.75, y, text, width=6.3, height=0.7, colour="white", size=9)
+    shape(4.75, f"{depth} blocks, then LN\n({1 + count}, {width})")
+    for x in xs:
+        line(axis, [(x, 3.8), (x, 3.4)], arrow=True)
+        colour = COLOURS["orange"] if x == xs[0] else "white"
+        box(axis, x, 3.15, "", width=0.8, height=0.4, colour=colour, edge="black")
+    axis.text(3.9, 2.75, "these are not read", fontsize=9, va="center")
+    line(axis, [(xs[0], 2.9), (xs[0], 2.45)], arrow=True)
+    box(axis, xs[0], 2.2, "head", width=0.95, height=0.5, colour=COLOURS["green"], size=9)
+    line(axis, [(xs[0] + 0.5, 2.2), (2.3, 2.2)], arrow=True)
+    shape(3.15, f"row 0: ({width},)")
+    shape(1.3, f"a share for each class\n({len(answer)},)")
+    best = sorted(answer, key=lambda name: -answer[name])[:4]
+    for place, name in enumerate(best):
+        y = 2.2 - 0.55 * place
+        axis.barh(y, 2.2 * answer[name], left=4.4, height=0.38, color=COLOURS["blue"], zorder=3)
+        axis.text(4.3, y, name, ha="right", va="center", fontsize=9)
+        axis.text(4.5 + 2.2 * answer[name], y, f"{100 * answer[name]:.0f}%", va="center", fontsize=9)
     return figure
 
 

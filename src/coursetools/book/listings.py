@@ -185,8 +185,12 @@ def _kept(found: ast.AST, lines: list[str]) -> list[int]:
 def _only_checks(node: ast.AST) -> bool:
     """Return whether a statement only refuses what was given: `check_int(...)`, `if …: raise`."""
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        return getattr(node.value.func, "id", "").startswith("check_")
-    return isinstance(node, ast.If) and all(isinstance(one, ast.Raise) for one in node.body)
+        return getattr(node.value.func, "id", "").lstrip("_").startswith("check_")
+    return (
+        isinstance(node, ast.If | ast.For)
+        and not node.orelse
+        and all(isinstance(one, ast.Raise) or _only_checks(one) for one in node.body)
+    )
 
 
 def _first_method(found: ast.ClassDef) -> int:

@@ -21,6 +21,7 @@ NUMBER = re.compile(
     rf"(?<![\w.])\d+(?:,\d{{3}})*(?:\.\d+)?(?![\w])|(?<!\w)(?:{ABOVE_TEN}|thousand|million|billion)s?(?!\w)",
     re.IGNORECASE,
 )
+EVERYDAY = {"cell", "offset", "patience", "shortcut", "stage"}  # terms that are plain words, too
 READ = ("note", "tip", "admonition", "important")  # boxes whose text is prose
 
 
@@ -107,7 +108,7 @@ def early_terms(course: Course, page: str) -> Iterator[str]:
     )
     prose = list(paragraphs(text))
     for row in read_meanings(course):
-        if not row.term or row.section not in places or page not in order:
+        if row.term in {"", *EVERYDAY} or row.section not in places or page not in order:
             continue
         home = places[row.section].page
         if order[home] < order[page]:
