@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from coursekit.figures import COLOURS, new_figure
+from coursekit.figures import COLOURS, WIDTH, new_figure
 from coursekit.figures.diagram import box, canvas, line
 
 if TYPE_CHECKING:
@@ -130,6 +130,43 @@ def coins(
     axes[1].loglog(counts, guide, color="black", linestyle=":", label="1/√n")
     axes[1].set(xlabel="tosses n", ylabel="root mean square error")
     axes[1].legend(frameon=False)
+    return figure
+
+
+def one_block() -> Figure:
+    """Draw one Post-LN block with the shapes of its tensors."""
+    figure, axis = new_figure(width=WIDTH, height=5.2)
+    canvas(axis, width=10, top=10)
+    plain, half = (COLOURS["grey"], 0.25), (COLOURS["sky"], 0.5)
+    x, orange = 3.4, COLOURS["orange"]
+
+    def step(y: float, text: str, colour: Any = plain, width: float = 4.2) -> None:
+        box(axis, x, y, text, width=width, height=0.72, colour=colour, size=10)
+
+    def shape(y: float, text: str, about: str = "") -> None:
+        axis.text(6.4, y + (0.2 if about else 0), text, fontsize=10, va="center")
+        axis.text(6.4, y - 0.28, about, fontsize=9, va="center")
+
+    def frame(start: float, end: float) -> None:
+        line(axis, [(x, start), (0.6, start), (0.6, end), (x - 0.3, end)], arrow=True, colour=orange)
+        box(axis, x, end, "+", width=0.55, height=0.5, colour="white", size=11)
+
+    shape(9.6, "x: (B, T, D)", "a vector for each token")
+    for top, bottom in ((9.7, 8.75), (8.0, 7.3), (6.8, 6.4), (5.6, 4.95), (4.2, 3.95),
+                        (3.2, 2.55), (2.05, 1.65), (0.9, 0.3)):  # fmt: skip
+        line(axis, [(x, top), (x, bottom)], arrow=True)
+    frame(9.3, 7.05)
+    step(8.37, "attention", half)
+    shape(8.37, "(B, T, D)", "tokens look at each other")
+    step(6.02, "LayerNorm")
+    shape(6.02, "(B, T, D)", "each token to mean 0, spread 1")
+    frame(5.35, 2.3)
+    step(4.57, "times W₁, bend", half)
+    shape(4.57, "(B, T, 4D)", "each token alone")
+    step(3.57, "times W₂", half)
+    shape(3.57, "(B, T, D)")
+    step(1.28, "LayerNorm")
+    shape(1.28, "(B, T, D)", "the shape that came in")
     return figure
 
 
