@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from coursekit.figures import COLOURS, new_figure
+from coursekit.figures import COLOURS, WIDTH, new_figure
+from coursekit.figures.diagram import box, canvas, line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +21,27 @@ LINES = (
     {"color": COLOURS["green"], "linestyle": "-.", "marker": "^"},
     {"color": COLOURS["black"], "linestyle": ":", "marker": "D"},
 )
+
+
+def way(text: str, tokens: Sequence[str], ids: Sequence[int]) -> Figure:
+    """Draw the way of a text into a model: its tokens, their numbers, and a row for each number."""
+    figure, axis = new_figure(width=WIDTH, height=3.3)
+    canvas(axis, width=10, top=6)
+    axis.text(0.1, 5.5, f"“{text}”", fontsize=11, va="center")
+    step = 7.0 / len(tokens)
+    for place, (token, number) in enumerate(zip(tokens, ids, strict=True)):
+        x = 0.1 + step * (place + 0.5)
+        for above, below in ((5.1, 4.75), (3.85, 3.5), (2.75, 2.4)):
+            line(axis, [(x, above), (x, below)], arrow=True)
+        box(axis, x, 4.3, token, width=0.92 * step, height=0.75, colour=COLOURS["sky"], size=9)
+        axis.text(x, 3.13, str(number), ha="center", va="center", fontsize=10)
+        for cell in range(5):
+            axis.barh(2.15 - 0.36 * cell, 0.5, left=x - 0.25, height=0.36,
+                      color=(COLOURS["orange"], 0.25 + 0.15 * ((number >> cell) % 4)),
+                      edgecolor="white")  # fmt: skip
+    for y, words in ((4.3, "T tokens"), (3.13, "T numbers, 0 … |V| − 1"), (1.45, "T rows (T, d)")):
+        axis.text(7.3, y, words, fontsize=9, va="center")
+    return figure
 
 
 def pieces(text: str, rows: Mapping[str, Sequence[Span]]) -> Figure:
