@@ -8,13 +8,37 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from coursekit.figures import COLOURS, LINES, new_figure
+from coursekit.figures import COLOURS, LINES, WIDTH, new_figure
+from coursekit.figures.diagram import box, canvas, line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 PARTS = {"gradient": "size of the gradients", "update": "size of the changes"}
+
+
+def one_step() -> Figure:
+    """Draw one step of a training, from a batch in pieces to new weights."""
+    figure, axis = new_figure(width=WIDTH, height=4.6)
+    canvas(axis, width=10, top=9)
+    steps = (
+        ("a batch, in pieces", "read one after the other", COLOURS["sky"]),
+        ("sum of the losses, tokens", "divided once, by all tokens", COLOURS["sky"]),
+        ("gradient g", "one number for each weight", COLOURS["grey"]),
+        ("clipped: |g| at most c", "one factor for all", COLOURS["orange"]),
+        ("means m of g, v of g²", "kept from step to step", COLOURS["orange"]),
+        ("m̂ / (√v̂ + ε)", "about 1 in size, whatever g was", COLOURS["orange"]),
+        ("times the rate of step t", "rises first, then falls", COLOURS["green"]),
+        ("new weights", "a checkpoint, and a look, now and then", COLOURS["grey"]),
+    )
+    for place, (text, about, colour) in enumerate(steps):
+        y = 8.5 - 1.13 * place
+        box(axis, 2.7, y, text, width=4.9, height=0.72, colour=(colour, 0.45), size=10)
+        axis.text(5.5, y, about, fontsize=9, va="center")
+        if place:
+            line(axis, [(2.7, y + 0.77), (2.7, y + 0.36)], arrow=True)
+    return figure
 
 
 def valley(curvatures: tuple[float, float], paths: Mapping[str, Tensor]) -> Figure:
