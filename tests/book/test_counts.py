@@ -389,7 +389,7 @@ def test_the_chapter_on_training():
         return all(text in cell("training", name) for text in texts)
 
     assert says("valley-walks", "torch.tensor([1.0, 100.0])", "2.0]), 60")
-    assert says("adam-by-hand", "six = torch.tensor([1e-6,", "-1000.0]", "lr=0.1")
+    assert says("adam-six", "six = torch.tensor([1e-6,", "-1000.0]", "lr=0.1")
     assert says("noise-steps", "steps=1000, weights=10_000", "lengths(1e-4, 0.0)")
     assert says("noise-steps-shown", "(1, 10, 100)", "gone(0, 10)")
     assert says("trust-simulated", "sequences=20_000", "estimates(0.98,", "[0.05, 0.5, 0.95]")
