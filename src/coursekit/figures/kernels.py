@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coursekit.figures import COLOURS, new_figure
+from coursekit.figures import COLOURS, WIDTH, new_figure
 from coursekit.figures.diagram import box, canvas, line
 
 if TYPE_CHECKING:
@@ -16,6 +16,37 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MARKS = (("*", COLOURS["vermilion"]), ("P", COLOURS["blue"]), ("X", COLOURS["green"]))
+
+
+def shapes(q: Tensor, k: Tensor, v: Tensor, weights: Tensor) -> Figure:
+    """Draw attention as matrices: Q (T, d), K (S, d), A (T, S), V (S, Dv) and A V, with values."""
+    figure, axis = new_figure(width=WIDTH, height=5.0)
+    canvas(axis, width=12, top=11)
+    side = 0.95
+
+    def matrix(x: float, y: float, values: Tensor, name: str, size: str, colour: str) -> None:
+        """Draw a matrix with its upper left corner at (x, y); darker is larger."""
+        most = float(values.abs().max()) or 1.0
+        for r, row in enumerate(values.tolist()):
+            for c, value in enumerate(row):
+                axis.barh(y - side * (r + 0.5), side, left=x + side * c, height=side,
+                          color=(colour, 0.1 + 0.6 * abs(value) / most), edgecolor="white")  # fmt: skip
+                axis.text(x + side * (c + 0.5), y - side * (r + 0.5), f"{value:.2f}".lstrip("0"),
+                          ha="center", va="center", fontsize=9)  # fmt: skip
+        axis.text(x, y + 0.28, f"{name}  {size}", fontsize=10, va="center")
+
+    T, S = weights.shape
+    matrix(0.2, 10.2, k.T, "Kᵀ", f"(d, S): {k.shape[1]} × {S}, a column for each key", COLOURS["sky"])
+    matrix(8.6, 10.2, q, "Q", f"(T, d): {T} × {q.shape[1]}", COLOURS["orange"])
+    axis.text(7.25, 9.2, "compared\nwith", fontsize=10, ha="center", va="center")
+    line(axis, [(3.05, 8.1), (3.05, 7.2)], arrow=True)
+    axis.text(3.3, 7.6, "scores (T, S), then a softmax of each row", fontsize=10, va="center")
+    matrix(0.2, 6.6, weights, "A", f"(T, S): {T} × {S}, each row sums to 1", COLOURS["green"])
+    line(axis, [(3.05, 4.6), (3.05, 3.5)], arrow=True)
+    axis.text(3.3, 3.9, "times V", fontsize=10, va="center")
+    matrix(8.6, 6.6, v, "V", f"(S, Dv): {S} × {v.shape[1]}", COLOURS["purple"])
+    matrix(2.1, 2.6, weights @ v, "A V", f"(T, Dv): {T} × {v.shape[1]}", COLOURS["vermilion"])
+    return figure
 
 
 def lookup(
