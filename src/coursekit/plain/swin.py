@@ -1,8 +1,8 @@
 """Swin on a page: attention within windows that shift, on maps that shrink (Liu et al., 2021).
 
 A cell looks at its window of M × M cells; every second block moves the windows by half their side;
-between stages four cells become one, twice as wide. The book explains it in "Swin"; `models/swin.py`
-has padding too. B batch, R × C cells of a map in W = R/M · C/M windows, D width, H heads.
+between stages four cells become one, twice as wide. The book explains it in "Swin"; the full model,
+`models/swin.py`, pads. B batch, R × C cells of a map in W = R/M · C/M windows, D width, H heads.
 """
 
 from __future__ import annotations
