@@ -215,6 +215,7 @@ def test_windows_of_the_swin_page():
     assert "SIDE, M = 8, 4" in cells("swin")["windows"]
     assert constant("swin", "shift", "SHIFT") == 2
     assert "corner[False][9]" in cells("swin")["corner-glue"]  # block 10
+    assert "figures.shared_keys(21, 5)" in cells("swin")["shared-shown"]  # windows of 5 × 5
 
 
 def test_the_rolled_map_of_the_swin_page():
@@ -241,15 +242,28 @@ def test_small_networks_of_the_swin_page():
         for run in runs(f"swin/cpu-{sweep}.json").values():
             about = run["settings"]
             assert (about["side"], about["patch"], about["window"]) == (64, 4, 4)
+            assert (about["scenes"], about["tested"], about["batch"]) == (3000, 1000, 32)
     source = training("swin")
     # windows of the second stage are 4 cells of 8 pixels wide; without merging there are six blocks
     assert "stages = (2, 2, 2) if settings.merging else (6,)" in source
     assert "patch, heads = 2 * settings.patch" in source  # the ViT's: 8 pixels, four cells
+    found = runs("swin/cpu-unhurried.json")
+
+    def lead(one, other, what):
+        """Points by which one is ahead, in the mean of two seeds."""
+        return 50 * sum(found[one + s]["metrics"][what] - found[other + s]["metrics"][what]
+                        for s in SEEDS)  # fmt: skip
+
+    assert round(lead("shifted, relative", "no shift", "cells, new")) == 2
+    bare = ("no merging", "no merging, no shift")
+    assert round(lead(*bare, "cells, new")) == 7 and round(lead(*bare, "largest, new")) == 12
 
 
 def test_timings_of_the_swin_page():
     """What is said of the table holds of both of its columns, ratios and medians."""
-    rows = result("benchmarks.json")["shifted_windows"]["rows"]
+    record = result("benchmarks.json")["shifted_windows"]
+    rows = record["rows"]
+    assert record["rounds"] == 21 and record["hardware"].endswith("1 threads")
     assert {f"forward, {side} pixels" for side in (224, 448, 672)} < {r["contest"] for r in rows}
     by = {row["name"]: row for row in rows if row["contest"] == "windows, stage 1"}
     ours = by["ours"]

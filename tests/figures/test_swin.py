@@ -3,7 +3,16 @@
 import pytest
 import torch
 
-from coursekit.figures.swin import SHADES, by_side, heard, shift_steps, window_masks
+from coursekit.figures.swin import (
+    SHADES,
+    heard,
+    per_pixel,
+    pyramid,
+    scores,
+    shared_keys,
+    shift_steps,
+    window_masks,
+)
 from coursekit.models.swin import shift_mask, window_partition
 
 ROLLED = torch.arange(64).view(8, 8).roll((-2, -2), dims=(0, 1))
@@ -54,8 +63,35 @@ def test_maps_and_costs_are_those_given():
     expected[0, 0] = 0
     torch.testing.assert_close(shown, expected)
     assert first.lines[0].get_xydata().tolist() == [[4, 3]] and below.get_title() == "c"
-    axis = by_side([14, 28], {"one": [1.0, 4.0], "two": [1.0, 16.0]}, ylabel="cost").axes[0]
-    assert axis.lines[1].get_xydata().tolist() == [[14, 1], [28, 16]]
+
+
+def test_costs_and_scores_are_those_given():
+    first, second = per_pixel([14, 28], {"cost": LINES, "time": LINES}).axes
+    assert first.lines[1].get_xydata().tolist() == [[14, 1], [28, 16]]
+    assert (first.get_ylabel(), second.get_ylabel()) == ("cost", "time")
+    left, right = scores(SCORES, xlabel="%").axes
+    assert left.get_xlim() == right.get_xlim() and left.get_title() == "cells"
+    bar, seeds = right.lines[:2]
+    assert list(bar.get_xdata()) == [15, 15] and list(seeds.get_xdata()) == [10, 20]
+
+
+def test_the_pyramid_says_its_shapes():
+    said = [text.get_text() for text in pyramid(224, 4, 96, (2, 2, 6, 2), 7, 1000).axes[0].texts]
+    for stage, side in enumerate((56, 28, 14, 7)):
+        assert f"{side} × {side} × {96 * 2**stage}" in said
+    assert {"64 windows", "16 windows", "4 windows", "1 window"} <= set(said)
+    assert "merge 2 × 2 cells: 384 numbers to 192" in said
+
+
+def test_four_ways_to_look_have_as_many_keys():
+    colours = [[cell.get_facecolor() for cell in axis.patches]
+               for axis in shared_keys(21, 5).axes]  # fmt: skip
+    looked = [sum(colour[:3] != (1, 1, 1) for colour in panel) for panel in colours]
+    assert looked == [25, 25, 9 * 9, 25]
+
+
+LINES = {"one": [1.0, 4.0], "two": [1.0, 16.0]}
+SCORES = {name: {"cells": [30.0, 40.0], "largest": [10.0, 20.0]} for name in ("Swin", "neither")}
 
 
 @pytest.mark.parametrize(
@@ -65,13 +101,16 @@ def test_maps_and_costs_are_those_given():
         lambda: window_masks(shift_mask(8, 8, 4, 2)[:, 0], torch.zeros(4, 16).long()),
         lambda: heard(
             {
-                name: {f"{n} blocks": torch.rand(8, 8) for n in range(4)}
-                for name in ("not shifted", "shifted")
+                name: {f"{n} blocks,\nshifted": torch.rand(8, 8) for n in range(4)}
+                for name in ("", "shifted")
             },
             4,
             (0, 0),
         ),
-        lambda: by_side([14, 28], {"one": [1.0, 4.0]}, ylabel="cost"),
+        lambda: pyramid(224, 4, 96, (2, 2, 6, 2), 7, 1000),
+        lambda: per_pixel([14, 28], {"multiplications per\npixel (thousands)": LINES}),
+        lambda: scores(SCORES, xlabel="%"),
+        lambda: shared_keys(21, 5),
     ],
 )
 def test_every_word_can_be_read_on_a_telephone(readable, draw):

@@ -6,9 +6,18 @@ from pathlib import Path
 import pytest
 import torch
 
+from coursekit.models import swin as full
 from coursekit.models.swin import Swin, SwinConfig
 from coursekit.plain import swin as page
-from coursekit.plain.swin import PlainSwin, WindowAttention, cut, join
+from coursekit.plain.swin import (
+    PlainSwin,
+    WindowAttention,
+    offset_index,
+    shift_mask,
+    window_partition,
+    window_reverse,
+)
+from coursekit.positions import WindowBias
 
 SIZES = {"patch": 2, "channels": 2, "classes": 5, "width": 4, "depths": (2, 3), "heads": (2, 4)}
 RENAMED = {  # the page -> the full model; what is not here has one name in both
@@ -46,9 +55,9 @@ def random_plain(dtype: torch.dtype = torch.float64, **changes) -> PlainSwin:
 def twins(dtype: torch.dtype, image: tuple[int, int], **changes) -> tuple[PlainSwin, Swin]:
     """Return both models with one set of weights."""
     plain = random_plain(dtype, **changes)
-    full = Swin(SwinConfig(image=image, **{"window": 2, **SIZES, **changes})).to(dtype)
-    full.load_state_dict({full_name(n): weight for n, weight in plain.state_dict().items()})
-    return plain, full
+    model = Swin(SwinConfig(image=image, **{"window": 2, **SIZES, **changes})).to(dtype)
+    model.load_state_dict({full_name(n): weight for n, weight in plain.state_dict().items()})
+    return plain, model
 
 
 @pytest.mark.parametrize(("dtype", "atol"), [(torch.float32, 1e-5), (torch.float64, 1e-12)])
@@ -66,14 +75,14 @@ def twins(dtype: torch.dtype, image: tuple[int, int], **changes) -> tuple[PlainS
     ],
 )
 def test_equal_to_the_full_one_forward_and_backward(batch, image, changes, dtype, atol):
-    plain, full = twins(dtype, image, **changes)
+    plain, model = twins(dtype, image, **changes)
     images = torch.randn(batch, changes.get("channels", 2), *image, dtype=dtype)
-    logits, expected = plain(images), full(images)
+    logits, expected = plain(images), model(images)
     assert logits.shape == (batch, changes.get("classes", 5))
     torch.testing.assert_close(logits, expected, atol=atol, rtol=atol)
     logits.sin().sum().backward()
     expected.sin().sum().backward()
-    theirs = {name: parameter.grad for name, parameter in full.named_parameters()}
+    theirs = {name: parameter.grad for name, parameter in model.named_parameters()}
     for name, parameter in plain.named_parameters():
         grad = theirs.pop(full_name(name))
         scale = 1 + grad.abs().max()
@@ -83,9 +92,9 @@ def test_equal_to_the_full_one_forward_and_backward(batch, image, changes, dtype
 
 def test_sizes_are_those_of_the_paper():
     with torch.device("meta"):
-        plain, full = PlainSwin(), Swin(SwinConfig.tiny())
+        plain, model = PlainSwin(), Swin(SwinConfig.tiny())
     assert {full_name(n): p.shape for n, p in plain.state_dict().items()} == {
-        n: p.shape for n, p in full.state_dict().items()
+        n: p.shape for n, p in model.state_dict().items()
     }
 
 
@@ -117,10 +126,17 @@ def test_a_cell_sees_its_window_and_no_stranger(cell, shift, rows, columns):
 
 def test_what_is_cut_can_be_joined():
     x = torch.arange(2 * 6 * 9 * 2).view(2, 6, 9, 2)
-    windows = cut(x, 3)
-    assert windows.shape == (2, 2, 3, 9, 2)
-    assert torch.equal(windows[1, 1, 2], x[1, 3:6, 6:9].flatten(0, 1))
-    assert torch.equal(join(windows, 3), x)
+    windows = window_partition(x, 3)
+    assert windows.shape == (12, 9, 2) and torch.equal(windows, full.window_partition(x, 3))
+    assert torch.equal(windows[6 + 5], x[1, 3:6, 6:9].flatten(0, 1))
+    assert torch.equal(window_reverse(windows, 3, 6, 9), x)
+
+
+def test_masks_and_offsets_are_those_of_the_full_one():
+    for sizes in ((8, 8, 4, 2), (6, 9, 3, 1), (4, 4, 4, 0)):
+        assert torch.equal(shift_mask(*sizes), full.shift_mask(*sizes)[:, 0])
+    table = WindowBias(heads=2, height=3, columns=3)
+    assert torch.equal(table(3, 3), table.weight[offset_index(3)].permute(2, 0, 1))
 
 
 def test_it_stays_on_a_page():

@@ -1,10 +1,8 @@
 """Swin on a page: attention within windows that shift, on maps that shrink (Liu et al., 2021).
 
-A cell looks at the M × M cells of its window alone; every second block moves the windows by half
-their side, so that neighbours meet; between stages four cells become one, twice as wide. The book
-explains it in "Swin". The full model is `models/swin.py`; this page leaves out its dropout, its
-initial values and its padding: the windows must fill the map of every stage. Shapes: B batch,
-R rows and C columns of a map, M side of a window, W = R/M · C/M windows, D width, H heads.
+A cell looks at its window of M × M cells; every second block moves the windows by half their side;
+between stages four cells become one, twice as wide. The book explains it in "Swin"; the full model,
+`models/swin.py`, pads. B batch, R × C cells of a map in W = R/M · C/M windows, D width, H heads.
 """
 
 from __future__ import annotations
@@ -16,16 +14,32 @@ from coursekit.activations import gelu
 from coursekit.heads import MultiHeadAttention
 
 
-def cut(x: Tensor, M: int) -> Tensor:
-    """x (B, R, C, D) -> (B, R/M, C/M, M², D): a map in windows."""
+def window_partition(x: Tensor, M: int) -> Tensor:
+    """x (B, R, C, D) -> (B·W, M², D): a map in windows, row by row."""
     x = x.unflatten(2, (-1, M)).unflatten(1, (-1, M))  # (B, R/M, M, C/M, M, D)
-    return x.transpose(2, 3).flatten(3, 4)  # (B, R/M, C/M, M², D)
+    return x.transpose(2, 3).flatten(3, 4).flatten(0, 2)  # (B·W, M², D)
 
 
-def join(windows: Tensor, M: int) -> Tensor:
-    """windows (B, R/M, C/M, M², D) -> (B, R, C, D): the windows back in their map."""
-    x = windows.unflatten(3, (M, M)).transpose(2, 3)  # (B, R/M, M, C/M, M, D)
-    return x.flatten(3, 4).flatten(1, 2)  # (B, R, C, D)
+def window_reverse(windows: Tensor, M: int, R: int, C: int) -> Tensor:
+    """windows (B·W, M², D) -> (B, R, C, D): the windows back in their map."""
+    x = windows.unflatten(1, (M, M)).unflatten(0, (-1, R // M, C // M))  # (B, R/M, C/M, M, M, D)
+    return x.transpose(2, 3).flatten(3, 4).flatten(1, 2)  # (B, R, C, D)
+
+
+def shift_mask(R: int, C: int, M: int, shift: int) -> Tensor:
+    """(W, M², M²): who was a neighbour before the map was rolled; True = may look."""
+    from_top = torch.arange(R) >= R - shift  # (R,): these rows came around the edge
+    from_left = torch.arange(C) >= C - shift  # (C,)
+    region = 2 * from_top[:, None] + from_left  # (R, C): 0, 1, 2 or 3
+    region = window_partition(region[None, :, :, None], M)  # (W, M², 1)
+    return region == region.mT  # (W, M², M²)
+
+
+def offset_index(M: int) -> Tensor:
+    """(M², M²): which of the (2M − 1)² offsets leads from each key to each query."""
+    row, column = torch.cartesian_prod(torch.arange(M), torch.arange(M)).T  # 2 × (M²,)
+    down, right = (n[:, None] - n + M - 1 for n in (row, column))  # 2 × (M², M²): 0 … 2M − 2
+    return down * (2 * M - 1) + right  # the number of a table's place, in reading order
 
 
 class WindowAttention(nn.Module):
@@ -35,28 +49,18 @@ class WindowAttention(nn.Module):
         super().__init__()
         self.window, self.shift = window, shift
         self.multi_head = MultiHeadAttention(width=width, heads=heads)
-        offsets = (2 * window - 1) ** 2  # as far as M − 1 up or down, left or right
-        self.bias = nn.Parameter(torch.randn(offsets, heads) * 0.02)
+        self.bias = nn.Parameter(torch.randn((2 * window - 1) ** 2, heads) * 0.02)
 
     def forward(self, x: Tensor) -> Tensor:
         """x (B, R, C, D) -> (B, R, C, D)."""
         (B, R, C, _), M = x.shape, self.window
         shift = self.shift if min(R, C) > M else 0  # one window has nowhere to go
         x = x.roll((-shift, -shift), dims=(1, 2))  # the windows stay, the map moves under them
-        # Cells that came around the edge are masked for those that they are now next to.
-        from_top = torch.arange(R, device=x.device) >= R - shift  # (R,)
-        from_left = torch.arange(C, device=x.device) >= C - shift  # (C,)
-        region = 2 * from_top[:, None] + from_left  # (R, C): one of four numbers
-        region = cut(region[None, :, :, None], M).flatten(0, 2)  # (W, M², 1)
-        mask = (region == region.mT)[:, None].repeat(B, 1, 1, 1)  # (B·W, 1, M², M²)
-        # A cell knows its place by how far others are: a bias on the scores.
-        side = torch.arange(M, device=x.device)  # (M,)
-        row, column = torch.cartesian_prod(side, side).T  # 2 × (M²,): of each cell
-        down, right = row[:, None] - row + M - 1, column[:, None] - column + M - 1  # 2 × (M², M²)
-        bias = self.bias[down * (2 * M - 1) + right].permute(2, 0, 1)  # (H, M², M²)
-        y = self.multi_head(cut(x, M).flatten(0, 2), mask=mask, bias=bias)  # (B·W, M², D)
-        x = join(y.unflatten(0, (B, R // M, C // M)), M)  # (B, R, C, D)
-        return x.roll((shift, shift), dims=(1, 2))
+        mask = shift_mask(R, C, M, shift).to(x.device).repeat(B, 1, 1)  # (B·W, M², M²)
+        bias = self.bias[offset_index(M)].permute(2, 0, 1)  # (H, M², M²)
+        windows = window_partition(x, M)  # (B·W, M², D)
+        windows = self.multi_head(windows, mask=mask[:, None], bias=bias)  # (B·W, M², D)
+        return window_reverse(windows, M, R, C).roll((shift, shift), dims=(1, 2))
 
 
 class SwinBlock(nn.Module):
@@ -71,8 +75,7 @@ class SwinBlock(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """x (B, R, C, D) -> (B, R, C, D)."""
         x = x + self.attention(self.attention_norm(x))
-        y = gelu(self.expand(self.feed_norm(x)))  # (B, R, C, 4·D)
-        return x + self.contract(y)  # (B, R, C, D)
+        return x + self.contract(gelu(self.expand(self.feed_norm(x))))  # within: (B, R, C, 4·D)
 
 
 class PatchMerging(nn.Module):
@@ -102,14 +105,12 @@ class PlainSwin(nn.Module):
         self.embedding_norm = nn.LayerNorm(width)
         self.stages = nn.ModuleList()
         for stage, depth in enumerate(depths):
-            stack = nn.Sequential(PatchMerging(width)) if stage else nn.Sequential()
+            merging = [PatchMerging(width)] if stage else []
             width = 2 * width if stage else width
-            for i in range(depth):
-                shift = window // 2 if i % 2 else 0
-                stack.append(SwinBlock(width=width, heads=heads[stage], window=window, shift=shift))
-            self.stages.append(stack)
-        self.norm = nn.LayerNorm(width)
-        self.head = nn.Linear(width, classes)
+            sizes = {"width": width, "heads": heads[stage], "window": window}
+            blocks = [SwinBlock(**sizes, shift=i % 2 * (window // 2)) for i in range(depth)]
+            self.stages.append(nn.Sequential(*merging, *blocks))
+        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, classes)
 
     def forward(self, images: Tensor) -> Tensor:
         """images (B, channels, height, columns) -> logits (B, classes)."""
