@@ -56,7 +56,7 @@ def test_the_knobs_that_the_page_names():
     assert {"0.8", "1"} <= kinds.keys()
     years = re.search(r"for year in (range\([\d, ]+\))", cell("gpt", "gpt-loops"))[1]
     asked = re.search(r'said\["greedy"\]\[(\d)\]', cell("gpt", "gpt-loops-glue"))[1]
-    assert eval(years)[int(asked)] == 1900
+    assert eval(years)[int(asked)] == 1900 and len(eval(years)) == 8
 
 
 def test_the_right_century_is_the_right_century():
@@ -183,3 +183,23 @@ def test_what_the_heads_were_asked():
     glued = cell("gpt", "gpt-heads-trained-glue")
     assert 'glue("gpt-heads-away", 50)' in glued
     assert 'glue("gpt-heads-answers", in_words(4))' in glued
+
+
+def test_the_letter_model_of_the_page():
+    assert "vocabulary=78" in cell("gpt", "gpt-shapes")
+    assert "width=64, depth=2" in cell("gpt", "gpt-live-model")
+    train = cell("gpt", "gpt-live-train")
+    assert "size=4," in train and "lr=8e-3" in train
+    assert "for _ in range(15)" in cell("gpt", "gpt-cache")
+
+
+def test_the_alphabet_of_the_functions():
+    assert values(cell("training/examples", "functions"), "PLACES") == [10]
+
+
+def test_two_blocks_learn_to_look_up_within_about_a_hundred_steps():
+    text = (ROOT / "results/examples/cpu-lookups.json").read_text(encoding="utf-8")
+    runs = {run["name"]: run["metrics"] for run in json.loads(text)["runs"]}
+    for name in ("lookups, 2 blocks", "lookups, 2 blocks, seed 2"):
+        shares = [runs[name][f"new, shown, step {step}"] for step in range(50, 650, 50)]
+        assert any(before < 0.5 and after > 0.9 for before, after in zip(shares, shares[2:]))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from coursekit.figures import COLOURS, LINES, WIDTH, new_figure
 from coursekit.figures.curves import legend_below
+from coursekit.figures.diagram import box, canvas, line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,6 +46,44 @@ def by_shots(
         axis.set_xticks(range(len(shots)), shots)
         axis.set(ylim=(-3, 105), ylabel="right (%)", xlabel="examples in the prompt")
     legend_below(figure)
+    return figure
+
+
+def look_up(prompt: str) -> Figure:
+    """Draw how two blocks answer a prompt of letters, each with its digit, that ends in a letter.
+
+    In block 1 each token takes from the one before it which token that is. In block 2 the last
+    letter finds the digits behind its equals, and takes what they are.
+    """
+    figure, axis = new_figure(width=WIDTH, height=3.9)
+    canvas(axis, width=WIDTH, bottom=0.0, top=3.9)
+    step, last = WIDTH / len(prompt), len(prompt) - 1
+    red, grey = COLOURS["vermilion"], COLOURS["grey"]
+    hits = [n for n in range(1, last) if prompt[n - 1] == prompt[last]]
+    for n, sign in enumerate(prompt):
+        x, hit = step * (n + 0.5), n in hits
+        ground = (COLOURS["sky"], 0.35) if sign.isdigit() else (COLOURS["grey"], 0.15)
+        for y, text in ((0.2, sign), (1.5, f"{sign}\n{prompt[n - 1]}" if n else sign)):
+            box(axis, x, y, text, width=step - 0.05, height=0.3 if y < 1 else 0.46,
+                colour=(COLOURS["orange"], 0.45) if hit and y > 1 else ground, size=10)  # fmt: skip
+        line(axis, [(x, 0.36), (x, 1.26)], colour="#BBBBBB")
+        if n:
+            look = red if hit else grey
+            line(axis, [(x - step, 0.36), (x, 1.26)], arrow=True, colour=look)
+        if hit:
+            line(axis, [(x, 1.74), (step * (last + 0.5) - 0.12, 2.72)], arrow=True, colour=red)
+    x = step * (last + 0.5)
+    line(axis, [(x, 1.74), (x, 2.72)], colour="#BBBBBB")
+    said = "/".join(dict.fromkeys(prompt[n] for n in hits)) or "?"
+    box(axis, x, 2.9, prompt[last], width=step - 0.05, height=0.3, colour=(grey, 0.15), size=10)
+    line(axis, [(x, 3.06), (x, 3.36)], arrow=True, colour=red)
+    box(axis, x, 3.54, said, width=step - 0.05, height=0.3, colour=(red, 0.35), size=10)
+    for y, text in (
+        (3.54, "the answer, read off at the last place"),
+        (2.9, "block 2: it looks for the place behind its like"),
+        (2.1, "block 1: a token, and\nbelow it the one before"),
+    ):
+        axis.text(0.02, y, text, va="center", fontsize=10)
     return figure
 
 
