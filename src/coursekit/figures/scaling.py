@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from coursekit.figures import COLOURS, new_figure
+from coursekit.figures import COLOURS, WIDTH, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,6 +22,24 @@ LOOKS: dict[str, dict[str, Any]] = {
     "1/d": {"color": COLOURS["purple"], "marker": "v", "linestyle": (0, (5, 1, 1, 1, 1, 1))},
     "additive": {"color": COLOURS["green"], "marker": "D", "linestyle": ":"},
 }
+
+
+def two_rows(scores: Tensor, factor: float) -> Figure:
+    """Draw one row of scores (S,) and its softmax, as they are above and times `factor` below."""
+    figure, axes = new_figure(2, 2, width=WIDTH, height=4.2, sharex=True)
+    most = 1.15 * float(scores.abs().max())
+    for (left, right), values, name in zip(axes, (scores, factor * scores), ("q·k", "q·k / √d")):
+        places = range(1, len(scores) + 1)
+        left.bar(places, values, color=COLOURS["blue"])
+        left.set(ylabel=name, ylim=(-most, most))
+        right.bar(places, values.softmax(dim=-1), color=COLOURS["orange"])
+        right.set(ylim=(0, 1.05), ylabel="weight")
+        left.axhline(0, color="black", linewidth=0.8)
+    axes[0, 0].set_title("scores (S,)", fontsize=11)
+    axes[0, 1].set_title("softmax: weights (S,)", fontsize=11)
+    for axis in axes[1]:
+        axis.set_xlabel("key")
+    return figure
 
 
 def histograms(products: Mapping[int, Tensor]) -> Figure:
