@@ -148,7 +148,9 @@ def one_block() -> Figure:
         axis.text(6.4, y - 0.28, about, fontsize=9, va="center")
 
     def frame(start: float, end: float) -> None:
-        line(axis, [(x, start), (0.6, start), (0.6, end), (x - 0.3, end)], arrow=True, colour=orange)
+        line(
+            axis, [(x, start), (0.6, start), (0.6, end), (x - 0.3, end)], arrow=True, colour=orange
+        )
         box(axis, x, end, "+", width=0.55, height=0.5, colour="white", size=11)
 
     shape(9.6, "x: (B, T, D)", "a vector for each token")

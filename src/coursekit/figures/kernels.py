@@ -14,6 +14,7 @@ from coursekit.figures.diagram import box, canvas, line
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from torch import Tensor
 
 MARKS = (("*", COLOURS["vermilion"]), ("P", COLOURS["blue"]), ("X", COLOURS["green"]))
 
@@ -29,14 +30,17 @@ def shapes(q: Tensor, k: Tensor, v: Tensor, weights: Tensor) -> Figure:
         most = float(values.abs().max()) or 1.0
         for r, row in enumerate(values.tolist()):
             for c, value in enumerate(row):
-                axis.barh(y - side * (r + 0.5), side, left=x + side * c, height=side,
-                          color=(colour, 0.1 + 0.6 * abs(value) / most), edgecolor="white")  # fmt: skip
-                axis.text(x + side * (c + 0.5), y - side * (r + 0.5), f"{value:.2f}".lstrip("0"),
-                          ha="center", va="center", fontsize=9)  # fmt: skip
+                middle, shade = y - side * (r + 0.5), (colour, 0.1 + 0.6 * abs(value) / most)
+                left = x + side * c
+                axis.barh(middle, side, left=left, height=side, color=shade, edgecolor="white")
+                text = f"{value:.2f}".lstrip("0")
+                axis.text(left + side / 2, middle, text, ha="center", va="center", fontsize=9)
         axis.text(x, y + 0.28, f"{name}  {size}", fontsize=10, va="center")
 
     T, S = weights.shape
-    matrix(0.2, 10.2, k.T, "Kᵀ", f"(d, S): {k.shape[1]} × {S}, a column for each key", COLOURS["sky"])
+    matrix(
+        0.2, 10.2, k.T, "Kᵀ", f"(d, S): {k.shape[1]} × {S}, a column for each key", COLOURS["sky"]
+    )
     matrix(8.6, 10.2, q, "Q", f"(T, d): {T} × {q.shape[1]}", COLOURS["orange"])
     axis.text(7.25, 9.2, "compared\nwith", fontsize=10, ha="center", va="center")
     line(axis, [(3.05, 8.1), (3.05, 7.2)], arrow=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from coursekit.figures import COLOURS, new_figure
+from coursekit.figures import COLOURS, WIDTH, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,6 +28,30 @@ LOOKS: dict[str, dict[str, Any]] = {
     "blocked, local": {"color": COLOURS["blue"], "marker": "o", "linestyle": "-"},
     "blocked, BigBird": {"color": COLOURS["green"], "marker": "D", "linestyle": ":"},
 }
+
+
+def steps(scores: Tensor, mask: Tensor, weights: Tensor) -> Figure:
+    """Draw scores (T, S), a mask (T, S) and the weights under it, with their values."""
+    figure, axes = new_figure(1, 3, width=WIDTH, height=2.5)
+    panels = (
+        ("scores", [[f"{x:.1f}" for x in row] for row in scores.tolist()], scores.abs(), "blue"),
+        ("mask", [["yes" if x else "−∞" for x in row] for row in mask.tolist()], mask, "grey"),
+        ("weights", [[f"{x:.2f}" for x in row] for row in weights.tolist()], weights, "orange"),
+    )
+    for axis, (title, texts, shades, colour) in zip(axes, panels, strict=True):
+        shown = shades.float() / shades.float().max()
+        for r, row in enumerate(texts):
+            for c, text in enumerate(row):
+                shade = (COLOURS[colour], 0.05 + 0.5 * float(shown[r, c]))
+                axis.barh(r, 1, left=c, height=1, color=shade, edgecolor="white")
+                axis.text(c + 0.5, r, text, ha="center", va="center", fontsize=9)
+        axis.set(title=title, xlim=(0, len(texts[0])), ylim=(len(texts) - 0.5, -0.5), xlabel="key")
+        axis.set_xticks([])
+        axis.set_yticks([])
+        axis.set_aspect("equal")
+        axis.grid(visible=False)
+    axes[0].set_ylabel("query")
+    return figure
 
 
 def mask_grid(masks: Mapping[str, Tensor], *, columns: int = 3, legend: bool = False) -> Figure:

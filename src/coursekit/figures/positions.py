@@ -66,13 +66,13 @@ def word_vectors(outputs: Mapping[str, Mapping[str, Tensor]], words: Sequence[st
     rows, columns = len(outputs), max(len(of) for of in outputs.values())
     size = max(float(x.abs().max()) for of in outputs.values() for x in of.values())
     figure, axes = new_figure(rows, columns, height=1.9 * rows, squeeze=False, sharey=True)
-    for line, (scheme, of) in zip(axes, outputs.items()):
-        for axis, (sentence, vectors) in zip(line, of.items()):
+    for panels, (scheme, of) in zip(axes, outputs.items()):
+        for axis, (sentence, vectors) in zip(panels, of.items()):
             image = _grid(axis, vectors, cmap="PuOr", vmin=-size, vmax=size)
             axis.set_title(f"“{sentence}”", fontsize=11)
             axis.set_xticks([])
-        line[0].set_yticks(range(len(words)), words)
-        line[0].set_ylabel(scheme)
+        panels[0].set_yticks(range(len(words)), words)
+        panels[0].set_ylabel(scheme)
     axes[-1, columns // 2].set_xlabel("dimension of the output")
     figure.colorbar(image, ax=axes, label="value", shrink=0.8)
     return figure

@@ -61,7 +61,9 @@ def whole_model(
 
     def picture_at(x: float, y: float, side: float, pixels: Tensor) -> None:
         extent = (x - side / 2, x + side / 2, y - side / 2, y + side / 2)
-        axis.imshow(pixels, cmap="gray", vmin=low, vmax=high, extent=extent, aspect="auto", zorder=3)
+        axis.imshow(
+            pixels, cmap="gray", vmin=low, vmax=high, extent=extent, aspect="auto", zorder=3
+        )
 
     picture_at(4.3, 10.1, 2.0, picture)
     for cut in range(1, columns):
@@ -105,7 +107,9 @@ def whole_model(
         y = 2.2 - 0.55 * place
         axis.barh(y, 2.2 * answer[name], left=4.4, height=0.38, color=COLOURS["blue"], zorder=3)
         axis.text(4.3, y, name, ha="right", va="center", fontsize=9)
-        axis.text(4.5 + 2.2 * answer[name], y, f"{100 * answer[name]:.0f}%", va="center", fontsize=9)
+        axis.text(
+            4.5 + 2.2 * answer[name], y, f"{100 * answer[name]:.0f}%", va="center", fontsize=9
+        )
     return figure
 
 
@@ -177,12 +181,12 @@ def by_operations(lines: Mapping[str, Mapping[float, Sequence[float]]]) -> Figur
 
 def _means_and_seeds(axis: Any, lines: Mapping[str, Mapping[float, Sequence[float]]]) -> None:
     """Draw a line through the means of each name, and a mark for each seed, shares in %."""
-    for (name, line), look, mark in zip(lines.items(), LINES, MARKS, strict=False):
-        at = sorted(line)
-        axis.plot(at, [100 * mean(line[x]) for x in at], **look)
+    for (name, points), look, mark in zip(lines.items(), LINES, MARKS, strict=False):
+        at = sorted(points)
+        axis.plot(at, [100 * mean(points[x]) for x in at], **look)
         axis.plot([], [], label=name, marker=mark, ms=5, mfc="none", **look)  # for the legend
         for x in at:
-            axis.plot([x] * len(line[x]), [100 * share for share in line[x]], mark, ms=5,
+            axis.plot([x] * len(points[x]), [100 * share for share in points[x]], mark, ms=5,
                       mfc="none", mec=look["color"])  # fmt: skip
 
 
