@@ -48,7 +48,7 @@ WIDTH = 5.4  # inches: a letter of 10 points is 9 pixels high where the picture 
 STYLE = {
     "figure.facecolor": "white",
     "figure.dpi": 110,
-    "savefig.dpi": 160,
+    "savefig.dpi": 240,  # two pixels a pixel of the page; see `coursetools.book.lighten`
     "figure.constrained_layout.use": True,
     "font.size": 10,
     "axes.titlesize": 10,

@@ -226,10 +226,12 @@ class NotebookFigure(Figure, SphinxDirective):
                 "notebook-figure needs notebook.ipynb::figure, a :name: and a caption, "
                 f"but found {self.arguments[0]!r}, {self.options} and {len(self.content)} lines"
             )
-        stem, name, output = dependencies.named_output(self, "figure", "image/png")
+        *_, output = dependencies.named_output(self, "figure", "image/png")
         png = base64.b64decode(output["data"]["image/png"])
-        picture = Path(self.env.app.outdir).parent / "figures" / f"{stem}-{name}.png"
-        if not picture.is_file() or picture.read_bytes() != png:
+        # The file of myst-nb for the notebook's own page, so that the picture exists once.
+        file = f"{hashlib.sha256(png).hexdigest()}.png"
+        picture = Path(self.env.app.outdir).parent / "jupyter_execute" / file
+        if not picture.is_file():
             picture.parent.mkdir(parents=True, exist_ok=True)
             unfinished = picture.with_suffix(".tmp")
             unfinished.write_bytes(png)

@@ -211,7 +211,10 @@ def _beside(source: str, name: str) -> str:
 
 
 def _size(path: Path) -> str:
-    """Return the attributes that say how large a picture is, as far as its file tells."""
+    """Return the attributes that say how large a picture is, as far as its file tells.
+
+    A notebook's picture has two pixels for each of the page.
+    """
     try:
         with path.open("rb") as file:
             begin = file.read(24)
@@ -220,4 +223,6 @@ def _size(path: Path) -> str:
     if not begin.startswith(PNG):
         return ""
     width, height = struct.unpack(">II", begin[16:24])
+    if path.parent.name == "jupyter_execute":
+        width, height = width // 2, height // 2
     return f' width="{width}" height="{height}"'
