@@ -8,12 +8,21 @@ import math
 import re
 from collections import Counter
 from pathlib import Path
+from typing import get_args
 
 import torch
 
-from coursekit.analysis.energy import PUBLISHED
+from coursekit.analysis.energy import BACKWARD, FORWARD, PUBLISHED
 from coursekit.check import compiled
-from coursekit.data.commands import commands, phrases, split_commands
+from coursekit.data.commands import (
+    LONGEST,
+    SHOWN,
+    TRAINED,
+    Split,
+    commands,
+    phrases,
+    split_commands,
+)
 from coursekit.data.splits import SHARES
 from coursekit.data.verses import verses
 from coursekit.decoding import fast_step as quick
@@ -251,6 +260,9 @@ def test_the_chapter_on_limits():
     assert says("parts-numbers", "(") and GPTConfig.gpt2().vocabulary == 50_257
     assert says("remedies", "CARD, large = 16 * GB") and says("parts", "2**30, 8, 512")
     assert says("long-count", "D, HEADS, RADIUS = 768, 12, 256")
+    assert says("kept-shown", "kept_in_block(768, 12, 512)") and (FORWARD, BACKWARD) == (2, 4)
+    assert says("step", "width=64, depth=3", "(4, 128)")
+    assert (LONGEST, TRAINED, SHOWN) == (22, 0.8, 0.1) and len(get_args(Split)) == 4
     assert says("long-numbers", "for T in (512, 4096, 32768, 131072)")
     assert len(phrases()) == 102 and len(commands()) == 102 + 2 * 102**2
     ratio = Counter(command.text for command in split_commands("jump")[0])["jump"]
@@ -263,6 +275,7 @@ def test_the_chapter_on_limits():
     )
     jump = json.loads((ROOT / "results/commands/cpu-compose.json").read_text())["runs"]
     assert sum("jump" in run["name"] for run in jump) + 1 == 4  # the first one is kept
+    assert {run["settings"]["batch"] for run in jump} == {64}
 
 
 def test_the_chapter_on_positions():

@@ -2,7 +2,15 @@
 
 import pytest
 
-from coursekit.figures.limits import by_length, by_pairs, energy_bars, split_bars, stacked, wilson
+from coursekit.figures.limits import (
+    by_length,
+    by_pairs,
+    energy_bars,
+    kept_in_block,
+    split_bars,
+    stacked,
+    wilson,
+)
 
 KWH = {"base": 26.8, "big": 201.1, "GPT-3": 1_289_376.0}
 PRINTED = {"base": 27.0, "GPT-3": 1_287_000.0}
@@ -52,8 +60,17 @@ def bars(axis):
 
 
 def test_every_word_can_be_read_on_a_telephone(readable):
-    for figure in (energy(), memory(), length(), splits(), pairs()):
+    for figure in (energy(), memory(), length(), splits(), pairs(), kept_in_block(768, 12, 512)):
         readable(figure)
+
+
+def test_a_block_keeps_sixteen_vectors_and_a_table():
+    (axis,) = kept_in_block(768, 12, 512).axes
+    table, *kept = sorted((bar for bar in axis.patches if bar.get_x() > 2), key=lambda bar: not
+                          bar.get_hatch())  # fmt: skip
+    one = min(bar.get_width() for bar in kept)
+    assert sum(bar.get_width() for bar in kept) == pytest.approx(16 * one)
+    assert table.get_width() == pytest.approx(12 * 512 / 768 * one)
 
 
 def test_energy_has_a_bar_for_each_and_a_dot_for_what_was_printed():

@@ -1,4 +1,4 @@
-"""The pictures of "Limits": energy, memory, length, commands never read, and few pairs or many.
+"""The pictures of "Limits": energy, memory, length, commands never read, few pairs or many.
 
 All are 5.4 inches wide, so that their words can be read on a telephone.
 """
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from coursekit.figures import COLOURS, LINES, WIDTH, new_figure
 from coursekit.figures.curves import legend_below
+from coursekit.figures.diagram import box, canvas, line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,6 +40,60 @@ def energy_bars(
     axis.grid(axis="x")
     axis.grid(visible=False, axis="y")
     legend_below(figure)
+    return figure
+
+
+def kept_in_block(width: int, heads: int, length: int) -> Figure:
+    """Draw what each part of a block keeps for the way back: bars in numbers for each token.
+
+    The table of weights, which not every attention stores, is hatched; a feed-forward network is
+    four times as wide as a token.
+    """
+    parts = [
+        ("LayerNorm", (("input", 1),)),
+        ("matrices of Q, K, V", (("input", 1),)),
+        ("attention", (("queries, keys, values", 3), ("table", heads * length / width))),
+        ("output matrix", (("input", 1),)),
+        ("LayerNorm", (("input", 1),)),
+        ("matrix, D to 4D", (("input", 1),)),
+        ("GELU", (("input", 4),)),
+        ("matrix, 4D to D", (("input", 4),)),
+    ]
+    pitch, tall = 0.5, 0.5 * (len(parts) + 1) + 1.45
+    figure, axis = new_figure(width=WIDTH, height=tall)
+    canvas(axis, width=WIDTH, top=tall)
+    middle, left, unit = 1.25, 2.55, 2.75 / max(heads * length / width, 4)
+    above = tall - 0.35  # where the line from the part above ends
+    axis.text(middle, above + 0.1, "a token enters: D numbers", ha="center", va="center")
+    axis.text(left, above + 0.1, "kept for the way back", va="center", weight="bold")
+    turns = []  # where what came in leaves the line, and where it is added again
+    y = above
+    for name, kept in parts:
+        if name == "LayerNorm":
+            turns += [above - 0.16, above - 0.36] if turns else [above - 0.12]
+            y = above - (0.34 if len(turns) > 1 else 0.06)
+        y -= pitch * (1 + len(kept)) / 2 - 0.04
+        box(axis, middle, y, name, width=1.75, height=0.32, colour=COLOURS["sky"], size=10)
+        line(axis, [(middle, above), (middle, y + 0.16)], arrow=True)
+        above = y - 0.16
+        for n, (what, size) in enumerate(kept):
+            at = y + ((len(kept) - 1) / 2 - n) * pitch - 0.12
+            table = what == "table"
+            axis.barh(at, size * unit, left=left, height=0.18, zorder=3, edgecolor="black",
+                      color="white" if table else COLOURS["orange"],
+                      hatch="///" if table else None, linewidth=0.8)  # fmt: skip
+            short = "D" if size == 1 else f"{size:.0f} D"
+            words = f"table of weights: H·T = {size:.0f} D here" if table else f"{what}: {short}"
+            axis.text(left, at + 0.1, words, va="bottom", fontsize=9.7)
+        y -= pitch * (len(kept) - 1) / 2
+    turns.append(above - 0.16)
+    line(axis, [(middle, above), (middle, above - 0.36)], arrow=True)
+    for start, end in zip(turns[::2], turns[1::2]):
+        line(axis, [(middle, start), (0.15, start), (0.15, end), (middle, end)])
+        axis.plot(middle, end, "o", ms=12, color="white", mec="black", zorder=3)
+        axis.text(middle, end, "+", ha="center", va="center_baseline", zorder=4)
+    axis.text(WIDTH / 2, 0.12, "together 16 D + H·T numbers for each token", ha="center",
+              va="center", weight="bold")  # fmt: skip
     return figure
 
 
