@@ -32,24 +32,7 @@ def answer_mask(prompt_lengths: Tensor, lengths: Tensor, size: int) -> Tensor:
 
     `lengths` count prompt and answer together; what follows is padding on the right.
     """
-    check_tensor(prompt_lengths, "prompt_lengths")
-    check_tensor(lengths, "lengths")
-    check_int(0, size=size)
-    if prompt_lengths.ndim != 1 or prompt_lengths.shape != lengths.shape:
-        raise ValueError(
-            "prompt_lengths and lengths must have one shape (batch,), "
-            f"found {tuple(prompt_lengths.shape)} and {tuple(lengths.shape)}"
-        )
-    for name, tensor in (("prompt_lengths", prompt_lengths), ("lengths", lengths)):
-        if tensor.dtype not in (torch.int64, torch.int32):
-            raise TypeError(f"{name} must be whole numbers, found {tensor.dtype}")
-    ordered = (prompt_lengths >= 0) & (prompt_lengths <= lengths) & (lengths <= size)  # (B,)
-    if readable(ordered) and not ordered.all():
-        row = int((~ordered).nonzero()[0])
-        raise ValueError(
-            f"a row has room for {size} tokens, prompt and answer together, found a prompt of "
-            f"{prompt_lengths[row]} and {lengths[row]} together in row {row}"
-        )
+    _check_lengths(prompt_lengths, lengths, size)
     places = torch.arange(size, device=lengths.device)  # (T,)
     return (places >= prompt_lengths[:, None]) & (places < lengths[:, None])  # (B, T)
 
@@ -63,24 +46,8 @@ def sequence_log_probability(
     `answer`, so neither prompt nor padding counts. The first token has no prediction and cannot be
     part of the answer. With `mean` the sum is divided by the number of the answer's tokens.
     """
-    for name, tensor in (("logits", logits), ("tokens", tokens), ("answer", answer)):
-        check_tensor(tensor, name)
-    if logits.shape[:-1] != tokens.shape or answer.shape != tokens.shape:
-        raise ValueError(
-            f"logits {tuple(logits.shape)} need tokens and answer of shape "
-            f"{tuple(logits.shape[:-1])}, found {tuple(tokens.shape)} and {tuple(answer.shape)}"
-        )
-    if answer.dtype != torch.bool:
-        raise TypeError(f"answer must be boolean, found {answer.dtype}")
-    if answer[:, 0].any():
-        raise ValueError("nothing predicts the first token, so an answer needs a prompt before it")
+    _check_answers(logits, tokens, answer)
     answer = answer[:, 1:]  # (B, T − 1)
-    if not answer.any(dim=1).all():
-        row = int((~answer.any(dim=1)).nonzero()[0])
-        raise ValueError(f"every row needs an answer of at least one token, row {row} has none")
-    if tokens.is_floating_point():
-        raise TypeError(f"tokens must be token ids, found {tokens.dtype}")
-    check_labels(tokens[:, 1:][answer].long(), logits.shape[-1], "the answer's tokens")
     # The loss of a token is −log π(token | before it); −100 marks the tokens that do not count.
     targets = tokens[:, 1:].long().masked_fill(~answer, -100)  # (B, T − 1)
     losses = F.cross_entropy(logits[:, :-1].mT, targets, reduction="none")  # (B, T − 1)
@@ -192,3 +159,47 @@ def _check_rows(**rows: Tensor) -> None:
         raise ValueError(
             f"expected one number for each row of the batch in each of: {shown_shapes}"
         )
+
+
+def _check_lengths(prompt_lengths: Tensor, lengths: Tensor, size: int) -> None:
+    """Raise unless each row has room for its prompt and its answer."""
+    check_tensor(prompt_lengths, "prompt_lengths")
+    check_tensor(lengths, "lengths")
+    check_int(0, size=size)
+    if prompt_lengths.ndim != 1 or prompt_lengths.shape != lengths.shape:
+        raise ValueError(
+            "prompt_lengths and lengths must have one shape (batch,), "
+            f"found {tuple(prompt_lengths.shape)} and {tuple(lengths.shape)}"
+        )
+    for name, tensor in (("prompt_lengths", prompt_lengths), ("lengths", lengths)):
+        if tensor.dtype not in (torch.int64, torch.int32):
+            raise TypeError(f"{name} must be whole numbers, found {tensor.dtype}")
+    ordered = (prompt_lengths >= 0) & (prompt_lengths <= lengths) & (lengths <= size)  # (B,)
+    if readable(ordered) and not ordered.all():
+        row = int((~ordered).nonzero()[0])
+        raise ValueError(
+            f"a row has room for {size} tokens, prompt and answer together, found a prompt of "
+            f"{prompt_lengths[row]} and {lengths[row]} together in row {row}"
+        )
+
+
+def _check_answers(logits: Tensor, tokens: Tensor, answer: Tensor) -> None:
+    """Raise unless each row has an answer of token ids that the logits can predict."""
+    for name, tensor in (("logits", logits), ("tokens", tokens), ("answer", answer)):
+        check_tensor(tensor, name)
+    if logits.shape[:-1] != tokens.shape or answer.shape != tokens.shape:
+        raise ValueError(
+            f"logits {tuple(logits.shape)} need tokens and answer of shape "
+            f"{tuple(logits.shape[:-1])}, found {tuple(tokens.shape)} and {tuple(answer.shape)}"
+        )
+    if answer.dtype != torch.bool:
+        raise TypeError(f"answer must be boolean, found {answer.dtype}")
+    if answer[:, 0].any():
+        raise ValueError("nothing predicts the first token, so an answer needs a prompt before it")
+    answer = answer[:, 1:]
+    if not answer.any(dim=1).all():
+        row = int((~answer.any(dim=1)).nonzero()[0])
+        raise ValueError(f"every row needs an answer of at least one token, row {row} has none")
+    if tokens.is_floating_point():
+        raise TypeError(f"tokens must be token ids, found {tokens.dtype}")
+    check_labels(tokens[:, 1:][answer].long(), logits.shape[-1], "the answer's tokens")
