@@ -63,7 +63,9 @@ def look_up(
     return figure
 
 
-def conversation(tokens: Sequence[str], counted: Sequence[bool], chances: Sequence[float]) -> Figure:
+def conversation(
+    tokens: Sequence[str], counted: Sequence[bool], chances: Sequence[float]
+) -> Figure:
     """Draw which tokens of a conversation the loss counts, and how probable the model found them.
 
     A token is predicted from those before it: the model reads it in the upper row and predicts the
@@ -100,7 +102,9 @@ def rlhf(answer: str, reward: float, ratio: float, beta: float) -> Figure:
     def title(y: float, text: str) -> None:
         axis.text(0.05, y, text, va="center", fontsize=10, fontweight="bold")
 
-    def stage(x: float, y: float, text: str, colour: Any, width: float, height: float = 0.75) -> None:
+    def stage(
+        x: float, y: float, text: str, colour: Any, width: float, height: float = 0.75
+    ) -> None:
         box(axis, x, y, text, width=width, height=height, colour=colour, size=9)
 
     def rule(x: float, y: float, text: str, **options: Any) -> None:
@@ -138,7 +142,10 @@ def rlhf(answer: str, reward: float, ratio: float, beta: float) -> Figure:
     rule(8.1, 6.92, f"r = {reward:.1f}")
     rule(8.95, 3.8, r"$\ln\,\pi/\pi_\mathrm{ref}$" + f" = {ratio:.1f}", ha="right")
     total = f"{reward - beta * ratio:.1f}"
-    text = r"R = r − β ln $\pi/\pi_\mathrm{ref}$" + f" = {reward:.1f} − {beta:g} · {ratio:.1f} = {total}"
+    text = (
+        r"R = r − β ln $\pi/\pi_\mathrm{ref}$"
+        + f" = {reward:.1f} − {beta:g} · {ratio:.1f} = {total}"
+    )
     stage(6.6, 3.1, text.replace("-", "−"), plain, 6.5, 0.7)
     line(axis, [(3.35, 3.1), (3.05, 3.1), (3.05, 5.15)], arrow=True, colour=COLOURS["vermilion"])
     axis.plot([3.05, 5.15], [5.15, 4.45], color=COLOURS["blue"], linewidth=1.5, linestyle=":")

@@ -10,10 +10,93 @@ from torch import Tensor
 
 from coursekit.figures import COLOURS, LINES, WIDTH, new_figure
 from coursekit.figures.curves import legend_below
+from coursekit.figures.diagram import box, canvas, line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+def game() -> Figure:
+    """Draw a generative adversarial network: what goes where, and which gradient changes what."""
+    figure, axis = new_figure(width=WIDTH, height=3.9)
+    canvas(axis, width=10, top=7.2)
+    blue, orange = COLOURS["blue"], COLOURS["orange"]
+    box(
+        axis,
+        1.3,
+        6.6,
+        "noise z (B, Z)",
+        width=2.4,
+        height=0.75,
+        colour=(COLOURS["grey"], 0.25),
+        size=9,
+    )
+    box(axis, 1.3, 4.9, "generator G", width=2.4, height=0.9, colour=(orange, 0.5), size=10)
+    box(axis, 1.3, 3.1, "painted\n(B, 1, 8, 24)", width=2.4, height=1.0, colour="white", size=9)
+    box(axis, 4.7, 5.6, "real\n(B, 1, 8, 24)", width=2.4, height=1.0, colour="white", size=9)
+    box(axis, 4.7, 3.1, "discriminator D", width=2.6, height=0.9, colour=(blue, 0.35), size=10)
+    box(axis, 8.3, 3.1, "D(x), D(G(z))\n(B,)", width=2.5, height=1.0, colour="white", size=9)
+    for points in ([(1.3, 6.2), (1.3, 5.4)], [(1.3, 4.4), (1.3, 3.65)], [(2.55, 3.1), (3.35, 3.1)],
+                   [(4.7, 5.05), (4.7, 3.6)], [(6.05, 3.1), (7.0, 3.1)]):  # fmt: skip
+        line(axis, points, arrow=True)
+    line(axis, [(8.3, 2.55), (8.3, 1.7), (4.7, 1.7), (4.7, 2.6)], arrow=True, colour=blue)
+    axis.text(6.5, 1.95, "L_D changes D only", ha="center", fontsize=9, color=blue)
+    line(axis, [(8.8, 2.55), (8.8, 0.7), (0.05, 0.7), (0.05, 4.9), (0.1, 4.9)], colour=orange)
+    line(axis, [(0.0, 4.9), (0.15, 4.9)], arrow=True, colour=orange)
+    axis.text(5.0, 0.2, "L_G: back through D into G, changes G only", ha="center", fontsize=9)
+    return figure
+
+
+def drawn_module() -> Figure:
+    """Draw SAGAN's attention with its shapes, from a map x to the map y."""
+    figure, axis = new_figure(width=WIDTH, height=4.6)
+    canvas(axis, width=10, top=9)
+    plain, learned = (COLOURS["grey"], 0.25), (COLOURS["sky"], 0.5)
+    box(
+        axis,
+        5.0,
+        8.5,
+        "map x: C channels at N places",
+        width=5.0,
+        height=0.75,
+        colour=plain,
+        size=10,
+    )
+    for x, text, kind in ((1.7, "f = W_f x", "keys"), (5.0, "g = W_g x", "queries"),
+                          (8.3, "h = W_h x", "values")):  # fmt: skip
+        line(axis, [(5.0, 8.1), (5.0, 7.75), (x, 7.75), (x, 7.3)], arrow=True)
+        box(axis, x, 6.9, text, width=2.5, height=0.75, colour=learned, size=10)
+        axis.text(x, 6.25, f"{kind} (N, C/8)", ha="center", fontsize=9)
+    for x in (1.7, 5.0):
+        line(axis, [(x, 6.05), (x, 5.6), (3.35, 5.6), (3.35, 5.3)], arrow=x == 1.7)
+    box(axis, 3.35, 4.9, "products, softmax", width=3.4, height=0.75, colour=plain, size=10)
+    axis.text(3.35, 4.25, "β (N, N): each row sums to 1", ha="center", fontsize=9)
+    line(axis, [(3.35, 4.05), (3.35, 3.65), (5.6, 3.65), (5.6, 3.4)], arrow=True)
+    line(axis, [(8.3, 6.05), (8.3, 3.65), (6.2, 3.65), (6.2, 3.4)], arrow=True)
+    box(axis, 5.9, 3.0, "weighted sum (N, C/8)", width=3.8, height=0.75, colour=plain, size=10)
+    line(axis, [(5.9, 2.6), (5.9, 2.15)], arrow=True)
+    box(
+        axis,
+        5.9,
+        1.75,
+        "times W_v, times γ (N, C)",
+        width=3.8,
+        height=0.75,
+        colour=learned,
+        size=10,
+    )
+    line(axis, [(5.9, 1.35), (5.9, 0.85)], arrow=True)
+    box(axis, 5.9, 0.5, "+", width=0.7, height=0.6, colour="white", size=11)
+    line(
+        axis,
+        [(2.5, 8.5), (0.15, 8.5), (0.15, 0.5), (5.5, 0.5)],
+        arrow=True,
+        colour=COLOURS["orange"],
+    )
+    line(axis, [(6.3, 0.5), (7.0, 0.5)], arrow=True)
+    axis.text(7.1, 0.5, "map y, as large as x", va="center", fontsize=9)
+    return figure
 
 
 def _frame(axis: Axes) -> None:
@@ -40,8 +123,8 @@ def canvas_rows(rows: Mapping[str, Tensor], *, columns: int = 4) -> Figure:
         for number, some in enumerate(part):
             for axis in axes[line, len(some) :]:
                 axis.set_visible(False)
-            for axis, canvas in zip(axes[line], some, strict=False):
-                axis.imshow(canvas, cmap="gray_r", vmin=-1, vmax=1, aspect="equal")
+            for axis, painted in zip(axes[line], some, strict=False):
+                axis.imshow(painted, cmap="gray_r", vmin=-1, vmax=1, aspect="equal")
                 _frame(axis)
             if number == 0:
                 axes[line, 0].set_title(" ", fontsize=10)  # the room; a long name must not widen
