@@ -50,10 +50,8 @@ def look_up(
         axis.text(x, 2.95, f"p({answer} | x, z{n + 1}) = {reads[n]:g}", ha="center", va="center")
         line(axis, [(x, 2.65), (5 + 0.5 * (x - 5), 2.2)], arrow=True)
         way = "falls" if slopes[n] > 0 else "rises"
-        axis.text(
-            x, 0.4, f"score of z{n + 1}: derivative\n{slopes[n]:+.1f}, so it {way}".replace("-", "−"),
-            ha="center", va="center", color=COLOURS["vermilion"],
-        )  # fmt: skip
+        text = f"score of z{n + 1}: derivative\n{slopes[n]:+.1f}, so it {way}".replace("-", "−")
+        axis.text(x, 0.4, text, ha="center", va="center", color=COLOURS["vermilion"])
     terms = " + ".join(f"{a:g} · {b:g}" for a, b in zip(shares, reads, strict=True))
     text = f"p({answer} | x) = {terms} = {total:g}"
     box(axis, 5, 1.8, text, width=7.4, height=0.7, colour=(COLOURS["sky"], 0.5), size=10)
@@ -63,7 +61,9 @@ def look_up(
     return figure
 
 
-def conversation(tokens: Sequence[str], counted: Sequence[bool], chances: Sequence[float]) -> Figure:
+def conversation(
+    tokens: Sequence[str], counted: Sequence[bool], chances: Sequence[float]
+) -> Figure:
     """Draw which tokens of a conversation the loss counts, and how probable the model found them.
 
     A token is predicted from those before it: the model reads it in the upper row and predicts the
@@ -100,7 +100,9 @@ def rlhf(answer: str, reward: float, ratio: float, beta: float) -> Figure:
     def title(y: float, text: str) -> None:
         axis.text(0.05, y, text, va="center", fontsize=10, fontweight="bold")
 
-    def stage(x: float, y: float, text: str, colour: Any, width: float, height: float = 0.75) -> None:
+    def stage(
+        x: float, y: float, text: str, colour: Any, width: float, height: float = 0.75
+    ) -> None:
         box(axis, x, y, text, width=width, height=height, colour=colour, size=9)
 
     def rule(x: float, y: float, text: str, **options: Any) -> None:
@@ -138,7 +140,10 @@ def rlhf(answer: str, reward: float, ratio: float, beta: float) -> Figure:
     rule(8.1, 6.92, f"r = {reward:.1f}")
     rule(8.95, 3.8, r"$\ln\,\pi/\pi_\mathrm{ref}$" + f" = {ratio:.1f}", ha="right")
     total = f"{reward - beta * ratio:.1f}"
-    text = r"R = r − β ln $\pi/\pi_\mathrm{ref}$" + f" = {reward:.1f} − {beta:g} · {ratio:.1f} = {total}"
+    text = (
+        r"R = r − β ln $\pi/\pi_\mathrm{ref}$"
+        + f" = {reward:.1f} − {beta:g} · {ratio:.1f} = {total}"
+    )
     stage(6.6, 3.1, text.replace("-", "−"), plain, 6.5, 0.7)
     line(axis, [(3.35, 3.1), (3.05, 3.1), (3.05, 5.15)], arrow=True, colour=COLOURS["vermilion"])
     axis.plot([3.05, 5.15], [5.15, 4.45], color=COLOURS["blue"], linewidth=1.5, linestyle=":")
