@@ -150,7 +150,7 @@ def test_cells_of_the_alignment_notebook():
     path = ROOT / "notebooks" / "alignment.ipynb"
     made = json.loads(path.read_text(encoding="utf-8"))["cells"]
     cells = {cell["id"]: "".join(cell["source"]) for cell in made}
-    assert "reward = rewards[200, 0]" in cells["best-table"]
+    assert "reward, chance = rewards[200, 0]" in cells["best-alike"]
     assert "for n in (1, 2, 4, 16, 64):" in cells["best-table"]
     assert "SHOWN = (20, 60, 200)" in cells["over"] and "[8 * 0.7**k" in cells["over"]
     assert "top - at > 0.5 for" in cells["over-table"] and ") > 0.5 for" in cells["over-table"]

@@ -2,7 +2,8 @@
 
 import pytest
 
-from coursekit.figures.alignment import followed, pursued
+from coursekit.figures import lowest_letters
+from coursekit.figures.alignment import conversation, followed, look_up, pursued, rlhf
 
 NEAR = [{"kl": 0.0, "reward": 0.0, "opinion": 0.1}, {"kl": 4.0, "reward": 2.0, "opinion": 1.0}]
 FAR = [{"kl": -0.01, "reward": 0.0, "opinion": 0.3}, {"kl": 14.0, "reward": 4.0, "opinion": -2.0}]
@@ -53,3 +54,39 @@ def test_ways_stand_over_the_root_of_the_distance_opinion_above_reward():
 
 def test_ways_can_be_read_on_a_telephone(readable):
     readable(pursued(WAYS))
+
+
+def words(figure):
+    return [text.get_text() for text in figure.axes[0].texts if text.get_text()]
+
+
+def test_the_look_up_sums_over_its_documents():
+    documents = ["Ada Quist city Faro", "Ada Quist trade baker"]
+    figure = look_up("Ada Quist city", documents, "Faro", [0.5, 0.5], [0.9, 0.1], [-0.4, 0.4])
+    said = words(figure)
+    assert "p(Faro | x) = 0.5 · 0.9 + 0.5 · 0.1 = 0.5" in said
+    assert "score of z1: derivative\n−0.4, so it rises" in said
+    assert "score of z2: derivative\n+0.4, so it falls" in said
+
+
+def test_a_conversation_shows_the_next_token_below_each_and_what_counts():
+    tokens = ["user:", "Peru", "model:", "Lima", "<end>", "<pad>"]
+    counted = [False, False, False, True, True, False]
+    figure = conversation(tokens, counted, [0.1, 0.1, 0.1, 0.5, 0.9, 0.1])
+    assert words(figure)[:4] == ["user:", "Peru", "Peru", "model:"]
+    assert [word for word in words(figure) if word.startswith("0.")] == ["0.5", "0.9"]
+
+
+def test_rlhf_takes_the_leash_off_the_reward():
+    said = words(rlhf("This is a film.", 2.5, 1.2, 1.0))
+    assert any(text.endswith("= 2.5 − 1 · 1.2 = 1.3") for text in said)
+    assert "y: This is a film." in said
+
+
+def test_drawings_can_be_read_on_a_telephone():
+    figures = [
+        look_up("a b", ["a b c", "a d e"], "c", [0.5, 0.5], [0.9, 0.1], [-0.4, 0.4]),
+        conversation(["user:", "model:", "Lima", "<end>"], [False] * 2 + [True] * 2, [0.5] * 4),
+        rlhf("This is a film.", 2.5, 1.2, 1.0),
+    ]
+    assert min(map(lowest_letters, figures)) >= 9

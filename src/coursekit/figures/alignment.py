@@ -50,10 +50,8 @@ def look_up(
         axis.text(x, 2.95, f"p({answer} | x, z{n + 1}) = {reads[n]:g}", ha="center", va="center")
         line(axis, [(x, 2.65), (5 + 0.5 * (x - 5), 2.2)], arrow=True)
         way = "falls" if slopes[n] > 0 else "rises"
-        axis.text(
-            x, 0.4, f"score of z{n + 1}: derivative\n{slopes[n]:+.1f}, so it {way}".replace("-", "−"),
-            ha="center", va="center", color=COLOURS["vermilion"],
-        )  # fmt: skip
+        text = f"score of z{n + 1}: derivative\n{slopes[n]:+.1f}, so it {way}".replace("-", "−")
+        axis.text(x, 0.4, text, ha="center", va="center", color=COLOURS["vermilion"])
     terms = " + ".join(f"{a:g} · {b:g}" for a, b in zip(shares, reads, strict=True))
     text = f"p({answer} | x) = {terms} = {total:g}"
     box(axis, 5, 1.8, text, width=7.4, height=0.7, colour=(COLOURS["sky"], 0.5), size=10)
