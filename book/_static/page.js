@@ -1,5 +1,6 @@
 // What a page does beside being read. A picture can be enlarged, with its caption; what is wider
-// than its place fades at the edge behind which there is more; on paper all answers are open.
+// than its place fades at the edge behind which there is more; on paper all answers are open; and
+// the address of what has moved to another page of the chapter leads there.
 document.addEventListener("DOMContentLoaded", () => {
   const make = (tag, name, text) => Object.assign(document.createElement(tag), { className: name, textContent: text });
 
@@ -36,6 +37,14 @@ document.addEventListener("DOMContentLoaded", () => {
     picture.addEventListener("click", enlarge);
     picture.after(button);
   }
+
+  const follow = () => {
+    if (!location.hash || document.getElementById(decodeURIComponent(location.hash.slice(1)))) return;
+    const link = [...document.querySelectorAll(".moved a")].find((one) => one.hash === location.hash);
+    if (link) location.replace(link.href);
+  };
+  addEventListener("hashchange", follow);
+  follow();
 
   const wide = "article :is(.pst-scrollable-table-container, pre, mjx-container[display=true])";
   const fade = (box) => {

@@ -320,6 +320,21 @@ def test_a_deep_link_stays_where_it_landed(visit, site):
     assert -5 < top < 200
 
 
+def test_the_address_of_what_has_moved_leads_there(visit, site):
+    """All these stood on the page "GPT" before it became three."""
+    for anchor, stem in {
+        "sec-gpt-examples": "gpt_prompts", "tab-gpt-sums": "gpt_prompts",
+        "fig-gpt-shots": "gpt_prompts", "sec-gpt-scaling": "gpt_size", "fig-gpt-law": "gpt_size",
+        "tab-gpt-papers": "gpt_size",
+    }.items():  # fmt: skip
+        page = visit(f"{site}/book/gpt.html#{anchor}").page
+        page.wait_for_url(f"**/{stem}.html#{anchor}", timeout=120_000)
+        assert page.locator(f"#{anchor}").count() == 1
+    page = visit(f"{site}/book/gpt.html#sec-gpt-cache").page
+    page.wait_for_timeout(500)
+    assert page.url.endswith("/gpt.html#sec-gpt-cache")
+
+
 def test_code_of_ours_leads_to_its_entry(book):
     """No word of code that names a file and something in it is left without a link."""
     own = re.compile(

@@ -20,6 +20,7 @@ from coursetools.book.contents import (
     title,
     words,
 )
+from coursetools.book.moved import moved
 from coursetools.course import Course
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -139,6 +140,22 @@ def test_chapters_are_those_of_the_numbered_parts(root):
     }
     assert chapters(Course(root)) == {"waves": ["waves", "foam"], "tides": ["tides"]}
     assert title(Course(root), "tides") == "Tides"
+
+
+def test_a_notebook_without_a_page_is_no_chapter(root):
+    alone = TOC.replace("      - file: book/tides\n", "      - file: notebooks/tides\n")
+    (root / "_toc.yml").write_text(alone, encoding="utf-8")
+    assert chapters(Course(root)) == {"waves": ["waves", "foam"]}
+
+
+def test_the_first_page_of_a_chapter_knows_what_stands_on_the_others(root):
+    labels = {"sec-waves-height": ("book/waves", "sec-waves-height"),
+              "sec-foam": ("book/foam", "sec-foam"), "foam": ("book/foam", "sec-foam"),
+              "fig_foam": ("book/foam", "fig-foam"),
+              "sec-tides-moon": ("book/tides", "sec-tides-moon")}  # fmt: skip
+    course = Course(root)
+    assert moved(course, "waves", labels) == [("book/foam", "fig-foam"), ("book/foam", "sec-foam")]
+    assert moved(course, "foam", labels) == moved(course, "tides", labels) == []
 
 
 def test_a_section_ends_where_one_of_its_rank_begins(root):

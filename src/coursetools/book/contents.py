@@ -33,7 +33,8 @@ class Section:
 def parts(course: Course) -> dict[str, dict[str, list[str]]]:
     """Return the chapters of each numbered part, by the part's caption.
 
-    A chapter has the stem of its first page, and behind it the list of all of its pages.
+    A chapter has the stem of its first page, and behind it the list of all of its pages; what has
+    none, a notebook alone, is no chapter.
     """
 
     def pages(chapter: dict) -> list[str]:
@@ -41,7 +42,7 @@ def parts(course: Course) -> dict[str, dict[str, list[str]]]:
         return [file.removeprefix("book/") for file in files if file.startswith("book/")]
 
     return {
-        part["caption"]: {listed[0]: listed for listed in map(pages, part["chapters"])}
+        part["caption"]: {listed[0]: listed for listed in map(pages, part["chapters"]) if listed}
         for part in course.contents.get("parts", [])
         if part.get("numbered")
     }

@@ -40,6 +40,7 @@ from coursetools.book import (
     guide_directives,
     lighten,
     listings,
+    moved,
     numerals,
     reference,
     search,
@@ -73,6 +74,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("build-finished", mark_finished)
     assignment_pages.setup(app)
     listings.setup(app)
+    moved.setup(app)
     reference.setup(app)
     sharing.setup(app)
     side_steps.setup(app)
