@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from coursekit.figures import COLOURS, new_figure
+from coursekit.figures import COLOURS, WIDTH, new_figure
+from coursekit.figures.diagram import box, canvas, line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -77,49 +78,107 @@ def accuracy_by_heads(
     return figure
 
 
-def split_attend_join(heads: int = 4, length: int = 3) -> Figure:
-    """Draw the way of a sequence through an attention layer: columns cut into heads, and back."""
-    from matplotlib.patches import Rectangle
+def split_attend_join(weights: Array, words: Sequence[str]) -> Figure:
+    """Draw the way of a sentence through a layer with its shapes: cut into heads, and joined.
 
-    figure, axis = new_figure(height=2.9)
+    `weights` (H, T, T) are the shares that each word gives to each; a head has two columns here.
+    """
+    figure, axis = new_figure(width=WIDTH, height=5.1)
+    canvas(axis, width=10, bottom=1.5, top=12.1)
+    heads, length = len(weights), len(words)
     colours = [COLOURS[name] for name in ("blue", "orange", "green", "purple")]
+    striped = [colour for colour in colours[:heads] for _ in range(2)]
+    side = 0.28
 
-    def grid(
-        x: float, y: float, columns: int, colour: Sequence[str], *, rows: int = length
-    ) -> None:
-        for row in range(rows):
-            for column in range(columns):
-                cell = Rectangle((x + 0.25 * column, y - 0.25 * row), 0.25, 0.25, ec="white", lw=1)
-                cell.set_facecolor(colour[column])
-                axis.add_patch(cell)
+    def grid(x: float, y: float, colour: Sequence[str], shades: Array | None = None) -> None:
+        """Draw rows of cells of these colours, the upper left corner in (x, y)."""
+        for row in range(length):
+            for column, paint in enumerate(colour):
+                shade = 0.55 if shades is None else 0.08 + 0.92 * float(shades[row][column])
+                axis.barh(
+                    y - side * (row + 0.5), side, left=x + side * column, height=side,
+                    color=(paint, shade), edgecolor="white", linewidth=1,
+                )  # fmt: skip
 
-    def label(x: float, y: float, text: str) -> None:
-        axis.text(x, y, text, ha="center", va="center", fontsize=10)
+    def label(x: float, y: float, text: str, size: float = 10) -> None:
+        axis.text(x, y, text, ha="center", va="center", fontsize=size)
 
-    striped = [colour for colour in colours for _ in range(2)]
-    grid(0.0, 2.0, 8, [COLOURS["grey"]] * 8)
-    label(1.0, 2.62, "X\nlength × D")
-    for index, name in enumerate("QKV"):
-        grid(3.0, 3.2 - 1.2 * index, 8, striped)
-        label(2.72, 3.08 - 1.2 * index, name)
-    label(4.0, 3.85, "all heads,\nside by side")
-    for index in range(heads):
-        y = 3.35 - 0.92 * index
-        grid(6.0, y, length, [colours[index]] * length)
-        label(7.0, y - 0.13, "·")
-        grid(7.25, y, 2, [colours[index]] * 2)
-    label(6.4, 3.83, "weights")
-    label(7.5, 3.83, "V")
-    grid(9.0, 2.0, 8, striped)
-    label(10.0, 2.62, "joined\nlength × D")
-    grid(12.0, 2.0, 8, [COLOURS["grey"]] * 8)
-    label(13.0, 2.62, "· W$^O$\nlength × D")
-    for start, end in (((2.1, 1.95), (2.5, 1.95)), ((5.2, 1.95), (5.8, 1.95))):
-        axis.annotate("", end, start, arrowprops={"arrowstyle": "->", "lw": 1.5})
-    for start, end in (((7.95, 1.95), (8.8, 1.95)), ((11.15, 1.95), (11.85, 1.95))):
-        axis.annotate("", end, start, arrowprops={"arrowstyle": "->", "lw": 1.5})
-    axis.set(xlim=(-0.1, 14.2), ylim=(-0.2, 4.3))
-    axis.axis("off")
+    def shape(y: float, text: str) -> None:
+        axis.text(7.5, y, text, va="center", fontsize=10, linespacing=1.4)
+
+    wide, middle = 2 * heads * side, 3.7
+    grid(middle - wide / 2, 12.0, [COLOURS["grey"]] * 2 * heads)
+    for row, word in enumerate(words):
+        axis.text(middle - wide / 2 - 0.15, 12.0 - side * (row + 0.5), word, ha="right",
+                  va="center", fontsize=10)  # fmt: skip
+    shape(11.6, "X: (T, D)")
+    for place, name in enumerate("QKV"):
+        x = 1.25 + 2.45 * place
+        line(axis, [(middle + 0.5 * (place - 1), 11.0), (x, 10.2)], arrow=True)
+        label((1.55, 3.3, 5.85)[place], 10.75, f"$W^{name}$")
+        grid(x - wide / 2, 9.65, striped)
+        label(x, 9.92, f"${name}$")
+        line(axis, [(x, 8.7), (x, 8.2)], arrow=True)
+    shape(9.25, "Q, K, V: (T, D),\nin H pieces of D/H")
+    label(middle, 7.9, "in each head:  softmax$(Q_iK_i^⊤/√D_h)$,  times $V_i$")
+    for head in range(heads):
+        x = 0.15 + 1.82 * head
+        label(x + length * side / 2, 7.3, f"$A_{head + 1}$")
+        grid(x, 7.0, [colours[head]] * length, weights[head])
+        label(x + length * side + 0.12, 7.0 - length * side / 2, "·")
+        label(x + length * side + 0.25 + side, 7.3, f"$V_{head + 1}$")
+        grid(x + length * side + 0.25, 7.0, [colours[head]] * 2)
+        start = x + length * side / 2 + 0.4
+        line(axis, [(start, 5.95), (middle + 0.56 * (head - (heads - 1) / 2), 5.05)], arrow=True)
+    shape(6.55, "A: (H, T, T)\nV: (H, T, D/H)")
+    grid(middle - wide / 2, 4.9, striped)
+    label(middle - wide / 2 - 0.95, 4.48, "side by side")
+    shape(4.48, "joined: (T, D)")
+    line(axis, [(middle, 3.9), (middle, 2.7)], arrow=True)
+    label(middle + 0.5, 3.3, "$W^O$")
+    shape(3.3, "(D, D), mixes\nall columns")
+    grid(middle - wide / 2, 2.5, [COLOURS["grey"]] * 2 * heads)
+    shape(2.08, "Y: (T, D)")
+    return figure
+
+
+def one_token_more(length: int) -> Figure:
+    """Draw the weights for the last token of `length`: all computed again, and with a cache."""
+    figure, axes = new_figure(1, 2, width=WIDTH, height=2.6)
+    old, new, kept = (COLOURS["blue"], 0.45), COLOURS["orange"], (COLOURS["grey"], 0.3)
+    panels = zip(axes, ("computed again", "with a cache"), (old, kept))
+    for axis, title, past in panels:
+        canvas(axis, title, width=length, bottom=-3.2, top=length)
+        axis.set_xlim(-2.9, length)
+        rows = range(length) if past == old else [length - 1]
+        for query in rows:
+            for key in range(query + 1):
+                axis.barh(length - query - 0.5, 0.9, left=key + 0.05, height=0.9,
+                          color=new if query == length - 1 else old)  # fmt: skip
+        for place, name in ((0.5, "weights"), (-1.0, "keys"), (-2.1, "values")):
+            axis.text(-0.3, place, name, ha="right", va="center", fontsize=10)
+            for key in range(length if place < 0 else 0):
+                axis.barh(place, 0.9, left=key + 0.05, height=0.9,
+                          color=new if key == length - 1 else past)  # fmt: skip
+        axis.set_aspect("equal")
+    return figure
+
+
+def shared_heads(heads: int, groups: Mapping[str, int]) -> Figure:
+    """Draw which heads of queries read which head of keys and values: a name, and how many."""
+    figure, axes = new_figure(len(groups), 1, width=WIDTH, height=1.05 * len(groups))
+    for axis, (name, count) in zip(axes, groups.items()):
+        canvas(axis, width=10, top=2.2)
+        axis.text(0.0, 1.1, name, va="center", fontsize=10)
+        for head in range(heads):
+            x = 3.0 + 0.62 * head
+            group = head * count // heads
+            below = 3.0 + 0.62 * (heads // count) * (group + 0.5) - 0.31
+            line(axis, [(x, 1.55), (below, 0.6)])
+            box(axis, x, 1.75, "", width=0.45, height=0.5, colour=COLOURS["sky"])
+            box(axis, below, 0.4, "", width=0.45, height=0.5, colour=COLOURS["orange"])
+        axis.text(8.0, 1.75, f"{heads} of queries", va="center", fontsize=10)
+        axis.text(8.0, 0.4, f"{count} of K and V", va="center", fontsize=10)
     return figure
 
 
