@@ -252,12 +252,12 @@ def head_kinds(kinds: Mapping[str, tuple[Sequence[str], Sequence[str], Array]]) 
         height_ratios=lines, squeeze=False, sharex=True,
     )  # fmt: skip
     for axis, (title, (_, places, grid)) in zip(axes[:, 0], kinds.items()):
-        for line, column in enumerate(zip(*grid)):
+        for row, column in enumerate(zip(*grid)):
             *heads, even = (float(value) for value in column)
             dots = {"alpha": 0.6, "label": "a head", "clip_on": False}
-            axis.plot(heads, [line] * len(heads), "o", color=COLOURS["blue"], **dots)
+            axis.plot(heads, [row] * len(heads), "o", color=COLOURS["blue"], **dots)
             axis.plot(
-                even, line, "|", color=COLOURS["vermilion"], ms=16, mew=2, label="an even look"
+                even, row, "|", color=COLOURS["vermilion"], ms=16, mew=2, label="an even look"
             )
         axis.set_title(title, loc="left")
         axis.set(yticks=range(len(places)), yticklabels=places, ylim=(len(places) - 0.5, -0.5))
@@ -306,14 +306,14 @@ def energy_by_directions(
     figure, axes = new_figure(1, 2, height=3.5, sharey=True)
     for index, (label, energy) in enumerate(heads.items()):
         colour = list(COLOURS.values())[index]
-        for row, line in enumerate(energy):
+        for row, shares in enumerate(energy):
             axes[0].plot(
-                range(1, len(line) + 1), line, DASHES[index], color=colour, lw=1.2, alpha=0.8,
+                range(1, len(shares) + 1), shares, DASHES[index], color=colour, lw=1.2, alpha=0.8,
                 label=label if row == 0 else None,
             )  # fmt: skip
-        line = joined[label]
+        part = joined[label]
         axes[1].plot(
-            range(1, len(line) + 1), line, DASHES[index], marker=MARKERS[index], ms=4, color=colour
+            range(1, len(part) + 1), part, DASHES[index], marker=MARKERS[index], ms=4, color=colour
         )
     for axis in axes:
         axis.axhline(share, color=COLOURS["grey"], lw=1, ls=":")

@@ -1,8 +1,8 @@
 """RNNSearch: the recurrent translator that brought attention in (Bahdanau et al., 2015).
 
-An encoder reads the source in both directions and leaves one vector, an annotation, at each word.
-A decoder writes the target symbol by symbol; before each one its state asks the annotations which
-of them matter now. The book explains it in "Attention kernels", section "Bahdanau's decoder learns
+An encoder reads the source in both directions and leaves one vector, an annotation, at each word. A
+decoder writes the target symbol by symbol; before each one its state asks the annotations which of
+them matter now. The book explains it in "Attention kernels", section "Bahdanau's translator learns
 where to look".
 
 Where it departs from the paper: the readout has a tanh layer and no maxout, and reads the new state
