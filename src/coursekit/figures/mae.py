@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import mean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coursekit.figures import COLOURS, WIDTH, new_figure
 from coursekit.figures.curves import legend_below
-from coursekit.figures.diagram import canvas
+from coursekit.figures.diagram import box, canvas, line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,6 +32,90 @@ STROKES = (
 )
 
 
+def asymmetric(
+    picture: Tensor, hidden: Tensor, painted: Tensor, *, patch: int, width: int, narrow: int
+) -> Figure:
+    """Draw a masked autoencoder with its shapes: a grey picture (R, L), which patches are hidden.
+
+    `hidden` is (N,), row by row; `painted` (R, L) is what the decoder says.
+    """
+    figure, axis = new_figure(width=WIDTH, height=6.4)
+    canvas(axis, width=10, top=12.2)
+    low, high = float(picture.min()), float(picture.max())
+    columns = picture.shape[1] // patch
+    seen = int((~hidden).sum())
+
+    def show_at(x: float, y: float, pixels: Tensor, mask: Tensor | None = None) -> None:
+        extent = (x - 1, x + 1, y - 1, y + 1)
+        shades: Any = {"cmap": "gray", "vmin": low, "vmax": high, "aspect": "auto", "zorder": 3}
+        axis.imshow(pixels, extent=extent, **shades)
+        side = 2 / columns
+        for number in [] if mask is None else mask.nonzero()[:, 0].tolist():
+            row, column = divmod(number, columns)
+            axis.barh(y + 1 - side * (row + 0.5), side, left=x - 1 + side * column, height=side,
+                      color=HIDDEN, zorder=4)  # fmt: skip
+
+    def step(y: float, text: str, high: float, wide: float, colour: Any) -> None:
+        box(axis, 3.0, y, text, width=wide, height=high, colour=colour, size=10)
+
+    def shape(y: float, text: str) -> None:
+        axis.text(6.3, y, text, fontsize=10, va="center")
+
+    show_at(1.6, 11.1, picture)
+    show_at(4.4, 11.1, picture, hidden)
+    line(axis, [(2.65, 11.1), (3.35, 11.1)], arrow=True)
+    shape(11.1, f"{len(hidden)} patches, {seen} stay\n({len(hidden)}, {patch * patch})")
+    for top, bottom in (
+        (10.0, 9.55),
+        (8.85, 8.45),
+        (6.75, 6.35),
+        (5.65, 5.25),
+        (4.45, 4.05),
+        (3.0, 2.6),
+    ):
+        line(axis, [(3.0, top), (3.0, bottom)], arrow=True)
+    step(9.2, "visible patches times E, + positions", 0.7, 5.4, (COLOURS["sky"], 0.4))
+    shape(9.2, f"({1 + seen}, {width}), class token first")
+    step(7.6, "encoder", 1.7, 5.4, (COLOURS["blue"], 0.45))
+    shape(7.6, f"({1 + seen}, {width})")
+    step(6.0, "narrower", 0.7, 3.0, (COLOURS["grey"], 0.3))
+    shape(6.0, f"({1 + seen}, {narrow})")
+    step(4.85, "each in its place, mask tokens elsewhere", 0.8, 5.6, (COLOURS["orange"], 0.45))
+    shape(4.85, f"({1 + len(hidden)}, {narrow}), + positions")
+    step(3.5, "decoder", 1.0, 3.4, (COLOURS["blue"], 0.25))
+    shape(3.5, f"({1 + len(hidden)}, {narrow})")
+    show_at(3.0, 1.5, painted)
+    shape(
+        1.5,
+        f"pixels of each patch\n({len(hidden)}, {patch * patch}); the loss\nasks for hidden ones only",
+    )
+    return figure
+
+
+def two_tokens() -> Figure:
+    """Draw DeiT: the patches between a class token and a distillation token, and their heads."""
+    figure, axis = new_figure(width=WIDTH, height=3.6)
+    canvas(axis, width=10, top=6.6)
+    xs = [0.9, 2.1, 3.3, 4.5, 5.7, 6.9]
+    names = ["class", "patch", "patch", "…", "patch", "teacher"]
+    orange, green = (COLOURS["orange"], 0.7), (COLOURS["green"], 0.6)
+    for x, name in zip(xs, names):
+        colour: Any = {"class": orange, "teacher": green}.get(name, (COLOURS["sky"], 0.5))
+        box(axis, x, 6.0, name, width=1.1, height=0.7, colour=colour, size=9)
+        line(axis, [(x, 5.6), (x, 5.1)], arrow=True)
+        if name in ("class", "teacher"):
+            line(axis, [(x, 3.7), (x, 3.2)], arrow=True)
+    axis.text(7.6, 6.0, "(2 + N, D)", fontsize=10, va="center")
+    box(axis, 3.9, 4.4, "the blocks of a ViT", width=7.1, height=1.3, colour=(COLOURS["grey"], 0.3))
+    heads = ((0.9, "learns the label", orange), (6.9, "learns what the teacher says", green))
+    for x, told, colour in heads:
+        box(axis, x, 2.8, "head", width=1.2, height=0.7, colour=colour, size=10)
+        line(axis, [(x, 2.4), (x, 1.9), (3.9, 1.9), (3.9, 1.4)], arrow=x == 0.9)
+        axis.text(x + 0.75, 2.8, told, fontsize=9, va="center")
+    axis.text(3.9, 1.0, "after training: mean of both scores (V,)", ha="center", fontsize=10)
+    return figure
+
+
 def gallery(rows: Mapping[str, Sequence[Tensor]], titles: Sequence[str] = ()) -> Figure:
     """Draw a row of pictures (28, 28) for each name; pixels that are NaN are hidden.
 
@@ -46,10 +130,10 @@ def gallery(rows: Mapping[str, Sequence[Tensor]], titles: Sequence[str] = ()) ->
     figure, axes = new_figure(
         len(rows), columns, width=WIDTH, height=side * len(rows) + 0.35, squeeze=False
     )
-    for line, (name, pictures) in zip(axes, rows.items(), strict=True):
-        for axis, picture in zip(line, pictures, strict=True):
+    for panels, (name, pictures) in zip(axes, rows.items(), strict=True):
+        for axis, picture in zip(panels, pictures, strict=True):
             _picture(axis, picture)
-        line[0].set_ylabel(name, rotation=0, ha="right", va="center", fontsize=10)
+        panels[0].set_ylabel(name, rotation=0, ha="right", va="center", fontsize=10)
     for axis, title in zip(axes[0], titles):
         axis.set_title(title, fontsize=10)
     return figure
