@@ -87,7 +87,7 @@ def asymmetric(
     show_at(3.0, 1.5, painted)
     shape(
         1.5,
-        f"pixels of each patch\n({len(hidden)}, {patch * patch}); the loss\nasks for hidden ones only",
+        f"pixels of each patch\n({len(hidden)}, {patch * patch}); the loss\nasks for hidden ones",
     )
     return figure
 
