@@ -376,12 +376,16 @@ def test_the_chapter_on_t5():
         return all(text in cell("t5", name) for text in texts)
 
     assert says("corrupt-check", "text_length(512)") and says(
-        "lengths", "LONG, MANY = 512", "size > 6"
+        "lengths", "LONG, MANY = 512, 400", "size > 6"
     )
     assert says("noises-go-on", "density=0.3, mean_span=1.5", 'damaged["prefix language model"]')
     assert cell("t5", "noises-go-on").split("NOISES = ")[1].split("}")[0].count('": ') + 2 == 7
     runs = json.loads((ROOT / "results/pretext/cpu-pretext.json").read_text())["runs"]
-    assert (runs[0]["settings"]["width"], runs[0]["settings"]["depth"]) == (64, 2)
+    settings = runs[0]["settings"]
+    assert (settings["width"], settings["depth"], settings["vocabulary"]) == (64, 2, 1000)
+    assert (settings["longest"], settings["pieces"]) == (16, 44)
+    assert (settings["lr"], settings["task_lr"]) == (0.003, 0.002)
+    assert says("price", "train[:2000]")
     row = next(run["metrics"]["tokens of a row"] for run in runs if run["name"] == "spans")
     assert 24 < row - 4 < 26 and round(0.15 * 25) == 4  # one span: two sentinels, two ends
     arms = ast.literal_eval(cell("t5", "pretext-results").split("ARMS = ")[1].split("}")[0] + "}")

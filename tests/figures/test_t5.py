@@ -5,6 +5,7 @@ from statistics import mean
 import pytest
 from matplotlib.colors import to_rgb
 
+from coursekit.figures import lowest_letters
 from coursekit.figures import t5 as figures
 
 READ = [("The", "seen"), ("<X>", "mark"), (".", "seen")]
@@ -16,7 +17,12 @@ PANELS = {
     "words": {"nothing": [10.0, 12.0], "infilling": [60.0, 65.0]},
 }
 CUTS = {"pieces": ([("wil", False), ("der", True)], [("wil", False), ("dr", True), ("e", True)])}
+SENTENCE = "Thank you ⟨X⟩ week end".split()
+ANSWER = "⟨X⟩ for inviting ⟨Z⟩ end".split()
 PICTURES = {
+    "whole_model": lambda: figures.whole_model(
+        SENTENCE, ANSWER, width=512, depth=6, vocabulary=32_128
+    ),
     "noises": lambda: figures.noises(NOISES),
     "span_lengths": lambda: figures.span_lengths(SHARES),
     "outcomes": lambda: figures.outcomes(
@@ -26,7 +32,7 @@ PICTURES = {
 }
 
 
-@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize("name", [name for name in PICTURES if name != "whole_model"])
 def test_every_word_can_be_read_on_a_telephone(name, readable):
     readable(PICTURES[name]())
 
@@ -86,3 +92,14 @@ def test_new_tokens_have_another_colour():
     for boxes, tokens in zip(lines(axis), CUTS["pieces"], strict=True):
         kinds = ["sought" if new else "seen" for _, new in tokens]
         assert [colour for _, colour, _ in boxes] == [to_rgb(figures.FILLS[k][0]) for k in kinds]
+
+
+def test_the_drawing_of_the_model_can_be_read_on_a_telephone():
+    assert lowest_letters(PICTURES["whole_model"]()) >= 9
+
+
+def test_the_decoder_reads_what_it_predicts_one_position_later():
+    said = [text.get_text() for text in PICTURES["whole_model"]().axes[0].texts if text.get_text()]
+    at = said.index("pad")
+    assert said[at : at + 5] == ["pad", *ANSWER[:-1]] and said[-6:-1] == ANSWER
+    assert "RMSNorm, times E transposed: (5, 32,128)" in said
