@@ -234,7 +234,7 @@ def test_bars_are_the_shares_and_the_zoom_is_the_chosen_ones():
         assert f"{chosen[row] / 0.148:.1%}" in {text.get_text() for text in axis.texts}
     assert whole[-1].get_x() + whole[-1].get_width() == pytest.approx(100) == ends[-1]
     names = [label.get_text() for label in axis.get_yticklabels()]
-    assert names == ["all places", "[MASK]", "same", "random"]
+    assert names == ["all tokens", "[MASK]", "same", "random"]
 
 
 @pytest.mark.parametrize("parts", [{**PARTS, "same": 0.1}, {"a": 0.9, "b": 0.1}])

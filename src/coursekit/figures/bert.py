@@ -197,9 +197,9 @@ def who_may_see(length: int, place: int, *, layers: int = 2) -> Figure:
 
 
 def fates(parts: Mapping[str, float]) -> Figure:
-    """Draw what becomes of all places, and below it of the chosen ones alone.
+    """Draw what becomes of all tokens, and below it of the chosen ones alone.
 
-    `parts` maps four names to shares of all places: not chosen, [MASK], same and random.
+    `parts` maps four names to shares of all tokens: not chosen, [MASK], same and random.
     """
     from matplotlib.patches import Polygon
 
@@ -222,8 +222,8 @@ def fates(parts: Mapping[str, float]) -> Figure:
         x, side = (start + part + 0.01, "left") if start < 0.4 else (start - 0.01, "right")
         axis.text(100 * x, row, f"{part:.1%}", va="center", ha=side)
         start += part
-    axis.set(xlim=(0, 100), ylim=(2.5, -2.4), xlabel="share of the chosen places (%)")
-    axis.set_yticks([-1.5, 0, 1, 2], ["all places", *(name for name, _ in chosen)])
+    axis.set(xlim=(0, 100), ylim=(2.5, -2.4), xlabel="share of the chosen tokens (%)")
+    axis.set_yticks([-1.5, 0, 1, 2], ["all tokens", *(name for name, _ in chosen)])
     axis.spines["left"].set_visible(False)
     axis.tick_params(left=False)
     axis.grid(False)
@@ -306,6 +306,7 @@ def learning(
         axis.plot(steps, [mean(column) for column in zip(*shares)], linewidth=2.4, ms=5,
                   label=label, **look)  # fmt: skip
     axis.set(xlabel=xlabel, ylabel=ylabel)
+    axis.xaxis.set_major_formatter("{x:,.0f}")
     _legend_of_seeds(figure, linewidth=0.8)
     name_lines(figure, axis, {name: 100 * share for name, share in baselines.items()})
     return figure
