@@ -32,7 +32,7 @@ def training(name):
 def test_rows_of_the_readers():
     assert "LENGTH, SIZE = 24, 64" in training("blanks")["settings"]
     table = (ROOT / "notebooks" / "bert.ipynb").read_text(encoding="utf-8")
-    assert f"words asked for in a row of {24 - 2}" in table
+    assert f"words to predict, of {24 - 2}" in table
 
 
 def test_how_the_small_bert_is_measured():

@@ -5,6 +5,7 @@ from statistics import mean
 
 import pytest
 from matplotlib.colors import to_rgb
+from matplotlib.patches import FancyBboxPatch
 
 from coursekit.figures import COLOURS
 from coursekit.figures import bert as figures
@@ -22,7 +23,11 @@ SCORES = {
     "features, last four layers": {1000: [0.7, 0.74], 50: [0.5, 0.46, 0.6]},
     "fine-tuned": {50: [0.3, 0.35], 5000: [0.8]},
 }
+SENTENCE = ["[CLS]", "the", "word", "of", "yahweh", "[MASK]", "to", "jo", "##n", "##ah", "[SEP]"]
+IDS = [2, 118, 946, 122, 345, 4, 130, 1435, 99, 253, 3]
+GUESSES = {"said": 0.55, "came": 0.08, ",": 0.03, "sent": 0.02}
 PICTURES = {
+    "whole_model": lambda: whole_model(),
     "input_sum": lambda: figures.input_sum(TOKENS, SEGMENTS),
     "input_sum of long words": lambda: figures.input_sum(["incomprehensibly"] * 11, [0] * 11),
     "who_may_see": lambda: figures.who_may_see(5, 2),
@@ -44,6 +49,8 @@ def boxes(axis):
     middles = {text.get_position(): text.get_text() for text in axis.texts}
     found = []
     for patch in axis.patches:
+        if not isinstance(patch, FancyBboxPatch):
+            continue  # a bar
         place = patch.get_path().get_extents()
         middle = next(m for m in middles if abs(m[0] - (place.x0 + place.x1) / 2) < 1e-6
                       and abs(m[1] - (place.y0 + place.y1) / 2) < 1e-6)  # fmt: skip
@@ -56,6 +63,42 @@ def colour(artist):
 
 
 # --- the machine ---
+
+
+def whole_model(tokens=SENTENCE, ids=IDS):
+    return figures.whole_model(
+        tokens, ids, GUESSES, width=128, depth=4, vocabulary=2000, truth="came"
+    )
+
+
+def test_a_sentence_goes_through_the_model_with_its_ids_and_positions():
+    (axis,) = whole_model().axes
+    rows = {}
+    for text, x, y, _ in boxes(axis):
+        rows.setdefault(round(y, 2), []).append((x, text))
+    rows = [[text for _, text in sorted(rows[y])] for y in sorted(rows, reverse=True)]
+    positions = [str(n) for n in range(11)]
+    assert rows[:4] == [SENTENCE, [str(i) for i in IDS], positions, ["A"] * 11]
+    shapes = [text.get_text() for text in axis.texts if text.get_text().startswith("(")]
+    assert shapes == ["(11, 128)", "(11, 128)", "(2,000,)"]
+    assert "4\nblocks" in [text.get_text() for text in axis.texts]
+
+
+def test_bars_are_the_guesses_and_what_stood_there_is_marked():
+    (axis,) = whole_model().axes
+    bars = [bar for bar in axis.patches if hasattr(bar, "get_width") and bar.get_x() == 1.0]
+    long = [bar.get_width() / bars[0].get_width() for bar in bars]
+    assert long == pytest.approx([share / 0.55 for share in GUESSES.values()])
+    marked = [colour(bar) == to_rgb(COLOURS["vermilion"]) for bar in bars]
+    assert marked == [token == "came" for token in GUESSES]
+    texts = [text.get_text() for text in axis.texts]
+    assert "55%" in texts and "8%  (stood there)" in texts
+
+
+@pytest.mark.parametrize(("tokens", "ids"), [(SENTENCE[:5], IDS[:5]), (SENTENCE, IDS[1:])])
+def test_a_text_without_one_mask_or_with_other_ids_is_refused(tokens, ids):
+    with pytest.raises(ValueError, match=r"tokens with one \[MASK\] are expected, found"):
+        whole_model(tokens, ids)
 
 
 def test_each_token_has_its_segment_and_its_place():
@@ -191,7 +234,7 @@ def test_bars_are_the_shares_and_the_zoom_is_the_chosen_ones():
         assert f"{chosen[row] / 0.148:.1%}" in {text.get_text() for text in axis.texts}
     assert whole[-1].get_x() + whole[-1].get_width() == pytest.approx(100) == ends[-1]
     names = [label.get_text() for label in axis.get_yticklabels()]
-    assert names == ["all places", "[MASK]", "same", "random"]
+    assert names == ["all tokens", "[MASK]", "same", "random"]
 
 
 @pytest.mark.parametrize("parts", [{**PARTS, "same": 0.1}, {"a": 0.9, "b": 0.1}])
@@ -222,7 +265,7 @@ def test_heads_read_the_outputs_that_their_task_needs():
     pair, single, span, tags = read
     assert pair == single == [("[CLS]", False)]
     assert [text for text, _ in span] == ["then", "Ann", "sang"] and all(two for _, two in span)
-    assert [text for text, _ in tags] == ["Ann", "left", "Rome"]
+    assert [text for text, _ in tags] == ["Ann", "left", "Ka"]
     assert len([1 for _, _, y, _ in boxes(axes[3]) if y > 1.4]) == 3
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SMALL = 10
+LEAST = 9.7  # points: 9 pixels where a picture of this width has 360
 TINT = 0.35  # how much of a colour covers the ground of a box with text
 LOOKS = tuple(
     {"color": COLOURS[colour], "marker": marker}
@@ -49,7 +50,7 @@ HEADS = (  # title, first text, second text, which outputs are read, what is sai
         "second",
         "start here? end here?",
     ),
-    ("one sentence → a tag for each token", "Ann left Rome", "", "words", "name|other|place"),
+    ("one sentence → a tag for each word", "Ann left Ka ##bul", "", "words", "name|other|place"),
 )
 
 
@@ -78,6 +79,71 @@ def input_sum(tokens: Sequence[str], segments: Sequence[int]) -> Figure:
             if row == 0:
                 axis.text(middle, 0.33, name, ha="center", va="center")
             left += width + gap
+    return figure
+
+
+def whole_model(
+    tokens: Sequence[str],
+    ids: Sequence[int],
+    answer: Mapping[str, float],
+    *,
+    width: int,
+    depth: int,
+    vocabulary: int,
+    truth: str = "",
+) -> Figure:
+    """Draw BERT with its shapes, from a single text with one [MASK] down to its likeliest tokens.
+
+    `answer` has what a model says at the [MASK], tokens with their shares; `truth` stood there.
+    """
+    if len(tokens) != len(ids) or list(tokens).count("[MASK]") != 1:
+        raise ValueError(f"{len(ids)} tokens with one [MASK] are expected, found {list(tokens)}")
+    figure, axis = new_figure(width=WIDTH, height=6.0)
+    canvas(axis, width=WIDTH, top=6.0)
+    T, asked = len(tokens), list(tokens).index("[MASK]")
+    broad = [max(0.38, 0.095 * len(token) + 0.05) for token in tokens]
+    free = (WIDTH - 0.1 - sum(broad)) / T
+    xs = [0.05 + sum(broad[:n]) + free * (n + 0.5) + broad[n] / 2 for n in range(T)]
+    grey, red = (COLOURS["grey"], 0.25), COLOURS["vermilion"]
+
+    def said(y: float, text: str, shape: str) -> None:
+        axis.text(0.05, y, text, va="center", fontsize=LEAST)
+        axis.text(WIDTH - 0.05, y, shape, va="center", ha="right", fontsize=LEAST, weight="bold")
+
+    tables = ((5.15, "sky", ids), (4.92, "grey", range(T)), (4.69, "orange", ["A"] * T))
+    for n, (x, token, wide) in enumerate(zip(xs, tokens, broad)):
+        ground = (red, TINT) if n == asked else "white"
+        box(axis, x, 5.8, token, width=wide, height=0.28, colour=ground, size=LEAST)
+        line(axis, [(x, 5.64), (x, 5.32)], arrow=True)
+        for y, colour, rows in tables:
+            tint = (COLOURS[colour], TINT)
+            box(axis, x, y, str(rows[n]), width=wide, height=0.22, colour=tint, size=LEAST)
+        line(axis, [(x, 4.28), (x, 3.98)], arrow=True)
+        line(axis, [(x, 2.86), (x, 2.6)], arrow=True)
+        box(axis, x, 2.48, "", width=wide, height=0.2, colour=ground)
+    said(4.42, "rows of 3 tables (id, position, segment), added; LN", f"({T}, {width})")
+    box(axis, WIDTH / 2, 3.42, "", width=WIDTH - 0.1, height=1.1, colour=grey)
+    for y, text in (
+        (3.65, "attention: every position sees every other;  + input, LN"),
+        (3.19, "feed-forward: every position by itself;  + input, LN"),
+    ):
+        box(axis, 2.4, y, text, width=4.5, height=0.36, colour="white", size=LEAST)
+    thick: dict[str, Any] = {"va": "center", "fontsize": LEAST, "weight": "bold"}
+    axis.text(5.0, 3.42, f"{depth}\nblocks", ha="center", **thick)
+    said(2.22, "a vector for each position; one is read", f"({T}, {width})")
+    x = xs[asked]
+    line(axis, [(x, 2.36), (x, 1.92)], arrow=True, colour=red)
+    text = "head: layer, GELU, LN; products with all word vectors; + bias"
+    tint = (COLOURS["green"], TINT)
+    box(axis, WIDTH / 2, 1.77, text, width=4.7, height=0.3, colour=tint, size=LEAST)
+    said(1.46, "softmax of the scores: a probability for each token", f"({vocabulary:,},)")
+    for place, (token, share) in enumerate(answer.items()):
+        y, colour = 1.2 - 0.26 * place, COLOURS["vermilion" if token == truth else "blue"]
+        long = 3.4 * share / max(answer.values())
+        axis.barh(y, long, left=1.0, height=0.19, color=colour, zorder=3)
+        axis.text(0.92, y, token, ha="right", va="center", fontsize=LEAST)
+        note = "  (stood there)" if token == truth else ""
+        axis.text(1.06 + long, y, f"{share:.0%}{note}", va="center", fontsize=LEAST)
     return figure
 
 
@@ -131,9 +197,9 @@ def who_may_see(length: int, place: int, *, layers: int = 2) -> Figure:
 
 
 def fates(parts: Mapping[str, float]) -> Figure:
-    """Draw what becomes of all places, and below it of the chosen ones alone.
+    """Draw what becomes of all tokens, and below it of the chosen ones alone.
 
-    `parts` maps four names to shares of all places: not chosen, [MASK], same and random.
+    `parts` maps four names to shares of all tokens: not chosen, [MASK], same and random.
     """
     from matplotlib.patches import Polygon
 
@@ -156,8 +222,8 @@ def fates(parts: Mapping[str, float]) -> Figure:
         x, side = (start + part + 0.01, "left") if start < 0.4 else (start - 0.01, "right")
         axis.text(100 * x, row, f"{part:.1%}", va="center", ha=side)
         start += part
-    axis.set(xlim=(0, 100), ylim=(2.5, -2.4), xlabel="share of the chosen places (%)")
-    axis.set_yticks([-1.5, 0, 1, 2], ["all places", *(name for name, _ in chosen)])
+    axis.set(xlim=(0, 100), ylim=(2.5, -2.4), xlabel="share of the chosen tokens (%)")
+    axis.set_yticks([-1.5, 0, 1, 2], ["all tokens", *(name for name, _ in chosen)])
     axis.spines["left"].set_visible(False)
     axis.tick_params(left=False)
     axis.grid(False)
@@ -168,13 +234,13 @@ def four_heads() -> Figure:
     """Draw the four ways to use BERT: which of its outputs a head reads, and what it says."""
     from matplotlib.lines import Line2D
 
-    figure, axes = new_figure(4, 1, width=WIDTH, height=8.4)
+    figure, axes = new_figure(4, 1, width=WIDTH, height=6.4)
     step = 0.66
     red, grey = COLOURS["vermilion"], COLOURS["grey"]
     for axis, (title, first, second, read, said) in zip(axes, HEADS):
         one, two = ["[CLS]", *first.split(), "[SEP]"], second.split()
         tokens = [*one, *two, "[SEP]"] if two else one
-        words = [i for i, token in enumerate(tokens) if token[0] != "["]
+        words = [i for i, token in enumerate(tokens) if token[0] not in "[#"]  # first pieces
         wanted = {"first": [0], "words": words, "second": [i for i in words if i >= len(one)]}[read]
         canvas(axis, width=8 * step, bottom=-0.05, top=1.85)
         axis.set_title(title, loc="left")
@@ -189,7 +255,16 @@ def four_heads() -> Figure:
             if hit:
                 line(axis, [(x, 1.1), (x, 1.43)], arrow=True, colour=colour)
         wide = step * len(tokens)
-        box(axis, wide / 2, 0.66, "BERT", width=wide - 0.06, height=0.28, colour=(grey, TINT))
+        box(
+            axis,
+            wide / 2,
+            0.66,
+            "BERT",
+            width=wide - 0.06,
+            height=0.28,
+            colour=(grey, TINT),
+            size=SMALL,
+        )
         heads = said.split("|")  # one over all that is read, or one over each
         for place, text in zip(wanted, heads):
             last = wanted[-1] if len(heads) == 1 else place
@@ -231,6 +306,7 @@ def learning(
         axis.plot(steps, [mean(column) for column in zip(*shares)], linewidth=2.4, ms=5,
                   label=label, **look)  # fmt: skip
     axis.set(xlabel=xlabel, ylabel=ylabel)
+    axis.xaxis.set_major_formatter("{x:,.0f}")
     _legend_of_seeds(figure, linewidth=0.8)
     name_lines(figure, axis, {name: 100 * share for name, share in baselines.items()})
     return figure
