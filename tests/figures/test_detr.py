@@ -11,7 +11,6 @@ from coursekit.figures.detr import (
     TRUE,
     by_query,
     detections,
-    drawn,
     influence,
     moments,
     over_steps,
@@ -22,6 +21,7 @@ from coursekit.figures.detr import (
     sine_channels,
     sliding,
     where_it_looks,
+    whole_model,
 )
 
 A, B = torch.tensor([0.1, 0.2, 0.4, 0.5]), torch.tensor([0.5, 0.2, 0.9, 0.8])
@@ -63,12 +63,16 @@ def test_true_and_guessed_boxes_stand_where_they_are():
 def test_lines_join_the_pairs():
     truth, guesses = torch.stack([A, B]), torch.stack([B, A, A])
     top, below = pairing(
-        truth, guesses, ["cat", "dog"], {"x": [(0, 1)], "y": [(1, 2), (0, 0)]}
+        truth,
+        guesses,
+        ["cat", "dog"],
+        ["cat", "cat", "dog"],
+        {"x": [(0, 1)], "y": [(1, 2), (0, 0)]},
     ).axes
     assert [line.get_xydata().round(3).tolist() for line in top.lines] == [[[0.25, 0.35]] * 2]
     ends = [line.get_xydata().round(3).tolist() for line in below.lines]
     assert ends == [[[0.7, 0.5], [0.25, 0.35]], [[0.25, 0.35], [0.7, 0.5]]]
-    assert words(top) == ["cat", "dog", "1", "2", "3"]
+    assert words(top) == ["cat", "dog", "1: cat", "2: cat", "3: dog"]
     torch.testing.assert_close(boxes(below, FOUND), guesses)
 
 
@@ -109,7 +113,7 @@ def test_attention_lies_on_the_picture_where_it_belongs():
     ground, shade = axis.images
     assert list(ground.get_extent()) == list(shade.get_extent()) == [0, 16, 16, 0]
     strength = np.asarray(shade.get_alpha())
-    assert strength[1, 2] == pytest.approx(0.85) and strength.sum() == pytest.approx(0.85)
+    assert strength[1, 2] == pytest.approx(0.9) and strength.sum() == pytest.approx(0.9)
     torch.testing.assert_close(boxes(axis, TRUE), torch.tensor([[4.0, 5.0, 8.0, 9.0]]))
     axis = where_it_looks(PICTURE, {"a": (torch.tensor([3.0, 7.0]), table)}, points=True).axes[0]
     assert axis.lines[0].get_xydata().tolist() == [[3, 7]]
@@ -149,23 +153,30 @@ def test_labels_of_boxes_that_meet_do_not_cover_each_other():
         assert figure.axes[0].get_window_extent().padded(3).containsx(ground.x0)
 
 
-def test_boxes_of_a_query_are_sorted_by_size():
+def test_boxes_of_a_query_stand_in_its_panel():
     centres = {0: torch.tensor([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]]), 5: torch.zeros(1, 2)}
-    sides = {0: torch.tensor([0.5, 0.1, 0.25]), 5: torch.tensor([0.1])}
-    first, second, *_ = by_query(centres, sides, [0.2, 0.3]).axes
-    places = [group.get_offsets().round(3).tolist() for group in first.collections]
-    assert places == [[[0.3, 0.4]], [[0.5, 0.6]], [[0.1, 0.2]]]  # small, medium, large
+    first, second, *_ = by_query(centres).axes
+    (group,) = first.collections
+    assert group.get_offsets().round(3).tolist() == [[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]]
     assert second.get_title() == "query 5" and len(second.collections[0].get_offsets()) == 1
 
 
-def test_the_drawing_has_each_part_and_says_where_positions_are_added():
-    said = words(drawn().axes[0])
-    assert said.count("self-attention") == 2 and said.count("feed-forward network") == 2
-    assert said.count("cross-attention") == 1 and said.count("6 times") == 2
-    assert {"class", "box", "ResNet", "1 × 1 convolution", "Q vectors of zeros"} <= set(said)
-    assert {"+ sines to q, k", "+ queries to q, k", "+ queries to q", "k, v; + sines to k"} <= set(
-        said
-    )
+GUESSES = [("no object", None), ("cat 100%", torch.tensor([4.0, 4.0, 8.0, 12.0]))] * 6
+SIZES = {"grid": (8, 8), "width": 96, "classes": 12, "depth": 2}
+
+
+def test_the_whole_model_has_each_part_and_says_where_positions_are_added():
+    axis = whole_model(PICTURE, GUESSES, **SIZES).axes[0]
+    said = words(axis)
+    assert said.count("self-attention") == 2 and said.count("feed-forward") == 2
+    assert {"cross-attention", "ResNet", "encoder, 2 times", "decoder, 2 times"} <= set(said)
+    assert {"+ sines to q, k", "+ sines to k", "+ object queries to q, k"} <= set(said)
+    assert {"class (12, 13)", "box (12, 4)", "8 × 8 cells\n(64, 96)"} <= set(said)
+    assert said.count("0: no object") == 1 and said.count("11: cat 100%") == 1
+    ends = boxes(axis, FOUND)  # a quarter of the picture's width, a half of its height
+    assert len(ends) == 6
+    width, height = (ends[0, 2:] - ends[0, :2]).tolist()
+    assert height == pytest.approx(2 * width, rel=1e-4)
 
 
 def spread(count):
@@ -179,11 +190,11 @@ def spread(count):
 @pytest.mark.parametrize(
     "draw",
     [
-        drawn,
+        lambda: whole_model(PICTURE, GUESSES, **SIZES),
         lambda: same_distance([(A, B)] * 6, [f"moved to the right: IoU 0.{n}" for n in range(6)]),
         lambda: sliding([0, 0.6], {"IoU": [1, 0], "GIoU": [1, -1], "−L1": [0, 0]}, 0.2, xlabel="x"),
         lambda: pairing(torch.stack([A, B]), torch.stack([A + 0.2, B - 0.15]), ["cat", "dog"],
-                        {"greedy": [(0, 0)], "Hungarian": [(0, 1)]}),
+                        ["cat", "nothing"], {"greedy": [(0, 0)], "Hungarian": [(0, 1)]}),
         lambda: paths({f"panel {n}": torch.rand(9, 2) for n in range(3)}, [0.3], ylabel="centre x"),
         lambda: sine_channels(torch.rand(4, 4, 8), {f"column, sine, fast{n}": n for n in range(4)}),
         lambda: over_steps([{"step": s, "AP": 0.1} for s in (0, 7000)], {"AP": "AP"}),
@@ -193,8 +204,7 @@ def spread(count):
         lambda: precision_recall({f"best, IoU {n}": ([0, 1], [1, 1]) for n in range(3)}),
         lambda: where_it_looks(PICTURE, {f"from the bicycle {n}": (A * 16, torch.rand(8, 8))
                                          for n in range(6)}),
-        lambda: by_query({n: torch.rand(9, 2) for n in range(12)},
-                         {n: torch.rand(9) for n in range(12)}, [0.3, 0.6]),
+        lambda: by_query({n: torch.rand(9, 2) for n in range(12)}),
     ],
 )  # fmt: skip
 def test_every_word_can_be_read_on_a_telephone(readable, draw):

@@ -2,7 +2,8 @@
 
 A detector says boxes, classes and how sure it is. Sorted by that score, its answers give a curve of
 precision over recall; AP is the area under it, averaged over ten demands on the overlap (IoU 0.50,
-0.55 … 0.95) and over the classes. The book explains it in "DETR", section "Average precision".
+0.55 … 0.95) and over the classes. The book explains it in "DETR", section
+"Average precision: how good is a detector?".
 
 The rules for what counts neither way: an object that is a crowd, or not of the size asked for, is
 *ignored*; so is a detection that found an ignored object, or that found nothing and is itself not

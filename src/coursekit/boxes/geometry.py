@@ -3,7 +3,8 @@
 A box is four numbers on the last axis. *Corners* are (x1, y1, x2, y2), left, top, right, bottom;
 *centre form* is (centre x, centre y, width, height). Everything that measures works on corners and
 broadcasts over the other axes: `iou(a, b)` compares a_i with b_i, `iou(a[:, None], b)` all pairs.
-The book explains it in "DETR", section "Boxes". Shapes: n boxes of one image, ... any axes.
+The book explains it in "DETR", section "When is a box a good box? L1 and generalized IoU".
+Shapes: n boxes of one image, ... any axes.
 """
 
 from __future__ import annotations

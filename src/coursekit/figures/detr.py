@@ -58,30 +58,31 @@ def sliding(
 
 
 def pairing(
-    truth: Tensor, guesses: Tensor, names: Sequence[str], pairs: Mapping[str, Pairs]
-) -> Figure:
-    """Draw objects (n, 4) with `names` and guesses (Q, 4) with numbers from 1; lines join pairs.
+    truth: Tensor, guesses: Tensor, names: Sequence[str], says: Sequence[str],
+    pairs: Mapping[str, Pairs],
+) -> Figure:  # fmt: skip
+    """Draw objects (n, 4) with `names` and guesses (Q, 4) with what each `says`; lines join pairs.
 
     One panel below the other, one for each way to pair them, under its title.
     """
     figure, axes = new_figure(
-        len(pairs), 1, width=WIDTH, height=0.3 + 2.9 * len(pairs), squeeze=False
+        len(pairs), 1, width=WIDTH, height=0.2 + 2.8 * len(pairs), squeeze=False, sharex=True
     )
     for axis, (title, chosen) in zip(axes[:, 0], pairs.items(), strict=True):
-        _sheet(axis, (0.0, 1.0), (0.98, 0.02))
-        axis.set_aspect("auto")
+        _sheet(axis, (0.0, 1.0), (1.0, 0.0))
+        axis.set(aspect="auto", xticks=[0, 0.5, 1], yticks=[0, 0.5, 1], ylabel="y")
         for one, name in zip(truth, names, strict=True):
             _draw(axis, one, TRUE)
             axis.text(one[0], one[1] - 0.02, name, color=TRUE, fontsize=10, va="bottom")
-        for number, one in enumerate(guesses, 1):
+        for number, (one, said) in enumerate(zip(guesses, says, strict=True), 1):
             _draw(axis, one, FOUND, dashed=True)
-            axis.text(one[2] - 0.012, one[3] - 0.02, str(number), color=FOUND, fontsize=11,
-                      ha="right", va="bottom", fontweight="bold", zorder=4,
-                      bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})  # fmt: skip
+            x, y, across, down = _corner(one, [*truth, *guesses])
+            axis.text(x, y, f"{number}: {said}", color=FOUND, fontsize=10, ha=across, va=down)
         for one, guess in chosen:
             ends = [_centre(truth[one]), _centre(guesses[guess])]
             axis.plot(*zip(*ends), color="black", linewidth=2.2, marker="o", markersize=6)
         axis.set_title(title, loc="left")
+    axes[-1, 0].set_xlabel("x")
     return figure
 
 
@@ -113,60 +114,107 @@ def sine_channels(encoding: Tensor, channels: Mapping[str, int]) -> Figure:
     return figure
 
 
-def drawn() -> Figure:
-    """Draw DETR in detail: encoder and decoder, and where positions and queries are added."""
-    figure, axis = new_figure(width=WIDTH, height=7.2)
-    canvas(axis, width=10, top=13.7)
-    tint = {"plain": "#E3E3E3", "attention": "#CFE6F5", "network": "#FBE3B5", "said": "#D5EBDD"}
-    left, right = 2.3, 7.5
-    wide = {"width": 4.0, "height": 0.85, "size": 10}
-    short = {"width": 2.3, "height": 0.85, "size": 10}
-    for x, height, half in ((left, 4.6, 2.25), (right, 6.4, 2.45)):
-        axis.add_patch(_frame(x - half, 5.0, 2 * half, height))
-        axis.text(x + 2.1, 5.0 + height - 0.2, "6 times", ha="right", va="top", fontsize=10)
-    for y, text, kind in (
-        (0.6, "picture: 3 × H × W", "plain"),
-        (1.95, "ResNet", "network"),
-        (3.3, "1 × 1 convolution", "network"),
-        (6.3, "self-attention", "attention"),
-        (8.3, "feed-forward network", "network"),
-    ):
-        rounded(axis, left, y, text, colour=tint[kind], **wide)
-    for y, text, kind in (
-        (3.3, "Q vectors of zeros", "plain"),
-        (6.3, "self-attention", "attention"),
-        (8.3, "cross-attention", "attention"),
-        (10.1, "feed-forward network", "network"),
-    ):
-        rounded(axis, right, y, text, colour=tint[kind], **wide)
-    for x, text in ((right - 1.25, "class"), (right + 1.25, "box")):
-        rounded(axis, x, 13.1, text, colour=tint["said"], **short)
-        line(axis, [(right, 11.8), (x, 12.65)], arrow=True)
-    for x, ys in (
-        (left, (1.03, 1.5, 2.4, 2.85, 3.75, 5.85, 6.75, 7.85)),
-        (right, (3.75, 5.85, 6.75, 7.85, 8.75, 9.65)),
-    ):
-        for start, end in zip(ys[::2], ys[1::2]):
-            line(axis, [(x, start), (x, end)], arrow=True)
-    line(axis, [(right, 10.55), (right, 11.8)])
-    # what is added to queries (q) and keys (k) is beside the arrow that it joins
+def whole_model(
+    picture: Tensor,
+    guesses: Sequence[tuple[str, Tensor | None]],
+    *,
+    grid: tuple[int, int],
+    width: int,
+    classes: int,
+    depth: int,
+) -> Figure:
+    """Draw a DETR with its shapes, from a picture (3, R, L) in bytes to the guess of each query.
+
+    A guess is what is said and its box, corners in pixels; with "no object" it has none. The map
+    has `grid` cells, and encoder and decoder have `depth` layers each.
+    """
+    rows, columns = picture.shape[1:]
+    count, cells = len(guesses), grid[0] * grid[1]
+    figure, axis = new_figure(width=WIDTH, height=6.2)
+    canvas(axis, width=10, top=11.5)
+    tint = {"attention": "#CFE6F5", "network": "#FBE3B5", "said": "#D5EBDD"}
     sines, asked = COLOURS["vermilion"], COLOURS["green"]
-    axis.text(left + 0.2, 4.4, "cells of width D", fontsize=10, va="center")
-    for x, y, text, colour in (
-        (left, 5.42, "+ sines to q, k", sines),
-        (right, 5.42, "+ queries to q, k", asked),
-        (right, 7.3, "+ queries to q", asked),
+    left, right = 1.25, 6.7
+    look = {"height": 0.62, "size": 10}
+
+    def words(x: float, y: float, text: str, **more: Any) -> None:
+        axis.text(x, y, text, fontsize=10, va="center", **more)
+
+    def photograph(x: float, y: float, side: float) -> None:
+        extent = (x - side / 2, x + side / 2, y - side / 2, y + side / 2)
+        axis.imshow(picture.permute(1, 2, 0), extent=extent, aspect="auto", zorder=3)
+
+    # what the picture becomes, on the left
+    photograph(left, 10.4, 2.0)
+    words(2.4, 10.4, f"picture\n(3, {rows}, {columns})")
+    line(axis, [(left, 9.37), (left, 8.98)], arrow=True)
+    rounded(axis, left, 8.65, "ResNet", width=2.0, colour=tint["network"], **look)
+    words(2.4, 8.65, f"to width {width}")
+    line(axis, [(left, 8.3), (left, 7.95)], arrow=True)
+    for n in range(grid[0] + 1):
+        y = 7.9 - 1.5 * n / grid[0]
+        axis.plot([left - 0.75, left + 0.75], [y, y], color=COLOURS["grey"], linewidth=0.8)
+    for n in range(grid[1] + 1):
+        x = left - 0.75 + 1.5 * n / grid[1]
+        axis.plot([x, x], [6.4, 7.9], color=COLOURS["grey"], linewidth=0.8)
+    words(2.2, 7.15, f"{grid[0]} × {grid[1]} cells\n({cells}, {width})")
+    line(axis, [(left, 6.35), (left, 5.27)], arrow=True)
+    axis.add_patch(_frame(0.05, 3.35, 4.1, 2.55))
+    words(4.05, 6.12, f"encoder, {depth} times", ha="right")
+    words(left + 0.15, 5.55, "+ sines to q, k", color=sines)
+    for y, text, kind in ((4.9, "self-attention", "attention"), (3.85, "feed-forward", "network")):
+        rounded(axis, left + 0.3, y, text, width=2.7, colour=tint[kind], **look)
+    line(axis, [(left, 4.57), (left, 4.2)], arrow=True)
+    # the queries, on the right
+    words(5.0, 11.2, f"object queries, learned ({count}, {width})", color=asked)
+    step = 4.9 / count
+    for n in range(count):
+        rounded(axis, 5.0 + step * (n + 0.5), 10.65, str(n), width=0.9 * step, height=0.5,
+                colour=tint["said"], size=9.7)  # fmt: skip
+    words(right, 9.75, f"rows of zeros ({count}, {width})", ha="center")
+    line(axis, [(right, 9.5), (right, 8.27)], arrow=True)
+    axis.add_patch(_frame(4.85, 4.1, 5.12, 4.85))
+    words(9.95, 9.2, f"decoder, {depth} times", ha="right")
+    for y, text, kind in (
+        (7.9, "self-attention", "attention"),
+        (6.4, "cross-attention", "attention"),
+        (4.9, "feed-forward", "network"),
     ):
-        axis.text(x + 0.15, y, text, color=colour, fontsize=10, va="center")
-    line(axis, [(left, 8.75), (left, 10.2), (4.9, 10.2), (4.9, 8.3), (5.48, 8.3)], arrow=True)
-    axis.text(left, 10.4, "k, v; + sines to k", color=sines, fontsize=10, ha="center")
+        rounded(axis, right, y, text, width=2.7, colour=tint[kind], **look)
+    words(right + 0.15, 8.55, "+ object queries to q, k", color=asked)
+    words(right + 0.15, 7.15, "+ object queries to q", color=asked)
+    line(axis, [(right, 7.57), (right, 6.77)], arrow=True)
+    line(axis, [(right, 6.07), (right, 5.27)], arrow=True)
+    line(axis, [(2.9, 3.85), (4.5, 3.85), (4.5, 6.4), (right - 1.4, 6.4)], arrow=True)
+    words(4.95, 5.92, "k, v")
+    words(4.95, 5.55, "+ sines to k", color=sines)
+    for x, text in (
+        (6.1, f"class ({count}, {classes + 1})"),
+        (8.7, f"box ({count}, 4)"),
+    ):
+        line(axis, [(right, 4.55), (right, 3.9), (x, 3.52)], arrow=True)
+        rounded(axis, x, 3.18, text, width=2.45, colour=tint["said"], **look)
+        line(axis, [(x, 2.85), (x, 2.5)], arrow=True)
+    # what each query guesses, and where
+    side = 2.7
+    photograph(left + 0.15, 1.4, side)
+    for number, (said, one) in enumerate(guesses):
+        column, row = divmod(number, -(-count // 2))
+        words(5.1 + 2.5 * column, 2.2 - 0.42 * row, f"{number}: {said}")
+        if one is None:
+            continue
+        x0, y0, x1, y1 = (float(end) * side / columns for end in one)
+        corner = (left + 0.15 - side / 2 + x0, 1.4 + side / 2 - y1)
+        axis.add_patch(_frame(*corner, x1 - x0, y1 - y0, edgecolor=FOUND, linestyle="-",
+                              linewidth=1.8, zorder=4))  # fmt: skip
     return figure
 
 
-def _frame(x: float, y: float, width: float, height: float) -> Any:
+def _frame(x: float, y: float, width: float, height: float, **look: Any) -> Any:
     from matplotlib.patches import Rectangle
 
-    return Rectangle((x, y), width, height, fill=False, edgecolor=COLOURS["grey"], linestyle="--")
+    dashed = {"edgecolor": COLOURS["grey"], "linestyle": "--"}
+    return Rectangle((x, y), width, height, fill=False, **(dashed | look))
 
 
 def influence(tables: Mapping[str, Tensor], *, xlabel: str, ylabel: str) -> Figure:
@@ -191,7 +239,7 @@ def over_steps(rows: Sequence[Mapping[str, float]], names: Mapping[str, str]) ->
     steps = [row["step"] for row in rows]
     for (key, name), look, mark in zip(names.items(), LINES, "os^D", strict=False):
         axis.plot(steps, [row[key] for row in rows], label=name, marker=mark, ms=4, **look)
-    axis.set(xlabel="step", ylabel="average precision", ylim=(0, 1))
+    axis.set(xlabel="step", ylabel="average precision (%)", ylim=(0, 100))
     legend_below(figure)
     return figure
 
@@ -255,7 +303,7 @@ def precision_recall(
     lines = iter(LINES)
     for name, (recall, precision) in curves.items():
         if name == dots:
-            axis.plot(recall, precision, ".", color=COLOURS["grey"], ms=5, label=name)
+            axis.plot(recall, precision, ".", color="black", ms=4, label=name, zorder=3)
         else:
             axis.plot(recall, precision, linewidth=1.8, label=name, **next(lines))
     axis.set(xlabel="recall", ylabel="precision", xlim=(0, 1), ylim=(0, 1.05))
@@ -281,7 +329,7 @@ def where_it_looks(
         ends = (0, width, height, 0)
         axis.imshow(0.35 + 0.65 * grey, cmap="gray", vmin=0, vmax=1, extent=ends)
         table = np.asarray(table / table.max())
-        axis.imshow(np.ones_like(table), cmap="Reds", vmin=0, vmax=1.3, alpha=0.85 * table,
+        axis.imshow(np.ones_like(table), cmap="Reds", vmin=0, vmax=1.3, alpha=0.9 * table**0.7,
                     extent=ends, interpolation="nearest")  # fmt: skip
         if points:
             axis.plot(*mark.tolist(), marker="x", color=COLOURS["blue"], ms=9, mew=2.5)
@@ -291,30 +339,16 @@ def where_it_looks(
     return figure
 
 
-def by_query(
-    centres: Mapping[int, Tensor], sides: Mapping[int, Tensor], limits: Sequence[float]
-) -> Figure:
-    """Draw the centres (k, 2) of all boxes that each query said, in parts of the picture.
-
-    `sides` (k,) gives the colour: below the first of the two `limits`, between them, above.
-    """
-    rows = -(-len(centres) // 3)
-    figure, axes = new_figure(rows, 3, width=WIDTH, height=0.5 + 1.85 * rows, squeeze=False)
-    looks = (("small", "green", "o"), ("medium", "blue", "s"), ("large", "vermilion", "^"))
+def by_query(centres: Mapping[int, Tensor]) -> Figure:
+    """Draw the centres (k, 2) of all boxes that each query guessed, in parts of the picture."""
+    rows = -(-len(centres) // 4)
+    figure, axes = new_figure(rows, 4, width=WIDTH, height=1.6 * rows, squeeze=False)
     for axis in axes.flat[len(centres) :]:
         axis.set_axis_off()
-    for axis, query in zip(axes.flat, centres):
+    for axis, (query, places) in zip(axes.flat, centres.items()):
         _sheet(axis)
-        group = np.digitize(np.asarray(sides[query]), limits)  # (k,)
-        for number, (name, colour, mark) in enumerate(looks):
-            some = np.asarray(centres[query])[group == number]
-            axis.scatter(some[:, 0], some[:, 1], s=14, marker=mark, color=COLOURS[colour],
-                         label=name, linewidths=0, alpha=0.8)  # fmt: skip
+        axis.scatter(*np.asarray(places).T, s=9, color=COLOURS["blue"], linewidths=0, alpha=0.6)
         axis.set_title(f"query {query}", fontsize=10)
-    legend_below(figure)
-    for handle in figure.legends[0].legend_handles:
-        handle.set_sizes([45])
-        handle.set_alpha(1)
     return figure
 
 
@@ -350,6 +384,33 @@ def _label(axis: Axes, x: float, y: float, text: str, *, centred: bool = False) 
     ground = {"facecolor": FOUND, "edgecolor": "none", "pad": 1.0, "alpha": 0.9}
     place = {"ha": "center" if centred else "left", "va": "center" if centred else "bottom"}
     axis.text(x, y, text, color="white", fontsize=10, bbox=ground, clip_on=True, **place)
+
+
+def _corner(one: Tensor, others: Sequence[Tensor]) -> tuple[float, float, str, str]:
+    """Return where the name of a box stands, below or above it, and how it is aligned there.
+
+    Of the places the one is taken that fewest of the other boxes' edges run through.
+    """
+    x0, y0, x1, y1 = (float(value) for value in one)
+    wide, high = 0.15, 0.09
+    places = [
+        (x, y, across, down)
+        for y, down in ((y1 + 0.02, "top"), (y0 - 0.02, "bottom"))
+        for x, across in ((x0, "left"), (x1, "right"))
+    ]
+
+    def edges(place: tuple[float, float, str, str]) -> int:
+        x, y, across, down = place
+        left, top = (x if across == "left" else x - wide), (y if down == "top" else y - high)
+        met = 0
+        for ends in (other.tolist() for other in others):
+            beside = any(left < edge < left + wide for edge in ends[::2])
+            beneath = any(top < edge < top + high for edge in ends[1::2])
+            met += beside and ends[1] < top + high and top < ends[3]
+            met += beneath and ends[0] < left + wide and left < ends[2]
+        return met
+
+    return min(places, key=edges)
 
 
 def _sheet(axis: Axes, x: tuple[float, float] = (0, 1), y: tuple[float, float] = (1, 0)) -> None:

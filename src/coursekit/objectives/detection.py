@@ -3,7 +3,7 @@
 The class of every query (left-over ones should say "no object"), and the box of the matched ones:
 L1 and generalized IoU (Carion et al., 2020, section 3.1 and appendix A.2). Every decoder layer is
 asked for the answer and pays for its own mistakes, with a matching of its own. The book explains it
-in "DETR", section "The set loss".
+in "DETR", section "The set loss, and the loop that trains with it".
 Shapes: B batch, Q object queries, C classes, N objects of the whole batch.
 """
 

@@ -3,7 +3,8 @@
 DETR predicts a set. Sets have no order, so before any loss can be taken somebody must say which of
 the Q predictions belongs to which true object: one query to each object, all pairs together as
 cheap as possible (Carion et al., 2020, equations 1 and 2). The queries left over belong to
-"no object". The book explains it in "DETR", section "Matching".
+"no object". The book explains it in "DETR", section "Matching: which guess answers for which
+object".
 Shapes: B batch, Q object queries, C classes, n objects of one image, N objects of the whole batch.
 """
 

@@ -1,10 +1,10 @@
 """DETR on a page: the whole idea and nothing beside it (Carion et al., 2020).
 
-A backbone sees, an encoder compares all places of its map, a decoder asks Q questions of it, and
-each answer is one class and one box. `models/detr.py` is the same model with what real use needs:
-padded images, a loss at every layer, weights from elsewhere, errors in sentences. The two
-have their weights under the same names, and a test holds them equal. The book explains it in
-"DETR". Shapes: B batch, C classes, D width, Q object queries, S = h·w places of the map.
+A backbone sees, an encoder compares all cells of its map, a decoder looks at them with Q object
+queries, and each query makes one guess: a class and a box. `models/detr.py` is the same model with
+what real use needs: padded images, a loss at every layer, weights from elsewhere, errors in
+sentences. The two have their weights under the same names, and a test holds them equal. The book
+explains it in "DETR". Shapes: B batch, C classes, D width, Q object queries, S = h·w cells.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class PlainDETR(nn.Module):
         self.decoder = Stack(
             **sizes, norm="post", dropout=0.1, cross_attention=True, final_norm=True
         )
-        self.queries = nn.Parameter(torch.randn(queries, width))  # (Q, D): one question each
+        self.queries = nn.Parameter(torch.randn(queries, width))  # (Q, D): learned
         self.class_head = nn.Linear(width, classes + 1)  # and "no object"
         self.box_head = nn.Sequential(
             nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(),
@@ -47,11 +47,11 @@ class PlainDETR(nn.Module):
         """
         features = self.project(self.backbone(images))  # (B, D, h, w)
         real = features.new_ones(1, *features.shape[2:]).bool()  # (1, h, w): no padding
-        places = padded_sine_2d(real, features.shape[1], dtype=features.dtype)  # (1, h, w, D)
-        places = places.flatten(1, 2)  # (1, S, D)
-        memory = self.encoder(features.flatten(2).mT, positions=places)  # (B, S, D)
-        questions = self.queries.expand(len(images), -1, -1)  # (B, Q, D)
-        answers = self.decoder(
-            torch.zeros_like(questions), memory, positions=questions, memory_positions=places
-        )  # (B, Q, D): nothing at first, the questions alone tell the rows apart
-        return self.class_head(answers), self.box_head(answers)
+        sines = padded_sine_2d(real, features.shape[1], dtype=features.dtype)  # (1, h, w, D)
+        sines = sines.flatten(1, 2)  # (1, S, D)
+        cells = self.encoder(features.flatten(2).mT, positions=sines)  # (B, S, D)
+        queries = self.queries.expand(len(images), -1, -1)  # (B, Q, D)
+        states = self.decoder(
+            torch.zeros_like(queries), cells, positions=queries, memory_positions=sines
+        )  # (B, Q, D): zeros at first, the object queries alone tell the rows apart
+        return self.class_head(states), self.box_head(states)
