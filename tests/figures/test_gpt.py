@@ -4,7 +4,7 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from coursekit.figures import COLOURS
-from coursekit.figures.gpt import dating, knobs
+from coursekit.figures.gpt import dating, knobs, paddings, then_and_now, whole
 
 SHARES = {
     "as the model says": [0.5, 0.25, 0.15, 0.06, 0.04],
@@ -13,6 +13,9 @@ SHARES = {
 }
 DECADES = [1790, 1800, 1850]
 LINES = {"1797, Adams": [0.0, 3.0, 9.0], "1845, Polk": [20.0, 4.0, 0.0]}
+
+WORDS = ["The", "United", "States", "have", "a"]
+TWO = [["The", "people", "of", "the"], ["We", "must"]], [["United", "States"], ["not", "be"]]
 
 
 def knobs_drawn():
@@ -26,6 +29,9 @@ def dating_drawn():
 def test_every_word_can_be_read_on_a_telephone(readable):
     readable(knobs_drawn())
     readable(dating_drawn())
+    readable(whole(WORDS))
+    readable(paddings(*TWO))
+    readable(then_and_now())
 
 
 def test_each_panel_has_the_shares_of_its_way():
@@ -62,3 +68,49 @@ def test_speeches_are_lines_over_years_and_stretches_are_dots():
     diagonal, dots = guesses.lines
     assert diagonal.get_xydata().tolist() == [[1790, 1790], [1850, 1850]]
     assert dots.get_xydata().tolist() == [[1797, 1800], [1845, 1850], [1845, 1790]]
+
+
+def at(axis):
+    """Return what is written in a drawing: (text, x, y), rounded."""
+    return [(text.get_text(), *(round(float(v), 2) for v in text.get_position()))
+            for text in axis.texts if text.get_text()]  # fmt: skip
+
+
+def test_each_token_stands_below_the_one_that_follows_it():
+    axis = whole(WORDS).axes[0]
+    places = at(axis)
+    below = {text: x for text, x, y in places if y == 0.2}
+    above = {text: x for text, x, y in places if y == 5.2}
+    assert list(below) == WORDS[:-1] and list(above) == WORDS[1:]
+    assert list(below.values()) == list(above.values()) == sorted(below.values())
+
+
+def test_a_token_looks_at_itself_and_back_and_never_ahead():
+    axis = whole(WORDS).axes[0]
+    looks = [line.get_xdata() for line in axis.lines if line.get_gid() == "look"]
+    assert all(start <= end for start, end in looks)
+    count = len(WORDS) - 1
+    assert len(looks) == 2 * count * (count + 1) / 2  # in two blocks
+
+
+@pytest.mark.parametrize(("side", "padded"), [(0, [0, 1]), (1, [2, 3])])
+def test_a_row_counts_its_places_without_the_padding(side, padded):
+    axis = paddings(*TWO).axes[side]
+    rows = {}
+    for text, _, y in sorted(at(axis), key=lambda one: one[1]):
+        rows.setdefault(y, []).append(text)
+    first, first_places, second, second_places = (rows[y] for y in sorted(rows, reverse=True))
+    assert first == ["The", "people", "of", "the", "United", "States"]
+    assert first_places == [f"place {n}" for n in range(6)]
+    assert [n for n, word in enumerate(second) if word == "pad"] == padded
+    assert [word for word in second if word != "pad"] == ["We", "must", "not", "be"]
+    assert [second_places[n] for n in padded] == ["–", "–"]
+    assert [place for place in second_places if place != "–"] == [f"place {n}" for n in range(4)]
+
+
+def test_the_blocks_differ_in_what_has_changed():
+    then, now = ({text for text, *_ in at(axis)} for axis in then_and_now().axes)
+    assert {"LayerNorm", "D → 4·D, GELU"} <= then - now
+    changed = {"RMSNorm", "turn q and k by\ntheir places", "attention to the\nlast w tokens"}
+    assert changed <= now - then
+    assert {"x (B, T, D)", "join heads, D → D"} <= then & now

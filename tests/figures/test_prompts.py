@@ -5,7 +5,7 @@ import torch
 from matplotlib.colors import to_rgba
 
 from coursekit.figures import COLOURS
-from coursekit.figures.prompts import by_shots, reading
+from coursekit.figures.prompts import by_shots, look_up, reading
 
 PANELS = {
     "sums": {
@@ -21,6 +21,7 @@ ROWS = {"block 1, head 1": [0.5, 0.5, 0.0, 0.0, 0.0], "block 2, head 3": [0.0, 0
 
 def test_every_word_can_be_read_on_a_telephone(readable):
     readable(by_shots(PANELS, levels=LEVELS))
+    readable(look_up("c7f2h0a4c7m9f2h"))
     readable(reading(TEXT * 7, {name: row * 7 for name, row in ROWS.items()}))
 
 
@@ -54,3 +55,17 @@ def test_weights_stand_under_their_tokens():
 def test_a_row_of_another_length_is_refused():
     with pytest.raises(ValueError, match="'short' needs a weight for each of 5 tokens, found 2"):
         reading(TEXT, {"block 1": [0.2] * 5, "short": [0.5, 0.5]})
+
+
+def test_a_look_up_leads_from_the_digit_behind_the_letter_that_is_asked():
+    def drawn(prompt):
+        axis = look_up(prompt).axes[0]
+        red = [line for line in axis.lines if line.get_color() == COLOURS["vermilion"]]
+        starts = [line.get_xdata()[0] for line in red if line.get_xdata()[0] != line.get_xdata()[1]]
+        step = axis.get_xlim()[1] / len(prompt)
+        answer = [t.get_text() for t in axis.texts if round(t.get_position()[1], 2) == 3.54]
+        return sorted(round(float(x) / step - 0.5, 3) for x in starts), answer[0]
+
+    assert drawn("c7h0a4h") == ([2, 3], "0")  # from h to 0, and from 0 to the end
+    assert drawn("h0a4h5h") == ([0, 1, 4, 5], "0/5")
+    assert drawn("c7a4h") == ([], "?")  # has not stood there

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SMALL, TINT = 9.5, 0.35  # points of small words; how much of a colour covers the ground of a box
+SMALL, TINT = 10, 0.35  # points of small words; how much of a colour covers the ground of a box
 NORM, LOOK, FEED, NEW = ((COLOURS[name], TINT) for name in ("orange", "sky", "green", "vermilion"))
 PLAIN = (COLOURS["grey"], 0.15)
 
@@ -72,8 +72,8 @@ def paddings(prompts: Sequence[Sequence[str]], written: Sequence[Sequence[str]])
     figure, axes = new_figure(2, 1, width=WIDTH, height=4.0)
     longest = max(map(len, prompts))
     step = WIDTH / (longest + len(written[0]))
-    titles = ("padded on the left: all go on in one column",
-              "padded on the right: each goes on from its own last token")  # fmt: skip
+    titles = ("padded on the left: all continue in one column",
+              "padded on the right: each continues from its own last token")  # fmt: skip
     for axis, title in zip(axes, titles):
         canvas(axis, width=WIDTH, bottom=0.75 - 0.78 * len(prompts), top=0.75)
         axis.set_title(title, loc="left", fontsize=10)

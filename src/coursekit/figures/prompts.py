@@ -29,7 +29,7 @@ def by_shots(
     `levels` has dotted lines by the same titles: what is possible, what chance gives; all panels
     call them alike. The numbers of examples are at equal distances.
     """
-    height = 2.5 * len(panels) + 0.8
+    height = 2.2 * len(panels) + 0.8
     figure, axes = new_figure(len(panels), 1, width=WIDTH, height=height, squeeze=False)
     for axis, (title, lines) in zip(axes[:, 0], panels.items()):
         shots = sorted({n for shares in lines.values() for n in shares})
