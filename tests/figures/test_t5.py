@@ -17,8 +17,8 @@ PANELS = {
     "words": {"nothing": [10.0, 12.0], "infilling": [60.0, 65.0]},
 }
 CUTS = {"pieces": ([("wil", False), ("der", True)], [("wil", False), ("dr", True), ("e", True)])}
-SENTENCE = "Thank you ⟨X⟩ week end".split()
-ANSWER = "⟨X⟩ for inviting ⟨Z⟩ end".split()
+SENTENCE = ["Thank", "you", "⟨X⟩", "week", "end"]
+ANSWER = ["⟨X⟩", "for", "inviting", "⟨Z⟩", "end"]
 PICTURES = {
     "whole_model": lambda: figures.whole_model(
         SENTENCE, ANSWER, width=512, depth=6, vocabulary=32_128
