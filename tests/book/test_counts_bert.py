@@ -11,6 +11,7 @@ from coursekit.data.relations import MEN, PLACES, THINGS, WOMEN, WORKERS, relate
 from coursekit.figures import bert as figures
 from coursekit.models.bert import Bert, BertConfig
 from coursekit.training.finetuning import fresh_top, stop_early
+from coursekit.training.lora import add_lora, learned_weights
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -23,6 +24,12 @@ def training(name):
     """Return the text of a training notebook, cell by cell."""
     path = ROOT / "notebooks" / "training" / f"{name}.ipynb"
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return {cell["id"]: "".join(cell["source"]) for cell in cells}
+
+
+def chapter(name):
+    """Return the text of a chapter's notebook, cell by cell."""
+    cells = json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
     return {cell["id"]: "".join(cell["source"]) for cell in cells}
 
 
@@ -67,6 +74,24 @@ def test_seeds_of_the_recipes():
     seeds = {name: sorted(runs) for name, runs in recipes().items()}
     assert seeds.pop("plain") == list(range(1, 21))
     assert len(seeds) == 4 and all(some == list(range(1, 7)) for some in seeds.values())
+
+
+def test_the_loop_that_is_drawn():
+    cells = chapter("finetuning")
+    assert "linear(warmup=4, total=47), 47)" in cells["loop-drawn"]
+    settings = recipes()["plain"][1]["settings"]
+    steps = -(-settings["epochs"] * settings["labels"] // settings["batch"])
+    assert (steps, steps // 10) == (47, 4)
+
+
+def test_how_lora_is_run():
+    cells = chapter("finetuning")
+    assert "size=16" in cells["lora-runs"] and "steps=80, warmup=8" in cells["lora-runs"]
+    assert "longest=10" in cells["lora-data"]
+    made = Bert(BertConfig(width=128, depth=4, heads=4, hidden=512, vocabulary=2000, positions=128))
+    few = add_lora(made, rank=4, alpha=8, names=("qkv", "out", "expand", "contract"))
+    learn = sum(w.numel() for w in learned_weights(few).values())
+    assert 25 < sum(w.numel() for w in few.parameters()) / learn < 40  # a thirtieth
 
 
 def test_how_the_recipes_are_trained():

@@ -182,6 +182,8 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "collapse_in_training": "blocks",
     "smooth": "blocks",
     "loss_curve": "curves",
+    "one_run": "finetuning",
+    "low_rank": "finetuning",
     "flipbook": "flipbook",
     "knobs": "gpt",
     "dating": "gpt",
