@@ -37,7 +37,12 @@ What the figure shows: quantity, data, and what to see.
 ```
 
 The highest point of {{numref}}`fig-{name}-first` is
-{{glue:text}}`../notebooks/{name}.ipynb::highest:.1f`.
+{{glue:text}}`../notebooks/{name}.ipynb::highest:.1f`; {{numref}}`lst-{name}-first` is the code.
+
+```{{listing}} ../notebooks/{name}.ipynb::first
+:name: lst-{name}-first
+What the code does, with its shapes.
+```
 
 ## Check yourself
 
