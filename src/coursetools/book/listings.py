@@ -126,13 +126,14 @@ def source(course: Course, name: str, pick: tuple[str, ...] = ()) -> str:
     """Return the code that `name` names, a class with the methods of `pick` alone."""
     file, inside = file_of(course, name)
     text = file.read_text(encoding="utf-8")
-    found: ast.AST = ast.parse(text)
+    body: list[ast.stmt] = ast.parse(text).body
     for part in inside:
-        known = {_called(node): node for node in getattr(found, "body", [])}
+        known = {_called(node): node for node in body}
         if part not in known:
             names = ", ".join(filter(None, known)) or "nothing"
             raise LookupError(f"there is no {part!r} on the way to {name!r}; there is {names}")
         found = known[part]
+        body = getattr(found, "body", [])
     lines = text.split("\n")
     if isinstance(found, ast.ClassDef) and pick:
         methods = [f"{name}.{one}" for one in pick]
@@ -153,7 +154,7 @@ def cell_source(notebook: Path, wanted: str) -> str:
     return without_glue(text if isinstance(text, str) else "".join(text))
 
 
-def _called(node: ast.AST) -> str:
+def _called(node: ast.stmt) -> str:
     if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
         return node.targets[0].id
     if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
@@ -161,7 +162,7 @@ def _called(node: ast.AST) -> str:
     return getattr(node, "name", "")
 
 
-def _kept(found: ast.AST, lines: list[str]) -> list[int]:
+def _kept(found: ast.stmt, lines: list[str]) -> list[int]:
     """Return the numbers of the lines of a definition, without what refuses wrong input.
 
     Of a docstring only the first line is kept.
@@ -171,18 +172,22 @@ def _kept(found: ast.AST, lines: list[str]) -> list[int]:
     for node in ast.walk(found):
         if isinstance(node, Definition) and ast.get_docstring(node, clean=False) is not None:
             doc = node.body[0]
-            if doc.end_lineno != doc.lineno:
-                dropped.update(range(doc.lineno + 1, doc.end_lineno + 1))
+            if _last(doc) != doc.lineno:
+                dropped.update(range(doc.lineno + 1, _last(doc) + 1))
                 lines[doc.lineno - 1] += '"""'
-        elif _only_checks(node):
-            dropped.update(range(node.lineno, node.end_lineno + 1))
-    kept = [n - 1 for n in range(first, found.end_lineno + 1) if n not in dropped]
+        elif isinstance(node, ast.stmt) and _only_checks(node):
+            dropped.update(range(node.lineno, _last(node) + 1))
+    kept = [n - 1 for n in range(first, _last(found) + 1) if n not in dropped]
     for n in kept:  # a word for the formatter at a line's end is not for readers
         lines[n] = lines[n].removesuffix("  # fmt: skip")
     return kept
 
 
-def _only_checks(node: ast.AST) -> bool:
+def _last(node: ast.stmt) -> int:
+    return node.end_lineno or node.lineno
+
+
+def _only_checks(node: ast.stmt) -> bool:
     """Return whether a statement only refuses what was given: `check_int(...)`, `if …: raise`."""
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         return getattr(node.value.func, "id", "").lstrip("_").startswith("check_")
