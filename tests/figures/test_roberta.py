@@ -4,7 +4,7 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from coursekit.figures import COLOURS
-from coursekit.figures.roberta import packed, whole_steps
+from coursekit.figures.roberta import packed, two_languages, whole_steps
 
 HOMES = {10: (0, 0), 11: (0, 0), 12: (0, 1), 20: (1, 0), 21: (1, 0)}
 FORMATS = {"FULL": [[0, 10, 11, 12, 2, 20, 21, 2]], "DOC": [[0, 10, 11, 12, 2], [0, 20, 21, 2]]}
@@ -28,9 +28,27 @@ def steps():
     return whole_steps(CURVES, xlabel="layer", ylabel="found (%)", first=1, floors=FLOORS)
 
 
+def searched():
+    found = [("Josaphat fut en paix avec le roi", 0.8, True), ("Jésus lui dit", 0.6, False)]
+    return two_languages("Jehoshaphat made peace with the king of Israel.", found[0][0], found,
+                         width=64, layer=2, verses=1000)  # fmt: skip
+
+
+def test_bars_are_cosines_and_the_translation_is_marked():
+    (axis,) = searched().axes
+    bars = [bar for bar in axis.patches if bar.get_height() == pytest.approx(0.24)]
+    assert bars[1].get_width() / bars[0].get_width() == pytest.approx(0.6 / 0.8)
+    assert [bar.get_facecolor()[:3] for bar in bars] == [
+        to_rgb(COLOURS["vermilion"]), to_rgb(COLOURS["blue"])]  # fmt: skip
+    said = [text.get_text() for text in axis.texts]
+    assert "0.80  Josaphat fut en paix avec le roi" in said
+    assert said.count("(T, 64)") == said.count("(64,)") == 2
+
+
 def test_every_word_can_be_read_on_a_telephone(readable):
     readable(packed(FORMATS, HOMES, 10))
     readable(steps())
+    readable(searched())
 
 
 def test_lines_stand_at_whole_numbers():

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from coursekit.figures import COLOURS, LINES, WIDTH, new_figure
 from coursekit.figures.curves import legend_below
-from coursekit.figures.diagram import canvas
+from coursekit.figures.diagram import box, canvas, line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DOCUMENTS = ("sky", "orange", "green", "purple")
+LEAST = 9.7  # points: 9 pixels where a picture of this width has 360
 
 
 def packed(
@@ -48,6 +49,58 @@ def packed(
                     axis.text(start + width / 2, y, text, ha="center", va="center", fontsize=10)
                 start += width
         y -= 1
+    return figure
+
+
+def two_languages(
+    english: str,
+    french: str,
+    nearest: Sequence[tuple[str, float, bool]],
+    *,
+    width: int,
+    layer: int,
+    verses: int,
+) -> Figure:
+    """Draw how a verse looks for its translation: two verses, one encoder, two vectors, cosines.
+
+    `nearest` has the French verses with the largest cosines, each with its cosine and whether it
+    is the translation; `verses` is among how many they were found.
+    """
+    from textwrap import fill, shorten
+
+    figure, axis = new_figure(width=WIDTH, height=5.6)
+    canvas(axis, width=WIDTH, top=5.6)
+    sides = (
+        (1.35, "English", english, "x", "sky"),
+        (4.05, "French", french, "y", "orange"),
+    )
+    box(axis, WIDTH / 2, 3.75, "", width=5.2, height=0.5, colour=(COLOURS["grey"], 0.25))
+    text = f"the same encoder for both, up to layer {layer}"
+    axis.text(WIDTH / 2, 3.75, text, ha="center", va="center", fontsize=LEAST, zorder=4)
+    for x, name, verse, letter, colour in sides:
+        tint = (COLOURS[colour], 0.35)
+        axis.text(x, 5.45, name, ha="center", va="center", fontsize=LEAST, weight="bold")
+        box(axis, x, 4.9, fill(verse, 30), width=2.55, height=0.7, colour=tint, size=LEAST)
+        line(axis, [(x, 4.54), (x, 4.02)], arrow=True)
+        axis.text(x + 0.1, 4.3, "pieces (T,)", va="center", fontsize=LEAST)
+        line(axis, [(x, 3.49), (x, 2.97)], arrow=True)
+        axis.text(x + 0.1, 3.26, f"(T, {width})", va="center", fontsize=LEAST)
+        text = f"mean of all pieces: {letter}"
+        box(axis, x, 2.8, text, width=2.2, height=0.32, colour="white", size=LEAST)
+        line(axis, [(x, 2.63), (x, 2.31)], arrow=True)
+        text = f"− mean of all {name}"
+        box(axis, x, 2.14, text, width=2.2, height=0.32, colour=tint, size=LEAST)
+        inwards = x + (0.75 if x < WIDTH / 2 else -0.75)
+        line(axis, [(inwards, 1.97), (inwards, 1.66)], arrow=True)
+    axis.text(2.0, 1.82, f"({width},)", ha="right", va="center", fontsize=LEAST)
+    axis.text(3.4, 1.82, f"({width},)", va="center", fontsize=LEAST)
+    text = f"cosine with each of {verses:,} French verses; the largest:"
+    axis.text(WIDTH / 2, 1.48, text, ha="center", va="center", fontsize=LEAST)
+    for place, (verse, cosine, right) in enumerate(nearest):
+        y, colour = 1.12 - 0.34 * place, COLOURS["vermilion" if right else "blue"]
+        axis.barh(y, 1.5 * cosine, left=0.1, height=0.24, color=colour, zorder=3)
+        said = f"{cosine:.2f}  {shorten(verse, 40, placeholder=' …')}"
+        axis.text(0.16 + 1.5 * cosine, y, said, va="center", fontsize=LEAST)
     return figure
 
 
