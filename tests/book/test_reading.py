@@ -20,8 +20,6 @@ CHAPTERS = contents.chapters(COURSE)
 PAGES = [page for pages in CHAPTERS.values() for page in pages]
 WORDS, SECTIONS, IN_HUNDRED, IN_PARAGRAPH = 3000, 12, 3.0, 5
 LISTED = re.compile(r"^```\{listing\} ([^\n]+)\n((?::[^\n]*\n)*)", re.MULTILINE)
-# Pages that have not been rearranged yet; a line goes when its page has no faults any more.
-WAITING = set((Path(__file__).parent / "waiting_pages.txt").read_text("utf-8").split())
 
 
 def text_of(page: str) -> str:
@@ -51,9 +49,6 @@ def faults(page: str) -> list[str]:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_teaches_before_it_measures(page):
-    if page in WAITING:
-        assert faults(page), f"{page} waits no longer: take it out of waiting_pages.txt"
-        pytest.xfail("not rearranged yet")
     assert not faults(page), "\n".join(faults(page))
 
 

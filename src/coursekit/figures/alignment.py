@@ -183,7 +183,7 @@ def followed(panels: Mapping[str, Sequence[Walk]]) -> Figure:
         sharex=True,
         sharey=True,
     )
-    looks = {
+    looks: dict[str, Any] = {
         "the judge, one repetition": {"color": COLOURS["sky"], "linewidth": 0.8},
         "the judge, mean": {"color": COLOURS["blue"], "linewidth": 2.2},
         "the reward models, mean": {"color": COLOURS["vermilion"], "linestyle": "--"},
@@ -214,7 +214,7 @@ def pursued(ways: Mapping[str, Sequence[Walk]]) -> Figure:
     from matplotlib.lines import Line2D
 
     figure, axes = new_figure(2, 1, width=WIDTH, height=6.0, sharex=True)
-    looks = {
+    looks: dict[str, Any] = {
         name: {"color": colour, "marker": marker, "markersize": 4}
         for name, colour, marker in zip(ways, COLOURS.values(), "osD^vP", strict=False)
     }
