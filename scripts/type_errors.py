@@ -21,7 +21,7 @@ ALLOWED = {
     "coursekit/check": 13,
     "coursekit/data": 7,
     "coursekit/decoding": 9,
-    "coursekit/figures": 153,
+    "coursekit/figures": 138,
     "coursekit/models": 86,
     "coursekit/objectives": 5,
     "coursekit/tokenizers": 27,
