@@ -11,7 +11,7 @@ import re
 SIGNS = {
     "sqrt": "√", "top": "ᵀ", "infty": "∞", "sum": "Σ", "prod": "Π", "ldots": "…", "dots": "…",
     "cdots": "…", "partial": "∂", "nabla": "∇", "ell": "ℓ", "circ": "∘", "lVert": "‖", "rVert": "‖",
-    "lvert": "|", "rvert": "|", "langle": "⟨", "rangle": "⟩",
+    "lvert": "|", "rvert": "|", "langle": "⟨", "rangle": "⟩", "varnothing": "∅",
     "alpha": "α", "beta": "β", "gamma": "γ",
     "delta": "δ", "epsilon": "ε", "varepsilon": "ε", "zeta": "ζ", "eta": "η", "theta": "θ",
     "kappa": "κ", "lambda": "λ", "mu": "μ", "xi": "ξ", "pi": "π", "rho": "ρ", "sigma": "σ",
