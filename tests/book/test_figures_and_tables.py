@@ -39,3 +39,10 @@ def test_a_table_ends_with_its_last_row():
         for block in re.findall(r"^```\{table\}.*?^```", page.read_text("utf-8"), re.M | re.S):
             _, rows = block.split("\n\n", 1)
             assert all(line.startswith(("|", "```")) for line in rows.split("\n")), page.name
+
+
+def test_a_caption_beside_its_fence_has_no_backtick():
+    """Behind three backticks a fourth one makes ordinary text of the whole block."""
+    for page in PAGES:
+        for line in page.read_text("utf-8").split("\n"):
+            assert not re.match(r"\s*```+\{[^`]*`", line), f"{page.name}: {line}"
