@@ -143,7 +143,9 @@ def names_in_the_pages() -> set[tuple[str, str, str]]:
     """(package, file, name) of all that pages and notebooks take out of a file of a package."""
     found = set()
     for page in [*ROOT.glob("*.md"), *(ROOT / "book").rglob("*.md"), ROOT / "book/lecture_map.csv"]:
-        found |= set(MENTIONED.findall(page.read_text(encoding="utf-8")))
+        # A listing names its file, because that is where its code stands.
+        text = re.sub(r"^```\{listing\}.*$", "", page.read_text("utf-8"), flags=re.MULTILINE)
+        found |= set(MENTIONED.findall(text))
     for path in (ROOT / "notebooks").rglob("*.ipynb"):
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         found |= {name[1:] for name in imports_of_cells(cells) if len(name) == 4}
