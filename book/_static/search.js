@@ -28,7 +28,7 @@ document.addEventListener("DOMContentLoaded", () => {
   // How much a kind of page is worth where two fit alike: chapters before lists of links.
   const WORTH = [[/^book\/(?:questions|references|status|lecture_map|index)/, 0.4],
     [/^notebooks\/assignments/, 0.6], [/^notebooks/, 0.8], [/^book\/api/, 0.75],
-    [/^book\/glossary/, 0.88], [/^/, 1]];
+    [/^book\/glossary/, 0.8], [/^/, 1]];
   const places = window.SECTIONS.map((place) => {
     const body = words(place.text), counts = new Map(), said = [place.title, ...place.asked];
     for (const word of body) counts.set(word, (counts.get(word) || 0) + 1);
