@@ -99,6 +99,8 @@ def test_the_chapter_on_masking():
     def says(name: str, *texts: str) -> bool:
         return all(text in cell("masking", name) for text in texts)
 
+    assert says("train", "steps=300, batch=12", "lr=3e-3") and says("language-model", "width=64")
+    assert says("language-model", "depth=2", "heads=2") and says("window-drawn", "scores(9, 2)")
     assert says("language-model", "window = 48\n") and 4095 - 63 * 64 == 63 < 64
     drawn = ast.parse(cell("masking", "longformer"))
     (patterns,) = (node for node in ast.walk(drawn) if isinstance(node, ast.Dict))
@@ -130,6 +132,7 @@ def test_the_chapter_on_kernels():
     def says(name: str, *texts: str) -> bool:
         return all(text in cell("kernels", name) for text in texts)
 
+    assert says("bahdanau-train", "hidden=32", "steps=300", "0.01,", 'sample("train", 64,')
     assert says("lookup-by-hand", "[3.4, 2.6]", "torch.tensor([[3.4, 2.2],", "-squared / 2")
     assert says("lookup-by-hand", "# (2, 6): near is high") and round(-(0.4**2) / 2, 2) == -0.08
     assert says("regression-data", "torch.rand(50,") and says("regression-underflow", "h = 0.001\n")
@@ -166,6 +169,8 @@ def test_the_chapter_on_heads():
     assert says("task", "KEYS, VALUES, ASKED, WIDTH = 12, 8, 4, 32\n")
     assert says("sweep", "in (1, 2, 4, 8, 16)}", "range(3)") and says("one-query", "in (1, 4)}")
     assert says("unordered", "best_guess(4)") and says("loop-equal", "heads=16")
+    assert says("train", "steps=300") and says("loop-equal-shown", "heads=4)", "randn(1, 3, 8)")
+    assert says("train", "TEST = draw(256, 16,")
     assert says("roles", "eight = models[8]")
     assert says(
         "prune", '"greedy"', '"least important first"', '"random"', '"most important first"'

@@ -54,6 +54,30 @@ def steps(scores: Tensor, mask: Tensor, weights: Tensor) -> Figure:
     return figure
 
 
+def window_of_scores(length: int, radius: int) -> Figure:
+    """Draw the scores of a window: among all (T, T), and by themselves (T, 2·radius + 1)."""
+    figure, axes = new_figure(1, 2, width=WIDTH, height=3.1, width_ratios=[2, 1])
+    wide = 2 * radius + 1
+    for axis, columns, title in zip(axes, (length, wide), ("masked", "window only")):
+        for query in range(length):
+            for column in range(columns):
+                key = column if columns == length else query - radius + column
+                near = abs(query - key) <= radius
+                there = 0 <= key < length
+                colour: Any = COLOURS["blue"] if near and there else (COLOURS["grey"], 0.25)
+                axis.barh(query, 0.9, left=column + 0.05, height=0.9, color=colour)
+                if not there:
+                    axis.text(column + 0.5, query, "−∞", ha="center", va="center", fontsize=9)
+        axis.set(xlim=(0, columns), ylim=(length - 0.5, -0.5), aspect="equal", yticks=[])
+        axis.set_title(title)
+        axis.grid(visible=False)
+    axes[0].set(ylabel="query t", xlabel="key", xticks=[])
+    places = [f"t − {radius}", "t", f"t + {radius}"]
+    axes[1].set_xticks([0.5, radius + 0.5, wide - 0.5], places)
+    axes[1].set_xlabel("key")
+    return figure
+
+
 def mask_grid(masks: Mapping[str, Tensor], *, columns: int = 3, legend: bool = False) -> Figure:
     """Draw masks (T, S) side by side: rows are queries, columns are keys.
 
