@@ -177,6 +177,7 @@ def test_cells_of_the_alignment_notebook():
     cells = {cell["id"]: "".join(cell["source"]) for cell in made}
     assert "reward, chance = rewards[200, 0]" in cells["best-alike"]
     assert "for n in (1, 2, 4, 16, 64):" in cells["best-table"]
+    assert "lr=0.05" in cells["reinforce"] and "compare(200, 0)" in cells["dpo-table"]
     assert "SHOWN = (20, 60, 200)" in cells["over"] and "[8 * 0.7**k" in cells["over"]
     assert "top - at > 0.5 for" in cells["over-table"] and ") > 0.5 for" in cells["over-table"]
     for writer in ('"best of 4": best_of(4, reward)', '"best of 64": best_of(64, reward)'):
