@@ -86,7 +86,7 @@ def test_the_loop_that_is_drawn():
 
 def test_how_lora_is_run():
     cells = chapter("finetuning")
-    assert "size=16" in cells["lora-runs"] and "steps=80, warmup=8" in cells["lora-runs"]
+    assert "size=16" in cells["lora-taught"] and "steps=80, warmup=8" in cells["lora-taught"]
     assert "longest=10" in cells["lora-data"]
     made = Bert(BertConfig(width=128, depth=4, heads=4, hidden=512, vocabulary=2000, positions=128))
     few = add_lora(made, rank=4, alpha=8, names=("qkv", "out", "expand", "contract"))
