@@ -30,17 +30,17 @@ def game(real: Tensor, painted: Tensor, numbers: tuple[float, float]) -> Figure:
 
     noise = torch.randn(2, 12, generator=torch.Generator().manual_seed(1))
     _picture_at(axis, 1.75, 8.1, noise, width=1.8, height=0.5, vmin=-2, vmax=2)
-    axis.text(2.8, 8.1, "noise $z$:\n(B, 2, 32)", fontsize=9.5, va="center")
+    axis.text(2.8, 8.1, "noise $z$:\n(B, 2, 32)", fontsize=9.7, va="center")
     box(axis, 1.75, 6.3, "generator $G$,\nwith attention", width=3.0, height=1.0,
         colour=(COLOURS["orange"], 0.5), size=10)  # fmt: skip
     _picture_at(axis, 1.75, 4.1, painted, width=3.0, height=1.0)
-    axis.text(0.2, 3.25, "painted: (B, 1, 8, 24)", fontsize=9.5, va="center")
+    axis.text(0.2, 3.25, "painted: (B, 1, 8, 24)", fontsize=9.7, va="center")
     _picture_at(axis, 5.6, 7.1, real, width=3.0, height=1.0)
-    axis.text(7.25, 7.1, "real:\n(B, 1, 8, 24)", fontsize=9.5, va="center")
+    axis.text(7.25, 7.1, "real:\n(B, 1, 8, 24)", fontsize=9.7, va="center")
     box(axis, 5.6, 4.1, "discriminator $D$,\nwith attention", width=2.9, height=1.0,
         colour=(COLOURS["sky"], 0.45), size=10)  # fmt: skip
     said = f"$D(x) = {first:g}$\n$D(G(z)) = {second:g}$"
-    box(axis, 8.75, 4.1, said, width=2.35, height=1.3, colour="white", size=9.5)
+    box(axis, 8.75, 4.1, said, width=2.35, height=1.3, colour="white", size=9.7)
     for points in ([(1.75, 7.8), (1.75, 6.85)], [(1.45, 5.75), (1.45, 4.65)],
                    [(3.3, 4.3), (4.1, 4.3)], [(5.6, 6.55), (5.6, 4.65)],
                    [(7.1, 4.3), (7.55, 4.3)]):  # fmt: skip
@@ -57,10 +57,10 @@ def game(real: Tensor, painted: Tensor, numbers: tuple[float, float]) -> Figure:
     for points in ([(7.55, 3.85), (7.1, 3.85)], [(4.1, 3.85), (3.3, 3.85)],
                    [(2.1, 4.65), (2.1, 5.75)]):  # fmt: skip
         _dashed(axis, points, orange)
-    axis.text(0.2, 1.1, "dashed blue: the gradient of $L_D$ changes $D$ only", fontsize=9.5,
+    axis.text(0.2, 1.1, "dashed blue: the gradient of $L_D$ changes $D$ only", fontsize=9.7,
               color=blue)  # fmt: skip
     axis.text(0.2, 0.5, "dashed red: that of $L_G$ runs through $D$, changes $G$ only",
-              fontsize=9.5, color=orange)  # fmt: skip
+              fontsize=9.7, color=orange)  # fmt: skip
     return figure
 
 
@@ -80,8 +80,8 @@ def _picture_at(
 
 def _dashed(axis: Axes, points: Sequence[tuple[float, float]], colour: str) -> None:
     """Draw the way of a gradient, with a head at its end."""
-    axis.annotate("", points[-1], points[0], arrowprops={"arrowstyle": "-|>", "color": colour,
-                  "linestyle": (0, (3, 2)), "linewidth": 1.5, "shrinkA": 0, "shrinkB": 0})  # fmt: skip
+    head = {"arrowstyle": "-|>", "color": colour, "linestyle": (0, (3, 2)), "linewidth": 1.5}
+    axis.annotate("", points[-1], points[0], arrowprops={**head, "shrinkA": 0, "shrinkB": 0})
 
 
 def drawn_module(looks: Tensor, place: tuple[int, int], *, channels: int) -> Figure:
@@ -110,17 +110,17 @@ def drawn_module(looks: Tensor, place: tuple[int, int], *, channels: int) -> Fig
 
     grid(5.0, 9.9, torch.zeros(rows, columns))
     axis.text(6.6, 9.9, f"map $x$: $N$ = {N} places,\n$C$ = {channels} channels each",
-              fontsize=9.5, va="center")  # fmt: skip
+              fontsize=9.7, va="center")  # fmt: skip
     for x, text, kind in ((1.85, "$W_g$", "queries $g$"), (5.0, "$W_f$", "keys $f$"),
                           (8.3, "$W_h$", "values $h$")):  # fmt: skip
         line(axis, [(5.0, 9.4), (5.0, 9.0), (x, 9.0), (x, 8.55)], arrow=True)
         box(axis, x, 8.15, f"times {text}", width=2.4, height=0.75, colour=learned, size=10)
-        axis.text(x, 7.5, f"{kind}: ({N}, {narrow})", ha="center", va="center", fontsize=9.5)
+        axis.text(x, 7.5, f"{kind}: ({N}, {narrow})", ha="center", va="center", fontsize=9.7)
         line(axis, [(x, 7.2), (x, 6.75 if x < 8 else 3.75)], arrow=False)
     line(axis, [(1.85, 6.75), (3.4, 6.75), (3.4, 6.3)], arrow=True)
     line(axis, [(5.0, 6.75), (3.4, 6.75)])
     box(axis, 3.4, 5.9, "products, softmax", width=3.4, height=0.75, colour=plain, size=10)
-    axis.text(0.65, 5.23, f"weights β: ({N}, {N}); row $j$, as a map:", fontsize=9.5, va="center")
+    axis.text(0.65, 5.23, f"weights β: ({N}, {N}); row $j$, as a map:", fontsize=9.7, va="center")
     grid(3.4, 4.45, looks)
     line(axis, [(3.4, 3.95), (3.4, 3.4)], arrow=True)
     line(axis, [(8.3, 3.75), (8.3, 2.95), (5.7, 2.95)], arrow=True)
@@ -134,7 +134,7 @@ def drawn_module(looks: Tensor, place: tuple[int, int], *, channels: int) -> Fig
     line(axis, [(3.6, 9.9), (0.2, 9.9), (0.2, 0.5), (3.0, 0.5)], arrow=True,
          colour=COLOURS["orange"])  # fmt: skip
     line(axis, [(3.8, 0.5), (4.7, 0.5)], arrow=True)
-    axis.text(4.85, 0.5, "map $y$, as large as $x$", va="center", fontsize=9.5)
+    axis.text(4.85, 0.5, "map $y$, as large as $x$", va="center", fontsize=9.7)
     return figure
 
 
@@ -154,8 +154,8 @@ def networks(columns: Mapping[str, Sequence[tuple[str, str]]], marked: str) -> F
             y = deepest - 0.2 - depth
             if text:
                 colour = (COLOURS["orange"], 0.5) if text == marked else (COLOURS["sky"], 0.4)
-                box(axis, x, y + 0.2, text, width=4.6, height=0.44, colour=colour, size=9.5)
-            axis.text(x, y - 0.19, shape, ha="center", va="center", fontsize=9.5,
+                box(axis, x, y + 0.2, text, width=4.6, height=0.44, colour=colour, size=9.7)
+            axis.text(x, y - 0.19, shape, ha="center", va="center", fontsize=9.7,
                       color=COLOURS["grey"])  # fmt: skip
             if depth:
                 line(axis, [(x, y + 0.66), (x, y + 0.43)], arrow=True)
