@@ -6,7 +6,17 @@ import torch
 from matplotlib.colors import to_rgb
 
 from coursekit.figures import COLOURS
-from coursekit.figures.sagan import by_count, canvas_rows, fields, over_steps, where_it_looks
+from coursekit.figures.sagan import (
+    agreement,
+    by_count,
+    canvas_rows,
+    drawn_module,
+    fields,
+    game,
+    networks,
+    over_steps,
+    where_it_looks,
+)
 
 
 def strips(count):
@@ -65,9 +75,13 @@ def test_looks_stand_beside_their_canvas():
     shown = images(figure)
     for pair, wanted in zip((shown[:2], shown[2:]), (weights, 1 - weights), strict=True):
         np.testing.assert_array_equal(pair[0], canvas)
-        np.testing.assert_array_equal(pair[1], wanted)
-    marks = [(axis.lines[0].get_ydata()[0], axis.lines[0].get_xdata()[0]) for axis in figure.axes]
+        np.testing.assert_allclose(pair[1], 100 * wanted)
+    panels = figure.axes[:4]  # behind them stands the bar of their common scale
+    marks = [(axis.lines[0].get_ydata()[0], axis.lines[0].get_xdata()[0]) for axis in panels]
     assert marks == [(4.5, 2.5), (2, 1), (2.5, 20.5), (1, 10)]
+    top = 100 * max(weights.max(), (1 - weights).max()).item()
+    assert [axis.images[0].get_clim() for axis in panels[1::2]] == [pytest.approx((0, top))] * 2
+    assert figure.axes[4].get_xlabel() == "weight (%)"
 
 
 def test_an_arm_has_one_look_in_all_panels_and_each_seed_a_line():
@@ -79,8 +93,44 @@ def test_an_arm_has_one_look_in_all_panels_and_each_seed_a_line():
     assert to_rgb(first.lines[2].get_color()) != to_rgb(first.lines[0].get_color())
     assert second.lines[1].get_ydata()[0] == 10.0 and len(first.lines) == 3
     assert [text.get_text() for text in figure.legends[0].texts] == ["attention", "nothing"]
+    assert first.get_ylim()[0] == second.get_ylim()[0] == 0
     with pytest.raises(ValueError, match="at most 4 arms can be told apart, found 5"):
         over_steps({"x": {arm: [[{"step": 0, "value": 1.0}]] for arm in "abcde"}})
+
+
+def test_agreement_stands_beside_chance():
+    (axis,) = agreement({"attention": [(0.75, 0.1), (0.8, 0.2)], "nothing": [(0.4, 0.4)]}).axes
+    chances, alike = ([line.get_xdata()[0] for line in axis.lines[n::3]] for n in (1, 2))
+    assert chances == [10, 20, 40] and alike == [75, 80, 40]
+    assert [label.get_text() for label in axis.get_yticklabels()] == ["attention", "nothing"]
+
+
+def words(figure):
+    return " ".join(text.get_text() for text in figure.axes[0].texts if text.get_text())
+
+
+def test_the_game_shows_its_example_and_both_losses():
+    figure = game(*strips(2), (0.5, -0.25))
+    painted, real = (image.get_array().data for image in figure.axes[0].images[1:])
+    np.testing.assert_array_equal(painted, strips(2)[1])
+    np.testing.assert_array_equal(real, strips(2)[0])
+    said = words(figure)
+    assert "D(x) = 0.5" in said and "D(G(z)) = -0.25" in said
+    assert "L_D = 1.25" in said and "L_G = 0.25" in said  # 0.5 + 0.75
+
+
+def test_the_module_has_the_shapes_of_its_map():
+    weights = torch.rand(4, 12)
+    figure = drawn_module(weights, (2, 1), channels=32)
+    np.testing.assert_array_equal(figure.axes[0].images[1].get_array().data, weights)
+    for shape in ("(48, 4)", "(48, 48)", "(48, 32)"):
+        assert shape in words(figure)
+
+
+def test_networks_stand_side_by_side():
+    layers = {"one": [("", "(B, 2)"), ("dense", "(B, 3)")], "two": [("", "(B, 1)")]}
+    figure = networks(layers, marked="dense")
+    assert words(figure) == "one (B, 2) dense (B, 3) two (B, 1)"
 
 
 def test_distances_over_counts():
@@ -92,5 +142,10 @@ def test_distances_over_counts():
 
 def test_every_word_can_be_read_on_a_telephone(readable):
     readable(over_steps(PANELS))
+    readable(game(*strips(2), (0.5, -0.5)))
+    readable(drawn_module(torch.rand(4, 12), (2, 1), channels=32))
+    steps = [("", "noise (B, 2, 32)"), ("4 × 4 convolution, stride 2", "(B, 32, 4, 12)")]
+    readable(networks({"one": steps, "two": steps}, marked=""))
+    readable(agreement({"attention": [(0.75, 0.1)], "nothing, dense noise": [(0.4, 0.4)]}))
     readable(by_count({"real against real": ([10, 100, 1000], [5.0, 0.5, 0.05])}, ylabel="d"))
     readable(fields({name: (torch.ones(4, 12).bool(), (1, 3)) for name in ("near", "far")}))

@@ -17,85 +17,172 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def game() -> Figure:
-    """Draw a generative adversarial network: what goes where, and which gradient changes what."""
-    figure, axis = new_figure(width=WIDTH, height=3.9)
-    canvas(axis, width=10, top=7.2)
-    blue, orange = COLOURS["blue"], COLOURS["orange"]
-    box(
-        axis,
-        1.3,
-        6.6,
-        "noise z (B, Z)",
-        width=2.4,
-        height=0.75,
-        colour=(COLOURS["grey"], 0.25),
-        size=9,
-    )
-    box(axis, 1.3, 4.9, "generator G", width=2.4, height=0.9, colour=(orange, 0.5), size=10)
-    box(axis, 1.3, 3.1, "painted\n(B, 1, 8, 24)", width=2.4, height=1.0, colour="white", size=9)
-    box(axis, 4.7, 5.6, "real\n(B, 1, 8, 24)", width=2.4, height=1.0, colour="white", size=9)
-    box(axis, 4.7, 3.1, "discriminator D", width=2.6, height=0.9, colour=(blue, 0.35), size=10)
-    box(axis, 8.3, 3.1, "D(x), D(G(z))\n(B,)", width=2.5, height=1.0, colour="white", size=9)
-    for points in ([(1.3, 6.2), (1.3, 5.4)], [(1.3, 4.4), (1.3, 3.65)], [(2.55, 3.1), (3.35, 3.1)],
-                   [(4.7, 5.05), (4.7, 3.6)], [(6.05, 3.1), (7.0, 3.1)]):  # fmt: skip
+def game(real: Tensor, painted: Tensor, numbers: tuple[float, float]) -> Figure:
+    """Draw a generative adversarial network, with the canvases (R, L) and losses of an example.
+
+    `numbers` are D(x) and D(G(z)). Full lines go forward; dashed ones are the two gradients.
+    """
+    figure, axis = new_figure(width=WIDTH, height=4.4)
+    canvas(axis, width=10, bottom=0.3, top=8.6)
+    blue, orange = COLOURS["blue"], COLOURS["vermilion"]
+    first, second = numbers
+    asked, wanted = max(0.0, 1 - first) + max(0.0, 1 + second), -second
+
+    noise = torch.randn(2, 12, generator=torch.Generator().manual_seed(1))
+    _picture_at(axis, 1.75, 8.1, noise, width=1.8, height=0.5, vmin=-2, vmax=2)
+    axis.text(2.8, 8.1, "noise $z$:\n(B, 2, 32)", fontsize=9.7, va="center")
+    box(axis, 1.75, 6.3, "generator $G$,\nwith attention", width=3.0, height=1.0,
+        colour=(COLOURS["orange"], 0.5), size=10)  # fmt: skip
+    _picture_at(axis, 1.75, 4.1, painted, width=3.0, height=1.0)
+    axis.text(0.2, 3.25, "painted: (B, 1, 8, 24)", fontsize=9.7, va="center")
+    _picture_at(axis, 5.6, 7.1, real, width=3.0, height=1.0)
+    axis.text(7.25, 7.1, "real:\n(B, 1, 8, 24)", fontsize=9.7, va="center")
+    box(axis, 5.6, 4.1, "discriminator $D$,\nwith attention", width=2.9, height=1.0,
+        colour=(COLOURS["sky"], 0.45), size=10)  # fmt: skip
+    said = f"$D(x) = {first:g}$\n$D(G(z)) = {second:g}$"
+    box(axis, 8.75, 4.1, said, width=2.35, height=1.3, colour="white", size=9.7)
+    for points in ([(1.75, 7.8), (1.75, 6.85)], [(1.45, 5.75), (1.45, 4.65)],
+                   [(3.3, 4.3), (4.1, 4.3)], [(5.6, 6.55), (5.6, 4.65)],
+                   [(7.1, 4.3), (7.55, 4.3)]):  # fmt: skip
         line(axis, points, arrow=True)
-    line(axis, [(8.3, 2.55), (8.3, 1.7), (4.7, 1.7), (4.7, 2.6)], arrow=True, colour=blue)
-    axis.text(6.5, 1.95, "L_D changes D only", ha="center", fontsize=9, color=blue)
-    line(axis, [(8.8, 2.55), (8.8, 0.7), (0.05, 0.7), (0.05, 4.9), (0.1, 4.9)], colour=orange)
-    line(axis, [(0.0, 4.9), (0.15, 4.9)], arrow=True, colour=orange)
-    axis.text(5.0, 0.2, "L_G: back through D into G, changes G only", ha="center", fontsize=9)
+
+    box(axis, 6.3, 2.1, f"$L_D = {asked:g}$", width=2.3, height=0.75, colour="white", edge=blue,
+        size=10)  # fmt: skip
+    box(axis, 8.9, 2.1, f"$L_G = {wanted:g}$", width=2.0, height=0.75, colour="white",
+        edge=orange, size=10)  # fmt: skip
+    line(axis, [(8.0, 3.4), (8.0, 2.9), (6.9, 2.9), (6.9, 2.55)], arrow=True)
+    line(axis, [(8.9, 3.4), (8.9, 2.55)], arrow=True)
+    _dashed(axis, [(5.7, 2.55), (5.7, 3.55)], blue)
+    _dashed(axis, [(9.3, 2.55), (9.3, 3.4)], orange)
+    for points in ([(7.55, 3.85), (7.1, 3.85)], [(4.1, 3.85), (3.3, 3.85)],
+                   [(2.1, 4.65), (2.1, 5.75)]):  # fmt: skip
+        _dashed(axis, points, orange)
+    axis.text(0.2, 1.1, "dashed blue: the gradient of $L_D$ changes $D$ only", fontsize=9.7,
+              color=blue)  # fmt: skip
+    axis.text(0.2, 0.5, "dashed red: that of $L_G$ runs through $D$, changes $G$ only",
+              fontsize=9.7, color=orange)  # fmt: skip
     return figure
 
 
-def drawn_module() -> Figure:
-    """Draw SAGAN's attention with its shapes, from a map x to the map y."""
-    figure, axis = new_figure(width=WIDTH, height=4.6)
-    canvas(axis, width=10, top=9)
+def _picture_at(
+    axis: Axes, x: float, y: float, pixels: Tensor, *, width: float, height: float,
+    vmin: float = -1, vmax: float = 1,
+) -> None:  # fmt: skip
+    """Put grey pixels (R, L) on a sheet, (x, y) in their middle, with a thin frame."""
+    half, tall = width / 2, height / 2
+    extent = (x - half, x + half, y - tall, y + tall)
+    axis.imshow(pixels, cmap="gray_r", vmin=vmin, vmax=vmax, extent=extent, aspect="auto",
+                zorder=3)  # fmt: skip
+    left, right, low, high = extent
+    frame = [(left, low), (right, low), (right, high), (left, high), (left, low)]
+    axis.plot(*zip(*frame), color=COLOURS["grey"], linewidth=0.8, zorder=4)
+
+
+def _dashed(axis: Axes, points: Sequence[tuple[float, float]], colour: str) -> None:
+    """Draw the way of a gradient, with a head at its end."""
+    head = {"arrowstyle": "-|>", "color": colour, "linestyle": (0, (3, 2)), "linewidth": 1.5}
+    axis.annotate("", points[-1], points[0], arrowprops={**head, "shrinkA": 0, "shrinkB": 0})
+
+
+def drawn_module(looks: Tensor, place: tuple[int, int], *, channels: int) -> Figure:
+    """Draw SAGAN's attention with its shapes, from a map x to the map y.
+
+    `looks` (r, l) are the weights with which one place (row, column) looks at all of them.
+    """
+    figure, axis = new_figure(width=WIDTH, height=5.4)
+    canvas(axis, width=10, top=10.6)
     plain, learned = (COLOURS["grey"], 0.25), (COLOURS["sky"], 0.5)
-    box(
-        axis,
-        5.0,
-        8.5,
-        "map x: C channels at N places",
-        width=5.0,
-        height=0.75,
-        colour=plain,
-        size=10,
-    )
-    for x, text, kind in ((1.7, "f = W_f x", "keys"), (5.0, "g = W_g x", "queries"),
-                          (8.3, "h = W_h x", "values")):  # fmt: skip
-        line(axis, [(5.0, 8.1), (5.0, 7.75), (x, 7.75), (x, 7.3)], arrow=True)
-        box(axis, x, 6.9, text, width=2.5, height=0.75, colour=learned, size=10)
-        axis.text(x, 6.25, f"{kind} (N, C/8)", ha="center", fontsize=9)
-    for x in (1.7, 5.0):
-        line(axis, [(x, 6.05), (x, 5.6), (3.35, 5.6), (3.35, 5.3)], arrow=x == 1.7)
-    box(axis, 3.35, 4.9, "products, softmax", width=3.4, height=0.75, colour=plain, size=10)
-    axis.text(3.35, 4.25, "β (N, N): each row sums to 1", ha="center", fontsize=9)
-    line(axis, [(3.35, 4.05), (3.35, 3.65), (5.6, 3.65), (5.6, 3.4)], arrow=True)
-    line(axis, [(8.3, 6.05), (8.3, 3.65), (6.2, 3.65), (6.2, 3.4)], arrow=True)
-    box(axis, 5.9, 3.0, "weighted sum (N, C/8)", width=3.8, height=0.75, colour=plain, size=10)
-    line(axis, [(5.9, 2.6), (5.9, 2.15)], arrow=True)
-    box(
-        axis,
-        5.9,
-        1.75,
-        "times W_v, times γ (N, C)",
-        width=3.8,
-        height=0.75,
-        colour=learned,
-        size=10,
-    )
-    line(axis, [(5.9, 1.35), (5.9, 0.85)], arrow=True)
-    box(axis, 5.9, 0.5, "+", width=0.7, height=0.6, colour="white", size=11)
-    line(
-        axis,
-        [(2.5, 8.5), (0.15, 8.5), (0.15, 0.5), (5.5, 0.5)],
-        arrow=True,
-        colour=COLOURS["orange"],
-    )
-    line(axis, [(6.3, 0.5), (7.0, 0.5)], arrow=True)
-    axis.text(7.1, 0.5, "map y, as large as x", va="center", fontsize=9)
+    rows, columns = looks.shape
+    N, narrow = rows * columns, channels // 8
+
+    def grid(x: float, y: float, values: Tensor) -> None:
+        _picture_at(axis, x, y, values, width=2.7, height=0.9, vmin=0, vmax=1)
+        for step in range(1, columns):
+            at = x - 1.35 + 2.7 * step / columns
+            axis.plot([at, at], [y - 0.45, y + 0.45], color="#CCCCCC", linewidth=0.5, zorder=4)
+        for step in range(1, rows):
+            at = y - 0.45 + 0.9 * step / rows
+            axis.plot([x - 1.35, x + 1.35], [at, at], color="#CCCCCC", linewidth=0.5, zorder=4)
+        row, column = place
+        axis.plot(x - 1.35 + 2.7 * (column + 0.5) / columns, y + 0.45 - 0.9 * (row + 0.5) / rows,
+                  marker="s", color=COLOURS["vermilion"], markersize=6, fillstyle="none",
+                  markeredgewidth=1.8, zorder=5)  # fmt: skip
+
+    grid(5.0, 9.9, torch.zeros(rows, columns))
+    axis.text(6.6, 9.9, f"map $x$: $N$ = {N} places,\n$C$ = {channels} channels each",
+              fontsize=9.7, va="center")  # fmt: skip
+    for x, text, kind in ((1.85, "$W_g$", "queries $g$"), (5.0, "$W_f$", "keys $f$"),
+                          (8.3, "$W_h$", "values $h$")):  # fmt: skip
+        line(axis, [(5.0, 9.4), (5.0, 9.0), (x, 9.0), (x, 8.55)], arrow=True)
+        box(axis, x, 8.15, f"times {text}", width=2.4, height=0.75, colour=learned, size=10)
+        axis.text(x, 7.5, f"{kind}: ({N}, {narrow})", ha="center", va="center", fontsize=9.7)
+        line(axis, [(x, 7.2), (x, 6.75 if x < 8 else 3.75)], arrow=False)
+    line(axis, [(1.85, 6.75), (3.4, 6.75), (3.4, 6.3)], arrow=True)
+    line(axis, [(5.0, 6.75), (3.4, 6.75)])
+    box(axis, 3.4, 5.9, "products, softmax", width=3.4, height=0.75, colour=plain, size=10)
+    axis.text(0.65, 5.23, f"weights β: ({N}, {N}); row $j$, as a map:", fontsize=9.7, va="center")
+    grid(3.4, 4.45, looks)
+    line(axis, [(3.4, 3.95), (3.4, 3.4)], arrow=True)
+    line(axis, [(8.3, 3.75), (8.3, 2.95), (5.7, 2.95)], arrow=True)
+    box(axis, 3.4, 2.95, f"weighted sum: ({N}, {narrow})", width=4.6, height=0.75, colour=plain,
+        size=10)  # fmt: skip
+    line(axis, [(3.4, 2.55), (3.4, 2.1)], arrow=True)
+    box(axis, 3.4, 1.7, f"times $W_v$, times γ: ({N}, {channels})", width=4.6, height=0.75,
+        colour=learned, size=10)  # fmt: skip
+    line(axis, [(3.4, 1.3), (3.4, 0.85)], arrow=True)
+    box(axis, 3.4, 0.5, "+", width=0.7, height=0.65, colour="white", size=11)
+    line(axis, [(3.6, 9.9), (0.2, 9.9), (0.2, 0.5), (3.0, 0.5)], arrow=True,
+         colour=COLOURS["orange"])  # fmt: skip
+    line(axis, [(3.8, 0.5), (4.7, 0.5)], arrow=True)
+    axis.text(4.85, 0.5, "map $y$, as large as $x$", va="center", fontsize=9.7)
+    return figure
+
+
+def networks(columns: Mapping[str, Sequence[tuple[str, str]]], marked: str) -> Figure:
+    """Draw networks side by side, from above: under each name its layers and the shapes behind.
+
+    A step is (what is done, the shape then); a first step without a name is what goes in. The box
+    that says `marked` has a colour of its own.
+    """
+    deepest = max(map(len, columns.values()))
+    figure, axis = new_figure(width=WIDTH, height=0.78 * deepest + 0.35)
+    canvas(axis, width=10, top=deepest + 0.5)
+    for number, (name, steps) in enumerate(columns.items()):
+        x = (2 * number + 1) * 10 / (2 * len(columns))
+        axis.text(x, deepest + 0.25, name, ha="center", va="center", fontsize=10.5, weight="bold")
+        for depth, (text, shape) in enumerate(steps):
+            y = deepest - 0.2 - depth
+            if text:
+                colour = (COLOURS["orange"], 0.5) if text == marked else (COLOURS["sky"], 0.4)
+                box(axis, x, y + 0.2, text, width=4.6, height=0.44, colour=colour, size=9.7)
+            axis.text(x, y - 0.19, shape, ha="center", va="center", fontsize=9.7,
+                      color=COLOURS["grey"])  # fmt: skip
+            if depth:
+                line(axis, [(x, y + 0.66), (x, y + 0.43)], arrow=True)
+    return figure
+
+
+def agreement(
+    rows: Mapping[str, Sequence[tuple[float, float]]], *, xlabel: str = "% of the canvases"
+) -> Figure:
+    """Draw for each seed of each row how often ends are alike, and would be by chance, 0 to 1."""
+    figure, axis = new_figure(width=WIDTH, height=0.7 * len(rows) + 1.1)
+    for at, found in enumerate(rows.values()):
+        for seed, (alike, chance) in enumerate(found):
+            y = at + 0.3 * (seed - (len(found) - 1) / 2)
+            first = at == seed == 0
+            axis.plot([100 * chance, 100 * alike], [y, y], color=COLOURS["blue"], linewidth=2.2)
+            axis.plot(100 * chance, y, "o", mfc="white", mec=COLOURS["vermilion"], mew=1.8,
+                      markersize=10, label="by chance, with the painted kinds" if first else "",
+                      linestyle="none")  # fmt: skip
+            axis.plot(100 * alike, y, "o", color=COLOURS["blue"], markersize=6,
+                      label="both ends alike" if first else "", linestyle="none")  # fmt: skip
+    axis.set_yticks(range(len(rows)), rows)
+    axis.set(ylim=(len(rows) - 0.5, -0.5), xlim=(0, 104))
+    axis.set_xlabel(xlabel, fontsize=10)
+    axis.grid(axis="x")
+    axis.tick_params(labelsize=10)
+    legend_below(figure)
     return figure
 
 
@@ -160,16 +247,17 @@ def where_it_looks(
 ) -> Figure:
     """Draw a canvas (R, L), and for each name a place of the coarse map and its weights (r, l).
 
-    A place (row, column) of the coarse map is `scale` pixels wide. Each panel has a scale of its
-    own, from 0 (white) to its largest weight.
+    A place (row, column) of the coarse map is `scale` pixels wide. All panels have one scale, from
+    0 (white) to the largest weight of all.
     """
     figure, axes = new_figure(
-        len(looks), 2, width=WIDTH, height=0.2 + 1.05 * len(looks), squeeze=False
+        len(looks), 2, width=WIDTH, height=0.65 + 1.05 * len(looks), squeeze=False
     )
+    top = max(weights.max().item() for _, weights in looks.values())
+    middle = (scale - 1) / 2
     for pair, (name, ((row, column), weights)) in zip(axes, looks.items(), strict=True):
-        middle = (scale - 1) / 2
         pair[0].imshow(canvas, cmap="gray_r", vmin=-1, vmax=1)
-        pair[1].imshow(weights, cmap="Blues", vmin=0)
+        shades = pair[1].imshow(100 * weights, cmap="Blues", vmin=0, vmax=100 * top)
         pair[0].plot([scale * column + middle], [scale * row + middle], marker="s",
                      color=COLOURS["vermilion"], markersize=7)  # fmt: skip
         pair[1].plot([column], [row], marker="s", color=COLOURS["vermilion"], markersize=7,
@@ -177,6 +265,9 @@ def where_it_looks(
         for axis in pair:
             _frame(axis)
         pair[0].set_title(name, loc="left", fontsize=10)
+    bar = figure.colorbar(shades, ax=axes[:, 1], location="bottom", aspect=25, pad=0.02)
+    bar.set_label("weight (%)", fontsize=10)
+    bar.ax.tick_params(labelsize=10)
     return figure
 
 
@@ -188,7 +279,8 @@ def over_steps(
     """Draw one panel below the other, under each name the lines of arms over the steps.
 
     A panel maps an arm to the curves of its seeds; a curve has rows with "step" and "value". Arms
-    have the same look in all panels. `floors` has a dotted height for some panels.
+    have the same look in all panels, which begin at 0 or below. `floors` has a dotted height for
+    some panels.
     """
     figure, axes = new_figure(
         len(panels), 1, width=WIDTH, height=0.8 + 1.75 * len(panels), squeeze=False, sharex=True
@@ -205,10 +297,13 @@ def over_steps(
         if name in (floors or {}):
             axis.axhline(floors[name], color=COLOURS["grey"], linestyle=(0, (1, 2)))
         axis.set_title(name, loc="left", fontsize=10)
+        axis.set_ylim(bottom=min(0.0, axis.get_ylim()[0]))
         axis.tick_params(labelsize=10)
     axes[-1, 0].set_xlabel("step", fontsize=10)
-    handles = {h.get_label(): h for axis in axes[:, 0] for h in axis.get_legend_handles_labels()[0]}
-    legend_below(figure, *handles.values())
+    named = [axis for axis in axes[:, 0] if len(axis.get_legend_handles_labels()[0]) > 1]
+    handles = {h.get_label(): h for axis in named for h in axis.get_legend_handles_labels()[0]}
+    if handles:  # a panel with one line says in its title what it is
+        legend_below(figure, *handles.values())
     return figure
 
 
