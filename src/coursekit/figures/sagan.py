@@ -265,8 +265,9 @@ def where_it_looks(
         for axis in pair:
             _frame(axis)
         pair[0].set_title(name, loc="left", fontsize=10)
-    bar = figure.colorbar(shades, ax=axes[:, 1], location="bottom", aspect=25, pad=0.02)
-    bar.set_label("weight (%)", fontsize=10)
+    bar = figure.colorbar(
+        shades, ax=axes[:, 1], label="weight (%)", location="bottom", aspect=25, pad=0.02
+    )
     bar.ax.tick_params(labelsize=10)
     return figure
 
