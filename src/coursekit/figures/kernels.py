@@ -111,7 +111,10 @@ def regression(x: Any, y: Any, query: Any, truth: Any, predictions: Mapping[floa
 
 
 def planes(weights: Mapping[str, Any], query: Any, reach: float) -> Figure:
-    """Draw for each kernel the weight of every key on a square plane, the largest set to 1."""
+    """Draw for each kernel the weight of every key on a square plane, the largest set to 1.
+
+    From one white line to the next the weight falls by a factor of e, in every panel.
+    """
     rows = -(-len(weights) // 3)
     figure, panels = new_figure(
         rows, 3, height=2.1 * rows + 0.5, sharex=True, sharey=True, squeeze=False
@@ -125,9 +128,11 @@ def planes(weights: Mapping[str, Any], query: Any, reach: float) -> Figure:
             vmin=0,
             vmax=1,
         )
+        score = np.log(plane / plane.max())
         axes.contour(
-            np.log(plane), levels=10, colors="white", linewidths=0.6, alpha=0.6, linestyles="solid",
+            score, levels=np.arange(np.floor(score.min()), 0.0),
             extent=(-reach, reach, -reach, reach),
+            colors="white", linewidths=0.6, alpha=0.6, linestyles="solid",
         )  # fmt: skip
         axes.plot(*query, "*", color=COLOURS["vermilion"], markersize=15, markeredgecolor="white")
         axes.plot(0, 0, "+", color="white", markersize=9)
@@ -292,7 +297,7 @@ def decoder_2014(words: Sequence[str]) -> Figure:
         line(axes, [(left + 0.55, 2.5), (right - 0.55, 2.5)], arrow=True)
         line(axes, [(right - 0.55, 2.1), (left + 0.55, 2.1)], arrow=True)
     axes.text(7.25, 5.4, "query", ha="center", va="center", fontsize=10)
-    axes.text(7.7, 3.6, "keys, values", ha="center", va="center", fontsize=10)
+    axes.text(6.4, 3.6, "keys, values", ha="left", va="center", fontsize=10)
     axes.text(7.2, 9.4, "writes", ha="center", va="center", fontsize=10)
     axes.text(9.1, 6.2, "$y_{t-1}$", ha="left", va="center", fontsize=11)
     return figure
