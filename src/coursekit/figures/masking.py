@@ -31,11 +31,12 @@ LOOKS: dict[str, dict[str, Any]] = {
 
 
 def steps(scores: Tensor, mask: Tensor, weights: Tensor) -> Figure:
-    """Draw scores (T, S), a mask (T, S) and the weights under it, with their values."""
+    """Draw scores (T, S), a mask as the M that is added, and the weights (T, S), with values."""
     figure, axes = new_figure(1, 3, width=WIDTH, height=2.5)
+    above = scores - scores.min()  # darker is larger, not farther from 0
     panels = (
-        ("scores", [[f"{x:.1f}" for x in row] for row in scores.tolist()], scores.abs(), "blue"),
-        ("mask", [["yes" if x else "−∞" for x in row] for row in mask.tolist()], mask, "grey"),
+        ("scores", [[f"{x:.1f}" for x in row] for row in scores.tolist()], above, "blue"),
+        ("mask M", [["0" if x else "−∞" for x in row] for row in mask.tolist()], mask, "grey"),
         ("weights", [[f"{x:.2f}" for x in row] for row in weights.tolist()], weights, "orange"),
     )
     for axis, (title, texts, shades, colour) in zip(axes, panels, strict=True):
