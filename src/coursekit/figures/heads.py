@@ -165,7 +165,7 @@ def one_token_more(length: int) -> Figure:
 
 
 def shared_heads(heads: int, groups: Mapping[str, int]) -> Figure:
-    """Draw which heads of queries read which head of keys and values: a name, and how many."""
+    """Draw which query heads use which key–value head: a name, and how many of these."""
     figure, axes = new_figure(len(groups), 1, width=WIDTH, height=1.05 * len(groups))
     for axis, (name, count) in zip(axes, groups.items()):
         canvas(axis, width=10, top=2.2)
@@ -177,8 +177,8 @@ def shared_heads(heads: int, groups: Mapping[str, int]) -> Figure:
             line(axis, [(x, 1.55), (below, 0.6)])
             box(axis, x, 1.75, "", width=0.45, height=0.5, colour=COLOURS["sky"])
             box(axis, below, 0.4, "", width=0.45, height=0.5, colour=COLOURS["orange"])
-        axis.text(8.0, 1.75, f"{heads} of queries", va="center", fontsize=10)
-        axis.text(8.0, 0.4, f"{count} of K and V", va="center", fontsize=10)
+        axis.text(8.0, 1.75, f"{heads} query heads", va="center", fontsize=10)
+        axis.text(8.0, 0.4, f"{count} key–value", va="center", fontsize=10)
     return figure
 
 
