@@ -94,25 +94,27 @@ def asymmetric(
 
 def two_tokens() -> Figure:
     """Draw DeiT: the patches between a class token and a distillation token, and their heads."""
-    figure, axis = new_figure(width=WIDTH, height=3.6)
-    canvas(axis, width=10, top=6.6)
-    xs = [0.9, 2.1, 3.3, 4.5, 5.7, 6.9]
-    names = ["class", "patch", "patch", "…", "patch", "teacher"]
+    figure, axis = new_figure(width=WIDTH, height=3.2)
+    canvas(axis, width=10, bottom=0.7, top=6.6)
+    xs = [0.9, 2.1, 3.3, 4.5, 5.7, 7.2]
+    names = ["class", "patch", "patch", "…", "patch", "distillation"]
     orange, green = (COLOURS["orange"], 0.7), (COLOURS["green"], 0.6)
     for x, name in zip(xs, names):
-        colour: Any = {"class": orange, "teacher": green}.get(name, (COLOURS["sky"], 0.5))
-        box(axis, x, 6.0, name, width=1.1, height=0.7, colour=colour, size=9)
+        colour: Any = {"class": orange, "distillation": green}.get(name, (COLOURS["sky"], 0.5))
+        wide = 1.7 if name == "distillation" else 1.1
+        box(axis, x, 6.0, name, width=wide, height=0.7, colour=colour, size=9.7)
         line(axis, [(x, 5.6), (x, 5.1)], arrow=True)
-        if name in ("class", "teacher"):
+        if name in ("class", "distillation"):
             line(axis, [(x, 3.7), (x, 3.2)], arrow=True)
-    axis.text(7.6, 6.0, "(2 + N, D)", fontsize=10, va="center")
-    box(axis, 3.9, 4.4, "the blocks of a ViT", width=7.1, height=1.3, colour=(COLOURS["grey"], 0.3))
-    heads = ((0.9, "learns the label", orange), (6.9, "learns what the teacher says", green))
+    axis.text(8.2, 6.0, "(2 + N, D)", fontsize=10, va="center")
+    box(axis, 4.2, 4.4, "the blocks of a ViT", width=7.7, height=1.3, colour=(COLOURS["grey"], 0.3))
+    heads = ((0.9, "learns the label", orange), (7.2, "learns what the\nteacher says", green))
     for x, told, colour in heads:
         box(axis, x, 2.8, "head", width=1.2, height=0.7, colour=colour, size=10)
-        line(axis, [(x, 2.4), (x, 1.9), (3.9, 1.9), (3.9, 1.4)], arrow=x == 0.9)
-        axis.text(x + 0.75, 2.8, told, fontsize=9, va="center")
-    axis.text(3.9, 1.0, "after training: mean of both scores (V,)", ha="center", fontsize=10)
+        line(axis, [(x, 2.4), (x, 1.9), (4.05, 1.9), (4.05, 1.4)], arrow=x == 0.9)
+        side, away = ("left", 0.75) if x == 0.9 else ("right", -0.75)
+        axis.text(x + away, 2.8, told, fontsize=9.7, ha=side, va="center")
+    axis.text(4.05, 1.0, "after training: mean of both scores (V,)", ha="center", fontsize=10)
     return figure
 
 
@@ -211,7 +213,7 @@ def by_labels(curves: Mapping[str, Mapping[int, Sequence[float]]]) -> Figure:
     axis.set_xscale("log")
     axis.set_xticks(every, [f"{count:,}" for count in every])
     axis.minorticks_off()
-    axis.set(xlabel="labels", ylabel="test pictures that are right (%)")
+    axis.set(xlabel="labels", ylabel="pictures classified correctly (%)")
     legend_below(figure)
     return figure
 

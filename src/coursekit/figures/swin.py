@@ -139,7 +139,7 @@ def _borders(axis: Axes, side: int, lines: Sequence[int]) -> None:
 
 
 def window_masks(allowed: Tensor, regions: Tensor) -> Figure:
-    """Draw the mask of each window: who may look (row) at whom (column).
+    """Draw the mask of each window: which query (row) may look at which key (column).
 
     `allowed` is (W, N, N) boolean, `regions` (W, N) the number of the shifted window of each cell,
     which gives the colour that it has in `shift_steps`.
@@ -153,9 +153,9 @@ def window_masks(allowed: Tensor, regions: Tensor) -> Figure:
         axis.grid(visible=False)
         axis.set(xticks=[], yticks=[], title=f"window {n}")
     for axis in axes[:, 0]:
-        axis.set_ylabel("looks")
+        axis.set_ylabel("query")
     for axis in axes[-1]:
-        axis.set_xlabel("is looked at")
+        axis.set_xlabel("key")
     return figure
 
 

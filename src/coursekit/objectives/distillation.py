@@ -3,7 +3,7 @@
 Soft targets (Hinton et al., 2015) are the teacher's whole distribution, warmed by a temperature;
 hard targets (Touvron et al., 2021, the DeiT paper) are only the class that the teacher decides for.
 The book explains it in "DeiT and MAE".
-Shapes: B batch, K classes.
+Shapes: B batch, V classes.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from coursekit._base.checks import (
 
 
 def hard_distillation(student: Tensor, teacher: Tensor) -> Tensor:
-    """Cross-entropy with the teacher's choice: student, teacher (B, K) logits -> ()."""
+    """Cross-entropy with the teacher's choice: student, teacher (B, V) logits -> ()."""
     _check(student, teacher)
     check_numbers(teacher, "the teacher's logits")
     return F.cross_entropy(student, teacher.argmax(dim=-1))
 
 
 def soft_distillation(student: Tensor, teacher: Tensor, *, temperature: float = 3.0) -> Tensor:
-    """τ² KL(teacher ‖ student) at temperature τ: student, teacher (B, K) logits -> ().
+    """T² KL(teacher ‖ student) at temperature T: student, teacher (B, V) logits -> ().
 
-    The temperature divides the gradient by τ², hence the factor. The mean is taken over the batch;
+    The temperature divides the gradient by T², hence the factor. The mean is taken over the batch;
     DeiT's code also divides by the number of classes, which the paper's equation 2 does not.
     """
     _check(student, teacher)
     check_positive(temperature=temperature)
     student, teacher = student / temperature, teacher.detach() / temperature
-    log_student, log_teacher = student.log_softmax(dim=-1), teacher.log_softmax(dim=-1)  # (B, K)
-    gap = log_teacher - log_student  # (B, K)
+    log_student, log_teacher = student.log_softmax(dim=-1), teacher.log_softmax(dim=-1)  # (B, V)
+    gap = log_teacher - log_student  # (B, V)
     gap = gap.masked_fill(log_teacher.isneginf(), 0.0)  # 0 · log 0 = 0: a class nobody believes in
     return temperature**2 * (log_teacher.exp() * gap).sum() / len(student)
 
@@ -57,8 +57,8 @@ def distillation(
 ) -> Tensor:
     """Return (1 − λ) · cross-entropy with the label + λ · the teacher's loss -> ().
 
-    `label_logits` (B, K) come from the head that learns `labels` (B,), `teacher_logits` (B, K) from
-    the head that learns the logits `teacher` (B, K); a model without a distillation token gives the
+    `label_logits` (B, V) come from the head that learns `labels` (B,), `teacher_logits` (B, V) from
+    the head that learns the logits `teacher` (B, V); a model without a distillation token gives the
     same for both. λ is `weight`: 1/2 for "hard", 0.1 for "soft", as in the paper, unless given.
     """
     check_choice(("hard", "soft"), kind=kind)
