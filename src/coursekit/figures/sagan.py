@@ -37,7 +37,7 @@ def game(real: Tensor, painted: Tensor, numbers: tuple[float, float]) -> Figure:
     axis.text(0.2, 3.25, "painted: (B, 1, 8, 24)", fontsize=9.7, va="center")
     _picture_at(axis, 5.6, 7.1, real, width=3.0, height=1.0)
     axis.text(7.25, 7.1, "real:\n(B, 1, 8, 24)", fontsize=9.7, va="center")
-    box(axis, 5.6, 4.1, "discriminator $D$,\nwith attention", width=2.9, height=1.0,
+    box(axis, 5.6, 4.1, "discriminator $D$", width=2.9, height=1.0,
         colour=(COLOURS["sky"], 0.45), size=10)  # fmt: skip
     said = f"$D(x) = {first:g}$\n$D(G(z)) = {second:g}$"
     box(axis, 8.75, 4.1, said, width=2.35, height=1.3, colour="white", size=9.7)
@@ -59,7 +59,7 @@ def game(real: Tensor, painted: Tensor, numbers: tuple[float, float]) -> Figure:
         _dashed(axis, points, orange)
     axis.text(0.2, 1.1, "dashed blue: the gradient of $L_D$ changes $D$ only", fontsize=9.7,
               color=blue)  # fmt: skip
-    axis.text(0.2, 0.5, "dashed red: that of $L_G$ runs through $D$, changes $G$ only",
+    axis.text(0.2, 0.5, "dashed orange: that of $L_G$ runs through $D$, changes $G$ only",
               fontsize=9.7, color=orange)  # fmt: skip
     return figure
 

@@ -4,7 +4,7 @@ Cut the image into patches, map each to a vector, put a class token in front, ad
 for each place; the rest is an encoder with the norm first. The book explains it in "ViT". The full
 model, with other positions, other image sizes and weights from elsewhere, is `models/vit.py`; this
 page leaves out its dropout and its initial values as well, and a test holds the two equal.
-Shapes: B batch, C channels, R rows and L columns of pixels, P side of a patch, N patches, D width.
+Shapes: B batch, C channels, H rows and W columns of pixels, P side of a patch, N patches, D width.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class PlainViT(nn.Module):
         self.head = nn.Linear(width, classes)
 
     def forward(self, images: Tensor) -> Tensor:
-        """images (B, C, R, L) -> logits (B, classes)."""
-        x = self.embedding(images)  # (B, D, R/P, L/P)
+        """images (B, C, H, W) -> logits (B, classes)."""
+        x = self.embedding(images)  # (B, D, H/P, W/P)
         x = x.flatten(2).mT  # (B, N, D): the patches row by row, as the words of a sentence
         first = self.class_token.expand(len(x), -1, -1)  # (B, 1, D)
         x = torch.cat([first, x], dim=1)  # (B, 1 + N, D)
