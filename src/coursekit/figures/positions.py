@@ -35,7 +35,7 @@ def doors() -> Figure:
 
     step(2.6, 9.0, "words (T, D)")
     line(axis, [(2.6, 8.6), (2.6, 8.05)], arrow=True)
-    step(2.6, 7.65, "+ p_t, for each row", 3.6, door)
+    step(2.6, 7.65, "+ $p_t$, for each row", 3.6, door)
     told(7.65, 1, "add a vector", "learned, bits, sinusoids")
     xs = {"queries": 1.0, "keys": 3.1, "values": 5.2}
     for name, x in xs.items():
@@ -51,8 +51,8 @@ def doors() -> Figure:
     step(2.05, 1.8, "+ a number for i − j", 4.0, door)
     told(1.8, 3, "add to the scores", "ALiBi, T5, Swin")
     line(axis, [(2.05, 1.4), (2.05, 0.9)], arrow=True)
-    step(2.05, 0.5, "softmax: weights (T, T)", 4.0)
-    line(axis, [(4.05, 0.5), (4.5, 0.5)], arrow=True)
+    step(2.05, 0.5, "softmax: weights (T, T)", 3.7)
+    line(axis, [(3.95, 0.5), (4.4, 0.5)], arrow=True)
     line(axis, [(5.2, 5.7), (5.2, 0.9)], arrow=True)
     step(5.2, 0.5, "sum (T, d)", 1.5)
     return figure

@@ -39,7 +39,7 @@ def way(text: str, tokens: Sequence[str], ids: Sequence[int]) -> Figure:
             axis.barh(2.15 - 0.36 * cell, 0.5, left=x - 0.25, height=0.36,
                       color=(COLOURS["orange"], 0.25 + 0.15 * ((number >> cell) % 4)),
                       edgecolor="white")  # fmt: skip
-    for y, words in ((4.3, "T tokens"), (3.13, "T numbers, 0 … |V| − 1"), (1.45, "T rows (T, d)")):
+    for y, words in ((4.3, "T tokens"), (3.13, "T numbers, 0 … V − 1"), (1.45, "T rows (T, d)")):
         axis.text(7.3, y, words, fontsize=9, va="center")
     return figure
 

@@ -33,7 +33,8 @@ def machine(weights: Mapping[str, int], depth: int) -> Figure:
     axis.axis("off")
     tint = {"attention": "#CFE6F5", "feed-forward": "#FBE3B5", "table": "#E3E3E3"}
     for x, side in ((2.4, "encoder"), (7.6, "decoder")):
-        axis.text(x, -0.3, {"encoder": "source", "decoder": "target so far"}[side], ha="center")
+        below = {"encoder": "source (B, S)", "decoder": "target so far (B, T)"}
+        axis.text(x, -0.3, below[side], ha="center")
         _box(axis, x, 0.9, "embedding + positions", tint["table"])
         layers = [("self-attention", "attention"), ("feed-forward", "feed-forward")]
         if side == "decoder":
@@ -54,12 +55,13 @@ def machine(weights: Mapping[str, int], depth: int) -> Figure:
     _box(axis, 7.6, 8.6, "the same table, transposed", tint["table"])
     _arrow(axis, (7.6, 6.2), (7.6, 8.22))
     _arrow(axis, (7.6, 9.0), (7.6, 9.5))
-    axis.text(7.6, 9.65, "a score for each next token", ha="center")
+    axis.text(7.6, 9.65, "a score for each next token: (B, T, V)", ha="center")
     axis.plot([2.4, 2.4, 4.95, 4.95], [4.95, 7.6, 7.6, 4.15], color=COLOURS["blue"], linewidth=1.6)
     _arrow(axis, (4.95, 4.15), (5.7, 4.15), color=COLOURS["blue"])
-    axis.text(2.4, 7.8, "one vector for each source token", ha="center", color=COLOURS["blue"])
+    memory = "a vector for each source\ntoken: (B, S, D)"
+    axis.text(2.4, 7.75, memory, ha="center", color=COLOURS["blue"])
     axis.text(
-        2.4, 9.3, f"one table for all three places:\n{weights['table']:,} weights", ha="center"
+        2.4, 9.5, f"one table for all three places:\n{weights['table']:,} weights", ha="center"
     )
     return figure
 
@@ -221,7 +223,7 @@ def changes(
             label_once = {"label": name} if row == 0 else {}
             axis.plot(x, y, mark, color=colour, markersize=7, clip_on=False, **label_once)
             if x != value:
-                at, side = (x - 0.03 * limit, "right") if x > 0 else (x + 0.03 * limit, "left")
+                at, side = (x - 0.05 * limit, "right") if x > 0 else (x + 0.05 * limit, "left")
                 axis.text(at, y, f"{value:+.0f}", ha=side, va="center", fontsize=10)
     axis.set_yticks(range(len(rows)), rows)
     axis.set_ylim(len(rows) - 0.4, -0.6)
