@@ -92,7 +92,7 @@ class TaggedPieces(NamedTuple):
 
 
 def tag_pieces(item: Tagged, tokenizer: Tokenizer, special: SpecialTokens) -> TaggedPieces:
-    """Cut words into pieces; the last piece of a word has its tag, all other places have −100.
+    """Cut words into pieces; the last piece of a word has its tag, all else −100.
 
     The last word is not asked: that the text ends there tells too much about its mark.
     """

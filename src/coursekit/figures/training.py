@@ -30,7 +30,7 @@ def one_step() -> Figure:
         ("means m of g, v of g²", "kept from step to step", COLOURS["orange"]),
         ("m̂ / (√v̂ + ε)", "about 1 in size, whatever g was", COLOURS["orange"]),
         ("times the rate of step t", "rises first, then falls", COLOURS["green"]),
-        ("new weights", "a checkpoint, and a look, now and then", COLOURS["grey"]),
+        ("new weights", "now and then validated and saved", COLOURS["grey"]),
     )
     for place, (text, about, colour) in enumerate(steps):
         y = 8.5 - 1.13 * place

@@ -18,7 +18,7 @@ from coursekit.heads import merge_heads, split_heads
 
 
 class BertBlock(nn.Module):
-    """Look at all words, then think about each one; after each step add and normalise (Post-LN)."""
+    """Attention, then a feed-forward network; after each, add and normalise (Post-LN)."""
 
     def __init__(self, *, width: int, heads: int, hidden: int) -> None:
         super().__init__()
@@ -64,12 +64,12 @@ class PlainBert(nn.Module):
                 nn.init.zeros_(weight)
 
     def forward(self, tokens: Tensor, segments: Tensor, keep: Tensor) -> Tensor:
-        """tokens, segments, keep (B, T) -> logits (B, T, V): which word belongs in each place.
+        """tokens, segments, keep (B, T) -> logits (B, T, V): a score for each word.
 
         `segments` is 0 in the first sentence and 1 in the second, `keep` is False at padding.
         """
-        places = torch.arange(tokens.shape[1], device=tokens.device)  # (T,)
-        x = self.tokens(tokens) + self.positions(places) + self.segments(segments)  # (B, T, D)
+        order = torch.arange(tokens.shape[1], device=tokens.device)  # (T,)
+        x = self.tokens(tokens) + self.positions(order) + self.segments(segments)  # (B, T, D)
         x = self.norm(x)
         mask = keep[:, None, None, :]  # (B, 1, 1, T): padding is masked
         for block in self.blocks:
