@@ -52,8 +52,8 @@ def test_the_knobs_that_the_page_names():
     ]  # fmt: skip
     assert '"gpt-knobs-beyond-100", 100 * own[100:].sum()' in cell("gpt", "gpt-knobs-glue")
     assert "def repeated(ids, n=4)" in cell("gpt", "gpt-loops")
-    (kinds,) = values(cell("gpt", "gpt-loops"), "KINDS")
-    assert {"0.8", "1"} <= kinds.keys()
+    pieces, kinds = values(cell("gpt", "gpt-loops"), "PIECES", "KINDS")
+    assert pieces == 120 and {"0.8", "1"} <= kinds.keys()
     years = re.search(r"for year in (range\([\d, ]+\))", cell("gpt", "gpt-loops"))[1]
     asked = re.search(r'said\["greedy"\]\[(\d)\]', cell("gpt", "gpt-loops-glue"))[1]
     assert eval(years)[int(asked)] == 1900 and len(eval(years)) == 8
@@ -191,6 +191,7 @@ def test_the_letter_model_of_the_page():
     train = cell("gpt", "gpt-live-train")
     assert "size=4," in train and "lr=8e-3" in train
     assert "for _ in range(15)" in cell("gpt", "gpt-cache")
+    assert "if s.year == 1914" in cell("gpt", "gpt-bits")
 
 
 def test_the_alphabet_of_the_functions():

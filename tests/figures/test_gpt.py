@@ -101,16 +101,16 @@ def test_a_row_counts_its_places_without_the_padding(side, padded):
         rows.setdefault(y, []).append(text)
     first, first_places, second, second_places = (rows[y] for y in sorted(rows, reverse=True))
     assert first == ["The", "people", "of", "the", "United", "States"]
-    assert first_places == [f"place {n}" for n in range(6)]
+    assert first_places == [f"position {n}" for n in range(6)]
     assert [n for n, word in enumerate(second) if word == "pad"] == padded
     assert [word for word in second if word != "pad"] == ["We", "must", "not", "be"]
     assert [second_places[n] for n in padded] == ["–", "–"]
-    assert [place for place in second_places if place != "–"] == [f"place {n}" for n in range(4)]
+    assert [place for place in second_places if place != "–"] == [f"position {n}" for n in range(4)]
 
 
 def test_the_blocks_differ_in_what_has_changed():
     then, now = ({text for text, *_ in at(axis)} for axis in then_and_now().axes)
     assert {"LayerNorm", "D → 4·D, GELU"} <= then - now
-    changed = {"RMSNorm", "turn q and k by\ntheir places", "attention to the\nlast w tokens"}
+    changed = {"RMSNorm", "turn q and k by\ntheir positions", "attention to the\nlast w tokens"}
     assert changed <= now - then
     assert {"x (B, T, D)", "join heads, D → D"} <= then & now

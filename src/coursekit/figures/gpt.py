@@ -67,7 +67,7 @@ def whole(words: Sequence[str]) -> Figure:
 def paddings(prompts: Sequence[Sequence[str]], written: Sequence[Sequence[str]]) -> Figure:
     """Draw prompts of different lengths as one batch, padded on the left and on the right.
 
-    `written` has the new words of each prompt. Below each token stands its place in its own text.
+    `written` has the new words of each prompt. Below each token is its position in its own text.
     """
     figure, axes = new_figure(2, 1, width=WIDTH, height=4.0)
     longest = max(map(len, prompts))
@@ -88,8 +88,8 @@ def paddings(prompts: Sequence[Sequence[str]], written: Sequence[Sequence[str]])
                 edge = COLOURS["grey"] if pad else "black"
                 box(axis, x, y, word, width=step - 0.08, height=0.32, colour=colour, size=SMALL,
                     edge=edge)  # fmt: skip
-                axis.text(x, y - 0.28, "–" if pad else f"place {place}", ha="center", va="center",
-                          fontsize=SMALL)  # fmt: skip
+                below = "–" if pad else f"position {place}"
+                axis.text(x, y - 0.28, below, ha="center", va="center", fontsize=SMALL)
                 place += not pad
             if axis is axes[1] and gap:  # over the padding, to the first new token
                 first, last = step * (len(prompt) - 0.5), step * (longest + 0.5)
@@ -102,16 +102,16 @@ def then_and_now() -> Figure:
     """Draw GPT-2's block and one of today side by side; what differs is in vermilion."""
     figure, axes = new_figure(1, 2, width=WIDTH, height=5.6)
     then = [[("LayerNorm", PLAIN), ("q, k, v: each\n(B, H, T, Dh)", PLAIN),
-             ("attention to all\nthat stands before", LOOK), ("join heads, D → D", PLAIN)],
+             ("attention to itself\nand all before it", LOOK), ("join heads, D → D", PLAIN)],
             [("LayerNorm", PLAIN), ("D → 4·D, GELU", FEED), ("4·D → D", FEED)]]  # fmt: skip
     now = [[("RMSNorm", NEW), ("q (B, H, T, Dh), k and\nv (B, Hkv, T, Dh)", NEW),
-            ("turn q and k by\ntheir places", NEW),
+            ("turn q and k by\ntheir positions", NEW),
             ("attention to the\nlast w tokens", NEW), ("join heads, D → D", PLAIN)],
            [("RMSNorm", NEW), ("two maps D → 8/3·D,\none gates the other", NEW),
             ("8/3·D → D", FEED)]]  # fmt: skip
     for axis, title, branches, below in zip(
         axes, ("GPT-2, 2019", "today"), (then, now),
-        ("tokens + places; maps with biases", "tokens alone; maps without biases"),
+        ("tokens + positions; with biases", "tokens alone; no biases"),
     ):  # fmt: skip
         canvas(axis, title, width=2.6, bottom=-0.2, top=5.35)
         _opened(axis, 0.22, 1.47, branches, bottom=0.3, room=(2.75, 1.85), size=SMALL, wide=1.9)

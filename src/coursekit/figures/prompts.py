@@ -79,8 +79,8 @@ def look_up(prompt: str) -> Figure:
     line(axis, [(x, 3.06), (x, 3.36)], arrow=True, colour=red)
     box(axis, x, 3.54, said, width=step - 0.05, height=0.3, colour=(red, 0.35), size=10)
     for y, text in (
-        (3.54, "the answer, read off at the last place"),
-        (2.9, "block 2: it looks for the place behind its like"),
+        (3.54, "the answer, read off at the last position"),
+        (2.9, f"block 2: looks for what followed an earlier {prompt[last]}"),
         (2.1, "block 1: a token, and\nbelow it the one before"),
     ):
         axis.text(0.02, y, text, va="center", fontsize=10)

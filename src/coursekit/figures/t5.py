@@ -79,7 +79,7 @@ def whole_model(
     arrows(xs, 5.1, 4.45)
     box(axis, 5, 3.25, "", width=9.9, height=2.35, colour=grey)
     note(0.25, 3.25, f"{depth} ×")
-    for y, text in ((4.0, "+ attention(RMSNorm): each sees those before it"),
+    for y, text in ((4.0, "+ attention(RMSNorm): each sees itself and those before"),
                     (3.25, "+ attention(RMSNorm): each sees the memory"),
                     (2.5, "+ feed-forward(RMSNorm)")):  # fmt: skip
         box(axis, 5.4, y, text, width=8.6, height=0.58, colour="white", size=9.5)
