@@ -11,7 +11,7 @@ from coursetools.questions import hidden, visible
 def hide_patches(noise, ratio):
     """noise (B, N), the share to hide -> keep (B, K), hidden (B, N), restore (B, N)."""
     N = noise.shape[1]
-    K = int(N * (1 - ratio))
+    K = int(N * (1 - ratio) + 1e-6)  # 10 · (1 − 0.8) is a hair below 2
     order = noise.argsort(dim=1)  # (B, N), which patch stands at each place of the list
     restore = order.argsort(dim=1)  # (B, N), at which place of the list each patch stands
     return order[:, :K], restore >= K, restore
@@ -36,6 +36,11 @@ def three_quarters(student):
 @visible("shares of 49 patches that are no whole numbers")
 def no_whole_numbers(student):
     return [student.hide_patches(dice(2, 49, seed=2), ratio) for ratio in (0.75, 0.9, 0.3)]
+
+
+@visible("ten patches, 80% hidden: two stay")
+def a_hair_below(student):
+    return student.hide_patches(dice(2, 10, seed=6), 0.8)
 
 
 @visible("nothing hidden, and all but one")

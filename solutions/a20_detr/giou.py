@@ -53,6 +53,12 @@ def with_gradients(student):
     return gradients(student.giou, frames((8,), 7), frames((8,), 8))
 
 
+@visible("gradients, of boxes without an area: no nan")
+def flat_gradients(student):
+    a = torch.tensor([[0.3, 0.5, 0.0, 0.0], [0.2, 0.2, 0.0, 0.4]])
+    return gradients(student.giou, a, torch.tensor([[0.6, 0.7, 0.0, 0.0], [0.4, 0.2, 0.2, 0.2]]))
+
+
 @visible("what was given stays as it was; double precision", tolerance=1e-9)
 def what_was_given_stays(student):
     return after(student.giou, *(frames((5,), n, dtype=torch.float64) for n in (9, 10)))

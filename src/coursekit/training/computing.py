@@ -1,0 +1,116 @@
+"""How the steps of a training are computed: what changes their speed, and not what is trained.
+
+    use(Computing(precision="bf16", pieces=4))
+
+A training notebook says nothing of this. `choose("gpu", ...)` takes what suits the card,
+`coursekit train NAME --set precision=fp16` another value, and every `train` follows; so a training
+that was killed on one card goes on from its checkpoint on another one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal
+
+from coursekit._base.checks import check_choice, check_int
+from coursekit._base.errors import CourseError
+
+if TYPE_CHECKING:  # choose() is called where torch has not been loaded
+    from torch import nn
+
+SET = "COURSEKIT_COMPUTING"  # values as JSON, from `coursekit train`
+FOLDER = "COURSEKIT_LOG"  # where tensorboard's files go
+PROCESSES = "WORLD_SIZE"  # torch's own name for how many processes make one training
+LOGS = ("tensorboard", "wandb", "trackio")
+
+
+@dataclass(frozen=True)
+class Computing:
+    """The products' precision, and whether they round to TensorFloat-32 (`tf32`); the `pieces`
+    into which each batch is cut, whose gradients are added up (gradient accumulation); whether
+    the model is compiled; who else gets the curve (`log`).
+    """
+
+    precision: Literal["no", "fp16", "bf16"] = "no"
+    pieces: int = 1
+    compile: bool = False
+    tf32: bool = False
+    log: str | None = None
+
+    def __post_init__(self) -> None:
+        check_choice(("no", "fp16", "bf16"), precision=self.precision)
+        check_int(pieces=self.pieces)
+        for name in ("compile", "tf32"):
+            if not isinstance(getattr(self, name), bool):
+                raise ValueError(f"{name} is true or false, found {getattr(self, name)!r}")
+        if self.log is not None:
+            check_choice(LOGS, log=self.log)
+
+    @contextmanager
+    def applied(self, model: nn.Module) -> Iterator[None]:
+        """Compile `model`, and round the products of 32 bits, inside this block."""
+        import torch
+
+        before = torch.get_float32_matmul_precision()
+        if self.tf32:
+            torch.set_float32_matmul_precision("high")
+        if self.compile:
+            model.compile()
+        try:
+            yield
+        finally:
+            torch.set_float32_matmul_precision(before)
+            if self.compile:
+                model._compiled_call_impl = None  # torch has no name for taking it back
+
+
+NAMES = tuple(field.name for field in fields(Computing))
+_used = [Computing()]
+
+
+def current() -> Computing:
+    """Return how trainings of this process are computed."""
+    return _used[0]
+
+
+def use(computing: Computing) -> None:
+    """Let the trainings of this process be computed in this way from now on."""
+    _used[0] = computing
+
+
+def suited(profile: str) -> Computing:
+    """Return what was set from outside, and for the profile `gpu` else what suits the card."""
+    values = _of_the_card() if profile == "gpu" else {}
+    return Computing(**{**values, **json.loads(os.environ.get(SET) or "{}")})
+
+
+def _of_the_card() -> dict[str, Any]:
+    """Return what its units for matrices have: bfloat16 from Ampere on, before it float16."""
+    import torch
+
+    if not torch.cuda.is_available():
+        return {}
+    generation, _ = torch.cuda.get_device_capability()
+    if generation >= 8:  # A100 and later
+        return {"precision": "bf16", "tf32": True}
+    return {"precision": "fp16"} if generation == 7 else {}  # V100 and T4
+
+
+def several() -> int:
+    """Return how many processes make one training; 0 where it is this one alone."""
+    number = int(os.environ.get(PROCESSES) or 1)
+    return number if number > 1 else 0
+
+
+def check_cards() -> int:
+    """Return how many GPUs there are, and refuse more processes than that, if there are any."""
+    import torch
+
+    there = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if there and several() > there:
+        raise CourseError(f"{several()} processes need as many GPUs, and here are {there}")
+    return there
