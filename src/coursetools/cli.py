@@ -121,7 +121,8 @@ def parser() -> argparse.ArgumentParser:
     add("--timeout", type=_seconds, metavar="S", help="seconds for one notebook (default 300)")
     add("--force", action="store_true", help="execute them even if nothing has changed")
 
-    add_trainings(commands, _adder, _course, {"count": _count, "seconds": _seconds})
+    kinds = {"count": _count, "seconds": _seconds, "hours": _hours}
+    add_trainings(commands, _adder, _course, kinds)
     add_grader(commands, _adder, _course, _count)
     return top
 
@@ -311,14 +312,18 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _seconds(text: str) -> float:
+def _seconds(text: str, unit: str = "seconds") -> float:
     try:
-        seconds = float(text)
+        number = float(text)
     except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} should be a number of seconds above 0")
-    return seconds
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} should be a number of {unit} above 0")
+    return number
+
+
+def _hours(text: str) -> float:
+    return _seconds(text, "hours")
 
 
 def _counted(count: int, noun: str) -> str:

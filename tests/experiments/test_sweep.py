@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
+import subprocess
 import sys
 from contextlib import closing, contextmanager, suppress
+from itertools import pairwise
 from types import SimpleNamespace
 
 import psutil
@@ -259,6 +262,46 @@ def test_a_worker_of_the_cluster_killed_in_mid_run(lab, dask, monkeypatch, proce
     until(lambda: not processes.below(left.pid), "its end")
     client.close()
     assert long.is_file()
+
+
+def test_a_worker_with_a_card_trains_one_at_a_time(lab, dask, monkeypatch, tmp_path):
+    """Two workers of four threads each, which say that they have one GPU."""
+    address, _ = dask
+    lab.training(
+        "toy",
+        "import os, time\nbegan = time.time()\ntime.sleep(0.5)\n"
+        "record(metrics={'card': int(os.environ['CUDA_VISIBLE_DEVICES']), 'began': began,"
+        " 'ended': time.time(), 'lr': settings.lr})",
+    )
+    toml = file(lab, "[grid]\nlr = [1, 2, 3, 4]\n")
+    local = ["--host", "127.0.0.1", "--no-dashboard", "--no-nanny", "--nthreads", "4"]
+    workers = [
+        subprocess.Popen(
+            [sys.executable, "-m", "distributed.cli.dask_worker", address, *local,
+             "--resources", "GPU=1", "--local-directory", str(tmp_path / str(card))],
+            env={**os.environ, "CUDA_VISIBLE_DEVICES": str(card)}, stderr=subprocess.DEVNULL,
+        )
+        for card in range(2)
+    ]  # fmt: skip
+    client = connect(address, 15)
+    try:
+        before = len(client.scheduler_info(n_workers=-1)["workers"])
+        client.wait_for_workers(max(before, 2 + 1), timeout=300)
+        swept = sweep.sweep(find(Course(lab.root), "toy"), toml, cluster=address, quiet=True)
+    finally:
+        client.close()
+        for worker in workers:
+            worker.kill()
+            worker.wait()
+    assert swept.failed == [] and len(swept.runs) == 4
+    cards = {}
+    for run in swept.runs:
+        metrics = run["metrics"]
+        cards.setdefault(metrics["card"], []).append((metrics["began"], metrics["ended"]))
+    assert set(cards) <= {0, 1}
+    for spans in cards.values():
+        spans.sort()
+        assert all(end <= begin for (_, end), (begin, _) in pairwise(spans))
 
 
 def test_what_kills_its_workers_is_given_up_after_three_tries_more(lab, dask, monkeypatch):

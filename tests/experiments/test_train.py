@@ -6,23 +6,27 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import asdict
 
 import nbformat
 import pytest
 
 from coursekit._base.errors import CourseError
+from coursekit.training.computing import Computing
 from coursetools import cli
 from coursetools.course import Course
 from coursetools.experiments import live_output, train
+from coursetools.experiments.all_trainings import Item, run_all
 from coursetools.experiments.live_output import Live
 from coursetools.experiments.train import WORKER, find
 from coursetools.jobs.pool import Pool
 from coursetools.notebooks.parameters import parameters, parse_settings
 
-from .conftest import CHOOSE, PARAMETERS, RECORD
+from .conftest import CHOOSE, RECORD
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals are those of POSIX")
 # Counts to `steps` in its checkpoint; where it stood at the start becomes a metric.
@@ -108,14 +112,15 @@ def test_a_profile_from_the_command_to_its_result(lab, capfd):
         "tables": {"t": [[1, "a"]]},
         "data": {"verses": "ab12"},
         "processes": 1,
+        "computing": asdict(Computing()),
         "set": {},
     }
 
 
 def test_what_is_set_reaches_the_notebook_and_is_no_result_of_the_profile(lab, capsys):
-    lab.training("toy", RECORD, parameters=PARAMETERS + "\nprocesses = 1")
+    lab.training("toy", RECORD)
     line = ["train", "toy", "--profile", "gpu", "--set", "lr=3e-4", "--set", "seed=7"]
-    code, out, err = ask(capsys, *line, "--processes", "2", "--quiet")
+    code, out, err = ask(capsys, *line, "--quiet")
     assert (code, err) == (0, "")
     (folder,) = (lab.root / "_build/training/toy").iterdir()
     assert out.splitlines()[-1] == f"result: _build/training/toy/{folder.name}/toy.json"
@@ -123,7 +128,7 @@ def test_what_is_set_reaches_the_notebook_and_is_no_result_of_the_profile(lab, c
     assert result["settings"] == {"minutes": 1, "steps": 9, "lr": 3e-4}
     assert result["metrics"] == {"loss": 7.0003, "steps": 9}
     assert (result["seed"], result["set"]) == (7, {"lr": 3e-4, "seed": 7})
-    assert (result["profile"], result["processes"]) == ("gpu", 2)
+    assert result["profile"] == "gpu"
     assert not (lab.root / "results").exists()
 
 
@@ -272,11 +277,17 @@ def test_each_way_to_fail_has_its_sentence(lab):
         (["boat"], 1, "there is no notebooks/training/boat.ipynb; the trainings are plain, toy"),
         (["toy", "--set", "width=3"], 1, "--set sets width, which is no parameter; there are seed"),
         (["toy", "--set", "profile=gpu"], 1, "sets profile; that is what --profile is for"),
-        (["toy", "--set", "checkpoints=x"], 1, "sets checkpoints; that is what --resume is for"),
+        (["toy", "--set", "checkpoints=x"], 1, "checkpoints; that is what --checkpoints is for"),
         (["toy", "--set", "processes=2"], 1, "sets processes; that is what --processes is for"),
         (["toy", "--set", "lr"], 1, "--set lr should be --set NAME=VALUE"),
         (["toy", "--set", "lr=1", "--set", "lr=2"], 1, "--set lr is given twice"),
-        (["toy", "--processes", "2"], 1, "toy has no parameter processes"),
+        (["toy", "--processes", "2"], 1, "toy has a loop of its own; processes can be set where"),
+        (["toy", "--set", "precision=bf16"], 1, "toy has a loop of its own; precision can be set"),
+        (["toy", "--log", "wandb"], 1, "toy has a loop of its own; log can be set where"),
+        (["toy", "--budget", "2"], 1, "--budget is for --all trainings"),
+        (["toy", "--all"], 1, "--all runs every training as its profile has it"),
+        (["--profile", "cpu"], 1, "a NAME is expected, or --all"),
+        (["--all", "--budget", "0"], 2, "'0' should be a number of hours above 0"),
         (["toy", "--workers", "2"], 1, "--workers is for the runs of a --sweep"),
         (["toy", "--cluster", "tcp://x"], 1, "--cluster is for the runs of a --sweep"),
         (["plain", "--resume"], 1, "plain has no parameter checkpoints"),
@@ -396,6 +407,111 @@ def test_ctrl_c_lets_the_training_save_itself(lab, family, alive, until):
     assert alive(below) == []
     (state,) = lab.root.glob("_build/**/state")
     assert state.read_text() == "saved"
+
+
+@POSIX
+def test_a_time_limit_saves_and_a_drive_that_stays_carries_on(lab, capsys, tmp_path):
+    lab.training("toy", "pause = 0.2\n" + COUNTS)
+    line = ["train", "toy", "--set", "steps=2000", "--checkpoints", str(tmp_path), "--quiet"]
+    state = tmp_path / "toy"
+    limit = 8
+    while not [*state.glob("*/checkpoints/state")]:  # a busy machine takes long to begin
+        code, out, err = ask(capsys, *line, "--timeout", str(limit))
+        assert (code, out) == (1, "")
+        assert f"stopped at the limit of {limit} s; --timeout allows more" in err
+        limit *= 3
+    (file,) = state.glob("*/checkpoints/state")
+    reached = int(file.read_text())
+    assert 0 < reached < 2000
+    shutil.rmtree(lab.root / "_build")  # the machine is lost
+    file.write_text("1999")
+    code, out, err = ask(capsys, *line)
+    assert (code, err) == (0, "")
+    assert "start  1,999" in out and "end    2,000" in out
+
+
+REGRESSION = """\
+import torch
+from torch import nn
+from coursekit.training.batches import Batches
+from coursekit.training.loop import train
+
+torch.manual_seed(seed)
+torch.randn(int(__import__("os").environ.get("RANK", 0)))  # processes whose draws differ
+model = nn.Linear(4, 1)
+rows = list(torch.randn(64, 4, generator=torch.Generator().manual_seed(0)))
+
+def loss(model, x):
+    return (model(x) - x.sum(-1, keepdim=True)).square().sum(), len(x)
+
+history = train(
+    model, Batches(rows, torch.stack, size=16, seed=seed), loss,
+    torch.optim.SGD(model.parameters(), lr=0.05), steps=settings.steps, every=1,
+    checkpoint=f"{checkpoints}/model.pt",
+)
+record(metrics={"loss": history.last["loss"], "draw": torch.rand(1).item()})"""
+
+
+def test_two_processes_train_one_notebook_as_one_does(lab, capsys):
+    lab.training("toy", REGRESSION)
+    toy = find(Course(lab.root), "toy")
+    alone = train.train(toy, profile="gpu", quiet=True, threads=1)
+    assert alone.file == lab.root / "results/toy/gpu.json"
+    both = train.train(
+        toy, profile="gpu", quiet=True, threads=1, processes=2, changes={"pieces": 2}
+    )
+    assert both.file == alone.file  # how it was computed makes no other result
+    assert both.result["computing"]["pieces"] == 2 and both.result["processes"] == 2
+    assert both.result["metrics"]["loss"] == pytest.approx(alone.result["metrics"]["loss"], 1e-5)
+    assert len(both.result["curves"]) == len(alone.result["curves"])
+
+
+def test_a_process_that_fails_ends_the_others_with_its_sentence(lab):
+    fails = REGRESSION.replace("model = nn", "assert RANK == 0, 'too hot'\nmodel = nn")
+    lab.training("toy", "import os\nRANK = int(os.environ.get('RANK', 0))", fails)
+    with pytest.raises(CourseError, match="process 2 of 2 failed: AssertionError: too hot"):
+        train.train(find(Course(lab.root), "toy"), quiet=True, threads=1, processes=2)
+
+
+# -- All of them -------------------------------------------------------------------------------
+
+
+def test_all_is_a_plan_and_goes_as_far_as_the_hours_do(lab, capsys, monkeypatch):
+    for name in ("bert", "alpha", "broken"):
+        cell = "1 / 0" if name == "broken" else RECORD
+        lab.training(name, cell)
+    done = lab.root / "results/alpha/gpu.json"
+    done.parent.mkdir(parents=True)
+    done.write_text(json.dumps({"hardware": {"cpu": "x", "gpu": "T4"}}))
+    code, out, err = ask(capsys, "train", "--all", "--profile", "gpu", "--plan")
+    assert (code, err) == (0, "")
+    assert [line.split() for line in out.splitlines()[1:]] == [
+        ["bert", "1", "to", "do"],
+        ["broken", "1", "to", "do"],
+        ["alpha", "1", "done", "on", "T4"],
+        ["2", "of", "3", "to", "do,", "about", "0.0", "hours", "by", "their", "profiles"],
+    ]
+    code, out, err = ask(capsys, "train", "--all", "--profile", "gpu", "--quiet")
+    assert code == 1 and out.startswith("bert: done\n")
+    assert "broken.ipynb, cell step-3" in out and "1 of 3 to do" in out
+    code, out, _ = ask(capsys, "train", "--all", "--profile", "gpu", "--quiet")
+    assert code == 1 and "bert: done" not in out
+
+
+def test_a_budget_ends_the_training_that_it_cannot_pay():
+    items = [Item(name, 60.0, "") for name in "abc"] + [Item("d", 60.0, "done on T4")]
+    now, given = [0.0], []
+
+    def run(training, seconds):
+        given.append((training, seconds))
+        if seconds < 3600:
+            now[0] += seconds
+            raise CourseError("stopped at the limit")
+        now[0] += 3600
+        return training
+
+    ends = [name for name, _ in run_all(items, run, hours=1.5, clock=lambda: now[0])]
+    assert ends == ["a", "b"] and given == [("a", 5400), ("b", 1800)]
 
 
 # -- The parts ---------------------------------------------------------------------------------

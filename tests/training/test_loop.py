@@ -16,7 +16,6 @@ from torch import nn
 from coursekit._base.errors import CourseError
 from coursekit.training.batches import Batches
 from coursekit.training.loop import DivergedError, train
-from coursekit.training.processes import launch
 from coursekit.training.schedules import cosine
 
 STEPS = 40
@@ -153,6 +152,8 @@ def test_a_killed_run_loses_at_most_what_came_after_its_last_look(tmp_path, sign
 
 @pytest.mark.parametrize("pieces", [1, 2])
 def test_two_processes_make_the_steps_of_one(tmp_path, pieces):
+    from .several import launch  # others load this file by itself
+
     path = tmp_path / "run.pt"
     launch(lambda: fit(steps=5, pieces=pieces, checkpoint=path), processes=2)
     expected, history = fit(steps=5)

@@ -18,7 +18,8 @@ from torch import nn
 
 from coursekit.training import loop
 from coursekit.training.batches import Batches
-from coursekit.training.processes import launch
+
+from .several import launch
 
 BIT = {"bf16": 2**-8, "fp16": 2**-11}  # the half of a last place, relative to the number
 
@@ -29,8 +30,8 @@ class Scaling(Accelerator):
     made: ClassVar[list[Scaling]] = []
     first = 2.0**16  # torch's own
 
-    def __init__(self, mixed_precision: str) -> None:
-        super().__init__(mixed_precision=mixed_precision)
+    def __init__(self, mixed_precision: str, **options: bool) -> None:
+        super().__init__(mixed_precision=mixed_precision, **options)
         if mixed_precision == "fp16":
             self.native_amp = True
             self.scaler = torch.amp.GradScaler("cpu", init_scale=self.first)

@@ -20,21 +20,27 @@ from coursekit.training.history import History
 class Checkpoint:
     """The file of a training; without a path nothing is kept.
 
-    `parts` are what has `state_dict()` and `load_state_dict()`. `plan` is what must be the same in
-    the run that goes on.
+    `parts` are what has `state_dict()` and `load_state_dict()`; what is `extra` may be missing in
+    the file, as the scale of float16 is where the run before had another precision. `plan` is what
+    must be the same in the run that goes on.
     """
 
     def __init__(
-        self, path: Path | str | None, parts: Mapping[str, Any], plan: Mapping[str, Any]
+        self,
+        path: Path | str | None,
+        parts: Mapping[str, Any],
+        plan: Mapping[str, Any],
+        extra: Mapping[str, Any] | None = None,
     ) -> None:
         self.path = None if path is None else Path(path)
-        self.parts, self.plan = parts, plan
+        self.parts, self.plan, self.extra = parts, plan, extra or {}
 
     def save(self, history: History) -> None:
         """Write the file; whoever reads meanwhile, or after a crash, finds the one before."""
         if self.path is None:
             return
-        state = {name: part.state_dict() for name, part in self.parts.items()}
+        parts = {**self.parts, **self.extra}
+        state = {name: part.state_dict() for name, part in parts.items()}
         state |= {"plan": dict(self.plan), "history": vars(history)}
         self.path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = self.path.with_name(f".{self.path.name}.tmp")
@@ -55,8 +61,9 @@ class Checkpoint:
                     f"{self.path.name} is of a training with {name} {state['plan'].get(name)!r}, "
                     f"and here it is {value!r}; remove the file to begin anew"
                 )
+        there = {name: part for name, part in self.extra.items() if name in state}
         try:
-            for name, part in self.parts.items():
+            for name, part in {**self.parts, **there}.items():
                 part.load_state_dict(state[name])
         except (KeyError, RuntimeError, ValueError) as error:
             raise CourseError(

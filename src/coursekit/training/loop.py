@@ -14,22 +14,27 @@ on from its `checkpoint` and ends with the weights that it would have had.
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
 from accelerate import Accelerator
-from accelerate.utils import set_seed
+from accelerate.state import AcceleratorState
+from accelerate.utils import broadcast, broadcast_object_list, set_seed
 from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_
 from torch.optim import Optimizer
 
-from coursekit._base.checks import check_choice, check_int, check_positive
+from coursekit._base.checks import check_int, check_positive
 from coursekit._base.errors import CourseError
 from coursekit.training.batches import Batches, moved
 from coursekit.training.checkpoint import Checkpoint
+from coursekit.training.computing import FOLDER, Computing, check_cards, current, several
 from coursekit.training.following import Following, follow
 from coursekit.training.history import History
 from coursekit.training.interrupts import interrupts_wait
@@ -59,8 +64,8 @@ def train(
     steps: int,
     schedule: Schedule | None = None,
     clip: float | None = None,
-    pieces: int = 1,
-    precision: Literal["no", "fp16", "bf16"] = "no",
+    pieces: int | None = None,
+    precision: Literal["no", "fp16", "bf16"] | None = None,
     every: int = 100,
     validate: Callable[[Any], dict[str, float]] | None = None,
     patience: int | None = None,
@@ -83,19 +88,22 @@ def train(
     (for an average), the checkpoint is written. With `patience` the training ends after that many
     looks without a lower "valid" of `validate`, and the model gets its best weights back.
     `watch(step, model)` sees the gradients of each step before they are used. `clip` is the largest
-    norm that all gradients together may have. `precision` is that of the products, where the
-    hardware has it.
+    norm that all gradients together may have. In how many `pieces` a batch is read, and with what
+    `precision` the products are made, follows `computing.current()` where it is not said here.
     """
-    check_int(steps=steps, pieces=pieces, every=every)
+    how = replace(
+        current(),
+        **{k: v for k, v in (("pieces", pieces), ("precision", precision)) if v is not None},
+    )
+    check_int(steps=steps, every=every)
     check_int(patience=1 if patience is None else patience)
     check_int(0, keep=keep)
     check_positive(clip=1 if clip is None else clip)
-    check_choice(("no", "fp16", "bf16"), precision=precision)
     if not hasattr(batches, "from_step"):
         raise TypeError(
             f"batches must be Batches(items, collate, size=…), found {type(batches).__name__}"
         )
-    accelerator = Accelerator(mixed_precision=precision)
+    accelerator = _accelerator(how)
     rank, processes = accelerator.process_index, accelerator.num_processes
     following = follow(accelerator.device)
     with following.pause():
@@ -103,19 +111,24 @@ def train(
     scheduler = attach(optimiser, schedule or constant())
     stepper = accelerator.prepare_optimizer(optimiser)
     parts = {"model": model, "optimiser": optimiser, "scheduler": scheduler}
-    parts |= {"scaler": accelerator.scaler} if accelerator.scaler else {}
-    saved = Checkpoint(checkpoint, parts, plan={"name": name, "seed": batches.seed})
+    extra = {"scaler": accelerator.scaler} if accelerator.scaler else {}
+    saved = Checkpoint(checkpoint, parts, plan={"name": name, "seed": batches.seed}, extra=extra)
     history = saved.load()
+    if processes > 1:  # each has built the model, from draws that may have been others
+        for tensor in (*model.parameters(), *model.buffers()):
+            broadcast(tensor.data)
+    if how.log:
+        accelerator.init_trackers(name)
     sums = torch.tensor(history.pending, device=accelerator.device)  # of losses, since a look
     display = Display(name, history, steps, quiet=quiet or rank > 0)
-    with display, interrupts_wait() as stop, following.pause():
+    with display, how.applied(model), interrupts_wait() as stop, following.pause():
         for step, chosen in batches.from_step(history.step + 1):
             if step > steps or history.stopped:
                 break
             began = time.perf_counter()
             set_seed(1_000_003 * batches.seed + 1009 * step + rank)  # for dropout, random masks
             total = torch.zeros(2, device=accelerator.device)  # sum of the losses, their number
-            for piece in _shares(chosen, pieces, rank, processes):
+            for piece in _shares(chosen, how.pieces, rank, processes):
                 batch = moved(batches.collated(piece), accelerator.device)
                 with accelerator.autocast():
                     part, number = _summed(loss(model, batch))
@@ -146,6 +159,8 @@ def train(
             if step % every == 0 or step == steps:
                 _look(model, history, sums.tolist(), optimiser, validate, following)
                 sums.zero_()
+                if how.log:
+                    accelerator.log(history.last, step=step)
                 history.remember(model.state_dict(), keep, patience)
                 display.looked()
             if rank == 0 and (step % every == 0 or step == steps or stop()):
@@ -153,10 +168,28 @@ def train(
                 saved.save(history)
             if stop():
                 raise KeyboardInterrupt
+    if how.log:
+        accelerator.end_training()
+    if processes > 1:  # what is drawn from here on is the same in all of them
+        set_seed(1_000_003 * batches.seed + history.step)
     if history.best_weights is not None:
         model.load_state_dict(history.best_weights)
     model.eval()
     return history
+
+
+def _accelerator(how: Computing) -> Accelerator:
+    """Return Accelerate for this precision, also where it has worked with another one before."""
+    cards = check_cards()
+    before = AcceleratorState._shared_state
+    if before and before["_mixed_precision"] != how.precision:
+        AcceleratorState._reset_state()
+    options: dict[str, Any] = {"cpu": True} if several() and not cards else {}
+    if how.log:
+        if find_spec(how.log) is None:
+            raise CourseError(f"{how.log}, which should get the curve, is not installed")
+        options |= {"log_with": how.log, "project_dir": os.environ.get(FOLDER) or "runs"}
+    return Accelerator(mixed_precision=how.precision, **options)
 
 
 def _summed(answer: Any) -> tuple[Tensor, Tensor | int]:
@@ -210,4 +243,4 @@ def _look(
         with following.pause(False):
             row |= validate(model)
         model.train()
-    history.curve.append(row)
+    history.curve += broadcast_object_list([row])  # all processes decide by the first one's

@@ -16,10 +16,12 @@ import math
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coursekit._base.errors import CourseError
+from coursekit.training import computing
 from coursekit.training.hardware import hardware, versions
 
 if TYPE_CHECKING:  # training/saved_model.py loads torch, when there is a model
@@ -100,6 +102,7 @@ def choose(
         if value is not None:
             chosen[name] = _of_kind(name, value, chosen[name])
     settings = Settings(chosen)
+    computing.use(computing.suited(profile))
     # What is no JSON is told here, and not after the training.
     _display({SETTINGS: plain(chosen, "settings"), "text/plain": f"{profile}: {settings!r}"})
     return settings
@@ -152,6 +155,7 @@ def record(
     lines = ["| metric | value |", "| :-- | --: |"]
     lines += [f"| {name} | {in_short(value)} |" for name, value in result["metrics"].items()]
     result |= {"hardware": hardware(), "versions": versions()}
+    result["computing"] = asdict(computing.current())
     if model is not None:
         from coursekit.training.saved_model import pack
 

@@ -2,6 +2,7 @@
 
 The task is pure: a job in, an answer out. A worker that dies takes nothing with it: its job is done
 again elsewhere, `TRIES` times at most. Once nobody wants an answer any more, its process ends.
+A training gets a card of its own from workers that were started with `--resources GPU=1`.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def on_cluster(
         # A folder of this machine means nothing on another one.
         return {**job, "folder": None, "source": None}, module
 
-    with Cluster(address) as cluster:
+    with Cluster(address, resource="GPU") as cluster:
         for job, answer in cluster.run(jobs, execute, arguments):
             lost[id(job)] += answer.get("tries", 0)
             if "tries" not in answer:

@@ -22,7 +22,7 @@ def add(
     course: FindCourse,
     kinds: dict[str, Callable],
 ) -> None:
-    """Add the commands; `kinds` are the readers of a `count` and of `seconds`."""
+    """Add the commands; `kinds` are the readers of a `count`, of `seconds` and of `hours`."""
 
     def inside(run: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
         def command(arguments: argparse.Namespace) -> int:
@@ -31,14 +31,21 @@ def add(
 
         return command
 
-    count, seconds = kinds["count"], kinds["seconds"]
+    count, seconds, hours = kinds["count"], kinds["seconds"], kinds["hours"]
     option = adder(commands, inside(train), "train", "run a training notebook, or a sweep of runs")
-    option("name", metavar="NAME", help="notebooks/training/NAME.ipynb")
+    option("name", nargs="?", metavar="NAME", help="notebooks/training/NAME.ipynb")
+    option("--all", action="store_true", help="every training that has no result of the profile")
+    option("--budget", type=hours, metavar="HOURS", help="of --all: after that it stops, and saves")
+    option("--plan", action="store_true", help="of --all: print what is done and what is to do")
     profiles = ("smoke", "cpu", "gpu")
     option("--profile", choices=profiles, help="how much is trained (as the notebook has it: cpu)")
-    text = "a value for a parameter of the notebook; may be given several times"
+    text = "a parameter of the notebook, or precision, pieces, compile, tf32; several times"
     option("--set", action="append", default=[], metavar="NAME=VALUE", dest="changes", help=text)
     option("--resume", action="store_true", help="go on from the checkpoints of the same values")
+    text = "where checkpoints are, on a drive that stays; goes on from those that are there"
+    option("--checkpoints", type=Path, metavar="DIR", help=text)
+    text = "who gets the curve as well, if it is installed"
+    option("--log", choices=("tensorboard", "wandb", "trackio"), help=text)
     option("--processes", type=count, metavar="N", help="processes of one training, one a GPU")
     text = "one run for each value in a TOML file: [grid], [[run]], [fixed], seeds"
     option("--sweep", type=Path, metavar="FILE", help=text)
@@ -47,14 +54,15 @@ def add(
     option("--keep", action="store_true", help=text)
     option("--cluster", metavar="ADDRESS", help="a Dask scheduler that gets a sweep's runs")
     option("--threads", type=count, metavar="N", help="threads of one run (all cores, shared out)")
-    option("--timeout", type=seconds, metavar="S", help="seconds for one run (no limit)")
+    text = "seconds for one run, which then saves where it is (no limit)"
+    option("--timeout", type=seconds, metavar="S", help=text)
     text = "two steps with a few rows, and what the profile (gpu) will take on a T4, A100 and H100"
     option("--rehearse", action="store_true", help=text)
 
     option = adder(commands, inside(results), "results", "show what trainings found")
     option("name", nargs="?", metavar="NAME", help="of one training only")
-    text = "two results, translation/cpu or a path: settings that differ, metrics side by side"
-    option("--compare", nargs=2, metavar=("A", "B"), help=text)
+    text = "two results, translation/cpu or a path, or NAME alone for its cpu and gpu"
+    option("--compare", nargs="*", metavar="RESULT", help=text)
     option("--json", action="store_true", help="print as JSON")
 
 
@@ -65,6 +73,13 @@ def train(arguments: argparse.Namespace) -> int:
     from coursetools.experiments.train import train as run
     from coursetools.notebooks.parameters import parse_settings
 
+    if arguments.all:
+        return _all(arguments)
+    for option in ("budget", "plan"):
+        if getattr(arguments, option):
+            raise CourseError(f"--{option} is for --all trainings")
+    if arguments.name is None:
+        raise CourseError("a NAME is expected, or --all")
     if arguments.rehearse:
         return _rehearse(arguments)
     if arguments.sweep is not None:
@@ -76,13 +91,10 @@ def train(arguments: argparse.Namespace) -> int:
         raise CourseError("--keep is for the runs of a --sweep; a single training keeps its model")
     trained = run(
         find(arguments.course, arguments.name),
-        profile=arguments.profile,
         changes=parse_settings(arguments.changes),
-        processes=arguments.processes,
         resume=arguments.resume,
-        threads=arguments.threads,
         timeout=arguments.timeout,
-        quiet=arguments.quiet,
+        **_common(arguments),
     )
     result = trained.result
     print(f"{result['name']} {result['profile']}: {result['seconds']:,.0f} s")
@@ -90,8 +102,47 @@ def train(arguments: argparse.Namespace) -> int:
     for name, value in result["metrics"].items():
         print(f"  {name:{width}}  {in_short(value)}")
     print(f"executed: {arguments.course.relative(trained.executed)}")
+    if arguments.log == "tensorboard":
+        folder = arguments.course.relative(trained.executed.parent / "log")
+        print(f"curves: tensorboard --logdir {folder}")
     print(f"result: {arguments.course.relative(trained.file)}")
     return 0
+
+
+def _common(arguments: argparse.Namespace, shared: bool = True) -> dict[str, Any]:
+    """Return the options that one training has, and each of all of them, with the shared loop."""
+    names = ("profile", "threads", "checkpoints", "quiet", *("processes", "log") * shared)
+    return {name: getattr(arguments, name) for name in names}
+
+
+def _all(arguments: argparse.Namespace) -> int:
+    """Run every training that has no result of the profile, or print which those are."""
+    from coursetools.experiments.all_trainings import agenda, as_text, run_all
+    from coursetools.experiments.train import train as run
+
+    if arguments.name or arguments.changes or arguments.sweep or arguments.rehearse:
+        raise CourseError("--all runs every training as its profile has it, without NAME or --set")
+    arguments.profile = arguments.profile or "cpu"
+    items = agenda(arguments.course, arguments.profile)
+    if arguments.plan:
+        print(as_text(items, arguments.profile))
+        return 0
+    failed = 0
+    for training, end in run_all(
+        items,
+        lambda training, left: run(
+            training,
+            resume="checkpoints" in training.known,
+            timeout=left,
+            **_common(arguments, training.shared),
+        ),
+        hours=arguments.budget,
+    ):
+        failed += isinstance(end, CourseError)
+        print(end if isinstance(end, CourseError) else f"{training.name}: done", flush=True)
+    left = agenda(arguments.course, arguments.profile)
+    print(as_text(left, arguments.profile))
+    return 1 if failed else 0
 
 
 def _rehearse(arguments: argparse.Namespace) -> int:
@@ -100,6 +151,7 @@ def _rehearse(arguments: argparse.Namespace) -> int:
     from coursetools.notebooks.parameters import parse_settings
 
     others = ("sweep", "workers", "cluster", "resume", "processes", "keep", "timeout")
+    others += ("log", "checkpoints")
     conflicts = [option for option in others if getattr(arguments, option)]
     if conflicts:
         raise CourseError(f"--rehearse is of one training here and now, without --{conflicts[0]}")
@@ -125,6 +177,9 @@ def _sweep(arguments: argparse.Namespace) -> int:
     from coursetools.experiments.sweep import sweep
     from coursetools.experiments.train import find
 
+    for option in ("checkpoints", "log"):
+        if getattr(arguments, option):
+            raise CourseError(f"--{option} is for a single training, not for a --sweep")
     if arguments.changes:
         raise CourseError("--set does not go with --sweep; put the values into its table [fixed]")
     swept = sweep(
@@ -160,8 +215,12 @@ def results(arguments: argparse.Namespace) -> int:
 
     from coursetools.experiments.results import comparison, read, side_by_side, table, thin
 
-    if arguments.compare:
-        compared = comparison(arguments.course, *arguments.compare)
+    if arguments.compare is not None:
+        names = [*filter(None, [arguments.name]), *arguments.compare]
+        pair = [f"{names[0]}/cpu", f"{names[0]}/gpu"] if len(names) == 1 else names
+        if len(pair) != 2:
+            raise CourseError(f"--compare takes two results, or a NAME, found {len(names)}")
+        compared = comparison(arguments.course, *pair)
         print(json.dumps(compared, indent=1) if arguments.json else side_by_side(compared))
         return 0
     all_results = read(arguments.course, arguments.name)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 SHARE = 0.5  # of its peak, in arithmetic and in memory, that a GPU sustains in such a training
 LAUNCH = 10e-6  # seconds until an operation has gone from Python to the GPU
 OWN = 1e9  # bytes of a GPU that CUDA and its libraries keep for themselves
+BITS = {"no": "in 32 bits", "fp16": "in 16 bits (fp16)", "bf16": "in 16 bits (bf16; T4: fp16)"}
 WITHIN = 2  # by what factor the hours may be wrong
 
 
@@ -144,14 +145,15 @@ class Forecast:
         rows = int((room - run.fixed) / (run.widest.kept / run.widest.rows))
         if rows < 1:
             return "does not fit: the weights alone are too many"
-        return f"does not fit: try batch {rows}, or the same batch in pieces"
+        return f"does not fit: try batch {rows}, or --set pieces=2 or more"
 
     def __str__(self) -> str:
         run = self.largest
         steps, flops = sum(r.steps for r in self.runs), sum(r.steps * r.flops for r in self.runs)
         trainings = f"{len(self.runs)} trainings" if len(self.runs) > 1 else "1 training"
         lines = [
-            f"{self.name} {self.profile}: {trainings}, {steps:,.0f} steps, {flops:.2e} FLOPs",
+            f"{self.name} {self.profile}: {trainings}, {steps:,.0f} steps, {flops:.2e} FLOPs, "
+            f"{BITS[run.precision]}",
             f"largest: {run.name}, {run.weights / 4:,.0f} weights, batch {run.widest.rows:,}, "
             f"{len(run.typical.ops):,} operations and {run.flops:.2e} FLOPs a step",
             f"  memory: weights {_size(run.weights)}, gradients {_size(run.gradients)}, "

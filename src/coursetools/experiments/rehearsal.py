@@ -36,8 +36,9 @@ from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress
 from coursekit.data.images import Images
 from coursekit.submission.cells import parse_cell
-from coursekit.training import loop, records, translation
+from coursekit.training import computing, loop, records, translation
 from coursekit.training.batches import POOL, Batches
+from coursekit.training.computing import Computing
 from coursekit.training.detection import Pictures
 from coursekit.training.hardware import hardware
 from coursekit.training.history import History
@@ -229,6 +230,7 @@ class _Rehearsal:
     profile: str
     brief: bool
     rows: int | None  # for a loop of its own
+    how: Mapping[str, Any] = field(default_factory=dict)  # what was set of `Computing`
     runs: list[Run] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     factor: float = 1.0  # how many times as many steps will be made
@@ -241,6 +243,8 @@ class _Rehearsal:
     ) -> Any:
         """Stand for `records.choose`: the profile's models, few steps, little that is judged."""
         settings = CHOOSE(self.profile, changes=changes, **profiles)
+        usual = {"precision": "bf16"} if self.profile == "gpu" else {}
+        computing.use(Computing(**{**usual, **self.how, "compile": False, "log": None}))
         values, smoke = dict(settings), profiles["smoke"]
         name = self.training.name
         wanted = values.get("steps") or values.get("tokens", 0) / values.get("batch", 1)
@@ -260,7 +264,9 @@ class _Rehearsal:
 
     def train(self, model: Any, batches: Any, loss: Any, optimiser: Any, **options: Any) -> History:
         """Stand for `loop.train`: two steps of a few rows, or three where lengths differ."""
-        steps, precision = options["steps"], options.get("precision", "no")
+        steps, how = options["steps"], computing.current()
+        precision = options.get("precision", how.precision)
+        pieces = options.get("pieces", how.pieces)
         name = options.get("name", "training")
         shapes = tuple(weight.shape for weight in model.parameters())
         same = type(model), shapes, str(batches.size), type(optimiser)
@@ -283,11 +289,11 @@ class _Rehearsal:
         with meter.counting():
             LOOP(
                 model, _Few(batches, chosen), loss, optimiser, steps=len(chosen), every=10**9,
-                precision=precision, name=name, quiet=True, **kept,
+                precision=precision, pieces=1, name=name, quiet=True, **kept,
             )  # fmt: skip
         found = [Step(n, ops, held) for (_, n), (_, ops, held) in zip(chosen, meter.steps)]
         middle = grown(*found[:2], sum(sizes) / len(sizes))
-        most = max(sizes) // options.get("pieces", 1)
+        most = max(sizes) // pieces
         wide = grown(*found[:2], most)
         if batches.lengths:
             wide = wide._replace(kept=max(wide.kept, wide.kept * found[2].kept / found[0].kept))
@@ -334,8 +340,9 @@ def rehearse(
     rows = OWN_ROWS.get(training.name)
     acts = []
     for times in (1, 2) if rows else (1,):
-        act = _Rehearsal(training, profile, brief, rows and times * rows)
-        meter = _perform(act, values, progress or Progress())
+        how = {k: v for k, v in values.items() if k in computing.NAMES}
+        act = _Rehearsal(training, profile, brief, rows and times * rows, how)
+        meter = _perform(act, training.parameters(values), progress or Progress())
         acts.append((act, meter))
     act = acts[0][0]
     if not act.runs:
@@ -378,6 +385,7 @@ def _perform(act: _Rehearsal, values: Mapping[str, Any], progress: Progress) -> 
     ]
     with contextlib.ExitStack() as stack:
         stack.callback(os.chdir, folder)
+        stack.callback(computing.use, computing.current())
         stack.callback(torch.set_default_device, None if device.type == "cpu" else device)
         stack.callback(random.setstate, random.getstate())
         stack.enter_context(torch.random.fork_rng(devices=[]))

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
+from coursekit.training.computing import NAMES, Computing
 from coursekit.training.hardware import cores
 from coursetools.course import Course, write_whole
 from coursetools.experiments.results import as_text, write_result
@@ -50,18 +51,34 @@ class Training:
         """Return where everything that git does not keep belongs."""
         return self.course / "_build" / "training" / self.name
 
+    @property
+    def shared(self) -> bool:
+        """Whether it trains with the loop of the course."""
+        return "coursekit.training.loop" in self.text
+
     def values(
         self, profile: str | None, changes: Mapping[str, Any], processes: int | None, where: str
     ) -> dict[str, Any]:
-        """Return what papermill sets, but for the checkpoints, once it is known to fit."""
-        check_names(changes, self.known, where)
-        if processes is not None and "processes" not in self.known:
+        """Return what is set, but for the checkpoints, once it is known to fit."""
+        how = {name: value for name, value in changes.items() if self._is_computing(name)}
+        check_names({k: v for k, v in changes.items() if k not in how}, self.known, where)
+        if not self.shared and (how or processes is not None):
             raise CourseError(
-                f"{self.name} has no parameter processes, so it runs in one process only"
+                f"{self.name} has a loop of its own; {next(iter(how), 'processes')} can be set "
+                "where a training calls coursekit.training.loop.train"
             )
+        Computing(**how)  # which says what is wrong with a value
         chosen = profile or str(self.known.get("profile") or "cpu")
         more = {} if processes is None else {"processes": processes}
         return {"profile": chosen, **changes, **more}
+
+    def _is_computing(self, name: str) -> bool:
+        return name in NAMES and name not in self.known
+
+    def parameters(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return those of `values` that papermill sets, which say what is trained."""
+        others = {name for name in values if name == "processes" or self._is_computing(name)}
+        return {name: value for name, value in values.items() if name not in others}
 
     def job(self, values: Mapping[str, Any], **options: Any) -> dict[str, Any]:
         """Return the job that executes the notebook on this machine."""
@@ -69,7 +86,9 @@ class Training:
             "text": self.text,
             "name": self.name,
             "key": self.key,
-            "parameters": dict(values),
+            "parameters": self.parameters(values),
+            "computing": {k: v for k, v in values.items() if self._is_computing(k)},
+            "processes": values.get("processes", 1),
             "folder": str(self.path.parent),
             "source": str(self.course.packages),
             **options,
@@ -91,6 +110,7 @@ class Training:
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
             "hardware": said["hardware"],
             "processes": values.get("processes", 1),
+            "computing": said["computing"],
             "versions": said["versions"],
             "key": self.key,
             "set": changes,
@@ -133,25 +153,31 @@ def train(
     resume: bool = False,
     threads: int | None = None,
     timeout: float | None = None,
+    checkpoints: Path | None = None,
+    log: str | None = None,
     quiet: bool = False,
 ) -> Trained:
     """Execute `training` once, and keep its result.
 
-    The result is the profile's own, in `results/`, unless a value was set or it is a smoke run;
-    then it is beside the executed copy.
+    The result is the profile's own, in `results/`, unless a parameter was set or it is a smoke run;
+    then it is beside the executed copy. How steps are computed makes no other result, and no other
+    folder. With a folder for `checkpoints` it goes on from what is there.
     """
-    changes = dict(changes or {})
+    changes = {**(changes or {}), **({"log": log} if log else {})}
     values = training.values(profile, changes, processes, "--set")
     profile = values["profile"]
-    others = {name: value for name, value in values.items() if name != "profile"}
+    others = {k: v for k, v in training.parameters(values).items() if k != "profile"}
     folder = training.folder / f"{profile}-{short_hash(others)}"
     with only_one(folder, f"another run of {training.name} with these values is at work"):
-        checkpoints = _prepare(folder, training, others, resume, quiet)
+        kept = folder
         if checkpoints is not None:
-            values["checkpoints"] = checkpoints
+            kept, resume = checkpoints / training.name / folder.name, True
+        state = _prepare(kept, training, others, resume, quiet or checkpoints is not None)
+        if state is not None:
+            values["checkpoints"] = state
         options = {"threads": threads or cores(), "timeout": timeout, "aloud": not quiet}
-        job = training.job(values, **options, keep=True)
-        with _counted(folder / "begun.json") as before:
+        job = training.job(values, **options, keep=True, log_folder=str(folder / "log"))
+        with _counted(kept / "begun.json") as before:
             answer = _answer(training, job, profile)
         values.pop("checkpoints", None)
         executed = folder / f"{training.name}.ipynb"
@@ -163,7 +189,7 @@ def train(
         answer["seconds"] = round(before + answer["seconds"], 2)
         result = training.result(values, answer)
         file = folder / f"{training.name}.json"
-        if not changes and profile != "smoke":
+        if not others and profile != "smoke":
             file = training.course / "results" / training.name / f"{profile}.json"
         write_whole(executed, answer["notebook"])
         write_result(file, result, answer.get("weights"))
@@ -216,14 +242,18 @@ def _prepare(
         if json.loads(begun.read_text(encoding="utf-8"))["key"] != training.key:
             raise CourseError(
                 f"{training.name} or what it imports has changed since those checkpoints were "
-                "made; without --resume it starts again"
+                f"made; remove {folder} to start again"
             )
     else:
         if resume and not quiet:
             print("there are no checkpoints of these values; it starts anew", file=sys.stderr)
         begun.unlink(missing_ok=True)
         shutil.rmtree(checkpoints, ignore_errors=True)
-        checkpoints.mkdir(parents=True)
+        try:
+            checkpoints.mkdir(parents=True)
+        except OSError as error:
+            reason = f"no checkpoints can be kept in {folder}: {error.strerror}"
+            raise CourseError(reason) from error
         write_whole(begun, as_text({"key": training.key, "set": dict(others), "seconds": 0.0}))
     return Path(os.path.relpath(checkpoints, training.path.parent)).as_posix()
 

@@ -1,16 +1,20 @@
 """One training notebook, executed by papermill: a job in, an answer out, nothing else written.
 
 A job is a dict: `text` of the notebook, its `name` and `parameters`, the `folder` to work in, the
-`source` folder of the packages, `threads`, `timeout` in seconds, whether to be `aloud`, and whether
-to `keep` the model. The answer has the executed notebook's text, what it said with `choose` and
-`record`, and the model's weights as base64 if they are to be kept; or the error.
-This is what processes of the pool do. When one is stopped, the kernel is interrupted, so that a
-training saves where it is, and after a while killed with everything that it started.
+`source` folder of the packages, `threads`, how many `processes` train it and how steps are
+computed (`computing`), `timeout` in seconds, whether to be `aloud`, and whether to `keep` the
+model. The answer has the executed notebook's text, what it said with `choose` and `record`, and the
+model's weights as base64 if they are to be kept; or the error.
+This is what processes of the pool do. When one is stopped, or its time is over, the kernel is
+interrupted, so that a training saves where it is, and after a while killed with everything that it
+started. Of several processes for one training each executes the whole notebook; the first is the
+kernel, and the others (`rank.py`) are read by nobody.
 """
 
 from __future__ import annotations
 
 import base64
+import json
 import logging
 import os
 import re
@@ -19,6 +23,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -29,15 +34,17 @@ import nbformat
 import papermill
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_core.utils import run_sync
-from nbclient.exceptions import CellTimeoutError, DeadKernelError
+from nbclient.exceptions import DeadKernelError
 from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import NBClientEngine, papermill_engines
 from papermill.exceptions import PapermillExecutionError
 
 from coursekit._base.errors import CourseError
+from coursekit.training.computing import FOLDER, SET
 from coursekit.training.records import KEEP, RESULT, SETTINGS
 from coursetools.course import Course
 from coursetools.experiments.live_output import ANSI, Live
+from coursetools.experiments.rank import Ranks
 from coursetools.jobs.pool import THREADS
 from coursetools.notebooks.imports import cache_key
 from coursetools.notebooks.worker import (
@@ -58,13 +65,16 @@ class Execution:
         self.live = Live(sys.stderr, silent=not job.get("aloud"))
         self.copy = folder / f"{job['name']}.ipynb"
         self.weights = folder / "model.safetensors"
-        self.cell, self.stopping = "", False
+        self.cell, self.stopping, self.late = "", False, False
         self.manager: AsyncKernelManager | None = None
-        self.ends = time.monotonic() + (job.get("timeout") or 1e9)
+        self.ranks = Ranks(job.get("processes") or 1, folder)
 
     def run(self) -> dict[str, Any]:
         """Execute the notebook and answer."""
         began = time.perf_counter()
+        clock = threading.Timer(self.job.get("timeout") or threading.TIMEOUT_MAX, self._end_of_time)
+        clock.daemon = True
+        clock.start()
         try:
             place = self._place()
             content = papermill.execute_notebook(
@@ -80,13 +90,12 @@ class Execution:
             return self._failure(*_told(error))
         except DeadKernelError:
             return self._failure(last_words(self.folder))
-        except CellTimeoutError:
-            limit = f"the limit of {self.job['timeout']:g} s"
-            return self._failure(f"stopped at {limit}; --timeout allows more")
         except CourseError as error:
             return self._failure(str(error))
         except Exception as error:  # a fault of the tools is told like one of the notebook
             return self._failure(f"could not be executed, {type(error).__name__}: {error}")
+        finally:
+            clock.cancel()
         messages = {}
         for output in (output for cell in content.cells for output in cell.get("outputs", [])):
             messages.update(output.get("data", {}))
@@ -121,7 +130,7 @@ class Execution:
         return place
 
     def start(self, nb_man: Any) -> None:
-        """Run the cells; papermill calls this through the engine."""
+        """Run the cells; papermill calls this, in the folder to work in, through the engine."""
         sockets = sys.platform != "win32" and len(str(self.folder)) <= LONGEST_SOCKET_FOLDER
         self.manager = AsyncKernelManager(
             kernel_name="python3",
@@ -133,27 +142,33 @@ class Execution:
             nb_man,
             km=self.manager,
             execution=self,
-            timeout_func=lambda cell: max(1.0, self.ends - time.monotonic()),
+            timeout=None,
             coalesce_streams=True,
             record_timing=False,
             log=logging.getLogger("papermill"),
         )
         source = self.job.get("source") or str(Course(self.folder).packages)
         path = [source, *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+        threads = max(1, (self.job.get("threads") or 1) // self.ranks.number)
         environment = {
             **os.environ,
             **KERNEL_ENVIRONMENT,
-            **dict.fromkeys(THREADS, str(self.job.get("threads") or 1)),
+            **dict.fromkeys(THREADS, str(threads)),
+            **self.ranks.environment(0),
+            SET: json.dumps(self.job.get("computing") or {}),
+            FOLDER: self.job.get("log_folder") or str(self.folder / "log"),
             KEEP: str(self.weights) if self.job.get("keep") else "",
             "IPYTHONDIR": str(self.folder / "ipython"),
             "PYTHONPATH": os.pathsep.join(part for part in path if part),
         }
         try:
+            self.ranks.start(nb_man.nb, environment, self._kill_kernel)
             with open(self.folder / "stderr", "wb") as stderr:
                 client.execute(
                     cleanup_kc=True, env=environment, stdout=subprocess.DEVNULL, stderr=stderr
                 )
         finally:
+            self.ranks.end()
             if self.manager.has_kernel:  # also when it is dead: what its cells started is not
                 run_sync(self.manager.shutdown_kernel)(now=True)
 
@@ -176,12 +191,24 @@ class Execution:
 
     def kill(self) -> None:
         """End the kernel and what it started, without being asked twice."""
+        self._kill_kernel()
+        self.ranks.end()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _kill_kernel(self) -> None:
         with suppress(Exception):
             if sys.platform == "win32":
                 self.manager.provisioner.process.kill()
             else:
                 os.killpg(self.manager.provisioner.pgid, signal.SIGKILL)
-        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _end_of_time(self) -> None:
+        """Interrupt the kernel, and kill it if it does not end."""
+        self.late = True
+        self.interrupt()
+        kill = threading.Timer(PATIENCE, self._kill_kernel)
+        kill.daemon = True
+        kill.start()
 
     def _text(self) -> str | None:
         try:
@@ -190,6 +217,11 @@ class Execution:
             return None
 
     def _failure(self, error: str, line: str = "") -> dict[str, Any]:
+        if self.late:
+            error = f"stopped at the limit of {self.job['timeout']:g} s; --timeout allows more"
+            line = ""
+        elif said := self.ranks.said():  # which made the kernel wait in vain
+            error, line = said, ""
         answer = {"ok": False, "cell": self.cell, "line": line, "error": error}
         return {**answer, "notebook": self._text()}
 

@@ -27,11 +27,20 @@ def connect(address: str, seconds: float) -> Any:
 
 
 class Cluster:
-    """Does jobs on the Dask scheduler at `address`; has the form of `Pool`."""
+    """Does jobs on the Dask scheduler at `address`; has the form of `Pool`.
 
-    def __init__(self, address: str) -> None:
+    With a `resource`, such as GPU, and workers that offer it, a job takes one of it.
+    """
+
+    def __init__(self, address: str, resource: str = "") -> None:
         self.address, self.client = address, connect(address, CONNECT_SECONDS)
         self.waiting: deque[Any] = deque()
+        self.resource = resource
+
+    def _needs(self) -> dict[str, int] | None:
+        workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
+        offered = any(worker["resources"].get(self.resource) for worker in workers)
+        return {self.resource: 1} if offered else None
 
     def run(
         self, jobs: Iterable[Any], work: Callable[..., Any], arguments: Callable[[Any], tuple]
@@ -44,6 +53,7 @@ class Cluster:
 
         self.waiting.extend(jobs)
         going, doing = as_completed(loop=self.client.loop), {}
+        needs = self._needs()
         while self.waiting or doing:
             most = AHEAD * max(1, sum(self.client.nthreads().values()))
             while self.waiting and len(doing) < most:
@@ -53,7 +63,7 @@ class Cluster:
                 except OSError as error:
                     yield job, _failed(error)
                     continue
-                future = self.client.submit(work, *given, pure=False, retries=0)
+                future = self.client.submit(work, *given, pure=False, retries=0, resources=needs)
                 doing[future.key] = job
                 going.add(future)
             if not doing:

@@ -28,7 +28,6 @@ from coursetools.questions.question import Assignment, Question
 from coursetools.questions.time_limit import Overtime, alarm
 
 TOOLS = {"check", "exercises", "figures", "submission"}  # rooms that hold no mathematics
-PROCESSES = "coursekit.training.processes"  # whose functions start some
 SECONDS = 2.0  # of work, for all cases that look at one part
 FEW = 0.2  # of a question's points, for a part that is no answer
 
@@ -76,8 +75,6 @@ def parts() -> tuple[tuple[str, Any], ...]:
 
 def _parts() -> Iterator[tuple[str, Any]]:
     for module in _modules():
-        if module.__name__ == PROCESSES:
-            continue
         for name, value in vars(module).items():
             own = getattr(value, "__module__", "") == module.__name__
             if own and (inspect.isfunction(value) or inspect.isclass(value)):
