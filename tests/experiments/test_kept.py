@@ -48,7 +48,7 @@ def test_a_resumed_run_keeps_its_model_and_a_job_only_if_it_is_told(lab, capsys)
 def asked(monkeypatch):
     """Put answers in the place of processes; return the jobs that were asked for."""
     jobs = []
-    parts = ("metrics", "curves", "tables", "data", "hardware", "versions")
+    parts = ("metrics", "curves", "tables", "data", "hardware", "versions", "computing")
     said = {part: {} for part in parts}
     good = {"ok": True, "seconds": 1.0, "settings": {}, "notebook": "{}"}
     model = {"sha256": "ab"}

@@ -170,7 +170,14 @@ def test_two_workers_a_failure_a_dead_kernel_and_what_is_done(lab, capsys, monke
 
 def test_a_smoke_sweep_is_no_result_of_the_book(lab, monkeypatch, capsys):
     lab.training("toy", RECORD)
-    said = {"metrics": {"x": 1}, "curves": {}, "tables": {}, "data": {}, "versions": {}}
+    said = {
+        "metrics": {"x": 1},
+        "curves": {},
+        "tables": {},
+        "data": {},
+        "versions": {},
+        "computing": {},
+    }
     said["hardware"] = {"cpu": "x", "cores": 1, "memory_GB": 1.0, "gpu": None}
     answer = {"ok": True, "seconds": 1.0, "said": said, "settings": {}, "notebook": "{}"}
     monkeypatch.setattr(Pool, "run", lambda self, jobs: ((job, answer) for job in jobs))

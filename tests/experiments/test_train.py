@@ -143,6 +143,7 @@ def answers(monkeypatch):
         "data": {},
         "hardware": {"cpu": "x", "cores": 1, "memory_GB": 1.0, "gpu": None},
         "versions": {},
+        "computing": {},
     }
     good = {"ok": True, "seconds": 1.0, "said": said, "settings": {}, "notebook": "{}"}
     given = {}

@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
-from coursekit._base.checks import check_choice, check_int
 from coursekit._base.errors import CourseError
 
 if TYPE_CHECKING:  # choose() is called where torch has not been loaded
@@ -25,6 +24,7 @@ if TYPE_CHECKING:  # choose() is called where torch has not been loaded
 SET = "COURSEKIT_COMPUTING"  # values as JSON, from `coursekit train`
 FOLDER = "COURSEKIT_LOG"  # where tensorboard's files go
 PROCESSES = "WORLD_SIZE"  # torch's own name for how many processes make one training
+PRECISIONS = ("no", "fp16", "bf16")
 LOGS = ("tensorboard", "wandb", "trackio")
 
 
@@ -42,13 +42,17 @@ class Computing:
     log: str | None = None
 
     def __post_init__(self) -> None:
-        check_choice(("no", "fp16", "bf16"), precision=self.precision)
-        check_int(pieces=self.pieces)
-        for name in ("compile", "tf32"):
-            if not isinstance(getattr(self, name), bool):
-                raise ValueError(f"{name} is true or false, found {getattr(self, name)!r}")
-        if self.log is not None:
-            check_choice(LOGS, log=self.log)
+        number = isinstance(self.pieces, int) and not isinstance(self.pieces, bool)
+        sound = {
+            "precision": (self.precision in PRECISIONS, f"one of {', '.join(PRECISIONS)}"),
+            "pieces": (number and self.pieces > 0, "a whole number from 1"),
+            "compile": (isinstance(self.compile, bool), "true or false"),
+            "tf32": (isinstance(self.tf32, bool), "true or false"),
+            "log": (self.log in (None, *LOGS), f"one of {', '.join(LOGS)}"),
+        }
+        for name, (fits, expected) in sound.items():
+            if not fits:
+                raise ValueError(f"{name} should be {expected}, found {getattr(self, name)!r}")
 
     @contextmanager
     def applied(self, model: nn.Module) -> Iterator[None]:

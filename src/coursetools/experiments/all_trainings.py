@@ -40,7 +40,7 @@ def agenda(course: Course, profile: str) -> list[Item]:
         training = find(course, name)
         file = course / "results" / name / f"{profile}.json"
         items.append(Item(training, _minutes(training, profile), _made_on(file)))
-    return sorted(items, key=lambda item: not item.done)
+    return sorted(items, key=lambda item: bool(item.done))
 
 
 def as_text(items: list[Item], profile: str) -> str:

@@ -67,7 +67,10 @@ class Training:
                 f"{self.name} has a loop of its own; {next(iter(how), 'processes')} can be set "
                 "where a training calls coursekit.training.loop.train"
             )
-        Computing(**how)  # which says what is wrong with a value
+        try:
+            Computing(**how)
+        except ValueError as error:
+            raise CourseError(f"{where} {error}") from error
         chosen = profile or str(self.known.get("profile") or "cpu")
         more = {} if processes is None else {"processes": processes}
         return {"profile": chosen, **changes, **more}
