@@ -28,6 +28,7 @@ os.environ["OMP_NUM_THREADS"] = "1"  # before anybody imports torch
 os.environ["MKL_NUM_THREADS"] = "1"
 
 from coursetools.course import Course, quick_imports
+from coursetools.notebooks.header_cells import colab_door
 
 with quick_imports():  # three seconds for each process of this run
     import jsonschema  # noqa: F401
@@ -110,7 +111,7 @@ class SmallCourse:
                     "cell_type": "markdown",
                     "id": "title",
                     "metadata": {},
-                    "source": f"# About {name}\n\n[Open in Colab]({link}.ipynb)",
+                    "source": f"# About {name}\n\n{colab_door(f'{link}.ipynb')}",
                 },
                 self.code("setup-colab", setup, tags=["hide-input"]),
                 *(self.code(f"step-{n}", source) for n, source in enumerate(cells, 1)),

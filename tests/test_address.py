@@ -7,11 +7,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+import yaml
 
 from coursekit._base import address
 from coursekit.check import answer
 from coursetools import cli, doctor
 from coursetools.course import SOURCES, Course
+from coursetools.notebooks.header_cells import colab_door
 from coursetools.notebooks.lint import all_notebooks, lint
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -83,7 +85,7 @@ def test_one_command_sets_it_everywhere_and_another_one_anew(copy, capsys):
     colab = "https://colab.research.google.com/github/Some-Body/a.course/blob/main"
     for name in NOTEBOOKS:
         place = name.replace(SOURCES, "notebooks/assignments")
-        assert f"[Open in Colab]({colab}/{place})" in now[name], name
+        assert colab_door(f"{colab}/{place}") in now[name], name
         assert f"git+{OURS}" in now[name], name
         assert lint(copy / name) == []
     assert "https://some-body.github.io/a.course/book/kernels.html" in now[NOTEBOOKS[-1]]
@@ -93,6 +95,21 @@ def test_one_command_sets_it_everywhere_and_another_one_anew(copy, capsys):
     assert "Some-Body" not in "".join(contents(copy).values())
     assert ask(capsys, address.UNSET)[0] == 0
     assert contents(copy) == before  # and back
+
+
+def test_a_hub_gets_a_button_and_loses_it(copy, capsys):
+    config = copy / "_config.yml"
+    before = config.read_text()
+    assert ask(capsys, OURS, "--hub", "https://hub.school.edu/")[0] == 0
+    buttons = yaml.safe_load(config.read_text())["launch_buttons"]
+    assert buttons["jupyterhub_url"] == "https://hub.school.edu"
+    assert set(buttons) == {"colab_url", "binderhub_url", "jupyterhub_url"}
+    assert ask(capsys, "--hub", "http://127.0.0.1:8000/base")[0] == 0
+    assert config.read_text().count("jupyterhub_url") == 1
+    code, _, err = ask(capsys, "--hub", "javascript:x")
+    assert code == 1 and "an address such as https://hub.school.edu is expected" in err
+    assert ask(capsys, address.UNSET, "--hub", "")[0] == 0
+    assert config.read_text() == before
 
 
 def test_an_interrupted_move_is_finished_by_the_same_command(copy, capsys, monkeypatch):

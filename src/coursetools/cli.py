@@ -94,6 +94,8 @@ def parser() -> argparse.ArgumentParser:
 
     add = _adder(commands, address, "address", "say where the course is at home, or move it there")
     add("url", nargs="?", metavar="URL", help="https://github.com/OWNER/REPOSITORY")
+    text = "a JupyterHub with nbgitpuller, which a button on every notebook's page opens"
+    add("--hub", metavar="HUB", help=text)
     text = "fail unless this is the address: a repository publishes nobody else's course"
     add("--is", dest="expected", metavar="URL", help=text)
 
@@ -150,7 +152,7 @@ def doctor(arguments: argparse.Namespace) -> int:
 def address(arguments: argparse.Namespace) -> int:
     """Print the address of the course, compare it, or write it everywhere."""
     from coursekit._base import address as known
-    from coursetools.notebooks.set_address import move
+    from coursetools.notebooks.set_address import move, open_on
 
     course = _course(arguments)
     if arguments.url is not None and arguments.expected is not None:
@@ -159,6 +161,8 @@ def address(arguments: argparse.Namespace) -> int:
         changed = move(course, arguments.url)
         if not arguments.quiet:
             print("".join(f"{name}: changed\n" for name in changed), end="")
+    if arguments.hub is not None and open_on(course, arguments.hub) and not arguments.quiet:
+        print("_config.yml: changed")
     home = _course(arguments).address  # as it is written now
     if arguments.expected is not None:
         wanted = known.parse(arguments.expected)

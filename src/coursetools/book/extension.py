@@ -88,6 +88,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("notation", guide_directives.Notation)
     app.add_directive("glossary-table", guide_directives.GlossaryTable)
     app.add_directive("course-count", guide_directives.CourseCount)
+    app.add_directive("colab-tried", guide_directives.ColabTried)
     app.add_directive("way-picture", guide_directives.WayPicture)
     app.add_directive("way-routes", guide_directives.WayRoutes)
     app.add_directive("attention-picture", guide_directives.AttentionPicture)

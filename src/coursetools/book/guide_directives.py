@@ -2,7 +2,8 @@
 
 `questions` and `notation` take a part of the contents and make a section for each chapter of it;
 `glossary-table` makes all terms. `attention-picture` draws what a translator looked at, from its
-committed result; `way-picture`, `way-routes` and `course-count` are the home page's, too.
+committed result; `way-picture`, `way-routes`, `course-count` and `colab-tried` are the home page's,
+too.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from coursetools.book import drawings, lecture_map, questions_and_terms, routes
 from coursetools.book.contents import chapters, parts, sections, title
 from coursetools.book.dependencies import note_input
 from coursetools.course import Course
+from coursetools.notebooks import header_cells
 
 TRANSLATION = Path("results", "translation", "cpu.json")
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -152,6 +154,14 @@ class CourseCount(Guide):
         """Return the sentence."""
         self.note(lecture_map.table_path(self.course))
         return [nodes.paragraph("", routes.counted(self.course))]
+
+
+class ColabTried(Guide):
+    """One sentence that says with which Colab the notebooks were last tried, and when."""
+
+    def make(self) -> list[nodes.Node]:
+        """Return the sentence."""
+        return [nodes.paragraph("", f"The notebooks were {header_cells.TRIED}.")]
 
 
 class WayPicture(Guide):

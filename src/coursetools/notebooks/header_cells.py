@@ -41,8 +41,11 @@ if missing:
     %pip install -q --no-deps {{missing}}
 """
 COLAB = "https://colab.research.google.com/github/{repository}/blob/{branch}/{path}"
+# Written by whoever has run `tests/doors/colab.py try`; the home page says it too.
+TRIED = "last tried on 2026-11-27 with Colab's versions of 2026-08-19: Python 3.13, torch 2.11"
 COLAB_LINK = re.compile(r"https://colab\.research\.google\.com/github/[^\s)>\"']+")
-COLAB_TEXT = re.compile(rf"(?:\s*·)?\s*\[Open in Colab\]\({COLAB_LINK.pattern}\)")
+COLAB_DOOR = rf"\[Open in Colab\]\({COLAB_LINK.pattern}\)(?: \(last tried [^()]*\))?"
+COLAB_TEXT = re.compile(rf"(?:\s*·)?\s*{COLAB_DOOR}")
 
 
 def setup_source(
@@ -76,6 +79,11 @@ def colab_link(path: Path, course: Course) -> str:
     return COLAB.format(repository=name, branch=branch, path=place)
 
 
+def colab_door(link: str) -> str:
+    """Return the link as a reader meets it, with when it was last tried."""
+    return f"[Open in Colab]({link}) ({TRIED})"
+
+
 def first_cells(notebook: dict, path: Path, course: Course) -> Iterator[tuple[str, str]]:
     """Yield the cell and the sentence of everything that the first two cells lack."""
     cells = notebook["cells"]
@@ -84,8 +92,8 @@ def first_cells(notebook: dict, path: Path, course: Course) -> Iterator[tuple[st
     if first["cell_type"] != "markdown" or not first["source"].startswith("# "):
         yield name, "should be Markdown that begins with the title, `# Title`"
     wanted = colab_link(path, course)
-    if f"[Open in Colab]({wanted})" not in first["source"] and wanted:
-        yield name, f"needs the link [Open in Colab]({wanted})"
+    if wanted and colab_door(wanted) not in first["source"]:
+        yield name, f"needs the link {colab_door(wanted)}"
     for other in COLAB_LINK.findall(first["source"]):
         if other != wanted:
             expected = f"{wanted} is expected" if wanted else "the course has no address yet"
@@ -108,10 +116,10 @@ def fix_first_cells(cells: list[dict[str, Any]], path: Path, course: Course) -> 
     """Give the first cell its link to Colab, or take it away, and write the second one."""
     link = colab_link(path, course)
     if cells and cells[0]["cell_type"] == "markdown":
-        pattern, new = (COLAB_LINK, link) if link else (COLAB_TEXT, "")
-        text = pattern.sub(lambda found: new, cells[0]["source"])
-        if link and f"[Open in Colab]({link})" not in text:
-            text = text.rstrip("\n") + f"\n\n[Open in Colab]({link})"
+        pattern, new = (COLAB_DOOR, colab_door(link)) if link else (COLAB_TEXT, "")
+        text = re.sub(pattern, lambda found: new, cells[0]["source"])
+        if new not in text:
+            text = text.rstrip("\n") + f"\n\n{new}"
         cells[0]["source"] = text
     setup = next((cell for cell in cells if cell.get("id") == SETUP_ID), None)
     if setup is None:

@@ -10,12 +10,14 @@ import re
 from pathlib import Path
 
 from coursekit._base import address
+from coursekit._base.errors import CourseError
 from coursetools.course import Course, write_whole
 from coursetools.notebooks.lint import all_notebooks, fix
 
 TEXTS = ("*.md", "*.cff", "*.toml", "*.yml", "book/*.md", "solutions/*.md", "autograder/*.md")
 PACKAGE = "src/coursekit/_base/address.py"
 CONFIG = "_config.yml"
+HUB = re.compile(r"https?://[\w.-]+(:\d+)?(/[\w./-]*)?")
 
 
 def move(course: Course, url: str) -> list[str]:
@@ -35,6 +37,26 @@ def move(course: Course, url: str) -> list[str]:
         if path.read_bytes() != content:
             changed.append(path)
     return [course.relative(path) for path in changed]
+
+
+def open_on(course: Course, hub: str) -> bool:
+    """Give the pages of notebooks a button for the JupyterHub at `hub`; say if that is new.
+
+    It leads to the hub's nbgitpuller, which copies the course and keeps what a student has changed.
+    An empty `hub` takes the button away.
+    """
+    if hub and not HUB.fullmatch(hub):
+        raise CourseError(f"the hub is {hub!r}; an address such as https://hub.school.edu is expected")
+    path = course / CONFIG
+    text = path.read_text(encoding="utf-8")
+    rest = re.sub(r"(?m)^  jupyterhub_url:.*\n", "", text)
+    line = f"  jupyterhub_url: {hub.rstrip('/')}\n" if hub else ""
+    new = re.sub(r"(?m)^launch_buttons:.*\n", lambda found: found[0] + line, rest)
+    if line and new == rest:
+        raise CourseError(f"{CONFIG} has no line launch_buttons: to put the hub under")
+    if new != text:
+        write_whole(path, new)
+    return new != text
 
 
 def _replace(path: Path, old: str, new: str) -> bool:
