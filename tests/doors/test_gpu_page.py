@@ -19,7 +19,7 @@ from coursetools.experiments.train import find
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "book" / "gpu.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```(sh|bash|python)\n(.*?)^```", PAGE, flags=re.M | re.S)
+BLOCKS = re.findall(r"^```(sh|bash|python|ipython)\n(.*?)^```", PAGE, flags=re.M | re.S)
 COMMANDS = re.findall(r"coursekit (?:train|results) [^\n`|>]*", "\n".join(b for _, b in BLOCKS))
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="scripts of a shell")
 
