@@ -64,6 +64,11 @@ def hide_shares(student):
     return [student.hide_patches(dice(2, 15, seed=302), share) for share in shares]
 
 
+@hidden("twenty patches, 80% and 90% hidden: four and two stay", weight=2)
+def hide_a_hair_below(student):
+    return [student.hide_patches(dice(3, 20, seed=308), share) for share in (0.8, 0.9)]
+
+
 @hidden("nothing hidden, many images")
 def hide_nothing(student):
     return student.hide_patches(dice(12, 7, seed=303), 0.0)

@@ -74,7 +74,11 @@ def test_a_toy_in_closed_form(lab):
     assert (run.steps, said.profile, run.widest.rows) == (9, "gpu", 6)
     assert run.flops == 2 * 6 * 30 * 20 * 2  # forward, and back for the weights alone
     assert (run.weights, run.gradients, run.state) == (4 * 600, 4 * 600, 2 * 4 * 600)
-    assert run.widest.kept == 4 * 6 * 30  # what the product reads
+    assert run.widest.kept == 2 * 6 * 30 and run.precision == "bf16"  # what the product reads
+    training = find(Course(lab.root), "toy")
+    (plain,) = rehearse(training, values={"precision": "no", "pieces": 3}).runs
+    assert plain.widest.rows == 2 and plain.widest.kept == 4 * 2 * 30
+    assert "in 16 bits (bf16; T4: fp16)" in str(said)
     assert "9 steps" in str(said) and "not shown" not in str(said)
 
 
@@ -143,7 +147,7 @@ def test_a_batch_that_does_not_fit_is_told_with_one_that_does():
 
     t4, a100, _ = DEVICES
     large = forecast(200)
-    assert large.verdict(t4) == "does not fit: try batch 110, or the same batch in pieces"
+    assert large.verdict(t4) == "does not fit: try batch 110, or --set pieces=2 or more"
     assert large.verdict(a100) == "fits"
     assert forecast(110).verdict(t4) == "fits" and forecast(111).verdict(t4) != "fits"
     assert t4.memory - OWN == 4e9 + 110 * 1e8

@@ -66,8 +66,8 @@ def test_choose_puts_it_in_force(monkeypatch):
     [
         ({"precision": "fp8"}, "precision"),
         ({"pieces": 0}, "pieces"),
-        ({"compile": "yes"}, "compile should be true or false, found 'yes'"),
-        ({"tf32": 1}, "tf32 should be true or false, found 1"),
+        ({"compile": "yes"}, "compile must be true or false, found 'yes'"),
+        ({"tf32": 1}, "tf32 must be true or false, found 1"),
         ({"log": "paper"}, "log"),
     ],
 )

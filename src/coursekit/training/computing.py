@@ -52,7 +52,7 @@ class Computing:
         }
         for name, (fits, expected) in sound.items():
             if not fits:
-                raise ValueError(f"{name} should be {expected}, found {getattr(self, name)!r}")
+                raise ValueError(f"{name} must be {expected}, found {getattr(self, name)!r}")
 
     @contextmanager
     def applied(self, model: nn.Module) -> Iterator[None]:
