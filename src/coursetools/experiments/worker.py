@@ -25,7 +25,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -68,13 +68,13 @@ class Execution:
         self.cell, self.stopping, self.late = "", False, False
         self.manager: AsyncKernelManager | None = None
         self.ranks = Ranks(job.get("processes") or 1, folder)
+        self.clocks: list[threading.Timer] = []
 
     def run(self) -> dict[str, Any]:
         """Execute the notebook and answer."""
         began = time.perf_counter()
-        clock = threading.Timer(self.job.get("timeout") or threading.TIMEOUT_MAX, self._end_of_time)
-        clock.daemon = True
-        clock.start()
+        if self.job.get("timeout"):
+            self._after(self.job["timeout"], self._end_of_time)
         try:
             place = self._place()
             content = papermill.execute_notebook(
@@ -95,7 +95,8 @@ class Execution:
         except Exception as error:  # a fault of the tools is told like one of the notebook
             return self._failure(f"could not be executed, {type(error).__name__}: {error}")
         finally:
-            clock.cancel()
+            for clock in self.clocks:
+                clock.cancel()
         messages = {}
         for output in (output for cell in content.cells for output in cell.get("outputs", [])):
             messages.update(output.get("data", {}))
@@ -205,10 +206,15 @@ class Execution:
     def _end_of_time(self) -> None:
         """Interrupt the kernel, and kill it if it does not end."""
         self.late = True
+        self._after(PATIENCE, self._kill_kernel)
         self.interrupt()
-        kill = threading.Timer(PATIENCE, self._kill_kernel)
-        kill.daemon = True
-        kill.start()
+
+    def _after(self, seconds: float, do: Callable[[], None]) -> None:
+        """Call `do` then, unless the run has ended before."""
+        clock = threading.Timer(seconds, do)
+        clock.daemon = True
+        self.clocks.append(clock)
+        clock.start()
 
     def _text(self) -> str | None:
         try:
