@@ -84,14 +84,13 @@ def _made_on(file: Path) -> str:
 
 def _minutes(training: Training, profile: str) -> float:
     """Return the budget that the notebook states for the profile."""
-    for cell in read_notebook(training.path)["cells"]:
-        if cell["cell_type"] != "code" or "choose(" not in "".join(cell["source"]):
-            continue
-        for node in ast.walk(parse_cell("".join(cell["source"]))):
-            if isinstance(node, ast.keyword) and node.arg == profile:
-                values = node.value
-                if isinstance(values, ast.Dict):
-                    for key, value in zip(values.keys, values.values):
-                        if isinstance(key, ast.Constant) and key.value == "minutes":
-                            return float(ast.literal_eval(value))
+    cells = read_notebook(training.path)["cells"]
+    sources = ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    trees = (parse_cell(source) for source in sources if "choose(" in source)
+    nodes = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.keyword))
+    for node in nodes:
+        if node.arg == profile and isinstance(node.value, ast.Dict):
+            for key, value in zip(node.value.keys, node.value.values):
+                if isinstance(key, ast.Constant) and key.value == "minutes":
+                    return float(ast.literal_eval(value))
     raise CourseError(f"{training.name} states no minutes for its profile {profile}")
