@@ -1,4 +1,4 @@
-"""Binder and the dev container: what their files say is what the course needs."""
+"""Binder, the dev container, a hub: what their files say is what the course needs."""
 
 from __future__ import annotations
 
@@ -60,3 +60,10 @@ def test_the_dev_container_sets_the_course_up():
     assert Requirement(f"python{project['requires-python']}").specifier.contains(version)
     python = content["customizations"]["vscode"]["settings"]["python.defaultInterpreterPath"]
     assert python.endswith("/.venv/bin/python")
+
+
+def test_the_page_names_every_setting_of_the_hub():
+    settings = (ROOT / "autograder" / "jupyterhub_config.py").read_text(encoding="utf-8")
+    page = (ROOT / "book" / "grading.md").read_text(encoding="utf-8")
+    made = re.findall(r"^c\.(\w+\.\w+) = ", settings, re.MULTILINE)
+    assert re.findall(r"^\| `(\w+\.\w+)` \|", page, re.MULTILINE) == made

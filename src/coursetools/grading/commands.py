@@ -66,6 +66,7 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     )
     option("name", metavar="NAME", help="the assignment")
     option("--student", metavar="ID", help="only this one")
+    option("--exchange", action="store_true", help="hand the pages out by nbgrader's exchange")
     option("--workers", type=count, metavar="N", help="processes (2, or 1 on one core)")
 
     option = adder(
@@ -180,10 +181,8 @@ def collect(arguments: argparse.Namespace) -> int:
     elif arguments.zip:
         found = origins.from_zip(arguments.zip, folders.name, arguments.layout)
     elif arguments.exchange:
-        config = folders.config
-        root = config.get("Exchange", {}).get("root") or "/usr/local/share/nbgrader/exchange"
-        inbound = Path(root, folders.course_id, "inbound")
-        check = config.get("ExchangeCollect", {}).get("check_owner", True)
+        check = folders.config.get("ExchangeCollect", {}).get("check_owner", True)
+        inbound = folders.exchange / "inbound"
         found = origins.from_exchange(inbound, folders.name, check is not False)
     if people:  # everything was read, and is clear: only now something is written
         database = Database(folders, note)

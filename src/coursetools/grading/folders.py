@@ -143,6 +143,12 @@ class Folders:
         return address or f"sqlite:///{(self.class_folder / 'gradebook.db').resolve()}"
 
     @property
+    def exchange(self) -> Path:
+        """The course's folder in nbgrader's exchange."""
+        root = self.config.get("Exchange", {}).get("root") or "/usr/local/share/nbgrader/exchange"
+        return Path(root, self.course_id)
+
+    @property
     def course_id(self) -> str:
         """nbgrader's name of the course."""
         return self.config.get("CourseDirectory", {}).get("course_id") or "default_course"

@@ -21,6 +21,11 @@ UNSHOWABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe
 TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 
 
+def some(names: list[str]) -> str:
+    """Return how many there are, and the first of them."""
+    return f"{len(names)} ({', '.join(names[:10])}{', …' if len(names) > 10 else ''})"
+
+
 def clean(text: str) -> str:
     """Take out terminal escapes, control and direction characters, and halves of characters.
 

@@ -406,7 +406,24 @@ def test_another_students_folder_in_the_exchange(folders, tmp_path):
         (folder / "ps1.ipynb").write_text(who)
     result = collect(folders, from_exchange(tmp_path / "inbound", "ps1"))
     assert submitted(folders) == {me: me}
-    assert f"belongs to the account {me}, not to vic" in result.refused[0].why
+    assert f"belongs to the account {me}, not to the student of its name" in result.refused[0].why
+
+
+def test_one_line_says_what_is_true_of_many(folders, tmp_path):
+    """An exchange whose folders all belong to one account is one mistake in the settings."""
+    for number in range(29):
+        folder = tmp_path / "inbound" / f"s{number:02}+ps1+2026-10-01 10:00:00 UTC"
+        folder.mkdir(parents=True)
+        (folder / "ps1.ipynb").write_text("x")
+    (tmp_path / "inbound" / "eve+ps1+yesterday").symlink_to(tmp_path)
+    said = []
+    result = collect(folders, from_exchange(tmp_path / "inbound", "ps1"), note=said.append)
+    assert len(result.refused) == 30 and len(said) == 2
+    alone, many = said
+    assert alone == "refused: eve+ps1+yesterday is not a folder"
+    assert many.startswith("refused: each of 29 (s00+ps1+2026-10-01 10:00:00 UTC, s01+")
+    assert many.count("belongs to the account") == many.count("check_owner = False") == 1
+    assert "s09+" in many and "s10+" not in many and ", …) belongs" in many
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,11 @@ from coursetools.course import write_whole
 from coursetools.grading.collecting.identify import ASIDE, Known, Names
 from coursetools.grading.collecting.layouts import Candidate, Refused
 from coursetools.grading.collecting.ledger import Ledger
+from coursetools.grading.collecting.origins import SECRET
 from coursetools.grading.collecting.roster import ClassList, Person
 from coursetools.grading.collecting.times import HandIn
 from coursetools.grading.folders import Folders, read_plain
+from coursetools.grading.text import some
 
 STAMP = "%Y-%m-%dT%H-%M-%SZ"
 Note = Callable[[str], None]
@@ -49,10 +51,10 @@ class Collected:
         if source and not (self.new or self.known or self.refused or self.aside):
             lines.append(f"{source} holds no file that anybody has handed in")
         if self.missing:
-            lines.append(f"on the class list, nothing handed in: {_some(self.missing)}")
+            lines.append(f"on the class list, nothing handed in: {some(self.missing)}")
         if self.by_name:
             lines.append(
-                f"matched to the class list by a name alone: {_some(self.by_name)}; people may "
+                f"matched to the class list by a name alone: {some(self.by_name)}; people may "
                 "share or change names, so put the platform's numbers into a column lms_id, or "
                 f"give Moodle's worksheet: coursekit collect {name} --times CSV"
             )
@@ -91,7 +93,8 @@ def collect(
             one = Refused(one.candidate.label, why)
         ledger.refused(one.label, one.why)
         (result.aside if one.why.startswith(ASIDE) else result.refused).append(one)
-        note(f"{'' if one.why.startswith(ASIDE) else 'refused: '}{one.label} {one.why}")
+    for text in [*_named(result.refused, "refused: "), *_named(result.aside)]:
+        note(text)
     for text in _time(folders, names, times, touched):
         names.say(text)
     for student in touched:
@@ -108,9 +111,15 @@ def collect(
     return result
 
 
-def _some(names: list[str]) -> str:
-    """Return how many there are, and the first of them."""
-    return f"{len(names)} ({', '.join(names[:10])}{', …' if len(names) > 10 else ''})"
+def _named(refused: list[Refused], before: str = "") -> list[str]:
+    """Return a line for each reason, with all the files that it is true of."""
+    labels: dict[str, list[str]] = {}
+    for one in refused:
+        labels.setdefault(one.why, []).append(one.label)
+    return [
+        f"{before}{same[0] if len(same) == 1 else f'each of {some(same)}'} {why}"
+        for why, same in labels.items()
+    ]
 
 
 def attempts_of(folders: Folders, student: str) -> list[tuple[Path, dict[str, Any]]]:
@@ -147,12 +156,15 @@ def choose(folders: Folders, student: str, attempt: str = "last") -> dict[str, A
     target = folders.submitted(student)
     if not _holds(target / f"{folders.name}.ipynb", data):
         _write_bytes(target / f"{folders.name}.ipynb", data)
-    if not about["time"]:
-        (target / "timestamp.txt").unlink(missing_ok=True)
-        return about
-    stamp = datetime.fromisoformat(about["time"]).strftime("%Y-%m-%d %H:%M:%S UTC")
-    if not _holds(target / "timestamp.txt", stamp.encode()):
-        write_whole(target / "timestamp.txt", stamp)
+    time = about["time"] and datetime.fromisoformat(about["time"])
+    for name, text in (
+        ("timestamp.txt", time.strftime("%Y-%m-%d %H:%M:%S UTC") if time else ""),
+        (SECRET, about.get("secret", "")),
+    ):
+        if not text:
+            (target / name).unlink(missing_ok=True)
+        elif not _holds(target / name, text.encode()):
+            write_whole(target / name, text)
     return about
 
 
@@ -219,7 +231,9 @@ def _keep(folders: Folders, student: str, candidate: Candidate, data: bytes) -> 
     seen = candidate.seen.astimezone(UTC).replace(microsecond=0)
     time = candidate.time.astimezone(UTC).isoformat() if candidate.time else None
     before = attempts_of(folders, student)
-    if before and before[-1][1].get("sha256") == digest and time in (None, before[-1][1]["time"]):
+    last = before[-1][1] if before else {}
+    same = last.get("sha256") == digest and candidate.secret in ("", last.get("secret", ""))
+    if same and time in (None, last["time"]):
         return False  # the same in a zip that was made anew
     parent = folders.attempts(student)
     stamp, number = seen.strftime(STAMP), 1
@@ -241,6 +255,7 @@ def _keep(folders: Folders, student: str, candidate: Candidate, data: bytes) -> 
         "lms": candidate.lms,
         "lasting": candidate.lms_stays,
         "sha256": digest,
+        "secret": candidate.secret,
     }
     write_whole(folder / "attempt.json", json.dumps(about, indent=1) + "\n")
     return True

@@ -65,6 +65,7 @@ class Candidate:
     whole: str = ""  # `who` with all that may have been put around it: an id may look like that
     or_else: tuple[str, str] = ("", "")  # name and number, if the file's name can be read so too
     claim: tuple[str, str] = ("", "")  # somebody else whom a name inside the upload names
+    secret: str = ""  # by which its feedback is found in nbgrader's exchange
 
 
 @dataclass(frozen=True)

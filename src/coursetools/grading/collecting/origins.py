@@ -29,6 +29,7 @@ from coursetools.grading.text import has_unseen
 MEMBERS = 50_000  # in a zip
 TOTAL = 8 << 30  # bytes of a whole zip, unpacked
 RATIO = 200  # of unpacked to packed, where it is more than a megabyte
+SECRET = "submission_secret.txt"
 AFTER = timedelta(minutes=1)  # from a student's saying when to the file system's having it
 
 Found = list[Candidate | Refused]
@@ -120,8 +121,8 @@ def _handed_over(
     if check_owner and owner not in (None, student):
         return Refused(
             label,
-            f"belongs to the account {owner}, not to {student} (if your exchange has one account "
-            "for all students, set c.ExchangeCollect.check_owner = False)",
+            f"belongs to the account {owner}, not to the student of its name (if your exchange has "
+            "one account for all students, set c.ExchangeCollect.check_owner = False)",
         )
     time = parse_time(rest.split("+")[0])
     if time is None:
@@ -144,7 +145,17 @@ def _handed_over(
         time=time if abs(changed - time) <= AFTER else None,
         read=lambda most: read_plain(path, most),
         whole=student,
+        secret=secret_in(folder),
     )
+
+
+def secret_in(folder: Path) -> str:
+    """Return what `nbgrader submit` has written for the feedback, "" where there is nothing."""
+    try:
+        data = read_plain(folder / SECRET, 128)
+    except OSError:
+        return ""
+    return data.decode() if re.fullmatch(rb"[0-9a-f]{32,128}", data) else ""
 
 
 def _owner(number: int) -> str | None:

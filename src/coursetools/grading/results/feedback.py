@@ -11,7 +11,7 @@ import itertools
 import os
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from coursekit._base.errors import CourseError
@@ -85,6 +85,7 @@ class Written:
     pages: int = 0
     changed: int = 0
     failed: list[tuple[str, str]] | None = None
+    written: list[Handed] = field(default_factory=list)
 
 
 def write_feedback(
@@ -99,6 +100,7 @@ def write_feedback(
     folders = Folders(course, name)
     writer = Writer(folders, outlines(folders), late_rule(folders), course.book_address)
     tasks = _tasks(folders, student)
+    handed = {who.id: one for who, one in tasks}
     progress = progress or Progress()
     result = Written(failed=[])
     if workers == 1 or len(tasks) <= CHUNK:
@@ -113,6 +115,7 @@ def write_feedback(
             else:
                 result.pages += 1
                 result.changed += changed
+                result.written.append(handed[who])
             progress.advance(who)
     return result
 
@@ -137,6 +140,12 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.quiet:
         summary = f"feedback for {pages.counted(result.pages, 'student')}"
         print(f"{summary}, {result.changed:,} changed, in {place}")
+    if arguments.exchange:
+        from coursetools.grading.results.release_feedback import release
+
+        released = release(folders, result.written)
+        if not arguments.quiet:
+            print("\n".join(released.as_lines(folders)))
     if result.failed:
         raise CourseError(
             f"{pages.counted(len(result.failed), 'page')} could not be written, first that of "

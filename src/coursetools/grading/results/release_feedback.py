@@ -1,0 +1,92 @@
+"""`coursekit feedback NAME --exchange`: the pages, put where nbgrader fetches them for students.
+
+A page lies in the exchange under a hash of the secret that `nbgrader submit` wrote beside the
+notebook, in a folder that students can enter and not list. So each finds their own alone. The
+command `nbgrader release_feedback` stops at the first student without such a secret; this goes on,
+and says whose pages stay here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from coursekit._base.errors import CourseError
+from coursetools.grading.collecting.origins import secret_in
+from coursetools.grading.folders import Folders
+from coursetools.grading.results import pages
+from coursetools.grading.results.scores import Handed
+from coursetools.grading.running.submitted import state_of, submitted_file
+from coursetools.grading.text import some
+
+ENTER, READ = 0o711, 0o644  # a folder's mode and a page's
+
+
+@dataclass
+class Released:
+    """Who can fetch their feedback, and who cannot."""
+
+    students: list[str] = field(default_factory=list)
+    elsewhere: list[str] = field(default_factory=list)  # not handed in through the exchange
+    newer: list[str] = field(default_factory=list)  # handed in again since they were graded
+
+    def as_lines(self, folders: Folders) -> list[str]:
+        """Return what is printed at the end."""
+        place = folders.exchange / "feedback"
+        lines = [f"{pages.counted(len(self.students), 'student')} can fetch it, from {place}"]
+        if self.elsewhere:
+            lines.append(
+                f"not handed in through the exchange, so not there: {some(self.elsewhere)}"
+            )
+        if self.newer:
+            lines.append(
+                f"handed in again since they were graded: {some(self.newer)}; run coursekit grade "
+                f"{folders.name}, and this again"
+            )
+        return lines
+
+
+def release(folders: Folders, handed: Iterable[Handed]) -> Released:
+    """Copy the pages of those who have handed in through the exchange."""
+    from nbgrader.utils import notebook_hash
+
+    if not folders.exchange.is_dir():
+        raise CourseError(
+            f"there is no {folders.exchange}; nbgrader release_assignment {folders.name} makes it, "
+            "in the folder that c.Exchange.root names"
+        )
+    result, place = Released(), folders.exchange / "feedback"
+    try:
+        if not place.is_dir():
+            place.mkdir()
+            place.chmod(ENTER)
+        for one in handed:
+            if not folders.submitted(one.student).is_dir():
+                continue
+            secret = secret_in(folders.submitted(one.student))
+            if not secret:
+                result.elsewhere.append(one.student)
+            elif not _graded(folders, one):
+                result.newer.append(one.student)
+            else:
+                for notebook in one.places:
+                    path = place / f"{notebook_hash(secret=secret, notebook_id=notebook)}.html"
+                    page = folders.feedback(one.student) / f"{notebook}.html"
+                    pages.write(path, page.read_text(encoding="utf-8"))
+                    path.chmod(READ)
+                result.students.append(one.student)
+    except OSError as error:
+        raise CourseError(f"cannot write {error.filename} ({error.strerror})") from error
+    return result
+
+
+def _graded(folders: Folders, handed: Handed) -> bool:
+    """Return whether what lies in `submitted/` is what the verdicts are about."""
+    files = {
+        notebook: submitted_file(folders, handed.student, notebook, len(handed.places))
+        for notebook in handed.places
+    }
+    return all(
+        path and state_of(path, folders) == handed.places[notebook].submission
+        for notebook, path in files.items()
+    )
