@@ -37,7 +37,8 @@ state = Path(checkpoints) / "state"
 start = step = int(state.read_text()) if state.exists() else 0
 while step < settings.steps:
     step += 1
-    state.write_text(str(step))
+    state.with_suffix(".new").write_text(str(step))
+    state.with_suffix(".new").replace(state)  # whole at every moment, as a checkpoint is
     time.sleep(pause)
 record(metrics={"start": start, "end": step})"""
 
