@@ -12,7 +12,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -36,6 +36,9 @@ MACHINERY = (  # what is for a screen, or leads to what only the site has
 ON_SCREEN = ("loading", "tabindex", "aria-controls", "for")
 NAMING = ("aria-labelledby", "aria-describedby", "headers")
 HEADINGS = tuple(f"h{depth}" for depth in range(1, 7))
+ANSWERS = "answers"  # the stem of their page
+DEEPEST = 3  # how deep the contents go
+USUAL = 3  # a heading of more pages, as "Check yourself", is not in the contents
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:")
 
 
@@ -107,6 +110,19 @@ def gather(course: Course) -> list[Page]:
     place = max((n for n, entry in enumerate(listed, 1) if entry.numbered), default=len(listed))
     if any(answers.values()):
         found.insert(place, _answers_page(answers, {page.stem: page.title for page in found}))
+    return found
+
+
+def contents(pages: list[Page]) -> list[Heading]:
+    """Return the contents of the book: parts at depth 1, chapters and other pages, sections."""
+    usual = Counter(heading.title for page in pages for heading in page.headings)
+    found = []
+    for page in pages:
+        lifted = page.headings[0].title == page.title and page.headings[0].depth == 1  # no part
+        for one in page.headings:
+            again = page.stem == ANSWERS and one.depth > 1  # the chapters' titles
+            if one.depth + lifted <= DEEPEST and usual[one.title] <= USUAL and not again:
+                found.append(replace(one, depth=one.depth + lifted))
     return found
 
 
@@ -291,9 +307,9 @@ def _replace(old: HtmlElement, new: HtmlElement) -> None:
 def _answers_page(answers: dict[_Listed, list[HtmlElement]], titles: dict[str, str]) -> Page:
     """Return the page of all answers, under the titles of the pages that ask."""
     sections = [
-        E.SECTION(E.H2(E.A(titles[entry.stem], href=f"#{entry.stem}")), *taken, id=f"answers--{entry.stem}")
+        E.SECTION(E.H2(E.A(titles[entry.stem], href=f"#{entry.stem}")), *taken, id=_id(ANSWERS, entry.stem))
         for entry, taken in answers.items()
         if taken
     ]
-    article = E.DIV(E.SECTION(E.H1("Answers"), *sections, id="answers--top"))
-    return _page("answers", article, 0, "", "")
+    article = E.DIV(E.SECTION(E.H1("Answers"), *sections, id=_id(ANSWERS, "top")))
+    return _page(ANSWERS, article, 0, "", "")

@@ -76,21 +76,22 @@ def opened(markup: str, folders: dict[str, Path], program: str | None) -> Iterat
             browser.close()
 
 
-def mathjax(course_html: Path, *, typeset: bool) -> str:
-    """Return the scripts that set a document's formulas as the built pages have them set."""
-    if not (course_html / MATHJAX).is_file():
+def mathjax(site: Path, *, typeset: bool) -> str:
+    """Return the scripts that set a document's formulas as the built pages have theirs set.
+
+    With `typeset` false MathJax sets none, and waits to be asked.
+    """
+    if not (site / MATHJAX).is_file():
         raise CourseError(
-            f"the built book has no {MATHJAX}: its pages load MathJax from a CDN, since npm was "
-            "not there when it was built"
+            f"the built book has no {MATHJAX}: npm was not there when it was built, and its pages "
+            "load MathJax from a CDN"
         )
-    pages = (path.read_text(encoding="utf-8") for path in sorted(course_html.glob("book/*.html")))
-    settings = next((match[1] for page in pages if (match := SETTINGS.search(page))), "")
-    quiet = "" if typeset else "(window.MathJax ??= {}).startup = { typeset: false };"
-    return (
-        f"<script>{settings or 'window.MathJax = {}'};{quiet}</script>\n"
-        '<script src="_static/formulas.js"></script>\n'
-        f'<script src="{MATHJAX}"></script>\n'
-    )
+    pages = (path.read_text(encoding="utf-8") for path in sorted(site.glob("book/*.html")))
+    found = next(filter(None, map(SETTINGS.search, pages)), None)
+    settings = found[1] if found else "window.MathJax = {}"
+    more = "" if typeset else ";window.MathJax.startup = { typeset: false }"
+    ours = '<script src="_static/formulas.js"></script>\n' if typeset else ""
+    return f'<script>{settings}{more}</script>\n{ours}<script src="{MATHJAX}"></script>\n'
 
 
 def set_formulas(page: Any, wanted: int) -> None:

@@ -7,7 +7,6 @@ first print is read for that, and the second has the numbers.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -33,8 +32,6 @@ MARGIN = 24  # mm, left and right
 HALF = 450  # CSS pixels of height, half of what a page holds
 STYLE = Path(__file__).with_name("print.css")
 FONTS = Path(matplotlib.get_data_path()) / "fonts" / "ttf"  # the same on every machine
-DEEPEST = 3  # the contents list parts, chapters and sections
-USUAL = 3  # a heading of more pages than these, as "Check yourself", is not listed
 NUMBERED = ".contents a, .questions a, .to-answer a, .to-question a"  # with a page number
 # Before it is printed: a formula keeps the comma behind it and is one thing to a screen reader; what
 # is wider than the text gets smaller letters; what is higher than half a page may be broken.
@@ -45,12 +42,13 @@ PREPARE = """([plain, half]) => {
     formula.setAttribute("role", "img");
     formula.setAttribute("aria-label", plain[number]);
     if (formula.hasAttribute("display")) return;
-    const next = formula.nextSibling, close = next?.data?.match(/^[^\\s\\w(\\[—–]+/);
-    const before = formula.previousSibling, open = before?.data?.match(/[(\\[“]+$/);
+    const place = formula.closest("span.math") ?? formula;
+    const next = place.nextSibling, close = next?.data?.match(/^[^\\s\\w(\\[—–]+/);
+    const before = place.previousSibling, open = before?.data?.match(/[(\\[“]+$/);
     if (!close && !open) return;
     const bound = Object.assign(document.createElement("span"), { className: "bound" });
-    formula.before(bound);
-    bound.append(formula);
+    place.before(bound);
+    bound.append(place);
     if (close) { bound.append(close[0]); next.data = next.data.slice(close[0].length); }
     if (open) { bound.prepend(open[0]); before.data = before.data.slice(0, -open[0].length); }
   });
@@ -65,10 +63,10 @@ PREPARE = """([plain, half]) => {
   for (const block of document.querySelectorAll(".page :is(table, pre)"))
     block.classList.toggle("long", block.offsetHeight > half);
 }"""
+# Until they are known, the numbers are as wide as most of them will be.
 NUMBER = """([selector, pages]) => {
   for (const link of document.querySelectorAll(selector))
-    link.dataset.page = pages[decodeURIComponent(link.hash.slice(1))] ?? "000"; // as wide as most
-
+    link.dataset.page = pages[decodeURIComponent(link.hash.slice(1))] ?? "000";
 }"""
 
 
@@ -170,11 +168,8 @@ def _title_page(course: Course, folder: Path) -> HtmlElement:
 
 def _contents(pages: list[Page]) -> HtmlElement:
     """Return the contents: links that get page numbers."""
-    headings = [heading for page in pages for heading in page.headings]
-    usual = Counter(heading.title for heading in headings)
     entries = [
         E.P(E.A(E.SPAN(one.title), href=f"#{one.place}"), {"class": f"entry-{one.depth}"})
-        for one in headings
-        if one.depth <= DEEPEST and usual[one.title] <= USUAL
+        for one in articles.contents(pages)
     ]
     return E.DIV(E.H1("Contents"), *entries, {"class": "contents", "id": "contents"})
