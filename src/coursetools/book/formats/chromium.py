@@ -81,17 +81,22 @@ def mathjax(site: Path, *, typeset: bool) -> str:
 
     With `typeset` false MathJax sets none, and waits to be asked.
     """
-    if not (site / MATHJAX).is_file():
-        raise CourseError(
-            f"the built book has no {MATHJAX}: npm was not there when it was built, and its pages "
-            "load MathJax from a CDN"
-        )
+    need_mathjax(site)
     pages = (path.read_text(encoding="utf-8") for path in sorted(site.glob("book/*.html")))
     found = next(filter(None, map(SETTINGS.search, pages)), None)
     settings = found[1] if found else "window.MathJax = {}"
     more = "" if typeset else ";window.MathJax.startup = { typeset: false }"
     ours = '<script src="_static/formulas.js"></script>\n' if typeset else ""
     return f'<script>{settings}{more}</script>\n{ours}<script src="{MATHJAX}"></script>\n'
+
+
+def need_mathjax(site: Path) -> None:
+    """Raise a `CourseError` where the built pages load MathJax from the network."""
+    if not (site / MATHJAX).is_file():
+        raise CourseError(
+            f"the built book has no {MATHJAX}: npm was not there when it was built, and its pages "
+            "load MathJax from a CDN"
+        )
 
 
 def set_formulas(page: Any, wanted: int) -> None:
