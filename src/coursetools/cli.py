@@ -93,7 +93,7 @@ def parser() -> argparse.ArgumentParser:
     add("--workers", type=_count, metavar="N", help="notebooks at a time (2, or 1 on one core)")
     add("--force", action="store_true", help="execute and build everything again")
     for option, text in FORMATS.items():
-        add(f"--{option}", action="store_true", help=f"build nothing; write the built book as {text}")
+        add(f"--{option}", action="store_true", help=f"write the built book as {text}")
     add("--paper", choices=("a4", "letter"), help="of the PDF (a4)")
 
     add = _adder(commands, address, "address", "say where the course is at home, or move it there")

@@ -39,6 +39,7 @@ HEADINGS = tuple(f"h{depth}" for depth in range(1, 7))
 ANSWERS = "answers"  # the stem of their page
 DEEPEST = 3  # how deep the contents go
 USUAL = 3  # a heading of more pages, as "Check yourself", is not in the contents
+LICENCE = "CC BY 4.0, https://creativecommons.org/licenses/by/4.0/"  # see LICENSE-TEXT
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:")
 
 
@@ -279,23 +280,36 @@ def _beside(name: str, path: str) -> str:
 
 
 def _take_answers(article: HtmlElement, stem: str) -> list[HtmlElement]:
-    """Take the answers out of "Check yourself", leave a link to each, and return them."""
+    """Take the answers out of "Check yourself", leave a link to each, and return them.
+
+    What one clicks on to see an answer is either the question or the word "Answer" below it.
+    """
     taken = []
     folds = article.xpath(f".//section[@id='{_id(stem, 'check-yourself')}']//details")
     for number, fold in enumerate(folds, 1):
         question, answer = _id(stem, f"question-{number}"), _id(stem, f"answer-{number}")
-        link = E.A(f"Answer {number}", href=f"#{answer}")
-        _replace(fold, E.P(link, {"class": "to-answer", "id": question}))
+        link = E.P(E.A(f"Answer {number}", href=f"#{answer}"), {"class": "to-answer"})
+        asked = E.DIV(link, {"class": "question", "id": question})
+        if text(fold[0]) != "Answer":
+            asked.insert(0, _words(fold))
         back = E.P(E.A(f"Question {number}", href=f"#{question}"), {"class": "to-question"})
         taken.append(E.DIV(back, *fold[1:], {"class": "answer", "id": answer}))
+        _replace(fold, asked)
     return taken
 
 
 def _open_folds(article: HtmlElement) -> None:
     for fold in list(article.iter("details")):
-        words = E.P(*fold[0], {"class": "fold-title"})
-        words.text = fold[0].text
+        words = _words(fold)
+        words.set("class", "fold-title")
         _replace(fold, E.DIV(words, *fold[1:], {"class": "fold"}))
+
+
+def _words(fold: HtmlElement) -> HtmlElement:
+    """Return what one clicks on to open a fold, as a paragraph."""
+    words = E.P(*fold[0])
+    words.text = fold[0].text
+    return words
 
 
 def _replace(old: HtmlElement, new: HtmlElement) -> None:
@@ -306,10 +320,10 @@ def _replace(old: HtmlElement, new: HtmlElement) -> None:
 
 def _answers_page(answers: dict[_Listed, list[HtmlElement]], titles: dict[str, str]) -> Page:
     """Return the page of all answers, under the titles of the pages that ask."""
-    sections = [
-        E.SECTION(E.H2(E.A(titles[entry.stem], href=f"#{entry.stem}")), *taken, id=_id(ANSWERS, entry.stem))
-        for entry, taken in answers.items()
-        if taken
-    ]
+    sections = []
+    for entry, taken in answers.items():
+        if taken:
+            heading = E.H2(E.A(titles[entry.stem], href=f"#{entry.stem}"))
+            sections.append(E.SECTION(heading, *taken, id=_id(ANSWERS, entry.stem)))
     article = E.DIV(E.SECTION(E.H1("Answers"), *sections, id=_id(ANSWERS, "top")))
     return _page(ANSWERS, article, 0, "", "")

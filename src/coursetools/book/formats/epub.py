@@ -15,10 +15,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from lxml import html
-from lxml.html import builder as E
 
 from coursekit import __version__
 from coursekit._base.errors import CourseError
@@ -28,8 +26,8 @@ from coursetools.book.formats.articles import Heading, Page
 from coursetools.course import Course, write_whole
 
 STYLE = Path(__file__).with_name("epub.css")
-LICENCE = "CC BY 4.0, https://creativecommons.org/licenses/by/4.0/"
 BEGAN = (1980, 1, 1, 0, 0, 0)  # no entry of the archive has a date: equal books are equal files
+HELD = {"mathml": b"<math ", "svg": b"<svg ", "nav": b'epub:type="toc"'}
 PICTURE = re.compile(r'src="(_images/[^"]+)"')
 AS_XHTML = """async () => {
   await MathJax.startup.promise;
@@ -138,12 +136,10 @@ def _as_xhtml(pages: list[Page], folder: Path, program: str | None) -> list[str]
 # --- The files ---
 
 
-def _files(
-    course: Course, folder: Path, pages: list[Page], written: list[str]
-) -> dict[str, bytes]:
+def _files(course: Course, folder: Path, pages: list[Page], written: list[str]) -> dict[str, bytes]:
     """Return the files of the EPUB by their names in it, those of the book in reading order."""
     title, author = articles.title(course), str(course.settings.get("author") or "")
-    front = f'<h1>{escape(title)}</h1>\n<p>{escape(author)}</p>\n<p>Version {__version__}</p>'
+    front = f"<h1>{escape(title)}</h1>\n<p>{escape(author)}</p>\n<p>Version {__version__}</p>"
     texts = {"title.xhtml": PAGE.format(title=escape(title), body=front)}
     texts["contents.xhtml"] = PAGE.format(title="Contents", body=_nav(pages))
     for page, text in zip(pages, written, strict=True):
@@ -152,12 +148,13 @@ def _files(
     files["book.css"] = STYLE.read_bytes()
     for name in sorted({name for text in written for name in PICTURE.findall(text)}):
         files[name] = (folder / name).read_bytes()
+    built = datetime.fromtimestamp((folder / "index.html").stat().st_mtime, UTC)
     package = PACKAGE.format(
         identifier=uuid.uuid5(uuid.NAMESPACE_URL, course.book_address or title),
         title=escape(title),
         author=escape(author),
-        licence=LICENCE,
-        modified=datetime.fromtimestamp((folder / "index.html").stat().st_mtime, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        licence=articles.LICENCE,
+        modified=f"{built:%Y-%m-%dT%H:%M:%SZ}",
         manifest="\n".join(_manifest(files)),
         spine="\n".join(f'<itemref idref="{_item(name)}"/>' for name in texts),
     )
@@ -167,10 +164,11 @@ def _files(
 def _manifest(files: dict[str, bytes]) -> Iterable[str]:
     """Yield a line for each file, which says what is in it."""
     for name, content in files.items():
-        kind = "application/xhtml+xml" if name.endswith(".xhtml") else mimetypes.guess_type(name)[0]
-        held = {"mathml": b"<math ", "svg": b"<svg ", "nav": b'epub:type="toc"'}
-        properties = " ".join(word for word, sign in held.items() if sign in content and name.endswith(".xhtml"))
-        said = f' properties="{properties}"' if properties else ""
+        kind, said = mimetypes.guess_type(name)[0], ""
+        if name.endswith(".xhtml"):
+            kind = "application/xhtml+xml"
+            words = [word for word, sign in HELD.items() if sign in content]
+            said = f' properties="{" ".join(words)}"' if words else ""
         yield f'<item id="{_item(name)}" href="{name}" media-type="{kind}"{said}/>'
 
 
@@ -193,14 +191,16 @@ def _nav(pages: list[Page]) -> str:
             rest = rest[end:]
         return "<ol>\n" + "\n".join(items) + "\n</ol>"
 
-    return f'<nav epub:type="toc" id="toc">\n<h1>Contents</h1>\n{listed(articles.contents(pages))}\n</nav>'
+    entries = listed(articles.contents(pages))
+    return f'<nav epub:type="toc" id="toc">\n<h1>Contents</h1>\n{entries}\n</nav>'
 
 
 def _archive(files: dict[str, bytes]) -> bytes:
     """Return the archive: first, and as it is, the line that says what it is."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
-        entries = {"mimetype": b"application/epub+zip", "META-INF/container.xml": CONTAINER.encode()}
+        entries = {"mimetype": b"application/epub+zip"}
+        entries["META-INF/container.xml"] = CONTAINER.encode()
         entries |= {f"book/{name}": content for name, content in files.items()}
         for name, content in entries.items():
             packed = name != "mimetype" and not name.endswith(".png")

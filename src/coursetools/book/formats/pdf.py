@@ -18,7 +18,6 @@ from lxml.html import HtmlElement
 from lxml.html import builder as E
 
 from coursekit import __version__
-from coursekit._base import address
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress, track
 from coursetools.book.formats import articles, chromium
@@ -29,45 +28,11 @@ from coursetools.course import Course, write_whole
 PAPERS = {"a4": ("A4", 210), "letter": ("letter", 215.9)}  # its name in CSS, its width in mm
 ATTEMPTS = 4  # two are enough unless a number of one digit more moves a line
 MARGIN = 24  # mm, left and right
-HALF = 450  # CSS pixels of height, half of what a page holds
+PAGE = 800  # CSS pixels of height; what is less can be moved to the next page as a whole
 STYLE = Path(__file__).with_name("print.css")
+SCRIPT = Path(__file__).with_name("print.js")
 FONTS = Path(matplotlib.get_data_path()) / "fonts" / "ttf"  # the same on every machine
 NUMBERED = ".contents a, .questions a, .to-answer a, .to-question a"  # with a page number
-# Before it is printed: a formula keeps the comma behind it and is one thing to a screen reader; what
-# is wider than the text gets smaller letters; what is higher than half a page may be broken.
-PREPARE = """([plain, half]) => {
-  const formulas = document.querySelectorAll("mjx-container");
-  formulas.forEach((formula, number) => {
-    formula.querySelector("mjx-assistive-mml")?.remove();
-    formula.setAttribute("role", "img");
-    formula.setAttribute("aria-label", plain[number]);
-    if (formula.hasAttribute("display")) return;
-    const place = formula.closest("span.math") ?? formula;
-    const next = place.nextSibling, close = next?.data?.match(/^[^\\s\\w(\\[—–]+/);
-    const before = place.previousSibling, open = before?.data?.match(/[(\\[“]+$/);
-    if (!close && !open) return;
-    const bound = Object.assign(document.createElement("span"), { className: "bound" });
-    place.before(bound);
-    bound.append(place);
-    if (close) { bound.append(close[0]); next.data = next.data.slice(close[0].length); }
-    if (open) { bound.prepend(open[0]); before.data = before.data.slice(0, -open[0].length); }
-  });
-  const fit = (element, room) => {
-    for (let size = 96; size > 50 && element.scrollWidth > room + 1; size -= 4)
-      element.style.fontSize = `${size}%`;
-  };
-  for (const table of document.querySelectorAll(".page table"))
-    fit(table, table.closest(".pst-scrollable-table-container, section").clientWidth);
-  for (const formula of document.querySelectorAll("mjx-container[display=true]"))
-    fit(formula, formula.parentElement.clientWidth);
-  for (const block of document.querySelectorAll(".page :is(table, pre)"))
-    block.classList.toggle("long", block.offsetHeight > half);
-}"""
-# Until they are known, the numbers are as wide as most of them will be.
-NUMBER = """([selector, pages]) => {
-  for (const link of document.querySelectorAll(selector))
-    link.dataset.page = pages[decodeURIComponent(link.hash.slice(1))] ?? "000";
-}"""
 
 
 def write_pdf(
@@ -88,7 +53,7 @@ def write_pdf(
             page.set_viewport_size({"width": _width(paper), "height": 1000})
             page.emulate_media(media="print")
             chromium.set_formulas(page, formulas)
-            page.evaluate(PREPARE, [_plain(pages), HALF])
+            page.evaluate("prepare", [_plain(pages), PAGE])
             progress.advance(f"{formulas:,} formulas set")
             objects = _print_numbered(page, progress)
         printed = compact(objects)
@@ -101,7 +66,7 @@ def _print_numbered(page: Any, progress: Progress) -> Objects:
     """Print until the page numbers in a document are those of what they lead to."""
     numbers: dict[str, int] = {}
     for attempt in range(ATTEMPTS):
-        page.evaluate(NUMBER, [NUMBERED, numbers])
+        page.evaluate("number", [NUMBERED, numbers])
         objects = read_objects(
             page.pdf(prefer_css_page_size=True, print_background=True, tagged=True, outline=True)
         )
@@ -131,11 +96,12 @@ def _document(course: Course, folder: Path, pages: list[Page], paper: str) -> st
     title = articles.title(course)
     body = E.BODY(_title_page(course, folder), _contents(pages), *(p.element for p in pages))
     body.set("class", "bd-content")
-    style = STYLE.read_text(encoding="utf-8") + "\n".join(_page_styles(title, pages, paper))
+    style = STYLE.read_text(encoding="utf-8") + "\n".join(_page_styles(pages, paper))
     return (
         f'<!doctype html>\n<html lang="en" data-theme="light" data-mode="light">\n<head>\n'
         f'<meta charset="utf-8">\n{_tag(E.TITLE(title))}\n'
         f'<link rel="stylesheet" href="_static/joined.css">\n<style>{style}</style>\n'
+        f"<script>{SCRIPT.read_text(encoding='utf-8')}</script>\n"
         f"{chromium.mathjax(folder, typeset=True)}</head>\n{_tag(body)}\n</html>\n"
     )
 
@@ -144,13 +110,14 @@ def _tag(element: HtmlElement) -> str:
     return html.tostring(element, encoding="unicode")
 
 
-def _page_styles(title: str, pages: list[Page], paper: str) -> Iterator[str]:
+def _page_styles(pages: list[Page], paper: str) -> Iterator[str]:
     """Yield the size of the paper, and a kind of page with a running head for each page."""
     yield f"@page {{ size: {PAPERS[paper][0]}; margin: 23mm {MARGIN}mm 20mm; }}"
     for page in pages:
         name = f"page-{page.stem.replace('_', '-')}"
         yield f"[id='{page.stem}'] {{ page: {name}; }}"
-        yield f"@page {name} {{ @top-left {{ content: {json.dumps(page.title, ensure_ascii=False)}; }} }}"
+        head = json.dumps(page.title, ensure_ascii=False)
+        yield f"@page {name} {{ @top-left {{ content: {head}; }} }}"
 
 
 def _title_page(course: Course, folder: Path) -> HtmlElement:
@@ -160,6 +127,7 @@ def _title_page(course: Course, folder: Path) -> HtmlElement:
         E.P(articles.title(course), {"class": "book-title"}),
         E.P(str(course.settings.get("author") or ""), {"class": "book-author"}),
         E.P(f"{day.day} {day:%B %Y}, version {__version__}", {"class": "book-edition"}),
+        E.P(f"Text and figures: {articles.LICENCE}", {"class": "book-edition"}),
     ]
     if home:
         lines.append(E.P(E.A(home, href=home), {"class": "book-edition"}))

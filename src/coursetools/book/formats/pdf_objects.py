@@ -38,7 +38,7 @@ def read_objects(pdf: bytes) -> Objects:
     """Return the objects of a PDF with a plain table of them."""
     start = TABLE.search(pdf)
     if start is None or not pdf.startswith(b"xref", int(start[1])):
-        raise CourseError("Chromium's PDF has no plain table of its objects; is it a later version?")
+        raise CourseError("Chromium's PDF has no plain table of objects, as its versions had")
     table = int(start[1])
     rows, _, trailer = pdf[table:].partition(b"trailer")
     places = sorted(int(offset) for offset in ENTRY.findall(rows))
