@@ -139,7 +139,8 @@ def _as_xhtml(pages: list[Page], folder: Path, program: str | None) -> list[str]
 def _files(course: Course, folder: Path, pages: list[Page], written: list[str]) -> dict[str, bytes]:
     """Return the files of the EPUB by their names in it, those of the book in reading order."""
     title, author = articles.title(course), str(course.settings.get("author") or "")
-    front = f"<h1>{escape(title)}</h1>\n<p>{escape(author)}</p>\n<p>Version {__version__}</p>"
+    lines = [author, f"Version {__version__}", f"Text and figures: {articles.LICENCE}"]
+    front = f"<h1>{escape(title)}</h1>\n" + "\n".join(f"<p>{escape(line)}</p>" for line in lines)
     texts = {"title.xhtml": PAGE.format(title=escape(title), body=front)}
     texts["contents.xhtml"] = PAGE.format(title="Contents", body=_nav(pages))
     for page, text in zip(pages, written, strict=True):

@@ -54,7 +54,8 @@ def read_objects(pdf: bytes) -> Objects:
 def page_numbers(objects: Objects) -> dict[str, int]:
     """Return the number of the page, from 1, on which each named destination lies."""
     catalog = objects.of(b"Root", objects.trailer)
-    order = {number: page for page, number in enumerate(_pages(objects, catalog), start=1)}
+    root = objects.of(b"Pages", catalog)
+    order = {number: page for page, number in enumerate(_pages(objects, root), start=1)}
     return {
         _name(name): order[int(page)]
         for name, page in DESTINATION.findall(objects.of(b"Dests", catalog))
@@ -62,17 +63,13 @@ def page_numbers(objects: Objects) -> dict[str, int]:
 
 
 def _pages(objects: Objects, above: bytes) -> list[int]:
-    """Return the numbers of the objects that are pages, in order."""
+    """Return the numbers of the objects that are the pages below an object, in order."""
+    kids = re.search(rb"/Kids \[([^\]]*)\]", above)
+    if kids is None:
+        return []
     pages = []
-    waiting = REFERENCE.findall(re.search(rb"/Pages (\d+ 0 R)", above)[1])
-    while waiting:
-        number = int(waiting.pop(0))
-        body = objects.bodies[number]
-        kids = re.search(rb"/Kids \[([^\]]*)\]", body)
-        if kids:
-            waiting = REFERENCE.findall(kids[1]) + waiting
-        else:
-            pages.append(number)
+    for number in map(int, REFERENCE.findall(kids[1])):
+        pages += _pages(objects, objects.bodies[number]) or [number]
     return pages
 
 

@@ -1,11 +1,12 @@
+const DOT = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"; // clear
+
 // What is done to the document before it is printed. `plain` are its formulas as lines of text, `most`
 // the height from which a table or a listing may be broken.
-function prepare([plain, most]) {
+async function prepare([plain, most]) {
   document.querySelectorAll("mjx-container").forEach((formula, number) => {
-    // A screen reader reads the line of text, not the many parts of a formula.
+    // Chromium's PDF tells a screen reader nothing of the signs of a formula, but what a picture shows.
     formula.querySelector("mjx-assistive-mml")?.remove();
-    formula.setAttribute("role", "img");
-    formula.setAttribute("aria-label", plain[number]);
+    formula.prepend(Object.assign(new Image(1, 1), { src: DOT, alt: plain[number], className: "dot" }));
     if (!formula.hasAttribute("display")) bind(formula.closest("span.math") ?? formula);
   });
   for (const table of document.querySelectorAll(".page table"))
@@ -14,6 +15,7 @@ function prepare([plain, most]) {
     fit(formula, formula.parentElement.clientWidth);
   for (const block of document.querySelectorAll(".page :is(table, pre)"))
     block.classList.toggle("long", block.offsetHeight > most);
+  await Promise.all([...document.images].map((image) => image.decode()));
 }
 
 // Keeps the comma behind a formula, and the bracket before it, in its line.
