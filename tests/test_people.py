@@ -214,7 +214,7 @@ def test_what_is_lowest_and_newest_is_run():
     pattern = re.search(r"grep -oP '(.+?)' pyproject.toml", take)[1].replace(r"\K", "(")
     assert re.search(pattern.replace("[0-9.]+", "[0-9.]+)"), text("pyproject.toml"))[1] == "2.6"
     weekly = workflow(ROOT / ".github" / "workflows" / "weekly.yml")
-    assert set(weekly["jobs"]) == {"newest", "mutants", "links"}
+    assert set(weekly["jobs"]) == {"newest", "colab", "mutants", "links"}
 
 
 def test_publish_deploys_ci_s_book_of_main_with_the_rights_in_one_job():

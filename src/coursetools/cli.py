@@ -127,7 +127,7 @@ def parser() -> argparse.ArgumentParser:
     add("--timeout", type=_seconds, metavar="S", help="seconds for one notebook (default 300)")
     add("--force", action="store_true", help="execute them even if nothing has changed")
 
-    kinds = {"count": _count, "seconds": _seconds, "hours": _hours}
+    kinds: dict[str, Callable] = {"count": _count, "seconds": _seconds, "hours": _hours}
     add_trainings(commands, _adder, _course, kinds)
     add_grader(commands, _adder, _course, _count)
     return top

@@ -308,7 +308,7 @@ def test_without_scripts_formulas_can_be_read(browser, site):
     page.goto(f"{site}/book/scaling.html")
     text = page.locator("article").inner_text()
     context.close()
-    assert "Attention(Q, K, V) = softmax" in text and "√d" in text
+    assert "attention(Q, K, V) = softmax" in text and "√d" in text
     assert not re.search(r"\\[a-zA-Z(\[]", text)
 
 

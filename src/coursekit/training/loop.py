@@ -91,10 +91,8 @@ def train(
     norm that all gradients together may have. In how many `pieces` a batch is read, and with what
     `precision` the products are made, follows `computing.current()` where it is not said here.
     """
-    how = replace(
-        current(),
-        **{k: v for k, v in (("pieces", pieces), ("precision", precision)) if v is not None},
-    )
+    said: dict[str, Any] = {"pieces": pieces, "precision": precision}
+    how = replace(current(), **{name: one for name, one in said.items() if one is not None})
     check_int(steps=steps, every=every)
     check_int(patience=1 if patience is None else patience)
     check_int(0, keep=keep)

@@ -150,8 +150,8 @@ def _rehearse(arguments: argparse.Namespace) -> int:
     from coursetools.experiments.train import find
     from coursetools.notebooks.parameters import parse_settings
 
-    others = ("sweep", "workers", "cluster", "resume", "processes", "keep", "timeout")
-    others += ("log", "checkpoints")
+    others = ["sweep", "workers", "cluster", "resume", "processes", "keep", "timeout"]
+    others += ["log", "checkpoints"]
     conflicts = [option for option in others if getattr(arguments, option)]
     if conflicts:
         raise CourseError(f"--rehearse is of one training here and now, without --{conflicts[0]}")
