@@ -2,12 +2,16 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup book test test-site test-quick lint types mutants bench bench-smoke demo clean
+.PHONY: setup book pdf epub offline test test-site test-quick lint types mutants bench bench-smoke demo clean
 setup: .venv/ready
 book: .venv/ready ; @$(BIN)/coursekit book
+# The built book as files. US paper: make pdf PAPER=letter
+pdf: book ; @$(BIN)/coursekit book --pdf --paper $(or $(PAPER),a4)
+epub: book ; @$(BIN)/coursekit book --epub
+offline: book ; @$(BIN)/coursekit book --offline
 # One process more than there are cores: many tests wait, for a browser or for what they have killed.
-SITE := tests/book/test_pages.py
-test: .venv/ready ; $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --ignore $(SITE) $(ARGS)
+SITE := tests/book/test_pages.py tests/book/test_as_a_file.py
+test: .venv/ready ; $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(SITE:%=--ignore %) $(ARGS)
 test-site: book ; $(BIN)/python -m pytest -n 2 --dist load $(SITE) $(ARGS)
 test-quick: .venv/ready ; @$(BIN)/python tests/nearest.py
 lint: types ; $(BIN)/ruff check && $(BIN)/ruff format --check && $(BIN)/coursekit notebooks lint

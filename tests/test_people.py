@@ -235,6 +235,19 @@ def test_publish_deploys_ci_s_book_of_main_with_the_rights_in_one_job():
     assert book["name"] in [s["with"].get("name") for s in ci["steps"] if "with" in s]
 
 
+def test_a_release_gets_the_book_as_files_and_nothing_else_does():
+    content = workflow(ROOT / ".github" / "workflows" / "publish.yml")
+    assert content["on"]["release"] == {"types": ["published"]}
+    files = content["jobs"]["files"]
+    assert files["if"] == "github.event_name == 'release'"
+    assert files["permissions"] == {"contents": "write"}
+    runs = [step["run"] for step in files["steps"] if "run" in step]
+    refused = next(n for n, run in enumerate(runs) if "address --is" in run)
+    made = [run for run in runs[refused:] if run.startswith("make ")]
+    assert made == ["make pdf epub offline", "make pdf PAPER=letter"]
+    assert all(ending in runs[-1] for ending in ("*.pdf", "*.epub", "*-offline.zip"))
+
+
 def test_links_are_checked_weekly():
     (schedule,) = workflow(ROOT / ".github" / "workflows" / "weekly.yml")["on"]["schedule"]
     _minute, _hour, day, month, weekday = schedule["cron"].split()

@@ -23,6 +23,7 @@ from coursetools.experiments.commands import add as add_trainings
 from coursetools.grading.commands import add as add_grader
 
 Command = Callable[[argparse.Namespace], int]
+FORMATS = {"pdf": "one PDF", "epub": "an EPUB", "offline": "a zip of the site to read offline"}
 
 
 class UsageError(CourseError):
@@ -91,6 +92,9 @@ def parser() -> argparse.ArgumentParser:
     add = _adder(commands, book, "book", "execute stale notebooks and build the whole book")
     add("--workers", type=_count, metavar="N", help="notebooks at a time (2, or 1 on one core)")
     add("--force", action="store_true", help="execute and build everything again")
+    for option, text in FORMATS.items():
+        add(f"--{option}", action="store_true", help=f"write the built book as {text}")
+    add("--paper", choices=("a4", "letter"), help="of the PDF (a4)")
 
     add = _adder(commands, address, "address", "say where the course is at home, or move it there")
     add("url", nargs="?", metavar="URL", help="https://github.com/OWNER/REPOSITORY")
@@ -244,15 +248,38 @@ def run_notebooks(arguments: argparse.Namespace) -> int:
 
 
 def book(arguments: argparse.Namespace) -> int:
-    """Build the book and print the path of its first page."""
+    """Build the book and print the path of its first page, or write the built book as a file."""
     from coursetools.book.build import build_book
 
+    if arguments.paper and not arguments.pdf:
+        raise UsageError("--paper is the paper of a PDF; add --pdf")
+    if any(getattr(arguments, option) for option in FORMATS):
+        return _book_as_files(arguments)
     workers = arguments.workers or min(2, os.cpu_count() or 1)
     print(
         build_book(
             _course(arguments), workers=workers, quiet=arguments.quiet, force=arguments.force
         )
     )
+    return 0
+
+
+def _book_as_files(arguments: argparse.Namespace) -> int:
+    """Write the built book in each format that is asked for, and print where."""
+    from coursetools.book.formats.epub import write_epub
+    from coursetools.book.formats.offline import write_offline
+    from coursetools.book.formats.pdf import write_pdf
+    from coursetools.doctor import find_chromium
+
+    if arguments.workers or arguments.force:
+        raise UsageError("--workers and --force are for building; --pdf, --epub, --offline are not")
+    course, quiet = _course(arguments), arguments.quiet
+    if arguments.pdf:
+        print(write_pdf(course, find_chromium(), paper=arguments.paper or "a4", quiet=quiet))
+    if arguments.epub:
+        print(write_epub(course, find_chromium(), quiet=quiet))
+    if arguments.offline:
+        print(write_offline(course, quiet=quiet))
     return 0
 
 
