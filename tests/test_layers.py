@@ -58,6 +58,7 @@ ROOMS = [
     "grading.results",
     "grading.late_plugin",
     "grading.nbgrader_executor",
+    "grading.next_step",
     "grading.commands",
     "doctor",
     "cli",

@@ -89,6 +89,10 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     option("--output", type=Path, metavar="FILE", help="where (autograder/export/)")
     option("--title", metavar="TEXT", help="the assignment's name in Canvas or Moodle")
 
+    text = "where a class stands with an assignment, and each next step, asked for and done"
+    option = adder(commands, inside("grading.next_step"), "next", text)
+    option("name", metavar="NAME", help="the assignment")
+
     text = "show whose solutions are alike, for a human to read"
     option = adder(commands, inside("grading.results.similarity"), "similarity", text)
     option("name", metavar="NAME", help="the assignment")
