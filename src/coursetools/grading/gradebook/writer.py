@@ -15,6 +15,7 @@ from typing import Any
 from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook import backup
 from coursetools.grading.gradebook.database import WAIT, Database
+from coursetools.grading.gradebook.lateness import Lateness, lateness_of
 from coursetools.grading.gradebook.rows import BatchOfRows, Row
 from coursetools.grading.gradebook.structure import Structure, synchronise
 
@@ -34,6 +35,8 @@ class Writer(Database):
         self.structure: Structure = synchronise(folders, masters, self)
         if self._kept is not None:
             self.structure = self.patiently(self._times)
+        with self.engine.connect() as connection:
+            self.lateness: Lateness = lateness_of(folders.course, folders.name, connection)
         self._late_plugin: Any = None
 
     def marks(self) -> dict[tuple[str, str], str]:
@@ -78,7 +81,10 @@ class Writer(Database):
 
     def _write(self, rows: Sequence[Row]) -> None:
         with self.writing.begin() as connection:
-            BatchOfRows(connection, self.structure, self.written_table, self.penalty).write(rows)
+            batch = BatchOfRows(
+                connection, self.structure, self.written_table, self.lateness, self.penalty
+            )
+            batch.write(rows)
 
     def penalty(self, student: str, score: float, seconds: float) -> float | None:
         """Return what nbgrader's plugin, or ours in its place, takes off for being late."""
