@@ -16,7 +16,7 @@ from coursetools.course import Course, write_whole
 from coursetools.grading.class_settings import time_zone_of
 from coursetools.grading.folders import Folders
 
-LINE = re.compile(r"^due[ \t]*=[ \t]*[^#\n]*?(?=[ \t]*(#|$))", re.MULTILINE)
+LINE = re.compile(r"^due[ \t]*=[ \t]*[^#\n]*?(?=[ \t]*\r?(#|$))", re.MULTILINE)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -41,7 +41,7 @@ def set_due(course: Course, name: str, text: str) -> datetime:
     private = course.private(name)
     due, before = read_time(course, text), settings_of(private)
     path = Path(private) / "assignment.toml"
-    old = path.read_text(encoding="utf-8") if path.is_file() else ""
+    old = path.read_bytes().decode() if path.is_file() else ""  # line ends as they are
     line = f"due = {due.isoformat()}"
     if "due" in before:
         new = LINE.sub(line, old, count=1)
