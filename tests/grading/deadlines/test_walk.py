@@ -128,6 +128,7 @@ def test_an_earlier_assignment_that_is_graded_later_changes_what_is_left(term):
     term.grade("ps1")
     term.grade("ps2")
     assert term.exported("ps2") == first
+    assert term.column("ps1", "late_days")["cy"] == "1"  # whatever a later one has spent
 
 
 def test_an_extension_moves_the_end_too(term):
