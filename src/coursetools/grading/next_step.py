@@ -17,6 +17,7 @@ from functools import cached_property
 from pathlib import Path
 
 from coursekit._base.errors import CourseError
+from coursekit.submission.deadline import spelled
 from coursetools.course import Course
 from coursetools.grading.collecting.ledger import Ledger
 from coursetools.grading.collecting.roster import class_list
@@ -132,11 +133,13 @@ def _source(answer: str) -> Words:
 def _times(name: str, stand: Stand) -> Step:
     due = stand.folders.settings.get("due")
     if due is None:
-        return Step("deadline: none, so nothing is late")
+        return Step(
+            f"no deadline, so nothing is late; coursekit assignment due {name} TIME sets one"
+        )
     if not stand.unknown:
-        return Step(f"deadline: {due}; it is known when each came")
+        return Step(f"due {spelled(due)}; it is known when each came")
     return Step(
-        f"deadline: {due}; when {counted(stand.unknown, 'student')} handed in is unknown, and "
+        f"due {spelled(due)}; when {counted(stand.unknown, 'student')} handed in is unknown, and "
         "costs nothing",
         "a table of times (id, time), or Moodle's grading worksheet",
         lambda path: ["collect", name, "--times", _file(path)],
