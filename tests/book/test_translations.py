@@ -220,15 +220,12 @@ def test_nothing_is_done_twice(built, monkeypatch):
 
 def test_a_number_that_is_lost_or_typed_stops_the_build(built):
     path = catalogue(built, "book/waves")
-    whole = path.read_text()
-    path.write_text(whole.replace("Der Wert ist {glue:text}`../notebooks/waves.ipynb::answer:.0f`",
-                                  "Der Wert ist 41"))  # fmt: skip
+    number = "{glue:text}`../notebooks/waves.ipynb::answer:.0f`"
+    path.write_text(path.read_text().replace(f"Der Wert ist {number}", "Der Wert ist 41"))
     with pytest.raises(
         CourseError, match=r"book/waves in de: .*lacks \.\./notebooks/waves\.ipynb::ans"
     ):
         build_in(Course(built), "de", quiet=True)
-    path.write_text(whole.replace('fig-sine`."\n\n', 'fig-cosine`."\n\n') + "\n")
-    assert path.read_text() != whole
 
 
 def test_bad_input_gets_a_sentence_and_writes_nothing(course, capsys):
