@@ -137,7 +137,7 @@ def bring_up_to_date(page: str, path: Path, template: Path, language: str) -> st
     write_po(written, catalogue, no_location=True, width=0, include_previous=True)
     if not path.is_file() or path.read_bytes() != written.getvalue():
         write_whole(path, written.getvalue())
-    return _state(page, catalogue, [message.id for message in today if message.id])
+    return _state(page, catalogue, [str(message.id) for message in today if message.id])
 
 
 def read_catalogue(path: Path) -> Catalog:
@@ -197,12 +197,13 @@ def other_numbers(course: Course, language: str) -> Iterator[str]:
     """Yield a sentence for each translation that glues other numbers than its message."""
     for page, path in _files(course, language).items():
         for message in read_catalogue(path):
-            wanted, found = (Counter(GLUED.findall(text)) for text in (message.id, message.string))
-            if message.id and message.string and not message.fuzzy and wanted != found:
+            texts = str(message.id), str(message.string)
+            wanted, found = (Counter(GLUED.findall(text)) for text in texts)
+            if all(texts) and not message.fuzzy and wanted != found:
                 lacks = ", ".join([*(wanted - found)]) or "nothing"
                 more = ", ".join([*(found - wanted)]) or "nothing"
                 yield (
-                    f"{page} in {language}: the translation of “{message.id[:50]}…” glues "
+                    f"{page} in {language}: the translation of “{texts[0][:50]}…” glues "
                     f"{more} that its message does not, and lacks {lacks}"
                 )
 
