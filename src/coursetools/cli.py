@@ -95,6 +95,11 @@ def parser() -> argparse.ArgumentParser:
     for option, text in FORMATS.items():
         add(f"--{option}", action="store_true", help=f"write the built book as {text}")
     add("--paper", choices=("a4", "letter"), help="of the PDF (a4)")
+    add("--language", metavar="CODE", help="build it in a language of translations/, such as de")
+
+    add = _adder(commands, translate, "translate", "bring a language's catalogues up to date")
+    add("language", metavar="LANGUAGE", help="its code, such as de or pt_BR")
+    add("pages", nargs="*", metavar="PAGE", help="pages to begin, such as book/heads")
 
     add = _adder(commands, address, "address", "say where the course is at home, or move it there")
     add("url", nargs="?", metavar="URL", help="https://github.com/OWNER/REPOSITORY")
@@ -256,11 +261,30 @@ def book(arguments: argparse.Namespace) -> int:
     if any(getattr(arguments, option) for option in FORMATS):
         return _book_as_files(arguments)
     workers = arguments.workers or min(2, os.cpu_count() or 1)
-    print(
-        build_book(
-            _course(arguments), workers=workers, quiet=arguments.quiet, force=arguments.force
-        )
+    options = {"workers": workers, "quiet": arguments.quiet, "force": arguments.force}
+    if arguments.language is None:
+        print(build_book(_course(arguments), **options))
+        return 0
+    from coursetools.book.translations import build_in
+
+    index, states = build_in(_course(arguments), arguments.language, **options)
+    if not arguments.quiet:
+        print("\n".join(states), file=sys.stderr)
+    print(index)
+    return 0
+
+
+def translate(arguments: argparse.Namespace) -> int:
+    """Write the messages of today into a language's catalogues, and say what is out of date."""
+    from coursetools.book import translations
+
+    course = _course(arguments)
+    templates, states = translations.translate(
+        course, arguments.language, arguments.pages, arguments.quiet
     )
+    if not arguments.quiet:
+        print(f"messages of all pages: {course.relative(templates)}")
+    print("".join(f"{state}\n" for state in states), end="")
     return 0
 
 
@@ -271,8 +295,10 @@ def _book_as_files(arguments: argparse.Namespace) -> int:
     from coursetools.book.formats.pdf import write_pdf
     from coursetools.doctor import find_chromium
 
-    if arguments.workers or arguments.force:
-        raise UsageError("--workers and --force are for building; --pdf, --epub, --offline are not")
+    if arguments.workers or arguments.force or arguments.language:
+        raise UsageError(
+            "--workers, --force and --language are for building; --pdf, --epub, --offline are not"
+        )
     course, quiet = _course(arguments), arguments.quiet
     if arguments.pdf:
         print(write_pdf(course, find_chromium(), paper=arguments.paper or "a4", quiet=quiet))

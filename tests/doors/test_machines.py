@@ -67,3 +67,17 @@ def test_the_page_names_every_setting_of_the_hub():
     page = (ROOT / "book" / "grading.md").read_text(encoding="utf-8")
     made = re.findall(r"^c\.(\w+\.\w+) = ", settings, re.MULTILINE)
     assert re.findall(r"^\| `(\w+\.\w+)` \|", page, re.MULTILINE) == made
+
+
+def test_the_link_for_a_class_is_that_of_the_button():
+    launch = pytest.importorskip("sphinx_book_theme.header_buttons.launch")
+    button = Path(launch.__file__).read_text(encoding="utf-8")
+    assert "{jupyterhub_url}/hub/user-redirect/git-pull?{url_params}" in button
+    page = (ROOT / "book" / "grading.md").read_text(encoding="utf-8")
+    (link,) = re.findall(r"^HUB(/\S+)$", page, re.MULTILINE)
+    path, _, query = link.partition("?")
+    assert path == "/hub/user-redirect/git-pull"
+    named = [part.partition("=")[0] for part in query.split("&")]
+    assert sorted(named) == ["branch", "repo", "urlpath"]
+    assert all(f"{name}=" in button for name in named)
+    assert (ROOT / query.partition("/NAME/")[2]).is_file()

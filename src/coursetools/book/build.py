@@ -14,7 +14,9 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
@@ -36,15 +38,39 @@ ANSI = re.compile(r"\x1b\[[0-9;]*m")
 FAULT = re.compile(r"\b(WARNING|ERROR|CRITICAL|SEVERE)\b:?|error:|Error:|Exception")
 
 
+@dataclass(frozen=True)
+class Edition:
+    """A book that is made of the course: its folder, Jupyter Book's options, and further sources.
+
+    The pages are in `html` in that folder.
+    """
+
+    folder: Path
+    options: tuple[str, ...] = ()
+    sources: tuple[Path, ...] = ()
+
+
 def build_book(
-    course: Course, *, workers: int | None = None, quiet: bool = False, force: bool = False
+    course: Course,
+    *,
+    workers: int | None = None,
+    quiet: bool = False,
+    force: bool = False,
+    edition: Edition | None = None,
 ) -> Path:
-    """Build the book of a course and return its `index.html`.
+    """Build the book of a course, or another edition of it, and return its `index.html`.
 
     At most `workers` notebooks run at the same time. With `force` every notebook is executed and
     every page written again. A fault in a notebook or a page is a `CourseError`, after the faults
     were listed on stderr; nothing of such a build is taken for good by the next.
     """
+    with locked(course):
+        return _build(course, edition or Edition(course / "_build"), workers, quiet, force)
+
+
+@contextmanager
+def locked(course: Course) -> Iterator[None]:
+    """Let one process at a time make something of the book of a course."""
     from filelock import FileLock
 
     for name in ("_config.yml", "_toc.yml"):
@@ -52,7 +78,7 @@ def build_book(
             raise CourseError(f"{course} holds no book: there is no {name}")
     (course / "_build").mkdir(exist_ok=True)
     with FileLock(course / "_build" / ".book.lock"):
-        return _build(course, workers, quiet, force)
+        yield
 
 
 def pages(course: Course) -> list[str]:
@@ -69,23 +95,20 @@ def pages(course: Course) -> list[str]:
     return [name.removesuffix(".md").removesuffix(".ipynb") for name in names]
 
 
-def _build(course: Course, workers: int | None, quiet: bool, force: bool) -> Path:
-    html = course / "_build" / "html"
-    stamp = course / "_build" / "book.json"
+def _build(course: Course, edition: Edition, workers: int | None, quiet: bool, force: bool) -> Path:
+    html = edition.folder / "html"
+    stamp = edition.folder / "book.json"
     scripts = _scripts(quiet)
-    sources = _sources(course, scripts)
-    if not force and _is_current(stamp, sources, course):
+    sources = _sources(course, scripts, edition)
+    if not force and _is_current(stamp, sources, course, html):
         return html / "index.html"
     stamp.unlink(missing_ok=True)
-
-    waiting = course.lectures if force else stale(course)
-    with track(len(waiting), "notebooks", quiet) as progress:
-        run_notebooks(waiting, workers=workers, progress=progress, force=force)
+    execute_stale(course, workers, quiet, force)
     executed = _executed(course)
 
     start = time.perf_counter()
     with track(1, "book", quiet) as progress:
-        _run_sphinx(course, scripts, force)
+        run_jupyter_book(course, [*edition.options, *(["--all"] * force)], bool(scripts))
         missing = [page for page in pages(course) if not (html / f"{page}.html").is_file()]
         if missing or not (html / "index.html").is_file():
             names = ", ".join(missing or ["index"])
@@ -94,6 +117,15 @@ def _build(course: Course, workers: int | None, quiet: bool, force: bool) -> Pat
     record = {"sources": sources, "executed": executed, "output": _output(html)}
     write_whole(stamp, json.dumps(record, indent=1) + "\n")
     return html / "index.html"
+
+
+def execute_stale(
+    course: Course, workers: int | None = None, quiet: bool = False, force: bool = False
+) -> None:
+    """Execute the lecture notebooks whose results are stale; all of them with `force`."""
+    waiting = course.lectures if force else stale(course)
+    with track(len(waiting), "notebooks", quiet) as progress:
+        run_notebooks(waiting, workers=workers, progress=progress, force=force)
 
 
 def _scripts(quiet: bool) -> str:
@@ -111,9 +143,13 @@ def cdn_sentence(reason: Exception) -> str:
     return f"{reason}, so the pages load MathJax from a CDN"
 
 
-def _run_sphinx(course: Course, scripts: str, force: bool) -> None:
+def run_jupyter_book(course: Course, options: Iterable[str], scripts: bool = False) -> None:
+    """Run `jupyter-book build` with further options; any fault of a page is a `CourseError`.
+
+    `scripts` says that MathJax is here, so that the pages need not load it from a CDN.
+    """
     command = [sys.executable, "-c", JUPYTER_BOOK]
-    command += ["build", str(course), "-n", "-W", "--keep-going", "-q", *(["--all"] * force)]
+    command += ["build", str(course), "-n", "-W", "--keep-going", "-q", *options]
     environment = {**os.environ, NO_LOCAL_SCRIPTS: "" if scripts else "1", "NO_COLOR": "1"}
     environment["PYTHONPATH"] = os.pathsep.join(
         filter(None, [str(course.packages), os.environ.get("PYTHONPATH")])
@@ -141,22 +177,22 @@ def _run_sphinx(course: Course, scripts: str, force: bool) -> None:
 # --- What went in and what came out ---
 
 
-def _is_current(stamp: Path, sources: str, course: Course) -> bool:
+def _is_current(stamp: Path, sources: str, course: Course, html: Path) -> bool:
     try:
         record = json.loads(stamp.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
     now = {"sources": sources, "executed": _executed(course)}
-    return record == {**now, "output": _output(course / "_build" / "html")}
+    return record == {**now, "output": _output(html)}
 
 
-def _sources(course: Course, scripts: str) -> str:
+def _sources(course: Course, scripts: str, edition: Edition) -> str:
     """Return the digest of all that decides what the pages say, but for the notebooks' results."""
     files = [course / name for name in ("_config.yml", "_toc.yml", "requirements.lock")]
     files += [
         path for folder in ("book", "notebooks", "results") for path in (course / folder).rglob("*")
     ]
-    files += course.packages.rglob("*.py")
+    files += [*course.packages.rglob("*.py"), *edition.sources]
     tools = [f"{name} {_version(name)}" for name in TOOLS]
     return _digest(files, course, [*tools, sys.version, scripts])
 

@@ -47,6 +47,7 @@ from coursetools.book import (
     sharing,
     side_steps,
     tables,
+    translations,
 )
 from coursetools.book.build import NO_LOCAL_SCRIPTS, cdn_sentence
 from coursetools.book.notebook_pages import for_its_page
@@ -78,6 +79,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     reference.setup(app)
     sharing.setup(app)
     side_steps.setup(app)
+    translations.setup(app)
     app.connect("doctree-resolved", numerals.set_numbers)
     app.add_directive("notebook-figure", NotebookFigure)
     app.add_directive("notebook-table", tables.NotebookTable)

@@ -153,7 +153,7 @@ class CourseCount(Guide):
     def make(self) -> list[nodes.Node]:
         """Return the sentence."""
         self.note(lecture_map.table_path(self.course))
-        return [nodes.paragraph("", routes.counted(self.course))]
+        return [nodes.paragraph("", routes.counted(self.course), translatable=False)]
 
 
 class ColabTried(Guide):
@@ -161,7 +161,8 @@ class ColabTried(Guide):
 
     def make(self) -> list[nodes.Node]:
         """Return the sentence."""
-        return [nodes.paragraph("", f"The notebooks were {header_cells.TRIED}.")]
+        sentence = f"The notebooks were {header_cells.TRIED}."
+        return [nodes.paragraph("", sentence, translatable=False)]
 
 
 class WayPicture(Guide):

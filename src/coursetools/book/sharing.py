@@ -29,8 +29,10 @@ def setup(app: Sphinx) -> None:
 
 
 def take_the_address(app: Sphinx, config: Config) -> None:
-    """Tell the extensions where the book is published, if it is."""
+    """Tell the extensions where the book is published, if it is; other languages are below it."""
     home = Course(Path(app.srcdir)).book_address.removesuffix("book")
+    if home and config.language != "en":
+        home += f"{config.language}/"
     config.ogp_social_cards = {"enable": False}
     config.ogp_use_first_image = True
     config.ogp_image_alt = False

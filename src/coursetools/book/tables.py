@@ -69,7 +69,8 @@ class LectureMap(SphinxDirective):
             raise self.error(f"there is no deck {deck!r}, only {', '.join(lecture_map.DECKS)}")
         in_deck = [row for row in rows if deck in (None, row.deck)]
         built = sum(row.state == "built" for row in in_deck)
-        count = nodes.paragraph("", f"{built} of {len(in_deck)} rows are built.")
+        sentence = f"{built} of {len(in_deck)} rows are built."
+        count = nodes.paragraph("", sentence, translatable=False)
         if deck is None:
             return [count]
         table = _table(
@@ -139,7 +140,7 @@ class NotebookStatus(SphinxDirective):
         )
         header = ["Notebook", "Seconds", "Python", *packages]
         table = _table(header, rows, widths=[20] + [12] * (len(header) - 1), kind="notebook-status")
-        return [nodes.paragraph("", sentence), table]
+        return [nodes.paragraph("", sentence, translatable=False), table]
 
 
 class BenchmarkTable(SphinxDirective):
@@ -178,7 +179,7 @@ class BenchmarkTable(SphinxDirective):
         ]
         described = "The column “times ours” of the table below, as bars from the line at 1."
         picture = nodes.raw("", ratio_lines(others, describe=described), format="html")
-        return [picture, nodes.paragraph("", sentence), table]
+        return [picture, nodes.paragraph("", sentence, translatable=False), table]
 
 
 def machine(record: dict[str, Any]) -> str:
