@@ -19,6 +19,7 @@ from ours import ROOT
 from coursekit._base.errors import CourseError
 from coursekit.check import compiled
 from coursekit.submission.forbidden import used
+from coursetools.assignments.release import write_release
 from coursetools.course import Course
 from coursetools.questions import catalogue, library_answers
 from coursetools.questions.known_answers import Known
@@ -207,6 +208,9 @@ def test_solutions_are_written_after_the_deadline(small):
     text = path.read_text()
     assert "raised / raised.sum(" in text and "SOLUTION" not in text and "nbgrader" not in text
     folder = small.parent / "published"
+    with pytest.raises(CourseError, match="is not in step"):  # students read another deadline
+        public(Course(small), folder)
+    write_release(Course(small), "a01_kernels")
     public(Course(small), folder)
     assert (folder / "notebooks" / "solutions" / "a01_kernels" / "a01_kernels.ipynb").is_file()
 
