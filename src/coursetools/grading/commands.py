@@ -67,6 +67,11 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     option("name", metavar="NAME", help="the assignment")
     option("--student", metavar="ID", help="only this one")
     option("--exchange", action="store_true", help="hand the pages out by nbgrader's exchange")
+    text = "put them into one zip to be uploaded; canvas gets graded notebooks, plain is ID.html"
+    option("--zip", choices=("moodle", "canvas", "plain"), help=text)
+    option("--output", type=Path, metavar="FILE", help="where the zip goes (autograder/feedback/)")
+    text = "Moodle's grading worksheet, which has the number of each participant"
+    option("--worksheet", type=Path, metavar="CSV", help=text)
     option("--workers", type=count, metavar="N", help="processes (2, or 1 on one core)")
 
     option = adder(

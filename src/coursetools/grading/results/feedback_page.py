@@ -88,7 +88,7 @@ def feedback_page(
         "book": book,
         "state": state,
         "share": min(100.0, 100 * score.total / score.points) if score.points else 0.0,
-        "lateness": _lateness(student.seconds_late),
+        "lateness": lateness(student.seconds_late),
         "read_again": read_again,
         "failing": failing,
         "statuses": STATUS,
@@ -98,14 +98,7 @@ def feedback_page(
         return render("feedback.html", **about, kept=[one for one in answers if one.strip()])
     marks = (student.marks or {}).get(outline.name, {})
     graded = {question.cell: question for question in verdict.questions}
-    questions = [
-        _written(position, part, verdict, marks.get(part.cell))
-        if part.written
-        else _tested(
-            position, part, verdict, marks.get(part.cell), not_right(part, outline, graded)
-        )
-        for position, part in enumerate(outline.parts, 1)
-    ]
+    questions = questions_of(outline, student, verdict)
     next_steps = what_next(outline, graded, marks)
     return render(
         "feedback.html", **about, questions=questions, next=next_steps,
@@ -113,7 +106,22 @@ def feedback_page(
     )  # fmt: skip
 
 
-def _lateness(seconds: float) -> str:
+def questions_of(outline: Outline, student: Student, verdict: Verdict) -> list[Shown]:
+    """Return what a student is shown of each question, in the order of the notebook."""
+    marks = (student.marks or {}).get(outline.name, {})
+    graded = {question.cell: question for question in verdict.questions}
+    return [
+        _written(position, part, verdict, marks.get(part.cell))
+        if part.written
+        else _tested(
+            position, part, verdict, marks.get(part.cell), not_right(part, outline, graded)
+        )
+        for position, part in enumerate(outline.parts, 1)
+    ]
+
+
+def lateness(seconds: float) -> str:
+    """Say how late something came."""
     hours = seconds / 3600
     if hours < 1:
         return f"{max(1, round(seconds / 60))} minutes"
