@@ -193,9 +193,10 @@ def collect(arguments: argparse.Namespace) -> int:
         database = Database(folders, note)
         result["class_list"] = roster.save(database, people)
         database.close()
+    named = any(person.anonymous for person in people)
     if source or known or people:
-        listed = roster.class_list(folders, note)  # and keeps it
-    if source or known:
+        listed = roster.class_list(folders, note, people)  # and keeps it
+    if source or known or named:
         taken = take_in(folders, found, listed, arguments.attempt, note, known)
         result |= {
             "new": taken.new,
@@ -212,7 +213,7 @@ def collect(arguments: argparse.Namespace) -> int:
         return 0
     if "class_list" in result:
         print(f"{result['class_list']} students on the class list")
-    if source or known:
+    if source or known or named:
         print("\n".join(taken.as_lines(folders.name, arguments.zip or arguments.folder)))
     return 0
 

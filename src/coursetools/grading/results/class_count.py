@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress
 from coursetools.course import Course
-from coursetools.grading.collecting.ledger import Ledger
+from coursetools.grading.collecting.ledger import Ledger, unlisted
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.outline import Outline, Part, outlines
 from coursetools.grading.results.scores import (
@@ -189,12 +189,13 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
             count.late += student.seconds_late > 0
             count.waiting += score.waits > 0
         progress.advance(one.student)
+    ledger, left_out = Ledger.read(folders), unlisted(folders)
     others = set(book.students) - {one.student for one in handed}
+    others = {who for who in others if book.students[who].marks is not None or not left_out(who)}
     absent = [who for who in others if book.students[who].marks is None]
     count.students += len(others)
     count.statuses["MISSING"] += len(absent)
     count.missing = sorted(count.missing + absent)
-    ledger = Ledger.read(folders)
     count.left, count.said_late = ledger.left, ledger.late()
     for label, (student_id, claim) in sorted(ledger.claims.items()):
         what = f"has {claim} in a name that the student has chosen"

@@ -13,12 +13,14 @@ from pathlib import Path
 
 from coursekit._base.errors import CourseError
 from coursetools.course import Course
+from coursetools.grading.collecting.ledger import Ledger, unlisted
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.fill_template import TITLED, Filling
 from coursetools.grading.results.formats import FORMATS
 from coursetools.grading.results.outline import Outline, outlines
 from coursetools.grading.results.pages import counted, write
 from coursetools.grading.results.scores import (
+    Book,
     Student,
     add_up,
     handed_in,
@@ -41,9 +43,9 @@ def read_table(course: Course, name: str) -> Table:
             f"there is nobody to export: grade first (coursekit grade {name}), or import the class "
             "list (coursekit collect --roster)"
         )
-    rule = late_rule(folders)
+    rule, ledger = late_rule(folders), Ledger.read(folders)
     rows = []
-    for who in sorted(set(book.students) | set(handed)):
+    for who in _everybody(folders, book, set(handed)):
         student = book.student(who)
         places = handed[who].places if who in handed else {}
         statuses = {place.status for place in places.values()}
@@ -58,12 +60,16 @@ def read_table(course: Course, name: str) -> Table:
         if status in ("MALFORMED", "MISSING"):  # nbgrader asks a human, but there is no answer
             score = replace(score, waits=0.0)
         rows.append(Row(student, status, score, parts))
+    rows = _named(rows, book, ledger)
     several = len(asked) > 1
     columns = tuple(f"{book}.{cell}" if several else cell for book, cell in _cells(asked))
     title = next(iter(asked.values())).title if not several else name
     points = sum(outline.points for outline in asked.values())
     deadline = book.due is not None or "due" in folders.settings
-    return Table(name, title, columns, points, tuple(rows), has_deadline=deadline)
+    return Table(
+        name, title, columns, points, tuple(rows), has_deadline=deadline,
+        nameless=tuple(ledger.nameless()),
+    )  # fmt: skip
 
 
 def export(
@@ -152,7 +158,30 @@ def remarks(table: Table) -> list[str]:
             f"when {counted(unknown, 'student')} handed in is unknown, and nothing was taken off: "
             f"coursekit collect {table.name} --times CSV, then grade again"
         )
+    if table.nameless:
+        sentences.append(
+            f"{counted(len(table.nameless), 'student')} handed in anonymously, so who handed in "
+            f"nothing is not known; coursekit collect {table.name} --roster CSV, with a column "
+            "anonymous_id, says who they are"
+        )
     return [*sentences, *table.notes]
+
+
+def _everybody(folders: Folders, book: Book, handed: set[str]) -> list[str]:
+    """Return who has a row: whoever handed in, and of whom it is clear that they did not."""
+    left_out = unlisted(folders)
+    here = handed | {who for who, one in book.students.items() if one.marks is not None}
+    return sorted(here | {who for who in book.students if not left_out(who)})
+
+
+def _named(rows: list[Row], book: Book, ledger: Ledger) -> list[Row]:
+    """Return the rows with people in the place of anonymous ids, where these have names."""
+    named = []
+    for row in rows:
+        real = book.student(ledger.anonymous.get(row.student.id) or row.student.id)
+        who = {"id": real.id, "first": real.first, "last": real.last, "email": real.email}
+        named.append(replace(row, student=replace(row.student, **who, lms=real.lms)))
+    return sorted(named, key=lambda row: row.student.id)
 
 
 def _cells(asked: dict[str, Outline]) -> list[tuple[str, str]]:

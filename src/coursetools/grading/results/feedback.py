@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress, track
 from coursetools.course import Course
+from coursetools.grading.collecting.ledger import unlisted
 from coursetools.grading.folders import Folders
 from coursetools.grading.results import pages
 from coursetools.grading.results.feedback_page import feedback_page
@@ -194,8 +195,11 @@ def _tasks(folders: Folders, only: str | None) -> list[Task]:
         raise CourseError(
             f"nothing of {folders.name} is graded yet; run coursekit grade {folders.name} first"
         )
+    left_out = unlisted(folders)
     return [
-        (book.student(who), handed.get(who, Handed(who, {}))) for who in names if safe_name(who)
+        (book.student(who), handed.get(who, Handed(who, {})))
+        for who in names
+        if safe_name(who) and (who in handed or who == only or not left_out(who))
     ]
 
 

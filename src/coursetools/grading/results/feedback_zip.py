@@ -20,7 +20,7 @@ from typing import Any
 from coursekit._base.errors import CourseError
 from coursetools.grading.collecting.collect import attempts_of
 from coursetools.grading.collecting.identify import Names
-from coursetools.grading.collecting.layouts import CANVAS, MOODLE
+from coursetools.grading.collecting.layouts import MOODLE, canvas_name
 from coursetools.grading.collecting.roster import class_list
 from coursetools.grading.collecting.times import HandIn
 from coursetools.grading.folders import Folders
@@ -138,13 +138,13 @@ def _canvas_name(folders: Folders, student: str) -> str:
     digest, found = hashlib.sha256(data).hexdigest(), ""
     for _, about in attempts_of(folders, student):
         name = str(about.get("from", ""))
-        if about.get("sha256") == digest and about.get("lms") and CANVAS.fullmatch(name):
+        if about.get("sha256") == digest and about.get("lms") and canvas_name(name):
             found = name
     if not found:
         raise _Unknown(NO_NAME)
     if found.rpartition("_")[2].startswith("link"):  # Canvas passes over such a name
-        match = CANVAS.fullmatch(found)
-        found = f"{found[: match.start('name')]}{folders.name}.ipynb"
+        front = found[: canvas_name(found).start("name")]
+        found = f"{front}{folders.name}.ipynb"
     return found
 
 
