@@ -84,9 +84,9 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     )
     option("name", metavar="NAME", help="the assignment")
     text = (
-        "csv (as it is), json, canvas, moodle or worksheet, which is Moodle's for grading offline; "
-        "json has assignment, title, max_score, parts, and students with their points, null where "
-        "something is not known"
+        "csv (as it is), json, canvas, moodle, worksheet, which is Moodle's for grading offline, "
+        "or ags, which is LTI's; scores.schema.json in the package describes json, where null is "
+        "what is not known"
     )
     option("--format", default="csv", help=text)
     text = "the table downloaded from Canvas or Moodle, to be filled in"

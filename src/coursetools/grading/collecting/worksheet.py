@@ -155,7 +155,7 @@ def _is_of_participants(table: Table) -> bool:
 def _is_of_ids(table: Table, at: int) -> bool:
     cells = _cells(table, at)
     return len(set(cells)) == len(cells) and _all(
-        table, at, lambda cell: bool(cell) and "@" not in cell and not re.search(r"\s", cell)
+        table, at, re.compile(r"[^\s@]*\d[^\s@]*").fullmatch
     )
 
 

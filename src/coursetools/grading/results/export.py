@@ -15,7 +15,7 @@ from coursekit._base.errors import CourseError
 from coursetools.course import Course
 from coursetools.grading.collecting.ledger import Ledger, unlisted
 from coursetools.grading.folders import Folders
-from coursetools.grading.results.fill_template import TITLED, Filling
+from coursetools.grading.results.fill_template import Filling
 from coursetools.grading.results.formats import FORMATS
 from coursetools.grading.results.outline import Outline, outlines
 from coursetools.grading.results.pages import counted, write
@@ -82,6 +82,17 @@ def export(
     into: Path | None = None,
 ) -> tuple[Path, Table]:
     """Write the table; return where it is and what is in it."""
+    folders = Folders(course, name)
+    check(form, into)
+    table = read_table(course, name)
+    content, notes = as_file(folders, table, form, title, into)
+    output = output or folders.export / output_name(name, form)
+    write(output, content)
+    return output, replace(table, notes=tuple(notes))
+
+
+def check(form: str, into: Path | None) -> None:
+    """Say what is wrong with a format, or with filling it in."""
     if form not in FORMATS:
         raise CourseError(f"{form!r} is no format of a table; there are {', '.join(FORMATS)}")
     how = FORMATS[form]
@@ -93,25 +104,24 @@ def export(
     if how.fill is None and into is not None:
         those = " or ".join(f"--format {name}" for name, one in FORMATS.items() if one.fill)
         raise CourseError(f"--into goes with {those}")
-    table, folders = read_table(course, name), Folders(course, name)
-    notes: list[str] = []
+
+
+def as_file(
+    folders: Folders, table: Table, form: str, title: str = "", into: Path | None = None
+) -> tuple[str, list[str]]:
+    """Return a table's text in a format, and what its reader should know of that."""
+    check(form, into)
+    how = FORMATS[form]
     if into is not None:
         filling = Filling(folders, {row.student.id: row for row in table.rows}, into, how.begins)
-        content = how.fill(filling, table, title or table.title)
-        notes = filling.notes
-    else:
-        content = how.write(table, title)
-        if form == "canvas" and not TITLED.fullmatch(title):
-            notes.append(
-                "Canvas knows an assignment by the number in its title, and makes a new one "
-                "without it: say --into FILE, the gradebook that Canvas exports, or --title "
-                "'NAME (123)'"
-            )
-    if output is None:
-        suffix = "" if form in ("csv", "json") else f"-{form}"
-        output = folders.export / f"{name}{suffix}.{how.ending}"
-    write(output, content)
-    return output, replace(table, notes=tuple(notes))
+        return how.fill(filling, table, title or table.title), filling.notes
+    return how.write(table, title), how.notes(table, title)
+
+
+def output_name(name: str, form: str) -> str:
+    """Return what the file of a table is called."""
+    suffix = "" if form in ("csv", "json") else f"-{form}"
+    return f"{name}{suffix}.{FORMATS[form].ending}"
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -152,7 +152,7 @@ def read_gradebook(folders: Folders) -> Book:
     try:
         with api.Gradebook(url) as gradebook:
             check(folders, gradebook.db.connection())
-            return _read(gradebook.db, name, api, due_of(folders.private))
+            return read_book(gradebook.db, name, api, due_of(folders.private))
     except SQLAlchemyError as error:
         short = str(error).splitlines()[0]
         raise CourseError(f"the gradebook at {_hide(url)} cannot be read ({short})") from error
@@ -162,7 +162,8 @@ def _hide(url: str) -> str:
     return re.sub(r"//[^/@]*@", "//…@", url)  # a password is there
 
 
-def _read(db: Any, name: str, api: Any, due: datetime | None) -> Book:
+def read_book(db: Any, name: str, api: Any, due: datetime | None) -> Book:
+    """Read what a gradebook of nbgrader's has of an assignment; `due` goes before its deadline."""
     book = Book(due=due)
     for row in db.query(
         api.Student.id,
