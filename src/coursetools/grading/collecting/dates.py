@@ -46,7 +46,9 @@ class Language:
     @classmethod
     def of(cls, locale: Any) -> Language:
         """Return the words of one of Babel's locales."""
-        months, days, halves = {}, {}, dict(NOON)
+        months: dict[str, int] = {}
+        days: dict[str, int] = {}
+        halves = dict(NOON)
         for form in ("format", "stand-alone"):
             for width in ("wide", "abbreviated"):
                 months |= {plain(word): n for n, word in locale.months[form][width].items()}
@@ -66,11 +68,12 @@ class Language:
             year, month, day = map(int, numbered.groups())
         else:
             text, found = _taken(text, YEAR)
-            text, month = _known(text, self.months)
+            text, named = _known(text, self.months)
             days = re.findall(r"\d+", text)
-            if found is None or month is None or len(days) != 1:
+            if found is None or named is None or len(days) != 1:
                 return None
-            year, day, text = int(found[0]), int(days[0]), re.sub(r"\d+", " ", text)
+            year, month, day = int(found[0]), named, int(days[0])
+            text = re.sub(r"\d+", " ", text)
         text, weekday = _known(text, self.weekdays)
         text, half = _known(text, self.halves)
         if half is not None:

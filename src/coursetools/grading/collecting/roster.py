@@ -169,11 +169,13 @@ def class_list(
     finally:
         database.close()
     numbers = {person.id: person.anonymous for person in people}
-    columns = ("first_name", "last_name", "email", "lms_user_id")
     known = [
-        Person(one, *(row[column] for column in columns), numbers.get(one, ""))
+        Person(
+            one, row["first_name"], row["last_name"], row["email"], row["lms_user_id"],
+            numbers.get(one, ""),
+        )
         for one, row in rows.items()
-    ]
+    ]  # fmt: skip
     on = [p for p in known if p.id in chosen or p.first or p.last or p.email or p.lms]
     return ClassList(on or known, not on)
 
@@ -202,5 +204,5 @@ def _person(values: dict[str, str], where: str) -> Person:
             last, _, first = (part.strip() for part in name.partition(","))
         else:
             first, _, last = (part.strip() for part in name.rpartition(" "))
-    further = (values.get(column, "") for column in ("email", "lms", "anonymous"))
-    return Person(values["id"], first, last, *further)
+    email, lms, anonymous = (values.get(column, "") for column in ("email", "lms", "anonymous"))
+    return Person(values["id"], first, last, email, lms, anonymous)

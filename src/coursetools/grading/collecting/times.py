@@ -47,7 +47,8 @@ def read_times(path: Path, zone: tzinfo = UTC) -> list[HandIn]:
         for line, row in table.rows
     ]  # fmt: skip
     when = dates.times_in([(where, cells["time"]) for where, cells in rows])
-    times, line_of = [], {}
+    times: list[HandIn] = []
+    line_of: dict[Any, str] = {}
     for (where, cells), time in zip(rows, when):
         one = HandIn(
             where=where,
@@ -77,8 +78,8 @@ def _columns(table: tables.Table) -> dict[str, int]:
     """Return where a table has what, by its words, or as Moodle's worksheet in any language."""
     words = table.words()
     sheet = None if "identifier" in words else worksheet.by_shape(table)
-    if sheet is not None:
-        return sheet.people() | {"time": sheet.submitted}
+    if sheet is not None and sheet.submitted is not None:
+        return {**sheet.people(), "time": sheet.submitted}
     columns: dict[str, int] = {}
     for at, word in enumerate(words):
         meaning = "time" if TIME.fullmatch(word) else MEANING.get(word)

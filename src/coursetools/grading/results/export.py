@@ -113,8 +113,10 @@ def as_file(
     check(form, into)
     how = FORMATS[form]
     if into is not None:
+        assert how.fill is not None
         filling = Filling(folders, {row.student.id: row for row in table.rows}, into, how.begins)
         return how.fill(filling, table, title or table.title), filling.notes
+    assert how.write is not None
     return how.write(table, title), how.notes(table, title)
 
 
@@ -189,8 +191,11 @@ def _named(rows: list[Row], book: Book, ledger: Ledger) -> list[Row]:
     named = []
     for row in rows:
         real = book.student(ledger.anonymous.get(row.student.id) or row.student.id)
-        who = {"id": real.id, "first": real.first, "last": real.last, "email": real.email}
-        named.append(replace(row, student=replace(row.student, **who, lms=real.lms)))
+        student = replace(
+            row.student, id=real.id, first=real.first, last=real.last, email=real.email,
+            lms=real.lms,
+        )  # fmt: skip
+        named.append(replace(row, student=student))
     return sorted(named, key=lambda row: row.student.id)
 
 

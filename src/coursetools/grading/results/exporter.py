@@ -129,5 +129,5 @@ def _row(student: Student, cells: dict[tuple[str, str], Any], points: float) -> 
     written = sum(mark.score for at, mark in marks.items() if at in by_hand)
     waits = sum(cells[at].max_score for at, mark in marks.items() if mark.waits)
     score = Score(auto, written, min(student.penalty, auto + written), points, waits)
-    parts = tuple(mark and round(mark.score, 2) for mark in found.values())
+    parts = tuple(None if mark is None else round(mark.score, 2) for mark in found.values())
     return Row(student, "MISSING" if student.marks is None else "", score, parts)

@@ -135,17 +135,16 @@ def _canvas_name(folders: Folders, student: str) -> str:
         data = (folders.submitted(student) / f"{folders.name}.ipynb").read_bytes()
     except OSError:
         raise _Unknown(NO_NAME) from None
-    digest, found = hashlib.sha256(data).hexdigest(), ""
+    digest, found = hashlib.sha256(data).hexdigest(), None
     for _, about in attempts_of(folders, student):
-        name = str(about.get("from", ""))
-        if about.get("sha256") == digest and about.get("lms") and canvas_name(name):
-            found = name
-    if not found:
+        if about.get("sha256") == digest and about.get("lms"):
+            found = canvas_name(str(about.get("from", ""))) or found
+    if found is None:
         raise _Unknown(NO_NAME)
-    if found.rpartition("_")[2].startswith("link"):  # Canvas passes over such a name
-        front = found[: canvas_name(found).start("name")]
-        found = f"{front}{folders.name}.ipynb"
-    return found
+    name = found.string
+    if name.rpartition("_")[2].startswith("link"):  # Canvas passes over such a name
+        name = f"{name[: found.start('name')]}{folders.name}.ipynb"
+    return name
 
 
 def _waits(folders: Folders, handed: Handed) -> bool:

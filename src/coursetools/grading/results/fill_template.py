@@ -127,7 +127,9 @@ def fill_worksheet(
             number=number_in(have["participant"]),
             lasting=False,
             time=None,
-            **{key: have.get(key, "") for key in ("id", "email", "name")},
+            id=have.get("id", ""),
+            email=have.get("email", ""),
+            name=have.get("name", ""),
         )
         student = filling.row_of(person)
         locked = sheet.locked is not None and worksheet.is_locked(row[sheet.locked])
