@@ -67,6 +67,11 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     option("name", metavar="NAME", help="the assignment")
     option("--student", metavar="ID", help="only this one")
     option("--exchange", action="store_true", help="hand the pages out by nbgrader's exchange")
+    text = "put them into one zip to be uploaded; canvas gets graded notebooks, plain is ID.html"
+    option("--zip", choices=("moodle", "canvas", "plain"), help=text)
+    option("--output", type=Path, metavar="FILE", help="where the zip goes (autograder/feedback/)")
+    text = "Moodle's grading worksheet, which has the number of each participant"
+    option("--worksheet", type=Path, metavar="CSV", help=text)
     option("--workers", type=count, metavar="N", help="processes (2, or 1 on one core)")
 
     option = adder(
@@ -78,9 +83,9 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     option("name", nargs="?", metavar="NAME", help="the assignment")
     option("--all", action="store_true", help="all of a term in one table (csv, canvas)")
     text = (
-        "csv (as it is), json, canvas, moodle or worksheet, which is Moodle's for grading offline; "
-        "json has assignment, title, max_score, parts, and students with their points, null where "
-        "something is not known"
+        "csv (as it is), json, canvas, moodle, worksheet, which is Moodle's for grading offline, "
+        "or ags, which is LTI's; scores.schema.json in the package describes json, where null is "
+        "what is not known"
     )
     option("--format", default="csv", help=text)
     text = "the table downloaded from Canvas or Moodle, to be filled in"
@@ -203,9 +208,10 @@ def collect(arguments: argparse.Namespace) -> int:
         database = Database(folders, note)
         result["class_list"] = roster.save(database, people)
         database.close()
+    named = any(person.anonymous for person in people)
     if source or known or people:
-        listed = roster.class_list(folders, note)  # and keeps it
-    if source or known:
+        listed = roster.class_list(folders, note, people)  # and keeps it
+    if source or known or named:
         taken = take_in(folders, found, listed, arguments.attempt, note, known)
         result |= {
             "new": taken.new,
@@ -223,7 +229,7 @@ def collect(arguments: argparse.Namespace) -> int:
         return 0
     if "class_list" in result:
         print(f"{result['class_list']} students on the class list")
-    if source or known:
+    if source or known or named:
         print("\n".join(taken.as_lines(folders.name, arguments.zip or arguments.folder)))
     return 0
 

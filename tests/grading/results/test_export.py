@@ -277,7 +277,10 @@ def test_canvas_without_a_number_is_said(classroom) -> None:
     classroom.hand_in("ada", classroom.partial(), manual=3)
     _, table = export(classroom.course, classroom.name, "canvas", title="Powers")
     assert "--into" in table.notes[0]
-    assert export(classroom.course, classroom.name, "canvas", title="Powers (91)")[1].notes == ()
+    _, table = export(classroom.course, classroom.name, "canvas", title="Powers (91)")
+    assert table.notes == (
+        "Canvas sets the assignment's points to 9, which the line Points Possible says",
+    )
 
 
 WORKSHEET = (

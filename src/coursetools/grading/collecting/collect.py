@@ -84,6 +84,7 @@ def collect(
     result, names = Collected(), Names(folders, people, times)
     ledger, lateness = Ledger.read(folders), read_lateness(folders)
     touched: dict[str, None] = {}
+    ledger.name((person.anonymous, person.id) for person in people.people if person.anonymous)
     for one in names.resolve(found):
         if isinstance(one, Known):
             claim = names.claim(one.candidate, one.student)
@@ -91,6 +92,7 @@ def collect(
             if not why:
                 ledger.taken(one.candidate.label, one.student, claim)
                 touched[one.student] = None
+                ledger.name([(one.student, "")] if one.candidate.anonymous else [])
                 if one.by_name and one.student not in result.by_name:
                     result.by_name.append(one.student)
                 continue
@@ -99,7 +101,12 @@ def collect(
         (result.aside if one.why.startswith(ASIDE) else result.refused).append(one)
     for text in [*_named(result.refused, "refused: "), *_named(result.aside)]:
         note(text)
-    for text in _time(folders, names, times, touched):
+    if nameless := ledger.nameless():
+        names.say(
+            f"Canvas's anonymous ids stand for {some(nameless)}; a class list with a column "
+            "anonymous_id says who they are, now or later"
+        )
+    for text in _time(folders, names, times, touched, ledger.anonymous):
         names.say(text)
     ledger.attempt = attempt
     for student in touched:
@@ -110,9 +117,11 @@ def collect(
             result.too_late.append(student)
     ledger.write()
     students = set(folders.students())
-    if not people.open:
+    if not people.open and not nameless:
+        named = {ledger.anonymous.get(student) for student in students}
         excused = {one.id for one in people.people if lateness.excused(one.id)}
-        result.missing = sorted({person.id for person in people.people} - students - excused)
+        listed = {person.id for person in people.people}
+        result.missing = sorted(listed - students - named - excused)
     result.unknown = [student for student in ledger.unknown() if student in students]
     result.notes = names.notes
     for text in names.notes:
@@ -263,10 +272,15 @@ def _take(folders: Folders, known: Known, claim: str, result: Collected, say: No
 
 
 def _time(
-    folders: Folders, names: Names, times: Sequence[HandIn], touched: dict[str, None]
+    folders: Folders,
+    names: Names,
+    times: Sequence[HandIn],
+    touched: dict[str, None],
+    anonymous: dict[str, str],
 ) -> list[str]:
     """Write the times of a table beside the attempts that they are of, each student's last."""
     problems: list[str] = []
+    number_of = {student: number for number, student in anonymous.items() if student}
     here = {*folders.students(), *touched} if times else set()
     numbers = numbers_of(folders, here) if any(row.number for row in times) else {}
     for row in times:
@@ -277,6 +291,7 @@ def _time(
             student, why = names.row(row)
         if not student and names.open and row.id in here:
             student = row.id
+        student = number_of.get(student, student)
         attempts = attempts_of(folders, student) if student else []
         if not student:
             problems.append(f"{row.where}: {why}")

@@ -77,7 +77,7 @@ class Names:
                 why += " by its name; a class list with their numbers (lms_id) may tell"
                 result.append(Refused(one.label, why))
                 continue
-            entry = self._listed(one)
+            entry = self._anonymous(one) if one.anonymous else self._listed(one)
             if entry is None:
                 entry = self._unlisted(one, numbers, spelled) if self.open else self._aside(one)
             result.append(entry)
@@ -114,6 +114,12 @@ class Names:
                 return next(iter(same)), ""
         label = one_line(row.id or row.email or row.name or row.number, 80)
         return "", f"{label} is not on the class list{self._hint(row.id or row.name)}"
+
+    def _anonymous(self, one: Candidate) -> Known | Refused:
+        """Take Canvas's anonymous id for a student's; who that is, a class list may say later."""
+        if one.who in self.ids:
+            return Refused(one.label, f"has an anonymous id, and {one.who} is on the class list")
+        return Known(one.who, one, False)
 
     def _listed(self, one: Candidate) -> Known | Refused | None:
         """Find somebody on the class list; None if nobody is meant for certain."""

@@ -22,6 +22,11 @@ from coursetools.grading.text import one_line
 CANVAS = re.compile(
     r"(?P<who>.+?)_(?P<late>LATE_|late_)?(?P<user>\d+)_(?P<file>\d+)_(?P<name>.+)", re.DOTALL
 )
+# Under anonymous marking: no name, and a number of the person in this assignment alone.
+ANONYMOUS = re.compile(
+    r"anon_(?P<late>LATE_)?(?P<user>[A-Za-z0-9]+)_(?P<later>LATE_)?(?P<file>\d+)_(?P<name>.+)",
+    re.DOTALL,
+)
 # Moodle puts spaces in the place of underscores in people's names.
 MOODLE = re.compile(
     r"(?P<who>[^_]+)_(?P<user>\d+)_assignsubmission_(?P<kind>file|onlinetext)(?:_(?P<name>.*))?",
@@ -65,6 +70,7 @@ class Candidate:
     whole: str = ""  # `who` with all that may have been put around it: an id may look like that
     or_else: tuple[str, str] = ("", "")  # name and number, if the file's name can be read so too
     claim: tuple[str, str] = ("", "")  # somebody else whom a name inside the upload names
+    anonymous: bool = False  # `who` is a number, too
     secret: str = ""  # by which its feedback is found in nbgrader's exchange
 
 
@@ -85,6 +91,12 @@ class _Owner:
     late: bool | None = None
     whole: str = ""
     or_else: tuple[str, str] = ("", "")
+    anonymous: bool = False
+
+
+def canvas_name(name: str) -> re.Match[str] | None:
+    """Return the parts of a name that Canvas gave: of the person, of the file, the student's."""
+    return ANONYMOUS.fullmatch(name) or CANVAS.fullmatch(name)
 
 
 def sort_out(
@@ -111,7 +123,7 @@ def sort_out(
                     label=shown(file.path.as_posix()),
                     who=owner.who,
                     lms=owner.lms,
-                    lms_stays=layout != "moodle",
+                    lms_stays=layout != "moodle" and not owner.anonymous,
                     seen=file.seen,
                     order=owner.order,
                     late=owner.late,
@@ -120,6 +132,7 @@ def sort_out(
                     whole=owner.whole or owner.who,
                     or_else=owner.or_else,
                     claim=_claim(owner),
+                    anonymous=owner.anonymous,
                 )
             )
     return results
@@ -182,16 +195,20 @@ def _kind(path: PurePosixPath) -> str:
     moodle = MOODLE.fullmatch(top)
     if moodle and (alone or not moodle["name"]):
         return "moodle"
-    if alone and CANVAS.fullmatch(top):
+    if alone and canvas_name(top):
         return "canvas"
     return "nbgrader" if top == "submitted" and not alone else "plain"
 
 
 def _canvas(path: PurePosixPath, name: str) -> _Owner | str | None:
-    match = CANVAS.fullmatch(path.name)
+    match = canvas_name(path.name)
     if len(path.parts) > 1 or not match:
         return "is not named as Canvas names what was handed in"
     inner = PurePosixPath(match["name"])
+    if match.re is ANONYMOUS:
+        late = bool(match["late"] or match["later"])
+        who, order = match["user"], int(match["file"])
+        return _Owner(who=who, inner=inner, lms=who, order=order, late=late, anonymous=True)
     # Somebody called "kim_5" with the number 12 gives kim_5_12_3456_…, and so do kim, 5, file 12
     # and a file called "3456_…". Files are numbered higher than people, and without leading zeros.
     next_number = re.match(r"([1-9]\d*)_.", inner.name, re.DOTALL)

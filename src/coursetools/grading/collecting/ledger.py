@@ -6,6 +6,7 @@ The report and the export read it; everything else of a collection lies beside t
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,22 +24,31 @@ class Ledger:
     claims: dict[str, list[str]] = field(default_factory=dict)  # file -> [student, whom it names]
     students: dict[str, dict[str, Any]] = field(default_factory=dict)  # "time", and "late" or None
     attempt: str = "last"  # or "first": which counts
+    anonymous: dict[str, str] = field(default_factory=dict)  # Canvas's id -> the student, or ""
 
     @classmethod
     def read(cls, folders: Folders) -> Ledger:
         """Read it; an empty one where there is none."""
-        path = folders.ledger
+        return cls.at(folders.ledger)
+
+    @classmethod
+    def at(cls, path: Path) -> Ledger:
+        """Read the one in a file."""
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
             left, claims, students = (dict(data[key]) for key in ("left", "claims", "students"))
-            return cls(path, left, claims, students, data.get("attempt", "last"))
+            anonymous = dict(data.get("anonymous", {}))
+            return cls(path, left, claims, students, data.get("attempt", "last"), anonymous)
         except (OSError, ValueError, KeyError, TypeError):
             return cls(path)
 
     def write(self) -> None:
         """Write it."""
-        data = {"left": self.left, "claims": self.claims, "students": self.students}
-        data |= {"attempt": self.attempt}
+        data = {
+            **{"left": self.left, "claims": self.claims, "students": self.students},
+            **{"attempt": self.attempt},
+            **({"anonymous": self.anonymous} if self.anonymous else {}),
+        }
         self.path.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps(data, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
         write_whole(self.path, text.encode("utf-8", "replace").decode())
@@ -65,3 +75,30 @@ class Ledger:
     def late(self) -> list[str]:
         """Return whom the platform calls late without saying by how much."""
         return sorted(one for one in self.unknown() if self.students[one].get("late"))
+
+    def name(self, named: Iterable[tuple[str, str]]) -> None:
+        """Note who stands behind anonymous ids; "" where that is not known."""
+        for number, student in named:
+            self.anonymous[number] = student or self.anonymous.get(number, "")
+
+    def nameless(self) -> list[str]:
+        """Return who handed in anonymously and has not been named since."""
+        return sorted(number for number, student in self.anonymous.items() if not student)
+
+
+def unlisted(folders: Folders) -> Callable[[str], bool]:
+    """Return of whom it cannot be said that nothing was handed in, if nothing was under the id.
+
+    Whoever handed in anonymously did, and may be anybody until all of them are named. And an
+    anonymous id of another assignment is nobody here.
+    """
+    own = Ledger.read(folders)
+    hidden = {
+        student
+        for number, student in own.anonymous.items()
+        if student and folders.submitted(number).is_dir()
+    }
+    for path in own.path.parent.glob("*.json"):
+        hidden |= set(Ledger.at(path).anonymous)
+    anybody = bool(own.nameless())
+    return lambda student: anybody or student in hidden

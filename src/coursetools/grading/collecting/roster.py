@@ -21,6 +21,7 @@ COLUMNS = {  # what a header may be called -> what it means
     "last": "last_name lastname last surname family_name nachname",
     "email": "email email_address e_mail mail",
     "lms": "lms_user_id lms_id canvas_id moodle_id",
+    "anonymous": "anonymous_id anon_id",
 }
 MEANING = {word: meaning for meaning, words in COLUMNS.items() for word in words.split()}
 CANVAS = {"student": "name", "id": "lms", "sis_user_id": "id", "sis_login_id": "login"}
@@ -35,6 +36,7 @@ class Person:
     last: str = ""
     email: str = ""
     lms: str = ""
+    anonymous: str = ""  # Canvas's number in one assignment; the gradebook does not have it
 
     @property
     def names(self) -> set[str]:
@@ -72,6 +74,7 @@ def read_csv(path: Path) -> list[Person]:
         for what, value in (
             ("id", unicodedata.normalize("NFC", person.id).casefold()),
             ("number", person.lms),
+            ("anonymous id", person.anonymous),
             ("e-mail address", person.email.casefold()),
         ):
             before = line_of.setdefault((what, value), person.id) if value else person.id
@@ -142,8 +145,12 @@ class ClassList:
     open: bool
 
 
-def class_list(folders: Folders, note: Callable[[str], None] = lambda text: None) -> ClassList:
-    """Return the class list as the gradebook has it.
+def class_list(
+    folders: Folders,
+    note: Callable[[str], None] = lambda text: None,
+    people: Iterable[Person] = (),
+) -> ClassList:
+    """Return the class list as the gradebook has it, with the anonymous ids of `people`.
 
     Grading enters whoever has handed in as well, so those do not make a list: it is closed where a
     list was imported, here or by nbgrader, which gives people names or addresses.
@@ -161,10 +168,14 @@ def class_list(folders: Folders, note: Callable[[str], None] = lambda text: None
         rows, chosen = database.students(), _read_listed(database)
     finally:
         database.close()
+    numbers = {person.id: person.anonymous for person in people}
     known = [
-        Person(one, row["first_name"], row["last_name"], row["email"], row["lms_user_id"])
+        Person(
+            one, row["first_name"], row["last_name"], row["email"], row["lms_user_id"],
+            numbers.get(one, ""),
+        )
         for one, row in rows.items()
-    ]
+    ]  # fmt: skip
     on = [p for p in known if p.id in chosen or p.first or p.last or p.email or p.lms]
     return ClassList(on or known, not on)
 
@@ -193,4 +204,5 @@ def _person(values: dict[str, str], where: str) -> Person:
             last, _, first = (part.strip() for part in name.partition(","))
         else:
             first, _, last = (part.strip() for part in name.rpartition(" "))
-    return Person(values["id"], first, last, values.get("email", ""), values.get("lms", ""))
+    email, lms, anonymous = (values.get(column, "") for column in ("email", "lms", "anonymous"))
+    return Person(values["id"], first, last, email, lms, anonymous)

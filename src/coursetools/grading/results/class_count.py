@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress
 from coursetools.course import Course
-from coursetools.grading.collecting.ledger import Ledger
+from coursetools.grading.collecting.ledger import Ledger, unlisted
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.outline import Outline, Part, outlines
 from coursetools.grading.results.scores import (
@@ -196,7 +196,9 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
             count.late_days += student.late_days.here if student.late_days else 0
             count.waiting += score.waits > 0
         progress.advance(one.student)
+    ledger, left_out = Ledger.read(folders), unlisted(folders)
     others = set(book.students) - {one.student for one in handed}
+    others = {who for who in others if book.students[who].marks is not None or not left_out(who)}
     excused = {who for who in others if book.student(who).excused}
     count.excused = sorted([*count.excused, *excused])
     others -= excused
@@ -204,7 +206,6 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
     count.students += len(others)
     count.statuses["MISSING"] += len(absent)
     count.missing = sorted(count.missing + absent)
-    ledger = Ledger.read(folders)
     count.left, count.said_late = ledger.left, ledger.late()
     for label, (student_id, claim) in sorted(ledger.claims.items()):
         what = f"has {claim} in a name that the student has chosen"

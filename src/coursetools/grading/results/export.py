@@ -13,12 +13,14 @@ from pathlib import Path
 
 from coursekit._base.errors import CourseError
 from coursetools.course import Course
+from coursetools.grading.collecting.ledger import Ledger, unlisted
 from coursetools.grading.folders import Folders
-from coursetools.grading.results.fill_template import TITLED, Filling
+from coursetools.grading.results.fill_template import Filling
 from coursetools.grading.results.formats import FORMATS
 from coursetools.grading.results.outline import Outline, outlines
 from coursetools.grading.results.pages import counted, write
 from coursetools.grading.results.scores import (
+    Book,
     Student,
     add_up,
     handed_in,
@@ -41,9 +43,9 @@ def read_table(course: Course, name: str) -> Table:
             f"there is nobody to export: grade first (coursekit grade {name}), or import the class "
             "list (coursekit collect --roster)"
         )
-    rule = late_rule(folders)
+    rule, ledger = late_rule(folders), Ledger.read(folders)
     rows = []
-    for who in sorted(set(book.students) | set(handed)):
+    for who in _everybody(folders, book, set(handed)):
         student = book.student(who)
         places = handed[who].places if who in handed else {}
         if student.excused:
@@ -61,12 +63,16 @@ def read_table(course: Course, name: str) -> Table:
         if status in ("MALFORMED", "MISSING"):  # nbgrader asks a human, but there is no answer
             score = replace(score, waits=0.0)
         rows.append(Row(student, status, score, parts))
+    rows = _named(rows, book, ledger)
     several = len(asked) > 1
     columns = tuple(f"{book}.{cell}" if several else cell for book, cell in _cells(asked))
     title = next(iter(asked.values())).title if not several else name
     points = sum(outline.points for outline in asked.values())
     deadline = book.due is not None or "due" in folders.settings
-    return Table(name, title, columns, points, tuple(rows), has_deadline=deadline)
+    return Table(
+        name, title, columns, points, tuple(rows), has_deadline=deadline,
+        nameless=tuple(ledger.nameless()),
+    )  # fmt: skip
 
 
 def export(
@@ -79,6 +85,17 @@ def export(
     into: Path | None = None,
 ) -> tuple[Path, Table]:
     """Write the table; return where it is and what is in it."""
+    folders = Folders(course, name)
+    check(form, into)
+    table = read_table(course, name)
+    content, notes = as_file(folders, table, form, title, into)
+    output = output or folders.export / output_name(name, form)
+    write(output, content)
+    return output, replace(table, notes=tuple(notes))
+
+
+def check(form: str, into: Path | None) -> None:
+    """Say what is wrong with a format, or with filling it in."""
     if form not in FORMATS:
         raise CourseError(f"{form!r} is no format of a table; there are {', '.join(FORMATS)}")
     how = FORMATS[form]
@@ -90,25 +107,26 @@ def export(
     if how.fill is None and into is not None:
         those = " or ".join(f"--format {name}" for name, one in FORMATS.items() if one.fill)
         raise CourseError(f"--into goes with {those}")
-    table, folders = read_table(course, name), Folders(course, name)
-    notes: list[str] = []
+
+
+def as_file(
+    folders: Folders, table: Table, form: str, title: str = "", into: Path | None = None
+) -> tuple[str, list[str]]:
+    """Return a table's text in a format, and what its reader should know of that."""
+    check(form, into)
+    how = FORMATS[form]
     if into is not None:
+        assert how.fill is not None
         filling = Filling(folders, {row.student.id: row for row in table.rows}, into, how.begins)
-        content = how.fill(filling, table, title or table.title)
-        notes = filling.notes
-    else:
-        content = how.write(table, title)
-        if form == "canvas" and not TITLED.fullmatch(title):
-            notes.append(
-                "Canvas knows an assignment by the number in its title, and makes a new one "
-                "without it: say --into FILE, the gradebook that Canvas exports, or --title "
-                "'NAME (123)'"
-            )
-    if output is None:
-        suffix = "" if form in ("csv", "json") else f"-{form}"
-        output = folders.export / f"{name}{suffix}.{how.ending}"
-    write(output, content)
-    return output, replace(table, notes=tuple(notes))
+        return how.fill(filling, table, title or table.title), filling.notes
+    assert how.write is not None
+    return how.write(table, title), how.notes(table, title)
+
+
+def output_name(name: str, form: str) -> str:
+    """Return what the file of a table is called."""
+    suffix = "" if form in ("csv", "json") else f"-{form}"
+    return f"{name}{suffix}.{FORMATS[form].ending}"
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -158,7 +176,33 @@ def remarks(table: Table) -> list[str]:
             f"when {counted(unknown, 'student')} handed in is unknown, and nothing was taken off: "
             f"coursekit collect {table.name} --times CSV, then grade again"
         )
+    if table.nameless:
+        sentences.append(
+            f"{counted(len(table.nameless), 'student')} handed in anonymously, so who handed in "
+            f"nothing is not known; coursekit collect {table.name} --roster CSV, with a column "
+            "anonymous_id, says who they are"
+        )
     return [*sentences, *table.notes]
+
+
+def _everybody(folders: Folders, book: Book, handed: set[str]) -> list[str]:
+    """Return who has a row: whoever handed in, and of whom it is clear that they did not."""
+    left_out = unlisted(folders)
+    here = handed | {who for who, one in book.students.items() if one.marks is not None}
+    return sorted(here | {who for who in book.students if not left_out(who)})
+
+
+def _named(rows: list[Row], book: Book, ledger: Ledger) -> list[Row]:
+    """Return the rows with people in the place of anonymous ids, where these have names."""
+    named = []
+    for row in rows:
+        real = book.student(ledger.anonymous.get(row.student.id) or row.student.id)
+        student = replace(
+            row.student, id=real.id, first=real.first, last=real.last, email=real.email,
+            lms=real.lms,
+        )  # fmt: skip
+        named.append(replace(row, student=student))
+    return sorted(named, key=lambda row: row.student.id)
 
 
 def _cells(asked: dict[str, Outline]) -> list[tuple[str, str]]:

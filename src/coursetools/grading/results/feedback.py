@@ -13,12 +13,13 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress, track
 from coursetools.course import Course
 from coursetools.grading.collecting.collect import too_late
+from coursetools.grading.collecting.ledger import unlisted
 from coursetools.grading.folders import Folders
 from coursetools.grading.results import pages
 from coursetools.grading.results.feedback_page import feedback_page
@@ -34,6 +35,9 @@ from coursetools.grading.results.scores import (
 )
 from coursetools.grading.running.verdicts import Verdicts
 from coursetools.jobs.pool import Pool
+
+if TYPE_CHECKING:
+    from coursetools.grading.results.feedback_zip import Zipped
 
 CHUNK = 25  # students that a worker gets at a time
 
@@ -128,8 +132,10 @@ def count_students(course: Course, name: str, student: str | None = None) -> int
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The command: `name`, `student`, `workers`, `course`, `quiet`."""
+    """The command: `name`, `student`, `workers`, `zip`, `course`, `quiet`."""
     course, name = arguments.course, arguments.name
+    if (arguments.output or arguments.worksheet) and not arguments.zip:
+        raise CourseError("--output and --worksheet go with --zip moodle, canvas or plain")
     workers = arguments.workers or min(2, os.cpu_count() or 1)
     with track(count_students(course, name, arguments.student), "feedback", arguments.quiet) as bar:
         result = write_feedback(
@@ -148,12 +154,35 @@ def run(arguments: argparse.Namespace) -> int:
         released = release(folders, result.written)
         if not arguments.quiet:
             print("\n".join(released.as_lines(folders)))
+    if arguments.zip:
+        zipped = _zip(arguments, folders)
+        print(zipped.path if arguments.quiet else "\n".join(zipped.as_lines(name)))
     if result.failed:
         raise CourseError(
             f"{pages.counted(len(result.failed), 'page')} could not be written, first that of "
             f"{result.failed[0][0]} ({result.failed[0][1]})"
         )
     return 0
+
+
+def _zip(arguments: argparse.Namespace, folders: Folders) -> Zipped:
+    """Put the pages into a zip, as `--zip`, `--output` and `--worksheet` say."""
+    from coursetools.grading.collecting.times import read_times
+    from coursetools.grading.results.feedback_zip import zip_feedback
+
+    tasks = _tasks(folders, arguments.student)
+    if arguments.student is None:  # and whoever was collected since, to be named
+        known = {student.id for student, _ in tasks}
+        tasks += [(Student(w), Handed(w, {})) for w in folders.students() if w not in known]
+    return zip_feedback(
+        folders,
+        outlines(folders),
+        tasks,
+        arguments.zip,
+        rule=late_rule(folders),
+        output=arguments.output,
+        worksheet=read_times(arguments.worksheet) if arguments.worksheet else (),
+    )
 
 
 def _tasks(folders: Folders, only: str | None) -> list[Task]:
@@ -169,8 +198,11 @@ def _tasks(folders: Folders, only: str | None) -> list[Task]:
         raise CourseError(
             f"nothing of {folders.name} is graded yet; run coursekit grade {folders.name} first"
         )
+    left_out = unlisted(folders)
     tasks = [
-        (book.student(who), handed.get(who, Handed(who, {}))) for who in names if safe_name(who)
+        (book.student(who), handed.get(who, Handed(who, {})))
+        for who in names
+        if safe_name(who) and (who in handed or who == only or not left_out(who))
     ]
     for student, _ in tasks:
         when = too_late(folders, student.id, lateness.end_of(student.id))

@@ -103,7 +103,19 @@ def feedback_page(
         return render("feedback.html", **about, kept=[one for one in answers if one.strip()])
     marks = (student.marks or {}).get(outline.name, {})
     graded = {question.cell: question for question in verdict.questions}
-    questions = [
+    questions = questions_of(outline, student, verdict)
+    next_steps = what_next(outline, graded, marks)
+    return render(
+        "feedback.html", **about, questions=questions, next=next_steps,
+        errors=_elsewhere(outline, verdict),
+    )  # fmt: skip
+
+
+def questions_of(outline: Outline, student: Student, verdict: Verdict) -> list[Shown]:
+    """Return what a student is shown of each question, in the order of the notebook."""
+    marks = (student.marks or {}).get(outline.name, {})
+    graded = {question.cell: question for question in verdict.questions}
+    return [
         _written(position, part, verdict, marks.get(part.cell))
         if part.written
         else _tested(
@@ -111,11 +123,6 @@ def feedback_page(
         )
         for position, part in enumerate(outline.parts, 1)
     ]
-    next_steps = what_next(outline, graded, marks)
-    return render(
-        "feedback.html", **about, questions=questions, next=next_steps,
-        errors=_elsewhere(outline, verdict),
-    )  # fmt: skip
 
 
 def _tested(

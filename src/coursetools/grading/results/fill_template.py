@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
-from coursetools.grading.collecting import tables
+from coursetools.grading.collecting import tables, worksheet
 from coursetools.grading.collecting.collect import numbers_of
 from coursetools.grading.collecting.identify import Names
 from coursetools.grading.collecting.roster import ClassList, Person
@@ -112,42 +112,46 @@ def fill_worksheet(
 ) -> str:
     """Put grades and comments into Moodle's worksheet for grading offline."""
     source = filling.source
-    who, grade = filling.column("identifier"), filling.column("grade")
-    if who is None or grade is None or filling.column("last_modified_grade") is None:
+    sheet = worksheet.find(source)
+    if sheet is None:
         raise CourseError(
-            f"{source.path} is not Moodle's grading worksheet: Moodle asks for the columns "
-            "Identifier, Grade and Last modified (grade)"
+            worksheet.unclear(source)
+            or f"{source.path} is not Moodle's grading worksheet: Moodle asks for the columns "
+            "Identifier, Grade and Last modified (grade), in your language"
         )
-    said, most = filling.column("feedback_comments"), filling.column("maximum_grade")
-    locked = filling.column("grade_can_be_changed")
-    names = {key: filling.column(*words) for key, words in {
-        "id": ["id_number"], "email": ["email_address", "email"], "name": ["full_name"],
-    }.items()}  # fmt: skip
     rows, small = [], set()
     for line, cells in source.rows:
         row = cells + [""] * (len(source.header) - len(cells))
-        have = {k: row[at].strip() if at is not None else "" for k, at in names.items()}
+        have = {meaning: row[at].strip() for meaning, at in sheet.people().items()}
         person = HandIn(
             where=f"{source.path}, line {line}",
-            number=number_in(row[who]),
+            number=number_in(have["participant"]),
             lasting=False,
             time=None,
-            **have,
+            id=have.get("id", ""),
+            email=have.get("email", ""),
+            name=have.get("name", ""),
         )
         student = filling.row_of(person)
-        if student is not None and locked is not None and row[locked].strip().casefold() == "no":
+        locked = sheet.locked is not None and worksheet.is_locked(row[sheet.locked])
+        if student is not None and locked:
             filling.notes.append(f"{person.where}: Moodle has locked this grade; left as it is")
         elif student is not None and student.score is not None:
-            row[grade] = student.score.total
-            if said is not None:
-                row[said] = remark(student)
-            if most is not None and _less(row[most], points):
-                small.add(row[most].strip())
+            row[sheet.grade] = student.score.total
+            if sheet.said is not None:
+                row[sheet.said] = remark(student)
+            if sheet.most is not None and _less(row[sheet.most], points):
+                small.add(row[sheet.most].strip())
         rows.append(row)
     for value in sorted(small):
         filling.notes.append(
             f"Moodle's maximum is {value} and ours {points:g}; Moodle leaves out what is above its "
             "own: set it to ours first"
+        )
+    if sheet.unclear:
+        filling.notes.append(
+            f"which of {' and '.join(sheet.unclear)} takes the comments is not clear; only grades "
+            "were written"
         )
     return filling.text(source.header, rows, ready)
 

@@ -9,10 +9,19 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
 
-from coursetools.grading.results.fill_template import Filling, fill_canvas, fill_worksheet
+from coursetools.grading.results.fill_template import (
+    TITLED,
+    Filling,
+    fill_canvas,
+    fill_worksheet,
+)
+from coursetools.grading.results.pages import counted, number
 from coursetools.grading.results.table import (
     Cell,
+    Row,
     Table,
     as_text,
     for_canvas,
@@ -31,6 +40,7 @@ class Format:
     fill: Callable[[Filling, Table, str], str] | None = None
     begins: str = ""  # the first columns of a file to be filled in
     ending: str = "csv"  # of the file's name
+    notes: Callable[[Table, str], list[str]] = lambda table, title: []  # on what was written
 
 
 def as_csv(table: Table, title: str) -> Iterator[list[Cell]]:
@@ -56,7 +66,10 @@ def as_csv(table: Table, title: str) -> Iterator[list[Cell]]:
 
 
 def as_json(table: Table, title: str) -> str:
-    """Return everything as JSON; null is what is not known, or not graded yet."""
+    """Return everything as JSON, as `scores.schema.json` describes it.
+
+    null is what is not known, or not graded yet.
+    """
     students = []
     for row in table.rows:
         student, score = row.student, row.score
@@ -92,15 +105,43 @@ def as_json(table: Table, title: str) -> str:
 
 
 def as_canvas(table: Table, title: str) -> Iterator[list[Cell]]:
-    """Yield Canvas's gradebook: it finds students by ID, else SIS User ID, else SIS Login ID."""
+    """Yield Canvas's gradebook: it finds students by ID, else SIS User ID, else SIS Login ID.
+
+    Whoever has no number is left out: an empty cell would delete the one that Canvas has.
+    """
     yield ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", title]
     yield ["    Points Possible", "", "", "", "", table.points]
     for row in table.rows:
+        if for_canvas(row) is None:
+            continue
         student = row.student
         name = ", ".join(part for part in (student.last, student.first) if part) or student.id
         number = student.lms if student.lms.isascii() and student.lms.isdigit() else ""
         login = student.email or student.id
         yield [name, number, student.id, login, "", for_canvas(row)]
+
+
+def notes_for_canvas(table: Table, title: str) -> list[str]:
+    """Say what Canvas does with a table that it did not give."""
+    notes = []
+    if not TITLED.fullmatch(title):
+        notes.append(
+            "Canvas knows an assignment by the number in its title, and makes a new one "
+            "without it: say --into FILE, the gradebook that Canvas exports, or --title "
+            "'NAME (123)'"
+        )
+    left_out = sum(for_canvas(row) is None for row in table.rows)
+    if left_out:
+        notes.append(
+            f"{counted(left_out, 'student')} without a number "
+            f"{'is' if left_out == 1 else 'are'} not in the file: an empty cell would delete what "
+            "Canvas has"
+        )
+    notes.append(
+        f"Canvas sets the assignment's points to {number(table.points)}, which the line Points "
+        "Possible says"
+    )
+    return notes
 
 
 def as_moodle(table: Table, title: str) -> Iterator[list[Cell]]:
@@ -118,6 +159,37 @@ def as_moodle(table: Table, title: str) -> Iterator[list[Cell]]:
         ]
 
 
+def as_ags(table: Table, title: str) -> str:
+    """Return scores as LTI's Assignment and Grade Services take them, a line of JSON for each.
+
+    Only a tool that the platform knows may post them; these lines are what it posts.
+    """
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    lines = (json.dumps(_ags(row, table, now), ensure_ascii=False) for row in table.rows)
+    return "".join(f"{line}\n" for line in lines).encode("utf-8", "replace").decode()
+
+
+def _ags(row: Row, table: Table, now: str) -> dict[str, Any]:
+    student, score = row.student, row.score
+    made: dict[str, Any] = {
+        "userId": student.lms or student.id,
+        "timestamp": now,
+        "activityProgress": "Initialized" if row.status == "MISSING" else "Submitted",
+        "gradingProgress": "FullyGraded",
+        "comment": remark(row, table),
+    }
+    if score is None:
+        made["gradingProgress"] = "Failed"  # and so the platform leaves the score alone
+    else:
+        made |= {"scoreGiven": score.total, "scoreMaximum": table.points}
+        if score.waits:
+            made["gradingProgress"] = "PendingManual"
+    if student.submitted is not None:
+        submitted = student.submitted.replace(tzinfo=UTC).isoformat(timespec="milliseconds")
+        made["submission"] = {"submittedAt": submitted}
+    return made
+
+
 Rows = Callable[[Table, str], Iterator[list[Cell]]]
 
 
@@ -131,6 +203,7 @@ FORMATS = {
     "json": Format(write=as_json, ending="json"),
     "canvas": Format(
         write=_csv(as_canvas),
+        notes=notes_for_canvas,
         fill=lambda filling, table, title: fill_canvas(filling, title, ready),
         begins="Student,ID,SIS User ID,SIS Login ID,Section",
     ),
@@ -141,4 +214,5 @@ FORMATS = {
         ),
         begins="Identifier,Full name,Grade",
     ),
+    "ags": Format(write=as_ags, ending="jsonl"),
 }

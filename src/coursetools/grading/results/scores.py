@@ -177,7 +177,7 @@ def read_gradebook(folders: Folders) -> Book:
         with api.Gradebook(url) as gradebook:
             connection = gradebook.db.connection()
             check(folders, connection)
-            return _read(gradebook.db, name, api, lateness_of(folders.course, name, connection))
+            return read_book(gradebook.db, name, api, lateness_of(folders.course, name, connection))
     except SQLAlchemyError as error:
         short = str(error).splitlines()[0]
         raise CourseError(f"the gradebook at {_hide(url)} cannot be read ({short})") from error
@@ -187,7 +187,8 @@ def _hide(url: str) -> str:
     return re.sub(r"//[^/@]*@", "//…@", url)  # a password is there
 
 
-def _read(db: Any, name: str, api: Any, lateness: Lateness) -> Book:
+def read_book(db: Any, name: str, api: Any, lateness: Lateness) -> Book:
+    """Read what a gradebook of nbgrader's has of an assignment."""
     book = Book(due=lateness.due, lateness=lateness)
     for row in db.query(
         api.Student.id,

@@ -41,6 +41,7 @@ class Table:
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()  # about the table of a platform
     has_deadline: bool = False
+    nameless: tuple[str, ...] = ()  # who handed in anonymously, and nobody knows who they are
 
 
 def defuse(value: str) -> str:

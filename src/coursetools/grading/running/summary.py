@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, get_args
 
-from coursetools.grading.collecting.ledger import Ledger
+from coursetools.grading.collecting.ledger import Ledger, unlisted
 from coursetools.grading.folders import Folders
 from coursetools.grading.verdict import Status, status_of
 
@@ -99,8 +99,13 @@ def summarise(
             by_student.setdefault(student, []).append(place)
     statuses = {who: status_of(p.status for p in places) for who, places in by_student.items()}
     counts = Counter(statuses.values())
+    left_out = unlisted(folders)
     missing = sorted(set(writer.students()) - handed_in) if writer else []
-    missing = [who for who in missing if not writer.lateness.excused(who)]
+    missing = [
+        who
+        for who in missing
+        if not (left_out(who) or writer is None or writer.lateness.excused(who))
+    ]
     if missing:
         counts["MISSING"] += len(missing)
     judged = [

@@ -1,0 +1,132 @@
+"""The graded notebook with the feedback in it, for platforms that return the file itself.
+
+Canvas shows a returned file under the name of the one that was handed in, so a web page would
+arrive as a notebook that does not open. The notebook from `autograded/` has a report below each
+test; here it gets a cell at the top, and one below each question, with what the page says.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from coursekit.submission import regions
+from coursekit.submission.deadline import span
+from coursetools.grading.results.feedback_advice import read_again, what_next
+from coursetools.grading.results.feedback_page import Shown, questions_of
+from coursetools.grading.results.outline import Outline, Part
+from coursetools.grading.results.pages import number
+from coursetools.grading.results.scores import Score, Student
+from coursetools.grading.text import harmless_markdown
+from coursetools.grading.verdict import Verdict
+
+UNREAD = ("MISSING", "MALFORMED", "INTERNAL")  # of which no question can be spoken
+
+
+def feedback_notebook(
+    graded: dict[str, Any],
+    outline: Outline,
+    student: Student,
+    verdict: Verdict,
+    score: Score,
+    *,
+    book: str = "",
+) -> dict[str, Any]:
+    """Return the graded notebook with the feedback in it; `graded` stays as it is."""
+    asked = questions_of(outline, student, verdict) if verdict.status not in UNREAD else []
+    by_cell = {one.part.cell: one for one in asked}
+    top = summary(outline, student, verdict, score, book)
+    cells = [_cell("feedback", top)]
+    for cell in graded["cells"]:
+        cells.append(cell)
+        one = by_cell.get(regions.grade_id(cell))
+        if one is not None:
+            cells.append(_cell(f"feedback-{one.position}", _beside(one, book)))
+    return {**graded, "cells": cells}
+
+
+def summary(
+    outline: Outline, student: Student, verdict: Verdict, score: Score, book: str = ""
+) -> str:
+    """Return, as Markdown, what was earned and what to do next."""
+    if verdict.status == "INTERNAL":
+        return (
+            "# Feedback: not graded yet\n\nSomething went wrong on our side. It is not your fault "
+            "and costs you no points; your file will be graded again.\n"
+        )
+    points = f"{number(score.total)} of {number(score.points)} points"
+    lines = [f"# Feedback: {points}{' so far' if score.waits else ''}", outline.title + "."]
+    if score.waits:
+        lines.append(
+            f"A person will read what you wrote in words; up to {number(score.waits)} of the "
+            "points come from there."
+        )
+    if score.penalty:
+        late = span(timedelta(seconds=student.seconds_late))
+        lines.append(
+            f"{number(score.auto + score.written)} points for your work, less "
+            f"{number(score.penalty)} because it came late ({late})."
+        )
+    if verdict.status == "MALFORMED":
+        lines.append(
+            f"**Your file could not be graded.** {verdict.reason} Open the notebook that you "
+            "worked in, run it from top to bottom, save it, and hand in that .ipynb file again, or "
+            "ask your instructor if the deadline has passed."
+        )
+        return "\n\n".join(lines) + "\n"
+    graded = {question.cell: question for question in verdict.questions}
+    following = what_next(outline, graded, (student.marks or {}).get(outline.name, {}))
+    if following.steps:
+        steps = "\n".join(
+            f"{at}. {step.part.title}, {number(step.question.points)} of "
+            f"{number(step.part.points)} points: {step.hint}{_again(step.part, book)}"
+            for at, step in enumerate(following.steps, 1)
+        )
+        lines.append(f"**What to do next**\n\n{steps}")
+    elif following.all_right:
+        lines.append("Every check passes: all your code is right.")
+    lines.append("The cell below each question says how it went.")
+    return "\n\n".join(lines) + "\n"
+
+
+def _beside(one: Shown, book: str) -> str:
+    """Return what stands below a question."""
+    points = "–" if one.open else number(one.points)
+    lines = [
+        f"**Feedback on {one.part.title}: {points} of {number(one.part.points)} points, "
+        f"{one.said}.**"
+    ]
+    if one.mark is not None and one.mark.manual is not None and one.question is not None:
+        lines.append(
+            f"A person looked at this question; the automatic checks gave "
+            f"{number(one.question.points)} points."
+        )
+    if one.mark is not None and one.mark.comment:
+        lines.append(f"Comment: {one.mark.comment}")
+    if one.question is not None and one.question.carried:
+        lines.append(
+            f"This calls your {' and '.join(one.question.carried)}, not yet right. So it was tried "
+            "with ours in that place: a mistake costs its own question only."
+        )
+    if one.needs:
+        lines.append(
+            f"This answer is tried together with your {' and '.join(one.needs)}, not yet right: "
+            "mend that first, and this may come right by itself."
+        )
+    if one.status not in ("OK", "INTERNAL") and (one.hint or one.missing):
+        lines.append((one.hint or "There is no answer here.") + _again(one.part, book))
+    return "\n\n".join(lines) + "\n"
+
+
+def _again(part: Part, book: str) -> str:
+    address = read_again(part, book)
+    return f" [Read again in the book.]({address})" if address else ""
+
+
+def _cell(name: str, source: str) -> dict[str, Any]:
+    return {
+        "cell_type": "markdown",
+        "id": name,
+        "metadata": {},
+        "source": harmless_markdown(source),
+    }

@@ -1,0 +1,201 @@
+"""`coursekit feedback NAME --zip PLATFORM`: what students get back, in one file to be uploaded.
+
+A platform finds whose a file is by numbers in its name, and passes over without a word what it does
+not know. Moodle has a number for each participant. Canvas takes only the name that it gave a file
+itself, and shows the file under the student's own name for it; so there the graded notebook goes
+back, with the feedback in it. `plain` is for everybody else: a page called by the student's id.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from coursekit._base.errors import CourseError
+from coursetools.grading.collecting.collect import attempts_of
+from coursetools.grading.collecting.identify import Names
+from coursetools.grading.collecting.layouts import MOODLE, canvas_name
+from coursetools.grading.collecting.roster import class_list
+from coursetools.grading.collecting.times import HandIn
+from coursetools.grading.folders import Folders
+from coursetools.grading.gradebook.autograded import as_file
+from coursetools.grading.results import pages
+from coursetools.grading.results.feedback_notebook import feedback_notebook, summary
+from coursetools.grading.results.outline import Outline
+from coursetools.grading.results.release_feedback import is_graded
+from coursetools.grading.results.scores import Handed, Student, add_up, verdicts_of
+from coursetools.grading.running.verdicts import Verdicts
+from coursetools.grading.text import some
+
+WHEN = (2000, 1, 1, 0, 0, 0)  # of each member: the same pages make the same file
+NO_NUMBER = "no number of Moodle's is known"
+NO_NAME = "nothing was handed in through Canvas"
+NEWER = "not graded as it was handed in last"
+LOST = "the graded notebook is not where it was written"
+
+Files = Iterator[tuple[str, bytes]]
+Task = tuple[Student, Handed]
+
+
+@dataclass
+class Zipped:
+    """Where the file is, and who is not in it."""
+
+    path: Path
+    students: int = 0
+    without: dict[str, list[str]] = field(default_factory=dict)  # why -> students
+
+    def as_lines(self, name: str) -> list[str]:
+        """Return what is printed at the end."""
+        lines = [f"{pages.counted(self.students, 'student')} in {self.path}"]
+        for why, students in self.without.items():
+            line = f"not in it: {some(sorted(students))}; {why}"
+            if why == NO_NUMBER:
+                line += f": coursekit feedback {name} --zip moodle --worksheet CSV (Moodle's)"
+            if why in (NEWER, LOST):
+                line += f": run coursekit grade {name}, and this again"
+            lines.append(line)
+        return lines
+
+
+class _Unknown(Exception):
+    """Somebody whom the platform would not find; the text is why."""
+
+
+class _Plain:
+    """A page for each student, `ID.html`; a folder where there are several."""
+
+    def __init__(self, folders: Folders, outlines: dict[str, Outline], rule: Any) -> None:
+        self.folders, self.outlines, self.rule = folders, outlines, rule
+
+    def files(self, student: Student, handed: Handed) -> Files:
+        """Yield what goes into the zip for one student: names and contents."""
+        several = len(self.outlines) > 1
+        for notebook in self.outlines:
+            name = f"{student.id}/{notebook}.html" if several else f"{student.id}.html"
+            yield name, self.page(student.id, notebook)
+
+    def page(self, student: str, notebook: str) -> bytes:
+        """Return a page as `feedback` has written it."""
+        return (self.folders.feedback(student) / f"{notebook}.html").read_bytes()
+
+
+class _Moodle(_Plain):
+    """The folder `Full Name_501_assignfeedback_file` for each participant."""
+
+    numbers: dict[str, str]  # of this assignment, by student
+
+    def files(self, student: Student, handed: Handed) -> Files:
+        """Yield the pages of one student, below the folder that Moodle looks for."""
+        name, number = student.name, self.numbers.get(student.id, "")
+        for _, about in attempts_of(self.folders, student.id):
+            match = MOODLE.fullmatch(str(about.get("from", "")).split("/")[0])
+            if match and about.get("lms") == match["user"]:
+                name, number = match["who"], match["user"]
+        if not number:
+            raise _Unknown(NO_NUMBER)
+        # Moodle splits at "_", and leaves out what begins with a dot or a tilde.
+        name = "".join(c if c.isprintable() and c not in '_/\\:*?"<>|' else " " for c in name)
+        folder = f"{name.strip(' .~') or 'Participant'}_{number}_assignfeedback_file"
+        for notebook in self.outlines:
+            yield f"{folder}/{notebook}.html", self.page(student.id, notebook)
+
+
+class _Canvas(_Plain):
+    """The graded notebook, under the name that Canvas gave the one that counts."""
+
+    def files(self, student: Student, handed: Handed) -> Files:
+        """Yield the graded notebook of one student."""
+        name, book = _canvas_name(self.folders, student.id), self.folders.course.book_address
+        verdicts = verdicts_of(Verdicts(self.folders.verdicts), handed)
+        score = add_up(self.outlines, student, verdicts, self.rule)
+        (notebook, outline), *_ = self.outlines.items()  # `collect` takes one a student
+        verdict = verdicts[notebook]
+        if not name.lower().endswith(".ipynb"):  # a notebook would not open under this name
+            text = summary(outline, student, verdict, score, book)
+        else:
+            path = self.folders.autograded(student.id) / f"{notebook}.ipynb"
+            try:
+                graded = json.loads(path.read_text(encoding="utf-8"))
+            except (OSError, ValueError):
+                raise _Unknown(LOST) from None
+            text = as_file(feedback_notebook(graded, outline, student, verdict, score, book=book))
+        yield name, text.encode("utf-8", "replace")
+
+
+def _canvas_name(folders: Folders, student: str) -> str:
+    """Return the name that Canvas gave the file that counts."""
+    try:
+        data = (folders.submitted(student) / f"{folders.name}.ipynb").read_bytes()
+    except OSError:
+        raise _Unknown(NO_NAME) from None
+    digest, found = hashlib.sha256(data).hexdigest(), None
+    for _, about in attempts_of(folders, student):
+        if about.get("sha256") == digest and about.get("lms"):
+            found = canvas_name(str(about.get("from", ""))) or found
+    if found is None:
+        raise _Unknown(NO_NAME)
+    name = found.string
+    if name.rpartition("_")[2].startswith("link"):  # Canvas passes over such a name
+        name = f"{name[: found.start('name')]}{folders.name}.ipynb"
+    return name
+
+
+def _waits(folders: Folders, handed: Handed) -> bool:
+    """Return whether something was handed in that the verdicts are not about."""
+    here = folders.submitted(handed.student).is_dir()
+    return here and not (handed.places and is_graded(folders, handed))
+
+
+PLATFORMS = {"moodle": _Moodle, "canvas": _Canvas, "plain": _Plain}
+
+
+def zip_feedback(
+    folders: Folders,
+    outlines: dict[str, Outline],
+    tasks: Iterable[Task],
+    platform: str,
+    *,
+    rule: Any = None,
+    output: Path | None = None,
+    worksheet: Sequence[HandIn] = (),
+) -> Zipped:
+    """Put what students get back into one zip; who cannot be addressed is named in the result."""
+    if worksheet and platform != "moodle":
+        raise CourseError(f"--worksheet is Moodle's, and goes with --zip moodle, not {platform}")
+    maker = PLATFORMS[platform](folders, outlines, rule)
+    if isinstance(maker, _Moodle):
+        numbers = Names(folders, class_list(folders), worksheet).worksheet if worksheet else {}
+        maker.numbers = {student: number for number, student in numbers.items()}
+    path = output or folders.class_folder / "feedback" / f"{folders.name}-{platform}.zip"
+    result = Zipped(path)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:
+            for student, handed in tasks:
+                try:
+                    if _waits(folders, handed):
+                        raise _Unknown(NEWER)
+                    files = list(maker.files(student, handed))
+                except _Unknown as unknown:
+                    result.without.setdefault(str(unknown), []).append(student.id)
+                    continue
+                for name, data in files:
+                    archive.writestr(zipfile.ZipInfo(name, WHEN), data, zipfile.ZIP_DEFLATED)
+                result.students += 1
+        if not result.students:
+            why = "; ".join(result.as_lines(folders.name)[1:]) or "there is nobody"
+            raise CourseError(f"no zip was written, for nobody would be in it: {why}")
+        os.replace(unfinished, path)
+    except OSError as error:
+        raise CourseError(f"cannot write {path} ({error.strerror or error})") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return result

@@ -1,0 +1,133 @@
+"""Anonymous marking in Canvas: taken in, graded, sent back, and exported under names at last."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from coursekit._base.errors import CourseError
+from coursetools.cli import main
+from coursetools.course import Course
+from coursetools.grading.collecting.collect import attempts_of, collect
+from coursetools.grading.collecting.ledger import Ledger, unlisted
+from coursetools.grading.collecting.origins import from_zip
+from coursetools.grading.collecting.roster import Person, read_csv
+from coursetools.grading.folders import Folders
+from coursetools.grading.results.export import export, read_table, remarks
+from coursetools.grading.results.feedback import write_feedback
+from coursetools.grading.running.run import Options, grade_class
+
+FAKE = Path(__file__).parents[1] / "fake_engine.py"
+NAMES = [
+    "anon_aB3xZ_456_ps1.ipynb",
+    "anon_aB3xZ_459_ps1-1.ipynb",
+    "anon_LATE_9Qw2e_457_my_work_1_2.ipynb",
+    "anon_77777_LATE_458_x.ipynb",
+]
+
+
+@pytest.fixture
+def folders(classroom) -> Folders:
+    return Folders(classroom.course, "ps1")
+
+
+def delivered(classroom, path: Path, names=NAMES) -> Path:
+    with zipfile.ZipFile(path, "w") as made:
+        for at, name in enumerate(names):
+            notebook = classroom.answered()
+            notebook["metadata"]["at"] = at
+            made.writestr(name, json.dumps(notebook))
+    return path
+
+
+def told(classroom, *arguments: str | Path) -> int:
+    return main([*map(str, arguments), "--root", str(classroom.root), "--quiet"])
+
+
+def graded(classroom) -> None:
+    options = Options(workers=1, engine=f"{FAKE}:Fake", master=f"{FAKE}:Master")
+    grade_class(Course(classroom.root), "ps1", options)
+
+
+def listed(path: Path, *, named: bool) -> Path:
+    lines = ["id,name,lms_id" + ",anonymous_id" * named]
+    for row in ("ada,Ada L,1,aB3xZ", "bob,Bob B,2,9Qw2e", "cy,Cy T,3,77777", "dee,Dee D,4,00aaa"):
+        lines.append(row if named else row.rpartition(",")[0])
+    path.write_text("\n".join(lines))
+    return path
+
+
+def test_the_anonymous_id_is_whose_it_is(folders, classroom, tmp_path) -> None:
+    found = from_zip(delivered(classroom, tmp_path / "c.zip"), "ps1")
+    people = [Person("ada", "Ada", "L", lms="1")]
+    result = collect(folders, found, people)
+    assert list(folders.students()) == ["77777", "9Qw2e", "aB3xZ"] and result.refused == []
+    attempts = attempts_of(folders, "aB3xZ")
+    assert [about["from"] for _, about in attempts] == NAMES[:2]
+    assert attempts_of(folders, "9Qw2e")[0][1]["late"] is True
+    assert attempts_of(folders, "77777")[0][1]["late"] is True and attempts[0][1]["late"] is False
+    assert result.missing == []  # Ada may be any of them
+    assert "stand for 3 (77777, 9Qw2e, aB3xZ)" in " ".join(result.notes)
+
+
+def test_an_anonymous_id_is_nobody_on_the_class_list(folders, classroom, tmp_path) -> None:
+    found = from_zip(delivered(classroom, tmp_path / "c.zip", NAMES[3:]), "ps1")
+    result = collect(folders, found, [Person("77777")])
+    assert list(folders.students()) == [] and "77777 is on the class list" in result.refused[0].why
+
+
+def test_from_the_zip_to_the_zip(classroom, folders, tmp_path, quick_gradebook, capsys) -> None:
+    roster = listed(tmp_path / "class.csv", named=False)
+    given = delivered(classroom, tmp_path / "c.zip")
+    assert told(classroom, "collect", "ps1", "--roster", roster, "--zip", given) == 0
+    graded(classroom)
+    table = read_table(Course(classroom.root), "ps1")
+    assert [row.student.id for row in table.rows] == ["77777", "9Qw2e", "aB3xZ"]
+    assert "3 students handed in anonymously, so who handed in nothing is not known" in " ".join(
+        remarks(table)
+    )
+    assert write_feedback(Course(classroom.root), "ps1").pages == 3
+    assert told(classroom, "feedback", "ps1", "--zip", "canvas") == 0
+    with zipfile.ZipFile(folders.class_folder / "feedback" / "ps1-canvas.zip") as back:
+        assert set(back.namelist()) == set(NAMES[1:])
+    # the names are shown in Canvas, and go into the class list; nothing is graded again
+    assert told(classroom, "collect", "ps1", "--roster", listed(roster, named=True)) == 0
+    path, table = export(Course(classroom.root), "ps1", "canvas", title="P (1)")
+    rows = [line.split(",") for line in path.read_text().replace('"', "").splitlines()[2:]]
+    assert [(row[0], row[2], row[-1]) for row in rows] == [
+        ("L", "1", "5"), ("B", "2", "5"), ("T", "3", "5"), ("D", "4", "0"),
+    ]  # fmt: skip
+    assert "anonymously" not in " ".join(remarks(table))
+    assert list(folders.students()) == ["77777", "9Qw2e", "aB3xZ"]
+
+
+def test_the_list_may_come_first(classroom, folders, tmp_path, quick_gradebook) -> None:
+    roster = listed(tmp_path / "class.csv", named=True)
+    assert told(classroom, "collect", "ps1", "--roster", roster) == 0
+    given = delivered(classroom, tmp_path / "c.zip")
+    assert told(classroom, "collect", "ps1", "--zip", given) == 0
+    assert Ledger.read(folders).nameless() == []
+    left_out = unlisted(folders)
+    assert [who for who in ("ada", "bob", "cy", "dee") if left_out(who)] == ["ada", "bob", "cy"]
+    other = unlisted(Folders(classroom.course, "ps2"))  # no such person handed in nothing there
+    assert other("aB3xZ") and not other("ada")
+
+
+def test_two_people_have_two_ids(tmp_path) -> None:
+    path = tmp_path / "class.csv"
+    path.write_text("id,anonymous_id\na,xx\nb,xx\n")
+    with pytest.raises(CourseError, match="a and b have the same anonymous id"):
+        read_csv(path)
+
+
+def test_times_of_who_is_named(classroom, folders, tmp_path, quick_gradebook) -> None:
+    roster = listed(tmp_path / "class.csv", named=True)
+    given = delivered(classroom, tmp_path / "c.zip")
+    times = tmp_path / "times.csv"
+    times.write_text("id,time\nbob,2026-10-01 10:00 UTC\nnobody,2026-10-01 10:00 UTC\n")
+    told(classroom, "collect", "ps1", "--roster", roster, "--zip", given, "--times", times)
+    assert (folders.submitted("9Qw2e") / "timestamp.txt").read_text().startswith("2026-10-01 10:00")
+    assert not (folders.submitted("77777") / "timestamp.txt").exists()

@@ -1,0 +1,135 @@
+"""What the page "From the platform's zip to the platform's zip" types is run here, as it stands."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shlex
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from coursetools.cli import main
+from coursetools.course import Course
+from coursetools.grading.running.run import Options, grade_class
+
+ROOT = Path(__file__).resolve().parents[3]
+PAGE = ROOT / "book" / "grading_platforms.md"
+FAKE = Path(__file__).parents[1] / "fake_engine.py"
+PEOPLE = [("ada", "Ada", "Lovelace", "501"), ("bob", "Bob", "Bo", "502"), ("cy", "Cy", "T", "503")]
+COUNTED = "Freitag, 20. November 2026, 11:59"
+
+
+def typed(section: str) -> list[str]:
+    """Return the commands of a section, in their order, for the assignment of these tests."""
+    text = PAGE.read_text(encoding="utf-8").split(f"({section})=")[1].split("\n(sec-")[0]
+    blocks = re.findall(r"```bash\n(.*?)```", text, re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines()]
+    assert lines
+    return [line.replace("a02_scaling", "ps1") for line in lines]
+
+
+@pytest.fixture
+def course(classroom, tmp_path, monkeypatch, quick_gradebook) -> Path:
+    """A course beside which lies whatever the page names, for a class of which two handed in."""
+    monkeypatch.chdir(tmp_path)
+    notebook = json.dumps(classroom.answered())
+    for name, members in {
+        "abgaben.zip": [f"{first} {last}_{number}_assignsubmission_file_/ps1.ipynb"
+                        for _, first, last, number in PEOPLE[:2]],
+        "submissions.zip": ["lovelaceada_501_9001_homework.ipynb", "bobo_LATE_502_9002_ps1.ipynb"],
+        "anonymous.zip": ["anon_aaa11_9001_homework.ipynb", "anon_bbb22_9002_ps1.ipynb"],
+    }.items():  # fmt: skip
+        with zipfile.ZipFile(name, "w") as archive:
+            for member in members:
+                archive.writestr(member, notebook)
+    tables = {
+        "class.csv": [["id", "name"], *([one, f"{f} {n}"] for one, f, n, _ in PEOPLE)],
+        "named.csv": [["id", "name", "lms_id", "anonymous_id"],
+                      *([one, f"{f} {n}", number, {"ada": "bbb22", "bob": "aaa11"}.get(one, "ccc")]
+                        for one, f, n, number in PEOPLE)],
+        "Bewertungen.csv": [
+            ["ID", "Vollständiger Name", "Status", "Bewertung", "Bestwertung",
+             "Bewertung kann geändert werden", "Zuletzt geändert (Abgabe)",
+             "Zuletzt geändert (Bewertung)", "Feedback als Kommentar"],
+            *([f"Teilnehmer/in{number}", f"{f} {n}", "Abgegeben", "", "10,00", "Ja",
+               "-" if one == "cy" else COUNTED, "-", ""] for one, f, n, number in PEOPLE)],
+        "gradebook.csv": [
+            ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Scaling (77)"],
+            ["    Points Possible", "", "", "", "", "10"],
+            *([f"{n}, {f}", number, one, one, "Monday", ""] for one, f, n, number in PEOPLE)],
+    }  # fmt: skip
+    for name, rows in tables.items():
+        with Path(name).open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows(rows)
+    return classroom.root
+
+
+def run(course: Path, line: str) -> None:
+    """Run one line of the page; the class is graded by the engine of these tests."""
+    program, *arguments = shlex.split(line)
+    if program == "nbgrader":
+        command = [sys.executable, "-m", "nbgrader", *arguments]
+        subprocess.run(command, cwd=course / "autograder", check=True, capture_output=True)
+    elif arguments[0] == "grade":
+        options = Options(workers=1, engine=f"{FAKE}:Fake", master=f"{FAKE}:Master")
+        grade_class(Course(course), "ps1", options)
+    else:
+        assert program == "coursekit"
+        assert main([*arguments, "--root", str(course), "--quiet"]) == 0, line
+
+
+def read(path: Path) -> list[list[str]]:
+    return list(csv.reader(path.open(encoding="utf-8-sig", newline="")))
+
+
+def names(course: Path, platform: str) -> list[str]:
+    with zipfile.ZipFile(course / "autograder" / "feedback" / f"ps1-{platform}.zip") as archive:
+        return archive.namelist()
+
+
+def test_moodle(course) -> None:
+    for line in typed("sec-grading-moodle"):
+        run(course, line)
+    assert names(course, "moodle") == [
+        f"{first} {last}_{number}_assignfeedback_file/ps1.html" for _, first, last, number in PEOPLE
+    ]
+    rows = read(course / "autograder" / "export" / "ps1-worksheet.csv")
+    assert [row[3] for row in rows] == ["Bewertung", "5", "5", "0"]
+    stamp = course / "autograder" / "submitted" / "ada" / "ps1" / "timestamp.txt"
+    assert stamp.read_text() == "2026-11-20 11:59:00 UTC"
+
+
+def test_canvas(course) -> None:
+    for line in typed("sec-grading-canvas"):
+        run(course, line)
+    assert names(course, "canvas") == [
+        "lovelaceada_501_9001_homework.ipynb", "bobo_LATE_502_9002_ps1.ipynb",
+    ]  # fmt: skip
+    rows = read(course / "autograder" / "export" / "ps1-canvas.csv")
+    assert [(row[2], row[-1]) for row in rows[2:]] == [("ada", "5"), ("bob", "5"), ("cy", "0")]
+
+
+def test_anonymous(course) -> None:
+    for line in typed("sec-grading-anonymous"):
+        run(course, line)
+    assert names(course, "canvas") == [
+        "anon_aaa11_9001_homework.ipynb", "anon_bbb22_9002_ps1.ipynb",
+    ]  # fmt: skip
+    rows = read(course / "autograder" / "export" / "ps1-canvas.csv")
+    assert [(row[2], row[-1]) for row in rows[2:]] == [("ada", "5"), ("bob", "5"), ("cy", "0")]
+
+
+def test_programs(course) -> None:
+    lines = typed("sec-grading-programs")
+    for line in [*typed("sec-grading-canvas")[:2], *lines]:
+        run(course, line)
+    assert names(course, "plain") == ["ada.html", "bob.html", "cy.html"]
+    export = {path.name for path in (course / "autograder" / "export").iterdir()}
+    assert export == {"ps1.csv", "ps1.json", "ps1-ags.jsonl", "ps1-moodle.csv"}
+    rows = read(course / "autograder" / "grades.csv")
+    assert [(row[2], row[-1]) for row in rows[2:]] == [("ada", "5"), ("bob", "5"), ("cy", "0")]
