@@ -22,6 +22,7 @@ class Ledger:
     left: dict[str, str] = field(default_factory=dict)  # a file that was not taken -> why
     claims: dict[str, list[str]] = field(default_factory=dict)  # file -> [student, whom it names]
     students: dict[str, dict[str, Any]] = field(default_factory=dict)  # "time", and "late" or None
+    attempt: str = "last"  # or "first": which counts
 
     @classmethod
     def read(cls, folders: Folders) -> Ledger:
@@ -29,13 +30,15 @@ class Ledger:
         path = folders.ledger
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
-            return cls(path, dict(data["left"]), dict(data["claims"]), dict(data["students"]))
+            left, claims, students = (dict(data[key]) for key in ("left", "claims", "students"))
+            return cls(path, left, claims, students, data.get("attempt", "last"))
         except (OSError, ValueError, KeyError, TypeError):
             return cls(path)
 
     def write(self) -> None:
         """Write it."""
         data = {"left": self.left, "claims": self.claims, "students": self.students}
+        data |= {"attempt": self.attempt}
         self.path.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps(data, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
         write_whole(self.path, text.encode("utf-8", "replace").decode())

@@ -11,7 +11,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from coursetools.grading.results.fill_template import Filling, fill_canvas, fill_worksheet
-from coursetools.grading.results.table import Cell, Table, as_text, hours_late, ready, remark
+from coursetools.grading.results.table import (
+    Cell,
+    Table,
+    as_text,
+    for_canvas,
+    hours_late,
+    late_days,
+    ready,
+    remark,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +37,8 @@ def as_csv(table: Table, title: str) -> Iterator[list[Cell]]:
     """Yield a table with everything, one row a student."""
     yield [
         *("assignment", "student_id", "last_name", "first_name", "email", "status", "submitted"),
-        *("hours_late", "auto_points", "written_points", "late_penalty", "score", "max_score"),
+        *("hours_late", "late_days", "auto_points", "written_points", "late_penalty", "score"),
+        "max_score",
         *("waits_for_human", *table.columns),
     ]
     for row in table.rows:
@@ -36,7 +46,7 @@ def as_csv(table: Table, title: str) -> Iterator[list[Cell]]:
         when = student.submitted.isoformat(" ", "seconds") if student.submitted else ""
         yield [
             *(title, student.id, student.last, student.first, student.email, row.status, when),
-            hours_late(row),
+            *(hours_late(row), late_days(row)),
             *((score.auto, score.written, score.penalty) if score else (None, None, None)),
             score.total if score else None,
             table.points,
@@ -61,6 +71,7 @@ def as_json(table: Table, title: str) -> str:
                 "status": row.status,
                 "submitted": when and f"{when} UTC",
                 "hours_late": hours_late(row),
+                "late_days": late_days(row),
                 "auto_points": score.auto if score else None,
                 "written_points": score.written if score else None,
                 "late_penalty": score.penalty if score else None,
@@ -89,7 +100,7 @@ def as_canvas(table: Table, title: str) -> Iterator[list[Cell]]:
         name = ", ".join(part for part in (student.last, student.first) if part) or student.id
         number = student.lms if student.lms.isascii() and student.lms.isdigit() else ""
         login = student.email or student.id
-        yield [name, number, student.id, login, "", row.score.total if row.score else None]
+        yield [name, number, student.id, login, "", for_canvas(row)]
 
 
 def as_moodle(table: Table, title: str) -> Iterator[list[Cell]]:

@@ -100,6 +100,7 @@ def summarise(
     statuses = {who: status_of(p.status for p in places) for who, places in by_student.items()}
     counts = Counter(statuses.values())
     missing = sorted(set(writer.students()) - handed_in) if writer else []
+    missing = [who for who in missing if not writer.lateness.excused(who)]
     if missing:
         counts["MISSING"] += len(missing)
     judged = [
