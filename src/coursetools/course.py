@@ -96,6 +96,11 @@ class Course:
         """Return the folder of an assignment's questions, hidden cases and settings."""
         return self.root / "solutions" / name
 
+    @property
+    def assignments(self) -> list[str]:
+        """The names of all assignments with a source notebook, other people's too."""
+        return sorted({path.parent.name for path in (self.root / SOURCES).glob("*/*.ipynb")})
+
     def released(self, name: str) -> Path:
         """Return the folder that students get."""
         return self.notebooks / "assignments" / name

@@ -158,6 +158,14 @@ def test_a_file_that_the_instructor_has_put_there_stays(term):
     assert path.read_text() == term.text
 
 
+def test_a_line_about_nobody_is_said(term):
+    path = term.course / "autograder" / "extensions.csv"
+    path.write_text(path.read_text() + "adda,ps1,2d,\nada,ps7,2d,\n")
+    said = [note.rpartition("line ")[2] for note in term.grade("ps1")]
+    assert said == ["5: adda is not in the class, so nobody has this extension",
+                    "6: there is no assignment ps7"]  # fmt: skip
+
+
 def test_an_extension_from_nbgrader_is_honoured_and_kept(term):
     term.grade("ps1")
     with term.gradebook() as book:

@@ -128,6 +128,17 @@ class Extensions:
         """Return by how much a student's deadline is later than `due`, None without a line."""
         return max((one.after(due) for one in self.of(student, assignment)), default=None)
 
+    def astray(self, students: Iterable[str], assignments: Iterable[str]) -> list[str]:
+        """Say of each line about nobody, or about nothing, that it is so."""
+        people, names = set(students), {ALL, *assignments}
+        return [
+            f"{one.where}: {'there is no assignment ' + one.assignment}"
+            if one.assignment not in names
+            else f"{one.where}: {one.student} is not in the class, so nobody has this extension"
+            for one in self.lines
+            if one.assignment not in names or one.student not in people
+        ]
+
     def put(self, new: Iterable[Line]) -> None:
         """Enter lines, each in the place of an earlier one about the same."""
         for line in new:

@@ -9,7 +9,7 @@ table is taken out of the gradebook, and what somebody granted in nbgrader is no
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,8 @@ from coursetools.grading.deadlines.late_days import LateDays, Spent, days_spent
 from coursetools.grading.deadlines.late_rule import DAY, LateRule, rule_of
 from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.database import load_nbgrader
+
+Book = dict[str, list[Any]]  # the gradebook's rows by assignment
 
 
 @dataclass(frozen=True)
@@ -66,9 +68,14 @@ class Lateness:
             return 0.0
         return max(0.0, (when - due).total_seconds())
 
+    @property
+    def spends_days(self) -> bool:
+        """Whether late days can be spent here: where there is a deadline, and lateness costs."""
+        return None not in (self.late_days, self.due, self.rule)
+
     def spent(self, student: str, seconds_late: float) -> Spent | None:
         """Return a student's late days at this assignment, None where they do not count."""
-        if self.late_days is None or self.due is None or self.rule is None:
+        if not self.spends_days:
             return None
         left = self.late_days.budget - self.spent_before.get(student, 0)
         here = 0
@@ -85,7 +92,7 @@ class Lateness:
         """Return what a penalty depends on beside the deadline and the rule, "" where nothing."""
         parts = []
         if (extension := self.extension(student)) is not None:
-            parts.append(f"extension {extension.total_seconds():g}")
+            parts.append(f"extension {extension}")
         if self.excused(student):
             parts.append("excused")
         if self.late_days is not None:
@@ -111,29 +118,38 @@ def read_lateness(folders: Folders) -> Lateness:
 def lateness_of(course: Course, name: str, connection: Any | None) -> Lateness:
     """Put together what the files and the gradebook say; the deadline of the file goes first."""
     late_days = LateDays.of(course)
-    rows = _rows(connection, name if late_days is None else None)
-    due, rule = _deadline(course, name, rows)
-    table = Extensions.read(course)
-    zone = getattr(settings_of(course.private(name)).get("due"), "tzinfo", None) or UTC
-    made = Lateness(name, due, rule, table, _granted(rows, name), late_days, zone=zone)
-    if late_days is None or due is None or rule is None:
-        return made
-    earlier = []
-    for other in {row.assignment for row in rows} - {name}:
-        before, its_rule = _deadline(course, other, rows)
-        if before is not None and its_rule is not None and (before, other) < (due, name):
-            earlier.append((before, other, its_rule))
-    for before, other, its_rule in sorted(earlier, key=lambda one: one[:2]):
-        then = Lateness(
-            other, before, its_rule, table, _granted(rows, other), late_days, made.spent_before
-        )
-        for row in rows:
-            if row.assignment == other and row.student is not None:
-                spent = then.spent(row.student, then.seconds(row.student, row.timestamp))
-                if spent and spent.here:
-                    so_far = made.spent_before.get(row.student, 0)
-                    made.spent_before[row.student] = so_far + spent.here
+    book = _read(connection, name if late_days is None else None)
+    made = _lateness(course, name, book, Extensions.read(course), late_days)
+    if made.spends_days:
+        _spend_before(course, made, book)
     return made
+
+
+def _lateness(
+    course: Course, name: str, book: Book, table: Extensions, late_days: LateDays | None
+) -> Lateness:
+    due, rows = due_of(course.private(name)), book.get(name, [])
+    if due is None:
+        due = next((row.duedate for row in rows), None)
+    zone = getattr(settings_of(course.private(name)).get("due"), "tzinfo", None) or UTC
+    rule = rule_of(course.private(name))
+    return Lateness(name, due, rule, table, _granted(rows), late_days, zone=zone)
+
+
+def _spend_before(course: Course, made: Lateness, book: Book) -> None:
+    """Note what each student has spent where the deadline was earlier, in that order."""
+    names = book.keys() - {made.name}
+    others = [_lateness(course, name, book, made.table, made.late_days) for name in names]
+    earlier = [one for one in others if one.due and (one.due, one.name) < (made.due, made.name)]
+    for one in sorted(earlier, key=lambda one: (one.due, one.name)):
+        then = replace(one, spent_before=made.spent_before)
+        for row in book[one.name]:
+            if row.timestamp is None or row.timestamp <= one.due:  # most are in time
+                continue
+            spent = then.spent(row.student, then.seconds(row.student, row.timestamp))
+            if spent and spent.here:
+                so_far = made.spent_before.get(row.student, 0)
+                made.spent_before[row.student] = so_far + spent.here
 
 
 def write_extensions(
@@ -178,34 +194,25 @@ def extended() -> Any:
     return Table("coursekit_extended", MetaData(), *keys, Column("seconds", Float))
 
 
-def _deadline(
-    course: Course, name: str, rows: list[Any]
-) -> tuple[datetime | None, LateRule | None]:
-    due = due_of(course.private(name))
-    if due is None:
-        due = next((row.duedate for row in rows if row.assignment == name), None)
-    return due, rule_of(course.private(name))
-
-
 def granted(connection: Any, name: str) -> dict[str, timedelta]:
     """Return the extensions of an assignment that were granted in nbgrader."""
-    return _granted(_rows(connection, name), name)
+    return _granted(_read(connection, name).get(name, []))
 
 
-def _rows(connection: Any | None, only: str | None) -> list[Any]:
-    """Return every assignment, or `only` one, with its submissions and which extensions are ours.
+def _read(connection: Any | None, only: str | None) -> Book:
+    """Return every assignment, or `only` one: its submissions, and which extensions are ours.
 
     An assignment without submissions is one row without a student.
     """
     if connection is None:
-        return []
+        return {}
     load_nbgrader()
     from nbgrader import api
     from sqlalchemy import and_, inspect, literal, select
 
     assignment, submitted = api.Assignment.__table__, api.SubmittedAssignment.__table__
     if not inspect(connection).has_table(assignment.name):
-        return []
+        return {}
     columns = [
         assignment.c.name.label("assignment"), assignment.c.duedate,
         submitted.c.student_id.label("student"), submitted.c.timestamp, submitted.c.extension,
@@ -223,14 +230,16 @@ def _rows(connection: Any | None, only: str | None) -> list[Any]:
     query = select(*columns).select_from(tables)
     if only is not None:
         query = query.where(assignment.c.name == only)
-    return list(connection.execute(query))
+    book: Book = {}
+    for row in connection.execute(query):
+        book.setdefault(row.assignment, []).append(row)
+    return book
 
 
-def _granted(rows: list[Any], name: str) -> dict[str, timedelta]:
+def _granted(rows: list[Any]) -> dict[str, timedelta]:
     return {
         row.student: row.extension
         for row in rows
-        if row.assignment == name
-        and row.extension is not None
+        if row.extension is not None
         and (row.seconds is None or row.extension != timedelta(seconds=row.seconds))
     }

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Self
 
 from coursekit._base.errors import CourseError
-from coursetools.course import SOURCES, Course
+from coursetools.course import Course
 from coursetools.grading.class_settings import check_names, path_of, positive, table_of, whole
 from coursetools.grading.deadlines.late_days import LateDays
 from coursetools.grading.folders import Folders
@@ -42,7 +42,7 @@ class TermRules:
         path, weights = path_of(course), table.get("weights", {})
         if not isinstance(weights, dict):
             raise CourseError(f"{path}: [term.weights] should be a table, found {weights!r}")
-        check_names(path, weights, tuple(_assignments(course)), "[term.weights] ")
+        check_names(path, weights, tuple(course.assignments), "[term.weights] ")
         return cls(
             whole(path, "[term] drop", table.get("drop", 0)),
             {n: positive(path, f"[term.weights] {n}", value) for n, value in weights.items()},
@@ -85,7 +85,7 @@ def read_term(course: Course) -> Term:
     """Read the scores of every assignment that counts, and add them up."""
     rules, notes = TermRules.of(course), []
     graded = [
-        name for name in _assignments(course) if any(Folders(course, name).verdicts.glob("*/*"))
+        name for name in course.assignments if any(Folders(course, name).verdicts.glob("*/*"))
     ]
     names = [name for name in graded if not rules.weights or name in rules.weights]
     if not names:
@@ -171,10 +171,6 @@ def run(arguments: argparse.Namespace) -> int:
         for sentence in (f"{counted(len(term.students), 'student')}, {there}", *term.notes):
             print(sentence, file=sys.stderr)
     return 0
-
-
-def _assignments(course: Course) -> list[str]:
-    return sorted({path.parent.name for path in (course / SOURCES).glob("*/*.ipynb")})
 
 
 def _share(row: Row | None, table: Table) -> float:

@@ -126,6 +126,9 @@ class _Run:
         self.writer = Writer(self.folders, self.masters, self.progress.note, self.options.wait)
         self.late = f"{self.writer.structure.due} {self.folders.settings.get('late')}"
         try:
+            table = self.writer.lateness.table
+            for text in table.astray(self.writer.students(), self.folders.course.assignments):
+                self.progress.note(text)
             if (rule := self.writer.lateness.rule) and math.isfinite(rule.end):
                 late = choose_again(self.folders, self.writer.lateness)
                 if late:
