@@ -68,14 +68,9 @@ class Lateness:
             return 0.0
         return max(0.0, (when - due).total_seconds())
 
-    @property
-    def spends_days(self) -> bool:
-        """Whether late days can be spent here: where there is a deadline, and lateness costs."""
-        return None not in (self.late_days, self.due, self.rule)
-
     def spent(self, student: str, seconds_late: float) -> Spent | None:
         """Return a student's late days at this assignment, None where they do not count."""
-        if not self.spends_days:
+        if self.late_days is None or self.due is None or self.rule is None:
             return None
         left = self.late_days.budget - self.spent_before.get(student, 0)
         here = 0
@@ -120,7 +115,7 @@ def lateness_of(course: Course, name: str, connection: Any | None) -> Lateness:
     late_days = LateDays.of(course)
     book = _read(connection, name if late_days is None else None)
     made = _lateness(course, name, book, Extensions.read(course), late_days)
-    if made.spends_days:
+    if None not in (late_days, made.due, made.rule):  # else none can be spent here
         _spend_before(course, made, book)
     return made
 
@@ -140,11 +135,13 @@ def _spend_before(course: Course, made: Lateness, book: Book) -> None:
     """Note what each student has spent where the deadline was earlier, in that order."""
     names = book.keys() - {made.name}
     others = [_lateness(course, name, book, made.table, made.late_days) for name in names]
-    earlier = [one for one in others if one.due and (one.due, one.name) < (made.due, made.name)]
-    for one in sorted(earlier, key=lambda one: (one.due, one.name)):
+    dated = [(one.due, one.name, one) for one in others if one.due]
+    for due, name, one in sorted(dated, key=lambda entry: entry[:2]):
+        if made.due is None or (due, name) > (made.due, made.name):
+            break
         then = replace(one, spent_before=made.spent_before)
-        for row in book[one.name]:
-            if row.timestamp is None or row.timestamp <= one.due:  # most are in time
+        for row in book[name]:
+            if row.timestamp is None or row.timestamp <= due:  # most are in time
                 continue
             spent = then.spent(row.student, then.seconds(row.student, row.timestamp))
             if spent and spent.here:

@@ -187,7 +187,6 @@ def _zip(arguments: argparse.Namespace, folders: Folders) -> Zipped:
 
 def _tasks(folders: Folders, only: str | None) -> list[Task]:
     book = read_gradebook(folders)
-    lateness = book.lateness
     handed = {one.student: one for one in handed_in(Verdicts(folders.verdicts))}
     names = sorted(set(book.students) | set(handed))
     if only is not None:
@@ -204,9 +203,10 @@ def _tasks(folders: Folders, only: str | None) -> list[Task]:
         for who in names
         if safe_name(who) and (who in handed or who == only or not left_out(who))
     ]
-    for student, _ in tasks:
-        when = too_late(folders, student.id, lateness.end_of(student.id))
-        student.too_late = when and when.astimezone(UTC).replace(tzinfo=None)
+    if book.lateness is not None:
+        for student, _ in tasks:
+            when = too_late(folders, student.id, book.lateness.end_of(student.id))
+            student.too_late = when and when.astimezone(UTC).replace(tzinfo=None)
     return tasks
 
 

@@ -87,7 +87,7 @@ def fill_canvas(filling: Filling, title: str, ready: Ready) -> str:
     rows = []
     for line, cells in source.rows:
         row = cells + [""] * (len(source.header) - len(cells))
-        columns = [*row[: section + 1], row[at]]
+        columns: list[Any] = [*row[: section + 1], row[at]]
         invented = row[name].strip() in ("Student, Test", "Test Student")
         if row[number].strip() and not invented:
             ids = [row[column].strip() for column in (sis, login) if column is not None]
