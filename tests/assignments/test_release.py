@@ -196,3 +196,32 @@ def test_a_real_public_tree_of_the_course(tmp_path):
     assert not there & {"solutions", "autograder", ".git"}
     private = {"assignments", "check", "grading", "questions"}
     assert not private & {path.name for path in tmp_path.glob("public/tests/*")}
+
+
+def test_a_deadline_is_in_the_first_cell_and_in_the_metadata_and_nothing_else_changes(small):
+    name, before = NAMES[0], release.release_text(OURS, NAMES[0])
+    settings = Course(small).private(name) / "assignment.toml"
+    settings.write_text("[late]\nrate = 0.1\n")
+    assert release.release_text(Course(small), name) == before
+    settings.write_text("due = 2026-11-20T12:00:00+01:00\n")
+    notebook = json.loads(release.release_text(Course(small), name))
+    assert notebook["metadata"].pop("coursekit") == {"due": "2026-11-20T12:00:00+01:00"}
+    last = notebook["cells"][0]["source"][-1]
+    assert last == "**Due Friday 20 November 2026, 12:00 UTC+01:00.**"
+    plain = json.loads(before)
+    assert "".join(notebook["cells"][0]["source"]).startswith(
+        "".join(plain["cells"][0]["source"]).rstrip()
+    )
+    assert notebook["cells"][1:] == plain["cells"][1:]
+    assert {**notebook, "cells": []} == {**plain, "cells": []}
+
+
+def test_a_cell_that_is_graded_or_locked_does_not_say_the_deadline(ps1):
+    from datetime import datetime
+
+    due = datetime.fromisoformat("2026-11-20T12:00:00+00:00")
+    notebook = json.loads(ps1.notebook)
+    del notebook["cells"][0], notebook["cells"][1]  # the texts that nobody grades
+    said = release.with_due(release.release(notebook), due)
+    assert said["cells"] == release.release(notebook)["cells"]
+    assert said["metadata"]["coursekit"] == {"due": "2026-11-20T12:00:00+00:00"}

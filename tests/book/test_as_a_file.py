@@ -135,6 +135,11 @@ def test_the_pdf_names_no_folder_of_this_machine(pdf):
     assert [link for link in links if not re.match("https?://", link) or ".invalid" in link] == []
 
 
+def test_the_pdf_is_by_the_author_and_not_by_the_browser(pdf):
+    assert strings(pdf, b"Author") == [OURS.settings["author"]]
+    assert b"Chrome" not in pdf.objects
+
+
 def test_the_outline_of_the_pdf_has_every_chapter(pdf):
     entries = strings(pdf, b"Title")
     titles = [f"{n}. {title(OURS, stem)}" for n, stem in enumerate(chapters(OURS), start=1)]

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import types
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -353,3 +354,31 @@ def test_what_is_forbidden_is_seen_in_another_cell(tmp_path, still):
     text = "def shares(scores):\n    return scores.softmax(-1)"
     report = handin.look_at(around(tmp_path, STUB, "below", text))
     assert "shares uses .softmax(); a human will look at it" in report.look
+
+
+@pytest.mark.parametrize(
+    ("hours", "kind", "said"),
+    [
+        (49, "good", ": in 2 days"),
+        (0.5, "good", ": in 30 minutes"),
+        (-3, "look", ": 3 hours ago; late work may cost points, unless you have more time"),
+    ],
+)
+def test_the_deadline_is_said(tmp_path, still, hours, kind, said):
+    due = datetime.now(timezone(timedelta(hours=1))) + timedelta(hours=hours, seconds=20)
+    path = edited(tmp_path, lambda *_: None)
+    notebook = json.loads(path.read_text())
+    notebook["metadata"]["coursekit"] = {"due": due.isoformat()}
+    path.write_text(json.dumps(notebook))
+    (sentence,) = [one for one in getattr(handin.look_at(path), kind) if one.startswith("due ")]
+    assert sentence.endswith(said) and f"{due:%H:%M} UTC+01:00: " in sentence
+
+
+@pytest.mark.parametrize("about", [None, 3, {}, {"due": 3}, {"due": "soon"}, {"due": "2026-11-20"}])
+def test_a_deadline_that_is_none_is_not_said(tmp_path, still, about):
+    path = edited(tmp_path, lambda *_: None)
+    notebook = json.loads(path.read_text())
+    notebook["metadata"]["coursekit"] = about
+    path.write_text(json.dumps(notebook))
+    report = handin.look_at(path)
+    assert not [one for one in report.good + report.look if one.startswith("due ")]

@@ -512,8 +512,16 @@ def test_a_budget_ends_the_training_that_it_cannot_pay():
         now[0] += 3600
         return training
 
-    ends = [name for name, _ in run_all(items, run, hours=1.5, clock=lambda: now[0])]
-    assert ends == ["a", "b"] and given == [("a", 5400), ("b", 1800)]
+    ends = list(run_all(items, run, hours=1.5, clock=lambda: now[0]))
+    assert ends == [("a", "a"), ("b", None)] and given == [("a", 5400), ("b", 1800)]
+
+
+def test_a_training_that_fails_within_the_budget_has_failed():
+    def run(training, seconds):
+        raise CourseError("1 / 0")
+
+    ((_, end),) = run_all([Item("a", 60.0)], run, hours=1.5, clock=lambda: 0.0)
+    assert str(end) == "1 / 0"
 
 
 # -- The parts ---------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from typing import Any
 from coursekit._base.errors import CourseError
 from coursekit.check.compiled import CompiledAssignment, CompiledQuestion, load, names
 from coursekit.check.rehearsal import Ran, rehearse
-from coursekit.submission import forbidden, parsing, regions
+from coursekit.submission import deadline, forbidden, parsing, regions
 from coursekit.submission.cells import parse_cell
 from coursekit.submission.limits import Limits
 
@@ -120,6 +121,11 @@ def look_at(
     except parsing.Malformed as error:
         report.mend.append(f"{error.reason}; {error.hint}" if error.hint else error.reason)
         return report
+    if due := deadline.of_notebook(notebook["metadata"]):
+        now = datetime.now(UTC)
+        said = deadline.said(due, now)
+        more = "; late work may cost points, unless you have more time"
+        (report.good if now <= due else report.look).append(said if now <= due else said + more)
     cells = notebook["cells"]
     assignment = _which(cells)
     if assignment is None:

@@ -8,10 +8,12 @@ takes milliseconds and no database; a test holds the two equal.
 from __future__ import annotations
 
 import copy
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
+from coursetools.assignments.settings import due_of, settings_of
 from coursetools.course import (
     SOURCES,
     Course,
@@ -87,11 +89,30 @@ def release(notebook: dict[str, Any]) -> dict[str, Any]:
     return copied
 
 
+def with_due(notebook: dict[str, Any], due: datetime) -> dict[str, Any]:
+    """Return a released notebook that says when it is due: below its title, and to submit-check.
+
+    A cell that is graded or locked is left alone; where there is no other text, none says it.
+    """
+    from coursekit.submission import regions
+    from coursekit.submission.deadline import spelled
+
+    copied = copy.deepcopy(notebook)
+    copied["metadata"]["coursekit"] = {"due": due.isoformat()}
+    for cell in copied["cells"]:
+        if cell["cell_type"] == "markdown" and not regions.grade_id(cell):
+            cell["source"] = f"{cell['source'].rstrip()}\n\n**Due {spelled(due)}.**"
+            break
+    return copied
+
+
 def release_text(course: Course, name: str) -> str:
     """Return the text of the students' notebook, as the file should have it."""
     with quick_imports():
         import nbformat
     notebook = release(read(source(course, name)))
+    if due_of(course.private(name)) is not None:
+        notebook = with_due(notebook, settings_of(course.private(name))["due"])
     return nbformat.writes(nbformat.from_dict(notebook)).rstrip("\n") + "\n"
 
 

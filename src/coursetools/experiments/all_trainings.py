@@ -58,8 +58,11 @@ def run_all(
     *,
     hours: float | None = None,
     clock: Callable[[], float] = time.monotonic,
-) -> Iterator[tuple[Training, Trained | CourseError]]:
-    """Run what is to do, `run(training, seconds)` being one of them; yield each with its end."""
+) -> Iterator[tuple[Training, Trained | CourseError | None]]:
+    """Run what is to do, `run(training, seconds)` being one of them; yield each with its end.
+
+    The end of one that the budget has stopped is None: nothing is wrong with it.
+    """
     ends = None if hours is None else clock() + 3600 * hours
     for item in items:
         if item.done:
@@ -70,7 +73,8 @@ def run_all(
         try:
             yield item.training, run(item.training, left)
         except CourseError as error:
-            yield item.training, error
+            spent = ends is not None and clock() >= ends - 1
+            yield item.training, None if spent else error
 
 
 def _made_on(file: Path) -> str:

@@ -139,7 +139,9 @@ def _all(arguments: argparse.Namespace) -> int:
         hours=arguments.budget,
     ):
         failed += isinstance(end, CourseError)
-        print(end if isinstance(end, CourseError) else f"{training.name}: done", flush=True)
+        stopped = f"{training.name}: stopped, the budget is used up; the same command goes on"
+        done = stopped if end is None else f"{training.name}: done"
+        print(end if isinstance(end, CourseError) else done, flush=True)
     left = agenda(arguments.course, arguments.profile)
     print(as_text(left, arguments.profile))
     return 1 if failed else 0

@@ -79,10 +79,9 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     )
     option("name", metavar="NAME", help="the assignment")
 
-    option = adder(
-        commands, inside("grading.results.export"), "export", "write the scores as a table"
-    )
-    option("name", metavar="NAME", help="the assignment")
+    option = adder(commands, inside(here, "export"), "export", "write the scores as a table")
+    option("name", nargs="?", metavar="NAME", help="the assignment")
+    option("--all", action="store_true", help="all of a term in one table (csv, canvas)")
     text = (
         "csv (as it is), json, canvas, moodle, worksheet, which is Moodle's for grading offline, "
         "or ags, which is LTI's; scores.schema.json in the package describes json, where null is "
@@ -93,6 +92,18 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     option("--into", type=Path, metavar="FILE", help=text)
     option("--output", type=Path, metavar="FILE", help="where (autograder/export/)")
     option("--title", metavar="TEXT", help="the assignment's name in Canvas or Moodle")
+
+    text = "where a class stands with an assignment, and each next step, asked for and done"
+    option = adder(commands, inside("grading.next_step"), "next", text)
+    option("name", metavar="NAME", help="the assignment")
+
+    text = "give students more time, or excuse them"
+    option = adder(commands, inside("grading.extend"), "extend", text)
+    option("name", nargs="?", metavar="NAME", help="the assignment, or all for every one")
+    option("words", nargs="*", metavar="STUDENT", help="students, then 48h, 2d, a time or excused")
+    option("--why", default="", metavar="TEXT", help="for whoever reads the table")
+    option("--remove", action="store_true", help="take it back")
+    option("--list", action="store_true", help="show who has more time")
 
     text = "show whose solutions are alike, for a human to read"
     option = adder(commands, inside("grading.results.similarity"), "similarity", text)
@@ -125,6 +136,10 @@ def _exercises(commands: Any, adder: Adder, inside: Callable[..., Command]) -> N
     )
     option("folder", type=Path, metavar="DIR", help="a new folder, or what this wrote before")
     option.__self__.set_defaults(action="public")
+    run_due = inside("grading.deadlines.due")
+    option = adder(assignment, run_due, "due", "say or set when an assignment is due")
+    option("name", metavar="NAME", help="the assignment")
+    option("time", nargs="?", metavar="TIME", help="2026-11-20T12:00, or with a zone +01:00")
     text = "write the notebooks with their solutions to notebooks/solutions, after the deadline"
     option = adder(assignment, run, "solutions", text)
     option("names", nargs="+", metavar="NAME", help="assignments")
@@ -204,6 +219,7 @@ def collect(arguments: argparse.Namespace) -> int:
             "refused": [[refused.label, refused.why] for refused in taken.refused],
             "set_aside": [[refused.label, refused.why] for refused in taken.aside],
             "missing": taken.missing,
+            "too_late": taken.too_late,
             "by_name": taken.by_name,
             "time_unknown": taken.unknown,
             "notes": taken.notes,
@@ -245,3 +261,13 @@ def grade(arguments: argparse.Namespace) -> int:
     else:
         print(summary.as_table())
     return summary.exit_code
+
+
+def export(arguments: argparse.Namespace) -> int:
+    """Write the scores of an assignment, or of a term."""
+    if arguments.all == (arguments.name is not None):
+        raise CourseError("name an assignment, or say --all for the table of a term")
+    if arguments.all and (arguments.into or arguments.title):
+        raise CourseError("--into and --title go with one assignment")
+    module = "term" if arguments.all else "export"
+    return import_module(f"coursetools.grading.results.{module}").run(arguments)

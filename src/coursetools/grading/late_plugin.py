@@ -14,7 +14,9 @@ from nbgrader.plugins import LateSubmissionPlugin
 from traitlets import Float, Unicode
 
 from coursetools.assignments.settings import due_of
-from coursetools.grading.gradebook.late import LateRule, replaced, rule_of
+from coursetools.course import Course
+from coursetools.grading.deadlines.late_rule import LateRule, replaced, rule_of
+from coursetools.grading.gradebook.lateness import Lateness, lateness_of, write_extensions
 
 
 class DailyPenalty(LateSubmissionPlugin):
@@ -26,18 +28,27 @@ class DailyPenalty(LateSubmissionPlugin):
     solutions = Unicode("", help="folder with a folder for each assignment").tag(config=True)
 
     def __init__(self, **options: Any) -> None:
-        """Bring the deadline into the gradebook, of which nbgrader asks right after this."""
+        """Bring deadline and extensions into the gradebook, which nbgrader asks right after this.
+
+        In a run of ours they are there already, and the seconds come without the late days.
+        """
         super().__init__(**options)
+        self._lateness: Lateness | None = None
         name, url = (getattr(self.parent, key, None) for key in ("assignment_id", "db_url"))
-        due = due_of(Path(self.solutions) / name) if name and url and self.solutions else None
-        if due is not None:
-            with Gradebook(url) as book:
-                assignment = book.find_assignment(name)
-                if assignment.duedate not in (None, due):
+        if not (name and url and self.solutions):
+            return
+        due = due_of(Path(self.solutions) / name)
+        with Gradebook(url) as book:
+            assignment = book.find_assignment(name)
+            if due is not None and assignment.duedate != due:
+                if assignment.duedate is not None:
                     self.log.warning(replaced(name, assignment.duedate, due))
-                if assignment.duedate != due:
-                    assignment.duedate = due
-                    book.db.commit()
+                assignment.duedate = due
+            book.db.flush()
+            course, connection = Course(Path(self.solutions).parent), book.db.connection()
+            self._lateness = lateness_of(course, name, connection)
+            write_extensions(connection, assignment.id, self._lateness)
+            book.db.commit()
 
     def rule(self, assignment: str | None = None) -> LateRule:
         """Return the rule for an assignment."""
@@ -51,5 +62,9 @@ class DailyPenalty(LateSubmissionPlugin):
         self, student_id: str, score: float, total_seconds_late: float
     ) -> float | None:
         """Return the points lost, or None; nbgrader calls this for each late submission."""
+        if self._lateness is not None:
+            if self._lateness.excused(student_id):
+                return None
+            total_seconds_late = self._lateness.counted(student_id, total_seconds_late)
         rule = self.rule(getattr(self.parent, "assignment_id", None))
         return rule.penalty(score, total_seconds_late) or None

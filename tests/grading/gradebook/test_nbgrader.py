@@ -139,6 +139,35 @@ def test_plain_autograde_knows_the_deadline(classroom, tmp_path):
     assert penalties(theirs) == ours
 
 
+def test_plain_autograde_knows_extensions_and_late_days(classroom, tmp_path):
+    """And has them from the table when the row is made by nbgrader itself."""
+    a_class(classroom)
+    (classroom.private / "assignment.toml").write_text(
+        "due = 2026-09-30T09:00:00+02:00\n[late]\nsteps = [{hours = 26, credit = 0.8}, "
+        "{hours = 72, credit = 0.5}]\n"
+    )
+    (classroom.root / "autograder" / "class.toml").write_text("[late_days]\nbudget = 1\n")
+    (classroom.root / "autograder" / "extensions.csv").write_text(
+        "id,assignment,extension,why\nada,ps1,30h,\nben,ps1,excused,\n"
+    )
+    theirs = tmp_path / "theirs"
+    shutil.copytree(classroom.root, theirs)
+    options = Options(workers=1, engine=f"{FAKE}:Fake", master=f"{FAKE}:Master")
+    grade_class(classroom.course, "ps1", options)
+    ours = penalties(classroom.root)
+    assert {who: lost or 0 for who, lost in ours.items()} == {"ada": 0, "ben": 0, "cy": 0.6}
+    nbgrader(theirs, "generate_assignment", "ps1")
+    nbgrader(theirs, "autograde", "ps1")
+    assert {who: lost or 0 for who, lost in penalties(theirs).items()} == {
+        "ada": 0, "ben": 0, "cy": 0.6,
+    }  # fmt: skip
+    with sqlite3.connect(theirs / "autograder" / "gradebook.db") as base:
+        (extension,) = base.execute(
+            "select extension from submitted_assignment where student_id = 'ada'"
+        ).fetchone()
+        assert extension.startswith("1970-01-02 06:00")  # as SQLite keeps 30 hours
+
+
 def test_feedback_by_nbgrader_on_what_we_wrote(classroom):
     a_class(classroom)
     classroom.hand_in("eve", classroom.answered(why=EVIL))

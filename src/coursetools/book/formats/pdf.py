@@ -22,7 +22,7 @@ from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress, track
 from coursetools.book.formats import articles, chromium
 from coursetools.book.formats.articles import Page
-from coursetools.book.formats.pdf_objects import Objects, compact, page_numbers, read_objects
+from coursetools.book.formats.pdf_objects import Objects, by, compact, page_numbers, read_objects
 from coursetools.course import Course, write_whole
 
 PAPERS = {"a4": ("A4", 210), "letter": ("letter", 215.9)}  # its name in CSS, its width in mm
@@ -56,7 +56,7 @@ def write_pdf(
             page.evaluate("prepare", [_plain(pages), PAGE])
             progress.advance(f"{formulas:,} formulas set")
             objects = _print_numbered(page, progress)
-        printed = compact(objects)
+        printed = compact(by(objects, str(course.settings.get("author") or "")))
         write_whole(path, printed)
         progress.advance(f"{len(printed) / 1e6:.1f} MB written")
     return path

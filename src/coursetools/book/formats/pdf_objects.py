@@ -18,6 +18,7 @@ ENTRY = re.compile(rb"(\d{10}) \d{5} n")
 OBJECT = re.compile(rb"(\d+) 0 obj\s(.*?)\s*endobj\s*\Z", re.DOTALL)
 REFERENCE = re.compile(rb"(\d+) 0 R")
 DESTINATION = re.compile(rb"/([^\s\[\]/<>()]+) \[(\d+) 0 R")
+CREATOR = re.compile(rb"/Creator \((?:\\.|[^\\)])*\)")
 TOGETHER = 200  # objects in one stream
 
 
@@ -75,6 +76,15 @@ def _pages(objects: Objects, above: bytes) -> list[int]:
 
 def _name(name: bytes) -> str:
     return re.sub(rb"#([0-9A-Fa-f]{2})", lambda m: bytes([int(m[1], 16)]), name).decode()
+
+
+def by(objects: Objects, author: str) -> Objects:
+    """Return the same objects with the book's author in place of the browser's name."""
+    about = objects.of(b"Info", objects.trailer)
+    words = b"/Author <FEFF%s>" % author.encode("utf-16-be").hex().upper().encode()
+    signed = CREATOR.sub(lambda _: words, about)
+    bodies = {n: signed if body is about else body for n, body in objects.bodies.items()}
+    return Objects(bodies, objects.trailer)
 
 
 def compact(objects: Objects) -> bytes:

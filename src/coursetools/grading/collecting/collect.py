@@ -23,6 +23,7 @@ from coursetools.grading.collecting.origins import SECRET
 from coursetools.grading.collecting.roster import ClassList, Person
 from coursetools.grading.collecting.times import HandIn
 from coursetools.grading.folders import Folders, read_plain
+from coursetools.grading.gradebook.lateness import Lateness, read_lateness
 from coursetools.grading.text import some
 
 STAMP = "%Y-%m-%dT%H-%M-%SZ"
@@ -40,6 +41,7 @@ class Collected:
     missing: list[str] = field(default_factory=list)  # on the class list, nothing handed in
     unknown: list[str] = field(default_factory=list)  # handed in, and nobody says when
     by_name: list[str] = field(default_factory=list)  # known by no id and no number
+    too_late: list[str] = field(default_factory=list)  # with an attempt after their end
     notes: list[str] = field(default_factory=list)
 
     def as_lines(self, name: str, source: Path | None = None) -> list[str]:
@@ -52,6 +54,8 @@ class Collected:
             lines.append(f"{source} holds no file that anybody has handed in")
         if self.missing:
             lines.append(f"on the class list, nothing handed in: {some(self.missing)}")
+        if self.too_late:
+            lines.append(after_the_end(self.too_late))
         if self.by_name:
             lines.append(
                 f"matched to the class list by a name alone: {some(self.by_name)}; people may "
@@ -78,7 +82,7 @@ def collect(
     if not isinstance(people, ClassList):
         people = ClassList(people or [], not people)
     result, names = Collected(), Names(folders, people, times)
-    ledger = Ledger.read(folders)
+    ledger, lateness = Ledger.read(folders), read_lateness(folders)
     touched: dict[str, None] = {}
     ledger.name((person.anonymous, person.id) for person in people.people if person.anonymous)
     for one in names.resolve(found):
@@ -104,14 +108,20 @@ def collect(
         )
     for text in _time(folders, names, times, touched, ledger.anonymous):
         names.say(text)
+    ledger.attempt = attempt
     for student in touched:
-        about = choose(folders, student, attempt)
+        end = lateness.end_of(student)
+        about = choose(folders, student, attempt, end)
         ledger.about(student, about.get("time"), about.get("late"))
+        if too_late(folders, student, end):
+            result.too_late.append(student)
     ledger.write()
     students = set(folders.students())
     if not people.open and not nameless:
         named = {ledger.anonymous.get(student) for student in students}
-        result.missing = sorted({person.id for person in people.people} - students - named)
+        excused = {one.id for one in people.people if lateness.excused(one.id)}
+        everybody = {person.id for person in people.people}
+        result.missing = sorted(everybody - students - named - excused)
     result.unknown = [student for student in ledger.unknown() if student in students]
     result.notes = names.notes
     for text in names.notes:
@@ -154,11 +164,17 @@ def numbers_of(folders: Folders, students: Iterable[str] | None = None) -> dict[
     }
 
 
-def choose(folders: Folders, student: str, attempt: str = "last") -> dict[str, Any]:
-    """Put the attempt that counts into `submitted/`, if it is not there; return what it is."""
+def choose(
+    folders: Folders, student: str, attempt: str = "last", end: datetime | None = None
+) -> dict[str, Any]:
+    """Put the attempt that counts into `submitted/`, if it is not there; return what it is.
+
+    One after the `end` (in UTC) counts only where there is no other, and then for nothing.
+    """
     attempts = attempts_of(folders, student)
     if not attempts:
         return {}
+    attempts = [one for one in attempts if not _after(one[1], end)] or attempts
     folder, about = attempts[0 if attempt == "first" else -1]
     data = (folder / f"{folders.name}.ipynb").read_bytes()
     target = folders.submitted(student)
@@ -174,6 +190,57 @@ def choose(folders: Folders, student: str, attempt: str = "last") -> dict[str, A
         elif not _holds(target / name, text.encode()):
             write_whole(target / name, text)
     return about
+
+
+def choose_again(folders: Folders, lateness: Lateness) -> list[str]:
+    """Choose once more, since an end may have moved; return who has an attempt after their end.
+
+    What an instructor has put into `submitted/` in the place of an attempt stays.
+    """
+    late, ledger = [], Ledger.read(folders)
+    before = json.dumps(ledger.students)
+    for student in folders.students():
+        end, attempts = lateness.end_of(student), attempts_of(folders, student)
+        if end is None or not attempts:
+            continue
+        try:
+            path = folders.submitted(student) / f"{folders.name}.ipynb"
+            digest = hashlib.sha256(read_plain(path, folders.limits.submission_bytes)).hexdigest()
+        except OSError:
+            continue
+        if digest in {about.get("sha256") for _, about in attempts}:
+            about = choose(folders, student, ledger.attempt, end)
+            ledger.about(student, about.get("time"), about.get("late"))
+        if too_late(folders, student, end):
+            late.append(student)
+    if json.dumps(ledger.students) != before:
+        ledger.write()
+    return late
+
+
+def too_late(folders: Folders, student: str, end: datetime | None) -> datetime | None:
+    """Return when a student's first attempt after the `end` came, None where there is none."""
+    if end is None:
+        return None
+    late = [about["time"] for _, about in attempts_of(folders, student) if _after(about, end)]
+    return datetime.fromisoformat(late[0]).replace(microsecond=0) if late else None
+
+
+def after_the_end(students: list[str]) -> str:
+    """Say that attempts came when nothing counts any more."""
+    return (
+        f"an attempt after the end of the assignment, kept and not counted: {some(students)}; "
+        "an earlier attempt in time counts in its place, else there are no points"
+    )
+
+
+def _after(about: dict[str, Any], end: datetime | None) -> bool:
+    """Return whether an attempt is known to have come after the end."""
+    return (
+        end is not None
+        and bool(about["time"])
+        and datetime.fromisoformat(about["time"]) > end.replace(tzinfo=UTC)
+    )
 
 
 def _age(attempt: tuple[Path, dict[str, Any]]) -> tuple[datetime, int, str]:

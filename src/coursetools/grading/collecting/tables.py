@@ -22,8 +22,13 @@ class Table:
     marked: bool  # begins with the mark that Excel looks for
 
     def words(self) -> list[str]:
-        """Return the header's cells as plain words: `Last modified (grade)` last_modified_grade."""
-        return [re.sub(r"\W+", "_", cell.strip().lower()).strip("_") for cell in self.header]
+        """Return the header's cells as plain words."""
+        return [word(cell) for cell in self.header]
+
+
+def word(title: str) -> str:
+    """Return a column's title as a plain word: `Last modified (grade)` last_modified_grade."""
+    return re.sub(r"\W+", "_", title.strip().lower()).strip("_")
 
 
 def read(path: Path, example: str) -> Table:

@@ -21,6 +21,7 @@ from uuid import uuid4
 from coursekit._base.errors import CourseError
 from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.database import Database, written
+from coursetools.grading.gradebook.lateness import granted
 from coursetools.grading.gradebook.structure import Structure
 
 PERSON = ("first_name", "last_name", "email", "lms_user_id")
@@ -113,13 +114,11 @@ def found(connection: Any, name: str) -> dict[Of, Any]:
     for row in connection.execute(select(person.c.id, *(person.c[one] for one in PERSON))):
         facts = {one: getattr(row, one) for one in PERSON if getattr(row, one)}
         items["person", row.id] = {**facts, "listed": row.id in on_list}
-    assignment, submitted = api.Assignment.__table__, api.SubmittedAssignment.__table__
+    assignment = api.Assignment.__table__
     due = connection.scalar(select(assignment.c.duedate).where(assignment.c.name == name))
     if due is not None:
         items["due",] = due.isoformat()
-    query = select(submitted.c.student_id, submitted.c.extension).join(assignment)
-    query = query.where(assignment.c.name == name, submitted.c.extension.is_not(None))
-    for student, extension in connection.execute(query):
+    for student, extension in granted(connection, name).items():
         items["extension", student] = extension.total_seconds()
     for row in _cells(connection, name, api.Grade, only=True):
         facts = {one: getattr(row, one) for one in (*MARK, "submission")}

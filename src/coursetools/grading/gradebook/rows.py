@@ -14,6 +14,7 @@ from typing import Any
 from uuid import uuid4
 
 from coursekit.submission import regions
+from coursetools.grading.gradebook.lateness import Lateness, write_extensions
 from coursetools.grading.gradebook.structure import GradedCell, NotebookRows, Structure
 from coursetools.grading.text import harmless_markdown
 from coursetools.grading.verdict import QuestionVerdict, Verdict
@@ -28,7 +29,7 @@ class Row:
     student: str
     notebook: str
     submission: str  # hash of the file
-    mark: str  # of the verdict, the time of handing in, the deadline and the rule
+    mark: str  # of the verdict, the time of handing in, the deadline, the rule, an extension
     timestamp: datetime | None
     verdict: Verdict
 
@@ -37,12 +38,17 @@ class BatchOfRows:
     """One transaction's worth of writing."""
 
     def __init__(
-        self, connection: Any, structure: Structure, written: Any, penalty: Penalty
+        self,
+        connection: Any,
+        structure: Structure,
+        written: Any,
+        lateness: Lateness,
+        penalty: Penalty,
     ) -> None:
         from nbgrader import api
 
         self.connection, self.structure, self.written = connection, structure, written
-        self.penalty = penalty
+        self.lateness, self.penalty = lateness, penalty
         self.student = api.Student.__table__
         self.assignment = api.SubmittedAssignment.__table__
         self.notebook = api.SubmittedNotebook.__table__
@@ -54,11 +60,12 @@ class BatchOfRows:
         students = list(dict.fromkeys(row.student for row in latest.values()))
         self._students(students)
         submissions = self._submissions(students, latest)
+        write_extensions(self.connection, self.structure.assignment, self.lateness, students)
         notebooks = self._notebooks(submissions)
         self._cells(notebooks)
         before = self._submissions_before(students)
         values = self._values(notebooks, latest, before)
-        self._penalties(notebooks, latest, submissions, values)
+        self._penalties(notebooks, latest, values)
         self._remember(latest)
 
     def _students(self, students: list[str]) -> None:
@@ -68,12 +75,12 @@ class BatchOfRows:
         known = set(self.connection.scalars(query))
         self._insert(self.student, [{"id": one} for one in students if one not in known])
 
-    def _submissions(self, students: list[str], latest: dict[Any, Row]) -> dict[str, Any]:
-        """Return student -> (id, extension); make those that are missing."""
+    def _submissions(self, students: list[str], latest: dict[Any, Row]) -> dict[str, str]:
+        """Return student -> id; make those that are missing."""
         from sqlalchemy import select
 
         table = self.assignment
-        query = select(table.c.id, table.c.student_id, table.c.timestamp, table.c.extension).where(
+        query = select(table.c.id, table.c.student_id, table.c.timestamp).where(
             table.c.assignment_id == self.structure.assignment, table.c.student_id.in_(students)
         )
         rows = {row.student_id: row for row in self.connection.execute(query)}
@@ -95,15 +102,15 @@ class BatchOfRows:
             if student in rows and rows[student].timestamp != times[student]
         ]
         self._update(table, moved, ("timestamp",))
-        known = {student: (row.id, row.extension) for student, row in rows.items()}
-        return known | {row["student_id"]: (row["id"], None) for row in new}
+        known = {student: row.id for student, row in rows.items()}
+        return known | {row["student_id"]: row["id"] for row in new}
 
-    def _notebooks(self, submissions: dict[str, Any]) -> dict[tuple[str, str], str]:
+    def _notebooks(self, submissions: dict[str, str]) -> dict[tuple[str, str], str]:
         """Return (student, notebook) -> id, for all notebooks of the assignment."""
         from sqlalchemy import select
 
         table = self.notebook
-        owners = {row: student for student, (row, _) in submissions.items()}
+        owners = {row: student for student, row in submissions.items()}
         query = select(table.c.id, table.c.assignment_id, table.c.notebook_id).where(
             table.c.assignment_id.in_(list(owners))
         )
@@ -116,7 +123,7 @@ class BatchOfRows:
         new = {
             (student, name): {
                 "id": _new_id(),
-                "assignment_id": submissions[student][0],
+                "assignment_id": submissions[student],
                 "notebook_id": rows.id,
                 "flagged": False,
             }
@@ -222,15 +229,13 @@ class BatchOfRows:
         self,
         notebooks: dict[tuple[str, str], str],
         latest: dict[tuple[str, str], Row],
-        submissions: dict[str, Any],
         scores: dict[str, float],
     ) -> None:
         values = []
         for key, row in latest.items():
-            lost, due, extension = None, self.structure.due, submissions[row.student][1]
-            due = due + extension if due is not None and extension else due
-            if due is not None and row.timestamp is not None and row.timestamp > due:
-                seconds = (row.timestamp - due).total_seconds()
+            lost, seconds = None, self.lateness.seconds(row.student, row.timestamp)
+            seconds = self.lateness.counted(row.student, seconds)
+            if seconds and not self.lateness.excused(row.student):
                 lost = self.penalty(row.student, scores[notebooks[key]], seconds)
             values.append({"row": notebooks[key], "late_submission_penalty": lost})
         self._update(self.notebook, values, ("late_submission_penalty",))

@@ -16,9 +16,9 @@ from coursekit._base.errors import CourseError
 from coursekit.submission import parsing, regions
 from coursekit.submission.regions import Cell
 from coursetools.assignments.settings import due_of
+from coursetools.grading.deadlines.late_rule import replaced
 from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.database import Database
-from coursetools.grading.gradebook.late import replaced
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from typing import Any
 from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook import backup
 from coursetools.grading.gradebook.database import WAIT, Database
+from coursetools.grading.gradebook.lateness import Lateness, lateness_of, write_extensions
 from coursetools.grading.gradebook.rows import BatchOfRows, Row
 from coursetools.grading.gradebook.structure import Structure, synchronise
 
@@ -34,6 +35,7 @@ class Writer(Database):
         self.structure: Structure = synchronise(folders, masters, self)
         if self._kept is not None:
             self.structure = self.patiently(self._times)
+        self.lateness: Lateness = self.patiently(self._lateness)
         self._late_plugin: Any = None
 
     def marks(self) -> dict[tuple[str, str], str]:
@@ -78,7 +80,10 @@ class Writer(Database):
 
     def _write(self, rows: Sequence[Row]) -> None:
         with self.writing.begin() as connection:
-            BatchOfRows(connection, self.structure, self.written_table, self.penalty).write(rows)
+            batch = BatchOfRows(
+                connection, self.structure, self.written_table, self.lateness, self.penalty
+            )
+            batch.write(rows)
 
     def penalty(self, student: str, score: float, seconds: float) -> float | None:
         """Return what nbgrader's plugin, or ours in its place, takes off for being late."""
@@ -97,6 +102,13 @@ class Writer(Database):
         if self._kept is not None:
             backup.put_back(self.folders, self, self._kept, self.note)
         return self._kept is not None
+
+    def _lateness(self) -> Lateness:
+        """Read who has more time, and bring it into the gradebook."""
+        with self.writing.begin() as connection:
+            lateness = lateness_of(self.folders.course, self.folders.name, connection)
+            write_extensions(connection, self.structure.assignment, lateness)
+        return lateness
 
     def _times(self) -> Structure:
         with self.writing.begin() as connection:

@@ -125,9 +125,11 @@ class ClassCount:
     slowest: list[tuple[float, str, str]] = field(default_factory=list)
     concerns: dict[str, list[Concern]] = field(default_factory=dict)
     late: int = 0
+    late_days: int = 0  # that were spent on the assignment
     time_unknown: int = 0  # of those with a score: nobody says when they handed in
     said_late: list[str] = field(default_factory=list)  # by the platform, without a time
     missing: list[str] = field(default_factory=list)  # who handed in nothing
+    excused: list[str] = field(default_factory=list)  # for whom it does not count, nor here
     left: dict[str, str] = field(default_factory=dict)  # files that were not taken, and why
     has_deadline: bool = False
     waiting: int = 0  # students of whom an answer in words waits
@@ -176,8 +178,12 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
     )
     progress = progress or Progress()
     for one in handed:
-        verdicts = verdicts_of(store, one)
         student = book.student(one.student)
+        if student.excused:
+            count.excused.append(one.student)
+            progress.advance(one.student)
+            continue
+        verdicts = verdicts_of(store, one)
         status = _add(count, asked, student, verdicts)
         if status == "MISSING":
             count.missing.append(one.student)
@@ -187,11 +193,15 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
             count.autos.append(score.auto)
             count.totals.append(score.total)
             count.late += student.seconds_late > 0
+            count.late_days += student.late_days.here if student.late_days else 0
             count.waiting += score.waits > 0
         progress.advance(one.student)
     ledger, left_out = Ledger.read(folders), unlisted(folders)
     others = set(book.students) - {one.student for one in handed}
     others = {who for who in others if book.students[who].marks is not None or not left_out(who)}
+    excused = {who for who in others if book.student(who).excused}
+    count.excused = sorted([*count.excused, *excused])
+    others -= excused
     absent = [who for who in others if book.students[who].marks is None]
     count.students += len(others)
     count.statuses["MISSING"] += len(absent)

@@ -48,6 +48,9 @@ def read_table(course: Course, name: str) -> Table:
     for who in _everybody(folders, book, set(handed)):
         student = book.student(who)
         places = handed[who].places if who in handed else {}
+        if student.excused:
+            rows.append(Row(student, "excused", None, tuple(None for _ in _cells(asked))))
+            continue
         statuses = {place.status for place in places.values()}
         if "INTERNAL" in statuses or (student.marks is None and statuses - {"MISSING"}):
             rows.append(Row(student, "INTERNAL", None, tuple(None for _ in _cells(asked))))
@@ -147,11 +150,14 @@ def run(arguments: argparse.Namespace) -> int:
 def remarks(table: Table) -> list[str]:
     """Say what a reader of the table should know before it goes anywhere."""
     missing = sum(1 for row in table.rows if row.status == "MISSING")
-    ungraded = [row.student.id for row in table.rows if row.score is None]
+    excused = sum(row.student.excused for row in table.rows)
+    ungraded = [r.student.id for r in table.rows if r.score is None and not r.student.excused]
     waiting = sum(1 for row in table.rows if row.score and row.score.waits)
     sentences = [counted(len(table.rows), "student")]
     if missing:
         sentences.append(f"{counted(missing, 'student')} handed in nothing and got 0")
+    if excused:
+        sentences.append(f"{counted(excused, 'student')} excused, without a number")
     if ungraded:
         some = ", ".join(ungraded[:5]) + (", …" if len(ungraded) > 5 else "")
         sentences.append(

@@ -18,6 +18,7 @@ from traitlets import Unicode
 from coursekit._base.errors import CourseError
 from coursetools.course import Course
 from coursetools.grading.folders import Folders
+from coursetools.grading.gradebook.lateness import lateness_of
 from coursetools.grading.results.export import as_file, output_name, read_table, remarks
 from coursetools.grading.results.pages import write
 from coursetools.grading.results.scores import Score, Student, read_book
@@ -58,7 +59,8 @@ class Csv(ExportPlugin):
             folders = Folders(Course(root.parent), name)
             if any(folders.source.glob("*.ipynb")):
                 return folders, self._chosen(read_table(folders.course, name))
-        return Folders(Course(root), name), self._chosen(table_of(gradebook, name))
+        folders = Folders(Course(root), name)
+        return folders, self._chosen(table_of(folders.course, gradebook, name))
 
     def _chosen(self, table: Table) -> Table:
         """Return the rows of the students that `--student` names."""
@@ -99,7 +101,7 @@ class Ags(Csv):
     form = "ags"
 
 
-def table_of(gradebook: Any, name: str) -> Table:
+def table_of(course: Course, gradebook: Any, name: str) -> Table:
     """Return the scores of an assignment as nbgrader's gradebook alone has them."""
     from nbgrader import api
 
@@ -113,9 +115,10 @@ def table_of(gradebook: Any, name: str) -> Table:
         for cell in (*notebook.grade_cells, *notebook.task_cells)
     }
     several = len(assignment.notebooks) > 1
-    book = read_book(gradebook.db, name, api, None)
+    lateness = lateness_of(course, name, gradebook.db.connection())
+    book = read_book(gradebook.db, name, api, lateness)
     points = float(sum(cell.max_score for cell in cells.values()))
-    rows = [_row(book.students[who], cells, points) for who in sorted(book.students)]
+    rows = [_row(book.student(who), cells, points) for who in sorted(book.students)]
     columns = tuple(f"{book}.{cell}" if several else cell for book, cell in cells)
     deadline = assignment.duedate is not None
     return Table(name, name, columns, points, tuple(rows), has_deadline=deadline)

@@ -12,11 +12,13 @@ import os
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
+from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress, track
 from coursetools.course import Course
+from coursetools.grading.collecting.collect import too_late
 from coursetools.grading.collecting.ledger import unlisted
 from coursetools.grading.folders import Folders
 from coursetools.grading.results import pages
@@ -185,6 +187,7 @@ def _zip(arguments: argparse.Namespace, folders: Folders) -> Zipped:
 
 def _tasks(folders: Folders, only: str | None) -> list[Task]:
     book = read_gradebook(folders)
+    lateness = book.lateness
     handed = {one.student: one for one in handed_in(Verdicts(folders.verdicts))}
     names = sorted(set(book.students) | set(handed))
     if only is not None:
@@ -196,11 +199,15 @@ def _tasks(folders: Folders, only: str | None) -> list[Task]:
             f"nothing of {folders.name} is graded yet; run coursekit grade {folders.name} first"
         )
     left_out = unlisted(folders)
-    return [
+    tasks = [
         (book.student(who), handed.get(who, Handed(who, {})))
         for who in names
         if safe_name(who) and (who in handed or who == only or not left_out(who))
     ]
+    for student, _ in tasks:
+        when = too_late(folders, student.id, lateness.end_of(student.id))
+        student.too_late = when and when.astimezone(UTC).replace(tzinfo=None)
+    return tasks
 
 
 def work(writer: Writer, jobs: Iterator[list[Task]]) -> Iterator[Any]:

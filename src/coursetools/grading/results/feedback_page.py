@@ -8,9 +8,11 @@ marks and comments. Here it is decided what the page says of each; the words are
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from markupsafe import Markup
 
+from coursekit.submission.deadline import span, spelled
 from coursetools.grading.results.feedback_advice import (
     advice,
     failing,
@@ -88,7 +90,10 @@ def feedback_page(
         "book": book,
         "state": state,
         "share": min(100.0, 100 * score.total / score.points) if score.points else 0.0,
-        "lateness": lateness(student.seconds_late),
+        "lateness": span(timedelta(seconds=student.seconds_late)),
+        "extension": student.extension and f"{span(student.extension)} later than the class's",
+        "due": student.due and spelled(student.due),
+        "counts": student.submitted is None or student.submitted != student.too_late,
         "read_again": read_again,
         "failing": failing,
         "statuses": STATUS,
@@ -118,14 +123,6 @@ def questions_of(outline: Outline, student: Student, verdict: Verdict) -> list[S
         )
         for position, part in enumerate(outline.parts, 1)
     ]
-
-
-def lateness(seconds: float) -> str:
-    """Say how late something came."""
-    hours = seconds / 3600
-    if hours < 1:
-        return f"{max(1, round(seconds / 60))} minutes"
-    return f"{hours:.0f} hours" if hours < 48 else f"{hours / 24:.1f} days"
 
 
 def _tested(

@@ -21,6 +21,7 @@ from coursetools.grading.collecting.identify import Names
 from coursetools.grading.collecting.roster import ClassList, Person
 from coursetools.grading.collecting.times import HandIn, number_in
 from coursetools.grading.folders import Folders
+from coursetools.grading.results.table import for_canvas
 
 Ready = Callable[[Any], Any]  # makes a cell harmless for spreadsheets
 TITLED = re.compile(r"(?P<title>.*?)\s*\((?P<id>\d+)\)\s*", re.DOTALL)
@@ -100,8 +101,8 @@ def fill_canvas(filling: Filling, title: str, ready: Ready) -> str:
                 time=None,
             )
             student = filling.row_of(person)
-            if student is not None and student.score is not None:
-                columns[-1] = student.score.total
+            if student is not None and (value := for_canvas(student)) is not None:
+                columns[-1] = value
         rows.append(columns)
     return filling.text([*source.header[: section + 1], source.header[at]], rows, ready)
 

@@ -19,7 +19,17 @@ from coursetools.grading.results.fill_template import (
     fill_worksheet,
 )
 from coursetools.grading.results.pages import counted, number
-from coursetools.grading.results.table import Cell, Row, Table, as_text, hours_late, ready, remark
+from coursetools.grading.results.table import (
+    Cell,
+    Row,
+    Table,
+    as_text,
+    for_canvas,
+    hours_late,
+    late_days,
+    ready,
+    remark,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +47,8 @@ def as_csv(table: Table, title: str) -> Iterator[list[Cell]]:
     """Yield a table with everything, one row a student."""
     yield [
         *("assignment", "student_id", "last_name", "first_name", "email", "status", "submitted"),
-        *("hours_late", "auto_points", "written_points", "late_penalty", "score", "max_score"),
+        *("hours_late", "late_days", "auto_points", "written_points", "late_penalty", "score"),
+        "max_score",
         *("waits_for_human", *table.columns),
     ]
     for row in table.rows:
@@ -45,7 +56,7 @@ def as_csv(table: Table, title: str) -> Iterator[list[Cell]]:
         when = student.submitted.isoformat(" ", "seconds") if student.submitted else ""
         yield [
             *(title, student.id, student.last, student.first, student.email, row.status, when),
-            hours_late(row),
+            *(hours_late(row), late_days(row)),
             *((score.auto, score.written, score.penalty) if score else (None, None, None)),
             score.total if score else None,
             table.points,
@@ -73,6 +84,7 @@ def as_json(table: Table, title: str) -> str:
                 "status": row.status,
                 "submitted": when and f"{when} UTC",
                 "hours_late": hours_late(row),
+                "late_days": late_days(row),
                 "auto_points": score.auto if score else None,
                 "written_points": score.written if score else None,
                 "late_penalty": score.penalty if score else None,
@@ -100,13 +112,13 @@ def as_canvas(table: Table, title: str) -> Iterator[list[Cell]]:
     yield ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", title]
     yield ["    Points Possible", "", "", "", "", table.points]
     for row in table.rows:
-        if row.score is None:
+        if for_canvas(row) is None:
             continue
         student = row.student
         name = ", ".join(part for part in (student.last, student.first) if part) or student.id
         number = student.lms if student.lms.isascii() and student.lms.isdigit() else ""
         login = student.email or student.id
-        yield [name, number, student.id, login, "", row.score.total]
+        yield [name, number, student.id, login, "", for_canvas(row)]
 
 
 def notes_for_canvas(table: Table, title: str) -> list[str]:
@@ -118,7 +130,7 @@ def notes_for_canvas(table: Table, title: str) -> list[str]:
             "without it: say --into FILE, the gradebook that Canvas exports, or --title "
             "'NAME (123)'"
         )
-    left_out = sum(row.score is None for row in table.rows)
+    left_out = sum(for_canvas(row) is None for row in table.rows)
     if left_out:
         notes.append(
             f"{counted(left_out, 'student')} without a number "
@@ -166,7 +178,9 @@ def _ags(row: Row, table: Table, now: str) -> dict[str, Any]:
         "gradingProgress": "FullyGraded",
         "comment": remark(row, table),
     }
-    if score is None:
+    if student.excused:
+        made["gradingProgress"] = "NotReady"  # LTI has no word for it; the score is left alone
+    elif score is None:
         made["gradingProgress"] = "Failed"  # and so the platform leaves the score alone
     else:
         made |= {"scoreGiven": score.total, "scoreMaximum": table.points}

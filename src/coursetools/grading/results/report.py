@@ -62,7 +62,7 @@ def report_page(count: ClassCount) -> str:
         human=Human.of(count),
         histogram=_drawn(count) if count.graded else None,
         misconceptions=_most(count.misconceptions),
-        mean_seconds=statistics.fmean(count.seconds),
+        mean_seconds=statistics.fmean(count.seconds) if count.seconds else 0.0,
         layers=_most(count.layers),
         words=WORDS,
         link=lambda student: link(count.name, student),
@@ -89,6 +89,10 @@ def _figures(count: ClassCount) -> list[tuple[str, str]]:
         ]
     if count.late:
         figures.append((f"{count.late:,}", "handed in late"))
+    if count.late_days:
+        figures.append((f"{count.late_days:,}", "late days spent"))
+    if count.excused:
+        figures.append((f"{len(count.excused):,}", "excused"))
     people = {concern.student for group in count.concerns.values() for concern in group}
     figures.append((f"{len(people):,}", "with something to look at"))
     if count.waiting:

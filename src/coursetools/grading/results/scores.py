@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coursekit._base.errors import CourseError
+from coursetools.grading.deadlines.late_rule import DAY
 from coursetools.grading.results.outline import Outline, Part, safe_name
 
 if TYPE_CHECKING:
+    from coursetools.grading.deadlines.late_days import Spent
+    from coursetools.grading.deadlines.late_rule import LateRule
     from coursetools.grading.folders import Folders
-    from coursetools.grading.gradebook.late import LateRule
+    from coursetools.grading.gradebook.lateness import Lateness
     from coursetools.grading.running.verdicts import Place, Verdicts
     from coursetools.grading.verdict import Verdict
 
@@ -48,7 +51,12 @@ class Student:
     email: str = ""
     lms: str = ""  # the id in the learning management system
     submitted: datetime | None = None
-    seconds_late: float = 0.0
+    due: datetime | None = None  # this student's own deadline, in the zone of the class's
+    extension: timedelta | None = None  # by which that is later than the class's
+    excused: bool = False
+    seconds_late: float = 0.0  # after the student's own deadline
+    late_days: Spent | None = None
+    too_late: datetime | None = None  # when an attempt came that does not count any more
     penalty: float = 0.0  # as nbgrader wrote it down
     marks: dict[str, dict[str, Mark]] | None = None  # by notebook and cell; None: no submission
 
@@ -57,6 +65,12 @@ class Student:
         """The name as people write it, or the id where there is none."""
         return " ".join(part for part in (self.first, self.last) if part) or self.id
 
+    @property
+    def seconds_counted(self) -> float:
+        """How late the hand-in counts as: less the late days that were spent on it."""
+        spent = self.late_days.here if self.late_days else 0
+        return max(0.0, self.seconds_late - spent * DAY)
+
 
 @dataclass
 class Book:
@@ -64,10 +78,19 @@ class Book:
 
     students: dict[str, Student] = field(default_factory=dict)
     due: datetime | None = None
+    lateness: Lateness | None = None
 
     def student(self, name: str) -> Student:
         """Return a student, a bare one where the class list does not know the name."""
-        return self.students.get(name) or Student(name)
+        student = self.students.get(name) or Student(name)
+        if self.lateness is not None:
+            due = self.lateness.due_of(name)
+            student.due = due and due.replace(tzinfo=UTC).astimezone(self.lateness.zone)
+            student.extension = self.lateness.extension(name)
+            student.excused = self.lateness.excused(name)
+            student.seconds_late = self.lateness.seconds(name, student.submitted)
+            student.late_days = self.lateness.spent(name, student.seconds_late)
+        return student
 
 
 @dataclass(frozen=True)
@@ -108,7 +131,7 @@ def add_up(
                 auto += mark.score if mark else graded.get(part.cell, 0.0)
     penalty = student.penalty
     if rule is not None:
-        penalty = rule.penalty(auto + written, student.seconds_late)
+        penalty = rule.penalty(auto + written, student.seconds_counted)
     penalty = max(0.0, min(penalty, auto + written))
     points = sum(outline.points for outline in outlines.values())
     return Score(round(auto, 2), round(written, 2), round(penalty, 2), points, round(waits, 2))
@@ -116,7 +139,7 @@ def add_up(
 
 def late_rule(folders: Folders) -> LateRule | None:
     """Return the assignment's own rule for late work; without one, nbgrader's numbers count."""
-    from coursetools.grading.gradebook.late import rule_of
+    from coursetools.grading.deadlines.late_rule import rule_of
 
     return rule_of(folders.private)
 
@@ -137,22 +160,25 @@ def answered(part: Part, verdict: Verdict) -> bool:
 
 def read_gradebook(folders: Folders) -> Book:
     """Read the class list and the marks of one assignment; an empty book where there is none."""
-    from coursetools.assignments.settings import due_of
     from coursetools.grading.gradebook.backup import check
     from coursetools.grading.gradebook.database import load_nbgrader
+    from coursetools.grading.gradebook.lateness import lateness_of
 
     url, name = folders.database, folders.name
     if url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).is_file():
         check(folders, None)
-        return Book()
+        lateness = lateness_of(folders.course, name, None)
+        return Book(due=lateness.due, lateness=lateness)
     load_nbgrader()
     from nbgrader import api
     from sqlalchemy.exc import SQLAlchemyError
 
     try:
         with api.Gradebook(url) as gradebook:
-            check(folders, gradebook.db.connection())
-            return read_book(gradebook.db, name, api, due_of(folders.private))
+            connection = gradebook.db.connection()
+            check(folders, connection)
+            lateness = lateness_of(folders.course, name, connection)
+            return read_book(gradebook.db, name, api, lateness)
     except SQLAlchemyError as error:
         short = str(error).splitlines()[0]
         raise CourseError(f"the gradebook at {_hide(url)} cannot be read ({short})") from error
@@ -162,9 +188,9 @@ def _hide(url: str) -> str:
     return re.sub(r"//[^/@]*@", "//…@", url)  # a password is there
 
 
-def read_book(db: Any, name: str, api: Any, due: datetime | None) -> Book:
-    """Read what a gradebook of nbgrader's has of an assignment; `due` goes before its deadline."""
-    book = Book(due=due)
+def read_book(db: Any, name: str, api: Any, lateness: Lateness) -> Book:
+    """Read what a gradebook of nbgrader's has of an assignment."""
+    book = Book(due=lateness.due, lateness=lateness)
     for row in db.query(
         api.Student.id,
         api.Student.first_name,
@@ -176,12 +202,10 @@ def read_book(db: Any, name: str, api: Any, due: datetime | None) -> Book:
     assignment = db.query(api.Assignment).filter(api.Assignment.name == name).one_or_none()
     if assignment is None:
         return book
-    book.due = due or assignment.duedate
     handed_in = db.query(
         api.SubmittedNotebook.id,
         api.SubmittedAssignment.student_id,
         api.SubmittedAssignment.timestamp,
-        api.SubmittedAssignment.extension,
         api.SubmittedNotebook.late_submission_penalty,
         api.Notebook.name,
     )
@@ -195,16 +219,13 @@ def read_book(db: Any, name: str, api: Any, due: datetime | None) -> Book:
         .filter(api.SubmittedAssignment.assignment_id == assignment.id)
     )
     marks: dict[str, dict[str, Mark]] = {}  # by nbgrader's id of the submitted notebook
-    for notebook, who, when, extension, penalty, of in handed_in:
+    for notebook, who, when, penalty, of in handed_in:
         student = book.students.setdefault(who, Student(who))
         student.submitted = when
         student.marks = {} if student.marks is None else student.marks
         if notebook is not None:
             marks[notebook] = student.marks.setdefault(of, {})
         student.penalty += penalty or 0.0
-        if when is not None and book.due is not None:
-            due = book.due + extension if extension else book.due
-            student.seconds_late = max(0.0, (when - due).total_seconds())
     _marks(db, assignment.id, marks, api)
     return book
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from coursetools.grading.results.pages import number
+from coursetools.grading.results.pages import counted, number
 from coursetools.grading.results.scores import Score, Student
 
 Cell = str | float | None
@@ -25,8 +25,8 @@ class Row:
     """One student's line of the table."""
 
     student: Student
-    status: str  # the verdict's, "" where nbgrader alone has graded
-    score: Score | None  # None: not graded yet, through no fault of the student
+    status: str  # the verdict's, "" where nbgrader alone has graded, "excused"
+    score: Score | None  # None: excused, or not graded yet, through no fault of the student
     parts: tuple[float | None, ...] = ()
 
 
@@ -78,13 +78,29 @@ def hours_late(row: Row) -> float | None:
     return round(row.student.seconds_late / 3600, 2)
 
 
+def for_canvas(row: Row) -> Cell:
+    """Return the score as Canvas takes it: `EX` for whoever is excused."""
+    if row.student.excused:
+        return "EX"
+    return row.score.total if row.score else None
+
+
+def late_days(row: Row) -> int | None:
+    """Return how many late days were spent, None where there are none to spend."""
+    return row.student.late_days.here if row.student.late_days else None
+
+
 def remark(row: Row, table: Table) -> str:
     """Say in a sentence or two how a score came about."""
+    if row.student.excused:
+        return "Excused."
     if row.score is None:
         return "Not graded yet."
     if row.status == "MISSING":
         return "Nothing was handed in."
     sentence = f"{number(row.score.total)} of {number(table.points)} points."
+    if days := late_days(row):
+        sentence += f" {counted(days, 'late day')} spent."
     if row.score.penalty:
         sentence += f" {number(row.score.penalty)} were lost because it came late."
     if row.score.waits:

@@ -7,6 +7,7 @@ made of. The next run does what is missing, and nothing twice.
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -18,6 +19,7 @@ from typing import Any
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress
 from coursetools.course import Course
+from coursetools.grading.collecting.collect import after_the_end, choose_again
 from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.autograded import as_file, autograded
 from coursetools.grading.gradebook.database import WAIT
@@ -104,7 +106,7 @@ class _Run:
         self.store = Verdicts(folders.verdicts)
         self.index = self.store.index()
         self.writer: Writer | None = None
-        self.late = ""  # the deadline, and what being late costs
+        self.late = ""  # the class's deadline, and what being late costs
         self.rows: list[Row] = []
         self.last_write = time.monotonic()
         self.graded, self.began = 0, time.monotonic()
@@ -124,6 +126,10 @@ class _Run:
         self.writer = Writer(self.folders, self.masters, self.progress.note, self.options.wait)
         self.late = f"{self.writer.structure.due} {self.folders.settings.get('late')}"
         try:
+            if (rule := self.writer.lateness.rule) and math.isfinite(rule.end):
+                late = choose_again(self.folders, self.writer.lateness)
+                if late:
+                    self.progress.note(after_the_end(late))
             plan = self._plan(self.writer.marks())
             if tracker is None:
                 self._work(plan)
@@ -178,8 +184,15 @@ class _Run:
     ) -> bool:
         there = (self.folders.autograded(who[0]) / f"{who[1]}.ipynb").is_file()
         return (
-            there and place is not None and marks.get(who) == mark_of(place, stamp or "", self.late)
+            there
+            and place is not None
+            and marks.get(who) == mark_of(place, stamp or "", self._late(who[0]))
         )
+
+    def _late(self, student: str) -> str:
+        """Return what a student's penalty depends on."""
+        own = self.writer.lateness.facts(student) if self.writer else ""
+        return f"{self.late} {own}" if own else self.late
 
     def _work(self, plan: Plan) -> None:
         try:
@@ -256,7 +269,7 @@ class _Run:
                 student=entry.student,
                 notebook=entry.notebook,
                 submission=entry.submission,
-                mark=mark_of(place, stamp, self.late),
+                mark=mark_of(place, stamp, self._late(entry.student)),
                 timestamp=time_of(stamp, folder, self.progress),
                 verdict=entry.verdict,
             )

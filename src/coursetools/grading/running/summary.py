@@ -101,7 +101,7 @@ def summarise(
     counts = Counter(statuses.values())
     left_out = unlisted(folders)
     missing = sorted(set(writer.students()) - handed_in) if writer else []
-    missing = [student for student in missing if not left_out(student)]
+    missing = [who for who in missing if not (left_out(who) or writer.lateness.excused(who))]
     if missing:
         counts["MISSING"] += len(missing)
     judged = [

@@ -1,0 +1,1 @@
+"""When something is due, for whom, and what it costs to be late."""

@@ -1,0 +1,206 @@
+"""Who has more time, or is excused: `autograder/extensions.csv`, a table that people read and edit.
+
+Its columns are `id,assignment,extension,why`; further ones stay as they are. An extension is a
+duration (`48h`, `2d`), which moves with the deadline, or a time, or `excused`. The assignment `all`
+stands for every one. Where two lines are about the same hand-in, the longer extension counts.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta, tzinfo
+from functools import cached_property
+from pathlib import Path
+from typing import Self
+
+from coursekit._base.errors import CourseError
+from coursekit.submission.deadline import read_time, span, spelled
+from coursetools.course import Course, write_whole
+from coursetools.grading.class_settings import time_zone_of
+from coursetools.grading.collecting import tables
+
+COLUMNS = ("id", "assignment", "extension", "why")
+ALL = "all"  # in place of an assignment's name
+EXCUSED = "excused"
+DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(h|hours?|d|days?)", re.IGNORECASE)
+LONGEST = timedelta(days=366)
+Extension = timedelta | datetime | str  # of the deadline, until when, or EXCUSED
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the table."""
+
+    student: str
+    assignment: str
+    extension: Extension
+    why: str = ""
+    where: str = ""  # the file and the line's number
+    further: dict[str, str] = field(default_factory=dict)  # cells of columns that are not ours
+
+    def after(self, due: datetime) -> timedelta:
+        """Return by how much it moves a deadline (in UTC); never to an earlier time."""
+        if isinstance(self.extension, datetime):
+            until = self.extension.astimezone(UTC).replace(tzinfo=None)
+            return max(timedelta(0), until - due)
+        return self.extension if isinstance(self.extension, timedelta) else timedelta(0)
+
+    def __str__(self) -> str:
+        """Return it as a person reads it."""
+        name = "every assignment" if self.assignment == ALL else self.assignment
+        what = self.extension
+        if isinstance(what, timedelta):
+            what = f"{span(what)} more"
+        elif isinstance(what, datetime):
+            what = f"until {spelled(what)}"
+        return f"{self.student}, {name}: {what}" + (f" ({self.why})" if self.why else "")
+
+
+def read_extension(text: str, zone: tzinfo) -> Extension:
+    """Return what `48h`, `2d`, a time or `excused` means; a time without a zone is in `zone`."""
+    text = text.strip()
+    if text.casefold() == EXCUSED:
+        return EXCUSED
+    if duration := DURATION.fullmatch(text):
+        hours = float(duration[1]) * (24 if duration[2][0] in "dD" else 1)
+        if hours > LONGEST.days * 24:
+            raise CourseError(f"the extension {text[:60]!r} is longer than a year")
+        return timedelta(hours=hours)
+    try:
+        return read_time(text, zone)
+    except ValueError:
+        raise CourseError(
+            f"{text[:60]!r} is no extension; write 48h, 2d, a time such as 2026-11-22T12:00, or "
+            "excused"
+        ) from None
+
+
+@dataclass
+class Extensions:
+    """The table of a class."""
+
+    path: Path
+    lines: list[Line] = field(default_factory=list)
+    header: list[str] = field(default_factory=lambda: list(COLUMNS))
+    delimiter: str = ","
+    marked: bool = False  # begins with the mark that Excel looks for
+
+    @classmethod
+    def read(cls, course: Course) -> Self:
+        """Read the table of a class, an empty one where there is no file."""
+        path = course / "autograder" / "extensions.csv"
+        if not path.is_file() or not path.read_bytes().strip():
+            return cls(path)
+        table, zone = tables.read(path, ",".join(COLUMNS)), time_zone_of(course)
+        words = table.words()
+        if missing := [name for name in COLUMNS[:3] if name not in words]:
+            raise CourseError(
+                f"{path}, line 1: there is no column called {', '.join(missing)}; the first line "
+                f"should be {','.join(COLUMNS)}"
+            )
+        lines: dict[tuple[str, str], Line] = {}
+        for number, row in table.rows:
+            where = f"{path}, line {number}"
+            line = _line(dict(zip(words, row)), where, zone)
+            before = lines.setdefault((line.student, line.assignment), line)
+            if before is not line:
+                other = before.where.rpartition(" ")[2]
+                raise CourseError(
+                    f"{where}: {line.student} has a line for {line.assignment} already, line "
+                    f"{other}; keep one"
+                )
+        return cls(path, list(lines.values()), table.header, table.delimiter, table.marked)
+
+    def of(self, student: str, assignment: str) -> list[Line]:
+        """Return the lines about a student's hand-in, and those about all assignments."""
+        names = (assignment, ALL)
+        return [one for one in self._by_student.get(student, ()) if one.assignment in names]
+
+    def excused(self, student: str, assignment: str) -> bool:
+        """Return whether the assignment does not count for a student."""
+        return any(one.extension == EXCUSED for one in self.of(student, assignment))
+
+    def after(self, student: str, assignment: str, due: datetime) -> timedelta | None:
+        """Return by how much a student's deadline is later than `due`, None without a line."""
+        return max((one.after(due) for one in self.of(student, assignment)), default=None)
+
+    def put(self, new: Iterable[Line]) -> None:
+        """Enter lines, each in the place of an earlier one about the same."""
+        for line in new:
+            same = [
+                at
+                for at, one in enumerate(self.lines)
+                if (one.student, one.assignment) == (line.student, line.assignment)
+            ]
+            if same:
+                self.lines[same[0]] = line
+            else:
+                self.lines.append(line)
+        self._forget()
+
+    def remove(self, student: str, assignment: str) -> bool:
+        """Take a line out; return whether there was one."""
+        kept = [one for one in self.lines if (one.student, one.assignment) != (student, assignment)]
+        gone = len(kept) < len(self.lines)
+        self.lines = kept
+        self._forget()
+        return gone
+
+    def write(self) -> None:
+        """Write the table, its separator and further columns as they were."""
+        words = [tables.word(title) for title in self.header]
+        header = self.header + [name for name in COLUMNS if name not in words]
+        words += [name for name in COLUMNS if name not in words]
+        out = io.StringIO(newline="")
+        writer = csv.writer(out, delimiter=self.delimiter, lineterminator="\n")
+        writer.writerow(header)
+        for line in self.lines:
+            cells = line.further | _cells(line)
+            writer.writerow([cells.get(word, "") for word in words])
+        write_whole(self.path, ("\ufeff" if self.marked else "") + out.getvalue())
+
+    @cached_property
+    def _by_student(self) -> dict[str, list[Line]]:
+        lines: dict[str, list[Line]] = {}
+        for line in self.lines:
+            lines.setdefault(line.student, []).append(line)
+        return lines
+
+    def _forget(self) -> None:
+        self.__dict__.pop("_by_student", None)
+
+
+def check_line(line: Line) -> Line:
+    """Refuse a time for all assignments, whose deadlines are not the same."""
+    if line.assignment == ALL and isinstance(line.extension, datetime):
+        raise CourseError("a time cannot be the deadline of all assignments; write 48h or 2d")
+    return line
+
+
+def _line(cells: dict[str, str], where: str, zone: tzinfo) -> Line:
+    cells = {name: cell.strip() for name, cell in cells.items()}
+    for name in COLUMNS[:3]:
+        if not cells.get(name):
+            raise CourseError(f"{where}: the cell {name} is empty")
+    assignment = ALL if cells["assignment"] in (ALL, "*") else cells["assignment"]
+    further = {name: cell for name, cell in cells.items() if name not in COLUMNS}
+    try:
+        extension = read_extension(cells["extension"], zone)
+        why = cells.get("why", "")
+        return check_line(Line(cells["id"], assignment, extension, why, where, further))
+    except CourseError as error:
+        raise CourseError(f"{where}: {error}") from error
+
+
+def _cells(line: Line) -> dict[str, str]:
+    what = line.extension
+    if isinstance(what, timedelta):
+        hours = what.total_seconds() / 3600
+        what = f"{hours / 24:g}d" if hours and hours % 24 == 0 else f"{hours:.10g}h"
+    elif isinstance(what, datetime):
+        what = what.isoformat(timespec="minutes" if not what.second else "auto")
+    return dict(zip(COLUMNS, (line.student, line.assignment, what, line.why)))

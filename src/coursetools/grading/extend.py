@@ -1,0 +1,186 @@
+"""`coursekit extend`: more time for some students, or for one in every assignment.
+
+What is granted stands in `autograder/extensions.csv`, and so is valid before anything is handed in.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, tzinfo
+from pathlib import Path
+
+from coursekit._base.errors import CourseError
+from coursekit.submission.deadline import spelled
+from coursetools.course import Course
+from coursetools.grading.class_settings import time_zone_of
+from coursetools.grading.collecting.identify import Names
+from coursetools.grading.collecting.roster import bad_id, class_list
+from coursetools.grading.collecting.times import HandIn
+from coursetools.grading.deadlines.extensions import (
+    ALL,
+    EXCUSED,
+    Extensions,
+    Line,
+    check_line,
+    read_extension,
+)
+from coursetools.grading.folders import Folders
+from coursetools.grading.gradebook.lateness import lateness_of, read_lateness, write_extensions
+
+Note = Callable[[str], None]
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """The command: `name`, `words`, `why`, `remove`, `list`, `course`, `quiet`."""
+    course, name, words = arguments.course, arguments.name, list(arguments.words)
+    if arguments.list:
+        print("\n".join(listed(course, name)))
+        return 0
+    if name is None or len(words) < (1 if arguments.remove else 2):
+        raise CourseError(
+            "say for what, for whom and how long: coursekit extend NAME STUDENT 48h (or 2d, a "
+            "time, excused); --remove takes it back, --list shows what there is"
+        )
+    note: Note = lambda text: print(text, file=sys.stderr)  # noqa: E731
+    if arguments.remove:
+        lines = take_back(course, name, words, note)
+    else:
+        *students, what = words
+        lines = extend(course, name, students, what, why=arguments.why, note=note)
+    if not arguments.quiet:
+        print("\n".join(lines))
+    return 0
+
+
+def extend(
+    course: Course,
+    name: str,
+    students: list[str],
+    what: str,
+    *,
+    why: str = "",
+    note: Note = lambda text: None,
+) -> list[str]:
+    """Grant an extension to students, all or none; return what is to be said of each."""
+    folders = _folders(course, name)
+    people = _people(folders, students, note)
+    due, zone = _deadline(folders, name)
+    extension = read_extension(what, zone)
+    if name != ALL and extension != EXCUSED:
+        if due is None:
+            raise CourseError(
+                f"{name} has no deadline that could be later; set one first: coursekit assignment "
+                f"due {name} TIME"
+            )
+        if isinstance(extension, datetime) and extension <= due:
+            raise CourseError(
+                f"{spelled(extension)} is not later than the deadline of {name}, {spelled(due)}"
+            )
+    new = [check_line(Line(who, name, extension, " ".join(why.split()))) for who in people]
+    table = Extensions.read(course)
+    table.put(new)
+    table.write()
+    _into_gradebook(course, name)
+    return [*(_said(line, due) for line in new), *_graded_again(course, name, people)]
+
+
+def take_back(
+    course: Course, name: str, students: list[str], note: Note = lambda text: None
+) -> list[str]:
+    """Take lines out of the table, all or none; return what is to be said."""
+    table = Extensions.read(course)
+    there = {line.student for line in table.lines if line.assignment == name}
+    folders = _folders(course, name)
+    people = [
+        who if who in there else _people(folders, [who], lambda text: None)[0] for who in students
+    ]
+    for who in people:
+        if not table.remove(who, name):
+            raise CourseError(f"{who} has no extension for {name} in {course.relative(table.path)}")
+    table.write()
+    _into_gradebook(course, name)
+    return [f"{who}, {name}: taken back" for who in people] + _graded_again(course, name, people)
+
+
+def listed(course: Course, name: str | None = None) -> list[str]:
+    """Return a line for each extension, of one assignment or of all."""
+    lines = [
+        _said(line, _deadline(Folders(course, line.assignment), line.assignment)[0])
+        for line in Extensions.read(course).lines
+        if name in (None, line.assignment) or (line.assignment == ALL and name)
+    ]
+    return lines or ["nobody has an extension"]
+
+
+def _folders(course: Course, name: str) -> Folders:
+    folders = Folders(course, name)
+    if name != ALL:
+        folders.notebooks()  # what does not exist is known before anything is written
+    return folders
+
+
+def _people(folders: Folders, students: list[str], note: Note) -> list[str]:
+    """Return the ids of students, who may be named by their platform's number or their address."""
+    people = class_list(folders, note)
+    names, found = Names(folders, people), []
+    for who in students:
+        student, why = names.row(HandIn("", who, who, True, who, "", None))
+        if not student and people.open and not bad_id(who):
+            note(f"there is no class list, so nobody can say whether {who} is one of the class")
+            student = who
+        if not student:
+            raise CourseError(why)
+        found.append(student)
+    return found
+
+
+def _deadline(folders: Folders, name: str) -> tuple[datetime | None, tzinfo]:
+    """Return the class's deadline, and the zone in which a time is read."""
+    if name == ALL:
+        return None, time_zone_of(folders.course)
+    lateness = read_lateness(folders)
+    due = lateness.due and lateness.due.replace(tzinfo=UTC).astimezone(lateness.zone)
+    return due, time_zone_of(folders.course, due.tzinfo if due else None)
+
+
+def _said(line: Line, due: datetime | None) -> str:
+    if due is None or not isinstance(line.extension, timedelta):
+        return str(line)
+    return f"{line}, until {spelled(due + line.extension)}"
+
+
+def _graded_again(course: Course, name: str, people: list[str]) -> list[str]:
+    """Say that the gradebook's penalties and the attempts that count are from before."""
+    if name == ALL or not any(Folders(course, name).submitted(who).is_dir() for who in people):
+        return []
+    return [f"something is handed in already: coursekit grade {name} takes this into account"]
+
+
+def _into_gradebook(course: Course, name: str) -> None:
+    """Copy the table into the gradebook, if there is one, for formgrader to show."""
+    folders = Folders(course, name)
+    url = folders.database
+    if url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).is_file():
+        return
+    from sqlalchemy import select
+
+    from coursetools.grading.gradebook.database import Database
+
+    database = Database(folders)
+
+    def work() -> None:
+        from nbgrader import api
+
+        table = api.Assignment.__table__
+        with database.writing.begin() as connection:
+            known = connection.execute(select(table.c.id, table.c.name)).all()
+            for row in known:
+                if name in (ALL, row.name):
+                    write_extensions(connection, row.id, lateness_of(course, row.name, connection))
+
+    try:
+        database.patiently(work)
+    finally:
+        database.close()

@@ -1,0 +1,315 @@
+"""`coursekit next NAME`: from the class list to the tables for the platform, a step at a time.
+
+Where a class stands is read from its folders each time. So this can be left at any point and taken
+up again, and a step that was done alone counts as done. Each step is one of the other commands,
+shown as it would be typed. Where nobody can answer, it says where the class stands and stops.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from coursekit._base.errors import CourseError
+from coursekit.submission.deadline import spelled
+from coursetools.course import Course
+from coursetools.grading.collecting.ledger import Ledger
+from coursetools.grading.collecting.roster import class_list
+from coursetools.grading.folders import Folders
+from coursetools.grading.results.export import read_table
+from coursetools.grading.results.pages import counted
+from coursetools.grading.running.run import Options, grade_class
+from coursetools.grading.text import some
+
+Words = list[str]  # a command without `coursekit`
+Run = Callable[[Words], int]
+Ask = Callable[[str], str]
+LEAVE = ("q", "quit")
+
+
+@dataclass(frozen=True)
+class Stand:
+    """Where a class stands with one assignment, read when it is asked for."""
+
+    folders: Folders
+
+    @cached_property
+    def listed(self) -> list[str]:
+        """The ids on the class list; none where no list was given."""
+        known = class_list(self.folders)
+        return [] if known.open else [person.id for person in known.people]
+
+    @cached_property
+    def handed_in(self) -> list[str]:
+        """Who has handed in."""
+        return list(self.folders.students())
+
+    @cached_property
+    def to_grade(self) -> int:
+        """How many notebooks `grade` would judge."""
+        options = Options(dry_run=True)
+        return grade_class(self.folders.course, self.folders.name, options).would_grade or 0
+
+    @cached_property
+    def waiting(self) -> list[str]:
+        """Whose answers in words nobody has marked yet."""
+        if not any(self.folders.verdicts.glob("*/*.json")):
+            return []
+        table = read_table(self.folders.course, self.folders.name)
+        return [row.student.id for row in table.rows if row.score and row.score.waits]
+
+    @property
+    def unknown(self) -> int:
+        """How many handed in at a time that nobody has said."""
+        return len(set(Ledger.read(self.folders).unknown()) & set(self.handed_in))
+
+    @property
+    def pages(self) -> int:
+        """How many students have pages of feedback."""
+        return sum(self.folders.feedback(one).is_dir() for one in self.handed_in)
+
+
+@dataclass(frozen=True)
+class Step:
+    """What was found, what is asked (nothing: the step is done), and the command of an answer."""
+
+    found: str
+    question: str = ""
+    command: Callable[[str], Words] | None = None
+    usual: str = ""  # the answer of somebody who only presses Enter; none: the step is left out
+    due: str = ""  # the command, where it has to be done before what follows makes sense
+
+
+def steps(name: str, stand: Callable[[], Stand]) -> Iterator[Step]:
+    """Yield the steps in order; `stand` is asked anew for each, for the last one has changed it."""
+    yield _class_list(name, stand())
+    yield _hand_ins(name, stand())
+    yield _times(name, stand())
+    yield _grades(name, stand())
+    if not stand().handed_in:
+        return
+    yield _words(stand())
+    yield _report(name, stand())
+    yield _feedback(name, stand())
+    yield _table(name, stand())
+
+
+def _class_list(name: str, stand: Stand) -> Step:
+    if stand.listed:
+        return Step(f"class list: {counted(len(stand.listed), 'student')}")
+    return Step(
+        "class list: none yet",
+        "the class list, a CSV with id, name, email",
+        lambda path: ["collect", name, "--roster", _file(path)],
+    )
+
+
+def _hand_ins(name: str, stand: Stand) -> Step:
+    missing = sorted(set(stand.listed) - set(stand.handed_in))
+    found = f"handed in: {counted(len(stand.handed_in), 'student')}"
+    if stand.handed_in and missing:
+        found += f"; nothing from {some(missing)}"
+    return Step(
+        found,
+        "a zip of Canvas or Moodle, a folder, or the word exchange",
+        lambda answer: ["collect", name, *_source(answer)],
+        due="" if stand.handed_in else f"collect {name} --zip FILE",
+    )
+
+
+def _source(answer: str) -> Words:
+    if answer == "exchange":
+        return ["--exchange"]
+    path = _file(answer)
+    return ["--from" if Path(path).is_dir() else "--zip", path]
+
+
+def _times(name: str, stand: Stand) -> Step:
+    due = stand.folders.settings.get("due")
+    if due is None:
+        return Step(
+            f"no deadline, so nothing is late; coursekit assignment due {name} TIME sets one"
+        )
+    if not stand.unknown:
+        return Step(f"due {spelled(due)}; it is known when each came")
+    return Step(
+        f"due {spelled(due)}; when {counted(stand.unknown, 'student')} handed in is unknown, and "
+        "costs nothing",
+        "a table of times (id, time), or Moodle's grading worksheet",
+        lambda path: ["collect", name, "--times", _file(path)],
+    )
+
+
+def _grades(name: str, stand: Stand) -> Step:
+    if not stand.handed_in:
+        return Step("to be graded: nothing yet")
+    if not stand.to_grade:
+        found, question = "graded: everything that was handed in", "grade again, as new times ask"
+    else:
+        found, question = f"to be graded: {counted(stand.to_grade, 'notebook')}", "grade them now"
+    due = f"grade {name}" if stand.to_grade else ""
+    return Step(found, f"{question}? y or n", _yes(["grade", name]), "y", due)
+
+
+def _words(stand: Stand) -> Step:
+    if not stand.waiting:
+        return Step("answers in words: none waits for you")
+    return Step(
+        f"answers in words: {some(stand.waiting)} wait for you, in formgrader (jupyter lab in "
+        "autograder/); what follows goes on without their points"
+    )
+
+
+def _report(name: str, stand: Stand) -> Step:
+    there = "written before" if stand.folders.report.is_file() else "not written yet"
+    return Step(
+        f"report: {there}", "write your page about the class? y or n", _yes(["report", name]), "y"
+    )
+
+
+def _feedback(name: str, stand: Stand) -> Step:
+    def command(answer: str) -> Words:
+        if answer == "exchange":
+            return ["feedback", name, "--exchange"]
+        if answer in ("moodle", "canvas", "plain"):
+            return ["feedback", name, "--zip", answer]
+        return _yes(["feedback", name])(answer)
+
+    return Step(
+        f"feedback: {stand.pages} of {counted(len(stand.handed_in), 'student')} have a page",
+        "write the pages? y or n; or write and pack them for moodle, canvas, plain or the exchange",
+        command,
+        "y",
+        due=f"feedback {name}" if stand.pages < len(stand.handed_in) else "",
+    )
+
+
+def _table(name: str, stand: Stand) -> Step:
+    there = sorted(path.name for path in stand.folders.export.glob(f"{name}[.-]*"))
+
+    def command(answer: str) -> Words:
+        if answer == "y":
+            return ["export", name]
+        path = _file(answer)
+        return ["export", name, "--format", _platform(Path(path)), "--into", path]
+
+    return Step(
+        f"tables of scores: {', '.join(there) or 'none yet'}",
+        "y for a table of everything, or the table that Canvas exported or Moodle's grading "
+        "worksheet, to be filled in",
+        command,
+        "y",
+    )
+
+
+def _platform(path: Path) -> str:
+    """Return whose table a file is: only Canvas's begins with Student and ID, in any language."""
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace") as file:
+            head = file.readline().replace(";", ",").replace('"', "").split(",")
+    except OSError as error:
+        raise CourseError(f"cannot read {path} ({error.strerror})") from error
+    is_canvas = len(head) > 1 and "Student" in head[0] and "ID" in head[1]
+    return "canvas" if is_canvas else "worksheet"
+
+
+def _yes(words: Words) -> Callable[[str], Words]:
+    def command(answer: str) -> Words:
+        if answer not in ("y", "yes"):
+            raise CourseError(f"{answer!r} is no answer to this")
+        return words
+
+    return command
+
+
+def _file(answer: str) -> str:
+    path = Path(answer.strip("'\"")).expanduser()
+    if not path.exists():
+        raise CourseError(f"there is no {path}")
+    return str(path)
+
+
+# --- The walk ---
+
+
+def walk(folders: Folders, ask: Ask, run: Run) -> int:
+    """Go through the steps; return the code of the command that failed, or 0."""
+    for step in steps(folders.name, lambda: Stand(folders)):
+        print(f"\n{step.found[0].upper()}{step.found[1:]}.", flush=True)
+        if step.command is None:
+            continue
+        words = _answer(step, ask)
+        if words is None:
+            return _left(folders.name, 0)
+        if not words:
+            continue
+        print(f"$ coursekit {shlex.join(words)}", flush=True)
+        code = run(words)
+        if code:
+            return _left(folders.name, code)
+    print(f"\nThat is all. coursekit next {folders.name} can be run again at any time.")
+    return 0
+
+
+def _answer(step: Step, ask: Ask) -> Words | None:
+    """Ask until an answer makes a command; none where the step is left out, None to leave."""
+    assert step.command is not None
+    enter = step.usual or ("leave" if step.due else "go on without")
+    while True:
+        try:
+            answer = ask(f"  {step.question} (Enter: {enter}; q: leave) ").strip() or step.usual
+        except EOFError:
+            return None
+        if answer in LEAVE or (not answer and step.due):
+            return None
+        if answer in ("", "n", "no"):
+            return []
+        try:
+            return step.command(answer)
+        except CourseError as error:
+            print(f"  {error}", flush=True)
+
+
+def _left(name: str, code: int) -> int:
+    print(f"\nLeft here; coursekit next {name} goes on from where the class stands.")
+    return code
+
+
+def show(folders: Folders) -> None:
+    """Print where the class stands, and the command of the first step that has to be done."""
+    found = list(steps(folders.name, lambda: Stand(folders)))
+    for step in found:
+        print(step.found)
+    due = next((step.due for step in found if step.due), f"export {folders.name}")
+    print(f"next: coursekit {due}")
+
+
+def _command(course: Course) -> Run:
+    """Return what runs a command as somebody would who types it, and waits for its end."""
+
+    def run(words: Words) -> int:
+        line = [sys.executable, "-m", "coursetools.cli", *words, "--root", str(course.root)]
+        with subprocess.Popen(line) as process:
+            try:
+                return process.wait()
+            except KeyboardInterrupt:
+                process.wait()  # it hears of Ctrl-C as well, and keeps what is finished
+                return 130
+
+    return run
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """The command: `name`, `course`."""
+    folders = Folders(arguments.course, arguments.name)
+    folders.notebooks()
+    if not sys.stdin.isatty():
+        show(folders)
+        return 0
+    return walk(folders, input, _command(arguments.course))

@@ -1,0 +1,208 @@
+"""`coursekit export --all`: one table over a term, from all assignments that were graded.
+
+A student's total is the weighted mean of their shares of the points: by the points themselves, or
+by `[term.weights]` in `autograder/class.toml`. Whoever handed in nothing has 0 there, who is
+excused has nothing that would count, and the `drop` lowest shares are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from coursekit._base.errors import CourseError
+from coursetools.course import SOURCES, Course
+from coursetools.grading.class_settings import check_names, path_of, positive, table_of, whole
+from coursetools.grading.deadlines.late_days import LateDays
+from coursetools.grading.folders import Folders
+from coursetools.grading.results.export import read_table
+from coursetools.grading.results.pages import counted, write
+from coursetools.grading.results.scores import Student
+from coursetools.grading.results.table import Cell, Row, Table, as_text, for_canvas, late_days
+from coursetools.grading.text import some
+
+FORMATS = ("csv", "canvas")
+
+
+@dataclass(frozen=True)
+class TermRules:
+    """How a term adds up: `[term]` in the class's settings."""
+
+    drop: int = 0  # of each student's assignments, the lowest
+    weights: dict[str, float] = field(default_factory=dict)  # {} where the points are the weights
+
+    @classmethod
+    def of(cls, course: Course) -> Self:
+        """Return what the class's settings say."""
+        table = table_of(course, "term", ("drop", "weights")) or {}
+        path, weights = path_of(course), table.get("weights", {})
+        if not isinstance(weights, dict):
+            raise CourseError(f"{path}: [term.weights] should be a table, found {weights!r}")
+        check_names(path, weights, tuple(_assignments(course)), "[term.weights] ")
+        return cls(
+            whole(path, "[term] drop", table.get("drop", 0)),
+            {n: positive(path, f"[term.weights] {n}", value) for n, value in weights.items()},
+        )
+
+
+@dataclass(frozen=True)
+class Sum:
+    """One student's term."""
+
+    total: float | None  # percent; None where somebody's grade is missing, or nothing counts
+    dropped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Term:
+    """The scores of all assignments, and what they add up to."""
+
+    tables: tuple[Table, ...]
+    students: tuple[Student, ...]
+    rows: dict[tuple[str, str], Row]  # by assignment and student
+    sums: dict[str, Sum]
+    late_days: LateDays | None
+    notes: tuple[str, ...]
+
+
+def total_of(shares: Sequence[tuple[str, float, float]], drop: int) -> Sum:
+    """Add up (assignment, share of its points, weight), less the lowest; one at least stays."""
+    lowest = sorted(shares, key=lambda one: (one[1], -one[2], one[0]))
+    left_out = lowest[: min(drop, len(shares) - 1)] if shares else []
+    kept = [one for one in shares if one not in left_out]
+    weight = sum(one[2] for one in kept)
+    if not weight:
+        return Sum(None)
+    total = 100 * sum(share * of for _, share, of in kept) / weight
+    return Sum(round(total, 2), tuple(one[0] for one in left_out))
+
+
+def read_term(course: Course) -> Term:
+    """Read the scores of every assignment that counts, and add them up."""
+    rules, notes = TermRules.of(course), []
+    graded = [
+        name for name in _assignments(course) if any(Folders(course, name).verdicts.glob("*/*"))
+    ]
+    names = [name for name in graded if not rules.weights or name in rules.weights]
+    if not names:
+        raise CourseError("nothing is graded yet that could be added up; coursekit grade NAME")
+    if waiting := [name for name in rules.weights if name not in graded]:
+        notes.append(f"not graded yet, and left out: {some(waiting)}")
+    if light := [name for name in graded if name not in names]:
+        notes.append(f"graded, without a weight in class.toml, and left out: {some(light)}")
+    tables = tuple(read_table(course, name) for name in names)
+    rows = {(table.name, row.student.id): row for table in tables for row in table.rows}
+    students = {row.student.id: row.student for table in tables for row in table.rows}
+    sums = {}
+    for who in students:
+        its = [(table, rows.get((table.name, who))) for table in tables]
+        shares = [
+            (t.name, _share(row, t), rules.weights.get(t.name, t.points))
+            for t, row in its
+            if row is None or not row.student.excused
+        ]
+        known = all(row is None or row.score or row.student.excused for _, row in its)
+        sums[who] = total_of(shares, rules.drop) if known else Sum(None)
+    notes += _left_open(tables)
+    return Term(
+        tables, tuple(students[who] for who in sorted(students)), rows, sums, LateDays.of(course),
+        tuple(notes),
+    )  # fmt: skip
+
+
+def as_csv(term: Term) -> Iterator[list[Cell]]:
+    """Yield a row a student: points of each assignment, what is dropped, late days, the total."""
+    names = [f"{table.name} ({table.points:g})" for table in term.tables]
+    yield [
+        *("student_id", "last_name", "first_name", "email", *names),
+        *("dropped", "late_days_spent", "late_days_left", "total_percent"),
+    ]
+    for student in term.students:
+        found = [term.rows.get((table.name, student.id)) for table in term.tables]
+        spent = sum(late_days(row) or 0 for row in found if row)
+        cells = [_points(row) for row in found]
+        left = (spent, term.late_days.budget - spent) if term.late_days else (None, None)
+        own = term.sums[student.id]
+        yield [
+            *(student.id, student.last, student.first, student.email, *cells),
+            *("; ".join(own.dropped), *left, own.total),
+        ]
+
+
+def as_canvas(term: Term) -> Iterator[list[Cell]]:
+    """Yield a gradebook with a column for each assignment; Canvas makes the total itself."""
+    titles = [table.title for table in term.tables]
+    yield ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *titles]
+    yield ["    Points Possible", "", "", "", "", *(table.points for table in term.tables)]
+    for student in term.students:
+        name = ", ".join(part for part in (student.last, student.first) if part) or student.id
+        number = student.lms if student.lms.isascii() and student.lms.isdigit() else ""
+        found = [term.rows.get((table.name, student.id)) for table in term.tables]
+        yield [
+            *(name, number, student.id, student.email or student.id, ""),
+            *(for_canvas(row) if row else 0.0 for row in found),
+        ]
+
+
+def export_term(course: Course, form: str = "csv", output: Path | None = None) -> tuple[Path, Term]:
+    """Write the table; return where it is and what is in it."""
+    if form not in FORMATS:
+        raise CourseError(f"a term is exported as {' or '.join(FORMATS)}, not as {form}")
+    term = read_term(course)
+    ending = "" if form == "csv" else f"-{form}"
+    path = output or course / "autograder" / "export" / f"term{ending}.csv"
+    if form == "csv":
+        write(path, "\ufeff" + as_text(as_csv(term)))  # Excel looks for the mark
+    else:
+        write(path, as_text(as_canvas(term)))
+    return path, term
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """The command: `format`, `output`, `course`, `quiet`."""
+    path, term = export_term(arguments.course, arguments.format, arguments.output)
+    print(path)
+    if not arguments.quiet:
+        there = counted(len(term.tables), "assignment")
+        for sentence in (f"{counted(len(term.students), 'student')}, {there}", *term.notes):
+            print(sentence, file=sys.stderr)
+    return 0
+
+
+def _assignments(course: Course) -> list[str]:
+    return sorted({path.parent.name for path in (course / SOURCES).glob("*/*.ipynb")})
+
+
+def _share(row: Row | None, table: Table) -> float:
+    if row is None or row.score is None or not table.points:
+        return 0.0
+    return row.score.total / table.points
+
+
+def _points(row: Row | None) -> Cell:
+    if row is None:
+        return 0.0
+    return "EX" if row.student.excused else row.score.total if row.score else None
+
+
+def _left_open(tables: Sequence[Table]) -> list[str]:
+    """Say where a total is missing, or not yet what it will be."""
+    notes = []
+    for table in tables:
+        rows = [row for row in table.rows if not row.student.excused]
+        ungraded = [row.student.id for row in rows if row.score is None]
+        if ungraded:
+            notes.append(
+                f"{table.name}: not graded, and so without a total: {some(ungraded)}; run "
+                f"coursekit grade {table.name}"
+            )
+        if waiting := sum(bool(row.score and row.score.waits) for row in rows):
+            notes.append(
+                f"{table.name}: {counted(waiting, 'student')} wrote answers that nobody has marked "
+                "yet; these points are not in the table"
+            )
+    return notes

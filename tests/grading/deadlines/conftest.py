@@ -1,0 +1,112 @@
+"""A class with two assignments, `ps1` and `ps2`, that is walked through by the command line."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from coursetools.cli import main
+from coursetools.course import Course
+from coursetools.grading.folders import Folders
+from coursetools.grading.running.run import Options, grade_class
+
+FAKE = Path(__file__).parents[1] / "fake_engine.py"
+DUE = {"ps1": datetime(2026, 10, 1, 10), "ps2": datetime(2026, 10, 8, 10)}  # in UTC
+HERE = timedelta(hours=2)  # the zone in which they are written
+
+
+class Notes:
+    """What a run had to say."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    def advance(self, text: str = "") -> None:
+        pass
+
+
+class Week:
+    """The class: `ada` to `eve`, and what they hand in."""
+
+    def __init__(self, classroom, folder: Path, empty_gradebook: Path) -> None:
+        self.classroom, self.course, self.folder = classroom, Course(classroom.root), folder
+        self.text = (classroom.source / "ps1.ipynb").read_text()
+        self.course.source("ps2").mkdir()
+        (self.course.source("ps2") / "ps2.ipynb").write_text(self.text)
+        (self.course / "autograder").mkdir()
+        shutil.copy(empty_gradebook, self.course / "autograder" / "gradebook.db")
+        (self.course / "autograder" / "nbgrader_config.py").write_text(
+            "c = get_config()\n"
+            "c.AssignLatePenalties.plugin_class = 'coursetools.grading.late_plugin.DailyPenalty'\n"
+            f"c.DailyPenalty.solutions = {str(classroom.private.parent)!r}\n"
+        )
+        self.roster = folder / "class.csv"
+        self.roster.write_text("id,name\nada,Ada A\nbob,Bob B\ncy,Cy C\ndee,Dee D\neve,Eve E\n")
+        self.say("collect", "ps1", "--roster", str(self.roster))
+
+    def say(self, *words: str) -> int:
+        return main([*words, "--root", str(self.course)])
+
+    def settings(self, name: str, text: str) -> None:
+        path = self.course.private(name) / "assignment.toml"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+
+    def class_settings(self, text: str) -> None:
+        (self.course / "autograder" / "class.toml").write_text(text)
+
+    def hand_in(self, name: str, hours: dict[str, float], **answers: str) -> None:
+        """Collect a notebook from each student, so many hours after the deadline."""
+        inbox = self.folder / f"inbox-{len(list(self.folder.iterdir()))}"
+        inbox.mkdir()
+        content = json.dumps(self.classroom.answered(**answers))
+        for student in hours:
+            (inbox / f"{student}.ipynb").write_text(content)
+        assert self.say("collect", name, "--from", str(inbox)) == 0
+        times = inbox.with_suffix(".csv")
+        when = {who: DUE[name] + HERE + timedelta(hours=late) for who, late in hours.items()}
+        lines = [f"{who},{time.isoformat()}+02:00" for who, time in when.items()]
+        times.write_text("\n".join(["id,time", *lines]))
+        assert self.say("collect", name, "--times", str(times)) == 0
+
+    def grade(self, name: str) -> list[str]:
+        """Grade with the fake engine; return what was said."""
+        notes = Notes()
+        options = Options(workers=1, engine=f"{FAKE}:Fake", master=f"{FAKE}:Master")
+        grade_class(self.course, name, options, notes)
+        return notes.notes
+
+    def exported(self, *words: str) -> list[dict[str, str]]:
+        assert self.say("export", *words, "--output", str(self.folder / "out.csv")) == 0
+        with (self.folder / "out.csv").open(encoding="utf-8-sig", newline="") as file:
+            return list(csv.DictReader(file))
+
+    def column(self, name: str, column: str) -> dict[str, str]:
+        return {row["student_id"]: row[column] for row in self.exported(name)}
+
+    def page(self, name: str, student: str) -> str:
+        from bs4 import BeautifulSoup
+
+        assert self.say("feedback", name, "--quiet") == 0
+        path = Folders(self.course, name).feedback(student) / f"{name}.html"
+        return " ".join(BeautifulSoup(path.read_text(), "html.parser").get_text(" ").split())
+
+    def gradebook(self):
+        from nbgrader.api import Gradebook
+
+        return Gradebook(Folders(self.course, "ps1").database)
+
+
+@pytest.fixture
+def week(classroom, tmp_path, empty_gradebook, quick_gradebook) -> Week:
+    folder = tmp_path / "desk"
+    folder.mkdir()
+    return Week(classroom, folder, empty_gradebook)

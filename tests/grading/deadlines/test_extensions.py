@@ -1,0 +1,193 @@
+"""The table of who has more time: read, written, edited by hand, and refused with its line."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coursekit._base.errors import CourseError
+from coursetools.course import Course
+from coursetools.grading.deadlines.extensions import (
+    EXCUSED,
+    Extensions,
+    Line,
+    read_extension,
+)
+from coursetools.grading.deadlines.late_rule import LateRule
+from coursetools.grading.gradebook.lateness import Lateness
+
+DUE = datetime(2026, 11, 20, 12)
+HEAD = "id,assignment,extension,why\n"
+
+
+def table(root, text: str) -> Extensions:
+    (root / "autograder").mkdir(exist_ok=True)
+    (root / "autograder" / "extensions.csv").write_text(text, encoding="utf-8")
+    return Extensions.read(Course(root))
+
+
+def lateness(*lines: Line, due: datetime | None = DUE) -> Lateness:
+    return Lateness("ps1", due, LateRule(rate=0.1), Extensions(None, list(lines)))
+
+
+@pytest.mark.parametrize(
+    ("text", "means"),
+    [
+        ("48h", timedelta(hours=48)),
+        ("48 hours", timedelta(hours=48)),
+        ("2d", timedelta(days=2)),
+        ("1.5 Days", timedelta(hours=36)),
+        ("0h", timedelta(0)),
+        ("Excused", EXCUSED),
+        ("2026-11-22 12:00", datetime(2026, 11, 22, 12, tzinfo=UTC)),
+        ("2026-11-22T12:00+00:00", datetime(2026, 11, 22, 12, tzinfo=UTC)),
+    ],
+)
+def test_what_an_extension_may_be(text, means):
+    assert read_extension(text, UTC) == means
+
+
+@pytest.mark.parametrize("text", ["", "48", "2w", "-2h", "2026-11-22", "22.11.2026 12:00", "soon"])
+def test_what_it_may_not_be(text):
+    with pytest.raises(CourseError, match="is no extension; write 48h, 2d, a time"):
+        read_extension(text, UTC)
+    with pytest.raises(CourseError, match="longer than a year"):
+        read_extension("9000d", UTC)
+
+
+def test_a_table_comes_back_as_it_was_edited(tmp_path):
+    text = "\ufeffID;Assignment;Extension;Ticket;Why\n007;ps1;48h;T-1;ill, long\n7;all;1.5h;;\n"
+    one = table(tmp_path, text)
+    one.put([Line("ada", "ps1", EXCUSED, "jury")])
+    one.put([Line("7", "all", timedelta(days=1))])
+    one.write()
+    assert one.path.read_text(encoding="utf-8") == (
+        "\ufeffID;Assignment;Extension;Ticket;Why\n007;ps1;2d;T-1;ill, long\n7;all;1d;;\n"
+        "ada;ps1;excused;;jury\n"
+    )
+    assert [line.student for line in Extensions.read(Course(tmp_path)).lines] == ["007", "7", "ada"]
+
+
+@given(st.floats(0, 8000), st.text(st.characters(exclude_categories=["C", "Z"])))
+def test_what_is_written_is_read(tmp_path_factory, hours, why):
+    root = tmp_path_factory.mktemp("table")
+    one = Extensions.read(Course(root))
+    line = Line("ada", "ps1", timedelta(hours=round(hours, 2)), why)
+    one.put([line])
+    one.write()
+    (back,) = Extensions.read(Course(root)).lines
+    assert (back.student, back.assignment, back.why) == ("ada", "ps1", why)
+    assert abs(back.extension - line.extension) < timedelta(seconds=1)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("id,assignment\nada,ps1\n", "line 1: there is no column called extension"),
+        (f"{HEAD}ada,ps1,soon,\n", "line 2: 'soon' is no extension"),
+        (f"{HEAD}ada,,2d,\n", "line 2: the cell assignment is empty"),
+        (f"{HEAD}ada,ps1,2d,\nada,ps1,3d,\n", "line 3: ada has a line for ps1 already, line 2"),
+        (f"{HEAD}ada,*,2026-11-22T12:00,\n", "line 2: a time cannot be the deadline of all"),
+    ],
+)
+def test_a_table_that_is_not_clear_is_refused_with_its_line(tmp_path, text, said):
+    with pytest.raises(CourseError, match=r"extensions\.csv, line") as error:
+        table(tmp_path, text)
+    assert said in str(error.value)
+
+
+SPAN = st.integers(0, 500).map(lambda hours: timedelta(hours=hours))
+WHEN = st.integers(-300, 900).map(lambda hours: DUE + timedelta(hours=hours))
+
+
+@given(SPAN, WHEN)
+def test_a_later_deadline_and_an_extension_are_the_same(more, when):
+    extended = lateness(Line("ada", "ps1", more))
+    assert extended.seconds("ada", when) == lateness(due=DUE + more).seconds("ada", when)
+    assert extended.seconds("bob", when) == lateness().seconds("bob", when)
+    until = lateness(Line("ada", "ps1", (DUE + more).replace(tzinfo=UTC)))
+    assert until.seconds("ada", when) == extended.seconds("ada", when)
+
+
+@given(WHEN)
+def test_no_more_time_changes_nothing(when):
+    for line in (Line("ada", "ps1", timedelta(0)), Line("ada", "ps2", timedelta(9)),
+                 Line("ada", "ps1", datetime(2020, 1, 1, tzinfo=UTC))):  # fmt: skip
+        assert lateness(line).seconds("ada", when) == lateness().seconds("ada", when)
+        assert not lateness(line).excused("ada")
+
+
+@given(SPAN, SPAN)
+def test_the_longer_of_two_counts(one, other):
+    both = lateness(Line("ada", "all", one), Line("ada", "ps1", other))
+    assert both.extension("ada") == max(one, other)
+
+
+# --- the command ---
+
+
+def extensions(week) -> str:
+    path = week.course / "autograder" / "extensions.csv"
+    return path.read_text() if path.exists() else ""
+
+
+def test_several_at_once_a_list_and_back(week, capsys):
+    week.settings("ps1", "due = 2026-10-01T12:00:00+02:00\n")
+    capsys.readouterr()
+    assert week.say("extend", "ps1", "ada", "bob", "48h", "--why", "ill") == 0
+    assert extensions(week) == f"{HEAD}ada,ps1,2d,ill\nbob,ps1,2d,ill\n"
+    assert "bob, ps1: 2 days more (ill), until Saturday 3 October 2026, 12:00 UTC+02:00" in (
+        capsys.readouterr().out
+    )
+    assert week.say("extend", "ps1", "bob", "2026-10-02 09:00") == 0  # in the deadline's zone
+    assert "bob,ps1,2026-10-02T09:00+02:00,\n" in extensions(week)
+    assert week.say("extend", "--list") == 0
+    assert "bob, ps1: until Friday 2 October 2026, 09:00 UTC+02:00\n" in capsys.readouterr().out
+    assert week.say("extend", "ps1", "ada", "bob", "--remove") == 0
+    assert extensions(week) == HEAD
+    assert week.say("extend", "--list") == 0
+    assert capsys.readouterr().out.endswith("nobody has an extension\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["ps1", "ada", "zoe", "48h"], "zoe is not on the class list"),
+        (["ps1", "Ada", "48h"], "did you mean ada?"),
+        (["ps1", "ada", "soon"], "'soon' is no extension"),
+        (["ps1", "ada", "2026-09-30T12:00"], "is not later than the deadline of ps1, Thursday"),
+        (["ps2", "ada", "48h"], "ps2 has no deadline that could be later"),
+        (["ps3", "ada", "48h"], "there is no assignment ps3"),
+        (["all", "ada", "2026-11-22T12:00"], "a time cannot be the deadline of all"),
+        (["ps1", "ada"], "say for what, for whom and how long"),
+        (["ps1", "ada", "--remove"], "ada has no extension for ps1"),
+    ],
+)
+def test_what_cannot_be_granted_is_said_in_a_sentence_and_nothing_is_lost(
+    week, capsys, words, said
+):
+    week.settings("ps1", "due = 2026-10-01T12:00:00+02:00\n")
+    week.say("extend", "ps1", "bob", "1d")
+    before = extensions(week)
+    capsys.readouterr()
+    assert week.say("extend", *words) == 1
+    error = capsys.readouterr().err
+    assert said in error and len(error.strip().splitlines()) == 1
+    assert extensions(week) == before
+
+
+def test_who_is_excused_needs_no_deadline(week):
+    assert week.say("extend", "ps2", "ada", "excused") == 0
+    assert extensions(week) == f"{HEAD}ada,ps2,excused,\n"
+
+
+def test_whoever_is_not_on_the_list_is_said_when_there_is_none(classroom, tmp_path, capsys):
+    from coursetools.cli import main
+
+    (classroom.private / "assignment.toml").write_text("due = 2026-10-01T12:00:00+02:00\n")
+    assert main(["extend", "ps1", "ada", "2d", "--root", str(classroom.root)]) == 0
+    assert "there is no class list" in capsys.readouterr().err
+    assert main(["extend", "ps1", "a/b", "2d", "--root", str(classroom.root)]) == 1

@@ -1,0 +1,76 @@
+"""What the page of the book shows is what the commands do."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+PAGE = (Path(__file__).parents[3] / "book" / "grading_deadlines.md").read_text(encoding="utf-8")
+NAMES = {"a01_kernels": "ps1", "a02_scaling": "ps2"}
+
+
+def here(text: str) -> str:
+    for name, ours in NAMES.items():
+        text = text.replace(name, ours)
+    return text
+
+
+def blocks(kind: str) -> list[str]:
+    return [here(text) for text in re.findall(rf"```{kind}\n(.+?)```", PAGE, flags=re.DOTALL)]
+
+
+def test_the_example_of_the_page(week, capsys):
+    """Every command is run, every text is printed, every setting is read."""
+    from coursetools.grading.deadlines.late_rule import HOUR, rule_of
+
+    zone, late, steps, late_days, term = blocks("toml")
+    week.class_settings("\n".join((zone, late_days, term)))
+    week.settings("ps1", steps)
+    assert [20 - rule_of(week.course.private("ps1")).penalty(20, h * HOUR) for h in (24, 25, 73)] \
+        == [16, 10, 0]  # fmt: skip
+    week.settings("ps1", "")
+    week.settings("ps2", late)
+    week.roster.write_text("id\nada\nben\ncy\ndee\n")
+    week.say("collect", "ps2", "--roster", str(week.roster))
+    due, extend, graded, export = ([shlex.split(line) for line in b.splitlines()]
+                                   for b in blocks("bash"))  # fmt: skip
+    capsys.readouterr()
+
+    def run(commands: list[list[str]]) -> str:
+        for program, *words in commands:
+            assert program == "coursekit"
+            if words[0] == "grade":
+                week.grade(words[1])
+            else:
+                assert week.say(*words) == 0, words
+        return capsys.readouterr().out
+
+    shown, granted, table = blocks("text")
+    assert shown in run(due)
+    assert granted in run(extend[:3]) and granted in run(extend[3:])
+    assert (week.course / "autograder" / "extensions.csv").read_text() == table
+    released = (week.course.released("ps2") / "ps2.ipynb").read_text()
+    assert "**Due Friday 20 November 2026, 12:00 UTC+01:00.**" in released
+    inbox = week.folder / "inbox"
+    inbox.mkdir()
+    (inbox / "cy.ipynb").write_text(released)
+    times = week.folder / "times.csv"
+    times.write_text("id,time\ncy,2026-11-21T08:00+01:00\n")
+    assert week.say("collect", "ps2", "--from", str(inbox), "--times", str(times)) == 0
+    run(graded)
+    (said,) = re.findall(r"^> (.+)$", PAGE, flags=re.MULTILINE)
+    assert said in week.page("ps2", "cy")
+    run(export)
+    rows = (week.course / "autograder" / "export" / "term.csv").read_text(encoding="utf-8-sig")
+    assert '"dee","","","","EX","",0,5,""' in rows
+
+
+def test_every_option_of_the_settings_stands_on_the_page():
+    from dataclasses import fields
+
+    from coursetools.grading.class_settings import KNOWN
+    from coursetools.grading.deadlines.late_rule import LateRule
+
+    names = {*KNOWN, *(one.name for one in fields(LateRule)), "budget", "drop", "weights"}
+    assert [name for name in sorted(names) if name not in PAGE] == []

@@ -1,0 +1,136 @@
+"""`coursekit next`: what it finds, asks and runs, from the class list to the tables."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from coursetools import cli
+from coursetools.course import Course
+from coursetools.grading import next_step
+from coursetools.grading.folders import Folders
+from coursetools.grading.next_step import walk
+from coursetools.grading.running.run import Options, grade_class
+
+pytestmark = pytest.mark.usefixtures("quick_gradebook")
+
+FAKE = str(Path(__file__).parent / "fake_engine.py")
+
+
+@pytest.fixture
+def folders(classroom, tmp_path) -> Folders:
+    """A class of three of whom two have handed in, in a folder named as the platform gave it."""
+    handed_in = tmp_path / "from the platform"
+    handed_in.mkdir()
+    for student in ("ada", "ben"):
+        (handed_in / f"{student}.ipynb").write_text(json.dumps(classroom.answered()))
+    (tmp_path / "class.csv").write_text("id,name\nada,Ada L.\nben,Ben K.\ncy,Cy Q.\n")
+    return Folders(classroom.course, "ps1")
+
+
+def walked(folders: Folders, answers: Iterable[str]) -> tuple[int, list[list[str]]]:
+    """Walk with these answers; return the code, and the commands that were run."""
+    given, ran = iter(answers), []
+
+    def ask(question: str) -> str:
+        try:
+            return next(given)
+        except StopIteration:
+            raise EOFError from None
+
+    def run(words: list[str]) -> int:
+        ran.append(words)
+        if words[0] == "grade":
+            options = Options(workers=1, engine=f"{FAKE}:Fake", master=f"{FAKE}:Master")
+            return grade_class(folders.course, words[1], options).exit_code
+        return cli.main([*words, "--root", str(folders.course.root), "--quiet"])
+
+    return walk(folders, ask, run), ran
+
+
+def test_from_the_class_list_to_a_table(folders, tmp_path, capsys):
+    listed, handed_in = str(tmp_path / "class.csv"), str(tmp_path / "from the platform")
+    code, ran = walked(folders, [listed, handed_in, "", "", "", ""])
+    assert code == 0
+    assert ran == [
+        ["collect", "ps1", "--roster", listed],
+        ["collect", "ps1", "--from", handed_in],
+        ["grade", "ps1"],
+        ["report", "ps1"],
+        ["feedback", "ps1"],
+        ["export", "ps1"],
+    ]
+    said = capsys.readouterr().out
+    for sentence in (
+        "Class list: none yet.",
+        f"$ coursekit collect ps1 --from '{handed_in}'",
+        "To be graded: 2 notebooks.",
+        "Feedback: 0 of 2 students have a page.",
+        "That is all.",
+    ):
+        assert sentence in said
+    assert folders.report.is_file() and (folders.export / "ps1.csv").is_file()
+    assert (folders.feedback("ada") / "ps1.html").is_file()
+
+
+def test_it_can_be_left_and_taken_up(folders, tmp_path, capsys):
+    assert walked(folders, [str(tmp_path / "class.csv"), "q"])[0] == 0
+    assert "Left here; coursekit next ps1 goes on" in capsys.readouterr().out
+    code, ran = walked(folders, [str(tmp_path / "from the platform")])
+    assert (code, len(ran)) == (0, 1)
+    said = capsys.readouterr().out
+    assert "Class list: 3 students." in said and "Left here" in said
+    # what is done alone counts as done
+    assert cli.main(["report", "ps1", "--root", str(folders.course.root)]) in (0, 1)
+    code, ran = walked(folders, ["", "n", "n", "n", "n"])
+    assert (code, ran) == (0, [])
+    said = capsys.readouterr().out
+    assert "Handed in: 2 students; nothing from 1 (cy)." in said
+
+
+def test_an_answer_that_cannot_be_is_asked_for_again(folders, tmp_path, capsys):
+    answers = ["nowhere.csv", str(tmp_path / "class.csv"), "neither", "q"]
+    code, ran = walked(folders, answers)
+    said = capsys.readouterr().out
+    assert (code, len(ran)) == (0, 1)
+    assert "there is no nowhere.csv" in said and "there is no neither" in said
+
+
+def test_a_command_that_fails_ends_the_walk(folders, tmp_path, capsys):
+    (tmp_path / "class.csv").write_text("who\nada\n")
+    code, ran = walked(folders, [str(tmp_path / "class.csv"), "", ""])
+    assert code == 1 and len(ran) == 1
+    assert "Left here" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("head", "words"),
+    [
+        ("Student,ID,SIS User ID,SIS Login ID,Section,PS1 (7)", ["--format", "canvas"]),
+        ('"Student";"ID";"SIS Login ID";"Section"', ["--format", "canvas"]),
+        ("Kennung,Vollständiger Name,Bewertung", ["--format", "worksheet"]),
+    ],
+)
+def test_whose_table_is_to_be_filled_in_is_seen(tmp_path, head, words):
+    path = tmp_path / "table.csv"
+    path.write_text(f"\ufeff{head}\n", encoding="utf-8")
+    step = next_step._table("ps1", next_step.Stand(Folders(Course(tmp_path), "ps1")))
+    assert step.command(str(path)) == ["export", "ps1", *words, "--into", str(path)]
+
+
+def test_where_nobody_can_answer_it_says_how_things_stand(folders, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    root = ["--root", str(folders.course.root)]
+    assert cli.main(["next", "ps1", *root]) == 0
+    assert capsys.readouterr().out.endswith("next: coursekit collect ps1 --zip FILE\n")
+    handed_in = str(tmp_path / "from the platform")
+    assert cli.main(["collect", "ps1", "--from", handed_in, *root]) == 0
+    capsys.readouterr()
+    assert cli.main(["next", "ps1", *root]) == 0
+    assert capsys.readouterr().out.endswith("next: coursekit grade ps1\n")
+    assert cli.main(["next", "nothing", *root]) == 1
+    assert "there is no assignment nothing" in capsys.readouterr().err
