@@ -120,8 +120,8 @@ def collect(
     if not people.open and not nameless:
         named = {ledger.anonymous.get(student) for student in students}
         excused = {one.id for one in people.people if lateness.excused(one.id)}
-        listed = {person.id for person in people.people}
-        result.missing = sorted(listed - students - named - excused)
+        everybody = {person.id for person in people.people}
+        result.missing = sorted(everybody - students - named - excused)
     result.unknown = [student for student in ledger.unknown() if student in students]
     result.notes = names.notes
     for text in names.notes:

@@ -23,8 +23,8 @@ class Ledger:
     left: dict[str, str] = field(default_factory=dict)  # a file that was not taken -> why
     claims: dict[str, list[str]] = field(default_factory=dict)  # file -> [student, whom it names]
     students: dict[str, dict[str, Any]] = field(default_factory=dict)  # "time", and "late" or None
-    attempt: str = "last"  # or "first": which counts
     anonymous: dict[str, str] = field(default_factory=dict)  # Canvas's id -> the student, or ""
+    attempt: str = "last"  # or "first": which counts
 
     @classmethod
     def read(cls, folders: Folders) -> Ledger:
@@ -38,17 +38,16 @@ class Ledger:
             data = json.loads(path.read_text(encoding="utf-8"))
             left, claims, students = (dict(data[key]) for key in ("left", "claims", "students"))
             anonymous = dict(data.get("anonymous", {}))
-            return cls(path, left, claims, students, data.get("attempt", "last"), anonymous)
+            return cls(path, left, claims, students, anonymous, data.get("attempt", "last"))
         except (OSError, ValueError, KeyError, TypeError):
             return cls(path)
 
     def write(self) -> None:
         """Write it."""
-        data = {
-            **{"left": self.left, "claims": self.claims, "students": self.students},
-            **{"attempt": self.attempt},
-            **({"anonymous": self.anonymous} if self.anonymous else {}),
-        }
+        data: dict[str, Any] = {"left": self.left, "claims": self.claims}
+        data |= {"students": self.students, "attempt": self.attempt}
+        if self.anonymous:
+            data["anonymous"] = self.anonymous
         self.path.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps(data, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
         write_whole(self.path, text.encode("utf-8", "replace").decode())

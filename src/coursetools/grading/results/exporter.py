@@ -60,7 +60,7 @@ class Csv(ExportPlugin):
             if any(folders.source.glob("*.ipynb")):
                 return folders, self._chosen(read_table(folders.course, name))
         folders = Folders(Course(root), name)
-        return folders, self._chosen(table_of(gradebook, folders))
+        return folders, self._chosen(table_of(folders.course, gradebook, name))
 
     def _chosen(self, table: Table) -> Table:
         """Return the rows of the students that `--student` names."""
@@ -101,7 +101,7 @@ class Ags(Csv):
     form = "ags"
 
 
-def table_of(gradebook: Any, folders: Folders) -> Table:
+def table_of(course: Course, gradebook: Any, name: str) -> Table:
     """Return the scores of an assignment as nbgrader's gradebook alone has them."""
     from nbgrader import api
 
@@ -116,7 +116,7 @@ def table_of(gradebook: Any, folders: Folders) -> Table:
         for cell in (*notebook.grade_cells, *notebook.task_cells)
     }
     several = len(assignment.notebooks) > 1
-    lateness = lateness_of(folders.course, name, gradebook.db.connection())
+    lateness = lateness_of(course, name, gradebook.db.connection())
     book = read_book(gradebook.db, name, api, lateness)
     points = float(sum(cell.max_score for cell in cells.values()))
     rows = [_row(book.student(who), cells, points) for who in sorted(book.students)]

@@ -15,7 +15,7 @@ from coursekit.submission.deadline import span
 from coursetools.grading.results.feedback_advice import read_again, what_next
 from coursetools.grading.results.feedback_page import Shown, questions_of
 from coursetools.grading.results.outline import Outline, Part
-from coursetools.grading.results.pages import number
+from coursetools.grading.results.pages import counted, number
 from coursetools.grading.results.scores import Score, Student
 from coursetools.grading.text import harmless_markdown
 from coursetools.grading.verdict import Verdict
@@ -49,6 +49,8 @@ def summary(
     outline: Outline, student: Student, verdict: Verdict, score: Score, book: str = ""
 ) -> str:
     """Return, as Markdown, what was earned and what to do next."""
+    if student.excused:
+        return "# Feedback: excused\n\nThis assignment does not count for you.\n"
     if verdict.status == "INTERNAL":
         return (
             "# Feedback: not graded yet\n\nSomething went wrong on our side. It is not your fault "
@@ -60,6 +62,12 @@ def summary(
         lines.append(
             f"A person will read what you wrote in words; up to {number(score.waits)} of the "
             "points come from there."
+        )
+    late = span(timedelta(seconds=student.seconds_late))
+    if student.late_days and student.late_days.here:
+        lines.append(
+            f"It came {late} late: {counted(student.late_days.here, 'late day')} of yours went "
+            f"into that, {student.late_days.left} of {student.late_days.budget} are left."
         )
     if score.penalty:
         late = span(timedelta(seconds=student.seconds_late))

@@ -178,7 +178,9 @@ def _ags(row: Row, table: Table, now: str) -> dict[str, Any]:
         "gradingProgress": "FullyGraded",
         "comment": remark(row, table),
     }
-    if score is None:
+    if student.excused:
+        made["gradingProgress"] = "NotReady"  # LTI has no word for it; the score is left alone
+    elif score is None:
         made["gradingProgress"] = "Failed"  # and so the platform leaves the score alone
     else:
         made |= {"scoreGiven": score.total, "scoreMaximum": table.points}

@@ -177,7 +177,8 @@ def read_gradebook(folders: Folders) -> Book:
         with api.Gradebook(url) as gradebook:
             connection = gradebook.db.connection()
             check(folders, connection)
-            return read_book(gradebook.db, name, api, lateness_of(folders.course, name, connection))
+            lateness = lateness_of(folders.course, name, connection)
+            return read_book(gradebook.db, name, api, lateness)
     except SQLAlchemyError as error:
         short = str(error).splitlines()[0]
         raise CourseError(f"the gradebook at {_hide(url)} cannot be read ({short})") from error

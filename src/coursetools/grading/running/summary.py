@@ -101,11 +101,7 @@ def summarise(
     counts = Counter(statuses.values())
     left_out = unlisted(folders)
     missing = sorted(set(writer.students()) - handed_in) if writer else []
-    missing = [
-        who
-        for who in missing
-        if not (left_out(who) or writer is None or writer.lateness.excused(who))
-    ]
+    missing = [who for who in missing if not (left_out(who) or writer.lateness.excused(who))]
     if missing:
         counts["MISSING"] += len(missing)
     judged = [
