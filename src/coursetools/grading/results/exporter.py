@@ -105,7 +105,6 @@ def table_of(course: Course, gradebook: Any, name: str) -> Table:
     """Return the scores of an assignment as nbgrader's gradebook alone has them."""
     from nbgrader import api
 
-    name = folders.name
     try:
         assignment = gradebook.find_assignment(name)
     except api.MissingEntry:
