@@ -21,6 +21,13 @@ from uuid import uuid4
 from coursekit._base.errors import CourseError
 from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.database import Database, written
+from coursetools.grading.gradebook.overridden import (
+    ByHand,
+    Overridden,
+    overridden_table,
+    read_overridden,
+    write_overridden,
+)
 from coursetools.grading.gradebook.structure import Structure
 
 PERSON = ("first_name", "last_name", "email", "lms_user_id")
@@ -121,9 +128,13 @@ def found(connection: Any, name: str) -> dict[Of, Any]:
     query = query.where(assignment.c.name == name, submitted.c.extension.is_not(None))
     for student, extension in connection.execute(query):
         items["extension", student] = extension.total_seconds()
+    overridden = read_overridden(connection, name)
     for row in _cells(connection, name, api.Grade, only=True):
-        facts = {one: getattr(row, one) for one in (*MARK, "submission")}
-        items["mark", row.student, row.notebook, row.cell] = facts
+        of, one = (row.student, row.notebook, row.cell), ByHand.of(row)
+        one = overridden[of].by_hand(one) if of in overridden else one
+        if one.manual is not None or one.extra:
+            facts = (one.manual, one.extra, one.waits, row.submission)
+            items["mark", *of] = dict(zip((*MARK, "submission"), facts))
     for row in _cells(connection, name, api.Comment, only=True):
         items["comment", row.student, row.notebook, row.cell] = row.manual_comment
     return items
@@ -141,7 +152,7 @@ def recall(folders: Folders, database: Database, note: Callable[[str], None]) ->
 
         table = identities()
         with database.writing.begin() as connection:
-            for one in (table, listed(), database.written_table):
+            for one in (table, listed(), database.written_table, overridden_table()):
                 one.create(connection, checkfirst=True)
             known = connection.scalar(select(table.c.id))
             if known is None:
@@ -178,7 +189,9 @@ def put_back(folders: Folders, database: Database, kept: Kept, note: Callable[[s
         from sqlalchemy import select, update
 
         lost, ours = [], written()
+        under: dict[tuple[str, str, str], Overridden | None] = {}
         with database.writing.begin() as connection:
+            overridden = read_overridden(connection, folders.name)
             for kind, table in (("mark", api.Grade), ("comment", api.Comment)):
                 rows = {
                     (kind, row.student, row.notebook, row.cell): row
@@ -193,12 +206,20 @@ def put_back(folders: Folders, database: Database, kept: Kept, note: Callable[[s
                     elif kind == "comment" and not row.manual_comment:
                         change = update(table.__table__).where(table.__table__.c.id == row.id)
                         connection.execute(change.values(manual_comment=value))
-                    elif kind == "mark" and row.manual_score is None and not row.extra_credit:
+                    elif kind == "mark":
+                        there = overridden.get(of[1:])
+                        now = ByHand.of(row) if there is None else there.before
+                        if now.manual is not None or now.extra:
+                            continue
                         changed = value["submission"] not in (None, row.submission)
                         facts = {one: value[one] for one in MARK}
                         facts["needs_manual_grade"] = bool(facts["needs_manual_grade"] or changed)
+                        if there is not None:
+                            under[of[1:]] = Overridden(there.points, ByHand(*facts.values()))
+                            continue
                         change = update(table.__table__).where(table.__table__.c.id == row.id)
                         connection.execute(change.values(facts))
+            write_overridden(connection, folders.name, under)
             again = update(ours).where(ours.c.assignment == folders.name, ours.c.student != "")
             connection.execute(again.values(mark=""))
             name = connection.scalar(select(identities().c.id))

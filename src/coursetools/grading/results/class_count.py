@@ -23,6 +23,7 @@ from coursetools.grading.results.scores import (
     add_up,
     handed_in,
     late_rule,
+    maximum,
     read_gradebook,
     verdicts_of,
     waits_for_human,
@@ -169,7 +170,7 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
     count = ClassCount(
         name=name,
         title=next(iter(asked.values())).title if len(asked) == 1 else name,
-        points=sum(outline.points for outline in asked.values()),
+        points=maximum(asked, book),
         auto_points=sum(one.part.points for one in parts.values() if not one.part.written),
         parts=parts,
         has_deadline=book.due is not None or "due" in folders.settings,
@@ -177,7 +178,7 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
     progress = progress or Progress()
     for one in handed:
         verdicts = verdicts_of(store, one)
-        student = book.student(one.student)
+        student = book.student(one.student, one)
         status = _add(count, asked, student, verdicts)
         if status == "MISSING":
             count.missing.append(one.student)
@@ -185,7 +186,7 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
             count.time_unknown += student.submitted is None
             score = add_up(asked, student, verdicts, rule)
             count.autos.append(score.auto)
-            count.totals.append(score.total)
+            count.totals.append(score.out_of(count.points).total)
             count.late += student.seconds_late > 0
             count.waiting += score.waits > 0
         progress.advance(one.student)
@@ -259,11 +260,13 @@ def _add_questions(
             answer = verdict.answers.get(question.name, "")[:2000]
             unknown = Unknown(title, student.id, question.reason, answer)
             count.unknown.setdefault((title, question.unknown), unknown).students += 1
-    marks = (student.marks or {}).get(notebook, {})
     for part in outline.parts:
         if not part.written or verdict.status in ("MALFORMED", "MISSING", "INTERNAL"):
             continue
-        one, mark = count.parts[notebook, part.cell], marks.get(part.cell)
+        one, mark = count.parts[notebook, part.cell], student.mark(notebook, part.cell)
+        override = student.override(notebook, part.cell)
+        if override and override.given(part.points) is not None:
+            continue  # says nothing about how difficult it is
         if waits_for_human(part, mark, verdict):
             one.waiting += 1
         elif part.points:

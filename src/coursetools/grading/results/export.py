@@ -17,16 +17,18 @@ from coursetools.grading.folders import Folders
 from coursetools.grading.results.fill_template import TITLED, Filling
 from coursetools.grading.results.formats import FORMATS
 from coursetools.grading.results.outline import Outline, outlines
-from coursetools.grading.results.pages import counted, write
+from coursetools.grading.results.pages import counted, number, write
 from coursetools.grading.results.scores import (
-    Student,
     add_up,
     handed_in,
     late_rule,
+    maximum,
+    points_of,
     read_gradebook,
 )
 from coursetools.grading.results.table import Row, Table
 from coursetools.grading.running.verdicts import Verdicts
+from coursetools.grading.text import some
 from coursetools.grading.verdict import status_of
 
 
@@ -44,7 +46,7 @@ def read_table(course: Course, name: str) -> Table:
     rule = late_rule(folders)
     rows = []
     for who in sorted(set(book.students) | set(handed)):
-        student = book.student(who)
+        student = book.student(who, handed.get(who))
         places = handed[who].places if who in handed else {}
         statuses = {place.status for place in places.values()}
         if "INTERNAL" in statuses or (student.marks is None and statuses - {"MISSING"}):
@@ -53,17 +55,29 @@ def read_table(course: Course, name: str) -> Table:
         status = "MISSING" if student.marks is None else ""
         if statuses and not status:
             status = status_of(statuses)
-        parts = tuple(_mark(student, notebook, cell) for notebook, cell in _cells(asked))
+        parts = tuple(
+            points_of(student, notebook, part)
+            for notebook, outline in asked.items()
+            for part in outline.parts
+        )
         score = add_up(asked, student, {}, rule)
         if status in ("MALFORMED", "MISSING"):  # nbgrader asks a human, but there is no answer
             score = replace(score, waits=0.0)
         rows.append(Row(student, status, score, parts))
+    points = maximum(asked, book)
+    others = [row.student.id for row in rows if row.score and row.score.points != points]
+    rows = [replace(row, score=row.score and row.score.out_of(points)) for row in rows]
+    notes = [
+        f"of {some(others)} a question was dropped: their points are scaled to {number(points)}, "
+        "as a table has one maximum for all"
+    ]
     several = len(asked) > 1
     columns = tuple(f"{book}.{cell}" if several else cell for book, cell in _cells(asked))
     title = next(iter(asked.values())).title if not several else name
-    points = sum(outline.points for outline in asked.values())
     deadline = book.due is not None or "due" in folders.settings
-    return Table(name, title, columns, points, tuple(rows), has_deadline=deadline)
+    return Table(
+        name, title, columns, points, tuple(rows), tuple(notes if others else ()), deadline
+    )
 
 
 def export(
@@ -88,11 +102,11 @@ def export(
         those = " or ".join(f"--format {name}" for name, one in FORMATS.items() if one.fill)
         raise CourseError(f"--into goes with {those}")
     table, folders = read_table(course, name), Folders(course, name)
-    notes: list[str] = []
+    notes = list(table.notes)
     if into is not None:
         filling = Filling(folders, {row.student.id: row for row in table.rows}, into, how.begins)
         content = how.fill(filling, table, title or table.title)
-        notes = filling.notes
+        notes += filling.notes
     else:
         content = how.write(table, title)
         if form == "canvas" and not TITLED.fullmatch(title):
@@ -157,10 +171,3 @@ def remarks(table: Table) -> list[str]:
 
 def _cells(asked: dict[str, Outline]) -> list[tuple[str, str]]:
     return [(book, part.cell) for book, outline in asked.items() for part in outline.parts]
-
-
-def _mark(student: Student, notebook: str, cell: str) -> float | None:
-    mark = (student.marks or {}).get(notebook, {}).get(cell)
-    if mark is None or (mark.waits and mark.manual is None and mark.auto is None):
-        return None
-    return round(mark.score, 2)

@@ -167,7 +167,10 @@ def _tasks(folders: Folders, only: str | None) -> list[Task]:
             f"nothing of {folders.name} is graded yet; run coursekit grade {folders.name} first"
         )
     return [
-        (book.student(who), handed.get(who, Handed(who, {}))) for who in names if safe_name(who)
+        (book.student(who, one), one)
+        for who in names
+        if safe_name(who)
+        for one in [handed.get(who, Handed(who, {}))]
     ]
 
 

@@ -18,6 +18,7 @@ from typing import Any
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress
 from coursetools.course import Course
+from coursetools.grading.changes.overrides import Overrides
 from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.autograded import as_file, autograded
 from coursetools.grading.gradebook.database import WAIT
@@ -68,9 +69,21 @@ class Plan:
     write: list[tuple[str, str]] = field(default_factory=list)  # graded, not in the gradebook
     settled: list[Outcome] = field(default_factory=list)  # nothing there to be judged
     unchanged: int = 0
+    entered: int = 0  # of `write`, those that the gradebook has nothing of
 
 
 Tracker = Callable[[int], AbstractContextManager[Progress]]
+
+
+def enter_again(course: Course, name: str, progress: Progress | None = None) -> int:
+    """Bring the gradebook in step with verdicts, times, rules and overrides; run nobody.
+
+    Return how many rows were written.
+    """
+    folders, progress = Folders(course, name), progress or Progress()
+    masters = masters_of(folders)
+    with _alone(folders, False):
+        return _Run(folders, masters, Options(), progress).enter()
 
 
 def grade_class(
@@ -105,6 +118,7 @@ class _Run:
         self.index = self.store.index()
         self.writer: Writer | None = None
         self.late = ""  # the deadline, and what being late costs
+        self.overrides = Overrides.read(folders.course, folders.name)
         self.rows: list[Row] = []
         self.last_write = time.monotonic()
         self.graded, self.began = 0, time.monotonic()
@@ -119,10 +133,37 @@ class _Run:
         would = len(plan.grade) + len(plan.settled)
         return summarise(self.folders, self.index, None, unchanged=plan.unchanged, would=would)
 
-    def all(self, tracker: Tracker | None = None) -> Summary:
-        """Grade and write what is to be graded and written."""
+    def enter(self) -> int:
+        """Write what is graded already and not as it should be in the gradebook; grade nothing."""
+        self._open()
+        try:
+            marks = self.writer.marks()
+            write = [
+                (student, notebook)
+                for student in self.folders.students()
+                for notebook in self.masters
+                if (place := self.index.get((student, notebook))) is not None
+                and marks.get((student, notebook)) != self._mark(student, place)
+            ]
+            self._work(Plan(write=write))
+            if self.writer.put_back():
+                self._work(self._plan(self.writer.marks()))
+            return len(write)
+        finally:
+            self.writer.close()
+
+    def _open(self) -> None:
         self.writer = Writer(self.folders, self.masters, self.progress.note, self.options.wait)
         self.late = f"{self.writer.structure.due} {self.folders.settings.get('late')}"
+
+    def _mark(self, student: str, place: Place, stamp: str | None = None) -> str:
+        """Return what names a verdict with all that its row in the gradebook is made of."""
+        stamp = stamp_of(self.folders, student) if stamp is None else stamp
+        return mark_of(place, stamp, f"{self.late}{self.overrides.stamp(student)}")
+
+    def all(self, tracker: Tracker | None = None) -> Summary:
+        """Grade and write what is to be graded and written."""
+        self._open()
         try:
             plan = self._plan(self.writer.marks())
             if tracker is None:
@@ -141,6 +182,8 @@ class _Run:
                 self.writer,
                 graded=self.graded,
                 unchanged=plan.unchanged,
+                entered=plan.entered,
+                recomputed=len(plan.write) - plan.entered,
                 seconds=seconds,
             )
         finally:
@@ -162,6 +205,7 @@ class _Run:
                         plan.unchanged += 1
                     else:
                         plan.write.append(who)
+                        plan.entered += who not in marks
                 elif state in NO_FILE:
                     verdict = no_file(self.folders.name, state)
                     plan.settled.append(Outcome(Task(student, notebook, Path()), state, verdict))
@@ -177,9 +221,7 @@ class _Run:
         marks: dict[tuple[str, str], str],
     ) -> bool:
         there = (self.folders.autograded(who[0]) / f"{who[1]}.ipynb").is_file()
-        return (
-            there and place is not None and marks.get(who) == mark_of(place, stamp or "", self.late)
-        )
+        return there and place is not None and marks.get(who) == self._mark(who[0], place, stamp)
 
     def _work(self, plan: Plan) -> None:
         try:
@@ -256,7 +298,7 @@ class _Run:
                 student=entry.student,
                 notebook=entry.notebook,
                 submission=entry.submission,
-                mark=mark_of(place, stamp, self.late),
+                mark=self._mark(entry.student, place, stamp),
                 timestamp=time_of(stamp, folder, self.progress),
                 verdict=entry.verdict,
             )
