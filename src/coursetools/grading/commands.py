@@ -36,7 +36,7 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
 
         return run
 
-    here = "grading.commands"
+    here, changed = "grading.commands", "grading.changes.commands"
     option = adder(commands, inside(here, "collect"), "collect", "take in what students handed in")
     option("name", metavar="NAME", help="the assignment, a01_kernels")
     source = option.__self__.add_mutually_exclusive_group()
@@ -62,7 +62,7 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     option("--json", action="store_true", help="print the summary as JSON")
 
     option = adder(
-        commands, inside("grading.results.feedback"), "feedback", "write a page for each student"
+        commands, inside(changed, "feedback"), "feedback", "write a page for each student"
     )
     option("name", metavar="NAME", help="the assignment")
     option("--student", metavar="ID", help="only this one")
@@ -74,9 +74,7 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     )
     option("name", metavar="NAME", help="the assignment")
 
-    option = adder(
-        commands, inside("grading.results.export"), "export", "write the scores as a table"
-    )
+    option = adder(commands, inside(changed, "export"), "export", "write the scores as a table")
     option("name", metavar="NAME", help="the assignment")
     text = (
         "csv (as it is), json, canvas, moodle or worksheet, which is Moodle's for grading offline; "
@@ -93,7 +91,34 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     option = adder(commands, inside("grading.results.similarity"), "similarity", text)
     option("name", metavar="NAME", help="the assignment")
 
+    _changes(commands, adder, inside)
     _exercises(commands, adder, inside)
+
+
+def _changes(commands: Any, adder: Adder, inside: Callable[..., Command]) -> None:
+    """Add what changes a grade, or says what changed."""
+    text = "set what a question is worth; nobody is run again"
+    option = adder(commands, inside("grading.changes.override"), "override", text)
+    option("name", metavar="NAME", help="the assignment")
+    option("question", metavar="QUESTION", help="as the export's columns call it")
+    text = "full, drop (does not count), keep (stays, and says why), or points"
+    option("points", nargs="?", metavar="full|drop|keep|POINTS", help=text)
+    text = "of this one; may be given several times (default: everybody who has handed in)"
+    option("--student", action="append", metavar="ID", help=text)
+    option("--why", metavar="TEXT", help="what the student reads")
+    option("--remove", action="store_true", help="take it back")
+
+    text = "show whose points are others than those that have gone out, and why"
+    option = adder(commands, inside("grading.changes.commands", "changes"), "changes", text)
+    option("name", metavar="NAME", help="the assignment")
+
+    text = "show how a student's grade came about"
+    option = adder(commands, inside("grading.changes.commands", "history"), "history", text)
+    option("name", metavar="NAME", help="the assignment")
+    option("student", metavar="STUDENT", help="an id")
+
+    option = adder(commands, inside("grading.changes.log"), "log", "show who changed what")
+    option("name", nargs="?", metavar="NAME", help="one assignment (default: all)")
 
 
 def _exercises(commands: Any, adder: Adder, inside: Callable[..., Command]) -> None:
@@ -202,6 +227,12 @@ def collect(arguments: argparse.Namespace) -> int:
             "time_unknown": taken.unknown,
             "notes": taken.notes,
         }
+    from coursetools.grading.changes.log import record
+
+    counts = {"class_list": result.get("class_list"), "new": len(result.get("new", ())) or None}
+    files = {"source": str(source) if source and source is not True else None,
+             "times": arguments.times and str(arguments.times)}  # fmt: skip
+    record(folders.course, "collect", assignment=folders.name, **files, **counts)
     if arguments.json:
         print(json.dumps(result, indent=1, ensure_ascii=False))
         return 0
@@ -234,8 +265,13 @@ def grade(arguments: argparse.Namespace) -> int:
         Progress() if arguments.quiet else Notes(),
         lambda total: track(total, "grading", arguments.quiet),
     )
+    facts, said = summary.as_json(), ""
+    if summary.handed_in and not arguments.dry_run:
+        from coursetools.grading.changes.commands import graded
+
+        said = graded(arguments, facts)
     if arguments.json:
-        print(json.dumps(summary.as_json(), indent=1, ensure_ascii=False))
+        print(json.dumps(facts | {"changes": said}, indent=1, ensure_ascii=False))
     else:
-        print(summary.as_table())
+        print("\n".join([summary.as_table(), *([f"  {said}"] if said else [])]))
     return summary.exit_code

@@ -8,8 +8,6 @@ database that the file is in step with; in another one, what the file holds is p
 
 from __future__ import annotations
 
-import json
-import os
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,6 +17,8 @@ from typing import Any
 from uuid import uuid4
 
 from coursekit._base.errors import CourseError
+from coursetools.course import Course
+from coursetools.grading.changes.log import add_lines, now, path_of, read_lines
 from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.database import Database, written
 from coursetools.grading.gradebook.overridden import (
@@ -39,6 +39,7 @@ Of = tuple[str, ...]  # ("person", id), ("mark" or "comment", student, notebook,
 class Kept:
     """The file of one assignment."""
 
+    course: Course
     path: Path
     gradebook: str = ""  # the database that it is in step with
     items: dict[Of, Any] = field(default_factory=dict)
@@ -46,36 +47,34 @@ class Kept:
     @classmethod
     def read(cls, folders: Folders) -> Kept:
         """Read the file, without lines that are damaged."""
-        kept = cls(folders.kept)
-        try:
-            lines = kept.path.read_text(encoding="utf-8", errors="replace").splitlines()
-        except FileNotFoundError:
-            return kept
-        for line in lines:
+        kept = cls(folders.course, folders.kept)
+        for row in read_lines(kept.path):
             try:
-                row = json.loads(line)
                 if "gradebook" in row:
                     kept.gradebook = str(row["gradebook"])
                 else:
                     kept._set(tuple(row["of"]), row["is"])
-            except (ValueError, KeyError, TypeError):
+            except (KeyError, TypeError):
                 continue
         return kept
 
     def keep(self, gradebook: str, items: dict[Of, Any]) -> None:
-        """Add what differs from what the file holds."""
-        changed = [(of, items.get(of)) for of in {**self.items, **items} if
-                   self.items.get(of) != items.get(of)]  # fmt: skip
+        """Add what differs from what the file holds; what is another by hand goes into the log."""
+        changed = [
+            (of, items.get(of))
+            for of in {**self.items, **items}
+            if self.items.get(of) != items.get(of)
+        ]
         lines = [{"of": list(of), "is": is_now} for of, is_now in changed]
         lines += [{"gradebook": gradebook}] if gradebook != self.gradebook else []
         if not lines:
             return
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-        with self.path.open("a+b") as file:  # a line that was cut short ends here
-            end = file.seek(0, os.SEEK_END)
-            file.seek(max(0, end - 1))
-            file.write((b"" if file.read() in (b"", b"\n") else b"\n") + text.encode())
+        add_lines(self.path, lines)
+        if self.gradebook in ("", gradebook):  # and not put back into another one
+            name = self.path.stem
+            said = [_said(name, of, self.items.get(of), is_now) for of, is_now in changed]
+            if said := [one for one in said if one]:
+                add_lines(path_of(self.course), said)
         self.gradebook, self.items = gradebook, items
 
     def _set(self, of: Of, value: Any) -> None:
@@ -83,6 +82,24 @@ class Kept:
             self.items.pop(of, None)
         else:
             self.items[of] = value
+
+
+def _said(assignment: str, of: Of, before: Any, is_now: Any) -> dict[str, Any] | None:
+    """Return a line of the log about what a human has entered; nobody says who, or when."""
+    head = {"time": now(), "by": "formgrader", "assignment": assignment}
+    if of[0] == "mark":
+        old, new = ((one or {}).get("manual_score") for one in (before, is_now))
+        more = (is_now or {}).get("extra_credit") or None
+        if old == new and more == ((before or {}).get("extra_credit") or None):
+            return None
+        facts = {"question": of[3], "student": of[1], "before": old, "points": new, "extra": more}
+        kept = {name: value for name, value in facts.items() if value is not None}
+        return {**head, "action": "marked", **kept}
+    if of[0] in ("comment", "extension", "due"):
+        facts = {"question": of[3]} if of[0] == "comment" else {}
+        who = {"student": of[1]} if len(of) > 1 else {}
+        return {**head, "action": of[0], **facts, **who, "is": is_now}
+    return None
 
 
 def identity(connection: Any) -> str:

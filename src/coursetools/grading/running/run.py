@@ -24,7 +24,7 @@ from coursetools.grading.gradebook.autograded import as_file, autograded
 from coursetools.grading.gradebook.database import WAIT
 from coursetools.grading.gradebook.rows import Row
 from coursetools.grading.gradebook.writer import Writer
-from coursetools.grading.running.keys import key_of, masters_of
+from coursetools.grading.running.keys import key_of, made_of, masters_of
 from coursetools.grading.running.submitted import (
     NO_FILE,
     NOTHING,
@@ -272,7 +272,8 @@ class _Run:
         who = task.student, task.notebook
         verdict = outcome.verdict
         key = key_of(self.masters[task.notebook], outcome.submission, self.folders)
-        entry = Entry(task.student, task.notebook, key, outcome.submission, verdict)
+        made = made_of(self.masters[task.notebook], self.folders)
+        entry = Entry(task.student, task.notebook, key, outcome.submission, verdict, made)
         place = self.store.append(entry)
         self.index[who] = place
         self.graded += outcome.submission not in NO_FILE
