@@ -1,0 +1,224 @@
+"""The week around a grade, walked by the commands that a teaching assistant types."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from coursetools.cli import main
+
+pytestmark = pytest.mark.usefixtures("quick_gradebook")
+
+ROSTER = "id,first_name,last_name\nada,Ada,Lovelace\nben,,\ncy,,\nmia,Mia,Missing\n"
+
+
+class Week:
+    """A class of four whose test of `cube` has a mistake, and a terminal."""
+
+    def __init__(self, classroom, capsys) -> None:
+        self.classroom, self.capsys = classroom, capsys
+        self.root: Path = classroom.root
+        self.master("cube(2) == 8", "cube(2) == 9")
+        (self.root / "class.csv").write_text(ROSTER)
+        self.type("collect ps1 --roster", str(self.root / "class.csv"))
+        classroom.hand_in("ada")
+        classroom.hand_in("ben", classroom.answered(cube=None, why="In words."))
+        classroom.hand_in("cy", classroom.answered(square="x"))
+
+    def master(self, old: str, new: str) -> None:
+        path = self.classroom.source / "ps1.ipynb"
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new))
+
+    def type(self, command: str, *more: str, code: int = 0) -> str:
+        """Type a command; return what it says."""
+        words = ["--root", str(self.root), *command.split(), *more]
+        assert main(words) == code
+        said = self.capsys.readouterr()
+        return said.out + said.err
+
+    def scores(self) -> dict[str, tuple[str, ...]]:
+        """Return each student's points, maximum and parts, as the table has them."""
+        path = Path(self.type("export ps1 --quiet --output", str(self.root / "t.csv")).strip())
+        with path.open(encoding="utf-8-sig") as file:
+            rows = list(csv.DictReader(file))
+        names = ("score", "max_score", "test_square", "test_cube", "why")
+        return {row["student_id"]: tuple(row[name] for name in names) for row in rows}
+
+    def formgrader(self, student: str) -> dict[str, tuple[float, float, str]]:
+        """Return what formgrader shows of a student: points, maximum and comment by cell."""
+        from nbgrader.api import Gradebook
+
+        with Gradebook(f"sqlite:///{self.root / 'autograder' / 'gradebook.db'}") as book:
+            notebook = book.find_submission_notebook("ps1", "ps1", student)
+            said = {one.name.removeprefix("test_"): one.comment or "" for one in notebook.comments}
+            return {
+                one.name: (one.score, one.max_score, said.get(one.name.removeprefix("test_"), ""))
+                for one in notebook.grades
+            }
+
+    def mark(self, student: str, points: float | None, cell: str = "why") -> None:
+        """Give points by hand, as formgrader does."""
+        from nbgrader.api import Gradebook
+
+        with Gradebook(f"sqlite:///{self.root / 'autograder' / 'gradebook.db'}") as book:
+            grade = book.find_grade(cell, "ps1", "ps1", student)
+            grade.manual_score, grade.needs_manual_grade = points, False
+            book.db.commit()
+
+    def page(self, student: str) -> str:
+        text = (self.root / f"autograder/feedback/{student}/ps1/ps1.html").read_text()
+        return re.sub(r"<[^>]*>", "", text)
+
+
+@pytest.fixture
+def week(classroom, capsys) -> Week:
+    return Week(classroom, capsys)
+
+
+def test_a_week(week):
+    said = week.type("grade ps1 --workers 1")
+    assert "3 graded, 0 unchanged" in said and "have gone out" not in said
+    assert week.type("feedback ps1").startswith("nothing of ps1 has gone out before\n")
+    assert "0 pages change points" in week.type("feedback ps1")
+
+    week.master("cube(2) == 9", "cube(2) == 8")
+    said = week.type("grade ps1 --workers 1")
+    assert "2 students change, +3, against what has gone out: 2 (ada, cy)" in said
+    table = [line.split("  ") for line in week.type("changes ps1").splitlines()]
+    rows = [[cell.strip() for cell in row if cell.strip()] for row in table]
+    assert ["ada", "test_cube", "0", "3", "test changed"] in rows
+    assert ["ada", "total", "2 of 10", "5 of 10"] in rows
+
+    said = week.type("override ps1 square 1.5 --student cy --why", "The text was unclear.")
+    assert "test_square, 1 (cy): 1.5 of 2 points; this changes the points of 1 student" in said
+    assert "+4.5 … +3" in said
+    assert "override, 1.5: The text was unclear." in week.type("changes ps1")
+    assert week.type("feedback ps1").startswith("2 pages change points")
+    assert "The points were set for you. Why: The text was unclear." in week.page("cy")
+    assert "nobody's points are others" in week.type("changes ps1")
+
+    told = week.type("history ps1 cy")
+    steps = [line[21:].split("  ")[0] for line in told.splitlines()]
+    assert [step for step in steps if step] == [
+        "grade", "feedback", "feedback", "grade", "override", "override", "feedback",
+    ]  # fmt: skip
+    assert "0 of 10: test_square 0, test_cube 0, why 0" in told
+    assert "test_cube 0 → 3 (test changed)" in told
+    assert "test_square 0 → 1.5 (override, 1.5: The text was unclear.)" in told
+    assert "went out: 4.5 of 10" in told
+
+    log = week.type("log ps1").splitlines()
+    assert [line.split("  ")[2] for line in log] == [
+        "collect", "grade", "feedback", "feedback", "grade", "override", "feedback",
+    ]  # fmt: skip
+
+
+def test_an_override_stands_everywhere_and_goes_away_again(week):
+    week.type("grade ps1 --workers 1")
+    week.mark("ben", 2.0)
+    before, shown = week.scores(), week.formgrader("ben")
+    assert before["ben"] == ("4", "10", "2", "0", "2") and before["mia"][0] == "0"
+
+    week.type("override ps1 why full --why", "Nobody could know.")
+    week.type("override ps1 why 4 --student ben --why", "It was nearly right.")
+    assert week.scores() == {
+        "ada": ("7", "10", "2", "0", "5"),
+        "ben": ("6", "10", "2", "0", "4"),
+        "cy": ("5", "10", "0", "0", "5"),
+        "mia": ("0", "10", "", "", ""),  # who handed in nothing gets nothing
+    }
+    assert week.formgrader("ada")["why"][:2] == (5, 5)
+    points, most, said = week.formgrader("ben")["why"]
+    assert (points, most) == (4, 5) and "Why: It was nearly right." in said
+    assert "marked" in week.type("log") and "ben" in week.type("log")
+
+    week.classroom.hand_in("mia")  # later: everybody's holds for her too
+    assert "1 graded" in week.type("grade ps1 --workers 1")
+    assert week.scores()["mia"] == ("7", "10", "2", "0", "5")
+
+    week.mark("ben", 1.0)  # over the override: known when that goes
+    week.type("override ps1 why --student ben --remove")
+    week.type("override ps1 why --remove")
+    del before["mia"]
+    after = week.scores()
+    assert after.pop("mia") == ("2", "10", "2", "0", "0")
+    assert after == before | {"ben": ("3", "10", "2", "0", "1")}
+    assert week.formgrader("ben") == shown | {"why": (1, 5, "")}
+    assert "0 graded, 4 unchanged" in week.type("grade ps1 --workers 1")
+
+
+def test_a_dropped_question_leaves_the_maximum(week):
+    week.type("grade ps1 --workers 1")
+    before = week.scores()
+    week.type("override ps1 cube drop --why", "It has no answer.")
+    assert week.scores()["ada"] == ("2", "7", "2", "", "0")
+    assert week.formgrader("ada")["test_cube"][:2] == (0, 0)
+    week.type("feedback ps1")
+    assert "2 of 7 points" in week.page("ada") and "does not count" in week.page("ada")
+    week.type("override ps1 cube --remove")
+    assert week.scores() == before and week.formgrader("ada")["test_cube"][:2] == (0, 3)
+    week.type("override ps1 cube drop --student ada --why", "She was ill.")
+    assert week.scores()["ada"] == ("2.86", "10", "2", "", "0")  # 2 of 7
+    assert "1 (ada) a question was dropped" in week.type("export ps1")
+    assert week.scores()["ben"] == before["ben"]
+
+
+def test_the_table_can_be_edited_and_what_is_wrong_is_named(week):
+    week.type("grade ps1 --workers 1")
+    week.type("override ps1 cube full --why", "It was wrong.")
+    path = week.root / "autograder" / "overrides.csv"
+    path.write_text(path.read_text().replace("full", "1").replace(",", ";"))
+    said = week.type("grade ps1 --workers 1")
+    assert "0 graded, 3 recomputed without running them again" in said
+    assert week.scores()["ada"][3] == "1" and week.formgrader("ada")["test_cube"][0] == 1
+    path.write_text(path.read_text().replace(";1;", ";much;"))
+    said = week.type("grade ps1", code=1)
+    assert "line 2: 'much' should be full, drop, keep or a number from 0" in said
+
+
+def test_what_cannot_be_is_said_in_a_sentence(week):
+    week.type("grade ps1 --workers 1")
+    for command, said in (
+        ("override ps1 cubes full --why x", "'cubes' is no question; there are square, cube, why"),
+        ("override ps1 cube 4 --why x", "should be full, drop, keep or a number from 0 to 3"),
+        ("override ps1 cube nan --why x", "should be full, drop"),
+        ("override ps1 cube full", "say why, with --why TEXT"),
+        ("override ps1 cube full --student bem --why x", "'bem' is in the class; did you mean ben"),
+        ("override ps1 cube --remove", "there is no override of test_cube for everybody in ps1"),
+        ("override ps1 cube", "say what the question is worth"),
+        ("changes ps1", "nothing of ps1 has gone out yet"),
+        ("history ps1 bem", "nobody called 'bem'"),
+    ):
+        assert said in week.type(command, code=1)
+    assert not (week.root / "autograder" / "overrides.csv").exists()
+
+
+def test_a_lost_gradebook_loses_no_override_and_nothing_below_it(week):
+    week.type("grade ps1 --workers 1")
+    week.mark("ben", 2.0)
+    week.type("override ps1 why full --why", "Nobody could know.")
+    before, shown = week.scores(), week.formgrader("ben")
+    for file in (week.root / "autograder").glob("gradebook.db*"):
+        file.unlink()
+    assert "the gradebook is a new one" in week.type("grade ps1 --workers 1")
+    assert week.scores() == before and week.formgrader("ben") == shown
+    week.type("override ps1 why --remove")
+    assert week.scores()["ben"] == ("4", "10", "2", "0", "2")
+
+
+def test_the_log_is_lines_of_json_that_survive_a_cut(week):
+    week.type("grade ps1 --workers 1")
+    path = week.root / "autograder" / "log.jsonl"
+    with path.open("a") as file:
+        file.write('{"time": "2026')  # a power cut
+    week.type("export ps1")
+    lines = [json.loads(line) for line in path.read_text().splitlines() if line.endswith("}")]
+    assert [one["action"] for one in lines] == ["collect", "grade", "export"]
+    assert all(one["by"] and one["time"].endswith("Z") for one in lines)
+    assert len(week.type("log").splitlines()) == 3
