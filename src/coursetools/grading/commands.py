@@ -120,6 +120,13 @@ def _changes(commands: Any, adder: Adder, inside: Callable[..., Command]) -> Non
     option = adder(commands, inside("grading.changes.log"), "log", "show who changed what")
     option("name", nargs="?", metavar="NAME", help="one assignment (default: all)")
 
+    text = "write all that a class consists of into one zip"
+    option = adder(commands, inside("grading.changes.keeping", "run_backup"), "backup", text)
+    option("file", type=Path, metavar="FILE", help="a new zip")
+    text = "put a class back from such a zip, into a course that has none"
+    option = adder(commands, inside("grading.changes.keeping", "run_restore"), "restore", text)
+    option("file", type=Path, metavar="FILE", help="what coursekit backup wrote")
+
 
 def _exercises(commands: Any, adder: Adder, inside: Callable[..., Command]) -> None:
     """Add what belongs to the assignments themselves."""

@@ -17,7 +17,7 @@ from coursetools.grading.results.pages import counted, number
 def feedback(arguments: argparse.Namespace) -> int:
     """Write the pages; first say how many change points, then remember what has gone out."""
     course, name, student = arguments.course, arguments.name, arguments.student
-    journal = Journal.read(Folders(course, name)).look("feedback")
+    journal = Journal.read(Folders(course, name)).look("seen")
     if not arguments.quiet:
         print(_before(journal, student))
     code = writing.run(arguments)
@@ -38,14 +38,14 @@ def export(arguments: argparse.Namespace) -> int:
     """Write the table, and remember what has gone out."""
     course, name = arguments.course, arguments.name
     code = exporting.run(arguments)
-    Journal.read(Folders(course, name)).look("export").went_out("export")
+    Journal.read(Folders(course, name)).look("seen").went_out("export")
     log.record(course, "export", assignment=name, format=arguments.format or "csv")
     return code
 
 
 def changes(arguments: argparse.Namespace) -> int:
     """Print whose points are others than those that have gone out: `name`, `course`."""
-    journal = Journal.read(Folders(arguments.course, arguments.name)).look("changes")
+    journal = Journal.read(Folders(arguments.course, arguments.name)).look("seen")
     if not journal.out:
         raise CourseError(
             f"nothing of {arguments.name} has gone out yet, by coursekit feedback or export"
@@ -59,7 +59,7 @@ def changes(arguments: argparse.Namespace) -> int:
 def history(arguments: argparse.Namespace) -> int:
     """Print how a student's grade came about: `name`, `student`, `course`."""
     folders, student = Folders(arguments.course, arguments.name), arguments.student
-    journal = Journal.read(folders).look("history")
+    journal = Journal.read(folders).look("seen")
     if student not in journal.now:
         raise CourseError(
             f"nobody called {student!r} is in the class list or has been graded in {folders.name}"

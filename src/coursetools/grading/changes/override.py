@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise CourseError(
             "say what the question is worth (full, drop, keep or points), or --remove"
         )
-    before = Journal.read(folders).look("override").now
+    before = Journal.read(folders).look("seen").now
     journal = override(
         course,
         name,
