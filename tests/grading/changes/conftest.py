@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import csv
+import functools
 import re
 from pathlib import Path
 
 import pytest
 
 from coursetools.cli import main
+from coursetools.grading.running import run
+
+FAKE = str(Path(__file__).parents[1] / "fake_engine.py")
 
 ROSTER = "id,first_name,last_name\nada,Ada,Lovelace\nben,,\ncy,,\nmia,Mia,Missing\n"
 
@@ -74,5 +78,13 @@ class Week:
 
 
 @pytest.fixture
-def week(classroom, capsys) -> Week:
+def real_week(classroom, capsys) -> Week:
+    return Week(classroom, capsys)
+
+
+@pytest.fixture
+def week(classroom, capsys, monkeypatch) -> Week:
+    """The same, graded by an engine that only reads answers."""
+    quick = functools.partial(run.Options, engine=f"{FAKE}:Fake", master=f"{FAKE}:Master")
+    monkeypatch.setattr(run, "Options", quick)
     return Week(classroom, capsys)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import random
 
 import pytest
 
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
 
 
-def test_a_week(week):
+def test_a_week(real_week):
+    week = real_week
     said = week.type("grade ps1 --workers 1")
     assert "3 graded, 0 unchanged" in said and "have gone out" not in said
     assert week.type("feedback ps1").startswith("nothing of ps1 has gone out before\n")
@@ -56,9 +58,9 @@ def test_an_override_stands_everywhere_and_goes_away_again(week):
     week.type("override ps1 why full --why", "Nobody could know.")
     week.type("override ps1 why 4 --student ben --why", "It was nearly right.")
     assert week.scores() == {
-        "ada": ("7", "10", "2", "0", "5"),
+        "ada": ("10", "10", "2", "3", "5"),
         "ben": ("6", "10", "2", "0", "4"),
-        "cy": ("5", "10", "0", "0", "5"),
+        "cy": ("8", "10", "0", "3", "5"),
         "mia": ("0", "10", "", "", ""),  # who handed in nothing gets nothing
     }
     assert week.formgrader("ada")["why"][:2] == (5, 5)
@@ -68,17 +70,51 @@ def test_an_override_stands_everywhere_and_goes_away_again(week):
 
     week.classroom.hand_in("mia")  # later: everybody's holds for her too
     assert "1 graded" in week.type("grade ps1 --workers 1")
-    assert week.scores()["mia"] == ("7", "10", "2", "0", "5")
+    assert week.scores()["mia"] == ("10", "10", "2", "3", "5")
 
     week.mark("ben", 1.0)  # over the override: known when that goes
     week.type("override ps1 why --student ben --remove")
     week.type("override ps1 why --remove")
     del before["mia"]
     after = week.scores()
-    assert after.pop("mia") == ("2", "10", "2", "0", "0")
+    assert after.pop("mia") == ("5", "10", "2", "3", "0")
     assert after == before | {"ben": ("3", "10", "2", "0", "1")}
     assert week.formgrader("ben") == shown | {"why": (1, 5, "")}
     assert "0 graded, 4 unchanged" in week.type("grade ps1 --workers 1")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_whatever_is_set_and_taken_back_leaves_the_points_as_they_were(week, seed):
+    dice = random.Random(seed)
+    most = {"test_square": 2, "test_cube": 3, "why": 5}
+    week.type("grade ps1 --workers 1")
+    week.mark("ben", 2.0)
+    week.mark("cy", 0.5, "test_cube")
+    before = week.scores()
+    shown = {who: week.formgrader(who) for who in ("ada", "ben", "cy")}
+    rows = {}
+    for _ in range(6):
+        cell, who = dice.choice([*most]), dice.choice(["", "", "ada", "ben", "cy"])
+        points = dice.choice(["full", "keep", "0", "1.5"])
+        student = ["--student", who] if who else []
+        week.type(f"override ps1 {cell} {points} --why x", *student)
+        rows[cell, who] = points
+        now = week.scores()
+        for one, (score, _, *parts) in now.items():
+            expected = list(before[one][2:])
+            for at, name in enumerate(most):
+                held = rows.get((name, one), rows.get((name, ""), "keep"))
+                if held != "keep" and one != "mia":
+                    expected[at] = str(most[name]) if held == "full" else held
+            assert parts == expected
+            assert float(score) == sum(float(part or 0) for part in parts)
+            if one != "mia":
+                points_shown = {name: mark[0] for name, mark in week.formgrader(one).items()}
+                assert sum(points_shown.values()) == float(score)
+    for cell, who in dice.sample(sorted(rows), len(rows)):
+        week.type(f"override ps1 {cell} --remove", *(["--student", who] if who else []))
+    assert week.scores() == before
+    assert {who: week.formgrader(who) for who in shown} == shown
 
 
 def test_a_dropped_question_leaves_the_maximum(week):
@@ -90,7 +126,7 @@ def test_a_dropped_question_leaves_the_maximum(week):
     week.type("feedback ps1")
     assert "2 of 7 points" in week.page("ada") and "does not count" in week.page("ada")
     week.type("override ps1 cube --remove")
-    assert week.scores() == before and week.formgrader("ada")["test_cube"][:2] == (0, 3)
+    assert week.scores() == before and week.formgrader("ada")["test_cube"][:2] == (3, 3)
     week.type("override ps1 cube drop --student ada --why", "She was ill.")
     assert week.scores()["ada"] == ("2.86", "10", "2", "", "0")  # 2 of 7
     assert "1 (ada) a question was dropped" in week.type("export ps1")

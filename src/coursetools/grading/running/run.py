@@ -137,20 +137,23 @@ class _Run:
         """Write what is graded already and not as it should be in the gradebook; grade nothing."""
         self._open()
         try:
-            marks = self.writer.marks()
-            write = [
-                (student, notebook)
-                for student in self.folders.students()
-                for notebook in self.masters
-                if (place := self.index.get((student, notebook))) is not None
-                and marks.get((student, notebook)) != self._mark(student, place)
-            ]
-            self._work(Plan(write=write))
+            self._work(Plan(write=(write := self._out_of_step())))
             if self.writer.put_back():
-                self._work(self._plan(self.writer.marks()))
+                self._work(Plan(write=self._out_of_step()))
             return len(write)
         finally:
             self.writer.close()
+
+    def _out_of_step(self) -> list[tuple[str, str]]:
+        """Return what is graded, and not in the gradebook as it should be."""
+        marks = self.writer.marks()
+        return [
+            (student, notebook)
+            for student in self.folders.students()
+            for notebook in self.masters
+            if (place := self.index.get((student, notebook))) is not None
+            and marks.get((student, notebook)) != self._mark(student, place)
+        ]
 
     def _open(self) -> None:
         self.writer = Writer(self.folders, self.masters, self.progress.note, self.options.wait)
