@@ -90,6 +90,8 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     text = "show whose solutions are alike, for a human to read"
     option = adder(commands, inside("grading.results.similarity"), "similarity", text)
     option("name", metavar="NAME", help="the assignment")
+    text = "earlier hand-ins to compare with: a folder of notebooks, or a backup"
+    option("--also", action="append", type=Path, metavar="PATH", help=text)
 
     _changes(commands, adder, inside)
     _exercises(commands, adder, inside)
