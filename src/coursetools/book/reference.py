@@ -28,7 +28,11 @@ from coursetools.course import Course
 from coursetools.notebooks.imports import homes, read_notebook
 
 PACKAGE = "coursekit"
-COMMANDS = ("book/grading", "book/status")  # pages where a word in small letters is a command
+COMMANDS = (
+    "book/grading",
+    "book/grading_changes",
+    "book/status",
+)  # pages where a word in small letters is a command
 CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 MARKUP = re.compile(r"([*|\\]|_(?=\W|$))")
 TITLE = re.compile(r"\"([^\"]+)\"")

@@ -19,7 +19,7 @@ def test_a_week(real_week):
 
     week.master("cube(2) == 9", "cube(2) == 8")
     said = week.type("grade ps1 --workers 1")
-    assert "2 students change, +3, against what has gone out: 2 (ada, cy)" in said
+    assert "2 students change, +3, against what has gone out: ada, cy; " in said
     table = [line.split("  ") for line in week.type("changes ps1").splitlines()]
     rows = [[cell.strip() for cell in row if cell.strip()] for row in table]
     assert ["ada", "test_cube", "0", "3", "test changed"] in rows

@@ -87,8 +87,9 @@ def _steps(folders: Folders, journal: Journal, student: str) -> list[tuple[str, 
             steps.append((time, action, f"went out: {total_of(before)}"))
     for one in log.read_log(folders.course, folders.name):
         if one.get("student") in (student, "everybody"):
-            facts = [f"{key} {one[key]}" for key in ("question", "points", "why") if key in one]
-            steps.append((one["time"], one["action"], f"by {one['by']}: {', '.join(facts)}"))
+            what = " ".join(str(one[key]) for key in ("question", "points", "is") if key in one)
+            said = f": {one['why']}" if "why" in one else ""
+            steps.append((one["time"], one["action"], f"{what}, by {one['by']}{said}"))
     return steps
 
 

@@ -25,7 +25,6 @@ from coursetools.grading.results.scores import (
     read_gradebook,
 )
 from coursetools.grading.running.verdicts import Verdicts
-from coursetools.grading.text import some
 from coursetools.grading.verdict import status_of
 
 State = dict[str, Any]  # of one student: points, and what they are made of
@@ -96,7 +95,8 @@ class Journal:
         span = f", {_signed(steps[0])}" if len(set(steps)) == 1 else span
         return (
             f"{counted(len(who), 'student')} {verb}{span}, against what has gone out: "
-            f"{some(who)}; coursekit changes {name} shows them"
+            f"{', '.join(who[:10])}{', …' if len(who) > 10 else ''}; "
+            f"coursekit changes {name} shows them"
         )
 
     def _step(self, who: str) -> float:

@@ -70,6 +70,7 @@ class Plan:
     settled: list[Outcome] = field(default_factory=list)  # nothing there to be judged
     unchanged: int = 0
     entered: int = 0  # of `write`, those that the gradebook has nothing of
+    recomputed: int = 0  # of `write`, those that it has something else of
 
 
 Tracker = Callable[[int], AbstractContextManager[Progress]]
@@ -186,7 +187,8 @@ class _Run:
                 graded=self.graded,
                 unchanged=plan.unchanged,
                 entered=plan.entered,
-                recomputed=len(plan.write) - plan.entered,
+                recomputed=plan.recomputed,
+                rewritten=len(plan.write) - plan.entered - plan.recomputed,
                 seconds=seconds,
             )
         finally:
@@ -209,6 +211,8 @@ class _Run:
                     else:
                         plan.write.append(who)
                         plan.entered += who not in marks
+                        mark = self._mark(student, place, stamp)
+                        plan.recomputed += marks.get(who, mark) != mark
                 elif state in NO_FILE:
                     verdict = no_file(self.folders.name, state)
                     plan.settled.append(Outcome(Task(student, notebook, Path()), state, verdict))

@@ -26,6 +26,7 @@ class Summary:
     graded: int  # in this run
     unchanged: int
     entered: int = 0  # graded by an earlier run that ended before the gradebook had it
+    rewritten: int = 0  # whose graded notebook was gone
     recomputed: int = 0  # not run again: times, the deadline, the late rule or an override changed
     mean: float | None  # of students' points by the grader, over who could be graded
     needs_human: int
@@ -51,6 +52,8 @@ class Summary:
         if self.recomputed:
             what = "times, deadline, late rule or overrides changed"
             parts.append(f"{self.recomputed} recomputed without running them again ({what})")
+        if self.rewritten:
+            parts.append(f"{self.rewritten} graded before, and the graded notebook written again")
         return ", ".join([*parts, f"{self.unchanged} unchanged"])
 
     def as_json(self) -> dict[str, Any]:
@@ -101,6 +104,7 @@ def summarise(
     unchanged: int = 0,
     entered: int = 0,
     recomputed: int = 0,
+    rewritten: int = 0,
     seconds: float = 0.0,
     would: int | None = None,
 ) -> Summary:
@@ -128,6 +132,7 @@ def summarise(
         unchanged=unchanged,
         entered=entered,
         recomputed=recomputed,
+        rewritten=rewritten,
         mean=points / len(judged) if judged else None,
         needs_human=writer.waiting() if writer else 0,
         missing=missing,
