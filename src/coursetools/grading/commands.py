@@ -48,6 +48,8 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     option("--layout", choices=("canvas", "moodle", "nbgrader", "plain"), help=how)
     text = "who handed in when: id, time; or Moodle's grading worksheet"
     option("--times", type=Path, metavar="CSV", help=text)
+    text = "what students ask to have looked at again: id, question, text"
+    option("--requests", type=Path, metavar="CSV", help=text)
     which = "the attempt that counts (last)"
     option("--attempt", choices=("last", "first"), default="last", help=which)
     option("--json", action="store_true", help="print the result as JSON")
@@ -191,9 +193,10 @@ def collect(arguments: argparse.Namespace) -> int:
     folders = Folders(arguments.course, arguments.name)
     notebooks = folders.notebooks()  # what does not exist is known before anything is written
     source = arguments.folder or arguments.zip or arguments.exchange
-    if not (source or arguments.roster or arguments.times):
+    if not (source or arguments.roster or arguments.times or arguments.requests):
         raise CourseError(
-            "say where from: --from FOLDER, --zip FILE or --exchange, or --roster CSV, --times CSV"
+            "say where from: --from FOLDER, --zip FILE or --exchange, or --roster CSV, "
+            "--times CSV, --requests CSV"
         )
     if source and len(notebooks) > 1:
         raise CourseError(
@@ -236,15 +239,25 @@ def collect(arguments: argparse.Namespace) -> int:
             "time_unknown": taken.unknown,
             "notes": taken.notes,
         }
+    if arguments.requests:
+        from coursetools.grading.changes.override import collect_requests
+
+        result["requests"], refused = collect_requests(folders, arguments.requests)
+        result["requests_refused"] = refused
+        for text in refused:
+            note(text)
     from coursetools.grading.changes.log import record
 
     counts = {"class_list": result.get("class_list"), "new": len(result.get("new", ())) or None}
     files = {"source": str(source) if source and source is not True else None,
-             "times": arguments.times and str(arguments.times)}  # fmt: skip
+             "times": arguments.times and str(arguments.times),
+             "requests": result.get("requests")}  # fmt: skip
     record(folders.course, "collect", assignment=folders.name, **files, **counts)
     if arguments.json:
         print(json.dumps(result, indent=1, ensure_ascii=False))
         return 0
+    if "requests" in result:
+        print(f"requests: {result['requests']} new; coursekit report {folders.name} lists them")
     if "class_list" in result:
         print(f"{result['class_list']} students on the class list")
     if source or known:

@@ -21,7 +21,8 @@ def test_the_page(real_week, monkeypatch):
     week.type("feedback ps1")
     week.master("cube(2) == 9", "cube(2) == 8")
     blocks = re.findall(r"^```(bash|text)\n(.*?)^```", PAGE, flags=re.M | re.S)
-    assert len(blocks) == 7
+    assert len(blocks) == 9
+    (week.root / "asked.csv").write_text("id,question,text\nada,test_square,Is it not right?\n")
     told, said = {}, ""
     for kind, text in blocks:
         if kind == "text":
@@ -36,7 +37,7 @@ def test_the_page(real_week, monkeypatch):
             said = week.type(words[0], *words[1:])
             told[words[0]] = said
     assert "test_square 0 → 1.5 (override, 1.5: The text was unclear.)" in told["history"]
-    assert "override" in told["log"] and before
+    assert "override" in told["log"] and before and "requests: 1 new" in told["collect"]
     assert "0 graded, 3 graded before, and the graded notebook written again" in told["grade"]
     week.type("export ps1 --output", str(week.root / "after.csv"))
     assert (week.root / "after.csv").read_bytes() == (week.root / "before.csv").read_bytes()

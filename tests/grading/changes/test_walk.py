@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from pathlib import Path
 
 import pytest
 
@@ -161,6 +162,37 @@ def test_what_cannot_be_is_said_in_a_sentence(week):
     ):
         assert said in week.type(command, code=1)
     assert not (week.root / "autograder" / "overrides.csv").exists()
+
+
+def test_a_request_is_listed_until_it_is_answered(week, tmp_path):
+    week.type("grade ps1 --workers 1")
+    week.type("feedback ps1")
+    line = "ada,test_square,"
+    assert line in week.page("ada")
+    table = tmp_path / "asked.csv"
+    table.write_text(
+        f'id,question,text\n{line}"Is it <b>not</b> right, really?"\nben,cube,Mine too\n'
+        "eve,cube,x\nben,cubes,x\n"
+    )
+    said = week.type(f"collect ps1 --requests {table}")
+    assert "requests: 2 new" in said and "line 4: nobody called 'eve'" in said
+    assert "line 5: 'cubes' is no question" in said
+    assert "requests: 0 new" in week.type(f"collect ps1 --requests {table}")
+    report = Path(week.type("report ps1 --quiet").strip())
+    text = report.read_text()
+    assert "Asked to be looked at again (2)" in text
+    assert "Is it &lt;b&gt;not&lt;/b&gt; right, really?" in text
+    week.type("override ps1 square keep --student ada --why", "Nine is what it should be.")
+    week.type("override ps1 cube full --student ben --why", "You are right.")
+    week.type("report ps1")
+    assert "Asked to be looked at again" not in report.read_text()
+    assert week.type("feedback ps1").startswith("1 page changes points")
+    page = week.page("ada")
+    assert "the points stay. Why: Nine is what it should be." in page
+    assert week.scores()["ada"][2] == "2"
+    assert "asked         test_square: Is it" in week.type("history ps1 ada")
+    said = week.type(f"collect ps1 --requests {week.root / 'class.csv'}", code=1)
+    assert "there is no column called question" in said
 
 
 def test_a_lost_gradebook_loses_no_override_and_nothing_below_it(week):

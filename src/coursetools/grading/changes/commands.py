@@ -7,6 +7,7 @@ import argparse
 from coursekit._base.errors import CourseError
 from coursetools.grading.changes import log
 from coursetools.grading.changes.journal import Journal, as_table, difference, total_of
+from coursetools.grading.changes.requests import read_requests
 from coursetools.grading.collecting.collect import attempts_of
 from coursetools.grading.folders import Folders
 from coursetools.grading.results import export as exporting
@@ -85,6 +86,9 @@ def _steps(folders: Folders, journal: Journal, student: str) -> list[tuple[str, 
             before = state
         elif before is not None and student in line.get("out", ()):
             steps.append((time, action, f"went out: {total_of(before)}"))
+    for asked in read_requests(folders.course, folders.name):
+        if asked.student == student:
+            steps.append((asked.time, "asked", f"{asked.question}: {asked.text}"))
     for one in log.read_log(folders.course, folders.name):
         if one.get("student") in (student, "everybody"):
             what = " ".join(str(one[key]) for key in ("question", "points", "is") if key in one)

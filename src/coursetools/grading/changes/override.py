@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 from difflib import get_close_matches
+from pathlib import Path
 
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress
@@ -22,6 +23,7 @@ from coursetools.grading.changes.overrides import (
     read_all,
     write_all,
 )
+from coursetools.grading.changes.requests import take_requests
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.outline import Outline, Part, outlines
 from coursetools.grading.results.pages import counted, number
@@ -133,8 +135,20 @@ def find(asked: dict[str, Outline], question: str) -> tuple[str, Part]:
     return next(iter(found.items()))
 
 
+def collect_requests(folders: Folders, path: Path) -> tuple[int, list[str]]:
+    """Take in what students ask; return how many are new, and why others were not taken."""
+    asked = outlines(folders)
+    return take_requests(
+        folders.course, folders.name, path, _people(folders), lambda text: find(asked, text)[0]
+    )
+
+
+def _people(folders: Folders) -> set[str]:
+    return {*read_gradebook(folders).students, *folders.students()}
+
+
 def _known(folders: Folders, students: list[str]) -> None:
-    people = {*read_gradebook(folders).students, *folders.students()}
+    people = _people(folders)
     for one in students:
         if one not in people:
             near = get_close_matches(one, people, 1)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress
 from coursetools.course import Course
+from coursetools.grading.changes.requests import open_requests
 from coursetools.grading.collecting.ledger import Ledger
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.outline import Outline, Part, outlines
@@ -200,6 +201,8 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
     for label, (student_id, claim) in sorted(ledger.claims.items()):
         what = f"has {claim} in a name that the student has chosen"
         _concern(count, "claims", student_id, label, what)
+    for asked_for in open_requests(course, name):
+        _concern(count, "requests", asked_for.student, asked_for.question, asked_for.text)
     return count
 
 

@@ -99,6 +99,7 @@ def feedback_page(
         "read_again": read_again,
         "failing": failing,
         "statuses": STATUS,
+        "several": whole is not None,
     }
     held = {part.cell: student.override(outline.name, part.cell) for part in outline.parts}
     if verdict is None or state in ("MISSING", "MALFORMED", "INTERNAL"):
