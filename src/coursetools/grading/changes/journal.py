@@ -216,8 +216,8 @@ def _why_late(before: State, after: State) -> str:
 
 
 def _made_of(state: State, question: str) -> dict[str, str]:
-    made = state["made of"]
-    first = next(iter(made.values()), {})
+    made: dict[str, dict[str, str]] = state["made of"]
+    first: dict[str, str] = next(iter(made.values()), {})
     return next((one for name, one in made.items() if question.startswith(f"{name}.")), first)
 
 
