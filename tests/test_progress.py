@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import itertools
 import sys
 
+from coursekit import _base
 from coursekit._base.progress import track
 
 
@@ -33,6 +35,19 @@ def test_a_log_has_one_line_an_item(monkeypatch):
         "notebooks: waiting",
         "notebooks 2/2: two ran",
     ]
+
+
+def test_a_log_of_much_has_a_line_each_tenth_and_each_half_minute(monkeypatch):
+    screen = Screen(False)
+    monkeypatch.setattr(sys, "stderr", screen)
+    clock = iter(range(0, 10_000, 4))  # four seconds an item
+    monkeypatch.setattr(_base.progress.time, "monotonic", lambda: next(clock))
+    with track(200, "grading") as progress:
+        for student in range(200):
+            progress.advance(f"s{student}")
+    numbers = [int(line.split()[1].split("/")[0]) for line in screen.getvalue().splitlines()]
+    assert {20, 40, 60, 80, 100, 120, 140, 160, 180, 200} <= set(numbers)
+    assert 10 < len(numbers) < 50 and max(b - a for a, b in itertools.pairwise(numbers)) <= 9
 
 
 def test_a_terminal_has_a_bar(monkeypatch):

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+SECONDS = 30.0  # between two lines, at most, where something is finished
 
 
 class Progress:
@@ -18,14 +21,18 @@ class Progress:
 
 
 class _Lines(Progress):
-    """One line an item, for logs and pipes."""
+    """A line each tenth of the way, or each half minute, for logs and pipes."""
 
     def __init__(self, total: int, label: str) -> None:
         self.total, self.label, self.done = total, label, 0
+        self.said, self.last = 0, time.monotonic()  # tenths of the way; when
 
     def advance(self, text: str) -> None:
         self.done += 1
-        self._write(f"{self.label} {self.done}/{self.total}: {text}")
+        tenths = 10 * self.done // self.total
+        if tenths > self.said or time.monotonic() - self.last >= SECONDS:
+            self.said, self.last = tenths, time.monotonic()
+            self._write(f"{self.label} {self.done}/{self.total}: {text}")
 
     def note(self, text: str) -> None:
         self._write(f"{self.label}: {text}")

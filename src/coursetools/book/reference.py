@@ -28,7 +28,10 @@ from coursetools.course import Course
 from coursetools.notebooks.imports import homes, read_notebook
 
 PACKAGE = "coursekit"
-COMMANDS = ("book/grading", "book/grading_platforms", "book/status")  # small letters: a command
+# pages where a word in small letters is a command
+COMMANDS = tuple(
+    f"book/{name}" for name in ("grading", "grading_changes", "grading_platforms", "status")
+)
 CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 MARKUP = re.compile(r"([*|\\]|_(?=\W|$))")
 TITLE = re.compile(r"\"([^\"]+)\"")

@@ -36,7 +36,7 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
 
         return run
 
-    here = "grading.commands"
+    here, changed = "grading.commands", "grading.changes.commands"
     option = adder(commands, inside(here, "collect"), "collect", "take in what students handed in")
     option("name", metavar="NAME", help="the assignment, a01_kernels")
     source = option.__self__.add_mutually_exclusive_group()
@@ -48,6 +48,8 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     option("--layout", choices=("canvas", "moodle", "nbgrader", "plain"), help=how)
     text = "who handed in when: id, time; or Moodle's grading worksheet"
     option("--times", type=Path, metavar="CSV", help=text)
+    text = "what students ask to have looked at again: id, question, text"
+    option("--requests", type=Path, metavar="CSV", help=text)
     which = "the attempt that counts (last)"
     option("--attempt", choices=("last", "first"), default="last", help=which)
     option("--json", action="store_true", help="print the result as JSON")
@@ -62,7 +64,7 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     option("--json", action="store_true", help="print the summary as JSON")
 
     option = adder(
-        commands, inside("grading.results.feedback"), "feedback", "write a page for each student"
+        commands, inside(changed, "feedback"), "feedback", "write a page for each student"
     )
     option("name", metavar="NAME", help="the assignment")
     option("--student", metavar="ID", help="only this one")
@@ -79,7 +81,7 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     )
     option("name", metavar="NAME", help="the assignment")
 
-    option = adder(commands, inside(here, "export"), "export", "write the scores as a table")
+    option = adder(commands, inside(changed, "export"), "export", "write the scores as a table")
     option("name", nargs="?", metavar="NAME", help="the assignment")
     option("--all", action="store_true", help="all of a term in one table (csv, canvas)")
     text = (
@@ -108,8 +110,44 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     text = "show whose solutions are alike, for a human to read"
     option = adder(commands, inside("grading.results.similarity"), "similarity", text)
     option("name", metavar="NAME", help="the assignment")
+    text = "earlier hand-ins to compare with: a folder of notebooks, or a backup"
+    option("--also", action="append", type=Path, metavar="PATH", help=text)
 
+    _changes(commands, adder, inside)
     _exercises(commands, adder, inside)
+
+
+def _changes(commands: Any, adder: Adder, inside: Callable[..., Command]) -> None:
+    """Add what changes a grade, or says what changed."""
+    text = "set what a question is worth; nobody is run again"
+    option = adder(commands, inside("grading.changes.override"), "override", text)
+    option("name", metavar="NAME", help="the assignment")
+    option("question", metavar="QUESTION", help="as the export's columns call it")
+    text = "full, drop (does not count), keep (stays, and says why), or points"
+    option("points", nargs="?", metavar="full|drop|keep|POINTS", help=text)
+    text = "of this one; may be given several times (default: everybody who has handed in)"
+    option("--student", action="append", metavar="ID", help=text)
+    option("--why", metavar="TEXT", help="what the student reads")
+    option("--remove", action="store_true", help="take it back")
+
+    text = "show whose points are others than those that have gone out, and why"
+    option = adder(commands, inside("grading.changes.commands", "changes"), "changes", text)
+    option("name", metavar="NAME", help="the assignment")
+
+    text = "show how a student's grade came about"
+    option = adder(commands, inside("grading.changes.commands", "history"), "history", text)
+    option("name", metavar="NAME", help="the assignment")
+    option("student", metavar="STUDENT", help="an id")
+
+    option = adder(commands, inside("grading.changes.log"), "log", "show who changed what")
+    option("name", nargs="?", metavar="NAME", help="one assignment (default: all)")
+
+    text = "write all that a class consists of into one zip"
+    option = adder(commands, inside("grading.changes.keeping", "run_backup"), "backup", text)
+    option("file", type=Path, metavar="FILE", help="a new zip")
+    text = "put a class back from such a zip, into a course that has none"
+    option = adder(commands, inside("grading.changes.keeping", "run_restore"), "restore", text)
+    option("file", type=Path, metavar="FILE", help="what coursekit backup wrote")
 
 
 def _exercises(commands: Any, adder: Adder, inside: Callable[..., Command]) -> None:
@@ -177,9 +215,10 @@ def collect(arguments: argparse.Namespace) -> int:
     folders = Folders(arguments.course, arguments.name)
     notebooks = folders.notebooks()  # what does not exist is known before anything is written
     source = arguments.folder or arguments.zip or arguments.exchange
-    if not (source or arguments.roster or arguments.times):
+    if not (source or arguments.roster or arguments.times or arguments.requests):
         raise CourseError(
-            "say where from: --from FOLDER, --zip FILE or --exchange, or --roster CSV, --times CSV"
+            "say where from: --from FOLDER, --zip FILE or --exchange, or --roster CSV, "
+            "--times CSV, --requests CSV"
         )
     if source and len(notebooks) > 1:
         raise CourseError(
@@ -224,9 +263,25 @@ def collect(arguments: argparse.Namespace) -> int:
             "time_unknown": taken.unknown,
             "notes": taken.notes,
         }
+    if arguments.requests:
+        from coursetools.grading.changes.override import collect_requests
+
+        result["requests"], refused = collect_requests(folders, arguments.requests)
+        result["requests_refused"] = refused
+        for text in refused:
+            note(text)
+    from coursetools.grading.changes.log import record
+
+    counts = {"class_list": result.get("class_list"), "new": len(result.get("new", ())) or None}
+    files = {"source": str(source) if source and source is not True else None,
+             "times": arguments.times and str(arguments.times),
+             "requests": result.get("requests")}  # fmt: skip
+    record(folders.course, "collect", assignment=folders.name, **files, **counts)
     if arguments.json:
         print(json.dumps(result, indent=1, ensure_ascii=False))
         return 0
+    if "requests" in result:
+        print(f"requests: {result['requests']} new; coursekit report {folders.name} lists them")
     if "class_list" in result:
         print(f"{result['class_list']} students on the class list")
     if source or known or named:
@@ -256,18 +311,13 @@ def grade(arguments: argparse.Namespace) -> int:
         Progress() if arguments.quiet else Notes(),
         lambda total: track(total, "grading", arguments.quiet),
     )
+    facts, said = summary.as_json(), ""
+    if summary.handed_in and not arguments.dry_run:
+        from coursetools.grading.changes.commands import graded
+
+        said = graded(arguments, facts)
     if arguments.json:
-        print(json.dumps(summary.as_json(), indent=1, ensure_ascii=False))
+        print(json.dumps(facts | {"changes": said}, indent=1, ensure_ascii=False))
     else:
-        print(summary.as_table())
+        print("\n".join([summary.as_table(), *([f"  {said}"] if said else [])]))
     return summary.exit_code
-
-
-def export(arguments: argparse.Namespace) -> int:
-    """Write the scores of an assignment, or of a term."""
-    if arguments.all == (arguments.name is not None):
-        raise CourseError("name an assignment, or say --all for the table of a term")
-    if arguments.all and (arguments.into or arguments.title):
-        raise CourseError("--into and --title go with one assignment")
-    module = "term" if arguments.all else "export"
-    return import_module(f"coursetools.grading.results.{module}").run(arguments)

@@ -14,6 +14,7 @@ from pathlib import Path
 from coursekit._base.errors import CourseError
 from coursekit.submission.deadline import spelled
 from coursetools.course import Course
+from coursetools.grading.changes import log
 from coursetools.grading.class_settings import time_zone_of
 from coursetools.grading.collecting.identify import Names
 from coursetools.grading.collecting.roster import bad_id, class_list
@@ -82,6 +83,8 @@ def extend(
     table = Extensions.read(course)
     table.put(new)
     table.write()
+    for who in people:
+        log.record(course, "extend", assignment=name, student=who, extension=what, why=why)
     _into_gradebook(course, name)
     return [*(_said(line, due) for line in new), *_graded_again(course, name, people)]
 
@@ -100,6 +103,8 @@ def take_back(
         if not table.remove(who, name):
             raise CourseError(f"{who} has no extension for {name} in {course.relative(table.path)}")
     table.write()
+    for who in people:
+        log.record(course, "extend", assignment=name, student=who, extension="taken back")
     _into_gradebook(course, name)
     return [f"{who}, {name}: taken back" for who in people] + _graded_again(course, name, people)
 

@@ -65,6 +65,11 @@ class Folders:
         return self.class_folder / "kept" / f"{self.name}.jsonl"
 
     @property
+    def history(self) -> Path:
+        """The file of what everybody's points were, and what has gone out."""
+        return self.class_folder / "history" / f"{self.name}.jsonl"
+
+    @property
     def ledger(self) -> Path:
         """The file of what was not taken when collecting, and of what is known of times."""
         return self.class_folder / "collected" / f"{self.name}.json"

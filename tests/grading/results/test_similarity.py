@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import html
+import json
 import random
+import shutil
 import time
 
 import pytest
 
+from coursekit._base.errors import CourseError
 from coursetools.grading.fingerprints import fingerprints
 from coursetools.grading.own_answers import OURS, Likeness
 from coursetools.grading.results.similarity import find_similar, similar_pairs, write_similarity
@@ -100,9 +103,54 @@ def test_copies_come_first_and_what_many_write_does_not_count(classroom, read_pa
     assert "<bdi>own</bdi>" not in page
 
 
-def test_the_stub_of_the_release_is_nobodys_own(classroom) -> None:
-    import json
+def old(classroom, square: str) -> str:
+    """Return a notebook of an earlier year."""
+    notebook = json.loads((classroom.folders.source / "powers.ipynb").read_text())
+    next(one for one in notebook["cells"] if one["id"] == "id-square")["source"] = square
+    return json.dumps(notebook)
 
+
+def test_earlier_years_are_compared_with_this_one_and_not_with_each_other(classroom, tmp_path):
+    for position in range(12):
+        classroom.hand_in(f"s{position:02}", classroom.partial(answers={"square": USUAL}))
+    classroom.hand_in("copy", classroom.partial(answers={"square": DISGUISED}))
+    assert find_similar(classroom.course, classroom.name).pairs == []
+    years = tmp_path / "2025"
+    for place, text in (
+        ("submitted/ann/powers/powers.ipynb", old(classroom, COPIED)),
+        ("submitted/bob/powers/powers.ipynb", old(classroom, OTHER)),
+        ("submitted/cat/powers/powers.ipynb", old(classroom, OTHER)),
+        ("submitted/dee/powers/powers.ipynb", "no notebook"),
+        ("attempts/ann/powers/first/powers.ipynb", old(classroom, DISGUISED)),
+        ("submitted/ann/other/other.ipynb", old(classroom, DISGUISED)),
+    ):
+        (years / place).parent.mkdir(parents=True)
+        (years / place).write_text(text)
+    shutil.make_archive(str(tmp_path / "kept"), "zip", years)
+    loose = tmp_path / "loose"
+    loose.mkdir()
+    (loose / "ann smith.ipynb").write_text(old(classroom, COPIED))
+    for path, name in (
+        (years, "2025: ann"),
+        (tmp_path / "kept.zip", "kept.zip: ann"),
+        (loose, "loose: ann smith.ipynb"),
+    ):
+        similar = find_similar(classroom.course, classroom.name, also=[path])
+        assert [(one.one, one.other) for one in similar.pairs] == [(name, "copy")] or [
+            (one.one, one.other) for one in similar.pairs
+        ] == [("copy", name)]
+        assert similar.earlier == (1 if path == loose else 3)
+        assert similar.answers[name]["square"].strip() == COPIED.strip()
+    write_similarity(classroom.course, classroom.name, also=[years])
+    for path, said in ((tmp_path / "none", "cannot be read"), (loose / "x", "cannot be read")):
+        with pytest.raises(CourseError, match=said):
+            find_similar(classroom.course, classroom.name, also=[path])
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(CourseError, match="holds no notebook of powers"):
+        find_similar(classroom.course, classroom.name, also=[tmp_path / "empty"])
+
+
+def test_the_stub_of_the_release_is_nobodys_own(classroom) -> None:
     path = classroom.folders.source / "powers.ipynb"
     notebook = json.loads(path.read_text())
     given = COPIED.replace("    return total", "    ### BEGIN SOLUTION\n    pass\n"

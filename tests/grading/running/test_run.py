@@ -503,3 +503,24 @@ def test_what_ran_out_of_time_is_judged_once_more_alone(classroom, tmp_path):
     assert "1 ran out of time; each once more, alone" in notes.notes
     assert notes.done[-1].startswith("ben")
     assert grade_class(classroom.course, "ps1", options()).unchanged == 3
+
+
+def test_what_was_not_graded_is_said_and_the_numbers_add_up(classroom):
+    """New times recompute; a run that was killed leaves verdicts that the gradebook lacks."""
+    a_class(classroom)
+    (classroom.private / "assignment.toml").write_text("due = 2026-10-01T12:00:00Z\n")
+    assert "4 graded, 0 unchanged" in grade_class(classroom.course, "ps1", options()).as_table()
+    folder = classroom.root / "autograder" / "submitted"
+    for student in ("ada", "ben"):
+        (folder / student / "ps1" / "timestamp.txt").write_text("2026-10-03 12:00:00 UTC")
+    with sqlite3.connect(classroom.root / "autograder" / "gradebook.db") as base:
+        base.execute("delete from coursekit_written where student = 'cy'")
+    classroom.hand_in("dee")
+    summary = grade_class(classroom.course, "ps1", options())
+    assert summary.done == (
+        "1 graded, 1 graded before, by a run that was stopped, and entered, 2 recomputed without "
+        "running them again (times, deadline, late rule or overrides changed), 0 unchanged"
+    )
+    shutil.rmtree(classroom.root / "autograder" / "autograded" / "ada")
+    summary = grade_class(classroom.course, "ps1", options())
+    assert (summary.graded, summary.rewritten, summary.unchanged) == (0, 1, 3)

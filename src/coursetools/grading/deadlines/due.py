@@ -13,6 +13,7 @@ from coursekit.submission import deadline
 from coursekit.submission.deadline import spelled
 from coursetools.assignments.settings import due_of, settings_of
 from coursetools.course import Course, write_whole
+from coursetools.grading.changes import log
 from coursetools.grading.class_settings import time_zone_of
 from coursetools.grading.folders import Folders
 
@@ -54,6 +55,7 @@ def set_due(course: Course, name: str, text: str) -> datetime:
     if not same:
         raise CourseError(f"{path} writes due in an unusual way; put there yourself: {line}")
     write_whole(path, new)
+    log.record(course, "due", assignment=name, due=due.isoformat())
     return due
 
 

@@ -8,8 +8,6 @@ database that the file is in step with; in another one, what the file holds is p
 
 from __future__ import annotations
 
-import json
-import os
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,9 +17,18 @@ from typing import Any
 from uuid import uuid4
 
 from coursekit._base.errors import CourseError
+from coursetools.course import Course
+from coursetools.grading.changes.log import add_lines, now, path_of, read_lines
 from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.database import Database, written
 from coursetools.grading.gradebook.lateness import granted
+from coursetools.grading.gradebook.overridden import (
+    ByHand,
+    Overridden,
+    overridden_table,
+    read_overridden,
+    write_overridden,
+)
 from coursetools.grading.gradebook.structure import Structure
 
 PERSON = ("first_name", "last_name", "email", "lms_user_id")
@@ -33,6 +40,7 @@ Of = tuple[str, ...]  # ("person", id), ("mark" or "comment", student, notebook,
 class Kept:
     """The file of one assignment."""
 
+    course: Course
     path: Path
     gradebook: str = ""  # the database that it is in step with
     items: dict[Of, Any] = field(default_factory=dict)
@@ -40,36 +48,34 @@ class Kept:
     @classmethod
     def read(cls, folders: Folders) -> Kept:
         """Read the file, without lines that are damaged."""
-        kept = cls(folders.kept)
-        try:
-            lines = kept.path.read_text(encoding="utf-8", errors="replace").splitlines()
-        except FileNotFoundError:
-            return kept
-        for line in lines:
+        kept = cls(folders.course, folders.kept)
+        for row in read_lines(kept.path):
             try:
-                row = json.loads(line)
                 if "gradebook" in row:
                     kept.gradebook = str(row["gradebook"])
                 else:
                     kept._set(tuple(row["of"]), row["is"])
-            except (ValueError, KeyError, TypeError):
+            except (KeyError, TypeError):
                 continue
         return kept
 
     def keep(self, gradebook: str, items: dict[Of, Any]) -> None:
-        """Add what differs from what the file holds."""
-        changed = [(of, items.get(of)) for of in {**self.items, **items} if
-                   self.items.get(of) != items.get(of)]  # fmt: skip
+        """Add what differs from what the file holds; what is another by hand goes into the log."""
+        changed = [
+            (of, items.get(of))
+            for of in {**self.items, **items}
+            if self.items.get(of) != items.get(of)
+        ]
         lines = [{"of": list(of), "is": is_now} for of, is_now in changed]
         lines += [{"gradebook": gradebook}] if gradebook != self.gradebook else []
         if not lines:
             return
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-        with self.path.open("a+b") as file:  # a line that was cut short ends here
-            end = file.seek(0, os.SEEK_END)
-            file.seek(max(0, end - 1))
-            file.write((b"" if file.read() in (b"", b"\n") else b"\n") + text.encode())
+        add_lines(self.path, lines)
+        if self.gradebook in ("", gradebook):  # and not put back into another one
+            name = self.path.stem
+            said = [_said(name, of, self.items.get(of), is_now) for of, is_now in changed]
+            if said := [one for one in said if one]:
+                add_lines(path_of(self.course), said)
         self.gradebook, self.items = gradebook, items
 
     def _set(self, of: Of, value: Any) -> None:
@@ -77,6 +83,24 @@ class Kept:
             self.items.pop(of, None)
         else:
             self.items[of] = value
+
+
+def _said(assignment: str, of: Of, before: Any, is_now: Any) -> dict[str, Any] | None:
+    """Return a line of the log about what a human has entered; nobody says who, or when."""
+    head = {"time": now(), "by": "formgrader", "assignment": assignment}
+    if of[0] == "mark":
+        old, new = ((one or {}).get("manual_score") for one in (before, is_now))
+        more = (is_now or {}).get("extra_credit") or None
+        if old == new and more == ((before or {}).get("extra_credit") or None):
+            return None
+        facts = {"question": of[3], "student": of[1], "before": old, "points": new, "extra": more}
+        kept = {name: value for name, value in facts.items() if value is not None}
+        return {**head, "action": "marked", **kept}
+    if of[0] in ("comment", "extension", "due"):
+        facts = {"question": of[3]} if of[0] == "comment" else {}
+        who = {"student": of[1]} if len(of) > 1 else {}
+        return {**head, "action": of[0], **facts, **who, "is": is_now}
+    return None
 
 
 def identity(connection: Any) -> str:
@@ -120,9 +144,13 @@ def found(connection: Any, name: str) -> dict[Of, Any]:
         items["due",] = due.isoformat()
     for student, extension in granted(connection, name).items():
         items["extension", student] = extension.total_seconds()
+    overridden = read_overridden(connection, name)
     for row in _cells(connection, name, api.Grade, only=True):
-        facts = {one: getattr(row, one) for one in (*MARK, "submission")}
-        items["mark", row.student, row.notebook, row.cell] = facts
+        of, one = (row.student, row.notebook, row.cell), ByHand.of(row)
+        one = overridden[of].by_hand(one) if of in overridden else one
+        if one.manual is not None or one.extra:
+            facts = (one.manual, one.extra, one.waits, row.submission)
+            items["mark", *of] = dict(zip((*MARK, "submission"), facts))
     for row in _cells(connection, name, api.Comment, only=True):
         items["comment", row.student, row.notebook, row.cell] = row.manual_comment
     return items
@@ -140,7 +168,7 @@ def recall(folders: Folders, database: Database, note: Callable[[str], None]) ->
 
         table = identities()
         with database.writing.begin() as connection:
-            for one in (table, listed(), database.written_table):
+            for one in (table, listed(), database.written_table, overridden_table()):
                 one.create(connection, checkfirst=True)
             known = connection.scalar(select(table.c.id))
             if known is None:
@@ -177,7 +205,9 @@ def put_back(folders: Folders, database: Database, kept: Kept, note: Callable[[s
         from sqlalchemy import select, update
 
         lost, ours = [], written()
+        under: dict[tuple[str, str, str], Overridden | None] = {}
         with database.writing.begin() as connection:
+            overridden = read_overridden(connection, folders.name)
             for kind, table in (("mark", api.Grade), ("comment", api.Comment)):
                 rows = {
                     (kind, row.student, row.notebook, row.cell): row
@@ -192,12 +222,20 @@ def put_back(folders: Folders, database: Database, kept: Kept, note: Callable[[s
                     elif kind == "comment" and not row.manual_comment:
                         change = update(table.__table__).where(table.__table__.c.id == row.id)
                         connection.execute(change.values(manual_comment=value))
-                    elif kind == "mark" and row.manual_score is None and not row.extra_credit:
+                    elif kind == "mark":
+                        there = overridden.get(of[1:])
+                        now = ByHand.of(row) if there is None else there.before
+                        if now.manual is not None or now.extra:
+                            continue
                         changed = value["submission"] not in (None, row.submission)
                         facts = {one: value[one] for one in MARK}
                         facts["needs_manual_grade"] = bool(facts["needs_manual_grade"] or changed)
+                        if there is not None:
+                            under[of[1:]] = Overridden(there.points, ByHand(*facts.values()))
+                            continue
                         change = update(table.__table__).where(table.__table__.c.id == row.id)
                         connection.execute(change.values(facts))
+            write_overridden(connection, folders.name, under)
             again = update(ours).where(ours.c.assignment == folders.name, ours.c.student != "")
             connection.execute(again.values(mark=""))
             name = connection.scalar(select(identities().c.id))

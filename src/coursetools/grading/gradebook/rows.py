@@ -2,19 +2,27 @@
 
 The rules are nbgrader's: a test cell gets the grader's points; an answer in words waits for a human
 unless it is blank, and then is worth nothing. A human is asked once: points that were given by hand
-ask for another look only when the submission has changed.
+ask for another look only when the submission has changed. Where there is an override, its points
+stand before both.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
 from coursekit.submission import regions
+from coursetools.grading.changes.overrides import Of, Overrides, named
 from coursetools.grading.gradebook.lateness import Lateness, write_extensions
+from coursetools.grading.gradebook.overridden import (
+    ByHand,
+    Overridden,
+    read_overridden,
+    write_overridden,
+)
 from coursetools.grading.gradebook.structure import GradedCell, NotebookRows, Structure
 from coursetools.grading.text import harmless_markdown
 from coursetools.grading.verdict import QuestionVerdict, Verdict
@@ -44,11 +52,12 @@ class BatchOfRows:
         written: Any,
         lateness: Lateness,
         penalty: Penalty,
+        overrides: Overrides,
     ) -> None:
         from nbgrader import api
 
         self.connection, self.structure, self.written = connection, structure, written
-        self.lateness, self.penalty = lateness, penalty
+        self.lateness, self.penalty, self.overrides = lateness, penalty, overrides
         self.student = api.Student.__table__
         self.assignment = api.SubmittedAssignment.__table__
         self.notebook = api.SubmittedNotebook.__table__
@@ -200,27 +209,43 @@ class BatchOfRows:
             comment.c.cell_id.in_(self._all_cells(comment)), comment.c.notebook_id.in_(list(wanted))
         )
         comments = {(row.notebook_id, row.cell_id): row.id for row in self.connection.execute(said)}
-        grades, remarks, flags, scores = [], [], [], {}
+        name = self.structure.name
+        held = read_overridden(self.connection, name, sorted({who for who, _ in latest}))
+        grades, by_hand, remarks, flags, scores = [], [], [], [], {}
+        moved: dict[tuple[str, str, str], Overridden | None] = {}
         for submitted, key in wanted.items():
             row, rows = latest[key], self.structure.notebooks[key[1]]
             same = before.get(key) == row.submission
+            overrides = self.overrides.of(row.student, row.verdict.status != "MISSING")
             scores[submitted] = 0.0
             for cell in rows.graded:
-                old = there[submitted, cell.id]
-                points, waits = decide(cell, row.verdict)
-                if same and old.auto_score == points:
-                    waits = old.needs_manual_grade
-                elif old.manual_score is not None:
-                    waits = True
-                grades.append({"row": old.id, "auto_score": points, "needs_manual_grade": waits})
-                counted = old.manual_score if old.manual_score is not None else points or 0.0
-                scores[submitted] += counted + (old.extra_credit or 0.0)
-            for name, text in remarks_of(rows, row.verdict).items():
-                place = comments[submitted, rows.comments[name]]
+                old, of = there[submitted, cell.id], (*key, cell.name)
+                now, points = ByHand.of(old), decide(cell, row.verdict)[0]
+                human = held[of].by_hand(now) if of in held else now
+                if not (same and old.auto_score == points):
+                    waits = human.manual is not None or decide(cell, row.verdict)[1]
+                    human = replace(human, waits=waits)
+                override = named(overrides, key[1], cell.name)
+                given = override.given(cell.points) if override else None
+                shown = human if given is None else ByHand(given, None, False)
+                grades.append({"row": old.id, "auto_score": points,
+                               "needs_manual_grade": shown.waits})  # fmt: skip
+                if shown != replace(now, waits=shown.waits):
+                    by_hand.append({"row": old.id, "manual_score": shown.manual,
+                                    "extra_credit": shown.extra})  # fmt: skip
+                kept = None if given is None else Overridden(given, human)
+                if held.get(of) != kept:
+                    moved[of] = kept
+                counted = shown.manual if shown.manual is not None else points or 0.0
+                scores[submitted] += counted + (shown.extra or 0.0)
+            for name_of, text in remarks_of(rows, row.verdict, overrides, key[1]).items():
+                place = comments[submitted, rows.comments[name_of]]
                 remarks.append({"row": place, "auto_comment": text})
             if not same:
                 flags.append({"row": submitted, "flagged": bool(row.verdict.flags)})
         self._update(grade, grades, ("auto_score", "needs_manual_grade"))
+        self._update(grade, by_hand, ("manual_score", "extra_credit"))
+        write_overridden(self.connection, name, moved)
         self._update(comment, remarks, ("auto_comment",))
         self._update(self.notebook, flags, ("flagged",))
         return scores
@@ -297,22 +322,29 @@ def decide(cell: GradedCell, verdict: Verdict) -> tuple[float | None, bool]:
     return float(question.points), bool(question.flags or verdict.flags)
 
 
-def remarks_of(rows: NotebookRows, verdict: Verdict) -> dict[str, str | None]:
-    """Return the grader's comment on each cell that can have one."""
+def remarks_of(
+    rows: NotebookRows, verdict: Verdict, overrides: Of | None = None, notebook: str = ""
+) -> dict[str, str | None]:
+    """Return the grader's comment on each cell that can have one, and why there is an override."""
     remarks: dict[str, str | None] = dict.fromkeys(rows.comments)
-    if verdict.status in ("MALFORMED", "MISSING", "INTERNAL"):
-        return dict.fromkeys(rows.comments, _plain(verdict.reason))
-    for cell in rows.graded:
-        if cell.by_hand:
-            if decide(cell, verdict) == (0.0, False):
-                remarks[cell.name] = "No response."
-            continue
-        question = _question(cell, verdict)
-        place = question.name if question and question.name in remarks else cell.answer
-        if question is None or place not in remarks or question.status == "OK":
-            continue
-        text = _plain(" ".join(part for part in (question.reason, question.hint) if part))
+    nothing = verdict.status in ("MALFORMED", "MISSING", "INTERNAL")
+    if nothing:
+        remarks = dict.fromkeys(rows.comments, _plain(verdict.reason))
+
+    def add(place: str, text: str) -> None:
         remarks[place] = f"{remarks[place]}\n{text}" if remarks[place] else text
+
+    for cell in rows.graded:
+        question = None if cell.by_hand or nothing else _question(cell, verdict)
+        if cell.by_hand and not nothing and decide(cell, verdict) == (0.0, False):
+            remarks[cell.name] = "No response."
+        place = question.name if question and question.name in remarks else cell.answer
+        if place not in remarks:
+            continue
+        if question is not None and question.status != "OK":
+            add(place, _plain(" ".join(part for part in (question.reason, question.hint) if part)))
+        if override := named(overrides or {}, notebook, cell.name):
+            add(place, _plain(f"Override: {override.sentence}"))
     return remarks
 
 

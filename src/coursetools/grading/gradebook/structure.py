@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Set
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -53,11 +54,21 @@ class Structure:
     notebooks: dict[str, NotebookRows] = field(default_factory=dict)
 
 
-def synchronise(folders: Folders, masters: dict[str, Any], database: Database) -> Structure:
-    """Bring nbgrader's tables in step with the instructor's notebooks and return their names."""
+def synchronise(
+    folders: Folders, masters: dict[str, Any], database: Database, dropped: Set[str] = frozenset()
+) -> Structure:
+    """Bring nbgrader's tables in step with the instructor's notebooks and return their names.
+
+    `dropped` names the cells that count for nobody, by an override; they give 0 points.
+    """
     from sqlalchemy import delete, insert, select
 
     cells = {name: _cells(master.notebook) for name, master in masters.items()}
+    for notebook, inside in cells.items():
+        for at, cell in enumerate(inside):
+            if {(name := regions.grade_id(cell)), f"{notebook}.{name}"} & dropped:
+                about = {**cell["metadata"], "nbgrader": {**regions.meta(cell), "points": 0}}
+                inside[at] = {**cell, "metadata": about}
     due = due_of(folders.private)
     text = json.dumps([[cells[name] for name in sorted(cells)], str(due), 1], sort_keys=True)
     state = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()

@@ -3,7 +3,7 @@
 The tables are nbgrader's own, so formgrader and nbgrader's commands read what is written here. One
 table of ours, `coursekit_written`, remembers in the same transaction which verdict each
 row was made of; a run that was killed knows from it what is still to be written. What a human has
-entered (points, comments, extra credit) is never touched.
+entered (points, comments, extra credit) is never lost; an override stands before it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from coursetools.grading.changes.overrides import Overrides
 from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook import backup
 from coursetools.grading.gradebook.database import WAIT, Database
@@ -31,8 +32,9 @@ class Writer(Database):
         wait: float = WAIT,
     ) -> None:
         super().__init__(folders, note, wait)
+        self.overrides = Overrides.read(folders.course, folders.name)
         self._kept = backup.recall(folders, self, note)
-        self.structure: Structure = synchronise(folders, masters, self)
+        self.structure: Structure = synchronise(folders, masters, self, self.overrides.dropped())
         if self._kept is not None:
             self.structure = self.patiently(self._times)
         self.lateness: Lateness = self.patiently(self._lateness)
@@ -81,7 +83,12 @@ class Writer(Database):
     def _write(self, rows: Sequence[Row]) -> None:
         with self.writing.begin() as connection:
             batch = BatchOfRows(
-                connection, self.structure, self.written_table, self.lateness, self.penalty
+                connection,
+                self.structure,
+                self.written_table,
+                self.lateness,
+                self.penalty,
+                self.overrides,
             )
             batch.write(rows)
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress
 from coursetools.course import Course
+from coursetools.grading.changes.requests import open_requests
 from coursetools.grading.collecting.ledger import Ledger, unlisted
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.outline import Outline, Part, outlines
@@ -23,6 +24,7 @@ from coursetools.grading.results.scores import (
     add_up,
     handed_in,
     late_rule,
+    maximum,
     read_gradebook,
     verdicts_of,
     waits_for_human,
@@ -171,14 +173,14 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
     count = ClassCount(
         name=name,
         title=next(iter(asked.values())).title if len(asked) == 1 else name,
-        points=sum(outline.points for outline in asked.values()),
+        points=maximum(asked, book),
         auto_points=sum(one.part.points for one in parts.values() if not one.part.written),
         parts=parts,
         has_deadline=book.due is not None or "due" in folders.settings,
     )
     progress = progress or Progress()
     for one in handed:
-        student = book.student(one.student)
+        student = book.student(one.student, one)
         if student.excused:
             count.excused.append(one.student)
             progress.advance(one.student)
@@ -191,7 +193,7 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
             count.time_unknown += student.submitted is None
             score = add_up(asked, student, verdicts, rule)
             count.autos.append(score.auto)
-            count.totals.append(score.total)
+            count.totals.append(score.out_of(count.points).total)
             count.late += student.seconds_late > 0
             count.late_days += student.late_days.here if student.late_days else 0
             count.waiting += score.waits > 0
@@ -210,6 +212,8 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
     for label, (student_id, claim) in sorted(ledger.claims.items()):
         what = f"has {claim} in a name that the student has chosen"
         _concern(count, "claims", student_id, label, what)
+    for asked_for in open_requests(course, name):
+        _concern(count, "requests", asked_for.student, asked_for.question, asked_for.text)
     return count
 
 
@@ -270,11 +274,13 @@ def _add_questions(
             answer = verdict.answers.get(question.name, "")[:2000]
             unknown = Unknown(title, student.id, question.reason, answer)
             count.unknown.setdefault((title, question.unknown), unknown).students += 1
-    marks = (student.marks or {}).get(notebook, {})
     for part in outline.parts:
         if not part.written or verdict.status in ("MALFORMED", "MISSING", "INTERNAL"):
             continue
-        one, mark = count.parts[notebook, part.cell], marks.get(part.cell)
+        one, mark = count.parts[notebook, part.cell], student.mark(notebook, part.cell)
+        override = student.override(notebook, part.cell)
+        if override and override.given(part.points) is not None:
+            continue  # says nothing about how difficult it is
         if waits_for_human(part, mark, verdict):
             one.waiting += 1
         elif part.points:

@@ -18,17 +18,19 @@ from coursetools.grading.folders import Folders
 from coursetools.grading.results.fill_template import Filling
 from coursetools.grading.results.formats import FORMATS
 from coursetools.grading.results.outline import Outline, outlines
-from coursetools.grading.results.pages import counted, write
+from coursetools.grading.results.pages import counted, number, write
 from coursetools.grading.results.scores import (
     Book,
-    Student,
     add_up,
     handed_in,
     late_rule,
+    maximum,
+    points_of,
     read_gradebook,
 )
 from coursetools.grading.results.table import Row, Table
 from coursetools.grading.running.verdicts import Verdicts
+from coursetools.grading.text import some
 from coursetools.grading.verdict import status_of
 
 
@@ -46,7 +48,7 @@ def read_table(course: Course, name: str) -> Table:
     rule, ledger = late_rule(folders), Ledger.read(folders)
     rows = []
     for who in _everybody(folders, book, set(handed)):
-        student = book.student(who)
+        student = book.student(who, handed.get(who))
         places = handed[who].places if who in handed else {}
         if student.excused:
             rows.append(Row(student, "excused", None, tuple(None for _ in _cells(asked))))
@@ -58,19 +60,29 @@ def read_table(course: Course, name: str) -> Table:
         status = "MISSING" if student.marks is None else ""
         if statuses and not status:
             status = status_of(statuses)
-        parts = tuple(_mark(student, notebook, cell) for notebook, cell in _cells(asked))
+        parts = tuple(
+            points_of(student, notebook, part)
+            for notebook, outline in asked.items()
+            for part in outline.parts
+        )
         score = add_up(asked, student, {}, rule)
         if status in ("MALFORMED", "MISSING"):  # nbgrader asks a human, but there is no answer
             score = replace(score, waits=0.0)
         rows.append(Row(student, status, score, parts))
     rows = _named(rows, book, ledger)
+    points = maximum(asked, book)
+    others = [row.student.id for row in rows if row.score and row.score.points != points]
+    rows = [replace(row, score=row.score and row.score.out_of(points)) for row in rows]
+    notes = [
+        f"of {some(others)} a question was dropped: their points are scaled to {number(points)}, "
+        "as a table has one maximum for all"
+    ]
     several = len(asked) > 1
     columns = tuple(f"{book}.{cell}" if several else cell for book, cell in _cells(asked))
     title = next(iter(asked.values())).title if not several else name
-    points = sum(outline.points for outline in asked.values())
     deadline = book.due is not None or "due" in folders.settings
     return Table(
-        name, title, columns, points, tuple(rows), has_deadline=deadline,
+        name, title, columns, points, tuple(rows), tuple(notes if others else ()), deadline,
         nameless=tuple(ledger.nameless()),
     )  # fmt: skip
 
@@ -91,7 +103,7 @@ def export(
     content, notes = as_file(folders, table, form, title, into)
     output = output or folders.export / output_name(name, form)
     write(output, content)
-    return output, replace(table, notes=tuple(notes))
+    return output, replace(table, notes=(*table.notes, *notes))
 
 
 def check(form: str, into: Path | None) -> None:
@@ -207,10 +219,3 @@ def _named(rows: list[Row], book: Book, ledger: Ledger) -> list[Row]:
 
 def _cells(asked: dict[str, Outline]) -> list[tuple[str, str]]:
     return [(book, part.cell) for book, outline in asked.items() for part in outline.parts]
-
-
-def _mark(student: Student, notebook: str, cell: str) -> float | None:
-    mark = (student.marks or {}).get(notebook, {}).get(cell)
-    if mark is None or (mark.waits and mark.manual is None and mark.auto is None):
-        return None
-    return round(mark.score, 2)

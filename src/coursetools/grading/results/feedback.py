@@ -199,9 +199,10 @@ def _tasks(folders: Folders, only: str | None) -> list[Task]:
         )
     left_out = unlisted(folders)
     tasks = [
-        (book.student(who), handed.get(who, Handed(who, {})))
+        (book.student(who, one), one)
         for who in names
         if safe_name(who) and (who in handed or who == only or not left_out(who))
+        for one in [handed.get(who, Handed(who, {}))]
     ]
     if book.lateness is not None:
         for student, _ in tasks:

@@ -6,10 +6,10 @@ worth most.
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass
 
 from coursetools.grading.results.outline import Outline, Part
-from coursetools.grading.results.scores import Mark
 from coursetools.grading.verdict import CaseVerdict, QuestionVerdict
 
 ADVICE = {  # where the way the code ended says more than the question's hint
@@ -51,15 +51,15 @@ class Next:
         return self.right == self.of > 0
 
 
-def what_next(outline: Outline, graded: dict[str, QuestionVerdict], marks: dict[str, Mark]) -> Next:
-    """Say where the points are that are easiest to win back."""
+def what_next(outline: Outline, graded: dict[str, QuestionVerdict], settled: Set[str]) -> Next:
+    """Say where the points are that are easiest to win back; of `settled` cells none are."""
     found = []
     asked = [part for part in outline.parts if not part.written]
     for position, part in enumerate(outline.parts, 1):
         question = graded.get(part.cell)
         if part.written or question is None or question.status in ("OK", "INTERNAL"):
             continue
-        if (mark := marks.get(part.cell)) and mark.score >= part.points:
+        if part.cell in settled:
             continue
         lost = part.points - question.points
         # First what others are made of; then a named mistake, the shortest way to more points.

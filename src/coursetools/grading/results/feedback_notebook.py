@@ -13,7 +13,7 @@ from typing import Any
 from coursekit.submission import regions
 from coursekit.submission.deadline import span
 from coursetools.grading.results.feedback_advice import read_again, what_next
-from coursetools.grading.results.feedback_page import Shown, questions_of
+from coursetools.grading.results.feedback_page import Shown, questions_of, settled
 from coursetools.grading.results.outline import Outline, Part
 from coursetools.grading.results.pages import counted, number
 from coursetools.grading.results.scores import Score, Student
@@ -70,7 +70,6 @@ def summary(
             f"into that, {student.late_days.left} of {student.late_days.budget} are left."
         )
     if score.penalty:
-        late = span(timedelta(seconds=student.seconds_late))
         lines.append(
             f"{number(score.auto + score.written)} points for your work, less "
             f"{number(score.penalty)} because it came late ({late})."
@@ -83,7 +82,7 @@ def summary(
         )
         return "\n\n".join(lines) + "\n"
     graded = {question.cell: question for question in verdict.questions}
-    following = what_next(outline, graded, (student.marks or {}).get(outline.name, {}))
+    following = what_next(outline, graded, settled(questions_of(outline, student, verdict)))
     if following.steps:
         steps = "\n".join(
             f"{at}. {step.part.title}, {number(step.question.points)} of "

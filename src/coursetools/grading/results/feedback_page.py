@@ -13,6 +13,7 @@ from datetime import timedelta
 from markupsafe import Markup
 
 from coursekit.submission.deadline import span, spelled
+from coursetools.grading.changes.overrides import Override
 from coursetools.grading.results.feedback_advice import (
     advice,
     failing,
@@ -49,6 +50,7 @@ class Shown:
     status: str
     points: float
     mark: Mark | None
+    override: Override | None = None
     said: str = ""
     # of one that is tested
     question: QuestionVerdict | None = None
@@ -62,7 +64,12 @@ class Shown:
     def __post_init__(self) -> None:
         said, self.colour = STATUS[self.status]
         self.said = self.said or said
-        self.open = self.status == "INTERNAL"  # no points yet
+        given = self.override.given(self.part.points) if self.override else None
+        if given is not None:
+            self.points = given
+            self.said, self.colour = "set by your instructor", "none"
+        self.dropped = bool(self.override and self.override.drops)
+        self.open = self.status == "INTERNAL" and given is None  # no points yet
         self.missing = self.status == "MISSING"
 
 
@@ -97,14 +104,17 @@ def feedback_page(
         "read_again": read_again,
         "failing": failing,
         "statuses": STATUS,
+        "several": whole is not None,
     }
     if verdict is None or state in ("MISSING", "MALFORMED", "INTERNAL"):
         answers = verdict.answers.values() if verdict is not None else ()
-        return render("feedback.html", **about, kept=[one for one in answers if one.strip()])
-    marks = (student.marks or {}).get(outline.name, {})
+        kept = [one for one in answers if one.strip()]
+        held = ((part, student.override(outline.name, part.cell)) for part in outline.parts)
+        set_here = [(part, override) for part, override in held if override]
+        return render("feedback.html", **about, kept=kept, set_here=set_here)
     graded = {question.cell: question for question in verdict.questions}
     questions = questions_of(outline, student, verdict)
-    next_steps = what_next(outline, graded, marks)
+    next_steps = what_next(outline, graded, settled(questions))
     return render(
         "feedback.html", **about, questions=questions, next=next_steps,
         errors=_elsewhere(outline, verdict),
@@ -114,19 +124,35 @@ def feedback_page(
 def questions_of(outline: Outline, student: Student, verdict: Verdict) -> list[Shown]:
     """Return what a student is shown of each question, in the order of the notebook."""
     marks = (student.marks or {}).get(outline.name, {})
+    held = {part.cell: student.override(outline.name, part.cell) for part in outline.parts}
     graded = {question.cell: question for question in verdict.questions}
     return [
-        _written(position, part, verdict, marks.get(part.cell))
+        _written(position, part, verdict, marks.get(part.cell), held[part.cell])
         if part.written
         else _tested(
-            position, part, verdict, marks.get(part.cell), not_right(part, outline, graded)
+            position,
+            part,
+            verdict,
+            marks.get(part.cell),
+            not_right(part, outline, graded),
+            held[part.cell],
         )
         for position, part in enumerate(outline.parts, 1)
     ]
 
 
+def settled(questions: list[Shown]) -> set[str]:
+    """Return the cells of questions at which nothing is left to do."""
+    return {one.part.cell for one in questions if one.points >= one.part.points or one.dropped}
+
+
 def _tested(
-    position: int, part: Part, verdict: Verdict, mark: Mark | None, needs: list[str]
+    position: int,
+    part: Part,
+    verdict: Verdict,
+    mark: Mark | None,
+    needs: list[str],
+    override: Override | None,
 ) -> Shown:
     """Return what is shown of a question that is tested."""
     question = next((one for one in verdict.questions if one.cell == part.cell), None)
@@ -150,6 +176,7 @@ def _tested(
         status=status,
         points=question.points if mark is None else mark.score,
         mark=mark,
+        override=override,
         question=question,
         hint=advice(question, part) if question.status != "INTERNAL" else "",
         needs=[] if status == "MISSING" or question.carried else needs,
@@ -158,7 +185,9 @@ def _tested(
     )
 
 
-def _written(position: int, part: Part, verdict: Verdict, mark: Mark | None) -> Shown:
+def _written(
+    position: int, part: Part, verdict: Verdict, mark: Mark | None, override: Override | None
+) -> Shown:
     """Return what is shown of an answer in words."""
     given = [verdict.answers.get(cell, "") for cell in part.answers]
     answer = "\n\n".join(source for source in given if part.is_answer(source)).strip()
@@ -171,8 +200,8 @@ def _written(position: int, part: Part, verdict: Verdict, mark: Mark | None) -> 
     elif points < part.points:
         status = "PARTIAL"
     return Shown(
-        position=position, part=part, status=status, points=points, mark=mark, said=said,
-        answer=answer,
+        position=position, part=part, status=status, points=points, mark=mark, override=override,
+        said=said, answer=answer,
     )  # fmt: skip
 
 

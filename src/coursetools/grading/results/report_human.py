@@ -24,6 +24,11 @@ GROUPS = {
         "Files that are no notebooks",
         "They count 0 until something better is handed in.",
     ),
+    "requests": (
+        "Asked to be looked at again",
+        "Answer each with coursekit override NAME QUESTION --student ID --why TEXT, and full, keep "
+        "or points before it; the next feedback shows the answer.",
+    ),
     "claims": (
         "Named as if they were somebody else's",
         "The name was not believed: each file counts for whoever handed it in, the student here.",

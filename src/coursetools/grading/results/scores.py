@@ -7,12 +7,13 @@ one of ten; marks (a few numbers and comments a student) are read from nbgrader'
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coursekit._base.errors import CourseError
+from coursetools.grading.changes.overrides import Of, Override, Overrides, named
 from coursetools.grading.deadlines.late_rule import DAY
 from coursetools.grading.results.outline import Outline, Part, safe_name
 
@@ -59,6 +60,15 @@ class Student:
     too_late: datetime | None = None  # when an attempt came that does not count any more
     penalty: float = 0.0  # as nbgrader wrote it down
     marks: dict[str, dict[str, Mark]] | None = None  # by notebook and cell; None: no submission
+    overrides: Of = field(default_factory=dict)  # by question
+
+    def mark(self, notebook: str, cell: str) -> Mark | None:
+        """Return what the gradebook says of a graded cell."""
+        return (self.marks or {}).get(notebook, {}).get(cell)
+
+    def override(self, notebook: str, cell: str) -> Override | None:
+        """Return what an instructor has set in its place."""
+        return named(self.overrides, notebook, cell)
 
     @property
     def name(self) -> str:
@@ -79,10 +89,13 @@ class Book:
     students: dict[str, Student] = field(default_factory=dict)
     due: datetime | None = None
     lateness: Lateness | None = None
+    overrides: Overrides = field(default_factory=Overrides)
 
-    def student(self, name: str) -> Student:
+    def student(self, name: str, handed: Handed | None = None) -> Student:
         """Return a student, a bare one where the class list does not know the name."""
-        student = self.students.get(name) or Student(name)
+        student = self.students.get(name) or Student(name, overrides=self.overrides.of(name))
+        if handed is not None and handed.missing:
+            student.overrides = self.overrides.of(name, False)
         if self.lateness is not None:
             due = self.lateness.due_of(name)
             student.due = due and due.replace(tzinfo=UTC).astimezone(self.lateness.zone)
@@ -100,13 +113,21 @@ class Score:
     auto: float
     written: float
     penalty: float
-    points: float  # of the assignment
+    points: float  # that this student could have
     waits: float  # points that a human has still to give
 
     @property
     def total(self) -> float:
         """What counts, never below 0."""
         return round(max(0.0, self.auto + self.written - self.penalty), 2)
+
+    def out_of(self, points: float) -> Score:
+        """Return the same share of another maximum."""
+        if points == self.points or not self.points:
+            return self
+        names = ("auto", "written", "penalty", "waits")
+        scaled = {name: round(getattr(self, name) * points / self.points, 2) for name in names}
+        return replace(self, points=points, **scaled)
 
 
 def add_up(
@@ -116,25 +137,55 @@ def add_up(
     rule: LateRule | None = None,
 ) -> Score:
     """Add up a student's points; a late penalty by `rule` takes manual points into account too."""
-    auto = written = waits = 0.0
+    auto = written = waits = points = 0.0
     for notebook, outline in outlines.items():
         verdict = verdicts.get(notebook)
-        marks = (student.marks or {}).get(notebook, {})
         graded = {q.cell: q.points for q in verdict.questions} if verdict else {}
         for part in outline.parts:
-            mark = marks.get(part.cell)
-            if part.written:
-                written += mark.score if mark else 0.0
-                if waits_for_human(part, mark, verdict):
+            mark, override = (
+                student.mark(notebook, part.cell),
+                student.override(notebook, part.cell),
+            )
+            if override and override.drops:
+                continue
+            points += part.points
+            given = override.given(part.points) if override else None
+            if given is None:
+                given = mark.score if mark else graded.get(part.cell, 0.0)
+                if part.written and waits_for_human(part, mark, verdict):
                     waits += part.points
+            if part.written:
+                written += given
             else:
-                auto += mark.score if mark else graded.get(part.cell, 0.0)
+                auto += given
     penalty = student.penalty
     if rule is not None:
         penalty = rule.penalty(auto + written, student.seconds_counted)
     penalty = max(0.0, min(penalty, auto + written))
-    points = sum(outline.points for outline in outlines.values())
     return Score(round(auto, 2), round(written, 2), round(penalty, 2), points, round(waits, 2))
+
+
+def points_of(student: Student, notebook: str, part: Part) -> float | None:
+    """Return what a part is worth; None where it does not count, or nobody has marked it."""
+    override = student.override(notebook, part.cell)
+    given = override.given(part.points) if override else None
+    if given is not None:
+        return None if override.drops else round(given, 2)
+    mark = student.mark(notebook, part.cell)
+    if mark is None or (mark.waits and mark.manual is None and mark.auto is None):
+        return None
+    return round(mark.score, 2)
+
+
+def maximum(outlines: dict[str, Outline], book: Book) -> float:
+    """Return the points of an assignment, without questions that count for nobody."""
+    dropped = book.overrides.dropped()
+    return sum(
+        part.points
+        for notebook, outline in outlines.items()
+        for part in outline.parts
+        if not {part.cell, f"{notebook}.{part.cell}"} & dropped
+    )
 
 
 def late_rule(folders: Folders) -> LateRule | None:
@@ -165,10 +216,11 @@ def read_gradebook(folders: Folders) -> Book:
     from coursetools.grading.gradebook.lateness import lateness_of
 
     url, name = folders.database, folders.name
+    overrides = Overrides.read(folders.course, name)
     if url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).is_file():
         check(folders, None)
         lateness = lateness_of(folders.course, name, None)
-        return Book(due=lateness.due, lateness=lateness)
+        return Book(due=lateness.due, lateness=lateness, overrides=overrides)
     load_nbgrader()
     from nbgrader import api
     from sqlalchemy.exc import SQLAlchemyError
@@ -178,7 +230,11 @@ def read_gradebook(folders: Folders) -> Book:
             connection = gradebook.db.connection()
             check(folders, connection)
             lateness = lateness_of(folders.course, name, connection)
-            return read_book(gradebook.db, name, api, lateness)
+            book = read_book(gradebook.db, name, api, lateness)
+            for student in book.students.values():
+                student.overrides = overrides.of(student.id, bool(student.marks))
+            book.overrides = overrides
+            return book
     except SQLAlchemyError as error:
         short = str(error).splitlines()[0]
         raise CourseError(f"the gradebook at {_hide(url)} cannot be read ({short})") from error
@@ -190,6 +246,8 @@ def _hide(url: str) -> str:
 
 def read_book(db: Any, name: str, api: Any, lateness: Lateness) -> Book:
     """Read what a gradebook of nbgrader's has of an assignment."""
+    from coursetools.grading.gradebook.overridden import ByHand, read_overridden
+
     book = Book(due=lateness.due, lateness=lateness)
     for row in db.query(
         api.Student.id,
@@ -228,6 +286,11 @@ def read_book(db: Any, name: str, api: Any, lateness: Lateness) -> Book:
             marks[notebook] = student.marks.setdefault(of, {})
         student.penalty += penalty or 0.0
     _marks(db, assignment.id, marks, api)
+    for (who, of, cell), one in read_overridden(db.connection(), name).items():
+        mark = book.students[who].mark(of, cell) if who in book.students else None
+        if mark is not None:
+            human = one.by_hand(ByHand(mark.manual, mark.extra, mark.waits))
+            mark.manual, mark.extra, mark.waits = human.manual, human.extra or 0.0, human.waits
     return book
 
 
@@ -263,6 +326,11 @@ class Handed:
 
     student: str
     places: dict[str, Place]
+
+    @property
+    def missing(self) -> bool:
+        """Whether there is a folder, and nothing in it that was handed in."""
+        return bool(self.places) and all(one.status == "MISSING" for one in self.places.values())
 
 
 def handed_in(store: Verdicts) -> list[Handed]:

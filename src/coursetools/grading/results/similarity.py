@@ -29,6 +29,7 @@ from coursetools.grading.fingerprints import Prints, fingerprints
 from coursetools.grading.folders import Folders
 from coursetools.grading.own_answers import Likeness, OwnAnswers
 from coursetools.grading.results import pages
+from coursetools.grading.results.earlier import earlier_answers
 from coursetools.grading.results.outline import outlines
 from coursetools.grading.results.pages import counted, render, write
 from coursetools.grading.results.scores import Handed, handed_in, read_gradebook, verdicts_of
@@ -55,12 +56,17 @@ class Pair:
 
 
 def similar_pairs(
-    prints: dict[str, Iterable[int]], ignore: Iterable[int] = (), *, least: float = LEAST
+    prints: dict[str, Iterable[int]],
+    ignore: Iterable[int] = (),
+    *,
+    least: float = LEAST,
+    aside: Iterable[str] = (),
 ) -> list[Pair]:
-    """Return the pairs that share most, the heaviest first."""
+    """Return the pairs that share most, the heaviest first; none of two that are `aside`."""
     ignored = set(ignore)
     holders: dict[int, array] = defaultdict(lambda: array("l"))
-    students = sorted(prints)
+    students, apart = sorted(prints), set(aside)
+    elsewhere = [student in apart for student in students]
     for position, student in enumerate(students):
         for mark in set(prints[student]) - ignored:
             holders[mark].append(position)
@@ -80,6 +86,8 @@ def similar_pairs(
         who = holders[mark]
         for i, one in enumerate(who):
             for other in who[i + 1 :]:
+                if elsewhere[one] and elsewhere[other]:
+                    continue
                 pair = one * len(students) + other
                 shared_weight[pair] += weight
                 shared_count[pair] += 1
@@ -116,10 +124,16 @@ class Similar:
     pairs: list[Pair]
     answers: dict[str, dict[str, str]]  # of everybody in a pair
     own: list[tuple[str, Likeness]]  # students, and what they have that is the course's own
+    earlier: int = 0  # hand-ins of earlier years that were read
 
 
-def find_similar(course: Course, name: str, progress: Progress | None = None) -> Similar:
-    """Return the pairs of an assignment, and the answers that are like the course's own."""
+def find_similar(
+    course: Course, name: str, progress: Progress | None = None, also: Iterable[Path] = ()
+) -> Similar:
+    """Return the pairs of an assignment, and the answers that are like the course's own.
+
+    `also` are folders or zips of earlier hand-ins, which make pairs with this class.
+    """
     folders = Folders(course, name)
     store = Verdicts(folders.verdicts)
     handed = {one.student: one for one in handed_in(store)}
@@ -134,9 +148,20 @@ def find_similar(course: Course, name: str, progress: Progress | None = None) ->
         prints[student] = array("Q", fingerprints(answers).hashes)
         own += [(student, likeness) for likeness in (ours.like(answers) if ours else ())]
         progress.advance(student)
-    pairs = similar_pairs(prints, ignore)[:PAIRS]
+    before = {
+        who: _in_order(answers, cells)
+        for path in also
+        for who, answers in earlier_answers(path, folders).items()
+    }
+    prints |= {who: array("Q", fingerprints(one).hashes) for who, one in before.items()}
+    pairs = similar_pairs(prints, ignore, aside=before)[:PAIRS]
     people = {who for pair in pairs for who in (pair.one, pair.other)}
-    return Similar(pairs, {who: _answers(store, handed[who], cells) for who in people}, own)
+    return Similar(
+        pairs,
+        {who: before.get(who) or _answers(store, handed[who], cells) for who in people},
+        own,
+        len(before),
+    )
 
 
 def _ours(folders: Folders) -> OwnAnswers | None:
@@ -147,11 +172,11 @@ def _ours(folders: Folders) -> OwnAnswers | None:
 
 
 def write_similarity(
-    course: Course, name: str, progress: Progress | None = None
+    course: Course, name: str, progress: Progress | None = None, also: Iterable[Path] = ()
 ) -> tuple[Path, Similar]:
     """Write the page with both sources side by side; return where it is, and what is alike."""
     folders = Folders(course, name)
-    similar = find_similar(course, name, progress)
+    similar = find_similar(course, name, progress, also)
     book = read_gradebook(folders)
     names = {who: book.student(who).name for who in (*similar.answers, *dict(similar.own))}
     path = folders.report.with_name(f"{name}-similarity.html")
@@ -160,12 +185,14 @@ def write_similarity(
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The command: `name`, `course`, `quiet`."""
+    """The command: `name`, `also`, `course`, `quiet`."""
     course = arguments.course
     total = len(handed_in(Verdicts(Folders(course, arguments.name).verdicts)))
     with track(total, "similarity", arguments.quiet) as progress:
-        path, similar = write_similarity(course, arguments.name, progress)
+        path, similar = write_similarity(course, arguments.name, progress, arguments.also or ())
     if not arguments.quiet:
+        if similar.earlier:
+            print(f"{counted(similar.earlier, 'earlier hand-in')} read")
         for pair in similar.pairs[:10]:
             print(f"{100 * pair.alike:3.0f} %  {plain(pair.one)}  {plain(pair.other)}")
         for student, likeness in similar.own[:10]:
@@ -207,10 +234,16 @@ def _marked(
 
 def _answers(store: Verdicts, handed: Handed, cells: dict[str, list[str]]) -> dict[str, str]:
     """Return a student's solution cells in the order of the assignment."""
+    verdicts = verdicts_of(store, handed)
+    return _in_order({name: verdict.answers for name, verdict in verdicts.items()}, cells)
+
+
+def _in_order(given: dict[str, dict[str, str]], cells: dict[str, list[str]]) -> dict[str, str]:
+    """Return the answers of each notebook that is `given`, those of code alone."""
     answers: dict[str, str] = {}
-    for notebook, verdict in verdicts_of(store, handed).items():
+    for notebook, sources in given.items():
         for cell in cells.get(notebook, []):
-            if answer := verdict.answers.get(cell, "").strip("\n"):
+            if answer := sources.get(cell, "").strip("\n"):
                 answers[cell if cell not in answers else f"{notebook}.{cell}"] = answer
     return answers
 

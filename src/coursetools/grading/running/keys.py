@@ -34,6 +34,19 @@ def key_of(master: Any, submission: str, folders: Folders) -> str:
     return hashlib.blake2b(json.dumps(facts).encode(), digest_size=16).hexdigest()
 
 
+def made_of(master: Any, folders: Folders) -> dict[str, str]:
+    """Return the names of these things one by one, so that it can be said which has changed."""
+    facts = {
+        "assignment": master.key,
+        "limits": asdict(folders.limits),
+        "grader": engine_version(master.files),
+    }
+    return {
+        name: hashlib.blake2b(json.dumps(fact).encode(), digest_size=6).hexdigest()
+        for name, fact in facts.items()
+    }
+
+
 @cache
 def engine_version(files: Texts = ()) -> str:
     """Return a hash of every file of ours that decides what a submission is worth.

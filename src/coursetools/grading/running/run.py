@@ -19,13 +19,14 @@ from typing import Any
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress
 from coursetools.course import Course
+from coursetools.grading.changes.overrides import Overrides
 from coursetools.grading.collecting.collect import after_the_end, choose_again
 from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.autograded import as_file, autograded
 from coursetools.grading.gradebook.database import WAIT
 from coursetools.grading.gradebook.rows import Row
 from coursetools.grading.gradebook.writer import Writer
-from coursetools.grading.running.keys import key_of, masters_of
+from coursetools.grading.running.keys import key_of, made_of, masters_of
 from coursetools.grading.running.submitted import (
     NO_FILE,
     NOTHING,
@@ -70,9 +71,22 @@ class Plan:
     write: list[tuple[str, str]] = field(default_factory=list)  # graded, not in the gradebook
     settled: list[Outcome] = field(default_factory=list)  # nothing there to be judged
     unchanged: int = 0
+    entered: int = 0  # of `write`, those that the gradebook has nothing of
+    recomputed: int = 0  # of `write`, those that it has something else of
 
 
 Tracker = Callable[[int], AbstractContextManager[Progress]]
+
+
+def enter_again(course: Course, name: str, progress: Progress | None = None) -> int:
+    """Bring the gradebook in step with verdicts, times, rules and overrides; run nobody.
+
+    Return how many rows were written.
+    """
+    folders, progress = Folders(course, name), progress or Progress()
+    masters = masters_of(folders)
+    with _alone(folders, False):
+        return _Run(folders, masters, Options(), progress).enter()
 
 
 def grade_class(
@@ -107,6 +121,7 @@ class _Run:
         self.index = self.store.index()
         self.writer: Writer | None = None
         self.late = ""  # the class's deadline, and what being late costs
+        self.overrides = Overrides.read(folders.course, folders.name)
         self.rows: list[Row] = []
         self.last_write = time.monotonic()
         self.graded, self.began = 0, time.monotonic()
@@ -121,10 +136,40 @@ class _Run:
         would = len(plan.grade) + len(plan.settled)
         return summarise(self.folders, self.index, None, unchanged=plan.unchanged, would=would)
 
-    def all(self, tracker: Tracker | None = None) -> Summary:
-        """Grade and write what is to be graded and written."""
+    def enter(self) -> int:
+        """Write what is graded already and not as it should be in the gradebook; grade nothing."""
+        self._open()
+        try:
+            self._work(Plan(write=(write := self._out_of_step())))
+            if self.writer.put_back():
+                self._work(Plan(write=self._out_of_step()))
+            return len(write)
+        finally:
+            self.writer.close()
+
+    def _out_of_step(self) -> list[tuple[str, str]]:
+        """Return what is graded, and not in the gradebook as it should be."""
+        marks = self.writer.marks()
+        return [
+            (student, notebook)
+            for student in self.folders.students()
+            for notebook in self.masters
+            if (place := self.index.get((student, notebook))) is not None
+            and marks.get((student, notebook)) != self._mark(student, place)
+        ]
+
+    def _open(self) -> None:
         self.writer = Writer(self.folders, self.masters, self.progress.note, self.options.wait)
         self.late = f"{self.writer.structure.due} {self.folders.settings.get('late')}"
+
+    def _mark(self, student: str, place: Place, stamp: str | None = None) -> str:
+        """Return what names a verdict with all that its row in the gradebook is made of."""
+        stamp = stamp_of(self.folders, student) if stamp is None else stamp
+        return mark_of(place, stamp, f"{self._late(student)}{self.overrides.stamp(student)}")
+
+    def all(self, tracker: Tracker | None = None) -> Summary:
+        """Grade and write what is to be graded and written."""
+        self._open()
         try:
             table = self.writer.lateness.table
             for text in table.astray(self.writer.students(), self.folders.course.assignments):
@@ -150,6 +195,9 @@ class _Run:
                 self.writer,
                 graded=self.graded,
                 unchanged=plan.unchanged,
+                entered=plan.entered,
+                recomputed=plan.recomputed,
+                rewritten=len(plan.write) - plan.entered - plan.recomputed,
                 seconds=seconds,
             )
         finally:
@@ -171,6 +219,9 @@ class _Run:
                         plan.unchanged += 1
                     else:
                         plan.write.append(who)
+                        plan.entered += who not in marks
+                        mark = self._mark(student, place, stamp)
+                        plan.recomputed += marks.get(who, mark) != mark
                 elif state in NO_FILE:
                     verdict = no_file(self.folders.name, state)
                     plan.settled.append(Outcome(Task(student, notebook, Path()), state, verdict))
@@ -186,11 +237,7 @@ class _Run:
         marks: dict[tuple[str, str], str],
     ) -> bool:
         there = (self.folders.autograded(who[0]) / f"{who[1]}.ipynb").is_file()
-        return (
-            there
-            and place is not None
-            and marks.get(who) == mark_of(place, stamp or "", self._late(who[0]))
-        )
+        return there and place is not None and marks.get(who) == self._mark(who[0], place, stamp)
 
     def _late(self, student: str) -> str:
         """Return what a student's penalty depends on."""
@@ -246,7 +293,8 @@ class _Run:
         who = task.student, task.notebook
         verdict = outcome.verdict
         key = key_of(self.masters[task.notebook], outcome.submission, self.folders)
-        entry = Entry(task.student, task.notebook, key, outcome.submission, verdict)
+        made = made_of(self.masters[task.notebook], self.folders)
+        entry = Entry(task.student, task.notebook, key, outcome.submission, verdict, made)
         place = self.store.append(entry)
         self.index[who] = place
         self.graded += outcome.submission not in NO_FILE
@@ -272,7 +320,7 @@ class _Run:
                 student=entry.student,
                 notebook=entry.notebook,
                 submission=entry.submission,
-                mark=mark_of(place, stamp, self._late(entry.student)),
+                mark=self._mark(entry.student, place, stamp),
                 timestamp=time_of(stamp, folder, self.progress),
                 verdict=entry.verdict,
             )

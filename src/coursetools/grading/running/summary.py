@@ -25,6 +25,9 @@ class Summary:
     counts: dict[str, int]  # students by status, those of the class list who are MISSING too
     graded: int  # in this run
     unchanged: int
+    entered: int = 0  # graded by an earlier run that ended before the gradebook had it
+    rewritten: int = 0  # whose graded notebook was gone
+    recomputed: int = 0  # not run again: times, the deadline, the late rule or an override changed
     mean: float | None  # of students' points by the grader, over who could be graded
     needs_human: int
     missing: list[str] = field(default_factory=list)  # on the class list, nothing handed in
@@ -39,6 +42,19 @@ class Summary:
     def exit_code(self) -> int:
         """1 as long as somebody has no grade through the grader's own fault."""
         return 1 if self.internal else 0
+
+    @property
+    def done(self) -> str:
+        """What became of everything that was handed in, in one line that adds up."""
+        parts = [f"{self.graded} graded"]
+        if self.entered:
+            parts.append(f"{self.entered} graded before, by a run that was stopped, and entered")
+        if self.recomputed:
+            what = "times, deadline, late rule or overrides changed"
+            parts.append(f"{self.recomputed} recomputed without running them again ({what})")
+        if self.rewritten:
+            parts.append(f"{self.rewritten} graded before, and the graded notebook written again")
+        return ", ".join([*parts, f"{self.unchanged} unchanged"])
 
     def as_json(self) -> dict[str, Any]:
         """Return plain data."""
@@ -59,9 +75,7 @@ class Summary:
         if self.needs_human:
             lines.append(f"  {'by hand':<10}{self.needs_human:>6} to be looked at in formgrader")
         each = "" if self.seconds_each is None else f", {self.seconds_each:.3f} s a student"
-        lines.append(
-            f"  {self.graded} graded, {self.unchanged} unchanged in {self.seconds:.1f} s{each}"
-        )
+        lines.append(f"  {self.done} in {self.seconds:.1f} s{each}")
         if self.time_unknown:
             lines.append(
                 f"  when {self.time_unknown} handed in is unknown, and costs nothing: "
@@ -88,6 +102,9 @@ def summarise(
     *,
     graded: int = 0,
     unchanged: int = 0,
+    entered: int = 0,
+    recomputed: int = 0,
+    rewritten: int = 0,
     seconds: float = 0.0,
     would: int | None = None,
 ) -> Summary:
@@ -115,6 +132,9 @@ def summarise(
         counts={status: counts[status] for status in ORDER if counts[status]},
         graded=graded,
         unchanged=unchanged,
+        entered=entered,
+        recomputed=recomputed,
+        rewritten=rewritten,
         mean=points / len(judged) if judged else None,
         needs_human=writer.waiting() if writer else 0,
         missing=missing,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ class Entry:
     key: str  # of the submission, the instructor's notebook, the hidden tests, limits, engine
     submission: str  # hash of the file
     verdict: Verdict
+    made_of: dict[str, str] = field(default_factory=dict)  # what else the key is of, one by one
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class Place:
     status: str
     points: float
     seconds: float
+    made_of: dict[str, str] = field(default_factory=dict)
 
 
 class Verdicts:
@@ -99,6 +101,7 @@ def _place(path: Path, content: bytes, data: dict[str, Any]) -> Place:
         status=verdict["status"],
         points=float(verdict["points"]),
         seconds=float(verdict["seconds"]),
+        made_of=data.get("made_of") or {},
     )
 
 

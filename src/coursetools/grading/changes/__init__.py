@@ -1,0 +1,1 @@
+"""What changed: overrides, regrades, the history of a grade, the log, backups."""

@@ -1,0 +1,270 @@
+"""What each student's points were, and what of that has gone out: `autograder/history/NAME.jsonl`.
+
+A line says what a student's points are and what they are made of, and is added when that has
+changed; another kind of line says whose points have gone out, as feedback or in a table. So it is
+known at any time what would change for whom, and how a grade came about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from coursetools.grading.changes.log import account, add_lines, now, read_lines
+from coursetools.grading.folders import Folders
+from coursetools.grading.results.outline import Outline, outlines
+from coursetools.grading.results.pages import counted, number
+from coursetools.grading.results.scores import (
+    Book,
+    Handed,
+    Student,
+    add_up,
+    handed_in,
+    late_rule,
+    points_of,
+    read_gradebook,
+)
+from coursetools.grading.running.verdicts import Verdicts
+from coursetools.grading.verdict import Status, status_of
+
+State = dict[str, Any]  # of one student: points, and what they are made of
+TOTAL, PENALTY = "total", "late penalty"
+
+
+@dataclass(frozen=True)
+class Change:
+    """Something of a student that is no more what it was."""
+
+    student: str
+    what: str  # a question's name, or one of the two above
+    before: str
+    after: str
+    why: str = ""
+
+
+@dataclass
+class Journal:
+    """The file of one assignment."""
+
+    folders: Folders
+    lines: list[dict[str, Any]]
+    now: dict[str, State] = field(default_factory=dict)  # of each student, the last that is known
+    out: dict[str, State] = field(default_factory=dict)  # the last that has gone out
+
+    @classmethod
+    def read(cls, folders: Folders) -> Self:
+        """Read it; an empty one where there is none."""
+        journal = cls(folders, [])
+        for line in read_lines(folders.history):
+            journal._take(line)
+        return journal
+
+    def look(self, action: str) -> Self:
+        """Write down whatever has changed since the last time; `action` is what looks."""
+        states = states_of(self.folders)
+        head = {"time": now(), "by": account(), "action": action}
+        changed = {who: state for who, state in states.items() if self.now.get(who) != state}
+        self._add([{**head, "student": who, "is": state} for who, state in changed.items()])
+        return self
+
+    def went_out(self, action: str, student: str | None = None) -> None:
+        """Write down that points have gone out, everybody's or one student's."""
+        who = [student] if student else sorted(self.now)
+        self._add([{"time": now(), "by": account(), "action": action, "out": who}])
+
+    def changes(self) -> list[list[Change]]:
+        """Return, of each student whose points are not what has gone out, what is different."""
+        found = (
+            difference(who, self.out[who], state)
+            for who, state in sorted(self.now.items())
+            if who in self.out
+        )
+        return [one for one in found if one]
+
+    def sentence(self) -> str:
+        """Say in a line how many students change, "" where nothing has gone out."""
+        if not self.out:
+            return ""
+        changed, name = self.changes(), self.folders.name
+        if not changed:
+            return "nobody's points are others than those that have gone out"
+        who = [one[0].student for one in changed]
+        verb = "changes" if len(who) == 1 else "change"
+        steps = [step for one in who if (step := self._step(one))]
+        span = f", {_signed(max(steps))} … {_signed(min(steps))}" if len(set(steps)) > 1 else ""
+        span = f", {_signed(steps[0])}" if len(set(steps)) == 1 else span
+        return (
+            f"{counted(len(who), 'student')} {verb}{span}, against what has gone out: "
+            f"{', '.join(who[:10])}{', …' if len(who) > 10 else ''}; "
+            f"coursekit changes {name} shows them"
+        )
+
+    def _step(self, who: str) -> float:
+        before, after = self.out[who]["total"], self.now[who]["total"]
+        return round((after or 0.0) - (before or 0.0), 2)
+
+    def _add(self, lines: list[dict[str, Any]]) -> None:
+        if lines:
+            add_lines(self.folders.history, lines)
+        for line in lines:
+            self._take(line)
+
+    def _take(self, line: dict[str, Any]) -> None:
+        self.lines.append(line)
+        if isinstance(line.get("is"), dict):
+            self.now[line["student"]] = line["is"]
+        for who in line.get("out", ()):
+            if who in self.now:
+                self.out[who] = self.now[who]
+
+
+def states_of(folders: Folders) -> dict[str, State]:
+    """Return what the points of everybody are, and what they are made of."""
+    asked, book, rule = outlines(folders), read_gradebook(folders), late_rule(folders)
+    handed = {one.student: one for one in handed_in(Verdicts(folders.verdicts))}
+    late = str(folders.settings.get("late", ""))
+    return {
+        who: {**_state(asked, book, who, handed.get(who), rule), "rule": late}
+        for who in sorted(set(book.students) | set(handed))
+    }
+
+
+def _state(
+    asked: dict[str, Outline], book: Book, who: str, handed: Handed | None, rule: Any
+) -> State:
+    student = book.student(who, handed)
+    places = handed.places if handed else {}
+    statuses = {place.status for place in places.values()}
+    open_ = (
+        student.excused
+        or "INTERNAL" in statuses
+        or (student.marks is None and bool(statuses - {"MISSING"}))
+    )
+    score = None if open_ else add_up(asked, student, {}, rule)
+    cells = {
+        (f"{notebook}.{part.cell}" if len(asked) > 1 else part.cell): (notebook, part)
+        for notebook, outline in asked.items()
+        for part in outline.parts
+    }
+    marks = {name: student.mark(book_, part.cell) for name, (book_, part) in cells.items()}
+    given = {name: student.override(book_, part.cell) for name, (book_, part) in cells.items()}
+    return {
+        "status": _status(student, statuses),
+        "points": {} if open_ else {n: points_of(student, b, p) for n, (b, p) in cells.items()},
+        "total": score.total if score else None,
+        "of": score.points if score else None,
+        "penalty": score.penalty if score else None,
+        "waits": score.waits if score else None,
+        "submitted": _time(student.submitted),
+        "due": _time(student.due),
+        "late days": student.late_days.here if student.late_days else 0,
+        "by hand": {
+            name: round((mark.manual or 0.0) + mark.extra, 2)
+            for name, mark in marks.items()
+            if mark and (mark.manual is not None or mark.extra)
+        },
+        "set": {name: f"{row.points}: {row.why}" for name, row in given.items() if row},
+        "made of": {
+            notebook: {"file": place.submission, **place.made_of}
+            for notebook, place in places.items()
+        },
+    }
+
+
+def _status(student: Student, statuses: set[Status]) -> str:
+    if student.excused:
+        return "excused"
+    return "MISSING" if student.marks is None and not statuses else status_of(statuses)
+
+
+def difference(student: str, before: State, after: State) -> list[Change]:
+    """Return what changes between two states, the total last; nothing where no points do."""
+    names = dict.fromkeys([*before["points"], *after["points"]])
+    changes = [
+        Change(student, name, _points(old), _points(new), why(before, after, name))
+        for name in names
+        if (old := before["points"].get(name)) != (new := after["points"].get(name))
+    ]
+    if (before["penalty"] or 0) != (after["penalty"] or 0):
+        old, new = before["penalty"], after["penalty"]
+        changes.append(
+            Change(student, PENALTY, _points(old), _points(new), _why_late(before, after))
+        )
+    if (before["total"], before["of"]) != (after["total"], after["of"]):
+        changes.append(Change(student, TOTAL, total_of(before), total_of(after)))
+    return changes
+
+
+def why(before: State, after: State, question: str) -> str:
+    """Say why a question's points are others."""
+    if (before["status"] == "excused") != (after["status"] == "excused"):
+        return "excused" if after["status"] == "excused" else "no longer excused"
+    for name, said, gone in (
+        ("set", "override, {}", "an override was taken back"),
+        ("by hand", "marked by hand", "points by hand were taken away"),
+    ):
+        if (new := after[name].get(question)) != before[name].get(question):
+            return gone if new is None else said.format(new)
+    old, new = _made_of(before, question), _made_of(after, question)
+    for name, said in (
+        ("file", "another submission" if old.get("file") else "handed in"),
+        ("assignment", "test changed"),
+        ("limits", "limits changed"),
+        ("grader", "the grader changed"),
+    ):
+        if old.get(name) != new.get(name):
+            return said
+    return "graded again"
+
+
+def _why_late(before: State, after: State) -> str:
+    for name, said in (
+        ("submitted", "another time of handing in"),
+        ("due", "extension, or another deadline"),
+        ("late days", "late days"),
+        ("rule", "another rule for late work"),
+    ):
+        if before.get(name) != after.get(name):
+            return said
+    return "follows the points"
+
+
+def _made_of(state: State, question: str) -> dict[str, str]:
+    made: dict[str, dict[str, str]] = state["made of"]
+    first: dict[str, str] = next(iter(made.values()), {})
+    return next((one for name, one in made.items() if question.startswith(f"{name}.")), first)
+
+
+def total_of(state: State) -> str:
+    """Write what a student has in all: 5 of 9."""
+    if state["total"] is None:
+        return "excused" if state["status"] == "excused" else "not graded"
+    return f"{number(state['total'])} of {number(state['of'])}"
+
+
+def as_table(changes: Iterable[list[Change]]) -> str:
+    """Write changes as columns for a terminal."""
+    head = ("student", "question", "before", "after", "why")
+    rows = [
+        (one.student, one.what, one.before, one.after, one.why)
+        for student in changes
+        for one in student
+    ]
+    widths = [max(len(row[at]) for row in [head, *rows]) for at in range(4)]
+    return "\n".join(
+        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths)), row[4]]).rstrip()
+        for row in [head, *rows]
+    )
+
+
+def _points(value: float | None) -> str:
+    return "–" if value is None else number(value)
+
+
+def _signed(value: float) -> str:
+    return f"{'+' if value >= 0 else '−'}{number(abs(value))}"
+
+
+def _time(value: Any) -> str | None:
+    return value.isoformat(" ", "seconds") if value is not None else None

@@ -1,0 +1,105 @@
+"""Who changed what, and when: `autograder/log.jsonl`, a line of JSON for each act.
+
+Lines are only ever added. `coursekit log` prints them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from coursekit._base.errors import CourseError
+from coursetools.course import Course
+from coursetools.grading.text import one_line
+
+
+def record(course: Course, action: str, **facts: Any) -> None:
+    """Add a line: what was done, now, by the account that runs this, and `facts` about it."""
+    said = {name: value for name, value in facts.items() if value not in (None, "")}
+    add_lines(path_of(course), [{"time": now(), "by": account(), "action": action, **said}])
+
+
+def read_log(course: Course, assignment: str = "") -> list[dict[str, Any]]:
+    """Return the lines about an assignment, or all, the oldest first."""
+    lines = read_lines(path_of(course))
+    return [one for one in lines if not assignment or one.get("assignment") == assignment]
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """The command: `name` or None, `course`."""
+    for one in read_log(arguments.course, arguments.name or ""):
+        print(as_line(one))
+    return 0
+
+
+def as_line(one: dict[str, Any]) -> str:
+    """Write a line of the log for people."""
+    facts = {name: value for name, value in one.items() if name not in ("time", "by", "action")}
+    told = ", ".join(
+        str(value) if name == "assignment" else f"{name} {_short(value)}"
+        for name, value in facts.items()
+    )
+    return f"{when(one)}  {one_line(str(one.get('by', '')), 40)}  {one.get('action')}  {told}"
+
+
+def when(one: dict[str, Any]) -> str:
+    """Return the time of a line as people read it."""
+    return str(one.get("time", ""))[:19].replace("T", " ")
+
+
+def now() -> str:
+    """Return the time, in UTC."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def account() -> str:
+    """Return the name of the account that runs this."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container may have no name for it
+        return str(os.getuid())
+
+
+def add_lines(path: Path, lines: list[dict[str, Any]]) -> None:
+    """Add lines of JSON to a file; where the last one was cut short, behind its end."""
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a+b") as file:
+            end = file.seek(0, os.SEEK_END)
+            file.seek(max(0, end - 1))
+            whole = file.read() in (b"", b"\n")
+            file.write((b"" if whole else b"\n") + text.encode("utf-8", "replace"))
+    except OSError as error:
+        raise CourseError(f"cannot write to {path} ({error.strerror})") from error
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """Return the lines of such a file, without those that are damaged."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return []
+    lines = []
+    for line in text.split("\n"):
+        try:
+            one = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(one, dict):
+            lines.append(one)
+    return lines
+
+
+def _short(value: Any) -> str:
+    return one_line(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+
+
+def path_of(course: Course) -> Path:
+    """Return where the log is."""
+    return course / "autograder" / "log.jsonl"

@@ -1,0 +1,177 @@
+"""Points that an instructor has set in the place of the grader's: `autograder/overrides.csv`.
+
+A row says of one question (by the name that the export's columns have) of one student, or of
+everybody, what it is worth: `full`, so many points, `drop`, which takes it out of the maximum, or
+`keep`, which changes nothing and answers who has asked. A student's own row goes before
+everybody's, and any row before points by hand. The file can be edited; `coursekit grade` brings the
+gradebook in step without running anybody again.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass, field, fields
+from pathlib import Path
+from typing import Self
+
+from coursekit._base.errors import CourseError
+from coursetools.course import Course, write_whole
+from coursetools.grading.collecting import tables
+
+EVERYBODY = "*"  # no student can be called that
+WORDS = ("full", "drop", "keep")
+
+
+@dataclass(frozen=True)
+class Override:
+    """One row."""
+
+    assignment: str
+    question: str  # the name of its graded cell; NOTEBOOK.CELL where there are several notebooks
+    student: str
+    points: str  # full, drop, keep, or a number
+    why: str
+    by: str = ""
+    time: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What there can be one row of."""
+        return self.assignment, self.question, self.student
+
+    @property
+    def drops(self) -> bool:
+        """Whether the question counts no more."""
+        return self.points == "drop"
+
+    @property
+    def of_all(self) -> bool:
+        """Whether it is of everybody."""
+        return self.student == EVERYBODY
+
+    def given(self, most: float) -> float | None:
+        """Return the points that a question of `most` points is worth; None: as it was graded."""
+        if self.points in WORDS:
+            return {"full": most, "drop": 0.0}.get(self.points)
+        return float(self.points)
+
+    @property
+    def sentence(self) -> str:
+        """What it says to whoever it is of."""
+        who = "for everybody" if self.of_all else "for you"
+        return {
+            "full": f"All points were given {who}.",
+            "drop": f"This question does not count {who}.",
+            "keep": "The instructor has looked at this question again, and the points stay.",
+        }.get(self.points, f"The points were set {who}.") + f" Why: {self.why}"
+
+
+COLUMNS = [one.name for one in fields(Override)]
+Of = dict[str, Override]  # by question
+
+
+@dataclass(frozen=True)
+class Overrides:
+    """The rows of one assignment."""
+
+    rows: tuple[Override, ...] = ()
+    _students: dict[str, Of] = field(default_factory=dict, compare=False)
+
+    @classmethod
+    def read(cls, course: Course, assignment: str) -> Self:
+        """Read the file; no rows where there is none."""
+        rows = tuple(row for row in read_all(course) if row.assignment == assignment)
+        made = cls(rows)
+        for row in rows:
+            made._students.setdefault(row.student, {})[row.question] = row
+        return made
+
+    def of(self, student: str, handed_in: bool = True) -> Of:
+        """Return what holds for a student, by question.
+
+        Of those for everybody only `drop` holds for who has handed nothing in.
+        """
+        everybody = self._students.get(EVERYBODY, {})
+        if not handed_in:
+            everybody = {name: row for name, row in everybody.items() if row.drops}
+        own = self._students.get(student, {})
+        return {**everybody, **own} if everybody and own else own or everybody
+
+    def dropped(self) -> set[str]:
+        """Return the questions that count for nobody."""
+        return {row.question for row in self.rows if row.drops and row.of_all}
+
+    def stamp(self, student: str) -> str:
+        """Return what tells whether a student's row of the gradebook is in step."""
+        held = sorted(self.of(student).values(), key=lambda row: row.question)
+        return " ".join(f"{row.question}={row.points} {row.why}" for row in held)
+
+
+def named(held: Of, notebook: str, cell: str) -> Override | None:
+    """Return the row of a graded cell."""
+    return (held.get(cell) or held.get(f"{notebook}.{cell}")) if held else None
+
+
+def read_all(course: Course) -> list[Override]:
+    """Read the rows of all assignments; what is not clear is refused with its line."""
+    path = file_of(course)
+    if not path.exists():
+        return []
+    table = tables.read(path, ",".join(COLUMNS))
+    words = table.words()
+    if missing := [name for name in COLUMNS[:5] if name not in words]:
+        raise CourseError(f"{path}, line 1: there is no column called {missing[0]}")
+    rows: dict[tuple[str, str, str], Override] = {}
+    for number, cells in table.rows:
+        values = {word: cell.strip() for word, cell in zip(words, cells)}
+        row = Override(**{name: values.get(name, "") for name in COLUMNS})
+        where = f"{path}, line {number}"
+        if not (row.assignment and row.question and row.student):
+            raise CourseError(f"{where} does not say of which assignment, question and student")
+        check_points(row.points, where)
+        if row.key in rows:
+            raise CourseError(
+                f"{where}: {row.question} of {row.student} has a row already; keep one"
+            )
+        rows[row.key] = row
+    return list(rows.values())
+
+
+def check_points(text: str, where: str, most: float = math.inf) -> None:
+    """Refuse what is neither a word that is known nor a number of points."""
+    try:
+        good = text in WORDS or 0 <= float(text) <= most
+    except ValueError:
+        good = False
+    if not good:
+        bound = "from 0" if most == math.inf else f"from 0 to {most:g}"
+        raise CourseError(f"{where}: {text!r} should be full, drop, keep or a number {bound}")
+
+
+def write_all(course: Course, rows: list[Override]) -> None:
+    """Write the file."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(COLUMNS)
+    writer.writerows(astuple(row) for row in rows)
+    write_whole(file_of(course), text.getvalue())
+
+
+@contextmanager
+def alone(course: Course) -> Iterator[None]:
+    """Hold a lock on the file, for who reads it in order to write it."""
+    from filelock import FileLock
+
+    path = file_of(course)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(path.with_name(f".{path.name}.lock"), timeout=30):
+        yield
+
+
+def file_of(course: Course) -> Path:
+    """Return where the file is."""
+    return course / "autograder" / "overrides.csv"

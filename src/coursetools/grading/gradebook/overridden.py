@@ -1,0 +1,95 @@
+"""How overrides stand in nbgrader's tables, so that formgrader shows the points that count.
+
+An override is written as points by hand, which is what formgrader puts before the grader's. What a
+human had entered there stands in a table of ours meanwhile, and comes back with the override's end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Of = tuple[str, str, str]  # student, notebook, cell
+
+
+@dataclass(frozen=True)
+class ByHand:
+    """What a human has entered for one graded cell."""
+
+    manual: float | None
+    extra: float | None
+    waits: bool
+
+    @classmethod
+    def of(cls, row: Any) -> ByHand:
+        """Read it from a row of nbgrader's grades."""
+        return cls(row.manual_score, row.extra_credit, bool(row.needs_manual_grade))
+
+
+@dataclass(frozen=True)
+class Overridden:
+    """A cell that holds an override's points, and what was there before."""
+
+    points: float
+    before: ByHand
+
+    def by_hand(self, now: ByHand) -> ByHand:
+        """Return what a human has entered: before, or over the override's points since."""
+        return self.before if now.manual == self.points and not now.extra else now
+
+
+def overridden_table() -> Any:
+    """Return our table of the cells that hold an override's points."""
+    from sqlalchemy import Boolean, Column, Float, MetaData, String, Table
+
+    names = ("assignment", "student", "notebook", "cell")
+    keys = [Column(name, String(128), primary_key=True) for name in names]
+    facts = [Column("points", Float), Column("manual", Float), Column("extra", Float)]
+    return Table("coursekit_overridden", MetaData(), *keys, *facts, Column("waits", Boolean))
+
+
+def read_overridden(
+    connection: Any, assignment: str, students: Sequence[str] | None = None
+) -> dict[Of, Overridden]:
+    """Return the cells that hold an override's points, of an assignment or of some students."""
+    from sqlalchemy import inspect, select
+
+    table = overridden_table()
+    if not inspect(connection).has_table(table.name):
+        return {}
+    query = select(table).where(table.c.assignment == assignment)
+    if students is not None:
+        query = query.where(table.c.student.in_(students))
+    return {
+        (row.student, row.notebook, row.cell): Overridden(
+            row.points, ByHand(row.manual, row.extra, row.waits)
+        )
+        for row in connection.execute(query)
+    }
+
+
+def write_overridden(
+    connection: Any, assignment: str, changed: dict[Of, Overridden | None]
+) -> None:
+    """Write the rows of some cells; None is one that holds an override's points no more."""
+    from sqlalchemy import bindparam, delete
+
+    if not changed:
+        return
+    table = overridden_table()
+    keys = [{"one": who, "of": book, "at": cell} for who, book, cell in changed]
+    gone = delete(table).where(
+        table.c.assignment == assignment,
+        table.c.student == bindparam("one"),
+        table.c.notebook == bindparam("of"),
+        table.c.cell == bindparam("at"),
+    )
+    connection.execute(gone, keys)
+    rows = [
+        {"assignment": assignment, "student": who, "notebook": book, "cell": cell,
+         "points": one.points, **vars(one.before)}
+        for (who, book, cell), one in changed.items() if one is not None
+    ]  # fmt: skip
+    if rows:
+        connection.execute(table.insert(), rows)

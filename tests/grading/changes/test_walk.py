@@ -1,0 +1,220 @@
+"""The week around a grade, walked by the commands that a teaching assistant types."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.usefixtures("quick_gradebook")
+
+
+def test_a_week(real_week):
+    week = real_week
+    said = week.type("grade ps1 --workers 1")
+    assert "3 graded, 0 unchanged" in said and "have gone out" not in said
+    assert week.type("feedback ps1").startswith("nothing of ps1 has gone out before\n")
+    assert "0 pages change points" in week.type("feedback ps1")
+
+    week.master("cube(2) == 9", "cube(2) == 8")
+    said = week.type("grade ps1 --workers 1")
+    assert "2 students change, +3, against what has gone out: ada, cy; " in said
+    table = [line.split("  ") for line in week.type("changes ps1").splitlines()]
+    rows = [[cell.strip() for cell in row if cell.strip()] for row in table]
+    assert ["ada", "test_cube", "0", "3", "test changed"] in rows
+    assert ["ada", "total", "2 of 10", "5 of 10"] in rows
+
+    said = week.type("override ps1 square 1.5 --student cy --why", "The text was unclear.")
+    assert "test_square, 1 (cy): 1.5 of 2 points; this changes the points of 1 student" in said
+    assert "+4.5 … +3" in said
+    assert "override, 1.5: The text was unclear." in week.type("changes ps1")
+    assert week.type("feedback ps1").startswith("2 pages change points")
+    assert "The points were set for you. Why: The text was unclear." in week.page("cy")
+    assert "nobody's points are others" in week.type("changes ps1")
+
+    told = week.type("history ps1 cy")
+    steps = [line[21:].split("  ")[0] for line in told.splitlines()]
+    assert [step for step in steps if step] == [
+        "grade", "feedback", "feedback", "grade", "override", "override", "feedback",
+    ]  # fmt: skip
+    assert "0 of 10: test_square 0, test_cube 0, why 0" in told
+    assert "test_cube 0 → 3 (test changed)" in told
+    assert "test_square 0 → 1.5 (override, 1.5: The text was unclear.)" in told
+    assert "went out: 4.5 of 10" in told
+
+    log = week.type("log ps1").splitlines()
+    assert [line.split("  ")[2] for line in log] == [
+        "collect", "grade", "feedback", "feedback", "grade", "override", "feedback",
+    ]  # fmt: skip
+
+
+def test_an_override_stands_everywhere_and_goes_away_again(week):
+    week.type("grade ps1 --workers 1")
+    week.mark("ben", 2.0)
+    before, shown = week.scores(), week.formgrader("ben")
+    assert before["ben"] == ("4", "10", "2", "0", "2") and before["mia"][0] == "0"
+
+    week.type("override ps1 why full --why", "Nobody could know.")
+    week.type("override ps1 why 4 --student ben --why", "It was nearly right.")
+    assert week.scores() == {
+        "ada": ("10", "10", "2", "3", "5"),
+        "ben": ("6", "10", "2", "0", "4"),
+        "cy": ("8", "10", "0", "3", "5"),
+        "mia": ("0", "10", "", "", ""),  # who handed in nothing gets nothing
+    }
+    assert week.formgrader("ada")["why"][:2] == (5, 5)
+    points, most, said = week.formgrader("ben")["why"]
+    assert (points, most) == (4, 5) and "Why: It was nearly right." in said
+    assert "marked" in week.type("log") and "ben" in week.type("log")
+
+    week.classroom.hand_in("mia")  # later: everybody's holds for her too
+    assert "1 graded" in week.type("grade ps1 --workers 1")
+    assert week.scores()["mia"] == ("10", "10", "2", "3", "5")
+
+    week.mark("ben", 1.0)  # over the override: known when that goes
+    week.type("override ps1 why --student ben --remove")
+    week.type("override ps1 why --remove")
+    del before["mia"]
+    after = week.scores()
+    assert after.pop("mia") == ("5", "10", "2", "3", "0")
+    assert after == before | {"ben": ("3", "10", "2", "0", "1")}
+    assert week.formgrader("ben") == shown | {"why": (1, 5, "")}
+    assert "0 graded, 4 unchanged" in week.type("grade ps1 --workers 1")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_whatever_is_set_and_taken_back_leaves_the_points_as_they_were(week, seed):
+    dice = random.Random(seed)
+    most = {"test_square": 2, "test_cube": 3, "why": 5}
+    week.type("grade ps1 --workers 1")
+    week.mark("ben", 2.0)
+    week.mark("cy", 0.5, "test_cube")
+    before = week.scores()
+    shown = {who: week.formgrader(who) for who in ("ada", "ben", "cy")}
+    rows = {}
+    for _ in range(6):
+        cell, who = dice.choice([*most]), dice.choice(["", "", "ada", "ben", "cy"])
+        points = dice.choice(["full", "keep", "0", "1.5"])
+        student = ["--student", who] if who else []
+        week.type(f"override ps1 {cell} {points} --why x", *student)
+        rows[cell, who] = points
+        now = week.scores()
+        for one, (score, _, *parts) in now.items():
+            expected = list(before[one][2:])
+            for at, name in enumerate(most):
+                held = rows.get((name, one), rows.get((name, ""), "keep"))
+                if held != "keep" and one != "mia":
+                    expected[at] = str(most[name]) if held == "full" else held
+            assert parts == expected
+            assert float(score) == sum(float(part or 0) for part in parts)
+            if one != "mia":
+                points_shown = {name: mark[0] for name, mark in week.formgrader(one).items()}
+                assert sum(points_shown.values()) == float(score)
+    for cell, who in dice.sample(sorted(rows), len(rows)):
+        week.type(f"override ps1 {cell} --remove", *(["--student", who] if who else []))
+    assert week.scores() == before
+    assert {who: week.formgrader(who) for who in shown} == shown
+
+
+def test_a_dropped_question_leaves_the_maximum(week):
+    week.type("grade ps1 --workers 1")
+    before = week.scores()
+    week.type("override ps1 cube drop --why", "It has no answer.")
+    assert week.scores()["ada"] == ("2", "7", "2", "", "0")
+    assert week.formgrader("ada")["test_cube"][:2] == (0, 0)
+    week.type("feedback ps1")
+    assert "2 of 7 points" in week.page("ada") and "does not count" in week.page("ada")
+    week.type("override ps1 cube --remove")
+    assert week.scores() == before and week.formgrader("ada")["test_cube"][:2] == (3, 3)
+    week.type("override ps1 cube drop --student ada --why", "She was ill.")
+    assert week.scores()["ada"] == ("2.86", "10", "2", "", "0")  # 2 of 7
+    assert "1 (ada) a question was dropped" in week.type("export ps1")
+    assert week.scores()["ben"] == before["ben"]
+
+
+def test_the_table_can_be_edited_and_what_is_wrong_is_named(week):
+    week.type("grade ps1 --workers 1")
+    week.type("override ps1 cube full --why", "It was wrong.")
+    path = week.root / "autograder" / "overrides.csv"
+    path.write_text(path.read_text().replace("full", "1").replace(",", ";"))
+    said = week.type("grade ps1 --workers 1")
+    assert "0 graded, 3 recomputed without running them again" in said
+    assert week.scores()["ada"][3] == "1" and week.formgrader("ada")["test_cube"][0] == 1
+    path.write_text(path.read_text().replace(";1;", ";much;"))
+    said = week.type("grade ps1", code=1)
+    assert "line 2: 'much' should be full, drop, keep or a number from 0" in said
+
+
+def test_what_cannot_be_is_said_in_a_sentence(week):
+    week.type("grade ps1 --workers 1")
+    for command, said in (
+        ("override ps1 cubes full --why x", "'cubes' is no question; there are square, cube, why"),
+        ("override ps1 cube 4 --why x", "should be full, drop, keep or a number from 0 to 3"),
+        ("override ps1 cube nan --why x", "should be full, drop"),
+        ("override ps1 cube full", "say why, with --why TEXT"),
+        ("override ps1 cube full --student bem --why x", "'bem' is in the class; did you mean ben"),
+        ("override ps1 cube --remove", "there is no override of test_cube for everybody in ps1"),
+        ("override ps1 cube", "say what the question is worth"),
+        ("changes ps1", "nothing of ps1 has gone out yet"),
+        ("history ps1 bem", "nobody called 'bem'"),
+    ):
+        assert said in week.type(command, code=1)
+    assert not (week.root / "autograder" / "overrides.csv").exists()
+
+
+def test_a_request_is_listed_until_it_is_answered(week, tmp_path):
+    week.type("grade ps1 --workers 1")
+    week.type("feedback ps1")
+    line = "ada,test_square,"
+    assert line in week.page("ada")
+    table = tmp_path / "asked.csv"
+    table.write_text(
+        f'id,question,text\n{line}"Is it <b>not</b> right, really?"\nben,cube,Mine too\n'
+        "eve,cube,x\nben,cubes,x\n"
+    )
+    said = week.type(f"collect ps1 --requests {table}")
+    assert "requests: 2 new" in said and "line 4: nobody called 'eve'" in said
+    assert "line 5: 'cubes' is no question" in said
+    assert "requests: 0 new" in week.type(f"collect ps1 --requests {table}")
+    report = Path(week.type("report ps1 --quiet").strip())
+    text = report.read_text()
+    assert "Asked to be looked at again (2)" in text
+    assert "Is it &lt;b&gt;not&lt;/b&gt; right, really?" in text
+    week.type("override ps1 square keep --student ada --why", "Nine is what it should be.")
+    week.type("override ps1 cube full --student ben --why", "You are right.")
+    week.type("report ps1")
+    assert "Asked to be looked at again" not in report.read_text()
+    assert week.type("feedback ps1").startswith("1 page changes points")
+    page = week.page("ada")
+    assert "the points stay. Why: Nine is what it should be." in page
+    assert week.scores()["ada"][2] == "2"
+    assert "asked         test_square: Is it" in week.type("history ps1 ada")
+    said = week.type(f"collect ps1 --requests {week.root / 'class.csv'}", code=1)
+    assert "there is no column called question" in said
+
+
+def test_a_lost_gradebook_loses_no_override_and_nothing_below_it(week):
+    week.type("grade ps1 --workers 1")
+    week.mark("ben", 2.0)
+    week.type("override ps1 why full --why", "Nobody could know.")
+    before, shown = week.scores(), week.formgrader("ben")
+    for file in (week.root / "autograder").glob("gradebook.db*"):
+        file.unlink()
+    assert "the gradebook is a new one" in week.type("grade ps1 --workers 1")
+    assert week.scores() == before and week.formgrader("ben") == shown
+    week.type("override ps1 why --remove")
+    assert week.scores()["ben"] == ("4", "10", "2", "0", "2")
+
+
+def test_the_log_is_lines_of_json_that_survive_a_cut(week):
+    week.type("grade ps1 --workers 1")
+    path = week.root / "autograder" / "log.jsonl"
+    with path.open("a") as file:
+        file.write('{"time": "2026')  # a power cut
+    week.type("export ps1")
+    lines = [json.loads(line) for line in path.read_text().splitlines() if line.endswith("}")]
+    assert [one["action"] for one in lines] == ["collect", "grade", "export"]
+    assert all(one["by"] and one["time"].endswith("Z") for one in lines)
+    assert len(week.type("log").splitlines()) == 3
