@@ -198,7 +198,8 @@ def read_book(db: Any, name: str, api: Any, lateness: Lateness) -> Book:
         api.Student.email,
         api.Student.lms_user_id,
     ).order_by(api.Student.id):
-        book.students[row[0]] = Student(*(str(value or "") for value in row))
+        who, first, last, email, lms = (str(value or "") for value in row)
+        book.students[who] = Student(who, first, last, email, lms)
     assignment = db.query(api.Assignment).filter(api.Assignment.name == name).one_or_none()
     if assignment is None:
         return book
