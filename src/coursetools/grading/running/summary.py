@@ -117,8 +117,11 @@ def summarise(
     statuses = {who: status_of(p.status for p in places) for who, places in by_student.items()}
     counts = Counter(statuses.values())
     left_out = unlisted(folders)
-    missing = sorted(set(writer.students()) - handed_in) if writer else []
-    missing = [who for who in missing if not (left_out(who) or writer.lateness.excused(who))]
+    others = sorted(set(writer.students()) - handed_in) if writer else []
+    missing = [
+        who for who in others
+        if not left_out(who) and not (writer and writer.lateness.excused(who))
+    ]  # fmt: skip
     if missing:
         counts["MISSING"] += len(missing)
     judged = [
