@@ -11,7 +11,7 @@ import pytest
 
 from coursekit.figures import new_figure
 from coursekit.figures.flipbook import flipbook
-from coursekit.figures.live import Live
+from coursekit.figures.live import Live, Model, Packed
 
 
 def test_its_html_has_picture_state_and_module_and_nothing_ends_its_script():
@@ -37,14 +37,16 @@ def test_what_several_modules_need_stands_before_them():
     assert "class Weights" in first and "class Weights" not in second
 
 
+KEPT = Packed(b"\x00\x01", {"tokens": ["a"]})
+KEEPER = Model("writer", lambda: KEPT)
+
+
 def test_a_page_names_the_model_and_a_notebook_has_it(monkeypatch):
-    kept = SimpleNamespace(weights=b"\x00\x01", tokenizer={"tokens": ["a"]})
-    monkeypatch.setattr("coursekit.figures.live_models.packed", lambda name: kept)
-    live = Live("flipbook", {"index": 0}, "", model="writer", linked=("index",))
+    live = Live("flipbook", {"index": 0}, "", model=KEEPER, linked=("index",))
     page, alone = (json.loads(script(live.html(whole=whole))) for whole in (False, True))
     assert page["model"] == "writer" and page["state"] == {"index": 0}
     assert page["name"] == "flipbook" and page["linked"] == ["index"]
-    assert alone["state"] == {"index": 0, "weights": "AAE=", "tokenizer": kept.tokenizer}
+    assert alone["state"] == {"index": 0, "weights": "AAE=", "tokenizer": KEPT.tokenizer}
     assert "model" not in alone
     monkeypatch.setitem(sys.modules, "anywidget", None)
     assert live._repr_mimebundle_()["text/html"] == live.html(whole=True)
@@ -67,10 +69,8 @@ def test_with_anywidget_the_same_module_is_a_widget(monkeypatch):
     bundle = live._repr_mimebundle_()
     assert bundle["widget"] == live.module and bundle["text/html"] == live.html()
     assert type(live.widget()).index == (3, True)
-    kept = SimpleNamespace(weights=b"\x00\x01", tokenizer={"tokens": ["a"]})
-    monkeypatch.setattr("coursekit.figures.live_models.packed", lambda name: kept)
-    live = Live("flipbook", {"index": 3}, "<img>", model="writer")
-    assert type(live.widget()).weights == (b"\x00\x01", True)
+    live = Live("flipbook", {"index": 3}, "<img>", model=KEEPER)
+    assert type(live.widget()).weights == (KEPT.weights, True)
     assert live._repr_mimebundle_()["text/html"] == "<img>"  # the model is in the widget
 
 

@@ -16,13 +16,11 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from coursekit.figures.live_models import Packed
+from typing import Any, NamedTuple
 
 HERE = Path(__file__).parent
 STYLE = (
@@ -32,13 +30,27 @@ STYLE = (
 )
 
 
+class Packed(NamedTuple):
+    """A trained model's file of weights, and its tokenizer as JSON."""
+
+    weights: bytes
+    tokenizer: dict[str, Any]
+
+
+class Model(NamedTuple):
+    """A trained model that a figure runs: the name of its training, and what packs it."""
+
+    name: str
+    pack: Callable[[], Packed]
+
+
 @dataclass(frozen=True)
 class Live:
     """The module in `name.js` beside this file, the state it starts from, and a still picture.
 
     `parts` are files whose code the module uses. `linked` are names of its state that the address
-    of a page can set, so that a link leads to a setting. A module that runs the `model` of a
-    training finds it in its state, as `weights` (bytes) and `tokenizer`.
+    of a page can set, so that a link leads to a setting. A module that runs a trained `model` finds
+    it in its state, as `weights` (bytes) and `tokenizer`.
     """
 
     name: str
@@ -46,7 +58,7 @@ class Live:
     still: str  # HTML
     parts: tuple[str, ...] = ()
     linked: tuple[str, ...] = ()
-    model: str | None = None
+    model: Model | None = None
 
     @property
     def module(self) -> str:
@@ -62,11 +74,11 @@ class Live:
         if self.linked:
             about |= {"name": self.name, "linked": self.linked}
         if self.model is not None and whole:
-            kept = self._kept()
+            kept = self.model.pack()
             weights = base64.b64encode(kept.weights).decode()
             about["state"] = {**self.state, "weights": weights, "tokenizer": kept.tokenizer}
         elif self.model is not None:
-            about["model"] = self.model
+            about["model"] = self.model.name
         text = json.dumps(about, ensure_ascii=False)
         identity = f"live-{sha256(text.encode()).hexdigest()[:12]}"
         host = _script("host").replace("IDENTITY", identity)
@@ -85,15 +97,10 @@ class Live:
 
         traits = {name: traitlets.Any(value).tag(sync=True) for name, value in self.state.items()}
         if self.model is not None:
-            kept = self._kept()
+            kept = self.model.pack()
             traits["weights"] = traitlets.Bytes(kept.weights).tag(sync=True)
             traits["tokenizer"] = traitlets.Any(kept.tokenizer).tag(sync=True)
         return type(self.name, (anywidget.AnyWidget,), {"_esm": self.module, **traits})()
-
-    def _kept(self) -> Packed:
-        from coursekit.figures.live_models import packed  # a picture alone needs no model
-
-        return packed(str(self.model))
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         """Return the figure for whoever displays it: a page takes the HTML."""

@@ -11,20 +11,19 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from functools import partial
 
 from coursekit._base.errors import CourseError
+from coursekit.figures.live import Model, Packed
 from coursekit.tokenizers.base import Tokenizer
 from coursekit.training.records import result, weights_file
 
 LARGEST = 4_000_000  # bytes that one page may load for its model
 
 
-class Packed(NamedTuple):
-    """A trained model's file of weights, and its tokenizer as JSON."""
-
-    weights: bytes
-    tokenizer: dict[str, Any]
+def trained_model(name: str) -> Model:
+    """Return the model of the training `name`, for a figure that runs it."""
+    return Model(name, partial(packed, name))
 
 
 def packed(name: str) -> Packed:

@@ -12,7 +12,7 @@ import torch
 
 from coursekit._base.checks import check_int
 from coursekit.figures.live import Live
-from coursekit.figures.live_models import tokenizer_of
+from coursekit.figures.live_models import tokenizer_of, trained_model
 from coursekit.training.records import trained
 
 PARTS = ("safetensors", "layers", "models", "tokenizers", "decoding", "controls")
@@ -26,7 +26,12 @@ def writer(prompt: str = "The people of the", *, year: int = 1900, seed: int = 1
     check_int(year=year, seed=seed)
     state = {"prompt": prompt, "year": year, **KNOBS, "seed": seed, "tokens": []}
     return Live(
-        "writer", state, _still(prompt, year), parts=PARTS, linked=tuple(state), model="writer"
+        "writer",
+        state,
+        _still(prompt, year),
+        parts=PARTS,
+        linked=tuple(state),
+        model=trained_model("writer"),
     )
 
 

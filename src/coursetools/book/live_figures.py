@@ -59,8 +59,10 @@ class LiveFigure(SphinxDirective):
             note_input(self.env, self.env.docname, live.HERE / f"{part}.js")
         note_input(self.env, self.env.docname, Path(live.__file__))
         if made.model is not None:
-            self.env.metadata[self.env.docname].setdefault("live-models", []).append(made.model)
-            results = Path(self.env.srcdir, "results", made.model)
+            self.env.metadata[self.env.docname].setdefault("live-models", []).append(
+                made.model.name
+            )
+            results = Path(self.env.srcdir, "results", made.model.name)
             note_input(self.env, self.env.docname, results / "cpu.json")
         figure = nodes.figure("", nodes.raw("", made.html(), format="html"))
         text, messages = self.state.inline_text(" ".join(self.content), self.lineno)
