@@ -185,6 +185,11 @@ def test_another_token_is_taken_by_hand_and_given_back(open_page):
     assert page.locator(".text").inner_text() == f"{begun} world"
     assert "“·world” was taken" in page.get_by_role("status").inner_text()
     assert page.evaluate("document.activeElement.closest('.bars') !== null")  # and the next one
+    one = page.locator(".text").inner_text()
+    page.locator(".bars button").first.click()
+    assert page.locator(".written").count() == 2
+    page.get_by_role("button", name="Back").click()
+    assert page.locator(".text").inner_text() == one
     page.get_by_role("button", name="Back").click()
     assert page.locator(".text").inner_text() == begun
 

@@ -142,6 +142,21 @@ def test_every_half_is_the_same_single(page):
     assert torch.equal(torch.tensor(read), every.float())
 
 
+def test_a_widget_hands_over_a_view_of_bytes(page):
+    content = base64.b64encode(weights_file("examples")).decode()
+    same = page.evaluate(
+        """(content) => {
+          const bytes = Uint8Array.from(`..${atob(content)}`, (c) => c.charCodeAt(0));
+          const view = new DataView(bytes.buffer, 2); // as ipywidgets has it, at any place
+          const [a, b] = [Weights.read(content), Weights.read(view)];
+          return [...a.tensors].every(([name, { data }]) =>
+            data.every((value, n) => value === b.get(name).data[n]));
+        }""",
+        content,
+    )
+    assert same is True
+
+
 def test_what_is_missing_or_of_another_kind_is_named(page):
     content = base64.b64encode(weights_file("writer")).decode()
     tried = """([content, code]) => {

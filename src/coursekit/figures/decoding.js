@@ -16,7 +16,7 @@ export function keepTopP(logits, p, order = ranked(logits)) {
   const shares = softmax(logits);
   let before = 0;
   let size = 0;
-  while (size === 0 || (size < order.length && before < p)) before += shares[order[size++]];
+  while (size < order.length && before < p) before += shares[order[size++]];
   return keepTopK(logits, size, order);
 }
 
