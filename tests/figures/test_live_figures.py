@@ -104,10 +104,10 @@ def address(page: Any) -> str:
 
 @pytest.mark.parametrize("figure", [writer, soft_lookup])
 def test_a_figure_is_small_and_its_picture_says_what_it_shows(figure):
-    shown = figure().html()
-    assert len(shown.encode()) <= LARGEST
-    alt = re.search(r'role="img" aria-label="([^"]+)"', figure().still)[1]
-    assert len(alt) > 60 and "<script" not in figure().still
+    made = figure()
+    assert len(made.html().encode()) <= LARGEST
+    alt = re.search(r'role="img" aria-label="([^"]+)"', made.still)[1]
+    assert len(alt) > 60 and "<script" not in made.still
 
 
 @pytest.mark.parametrize("name", ["writer", "soft_lookup"])
@@ -160,8 +160,9 @@ def test_the_bars_are_the_models_own(open_page):
         for share, token in zip(best.values.tolist(), best.indices.tolist())
     ]
     assert found == expected
+    still = writer().still
     for token, share in expected[:5]:
-        assert f"{token.strip('·')} {float(share[:-1]):.0f}%" in writer().still
+        assert f"{token.strip('·')} {float(share[:-1]):.0f}%" in still
 
 
 def test_the_knobs_cut_and_the_line_says_what_is_left(open_page):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 
 from coursekit._base.errors import CourseError
 from coursekit.figures.live import Model, Packed
@@ -45,6 +45,7 @@ def script(name: str) -> str:
     return text
 
 
+@cache
 def tokenizer_of(name: str) -> Tokenizer:
     """Return the tokenizer that the training `name` has made, learned from the same text again."""
     if name not in TOKENIZERS:
