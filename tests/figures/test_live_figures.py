@@ -22,6 +22,10 @@ from coursetools.notebooks.imports import read_notebook
 
 ROOT = Path(__file__).parents[2]
 LARGEST = 60_000  # bytes of a figure without the weights
+LIKE_THE_BOOK = """<style>
+  body { font: 16px/1.65 sans-serif; margin: 0 auto; max-width: 752px; padding: 0 16px 3000px }
+  figure { margin: 0 }
+</style>"""
 READY = "() => document.querySelector('.live').dataset.ready === ''"
 
 
@@ -46,7 +50,10 @@ def site(tmp_path_factory) -> Path:
     text = live_models.script("writer")
     (folder / "_static" / "live" / "writer.js").write_text(text, encoding="utf-8")
     for figure in (writer(), soft_lookup()):
-        page = f'<html data-content_root="../"><body><figure id="fig">{figure.html()}</figure>'
+        page = (
+            f'<html data-content_root="../">{LIKE_THE_BOOK}<h2>Above</h2>'
+            f'<figure id="fig">{figure.html()}</figure><h2 id="below">Below</h2>'
+        )
         path = folder / "book" / f"{figure.name}.html"
         path.parent.mkdir(exist_ok=True)
         path.write_text(f"<!doctype html><meta charset=utf-8>{page}", encoding="utf-8")
@@ -131,6 +138,14 @@ def test_nothing_is_wider_than_a_telephone_or_too_small_for_a_finger(open_page, 
           .map((e) => e.outerHTML)"""
     )
     assert low == []
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+@pytest.mark.parametrize("name", ["writer", "soft_lookup"])
+def test_what_is_below_stays_where_it_is_when_a_figure_begins(open_page, name, width):
+    page = open_page(name, "#below", viewport={"width": width, "height": 900})
+    top = page.evaluate("document.getElementById('below').getBoundingClientRect().top")
+    assert abs(top) < 60
 
 
 def test_a_model_that_does_not_come_leaves_the_picture_and_says_so(browser, site, tmp_path):

@@ -5,6 +5,7 @@
   if (!figure || figure.dataset.ready !== undefined) return;
   const about = JSON.parse(figure.querySelector("script").textContent);
   const { module, state, name, linked = [] } = about;
+  if (about.room) figure.style.minHeight = `${about.room[innerWidth < 576 ? 1 : 0]}px`;
   const book = document.documentElement.dataset.content_root; // where the pages' folder is from here
   const heard = new Map(); // name of an event -> its listeners
   const tell = (event, ...said) => [...(heard.get(event) ?? [])].forEach((f) => f(...said));
@@ -76,10 +77,12 @@
     (entries, observer) => {
       if (!entries.some((entry) => entry.isIntersecting)) return;
       observer.disconnect();
-      mount().catch((error) => {
-        figure.dataset.failed = error.message;
-        figure.querySelector(".live-view").textContent = `The figure stays still: ${error.message}.`;
-      });
+      mount()
+        .catch((error) => {
+          figure.dataset.failed = error.message;
+          figure.querySelector(".live-view").textContent = `The figure stays still: ${error.message}.`;
+        })
+        .finally(() => (figure.style.minHeight = ""));
     },
     { rootMargin: "400px" },
   ).observe(figure);

@@ -26,7 +26,7 @@ HERE = Path(__file__).parent
 STYLE = (
     "<style>.live[data-ready] > .live-still { display: none }"
     " @media print { .live[data-ready] > .live-still { display: block }"
-    " .live > .live-view { display: none } }</style>"
+    " .live > .live-view { display: none } .live { min-height: 0 !important } }</style>"
 )
 
 
@@ -50,7 +50,9 @@ class Live:
 
     `parts` are files whose code the module uses. `linked` are names of its state that the address
     of a page can set, so that a link leads to a setting. A module that runs a trained `model` finds
-    it in its state, as `weights` (bytes) and `tokenizer`.
+    it in its state, as `weights` (bytes) and `tokenizer`. `room` is how many pixels it takes from
+    top to bottom, on a wide screen and on a telephone: kept free, so that nothing moves when it
+    begins.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Live:
     parts: tuple[str, ...] = ()
     linked: tuple[str, ...] = ()
     model: Model | None = None
+    room: tuple[int, int] | None = None
 
     @property
     def module(self) -> str:
@@ -73,6 +76,8 @@ class Live:
         about: dict[str, Any] = {"module": self.module, "state": self.state}
         if self.linked:
             about |= {"name": self.name, "linked": self.linked}
+        if self.room is not None:
+            about["room"] = self.room
         if self.model is not None and whole:
             kept = self.model.pack()
             weights = base64.b64encode(kept.weights).decode()

@@ -138,9 +138,9 @@ export default {
         ...book(title, dots[s][0])));
     const valueMarks = titles.map((title, s) => draw("g", {}, ...book(title, dots[s][1])));
     const asked = handle(query, (point) => put("query", point), draw("path", { d: DIAMOND }),
-      draw("text", { y: 24 }, "query"));
+      draw("text", { y: -14 }, "query"));
     asked.classList.add("asked");
-    const answer = draw("g", { class: "answer" }, draw("path", { d: CROSS }), draw("text", { y: 24 }, "answer"));
+    const answer = draw("g", { class: "answer" }, draw("path", { d: CROSS }), draw("text", { y: -14 }, "answer"));
     catalogue.svg.append(...keyMarks, asked);
     room.svg.append(...valueMarks, answer);
     const kernels = choice({ name: "Kernel", options: KERNELS, hear: (value) => {

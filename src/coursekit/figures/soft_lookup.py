@@ -20,6 +20,7 @@ KEYS = ((3.7, 0.4), (2.4, 1.3), (3.4, 2.6), (1.2, 3.2), (0.2, 3.8), (0.3, 0.3)) 
 VALUES = ((0.8, 1.0), (1.6, 2.5), (4.8, 0.9), (8.5, 5.0), (9.5, 6.2), (1.5, 6.0))  # metres
 QUERY = (1.8, 2.2)
 PARTS = ("layers", "controls")
+ROOM = (792, 1117)  # pixels from top to bottom, on a wide screen and on a telephone
 LINKED = ("query", "keys", "kernel", "bandwidth")
 
 Point = tuple[float, float]
@@ -35,7 +36,7 @@ def soft_lookup() -> Live:
         "kernel": "gaussian",
         "bandwidth": 1.0,
     }
-    return Live("soft_lookup", state, _still(), parts=PARTS, linked=LINKED)
+    return Live("soft_lookup", state, _still(), parts=PARTS, linked=LINKED, room=ROOM)
 
 
 def _still() -> str:
@@ -84,6 +85,6 @@ def _plan(
     x, y = at(mark)
     parts.append(
         f'<path d="M{x:.1f} {y - 9:.1f} l9 9 l-9 9 l-9 -9 z" fill="#D55E00"/>'
-        f'<text x="{x - 14:.1f}" y="{y + 26:.1f}" font-weight="bold">{names[0]}</text>'
+        f'<text x="{x:.1f}" y="{y - 15:.1f}" font-weight="bold">{names[0]}</text>'
     )
     return "".join(parts)

@@ -18,6 +18,7 @@ from coursekit.training.records import trained
 PARTS = ("safetensors", "layers", "models", "tokenizers", "decoding", "controls")
 KNOBS = {"temperature": 1.0, "top_k": 0, "top_p": 1.0}  # 0: all tokens
 SHOWN = 10  # bars of the still picture
+ROOM = (682, 906)  # pixels from top to bottom, on a wide screen and on a telephone
 LINE = 30  # between two bars
 
 
@@ -32,6 +33,7 @@ def writer(prompt: str = "The people of the", *, year: int = 1900, seed: int = 1
         parts=PARTS,
         linked=tuple(state),
         model=trained_model("writer"),
+        room=ROOM,
     )
 
 
