@@ -22,7 +22,9 @@ from coursetools.notebooks.imports import read_notebook
 
 ROOT = Path(__file__).parents[2]
 LARGEST = 60_000  # bytes of a figure without the weights
+# Some browsers keep a page in place when something above it grows; others do not.
 LIKE_THE_BOOK = """<style>
+  html { overflow-anchor: none }
   body { font: 16px/1.65 sans-serif; margin: 0 auto; max-width: 752px; padding: 0 16px 3000px }
   figure { margin: 0 }
 </style>"""
