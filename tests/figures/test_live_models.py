@@ -13,17 +13,19 @@ import torch
 from coursekit._base.errors import CourseError
 from coursekit.analysis import capture
 from coursekit.data.documents import documents
+from coursekit.data.fashion import fashion
 from coursekit.data.speeches import speeches
 from coursekit.data.verses import verses
 from coursekit.decoding import generate
 from coursekit.decoding.sampling import keep_top_k, keep_top_p
 from coursekit.figures import live_models
 from coursekit.figures.live import HERE
+from coursekit.training.pictures import as_input
 from coursekit.training.records import trained, weights_file
 from coursekit.training.translation import END, START
 from coursetools.doctor import find_chromium
 
-PARTS = ("safetensors", "layers", "models", "tokenizers", "decoding")
+PARTS = ("safetensors", "layers", "models", "picture_models", "tokenizers", "decoding")
 NEAR = {"rtol": 0, "atol": 1e-3}  # logits
 MAPS = {"rtol": 0, "atol": 1e-4}  # attention weights
 IMPORT = """async (code) => {
@@ -306,6 +308,20 @@ def test_berts_two_answers_and_every_heads_map(bert):
     torch.testing.assert_close(torch.tensor(found["words"]), words[0], **NEAR)
     torch.testing.assert_close(torch.tensor(found["follows"]), follows[0], **NEAR)
     same_maps(found["maps"], expected.weights["bert.encoder.self_attention"])
+
+
+# --- ViT ---
+
+
+def test_the_vits_answer_and_every_heads_map(page):
+    both = opened(page, "vit", "ViT")
+    for picture in as_input(fashion("test").images[:3]):
+        with torch.no_grad():
+            expected = capture(both.model, picture[None])
+        call = CALL.replace("answer.map((row) => [...row])", "[...answer]")
+        found = page.evaluate(call, ["vit", "forward", picture.flatten().tolist()])
+        torch.testing.assert_close(torch.tensor(found["answer"]), expected.output[0], **NEAR)
+        same_maps(found["maps"]["self"], expected.weights["stack.self_attention"])
 
 
 def test_nothing_to_attend_to_gives_zeros(page):
