@@ -208,8 +208,10 @@ export default {
         make("table", {},
           make("thead", {}, make("tr", {}, ...head.map((text) => make("th", { scope: "col" }, text)))), body),
         line,
-        make("p", {}, make("b", {}, "Try: "), "move the query from the books on language to those on mathematics, and watch the answer cross the room."),
-        make("p", {}, make("b", {}, "Find out: "), "put the query exactly on Statistics. Which kernels give another book the largest share?"),
+        make("p", {}, make("b", {}, "Try: "),
+          "move the query from the books on language to those on mathematics, and watch the answer cross the room."),
+        make("p", {}, make("b", {}, "Find out: "),
+          "put the query exactly on Statistics. Which kernels give another book the largest share?"),
       ),
     );
     const events = ["query", "keys", "kernel", "bandwidth"].map((name) => `change:${name}`);
