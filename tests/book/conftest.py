@@ -38,6 +38,18 @@ How high the waves are.
 
 ```{benchmark-table} surfing
 ```
+
+{numref}`fig-library` can be played with, and so can {numref}`fig-writer`.
+
+```{live-figure} coursekit.figures.soft_lookup.soft_lookup
+:name: fig-library
+A *soft* lookup.
+```
+
+```{live-figure} coursekit.figures.writer.writer
+:name: fig-writer
+The writer.
+```
 """
 NUMBER = "# A number alone\n\nIt is {glue:text}`../notebooks/waves.ipynb::answer:.1f`.\n"
 INDEX = """# Welcome
@@ -120,7 +132,7 @@ def make_course(root: Path) -> Path:
     """Write the course in miniature into the empty folder `root`."""
     (root / "book" / "_static").mkdir(parents=True)
     (root / "notebooks").mkdir()
-    (root / "results").mkdir()
+    shutil.copytree(ROOT / "results" / "writer", root / "results" / "writer")
     config = (ROOT / "_config.yml").read_text(encoding="utf-8")
     home = "https://github.com/somebody/attention"  # the course itself may have none
     (root / "_config.yml").write_text(re.sub(r"(?m)^  url: .*$", f"  url: {home}", config))

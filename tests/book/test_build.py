@@ -96,6 +96,12 @@ def test_a_book_comes_out_and_changes_arrive(built, first_build):
     other = html(course, "book/other")
     for text in ("<em>small</em>", "1,234.6", "3,000.0", "2.00", "One wave. Medians over 5 rounds"):
         assert text in other
+    for number, name in enumerate(("library", "writer"), start=2):
+        assert re.search(rf'href="#fig-{name}"[^>]*><span[^>]*>Figure {number}</span>', other)
+        assert re.search(rf'<figure[^>]* id="fig-{name}">\s*<div class="live ', other)
+    assert "A <em>soft</em> lookup." in other
+    model = (course / "_build/html/_static/live/writer.js").read_text(encoding="utf-8")
+    assert '"model": "writer"' in other and '["writer"] = {"weights": ' in model
     first = html(course, "book/index")
     assert "1 of 3 rows are built." in first
     assert "1 of 2 rows are built." in first

@@ -11,16 +11,15 @@ import pytest
 
 from coursekit.figures import new_figure
 from coursekit.figures.flipbook import flipbook
-from coursekit.figures.live import Live
+from coursekit.figures.live import Live, Model, Packed
 
 
 def test_its_html_has_picture_state_and_module_and_nothing_ends_its_script():
     live = Live("flipbook", {"name": "</script><b>", "labels": ["1"]}, '<img alt="One.">')
     shown = live.html()
     assert shown.count("</script>") == 2 and "<b>" not in shown
-    assert '<div class="live-view"><img alt="One."></div>' in shown
-    held = re.search(r'<script type="application/json">(.*?)</script>', shown, re.DOTALL)[1]
-    assert json.loads(held) == {"module": live.module, "state": live.state}
+    assert '<div class="live-still"><img alt="One."></div>' in shown
+    assert json.loads(script(shown)) == {"module": live.module, "state": live.state}
     identity = re.search(r'id="(live-\w+)"', shown)[1]
     assert f'getElementById("{identity}")' in shown and "IDENTITY" not in shown
     assert Live("flipbook", {"name": "other"}, "").html().count(identity) == 0
@@ -32,6 +31,31 @@ def test_without_anywidget_it_is_html(monkeypatch):
     assert set(bundle) == {"text/html", "text/plain"}
 
 
+def test_what_several_modules_need_stands_before_them():
+    live = Live("flipbook", {}, "", parts=("safetensors",))
+    first, _, second = live.module.partition("export default")
+    assert "class Weights" in first and "class Weights" not in second
+
+
+KEPT = Packed(b"\x00\x01", {"tokens": ["a"]})
+KEEPER = Model("writer", lambda: KEPT)
+
+
+def test_a_page_names_the_model_and_a_notebook_has_it(monkeypatch):
+    live = Live("flipbook", {"index": 0}, "", model=KEEPER, linked=("index",))
+    page, alone = (json.loads(script(live.html(whole=whole))) for whole in (False, True))
+    assert page["model"] == "writer" and page["state"] == {"index": 0}
+    assert page["name"] == "flipbook" and page["linked"] == ["index"]
+    assert alone["state"] == {"index": 0, "weights": "AAE=", "tokenizer": KEPT.tokenizer}
+    assert "model" not in alone
+    monkeypatch.setitem(sys.modules, "anywidget", None)
+    assert live._repr_mimebundle_()["text/html"] == live.html(whole=True)
+
+
+def script(shown: str) -> str:
+    return re.search(r'<script type="application/json">(.*?)</script>', shown, re.DOTALL)[1]
+
+
 def test_with_anywidget_the_same_module_is_a_widget(monkeypatch):
     class AnyWidget:
         def _repr_mimebundle_(self):
@@ -39,12 +63,15 @@ def test_with_anywidget_the_same_module_is_a_widget(monkeypatch):
 
     monkeypatch.setitem(sys.modules, "anywidget", SimpleNamespace(AnyWidget=AnyWidget))
     traits = ModuleType("traitlets")
-    traits.Any = lambda value: SimpleNamespace(tag=lambda sync: (value, sync))
+    traits.Any = traits.Bytes = lambda value: SimpleNamespace(tag=lambda sync: (value, sync))
     monkeypatch.setitem(sys.modules, "traitlets", traits)
     live = Live("flipbook", {"index": 3}, "")
     bundle = live._repr_mimebundle_()
     assert bundle["widget"] == live.module and bundle["text/html"] == live.html()
     assert type(live.widget()).index == (3, True)
+    live = Live("flipbook", {"index": 3}, "<img>", model=KEEPER)
+    assert type(live.widget()).weights == (KEPT.weights, True)
+    assert live._repr_mimebundle_()["text/html"] == "<img>"  # the model is in the widget
 
 
 def pages(count: int) -> list:

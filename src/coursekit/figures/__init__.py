@@ -250,6 +250,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "seed_rows": "seeds",
     "best_of": "seeds",
     "stopped": "seeds",
+    "soft_lookup": "soft_lookup",
     "noises": "t5",
     "span_lengths": "t5",
     "outcomes": "t5",
@@ -281,6 +282,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "place_maps": "vit",
     "distances": "vit",
     "looks": "vit",
+    "writer": "writer",
 }
 
 __all__ = list(HOMES)

@@ -5,42 +5,93 @@ export has `render({ model, el })`, and the state that it starts from. It displa
 the still picture, the state, and `host.js`, which gives the module its model. That works in a page
 opened as a file; without scripts and in print the picture stays. Where `anywidget` is installed, as
 it is in Colab, a notebook shows the same module as a widget, whose state Python can read and set.
+
+Code that several modules need is in files of its own, whose text stands before the module's, since
+a page that is opened as a file can import nothing. A module may also run a model of the course: the
+book has its weights in a file that comes once the figure is near the screen (`live_models`), and a
+notebook gives them to the module itself.
 """
 
 from __future__ import annotations
 
+import base64
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 HERE = Path(__file__).parent
+STYLE = (
+    "<style>.live[data-ready] > .live-still { display: none }"
+    " @media print { .live[data-ready] > .live-still { display: block }"
+    " .live > .live-view { display: none } .live { min-height: 0 !important } }</style>"
+)
+
+
+class Packed(NamedTuple):
+    """A trained model's file of weights, and its tokenizer as JSON."""
+
+    weights: bytes
+    tokenizer: dict[str, Any]
+
+
+class Model(NamedTuple):
+    """A trained model that a figure runs: the name of its training, and what packs it."""
+
+    name: str
+    pack: Callable[[], Packed]
 
 
 @dataclass(frozen=True)
 class Live:
-    """The module in `name.js` beside this file, the state it starts from, and a still picture."""
+    """The module in `name.js` beside this file, the state it starts from, and a still picture.
+
+    `parts` are files whose code the module uses. `linked` are names of its state that the address
+    of a page can set, so that a link leads to a setting. A module that runs a trained `model` finds
+    it in its state, as `weights` (bytes) and `tokenizer`. `room` is how many pixels it takes from
+    top to bottom, on a wide screen and on a telephone: kept free, so that nothing moves when it
+    begins.
+    """
 
     name: str
     state: dict[str, Any]
     still: str  # HTML
+    parts: tuple[str, ...] = ()
+    linked: tuple[str, ...] = ()
+    model: Model | None = None
+    room: tuple[int, int] | None = None
 
     @property
     def module(self) -> str:
-        """The module's JavaScript."""
-        return (HERE / f"{self.name}.js").read_text(encoding="utf-8")
+        """The module's JavaScript, behind that of its parts."""
+        return "\n".join(_script(name) for name in (*self.parts, self.name))
 
-    def html(self) -> str:
-        """Return the figure as HTML that needs nothing else."""
-        state = json.dumps({"module": self.module, "state": self.state}, ensure_ascii=False)
-        identity = f"live-{sha256(state.encode()).hexdigest()[:12]}"
-        host = (HERE / "host.js").read_text(encoding="utf-8").replace("IDENTITY", identity)
-        inside = state.replace("<", "\\u003c")  # no end of a script within one
+    def html(self, *, whole: bool = False) -> str:
+        """Return the figure as HTML that needs nothing else.
+
+        A model is in a file of the book, unless the HTML has to be `whole`.
+        """
+        about: dict[str, Any] = {"module": self.module, "state": self.state}
+        if self.linked:
+            about |= {"name": self.name, "linked": self.linked}
+        if self.room is not None:
+            about["room"] = self.room
+        if self.model is not None and whole:
+            kept = self.model.pack()
+            weights = base64.b64encode(kept.weights).decode()
+            about["state"] = {**self.state, "weights": weights, "tokenizer": kept.tokenizer}
+        elif self.model is not None:
+            about["model"] = self.model.name
+        text = json.dumps(about, ensure_ascii=False)
+        identity = f"live-{sha256(text.encode()).hexdigest()[:12]}"
+        host = _script("host").replace("IDENTITY", identity)
+        inside = text.replace("<", "\\u003c")  # no end of a script within one
         return (
             f'<div class="live {self.name}" id="{identity}">\n'
-            f'<div class="live-view">{self.still}</div>\n'
-            f'<script type="application/json">{inside}</script>\n'
+            f'<div class="live-still">{self.still}</div>\n<div class="live-view"></div>\n'
+            f'{STYLE}\n<script type="application/json">{inside}</script>\n'
             f"<script>{host}</script>\n</div>"
         )
 
@@ -49,14 +100,26 @@ class Live:
         import anywidget
         import traitlets
 
-        traits = {name: traitlets.Any(value).tag(sync=True) for name, value in self.state.items()}
+        traits: dict[str, Any] = {
+            name: traitlets.Any(value).tag(sync=True) for name, value in self.state.items()
+        }
+        if self.model is not None:
+            kept = self.model.pack()
+            traits["weights"] = traitlets.Bytes(kept.weights).tag(sync=True)
+            traits["tokenizer"] = traitlets.Any(kept.tokenizer).tag(sync=True)
         return type(self.name, (anywidget.AnyWidget,), {"_esm": self.module, **traits})()
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         """Return the figure for whoever displays it: a page takes the HTML."""
-        bundle: dict[str, Any] = {"text/html": self.html(), "text/plain": f"a live {self.name}"}
+        bundle: dict[str, Any] = {"text/plain": f"a live {self.name}"}
         try:
             shown = self.widget()._repr_mimebundle_()
         except ImportError:
-            return bundle
+            return {**bundle, "text/html": self.html(whole=True)}
+        # A widget has the model; beside it the picture is enough.
+        bundle["text/html"] = self.html(whole=True) if self.model is None else self.still
         return {**(shown[0] if isinstance(shown, tuple) else shown), **bundle}
+
+
+def _script(name: str) -> str:
+    return (HERE / f"{name}.js").read_text(encoding="utf-8")

@@ -282,14 +282,18 @@ class Tokenizer(ABC):
 
     def save(self, path: str | Path) -> None:
         """Write the tokenizer as JSON."""
-        state = {
+        text = json.dumps(self.as_json(), ensure_ascii=False, indent=0)
+        Path(path).write_text(text, encoding="utf-8")
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what `save` writes and `load` reads."""
+        return {
             "tokenizer": type(self).__name__,
             "vocabulary": self._tokens,
             "special": list(self.special),
             "unknown": self.unknown,
             **self._state(),
         }
-        Path(path).write_text(json.dumps(state, ensure_ascii=False, indent=0), encoding="utf-8")
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

@@ -229,10 +229,22 @@ def trained(name: str, start: Path | str = ".") -> nn.Module:
     """
     from coursekit.training.saved_model import unpack
 
+    return unpack(*_kept(name, start))
+
+
+def weights_file(name: str, start: Path | str = ".") -> bytes:
+    """Return the content of the file in which the training `name` has kept its model."""
+    from coursekit.training.saved_model import content_of
+
+    return content_of(*_kept(name, start))
+
+
+def _kept(name: str, start: Path | str) -> tuple[Path, Path, dict[str, Any]]:
+    """Return the best result that keeps a model, where else its weights may be, and its config."""
     command = f"coursekit train {name} --profile cpu"
     file, content = _best(name, "", start, command, needs="model")
     about = content["model"]
-    return unpack(file, unfinished(file, str(about.get("sha256"))), about)
+    return file, unfinished(file, str(about.get("sha256"))), about
 
 
 def _best(

@@ -66,8 +66,8 @@ def unpack(file: Path, waiting: Path, about: Mapping[str, Any]) -> nn.Module:
 
     Its weights are beside it, or, if a run was killed in the wrong moment, in `waiting`.
     """
-    where = f"results/{file.parent.name}/{file.stem}.safetensors"
-    content = _content(file, waiting, where, about)
+    where = _where(file)
+    content = content_of(file, waiting, about)
     try:
         weights = load(content)
         header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
@@ -95,8 +95,9 @@ def unpack(file: Path, waiting: Path, about: Mapping[str, Any]) -> nn.Module:
     return model.eval()
 
 
-def _content(file: Path, waiting: Path, where: str, about: Mapping[str, Any]) -> bytes:
-    """Return the file's content: of the two places where it may be, that which fits."""
+def content_of(file: Path, waiting: Path, about: Mapping[str, Any]) -> bytes:
+    """Return the file of weights: of the two places where it may be, that which fits."""
+    where = _where(file)
     wanted = str(about.get("sha256"))
     found = ""
     for place in (file.with_suffix(".safetensors"), waiting):
@@ -111,6 +112,10 @@ def _content(file: Path, waiting: Path, where: str, about: Mapping[str, Any]) ->
         f"{where} has the SHA-256 {found[:16]}…, and {file.name} expects {wanted[:16]}…; "
         "the two are not of one training, or the file is torn"
     )
+
+
+def _where(file: Path) -> str:
+    return f"results/{file.parent.name}/{file.stem}.safetensors"
 
 
 def _built(about: Mapping[str, Any]) -> nn.Module:

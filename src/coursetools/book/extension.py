@@ -4,9 +4,10 @@ Notebooks are executed by `coursetools.notebooks.run`, not by myst-nb: its cache
 what a notebook imports. Sphinx reads the executed copies in place of the sources. Each page
 remembers the digest of every result that it shows, and is read again when one of them differs.
 
-Directives: `notebook-figure` and `notebook-table` show what a notebook showed, `listing` code where
-it runs, `how-it-was-run` the conditions of a measurement, `lecture-map` the
-table of the lectures, `notebook-status` how the notebooks ran, `benchmark-table` how fast we are.
+Directives: `notebook-figure` and `notebook-table` show what a notebook showed, `live-figure` what a
+reader can play with, `listing` code where it runs, `how-it-was-run` the conditions of a
+measurement, `lecture-map` the table of the lectures, `notebook-status` how the notebooks ran,
+`benchmark-table` how fast we are.
 Those of `guide_pages` lead into the book: questions, terms, symbols, the way through the chapters.
 """
 
@@ -40,6 +41,7 @@ from coursetools.book import (
     guide_directives,
     lighten,
     listings,
+    live_figures,
     moved,
     numerals,
     reference,
@@ -75,6 +77,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("build-finished", mark_finished)
     assignment_pages.setup(app)
     listings.setup(app)
+    live_figures.setup(app)
     moved.setup(app)
     reference.setup(app)
     sharing.setup(app)

@@ -25,7 +25,7 @@ from coursetools.course import Course
 
 FILE = "sections.js"
 APART = (  # what is not prose: programs, and the machinery of a page
-    ".//pre|.//nav|.//script|.//style|.//button|.//summary|.//template"
+    ".//pre|.//nav|.//script|.//style|.//button|.//summary|.//template|.//svg"
     "|.//*[contains(@class, 'headerlink') or contains(@class, 'viewcode-link')]"
 )
 

@@ -1,0 +1,95 @@
+// What live figures are made of: elements, sliders, a line that a screen reader says aloud, a style
+// in the colours of the page.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** An element with attributes, listeners (`onclick`) and children. */
+export function make(tag, attributes = {}, ...children) {
+  return filled(document.createElement(tag), attributes, children);
+}
+
+/** The same, of a drawing. */
+export function draw(tag, attributes = {}, ...children) {
+  return filled(document.createElementNS(SVG, tag), attributes, children);
+}
+
+function filled(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+/**
+ * A slider with its name and its value in words. `values` are what it can be, `show` writes one;
+ * `hear` is called while it moves, `settle` when it has moved.
+ */
+export function slider({ name, values, show = String, hear, settle = () => {} }) {
+  const input = make("input", {
+    type: "range", min: 0, max: values.length - 1, step: 1,
+    oninput: () => hear(values[input.value]),
+    onchange: () => settle(),
+  });
+  const said = make("span", { class: "value" });
+  const label = make("label", {}, make("span", {}, name, " ", said), input);
+  const put = (value) => {
+    const near = (one) => Math.abs(one - value);
+    input.value = values.reduce((best, one, n) => (near(one) < near(values[best]) ? n : best), 0);
+    said.textContent = show(value);
+    input.setAttribute("aria-valuetext", show(value));
+  };
+  return { label, put };
+}
+
+/** A list of names of which one is chosen. */
+export function choice({ name, options, hear }) {
+  const select = make("select", { onchange: () => hear(select.value) });
+  for (const [value, text] of Object.entries(options)) select.append(make("option", { value }, text));
+  const label = make("label", {}, make("span", {}, name), select);
+  return { label, put: (value) => (select.value = value) };
+}
+
+/** A line that a screen reader says when it changes. */
+export function status() {
+  const line = make("p", { role: "status", class: "said" });
+  return { line, say: (text) => (line.textContent = text) };
+}
+
+/** Numbers as the book writes them. */
+export const minus = (text) => String(text).replace("-", "−");
+export const fixed = (value, digits) => minus(value.toFixed(digits)).replace(/^−(0(\.0*)?)$/, "$1");
+export const percent = (share) =>
+  share === 0 ? "0%" : share < 0.0005 ? "<0.1%" : `${(100 * share).toFixed(1)}%`;
+
+export const STYLE = `
+.live-box { --line: var(--pst-color-border, #8888); --quiet: var(--pst-color-text-muted, inherit);
+  --mark: var(--pst-color-link, #0b57c0); --ground: var(--pst-color-surface, transparent);
+  border: 1px solid var(--line); border-radius: 0.4rem; padding: 0.8rem 1rem; text-align: left;
+  font-size: 0.95rem; line-height: 1.5; }
+.live-box p { margin: 0.5rem 0; }
+.live-box .controls { display: grid; gap: 0.4rem 1.2rem;
+  grid-template-columns: repeat(auto-fit, minmax(10rem, 1fr)); }
+.live-box label { display: block; margin: 0; }
+.live-box label > span { display: flex; justify-content: space-between; gap: 0.5rem; }
+.live-box .value { font-variant-numeric: tabular-nums; }
+.live-box input[type="range"], .live-box input[type="text"], .live-box select { width: 100%;
+  margin: 0; min-height: 1.9rem; font: inherit; accent-color: var(--mark); }
+.live-box input[type="text"], .live-box select { background: var(--pst-color-background, Field);
+  color: inherit; border: 1px solid var(--quiet); border-radius: 0.25rem; padding: 0.15rem 0.4rem; }
+.live-box .buttons { display: flex; flex-wrap: wrap; gap: 0.5rem; margin: 0.6rem 0; }
+.live-box .buttons button { background: var(--ground); color: inherit; font: inherit;
+  border: 1px solid var(--quiet); border-radius: 0.3rem; padding: 0.25rem 0.8rem; min-height: 2.2rem;
+  cursor: pointer; }
+.live-box .buttons button:hover:not(:disabled) { border-color: var(--mark); }
+.live-box button:disabled { opacity: 0.5; cursor: default; }
+.live-box :focus-visible { outline: 2px solid var(--mark); outline-offset: 2px; }
+.live-box .quiet, .live-box .said { color: var(--quiet); font-size: 0.9rem; }
+.live-box .said { min-height: 1.5em; }
+@media (max-width: 36rem) {
+  .live-box { padding: 0.6rem 0.7rem; }
+  .live-box label:has(> input[type="range"]) { align-items: center; display: grid;
+    gap: 0.8rem; grid-template-columns: 9rem 1fr; }
+}
+`;

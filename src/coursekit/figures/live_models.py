@@ -1,0 +1,87 @@
+"""Models of the course for live figures: what a page needs to run one.
+
+The weights are those that a training has kept, in half precision, and the tokenizer is made from
+the same text again. The book has both in `_static/live/NAME.js`, written when it is built: a
+classic script, because a page that is opened as a file may load nothing else. `models.js` computes
+with them, and a test holds it equal to the Python models.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from functools import cache, partial
+
+from coursekit._base.errors import CourseError
+from coursekit.figures.live import Model, Packed
+from coursekit.tokenizers.base import Tokenizer
+from coursekit.training.records import result, weights_file
+
+LARGEST = 4_000_000  # bytes that one page may load for its model
+
+
+def trained_model(name: str) -> Model:
+    """Return the model of the training `name`, for a figure that runs it."""
+    return Model(name, partial(packed, name))
+
+
+def packed(name: str) -> Packed:
+    """Return what a page needs to run the model of the training `name`."""
+    return Packed(weights_file(name), tokenizer_of(name).as_json())
+
+
+def script(name: str) -> str:
+    """Return the file of the book that holds the model of the training `name`."""
+    kept = packed(name)
+    weights = base64.b64encode(kept.weights).decode()
+    state = json.dumps({"weights": weights, "tokenizer": kept.tokenizer}, ensure_ascii=False)
+    text = f"(window.LIVE ??= {{}})[{json.dumps(name)}] = {state};\n"
+    if len(text.encode()) > LARGEST:
+        raise CourseError(
+            f"the model of {name} is {len(text.encode()) / 1e6:.1f} MB in a page, and at most "
+            f"{LARGEST / 1e6:g} MB are expected"
+        )
+    return text
+
+
+@cache
+def tokenizer_of(name: str) -> Tokenizer:
+    """Return the tokenizer that the training `name` has made, learned from the same text again."""
+    if name not in TOKENIZERS:
+        raise CourseError(
+            f"a page has the models of {', '.join(TOKENIZERS)}; there is none of {name!r}"
+        )
+    return TOKENIZERS[name]()
+
+
+def _of_speeches() -> Tokenizer:
+    from coursekit.data.speeches import speeches
+    from coursekit.tokenizers.byte_bpe import ByteBPE
+
+    size = result("writer")["settings"]["vocabulary"]
+    return ByteBPE.train((speech.text for speech in speeches("train")), vocabulary_size=size)
+
+
+def _of_verses() -> Tokenizer:
+    from coursekit.data.verses import verses
+    from coursekit.tokenizers.byte_bpe import ByteBPE
+    from coursekit.training.translation import SPECIAL
+
+    settings = result("translation")["settings"]
+    pairs = verses("train", longest=settings["longest"])
+    texts = (text for pair in pairs for text in (pair.english, pair.french))
+    return ByteBPE.train(texts, vocabulary_size=settings["vocabulary"], special=SPECIAL)
+
+
+def _of_documents() -> Tokenizer:
+    from coursekit.tokenizers.wordpiece import WordPiece
+
+    return WordPiece(result("bert")["tables"]["vocabulary"])
+
+
+TOKENIZERS: dict[str, Callable[[], Tokenizer]] = {
+    "writer": _of_speeches,
+    "translation": _of_verses,
+    "bert": _of_documents,
+}

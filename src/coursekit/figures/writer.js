@@ -1,0 +1,236 @@
+// The writer writes: what may come next, and what is drawn from it. State: prompt, year,
+// temperature, top_k (0: off), top_p, seed, tokens (those written so far), weights, tokenizer.
+
+const YEARS = Array.from({ length: 24 }, (_, n) => 1790 + 10 * n);
+const TEMPERATURES = Array.from({ length: 20 }, (_, n) => (n + 1) / 10);
+const TOP_K = [1, 2, 3, 5, 10, 20, 40, 100, 400, 0];
+const TOP_P = [0.05, ...Array.from({ length: 10 }, (_, n) => (n + 1) / 10), 0.95, 0.99].sort();
+const WINDOW = 256; // tokens that the writer has learned to read
+const LONGEST = 150; // of the beginning
+const SHOWN = 10; // bars
+const PACE = 90; // milliseconds between two tokens
+
+const LOOK = `
+.writer .text { border-left: 3px solid var(--mark); margin: 0.8rem 0; padding: 0.1rem 0 0.1rem 0.8rem;
+  white-space: pre-wrap; overflow-wrap: anywhere; max-height: 16em; overflow-y: auto; }
+.writer .text .written:nth-child(even) { background: color-mix(in srgb, var(--mark) 14%, transparent); }
+.writer .text .written:last-child { text-decoration: underline; text-underline-offset: 0.25em; }
+.writer .bars { list-style: none; margin: 0.4rem 0; padding: 0; }
+.writer .bars li { margin: 0; }
+.writer .bars button { display: grid; grid-template-columns: 6.5rem 1fr 4rem; gap: 0.6rem; width: 100%;
+  align-items: center; background: none; border: 0; color: inherit; font: inherit; padding: 0;
+  min-height: 1.75rem; cursor: pointer; text-align: left; border-radius: 0.2rem; }
+.writer .bars button:hover { background: color-mix(in srgb, var(--mark) 12%, transparent); }
+.writer .bars .token { font-family: var(--pst-font-family-monospace, monospace); font-size: 0.88em;
+  white-space: pre; overflow: hidden; text-overflow: ellipsis; }
+@media (max-width: 36rem) { .writer .bars button { grid-template-columns: 5.6rem 1fr 3.6rem; } }
+.writer .bars .cut .token { text-decoration: line-through; }
+.writer .bars .track { position: relative; height: 1.05rem; display: block; }
+.writer .bars .fill { position: absolute; inset: 0 auto 0 0; background: var(--mark); }
+.writer .bars .own { position: absolute; inset: 0 auto 0 0; border: 1.5px solid currentColor; }
+.writer .bars .share { text-align: right; font-variant-numeric: tabular-nums; }
+`;
+
+/** A number that is one of those allowed, or the nearest of them. */
+const nearest = (values, wanted) =>
+  values.reduce((best, one) => (Math.abs(one - wanted) < Math.abs(best - wanted) ? one : best));
+
+/** The writer at a text: it reads only what it has not read yet. */
+class Reader {
+  constructor(model) {
+    this.model = model;
+    this.state = model.start();
+    this.read = [];
+  }
+
+  /** Token ids -> logits of what follows them. */
+  logits(tokens) {
+    let same = 0;
+    while (same < tokens.length - 1 && tokens[same] === this.read[same]) same++;
+    this.state.cache.cut(same);
+    this.read = tokens;
+    return this.model.decode(tokens.slice(same), this.state);
+  }
+}
+
+export default {
+  render({ model, el }) {
+    const tokenizer = new ByteBPE(model.get("tokenizer"));
+    const reader = new Reader(new GPT(Weights.read(model.get("weights"))));
+    const size = tokenizer.tokens.length;
+    const put = (changes) => {
+      for (const [name, value] of Object.entries(changes)) model.set(name, value);
+      model.save_changes();
+    };
+    const year = () => nearest(YEARS, model.get("year"));
+    const knobs = () => ({
+      temperature: nearest(TEMPERATURES, model.get("temperature")),
+      topK: model.get("top_k") > 0 ? Math.round(model.get("top_k")) : null,
+      topP: Math.min(Math.max(model.get("top_p"), 0.01), 1),
+    });
+    // A year is five tokens, one for each character; a word begins with its space.
+    const prefix = () => [...`${year()}:`].flatMap((character) => tokenizer.encode(character));
+    const begun = () => {
+      const text = model.get("prompt");
+      return tokenizer.encode(/^\s/.test(text) ? text : ` ${text}`).slice(-LONGEST);
+    };
+    const known = (id) => Number.isInteger(id) && id >= 0 && id < size;
+    const written = () => model.get("tokens").filter(known).slice(0, WINDOW - 5 - begun().length);
+    const room = () => WINDOW - 5 - begun().length - written().length;
+    const spelled = (id) => tokenizer.decode([id]).replaceAll(" ", "·").replaceAll("\n", "⏎");
+
+    // --- What is seen ---
+
+    const { line, say } = status();
+    const text = make("div", { class: "text", tabindex: 0, role: "group", "aria-label": "The text" });
+    const left = make("p", { class: "quiet" });
+    const rows = Array.from({ length: SHOWN }, (_, n) => {
+      const parts = Object.fromEntries(
+        ["token", "fill", "own", "share"].map((name) => [name, make("span", { class: name })]),
+      );
+      const track = make("span", { class: "track" }, parts.fill, parts.own);
+      const button = make(
+        "button", { type: "button", onclick: () => goOn(order[n]) }, parts.token, track, parts.share,
+      );
+      return { ...parts, button, item: make("li", {}, button) };
+    });
+    const beginning = make("input", {
+      type: "text", maxlength: 400, autocomplete: "off", spellcheck: "false",
+      oninput: () => {
+        stop();
+        put({ prompt: beginning.value, tokens: [] });
+      },
+    });
+    const settled = () => say(`${summary()} The likeliest is “${spelled(order[0])}”.`);
+    const sliders = {
+      year: slider({ name: "Year", values: YEARS, hear: (value) => put({ year: value }), settle: settled }),
+      temperature: slider({
+        name: "Temperature", values: TEMPERATURES, show: (value) => value.toFixed(1),
+        hear: (value) => put({ temperature: value }), settle: settled,
+      }),
+      top_k: slider({
+        name: "Top-k", values: TOP_K, show: (value) => (value > 0 ? String(value) : "off"),
+        hear: (value) => put({ top_k: value }), settle: settled,
+      }),
+      top_p: slider({
+        name: "Top-p", values: TOP_P, show: (value) => (value < 1 ? value.toFixed(2) : "off"),
+        hear: (value) => put({ top_p: value }), settle: settled,
+      }),
+    };
+    const button = (name, onclick) => make("button", { type: "button", onclick }, name);
+    const buttons = {
+      step: button("Step", () => step()),
+      run: button("Run", () => (running ? stop() : run())),
+      back: button("Back", () => back()),
+      again: button("Start again", () => (stop(), put({ tokens: [] }), say("The text is what you began."))),
+      dice: button("Other random numbers", () => {
+        stop();
+        put({ seed: (model.get("seed") + 1) % 1000, tokens: [] });
+        say(`Random numbers ${model.get("seed")}; the text is what you began.`);
+      }),
+    };
+
+    // --- What happens ---
+
+    let order = [];
+    let shares = [];
+    let logits = [];
+    let running = false;
+    const summary = () => {
+      const kept = shares.reduce((count, share) => count + (share > 0), 0);
+      return `${kept.toLocaleString("en")} of ${size.toLocaleString("en")} tokens can be drawn.`;
+    };
+    const goOn = (token) => {
+      if (room() < 1) return say(`The window of ${WINDOW} tokens is full.`);
+      const share = shares[token];
+      put({ tokens: [...written(), token] });
+      if (!running) say(`“${spelled(token)}” was taken, ${percent(share)}. ${summary()}`);
+    };
+    const step = () => goOn(tokenAt(shares, random(model.get("seed"), written().length)));
+    const back = () => {
+      stop();
+      put({ tokens: written().slice(0, -1) });
+      say("One token back.");
+    };
+    const stop = () => {
+      running = false;
+      buttons.run.textContent = "Run";
+    };
+    const run = async () => {
+      const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+      const before = written().length;
+      running = true;
+      buttons.run.textContent = "Stop";
+      while (running && room() > 0 && el.isConnected) {
+        step();
+        await new Promise((done) => setTimeout(done, calm ? 0 : PACE));
+      }
+      stop();
+      say(`${written().length - before} tokens were written. ${room() ? "" : "The window is full."}`);
+    };
+
+    const read = () => {
+      logits = reader.logits([...prefix(), ...begun(), ...written()]);
+      weigh();
+    };
+    const weigh = () => {
+      const own = softmax(logits);
+      const { topK, ...others } = knobs();
+      shares = sharesOf(logits, { topK, ...others });
+      order = ranked(logits);
+      const widest = Math.max(own[order[0]], shares[order[0]]);
+      rows.forEach((row, n) => {
+        const token = order[n];
+        row.token.textContent = spelled(token);
+        row.fill.style.width = `${(100 * shares[token]) / widest}%`;
+        row.own.style.width = `${(100 * own[token]) / widest}%`;
+        row.share.textContent = shares[token] > 0 ? percent(shares[token]) : "cut";
+        row.button.classList.toggle("cut", shares[token] === 0);
+      });
+      left.textContent =
+        `${summary()} Choose one to go on with it; · is a space. ` +
+        "Filled: its share after the three knobs; frame: the writer’s own.";
+      for (const name of Object.keys(sliders)) sliders[name].put(name === "year" ? year() : model.get(name));
+      const tokens = written();
+      text.replaceChildren(
+        make("span", { class: "quiet" }, `${year()}:`),
+        make("b", {}, tokenizer.decode(begun())),
+        make("span", {}, ...tokens.map((id) => make("span", { class: "written" }, tokenizer.decode([id])))),
+      );
+      text.scrollTop = text.scrollHeight;
+      buttons.back.disabled = buttons.again.disabled = tokens.length === 0;
+      buttons.step.disabled = buttons.run.disabled = room() < 1;
+      if (beginning.value !== model.get("prompt")) beginning.value = model.get("prompt");
+    };
+
+    el.replaceChildren(
+      make("style", {}, STYLE + LOOK),
+      make("div", { class: "live-box writer" },
+        make("div", { class: "controls" },
+          make("label", {}, make("span", {}, "How the speech begins"), beginning), sliders.year.label),
+        text,
+        make("div", { class: "buttons" }, ...Object.values(buttons)),
+        make("div", { class: "controls" },
+          sliders.temperature.label, sliders.top_k.label, sliders.top_p.label),
+        left,
+        make("ol", { class: "bars", "aria-label": "The likeliest tokens; choose one to go on with it" },
+          ...rows.map((row) => row.item)),
+        line,
+        make("p", {}, make("b", {}, "Try: "),
+          "set top-k to 1 and press Run; then give the writer a higher temperature, and then a larger k."),
+        make("p", {}, make("b", {}, "Find out: "),
+          "after “The people of the”, which is the first year at which the likeliest token is no longer “·United”?"),
+      ),
+    );
+    const readers = ["prompt", "year", "tokens"].map((name) => `change:${name}`);
+    const weighers = ["temperature", "top_k", "top_p"].map((name) => `change:${name}`);
+    for (const event of readers) model.on(event, read);
+    for (const event of weighers) model.on(event, weigh);
+    read();
+    return () => {
+      running = false;
+      for (const event of readers) model.off(event, read);
+      for (const event of weighers) model.off(event, weigh);
+    };
+  },
+};

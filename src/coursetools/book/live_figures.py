@@ -1,0 +1,110 @@
+"""Live figures on a page of the book, and the trained models that they run.
+
+    ```{live-figure} coursekit.figures.writer.writer
+    :name: fig-gpt-live
+    The writer, in this page.
+    ```
+
+The name is that of a function that returns a `Live`. Its model is written to `_static/live/` of
+the built book, where the figure fetches it once it is near the screen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from coursekit._base.errors import CourseError
+from coursekit.figures import live, live_models
+from coursekit.tokenizers import base
+from coursetools.book.dependencies import note_input
+
+CODE = (Path(live_models.__file__), *sorted(Path(base.__file__).parent.glob("*.py")))
+
+
+def setup(app: Sphinx) -> None:
+    """Connect what is here; `extension.setup` calls this."""
+    app.add_directive("live-figure", LiveFigure)
+    app.connect("build-finished", write_models)
+
+
+class LiveFigure(SphinxDirective):
+    """A numbered figure that the reader can play with, and its caption."""
+
+    required_arguments = 1
+    has_content = True
+    option_spec: ClassVar = {"name": directives.unchanged}
+
+    def run(self) -> list[nodes.Node]:
+        """Return the figure, and remember the model that its page needs."""
+        name = self.arguments[0]
+        if not self.options.get("name") or not self.content:
+            raise self.error(
+                "live-figure needs the name of a function, a :name: and a caption, but found "
+                f"{name!r}, {self.options} and {len(self.content)} lines"
+            )
+        try:
+            made = self._make(name)
+        except CourseError as error:
+            raise self.error(str(error)) from error
+        for part in (*made.parts, made.name, "host"):
+            note_input(self.env, self.env.docname, live.HERE / f"{part}.js")
+        note_input(self.env, self.env.docname, Path(live.__file__))
+        if made.model is not None:
+            self.env.metadata[self.env.docname].setdefault("live-models", []).append(
+                made.model.name
+            )
+            results = Path(self.env.srcdir, "results", made.model.name)
+            note_input(self.env, self.env.docname, results / "cpu.json")
+        figure = nodes.figure("", nodes.raw("", made.html(), format="html"))
+        text, messages = self.state.inline_text(" ".join(self.content), self.lineno)
+        figure += nodes.caption("", "", *text)
+        self.add_name(figure)
+        return [figure, *messages]
+
+    def _make(self, name: str) -> live.Live:
+        module, _, function = name.rpartition(".")
+        try:
+            found = import_module(module)
+            made = getattr(found, function)()
+        except (ImportError, AttributeError, ValueError) as error:
+            raise self.error(f"there is no live figure {name!r} ({error})") from error
+        if not isinstance(made, live.Live):
+            raise self.error(f"{name!r} returns a {type(made).__name__}; a Live is expected")
+        note_input(self.env, self.env.docname, Path(str(found.__file__)))
+        return made
+
+
+def write_models(app: Sphinx, exception: Exception | None) -> None:
+    """Write the models that pages need, unless they are there as they should be."""
+    if exception is not None or app.builder.format != "html":
+        return
+    folder = Path(app.outdir, "_static", "live")
+    for name in sorted(set(_models(app))):
+        path = folder / f"{name}.js"
+        first = f"// {_key(name)}\n"
+        if path.is_file() and path.read_text(encoding="utf-8").startswith(first):
+            continue
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(first + live_models.script(name), encoding="utf-8")
+
+
+def _models(app: Sphinx) -> Iterator[str]:
+    for about in app.env.metadata.values():
+        yield from about.get("live-models", ())
+
+
+def _key(name: str) -> str:
+    """Return a digest of all that the file of a model is made of."""
+    digest = hashlib.sha256(live_models.weights_file(name))
+    for path in CODE:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()

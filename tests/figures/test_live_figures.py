@@ -1,0 +1,377 @@
+"""Live figures in a browser: a page opened as a file, by hand, by keys and by its address."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from coursekit.attention import attention_weights
+from coursekit.figures import live_models
+from coursekit.figures.soft_lookup import KEYS, QUERY, TITLES, VALUES, soft_lookup
+from coursekit.figures.writer import writer
+from coursekit.kernels import cosine, dot, gaussian, scaled_dot
+from coursekit.training.records import trained
+from coursetools.doctor import find_chromium
+from coursetools.notebooks.imports import read_notebook
+
+ROOT = Path(__file__).parents[2]
+LARGEST = 60_000  # bytes of a figure without the weights
+# Some browsers keep a page in place when something above it grows; others do not.
+LIKE_THE_BOOK = """<style>
+  html { overflow-anchor: none }
+  body { font: 16px/1.65 sans-serif; margin: 0 auto; max-width: 752px; padding: 0 16px 3000px }
+  figure { margin: 0 }
+</style>"""
+READY = "() => document.querySelector('.live').dataset.ready === ''"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    chromium = find_chromium()
+    if chromium is None:
+        pytest.skip("Chromium is missing; `coursekit doctor` says how to install it")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory) -> Path:
+    """A folder that looks to a figure like the built book."""
+    folder = tmp_path_factory.mktemp("site")
+    (folder / "_static" / "live").mkdir(parents=True)
+    text = live_models.script("writer")
+    (folder / "_static" / "live" / "writer.js").write_text(text, encoding="utf-8")
+    for figure in (writer(), soft_lookup()):
+        page = (
+            f'<html data-content_root="../">{LIKE_THE_BOOK}<h2>Above</h2>'
+            f'<figure id="fig">{figure.html()}</figure><h2 id="below">Below</h2>'
+        )
+        path = folder / "book" / f"{figure.name}.html"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"<!doctype html><meta charset=utf-8>{page}", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def open_page(browser, site) -> Iterator[Any]:
+    """Return a function that opens a figure's page; what it says in the console is a fault."""
+    contexts, faults = [], []
+
+    def opened(name: str, query: str = "", ready: bool = True, **options: Any) -> Any:
+        contexts.append(browser.new_context(**options))
+        page = contexts[-1].new_page()
+        page.set_default_timeout(60_000)
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.goto(f"{(site / 'book' / f'{name}.html').as_uri()}{query}")
+        if ready:
+            page.wait_for_function(READY)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert faults == []
+
+
+def bars(page: Any) -> list[tuple[str, str]]:
+    rows = page.locator(".bars button")
+    return [
+        (rows.nth(n).locator(".token").inner_text(), rows.nth(n).locator(".share").inner_text())
+        for n in range(rows.count())
+    ]
+
+
+def move(page: Any, name: str, place: int) -> None:
+    """Put a slider where a hand would, and let it go."""
+    page.get_by_label(name).evaluate(
+        """(slider, place) => {
+          slider.value = place < 0 ? Number(slider.max) + 1 + place : place;
+          for (const event of ["input", "change"]) slider.dispatchEvent(new Event(event));
+        }""",
+        place,
+    )
+
+
+def address(page: Any) -> str:
+    """Return what the address says once it has followed."""
+    page.wait_for_timeout(400)
+    return page.url.partition(".html")[2]
+
+
+# --- All of them ---
+
+
+@pytest.mark.parametrize("figure", [writer, soft_lookup])
+def test_a_figure_is_small_and_its_picture_says_what_it_shows(figure):
+    made = figure()
+    assert len(made.html().encode()) <= LARGEST
+    alt = re.search(r'role="img" aria-label="([^"]+)"', made.still)[1]
+    assert len(alt) > 60 and "<script" not in made.still
+
+
+@pytest.mark.parametrize("name", ["writer", "soft_lookup"])
+def test_without_scripts_and_on_paper_the_picture_is_seen(open_page, name):
+    still = open_page(name, ready=False, java_script_enabled=False)
+    assert still.locator(".live-still svg").is_visible()
+    page = open_page(name)
+    assert not page.locator(".live-still svg").is_visible()
+    page.emulate_media(media="print")
+    assert page.locator(".live-still svg").is_visible()
+    assert not page.locator(".live-box").is_visible()
+
+
+@pytest.mark.parametrize("name", ["writer", "soft_lookup"])
+def test_nothing_is_wider_than_a_telephone_or_too_small_for_a_finger(open_page, name):
+    page = open_page(name, viewport={"width": 390, "height": 800}, has_touch=True)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    low = page.evaluate(
+        """() => [...document.querySelectorAll(".live-box :is(button, input, select)")]
+          .filter((e) => e.checkVisibility() && e.getBoundingClientRect().height < 24)
+          .map((e) => e.outerHTML)"""
+    )
+    assert low == []
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+@pytest.mark.parametrize("name", ["writer", "soft_lookup"])
+def test_what_is_below_stays_where_it_is_when_a_figure_begins(open_page, name, width):
+    page = open_page(name, "#below", viewport={"width": width, "height": 900})
+    top = page.evaluate("document.getElementById('below').getBoundingClientRect().top")
+    assert abs(top) < 60
+
+
+def test_a_model_that_does_not_come_leaves_the_picture_and_says_so(browser, site, tmp_path):
+    text = (site / "book" / "writer.html").read_text(encoding="utf-8")
+    alone = tmp_path / "writer.html"
+    alone.write_text(text, encoding="utf-8")
+    page = browser.new_page()
+    page.goto(alone.as_uri())
+    page.get_by_text("The figure stays still: the model of writer did not come.").wait_for()
+    assert page.locator(".live-still svg").is_visible()
+    page.close()
+
+
+# --- The writer ---
+
+
+def test_the_bars_are_the_models_own(open_page):
+    found = bars(open_page("writer"))
+    tokenizer = live_models.tokenizer_of("writer")
+    read = [n for c in "1900:" for n in tokenizer.encode(c)] + tokenizer.encode(
+        " The people of the"
+    )
+    with torch.no_grad():
+        best = trained("writer")(torch.tensor([read]))[0, -1].softmax(dim=-1).topk(10)
+    expected = [
+        (tokenizer.decode([token]).replace(" ", "·"), f"{100 * share:.1f}%")
+        for share, token in zip(best.values.tolist(), best.indices.tolist())
+    ]
+    assert found == expected
+    still = writer().still
+    for token, share in expected[:5]:
+        assert f"{token.strip('·')} {float(share[:-1]):.0f}%" in still
+
+
+def test_the_knobs_cut_and_the_line_says_what_is_left(open_page):
+    page = open_page("writer")
+    move(page, "Top-k", 2)  # 3
+    assert [share for _, share in bars(page)[3:]] == ["cut"] * 7
+    assert page.get_by_role("status").inner_text().startswith("3 of 2,000 tokens can be drawn.")
+    before = bars(page)[0]
+    move(page, "Temperature", 0)
+    assert bars(page)[0][0] == before[0] and float(bars(page)[0][1][:-1]) > float(before[1][:-1])
+    assert page.get_by_label("Temperature").get_attribute("aria-valuetext") == "0.1"
+    move(page, "Top-k", -1)
+    assert page.get_by_label("Top-k").get_attribute("aria-valuetext") == "off"
+
+
+def test_another_token_is_taken_by_hand_and_given_back(open_page):
+    page = open_page("writer")
+    begun = page.locator(".text").inner_text()
+    page.locator(".bars button").nth(1).focus()
+    page.keyboard.press("Enter")
+    assert page.locator(".text").inner_text() == f"{begun} world"
+    assert "“·world” was taken" in page.get_by_role("status").inner_text()
+    assert page.evaluate("document.activeElement.closest('.bars') !== null")  # and the next one
+    one = page.locator(".text").inner_text()
+    page.locator(".bars button").first.click()
+    assert page.locator(".written").count() == 2
+    page.get_by_role("button", name="Back").click()
+    assert page.locator(".text").inner_text() == one
+    page.get_by_role("button", name="Back").click()
+    assert page.locator(".text").inner_text() == begun
+
+
+def test_it_runs_to_the_end_of_its_window_and_the_same_seed_writes_the_same(open_page):
+    page = open_page("writer", reduced_motion="reduce")
+    page.get_by_role("button", name="Run").click()
+    page.get_by_text("The window is full.").wait_for()
+    text = page.locator(".text").inner_text()
+    assert page.locator(".written").count() == 256 - 5 - 4
+    assert page.get_by_role("button", name="Step").is_disabled()
+    page.get_by_role("button", name="Start again").click()
+    page.get_by_role("button", name="Step").click()
+    first = page.locator(".text").inner_text()
+    assert text.startswith(first) and len(first) > len("1900: The people of the")
+    page.get_by_role("button", name="Other random numbers").click()
+    page.get_by_role("button", name="Run").click()
+    page.get_by_text("The window is full.").wait_for()
+    assert page.locator(".text").inner_text() != text
+
+
+def test_a_run_can_be_stopped(open_page):
+    page = open_page("writer")
+    page.get_by_role("button", name="Run").click()
+    page.locator(".written").nth(2).wait_for(state="attached")
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_text("tokens were written.").wait_for()
+    count = page.locator(".written").count()
+    page.wait_for_timeout(300)
+    assert page.locator(".written").count() == count < 200
+
+
+def test_the_first_year_of_the_question(open_page):
+    """ "Find out": after “The people of the”, when is “ United” no longer the likeliest?"""
+    page = open_page("writer")
+    others = []
+    for n in range(24):
+        move(page, "Year", n)
+        if bars(page)[0][0] != "·United":
+            others.append(1790 + 10 * n)
+    assert others == [1990, 2000, 2010, 2020]
+
+
+def test_a_link_leads_to_a_setting_and_what_nobody_can_read_changes_nothing(open_page):
+    page = open_page("writer")
+    page.get_by_label("How the speech begins").fill("We must")
+    move(page, "Year", 1)
+    page.locator(".bars button").first.click()
+    followed = address(page)
+    assert followed.endswith("#fig") and "writer.year=1800" in followed
+    again = open_page("writer", followed)
+    assert again.locator(".text").inner_text() == page.locator(".text").inner_text()
+    assert bars(again) == bars(page)
+    odd = "?writer.year=%22x%22&writer.temperature=[1]&writer.tokens=[-1,99999,%22a%22,1.5]"
+    plain, wrong = open_page("writer"), open_page("writer", odd)
+    assert bars(wrong) == bars(plain)
+    assert wrong.locator(".text").inner_text() == plain.locator(".text").inner_text()
+    far = open_page("writer", "?writer.year=5000&writer.temperature=-3&writer.top_p=0")
+    assert far.locator(".text").inner_text().startswith("2020:")
+
+
+def test_a_beginning_may_be_empty_long_or_foreign(open_page):
+    page = open_page("writer")
+    for text in ("", "   ", "日本 👍🏽", "word " * 80):
+        page.get_by_label("How the speech begins").fill(text)
+        assert len(bars(page)) == 10 and bars(page)[0][1].endswith("%")
+        page.get_by_role("button", name="Step").click()
+        assert page.locator(".written").count() == 1
+
+
+# --- The library ---
+
+
+def shares(page: Any) -> torch.Tensor:
+    rows = page.locator("tbody tr:not(.sum)")
+    cells = [rows.nth(n).locator("td").nth(2).inner_text() for n in range(rows.count())]
+    return torch.tensor(list(map(float, cells)))
+
+
+def expected_shares(query: tuple[float, float], kernel: Any) -> torch.Tensor:
+    return attention_weights(torch.tensor([query]), torch.tensor(KEYS), kernel=kernel)[0]
+
+
+KERNELS = {"gaussian": gaussian, "cosine": cosine, "dot": dot, "scaled_dot": scaled_dot}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_shares_are_those_of_the_package(open_page, name):
+    page = open_page("soft_lookup")
+    page.get_by_label("Kernel").select_option(name)
+    expected = expected_shares(QUERY, KERNELS[name])
+    torch.testing.assert_close(shares(page), expected, rtol=0, atol=6e-4)
+    place = [float(text) for text in page.locator(".sum td").all_inner_texts()[-2:]]
+    torch.testing.assert_close(
+        torch.tensor(place), expected @ torch.tensor(VALUES), rtol=0, atol=6e-3
+    )
+    assert page.get_by_label("Bandwidth h").is_visible() == (name == "gaussian")
+
+
+def test_its_bandwidth_is_the_kernels(open_page):
+    page = open_page("soft_lookup")
+    move(page, "Bandwidth h", 3)  # 0.5
+    expected = expected_shares(QUERY, lambda q, k: gaussian(q, k, 0.5))
+    torch.testing.assert_close(shares(page), expected, rtol=0, atol=6e-4)
+
+
+def test_a_query_is_moved_by_hand_by_finger_and_by_keys(open_page):
+    page = open_page("soft_lookup")
+    asked = page.get_by_role("button", name="The query at")
+    asked.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Shift+ArrowUp")
+    assert asked.get_attribute("aria-label").startswith("The query at 1.9, 2.7;")
+    assert "The query is at 1.9, 2.7." in page.get_by_role("status").inner_text()
+    box = asked.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(0, 0, steps=3)  # farther than the plane goes
+    page.mouse.up()
+    assert asked.get_attribute("aria-label").startswith("The query at 0.0, 4.0;")
+    expected = expected_shares((0.0, 4.0), gaussian)
+    torch.testing.assert_close(shares(page), expected, rtol=0, atol=6e-4)
+    touch = page.locator("g.asked").evaluate("(e) => getComputedStyle(e).touchAction")
+    assert touch == "none"  # a finger moves the point and not the page
+
+
+def test_a_key_is_moved_and_all_is_put_back(open_page):
+    page = open_page("soft_lookup")
+    before = shares(page)
+    page.get_by_role("button", name="Gardening at").focus()
+    for _ in range(5):
+        page.keyboard.press("Shift+ArrowRight")
+    assert shares(page)[5] > before[5]
+    followed = address(page)
+    torch.testing.assert_close(shares(open_page("soft_lookup", followed)), shares(page))
+    page.get_by_role("button", name="Put all back").click()
+    assert torch.equal(shares(page), before) and address(page) == "#fig"
+
+
+def test_the_answer_to_its_question(open_page):
+    """ "Find out": on Statistics itself, both dot products give another book more."""
+    query = json.dumps(KEYS[TITLES.index("Statistics")])
+    other = []
+    for name in KERNELS:
+        page = open_page("soft_lookup", f"?soft_lookup.query={query}&soft_lookup.kernel={name}")
+        found = shares(page)
+        if found.max() > found[TITLES.index("Statistics")]:
+            other.append(name)
+    assert other == ["dot", "scaled_dot"]
+
+
+def test_an_address_that_nobody_can_read_changes_nothing(open_page):
+    odd = "?soft_lookup.query=[1]&soft_lookup.keys=[[9,9],3]&soft_lookup.kernel=toString"
+    page = open_page("soft_lookup", odd)
+    assert torch.isfinite(shares(page)).all() and shares(page).sum() == pytest.approx(1, abs=0.01)
+    assert page.get_by_label("Kernel").input_value() == "gaussian"
+
+
+def test_the_books_are_those_of_the_notebook():
+    cells = read_notebook(ROOT / "notebooks" / "kernels.ipynb")["cells"]
+    source = next("".join(c["source"]) for c in cells if c["id"] == "lookup-by-hand")
+    found: dict[str, Any] = {"torch": torch}
+    exec(source.split("squared =")[0], found)
+    assert found["titles"] == list(TITLES)
+    for name, points in {"keys": KEYS, "values": VALUES}.items():
+        assert torch.equal(found[name], torch.tensor(points))
+    assert torch.equal(found["queries"][1], torch.tensor(QUERY))
