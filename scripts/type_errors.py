@@ -30,7 +30,7 @@ ALLOWED = {
     "coursetools/assignments": 5,
     "coursetools/book": 8,
     "coursetools/experiments": 18,
-    "coursetools/grading": 52,
+    "coursetools/grading": 50,
     "coursetools/jobs": 10,
     "coursetools/notebooks": 15,
     "coursetools/questions": 17,

@@ -26,7 +26,7 @@ from coursetools.grading.results.scores import (
     read_gradebook,
 )
 from coursetools.grading.running.verdicts import Verdicts
-from coursetools.grading.verdict import Status, status_of
+from coursetools.grading.verdict import status_of
 
 State = dict[str, Any]  # of one student: points, and what they are made of
 TOTAL, PENALTY = "total", "late penalty"
@@ -172,7 +172,7 @@ def _state(
     }
 
 
-def _status(student: Student, statuses: set[Status]) -> str:
+def _status(student: Student, statuses: set[Any]) -> str:
     if student.excused:
         return "excused"
     return "MISSING" if student.marks is None and not statuses else status_of(statuses)

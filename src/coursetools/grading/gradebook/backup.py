@@ -149,8 +149,8 @@ def found(connection: Any, name: str) -> dict[Of, Any]:
         of, one = (row.student, row.notebook, row.cell), ByHand.of(row)
         one = overridden[of].by_hand(one) if of in overridden else one
         if one.manual is not None or one.extra:
-            facts = (one.manual, one.extra, one.waits, row.submission)
-            items["mark", *of] = dict(zip((*MARK, "submission"), facts))
+            given = (one.manual, one.extra, one.waits, row.submission)
+            items["mark", *of] = dict(zip((*MARK, "submission"), given))
     for row in _cells(connection, name, api.Comment, only=True):
         items["comment", row.student, row.notebook, row.cell] = row.manual_comment
     return items
@@ -223,7 +223,8 @@ def put_back(folders: Folders, database: Database, kept: Kept, note: Callable[[s
                         change = update(table.__table__).where(table.__table__.c.id == row.id)
                         connection.execute(change.values(manual_comment=value))
                     elif kind == "mark":
-                        there = overridden.get(of[1:])
+                        cell = (of[1], of[2], of[3])
+                        there = overridden.get(cell)
                         now = ByHand.of(row) if there is None else there.before
                         if now.manual is not None or now.extra:
                             continue
@@ -231,7 +232,7 @@ def put_back(folders: Folders, database: Database, kept: Kept, note: Callable[[s
                         facts = {one: value[one] for one in MARK}
                         facts["needs_manual_grade"] = bool(facts["needs_manual_grade"] or changed)
                         if there is not None:
-                            under[of[1:]] = Overridden(there.points, ByHand(*facts.values()))
+                            under[cell] = Overridden(there.points, ByHand(*facts.values()))
                             continue
                         change = update(table.__table__).where(table.__table__.c.id == row.id)
                         connection.execute(change.values(facts))

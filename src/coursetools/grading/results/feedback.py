@@ -37,6 +37,7 @@ from coursetools.grading.running.verdicts import Verdicts
 from coursetools.jobs.pool import Pool
 
 if TYPE_CHECKING:
+    from coursetools.grading.deadlines.late_rule import LateRule
     from coursetools.grading.results.feedback_zip import Zipped
 
 CHUNK = 25  # students that a worker gets at a time
@@ -50,7 +51,7 @@ class Writer:
 
     folders: Folders
     outlines: dict[str, Outline]
-    rule: object  # LateRule | None
+    rule: LateRule | None
     book: str
 
     def write(self, student: Student, handed: Handed) -> bool:

@@ -169,7 +169,7 @@ def points_of(student: Student, notebook: str, part: Part) -> float | None:
     """Return what a part is worth; None where it does not count, or nobody has marked it."""
     override = student.override(notebook, part.cell)
     given = override.given(part.points) if override else None
-    if given is not None:
+    if override and given is not None:
         return None if override.drops else round(given, 2)
     mark = student.mark(notebook, part.cell)
     if mark is None or (mark.waits and mark.manual is None and mark.auto is None):

@@ -138,18 +138,18 @@ class _Run:
 
     def enter(self) -> int:
         """Write what is graded already and not as it should be in the gradebook; grade nothing."""
-        self._open()
+        writer = self._open()
         try:
-            self._work(Plan(write=(write := self._out_of_step())))
-            if self.writer.put_back():
-                self._work(Plan(write=self._out_of_step()))
+            self._work(Plan(write=(write := self._out_of_step(writer))))
+            if writer.put_back():
+                self._work(Plan(write=self._out_of_step(writer)))
             return len(write)
         finally:
-            self.writer.close()
+            writer.close()
 
-    def _out_of_step(self) -> list[tuple[str, str]]:
+    def _out_of_step(self, writer: Writer) -> list[tuple[str, str]]:
         """Return what is graded, and not in the gradebook as it should be."""
-        marks = self.writer.marks()
+        marks = writer.marks()
         return [
             (student, notebook)
             for student in self.folders.students()
@@ -158,9 +158,11 @@ class _Run:
             and marks.get((student, notebook)) != self._mark(student, place)
         ]
 
-    def _open(self) -> None:
-        self.writer = Writer(self.folders, self.masters, self.progress.note, self.options.wait)
-        self.late = f"{self.writer.structure.due} {self.folders.settings.get('late')}"
+    def _open(self) -> Writer:
+        writer = Writer(self.folders, self.masters, self.progress.note, self.options.wait)
+        self.writer = writer
+        self.late = f"{writer.structure.due} {self.folders.settings.get('late')}"
+        return writer
 
     def _mark(self, student: str, place: Place, stamp: str | None = None) -> str:
         """Return what names a verdict with all that its row in the gradebook is made of."""
@@ -169,16 +171,16 @@ class _Run:
 
     def all(self, tracker: Tracker | None = None) -> Summary:
         """Grade and write what is to be graded and written."""
-        self._open()
+        writer = self._open()
         try:
-            table = self.writer.lateness.table
-            for text in table.astray(self.writer.students(), self.folders.course.assignments):
+            table = writer.lateness.table
+            for text in table.astray(writer.students(), self.folders.course.assignments):
                 self.progress.note(text)
-            if (rule := self.writer.lateness.rule) and math.isfinite(rule.end):
-                late = choose_again(self.folders, self.writer.lateness)
+            if (rule := writer.lateness.rule) and math.isfinite(rule.end):
+                late = choose_again(self.folders, writer.lateness)
                 if late:
                     self.progress.note(after_the_end(late))
-            plan = self._plan(self.writer.marks())
+            plan = self._plan(writer.marks())
             if tracker is None:
                 self._work(plan)
             else:
@@ -186,13 +188,13 @@ class _Run:
                 with tracker(len(plan.grade)) as self.progress:
                     self._work(plan)
                 self.progress = before
-            if self.writer.put_back():
-                self._work(self._plan(self.writer.marks()))
+            if writer.put_back():
+                self._work(self._plan(writer.marks()))
             seconds = time.monotonic() - self.began
             return summarise(
                 self.folders,
                 self.index,
-                self.writer,
+                writer,
                 graded=self.graded,
                 unchanged=plan.unchanged,
                 entered=plan.entered,
@@ -201,7 +203,7 @@ class _Run:
                 seconds=seconds,
             )
         finally:
-            self.writer.close()
+            writer.close()
 
     def _plan(self, marks: dict[tuple[str, str], str] | None) -> Plan:
         plan = Plan()
