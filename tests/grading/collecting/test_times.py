@@ -132,6 +132,18 @@ def test_a_new_attempt_has_no_time_until_somebody_says_it(folders, tmp_path):
     assert (folders.submitted("ada") / "ps1.ipynb").read_text() == "2"
 
 
+def test_a_time_for_the_last_of_two_attempts_leaves_it_the_last(folders, tmp_path):
+    """The other attempt has only the time of the zip, which is later than all of the table."""
+    names = {"doejane_12_101_ps1.ipynb": "first", "doejane_12_102_ps1-1.ipynb": "second"}
+    path = zipped(tmp_path / "1.zip", names)
+    times = tmp_path / "times.csv"
+    times.write_text("id,time\ndoejane,2026-10-01 10:00 UTC\n")
+    for known in ((), read_times(times), ()):
+        collect(folders, from_zip(path, "ps1"), times=known)
+        assert (folders.submitted("doejane") / "ps1.ipynb").read_text() == "second"
+    assert stamp(folders, "doejane") == "2026-10-01 10:00:00 UTC"
+
+
 def test_the_same_files_in_a_new_zip_are_nothing_new(folders, tmp_path):
     for day in (1, 2):
         path = zipped(tmp_path / f"{day}.zip", {"ada.ipynb": "1"}, (2026, 10, day, 0, 0, 0))

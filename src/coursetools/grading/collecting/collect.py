@@ -28,6 +28,7 @@ from coursetools.grading.text import some
 
 STAMP = "%Y-%m-%dT%H-%M-%SZ"
 Note = Callable[[str], None]
+Attempt = tuple[Path, dict[str, Any]]  # its folder, and what is known about it
 
 
 @dataclass
@@ -151,7 +152,7 @@ def attempts_of(folders: Folders, student: str) -> list[tuple[Path, dict[str, An
             attempts.append((path.parent, about | {"seen": datetime.fromisoformat(about["seen"])}))
         except (ValueError, KeyError, OSError, TypeError):
             continue
-    return sorted(attempts, key=_age)
+    return _by_age(attempts)
 
 
 def numbers_of(folders: Folders, students: Iterable[str] | None = None) -> dict[str, str]:
@@ -243,11 +244,20 @@ def _after(about: dict[str, Any], end: datetime | None) -> bool:
     )
 
 
-def _age(attempt: tuple[Path, dict[str, Any]]) -> tuple[datetime, int, str]:
-    """Return what tells which attempt is later; a time that somebody vouches for goes first."""
-    folder, about = attempt
-    when = datetime.fromisoformat(about["time"]) if about["time"] else about["seen"]
-    return when, about.get("again", 0), folder.name
+def _by_age(attempts: list[Attempt]) -> list[Attempt]:
+    """Return attempts in order: by times that somebody vouches for, if all have one.
+
+    Else by when they were seen, which is that of the zip: a time in November says nothing about an
+    attempt of which it is only known that it was packed in December.
+    """
+    vouched = all(about["time"] for _, about in attempts)
+
+    def age(attempt: Attempt) -> tuple[datetime, int, str]:
+        folder, about = attempt
+        when = datetime.fromisoformat(about["time"]) if vouched else about["seen"]
+        return when, about.get("again", 0), folder.name
+
+    return sorted(attempts, key=age)
 
 
 def _take(folders: Folders, known: Known, claim: str, result: Collected, say: Note) -> str:
