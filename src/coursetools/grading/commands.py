@@ -81,6 +81,9 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     )
     option("name", metavar="NAME", help="the assignment")
 
+    text = "write a page about a term: who falls behind, which mistakes come back"
+    adder(commands, inside("grading.results.term_page"), "term", text)
+
     option = adder(commands, inside(changed, "export"), "export", "write the scores as a table")
     option("name", nargs="?", metavar="NAME", help="the assignment")
     option("--all", action="store_true", help="all of a term in one table (csv, canvas)")

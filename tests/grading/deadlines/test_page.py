@@ -33,7 +33,7 @@ def test_the_example_of_the_page(week, capsys):
     week.settings("ps2", late)
     week.roster.write_text("id\nada\nben\ncy\ndee\n")
     week.say("collect", "ps2", "--roster", str(week.roster))
-    due, extend, graded, export = ([shlex.split(line) for line in b.splitlines()]
+    due, extend, graded, export, glance = ([shlex.split(line) for line in b.splitlines()]
                                    for b in blocks("bash"))  # fmt: skip
     capsys.readouterr()
 
@@ -59,11 +59,21 @@ def test_the_example_of_the_page(week, capsys):
     times.write_text("id,time\ncy,2026-11-21T08:00+01:00\n")
     assert week.say("collect", "ps2", "--from", str(inbox), "--times", str(times)) == 0
     run(graded)
-    (said,) = re.findall(r"^> (.+)$", PAGE, flags=re.MULTILINE)
+    said, _ = re.findall(r"^> (.+)$", PAGE, flags=re.MULTILINE)
     assert said in week.page("ps2", "cy")
     run(export)
     rows = (week.course / "autograder" / "export" / "term.csv").read_text(encoding="utf-8-sig")
     assert '"dee","","","","EX","",0,5,""' in rows
+    assert run(glance).strip().endswith("/autograder/report/term.html")
+
+
+def test_the_rule_of_the_page_is_that_of_the_command():
+    from coursetools.grading.results.falling_behind import RULE, Step, behind
+
+    _, said = re.findall(r"^> (.+)$", PAGE, flags=re.MULTILINE)
+    assert RULE.startswith(said)
+    way = [Step("handed in", share) for share in (0.8, 0.8, 0.6, 0.6)]
+    assert behind(way, [0.7] * 4) and not behind(way, [0.7, 0.7, 0.5, 0.5])
 
 
 def test_every_option_of_the_settings_stands_on_the_page():

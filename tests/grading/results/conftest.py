@@ -163,6 +163,20 @@ class Classroom:
 
         return Gradebook(self.folders.database)
 
+    def also(self, name: str, due: str = "") -> None:
+        """Add an assignment that asks the same, under another name."""
+        source, private = self.course.source(name), self.course.private(name)
+        source.mkdir(parents=True)
+        private.mkdir(parents=True, exist_ok=True)
+        text = (self.folders.source / "powers.ipynb").read_text()
+        (source / f"{name}.ipynb").write_text(text)
+        for file, content in FILES.items():
+            (private / file).write_text(content)
+        if due:
+            (private / "assignment.toml").write_text(f"due = {due}\n")
+        with self.gradebook() as book:
+            add_powers(book, name)
+
     def late(self, **rule: float) -> None:
         lines = [f"{name} = {value}" for name, value in rule.items()]
         (self.folders.private / "assignment.toml").write_text("[late]\n" + "\n".join(lines))
@@ -179,10 +193,11 @@ class Classroom:
         comment: str = "",
         hours_late: float = 0,
         gradebook: bool = True,
+        name: str = "powers",
     ) -> None:
         """Write a verdict into the store, and into the gradebook as the driver does."""
-        entry = Entry(student=student, notebook="powers", key="k", submission="s", verdict=verdict)
-        self.store.append(entry)
+        entry = Entry(student=student, notebook=name, key="k", submission="s", verdict=verdict)
+        Verdicts(Folders(self.course, name).verdicts).append(entry)
         if not gradebook:
             return
         self.student(student, first, last, email)
@@ -190,7 +205,7 @@ class Classroom:
             return
         with self.gradebook() as book:
             made = book.update_or_create_submission(
-                "powers", student, timestamp=DUE + timedelta(hours=hours_late)
+                name, student, timestamp=DUE + timedelta(hours=hours_late)
             )
             notebook = made.notebooks[0]
             scores = {one.cell: one.points for one in verdict.questions}
@@ -226,19 +241,22 @@ def make_gradebook(root: Path, empty: Path) -> None:
     shutil.copy(empty, root / "autograder")
     Database(Folders(Course(root), "powers")).close()
     with Gradebook(f"sqlite:///{root / 'autograder' / 'gradebook.db'}") as book:
-        book.add_assignment("powers", duedate=DUE)
-        book.add_notebook("powers", "powers")
-        for one in POWERS["cells"]:
-            about = one["metadata"].get("nbgrader")
-            if about is None:
-                continue
-            name = about["grade_id"]
-            if about["solution"]:
-                book.add_solution_cell(name, "powers", "powers")
-            if about["grade"]:
-                book.add_grade_cell(
-                    name, "powers", "powers", max_score=3, cell_type=one["cell_type"]
-                )
+        add_powers(book, "powers", duedate=DUE)
+
+
+def add_powers(book, name: str, **about: object) -> None:
+    book.add_assignment(name, **about)
+    book.add_notebook(name, name)
+    for one in POWERS["cells"]:
+        nbgrader = one["metadata"].get("nbgrader")
+        if nbgrader is None:
+            continue
+        cell_name = nbgrader["grade_id"]
+        if nbgrader["solution"]:
+            book.add_solution_cell(cell_name, name, name)
+        if nbgrader["grade"]:
+            kind = one["cell_type"]
+            book.add_grade_cell(cell_name, name, name, max_score=3, cell_type=kind)
 
 
 @pytest.fixture

@@ -119,6 +119,7 @@ class ClassCount:
     autos: array = field(default_factory=lambda: array("d"))
     statuses: Counter[str] = field(default_factory=Counter)
     misconceptions: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    holders: dict[str, set[str]] = field(default_factory=dict)  # of a misconception, by its name
     unknown: dict[tuple[str, str], Unknown] = field(default_factory=dict)  # (question, its name)
     layers: Counter[str] = field(default_factory=Counter)
     guarantees: Counter[str] = field(default_factory=Counter)
@@ -270,6 +271,7 @@ def _add_questions(
             one.failed[case.says, case.hidden] += case.status != "OK"
         if question.misconception:
             count.misconceptions[title, question.misconception, question.hint] += 1
+            count.holders.setdefault(question.misconception, set()).add(student.id)
         if question.unknown:
             answer = verdict.answers.get(question.name, "")[:2000]
             unknown = Unknown(title, student.id, question.reason, answer)

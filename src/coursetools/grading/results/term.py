@@ -81,9 +81,9 @@ def total_of(shares: Sequence[tuple[str, float, float]], drop: int) -> Sum:
     return Sum(round(total, 2), tuple(one[0] for one in left_out))
 
 
-def read_term(course: Course) -> Term:
-    """Read the scores of every assignment that counts, and add them up."""
-    rules, notes = TermRules.of(course), []
+def assignments_of(course: Course, rules: TermRules) -> tuple[list[str], list[str]]:
+    """Return the assignments that add up to a term, and what is to be said of the others."""
+    notes = []
     graded = [
         name for name in course.assignments if any(Folders(course, name).verdicts.glob("*/*"))
     ]
@@ -94,6 +94,13 @@ def read_term(course: Course) -> Term:
         notes.append(f"not graded yet, and left out: {some(waiting)}")
     if light := [name for name in graded if name not in names]:
         notes.append(f"graded, without a weight in class.toml, and left out: {some(light)}")
+    return names, notes
+
+
+def read_term(course: Course) -> Term:
+    """Read the scores of every assignment that counts, and add them up."""
+    rules = TermRules.of(course)
+    names, notes = assignments_of(course, rules)
     tables = tuple(read_table(course, name) for name in names)
     rows = {(table.name, row.student.id): row for table in tables for row in table.rows}
     students = {row.student.id: row.student for table in tables for row in table.rows}
@@ -101,13 +108,13 @@ def read_term(course: Course) -> Term:
     for who in students:
         its = [(table, rows.get((table.name, who))) for table in tables]
         shares = [
-            (t.name, _share(row, t), rules.weights.get(t.name, t.points))
+            (t.name, share_of(row, t), rules.weights.get(t.name, t.points))
             for t, row in its
             if row is None or not row.student.excused
         ]
         known = all(row is None or row.score or row.student.excused for _, row in its)
         sums[who] = total_of(shares, rules.drop) if known else Sum(None)
-    notes += _left_open(tables)
+    notes += [sentence for table in tables for sentence in left_open(table)]
     return Term(
         tables, tuple(students[who] for who in sorted(students)), rows, sums, LateDays.of(course),
         tuple(notes),
@@ -173,7 +180,8 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _share(row: Row | None, table: Table) -> float:
+def share_of(row: Row | None, table: Table) -> float:
+    """Return the share of an assignment's points, 0 where there is nothing."""
     if row is None or row.score is None or not table.points:
         return 0.0
     return row.score.total / table.points
@@ -185,20 +193,19 @@ def _points(row: Row | None) -> Cell:
     return "EX" if row.student.excused else row.score.total if row.score else None
 
 
-def _left_open(tables: Sequence[Table]) -> list[str]:
+def left_open(table: Table) -> list[str]:
     """Say where a total is missing, or not yet what it will be."""
     notes = []
-    for table in tables:
-        rows = [row for row in table.rows if not row.student.excused]
-        ungraded = [row.student.id for row in rows if row.score is None]
-        if ungraded:
-            notes.append(
-                f"{table.name}: not graded, and so without a total: {some(ungraded)}; run "
-                f"coursekit grade {table.name}"
-            )
-        if waiting := sum(bool(row.score and row.score.waits) for row in rows):
-            notes.append(
-                f"{table.name}: {counted(waiting, 'student')} wrote answers that nobody has marked "
-                "yet; these points are not in the table"
-            )
+    rows = [row for row in table.rows if not row.student.excused]
+    ungraded = [row.student.id for row in rows if row.score is None]
+    if ungraded:
+        notes.append(
+            f"{table.name}: not graded, and so without a total: {some(ungraded)}; run "
+            f"coursekit grade {table.name}"
+        )
+    if waiting := sum(bool(row.score and row.score.waits) for row in rows):
+        notes.append(
+            f"{table.name}: {counted(waiting, 'student')} wrote answers that nobody has marked "
+            "yet; these points are not in the table"
+        )
     return notes
