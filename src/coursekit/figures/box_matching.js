@@ -1,5 +1,5 @@
 // Boxes to move: what one costs for another, written out, and which guess answers for which object.
-// State: names, classes, labels, shares, objects, guesses, rule, pair.
+// State: names, classes, labels, shares, start, objects, guesses, rule, pair.
 
 const MATCHERS = { greedy: "cheapest pair first", hungarian: "smallest sum" };
 const PLAN = { width: 340, height: 300 };
@@ -58,7 +58,7 @@ export default {
   render({ model, el }) {
     const { names, classes, labels, shares } =
       Object.fromEntries(["names", "classes", "labels", "shares"].map((name) => [name, model.get(name)]));
-    const start = { objects: model.get("objects"), guesses: model.get("guesses") };
+    const start = model.get("start");
     const put = (changes) => {
       for (const [name, value] of Object.entries(changes)) model.set(name, value);
       model.save_changes();

@@ -42,13 +42,15 @@ Box = tuple[float, ...]
 
 def box_matching() -> Live:
     """Return the chapter's example, with the pairs of the greedy rule."""
+    objects, guesses = ([list(box) for box in boxes] for boxes in (TRUTH, GUESSES))
     state = {
         "names": {"objects": list(OBJECTS), "guesses": ["1", "2", "3", "4", "5"]},
         "classes": list(CLASSES),
         "labels": list(LABELS),
         "shares": [list(row) for row in SHARES],
-        "objects": [list(box) for box in TRUTH],
-        "guesses": [list(box) for box in GUESSES],
+        "start": {"objects": objects, "guesses": guesses},
+        "objects": objects,
+        "guesses": guesses,
         "rule": "greedy",
         "pair": [0, 0],
     }
