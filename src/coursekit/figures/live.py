@@ -100,7 +100,9 @@ class Live:
         import anywidget
         import traitlets
 
-        traits = {name: traitlets.Any(value).tag(sync=True) for name, value in self.state.items()}
+        traits: dict[str, Any] = {
+            name: traitlets.Any(value).tag(sync=True) for name, value in self.state.items()
+        }
         if self.model is not None:
             kept = self.model.pack()
             traits["weights"] = traitlets.Bytes(kept.weights).tag(sync=True)

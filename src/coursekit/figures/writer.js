@@ -187,7 +187,9 @@ export default {
         row.share.textContent = shares[token] > 0 ? percent(shares[token]) : "cut";
         row.button.classList.toggle("cut", shares[token] === 0);
       });
-      left.textContent = `${summary()} Choose one to go on with it. Filled: its share after the three knobs; frame: the writer’s own.`;
+      left.textContent =
+        `${summary()} Choose one to go on with it; · is a space. ` +
+        "Filled: its share after the three knobs; frame: the writer’s own.";
       for (const name of Object.keys(sliders)) sliders[name].put(name === "year" ? year() : model.get(name));
       const tokens = written();
       text.replaceChildren(
@@ -214,8 +216,10 @@ export default {
         make("ol", { class: "bars", "aria-label": "The likeliest tokens; choose one to go on with it" },
           ...rows.map((row) => row.item)),
         line,
-        make("p", {}, make("b", {}, "Try: "), "set top-k to 1 and press Run; then give the writer a higher temperature, and then a larger k."),
-        make("p", {}, make("b", {}, "Find out: "), "after “The people of the”, which is the first year in which the likeliest token is no longer “·United”?"),
+        make("p", {}, make("b", {}, "Try: "),
+          "set top-k to 1 and press Run; then give the writer a higher temperature, and then a larger k."),
+        make("p", {}, make("b", {}, "Find out: "),
+          "after “The people of the”, which is the first year at which the likeliest token is no longer “·United”?"),
       ),
     );
     const readers = ["prompt", "year", "tokens"].map((name) => `change:${name}`);
