@@ -82,7 +82,7 @@ export default {
     const axis = (height) => draw("line", { class: "axis", x1: PLAN.left, x2: right, y1: height, y2: height });
     const columns = start.map((_, s) => {
       const bar = draw("rect", { class: "score", x: x(s) - 14, width: 28 });
-      const product = draw("text", { x: x(s), y: PLAN.top + PLAN.scores + 18 });
+      const product = draw("text", { x: x(s), y: PLAN.top + PLAN.scores + 24 });
       const weight = draw("rect", { class: "weight", x: x(s) - 14, width: 28 });
       const share = draw("text", { x: x(s), y: foot + 16 });
       let held = false;
