@@ -10,7 +10,7 @@ from html import escape
 
 import torch
 
-from coursekit.boxes import to_corners
+from coursekit.boxes.geometry import to_corners
 from coursekit.figures.live import Live
 
 OBJECTS = ("left cat", "right cat", "dog")
