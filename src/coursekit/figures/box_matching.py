@@ -37,7 +37,7 @@ ROOM = (628, 998)  # pixels from top to bottom, on a wide screen and on a teleph
 LINKED = ("objects", "guesses", "rule", "pair")
 WIDE, HIGH = 310, 270  # of one panel of the still picture
 
-Box = tuple[float, ...]
+Box = Sequence[float]
 
 
 def box_matching() -> Live:
