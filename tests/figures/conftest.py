@@ -1,10 +1,27 @@
 """What the tests of figures share."""
 
+from __future__ import annotations
+
 import itertools
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 import matplotlib
 import pytest
 from matplotlib.text import Text
+
+from coursekit.figures import live_models
+from coursetools.doctor import find_chromium
+
+# Some browsers keep a page in place when something above it grows; others do not.
+LIKE_THE_BOOK = """<style>
+  html { overflow-anchor: none }
+  body { font: 16px/1.65 sans-serif; margin: 0 auto; max-width: 752px; padding: 0 16px 3000px }
+  figure { margin: 0 }
+</style>"""
+READY = "() => document.querySelector('.live').dataset.ready === ''"
 
 
 @pytest.fixture(autouse=True)
@@ -44,3 +61,65 @@ def readable():
             assert apart, (one, other)
 
     return check
+
+
+# --- Live figures in a browser ---
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    chromium = find_chromium()
+    if chromium is None:
+        pytest.skip("Chromium is missing; `coursekit doctor` says how to install it")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory) -> Path:
+    """A folder that looks to a figure like the built book."""
+    folder = tmp_path_factory.mktemp("site")
+    (folder / "_static" / "live").mkdir(parents=True)
+    (folder / "book").mkdir()
+    return folder
+
+
+def _page(site: Path, name: str) -> Path:
+    """Return the page of the figure that the function `name` in the file `name` makes."""
+    path = site / "book" / f"{name}.html"
+    if not path.exists():
+        figure = getattr(import_module(f"coursekit.figures.{name}"), name)()
+        page = (
+            f'<html data-content_root="../">{LIKE_THE_BOOK}<h2>Above</h2>'
+            f'<figure id="fig">{figure.html()}</figure><h2 id="below">Below</h2>'
+        )
+        path.write_text(f"<!doctype html><meta charset=utf-8>{page}", encoding="utf-8")
+        if figure.model is not None:
+            script = site / "_static" / "live" / f"{figure.model.name}.js"
+            script.write_text(live_models.script(figure.model.name), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def open_page(browser, site) -> Iterator[Any]:
+    """Return a function that opens a figure's page; what it says in the console is a fault."""
+    contexts, faults = [], []
+
+    def opened(name: str, query: str = "", ready: bool = True, **options: Any) -> Any:
+        contexts.append(browser.new_context(**options))
+        page = contexts[-1].new_page()
+        page.set_default_timeout(60_000)
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.goto(f"{_page(site, name).as_uri()}{query}")
+        if ready:
+            page.wait_for_function(READY)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert faults == []

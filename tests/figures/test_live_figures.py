@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,74 +13,15 @@ import torch
 
 from coursekit.attention import attention_weights
 from coursekit.figures import live_models
-from coursekit.figures.soft_lookup import KEYS, QUERY, TITLES, VALUES, soft_lookup
+from coursekit.figures.soft_lookup import KEYS, QUERY, TITLES, VALUES
 from coursekit.figures.writer import writer
 from coursekit.kernels import cosine, dot, gaussian, scaled_dot
 from coursekit.training.records import trained
-from coursetools.doctor import find_chromium
 from coursetools.notebooks.imports import read_notebook
 
 ROOT = Path(__file__).parents[2]
 LARGEST = 60_000  # bytes of a figure without the weights
-# Some browsers keep a page in place when something above it grows; others do not.
-LIKE_THE_BOOK = """<style>
-  html { overflow-anchor: none }
-  body { font: 16px/1.65 sans-serif; margin: 0 auto; max-width: 752px; padding: 0 16px 3000px }
-  figure { margin: 0 }
-</style>"""
-READY = "() => document.querySelector('.live').dataset.ready === ''"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    chromium = find_chromium()
-    if chromium is None:
-        pytest.skip("Chromium is missing; `coursekit doctor` says how to install it")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield running
-        running.close()
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory) -> Path:
-    """A folder that looks to a figure like the built book."""
-    folder = tmp_path_factory.mktemp("site")
-    (folder / "_static" / "live").mkdir(parents=True)
-    text = live_models.script("writer")
-    (folder / "_static" / "live" / "writer.js").write_text(text, encoding="utf-8")
-    for figure in (writer(), soft_lookup()):
-        page = (
-            f'<html data-content_root="../">{LIKE_THE_BOOK}<h2>Above</h2>'
-            f'<figure id="fig">{figure.html()}</figure><h2 id="below">Below</h2>'
-        )
-        path = folder / "book" / f"{figure.name}.html"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(f"<!doctype html><meta charset=utf-8>{page}", encoding="utf-8")
-    return folder
-
-
-@pytest.fixture
-def open_page(browser, site) -> Iterator[Any]:
-    """Return a function that opens a figure's page; what it says in the console is a fault."""
-    contexts, faults = [], []
-
-    def opened(name: str, query: str = "", ready: bool = True, **options: Any) -> Any:
-        contexts.append(browser.new_context(**options))
-        page = contexts[-1].new_page()
-        page.set_default_timeout(60_000)
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.goto(f"{(site / 'book' / f'{name}.html').as_uri()}{query}")
-        if ready:
-            page.wait_for_function(READY)
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
-    assert faults == []
+FIGURES = ("writer", "soft_lookup", "attention_mask", "box_matching", "softmax_gradient")
 
 
 def bars(page: Any) -> list[tuple[str, str]]:
@@ -111,15 +52,15 @@ def address(page: Any) -> str:
 # --- All of them ---
 
 
-@pytest.mark.parametrize("figure", [writer, soft_lookup])
-def test_a_figure_is_small_and_its_picture_says_what_it_shows(figure):
-    made = figure()
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_is_small_and_its_picture_says_what_it_shows(name):
+    made = getattr(import_module(f"coursekit.figures.{name}"), name)()
     assert len(made.html().encode()) <= LARGEST
     alt = re.search(r'role="img" aria-label="([^"]+)"', made.still)[1]
     assert len(alt) > 60 and "<script" not in made.still
 
 
-@pytest.mark.parametrize("name", ["writer", "soft_lookup"])
+@pytest.mark.parametrize("name", FIGURES)
 def test_without_scripts_and_on_paper_the_picture_is_seen(open_page, name):
     still = open_page(name, ready=False, java_script_enabled=False)
     assert still.locator(".live-still svg").is_visible()
@@ -130,7 +71,7 @@ def test_without_scripts_and_on_paper_the_picture_is_seen(open_page, name):
     assert not page.locator(".live-box").is_visible()
 
 
-@pytest.mark.parametrize("name", ["writer", "soft_lookup"])
+@pytest.mark.parametrize("name", FIGURES)
 def test_nothing_is_wider_than_a_telephone_or_too_small_for_a_finger(open_page, name):
     page = open_page(name, viewport={"width": 390, "height": 800}, has_touch=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
@@ -143,16 +84,16 @@ def test_nothing_is_wider_than_a_telephone_or_too_small_for_a_finger(open_page, 
 
 
 @pytest.mark.parametrize("width", [1400, 390])
-@pytest.mark.parametrize("name", ["writer", "soft_lookup"])
+@pytest.mark.parametrize("name", FIGURES)
 def test_what_is_below_stays_where_it_is_when_a_figure_begins(open_page, name, width):
     page = open_page(name, "#below", viewport={"width": width, "height": 900})
     top = page.evaluate("document.getElementById('below').getBoundingClientRect().top")
     assert abs(top) < 60
 
 
-def test_a_model_that_does_not_come_leaves_the_picture_and_says_so(browser, site, tmp_path):
-    text = (site / "book" / "writer.html").read_text(encoding="utf-8")
+def test_a_model_that_does_not_come_leaves_the_picture_and_says_so(browser, tmp_path):
     alone = tmp_path / "writer.html"
+    text = f'<!doctype html><html data-content_root="../">{writer().html()}'
     alone.write_text(text, encoding="utf-8")
     page = browser.new_page()
     page.goto(alone.as_uri())

@@ -57,6 +57,24 @@ export function status() {
   return { line, say: (text) => (line.textContent = text) };
 }
 
+/** What is pressed. */
+export const button = (name, onclick) => make("button", { type: "button", onclick }, name);
+
+/** What to do with a figure, and what to find out from it. */
+export const tasks = (attempt, question) => [
+  make("p", {}, make("b", {}, "Try: "), attempt),
+  make("p", {}, make("b", {}, "Find out: "), question),
+];
+
+/** The keys that move something, each with its way to the right and up. */
+export const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+
+/** Where a pointer is in a drawing, as the drawing counts. */
+export function pointIn(svg, event) {
+  const point = new DOMPoint(event.clientX, event.clientY);
+  return point.matrixTransform(svg.getScreenCTM().inverse());
+}
+
 /** Numbers as the book writes them. */
 export const minus = (text) => String(text).replace("-", "−");
 export const fixed = (value, digits) => minus(value.toFixed(digits)).replace(/^−(0(\.0*)?)$/, "$1");

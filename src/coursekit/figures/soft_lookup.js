@@ -7,7 +7,6 @@ const TOPICS = { low: [-0.5, -0.3], high: [4.5, 4.5], across: "about language", 
 const ROOM = { low: [-0.7, -0.3], high: [10.9, 7.3], across: "along the room (m)", along: "across the room (m)" };
 const SIDE = { width: 320, height: 268, left: 36, right: 8, top: 8, bottom: 36 };
 const DOT = { least: 4, more: 15 }; // radius of a share of 0, and what a share of 1 adds
-const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 const STEP = 0.1;
 
 const LOOK = `
@@ -69,8 +68,7 @@ class Plan {
 
   /** Where a pointer is, in what the axes count. */
   at(event) {
-    const point = new DOMPoint(event.clientX, event.clientY);
-    const { x, y } = point.matrixTransform(this.svg.getScreenCTM().inverse());
+    const { x, y } = pointIn(this.svg, event);
     return this.back(x, y);
   }
 
@@ -208,9 +206,7 @@ export default {
         make("table", {},
           make("thead", {}, make("tr", {}, ...head.map((text) => make("th", { scope: "col" }, text)))), body),
         line,
-        make("p", {}, make("b", {}, "Try: "),
-          "move the query from the books on language to those on mathematics, and watch the answer cross the room."),
-        make("p", {}, make("b", {}, "Find out: "),
+        ...tasks("move the query from the books on language to those on mathematics, and watch the answer cross the room.",
           "put the query exactly on Statistics. Which kernels give another book the largest share?"),
       ),
     );
