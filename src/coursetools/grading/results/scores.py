@@ -261,6 +261,7 @@ def read_book(db: Any, name: str, api: Any, lateness: Lateness) -> Book:
     assignment = db.query(api.Assignment).filter(api.Assignment.name == name).one_or_none()
     if assignment is None:
         return book
+    notebooks = [notebook.id for notebook in assignment.notebooks]
     handed_in = db.query(
         api.SubmittedNotebook.id,
         api.SubmittedAssignment.student_id,
@@ -272,7 +273,8 @@ def read_book(db: Any, name: str, api: Any, lateness: Lateness) -> Book:
         handed_in.select_from(api.SubmittedAssignment)
         .outerjoin(
             api.SubmittedNotebook,
-            api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id,
+            (api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id)
+            & api.SubmittedNotebook.notebook_id.in_(notebooks),  # by an index, not by a scan each
         )
         .outerjoin(api.Notebook, api.SubmittedNotebook.notebook_id == api.Notebook.id)
         .filter(api.SubmittedAssignment.assignment_id == assignment.id)
