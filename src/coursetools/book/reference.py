@@ -30,7 +30,8 @@ from coursetools.notebooks.imports import homes, read_notebook
 PACKAGE = "coursekit"
 # pages where a word in small letters is a command
 COMMANDS = tuple(
-    f"book/{name}" for name in ("grading", "grading_changes", "grading_platforms", "status")
+    f"book/{name}"
+    for name in ("grading", "grading_changes", "grading_platforms", "status", "teaching")
 )
 CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 MARKUP = re.compile(r"([*|\\]|_(?=\W|$))")

@@ -1,0 +1,89 @@
+"""What "Teach a term" types is run here in its order, from the first Monday to the last table."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shlex
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from coursetools import cli
+from coursetools.grading.deadlines.late_rule import rule_of
+
+PAGE = (Path(__file__).parents[3] / "book" / "teaching.md").read_text(encoding="utf-8")
+CAME = "Friday, 20 November 2026, {}:59 AM"
+
+
+def blocks(kind: str) -> list[str]:
+    found = re.findall(rf"```{kind}\n(.+?)```", PAGE, flags=re.DOTALL)
+    return [text.replace("a02_scaling", "ps1") for text in found]
+
+
+@pytest.fixture
+def desk(week, monkeypatch):
+    """What the page names lies in the folder in which it is typed."""
+    typed = week.folder / "typed"
+    typed.mkdir()
+    monkeypatch.chdir(typed)
+    people = [("ada", "Ada Aa", 501), ("ben", "Ben Be", 502), ("cy", "Cy Ce", 503)]
+    notebook = json.dumps(week.classroom.answered())
+    with zipfile.ZipFile("submissions.zip", "w") as archive:
+        for _, name, number in people[:2]:
+            archive.writestr(f"{name}_{number}_assignsubmission_file_/ps1.ipynb", notebook)
+    Path("class.csv").write_text("id,name\n" + "".join(f"{i},{name}\n" for i, name, _ in people))
+    with Path("Grades.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(
+            ["Identifier", "Full name", "Status", "Grade", "Maximum Grade",
+             "Grade can be changed", "Last modified (submission)", "Last modified (grade)",
+             "Feedback comments"]
+        )  # fmt: skip
+        for hour, (_, name, number) in enumerate(people, 9):
+            came = "-" if name == "Cy Ce" else CAME.format(hour)
+            writer.writerow([f"Participant {number}", name, "", "", "10.00", "Yes", came, "-", ""])
+    return week
+
+
+def test_a_term_is_taught_as_the_page_says(desk, capsys):
+    of_class, of_assignment = blocks("toml")
+    desk.class_settings(of_class)
+    desk.settings("ps1", of_assignment)
+    assert rule_of(desk.course.private("ps1")).end == 96 * 3600
+    lines = [line for block in blocks("bash") for line in block.splitlines()]
+    assert len(lines) == 14
+    for line in lines:
+        program, *words = shlex.split(line)
+        assert program == "coursekit", line
+        if words[0] == "grade":
+            desk.grade(words[1])
+        else:
+            assert desk.say(*words) == 0, line
+    said = capsys.readouterr().out
+    assert "ada" in said and "ill, with a note" in said
+    inside = zipfile.ZipFile(desk.course / "autograder" / "feedback" / "ps1-moodle.zip").namelist()
+    assert len(inside) == 3 and inside[0] == "Ada Aa_501_assignfeedback_file/ps1.html"
+    for name in ("a02-friday.zip", "term.zip"):
+        assert zipfile.is_zipfile(desk.folder / name)
+    for name in ("export/ps1-worksheet.csv", "export/term.csv", "report/term.html"):
+        assert (desk.course / "autograder" / name).is_file()
+    (also,) = re.findall(r"`coursekit (similarity [^`]+)`", PAGE)
+    assert desk.say(*shlex.split(also.replace("a02_scaling", "ps1"))) == 0
+
+
+def test_every_command_in_the_text_exists():
+    """Those with placeholders, too."""
+    names = set(re.findall(r"`(?:coursekit )?([a-z]{3,})(?= [^`]*`|`)", PAGE))
+    known = set(re.findall(r"^    ([a-z-]+) ", cli.parser().format_help(), re.MULTILINE))
+    others = {"check", "keep", "drop", "due", "chmod"}  # a function, two words of commands, and Unix's
+    assert {"assignment", "override", "term", "grade"} <= names
+    assert names - known <= others
+
+
+def test_the_settings_are_read():
+    for text in blocks("toml"):
+        assert tomllib.loads(text)
