@@ -10,6 +10,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Literal
 
 from coursekit._base.progress import Progress
 from coursetools.assignments.settings import due_of
@@ -162,7 +163,8 @@ def count_term(
 
 
 def _step(row: Row, table: Table, now: datetime) -> Step:
-    student, more = row.student, ""
+    student = row.student
+    more: Literal["", "given", "used"] = ""
     if student.excused:
         return Step("excused")
     if student.extension and student.due is not None:
