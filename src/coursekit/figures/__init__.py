@@ -164,6 +164,7 @@ def in_words(number: int) -> str:
 
 
 HOMES = {  # which module holds a name; the cache keys of the notebooks read this table too
+    "attention_mask": "attention_mask",
     "input_sum": "bert",
     "who_may_see": "bert",
     "fates": "bert",
@@ -181,6 +182,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "digits": "blocks",
     "collapse_in_training": "blocks",
     "smooth": "blocks",
+    "box_matching": "box_matching",
     "loss_curve": "curves",
     "one_run": "finetuning",
     "low_rank": "finetuning",
@@ -251,6 +253,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "best_of": "seeds",
     "stopped": "seeds",
     "soft_lookup": "soft_lookup",
+    "softmax_gradient": "softmax_gradient",
     "noises": "t5",
     "span_lengths": "t5",
     "outcomes": "t5",
