@@ -25,7 +25,9 @@ from coursetools.book.build import pages
 from coursetools.course import Course
 
 # What one runs, solves or teaches with; the site has it.
-LEFT_OUT = re.compile(r"notebooks/|book/(?:api/|(?:check|gpu|grading\w*|lecture_map|status|teaching)$)")
+LEFT_OUT = re.compile(
+    r"notebooks/|book/(?:api/|(?:check|gpu|grading\w*|lecture_map|status|teaching)$)"
+)
 LAST = "book/references"
 MACHINERY = (  # what is for a screen, or leads to what only the site has
     ".//script|.//style|.//button|.//input|.//*[@hidden]"
