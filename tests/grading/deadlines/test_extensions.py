@@ -191,3 +191,18 @@ def test_whoever_is_not_on_the_list_is_said_when_there_is_none(classroom, tmp_pa
     assert main(["extend", "ps1", "ada", "2d", "--root", str(classroom.root)]) == 0
     assert "there is no class list" in capsys.readouterr().err
     assert main(["extend", "ps1", "a/b", "2d", "--root", str(classroom.root)]) == 1
+
+
+def test_the_history_of_a_grade_has_the_extensions(week, capsys):
+    for name, day in (("ps1", 1), ("ps2", 8)):
+        week.settings(name, f"due = 2026-10-0{day}T12:00:00+02:00\n")
+    assert week.say("extend", "ps1", "ada", "48h", "--why", "ill, with a note") == 0
+    assert week.say("extend", "all", "ada", "1d") == 0
+    assert week.say("extend", "ps2", "ada", "3d") == 0  # of another assignment
+    week.hand_in("ps1", {"ada": 1.0})
+    week.grade("ps1")
+    capsys.readouterr()
+    assert week.say("history", "ps1", "ada") == 0
+    said = capsys.readouterr().out
+    assert "48h, by " in said and ": ill, with a note\n" in said
+    assert "1d, by " in said and "3d, by " not in said

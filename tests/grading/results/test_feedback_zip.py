@@ -132,6 +132,25 @@ def test_the_notebook_says_what_the_page_says(classroom, tmp_path) -> None:
     assert "Comment: Why < b>so< /b>?" in words  # dead, also where Markdown may hold HTML
 
 
+def test_the_notebook_says_what_an_instructor_has_set(classroom, tmp_path) -> None:
+    names = {"a_1_2_p.ipynb": answered(classroom), "b_3_4_p.ipynb": answered(classroom)}
+    bad = classroom.empty("MALFORMED", "It is a web page.")
+    take_in(classroom, zipped(tmp_path / "c.zip", names), b=bad)
+    (classroom.folders.class_folder / "overrides.csv").write_text(
+        "assignment,student,question,points,why\n"
+        "powers,a,test_square,full,Two ways were right.\npowers,*,test_cube,drop,Nobody could.\n"
+    )
+    assert asked(classroom, "--zip", "canvas") == 0
+    found = members(classroom, "canvas")
+    cells = json.loads(found["a_1_2_p.ipynb"])["cells"]
+    square, cube, _ = (c["source"] for c in cells if c["id"].startswith("feedback-"))
+    assert square.startswith("**Feedback on Squares: 3 of 3 points, set by your instructor.**")
+    assert "All points were given for you. Why: Two ways were right." in square
+    assert "does not count, set by your instructor" in cube and "Why: Nobody could." in cube
+    (top,) = (c["source"] for c in json.loads(found["b_3_4_p.ipynb"])["cells"][:1])
+    assert "could not be graded" in top and "Why: Nobody could." in top
+
+
 def take_in_again(classroom) -> None:
     """Write the verdicts down as they were, with the hash of what is there."""
     folders = classroom.folders

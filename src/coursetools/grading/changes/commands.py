@@ -15,6 +15,8 @@ from coursetools.grading.results import feedback as writing
 from coursetools.grading.results import term
 from coursetools.grading.results.pages import counted, number
 
+TOLD = ("question", "points", "is", "extension")  # of a line of the log, in the history of a grade
+
 
 def feedback(arguments: argparse.Namespace) -> int:
     """Write the pages; first say how many change points, then remember what has gone out."""
@@ -98,10 +100,11 @@ def _steps(folders: Folders, journal: Journal, student: str) -> list[tuple[str, 
     for asked in read_requests(folders.course, folders.name):
         if asked.student == student:
             steps.append((asked.time, "asked", f"{asked.question}: {asked.text}"))
-    for one in log.read_log(folders.course, folders.name):
-        if one.get("student") in (student, "everybody"):
-            what = " ".join(str(one[key]) for key in ("question", "points", "is") if key in one)
-            said = f": {one['why']}" if "why" in one else ""
+    for one in log.read_log(folders.course):
+        here = one.get("assignment") in (folders.name, "all")
+        if here and one.get("student") in (student, "everybody"):
+            what = " ".join(str(one[key]) for key in TOLD if key in one)
+            said = f": {one['why']}" if one.get("why") else ""
             steps.append((one["time"], one["action"], f"{what}, by {one['by']}{said}"))
     return steps
 

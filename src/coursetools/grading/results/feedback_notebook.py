@@ -80,6 +80,8 @@ def summary(
             "worked in, run it from top to bottom, save it, and hand in that .ipynb file again, or "
             "ask your instructor if the deadline has passed."
         )
+        held = ((part, student.override(outline.name, part.cell)) for part in outline.parts)
+        lines += [f"**{part.title}.** {override.sentence}" for part, override in held if override]
         return "\n\n".join(lines) + "\n"
     graded = {question.cell: question for question in verdict.questions}
     following = what_next(outline, graded, settled(questions_of(outline, student, verdict)))
@@ -99,11 +101,16 @@ def summary(
 def _beside(one: Shown, book: str) -> str:
     """Return what stands below a question."""
     points = "–" if one.open else number(one.points)
+    worth = f"{points} of {number(one.part.points)} points"
     lines = [
-        f"**Feedback on {one.part.title}: {points} of {number(one.part.points)} points, "
+        f"**Feedback on {one.part.title}: {'does not count' if one.dropped else worth}, "
         f"{one.said}.**"
     ]
-    if one.mark is not None and one.mark.manual is not None and one.question is not None:
+    if one.override:
+        lines.append(one.override.sentence)
+    set_here = one.override and one.override.points != "keep"
+    by_hand = one.mark is not None and one.mark.manual is not None and not set_here
+    if by_hand and one.question is not None:
         lines.append(
             f"A person looked at this question; the automatic checks gave "
             f"{number(one.question.points)} points."
