@@ -23,7 +23,6 @@ from coursekit.figures.live import HERE
 from coursekit.training.pictures import as_input
 from coursekit.training.records import trained, weights_file
 from coursekit.training.translation import END, START
-from coursetools.doctor import find_chromium
 
 PARTS = ("safetensors", "layers", "models", "picture_models", "tokenizers", "decoding")
 NEAR = {"rtol": 0, "atol": 1e-3}  # logits
@@ -46,20 +45,13 @@ CALL = """([name, call, ...inputs]) => {
 
 
 @pytest.fixture(scope="module")
-def page() -> Iterator[Any]:
-    """A page of a browser in which the scripts' names are known."""
-    chromium = find_chromium()
-    if chromium is None:
-        pytest.skip("Chromium is missing; `coursekit doctor` says how to install it")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        opened = browser.new_page()
-        opened.set_default_timeout(120_000)
-        opened.evaluate(IMPORT, "\n".join((HERE / f"{part}.js").read_text() for part in PARTS))
-        yield opened
-        browser.close()
+def page(browser) -> Iterator[Any]:
+    """A page of the browser in which the scripts' names are known."""
+    opened = browser.new_page()
+    opened.set_default_timeout(120_000)
+    opened.evaluate(IMPORT, "\n".join((HERE / f"{part}.js").read_text() for part in PARTS))
+    yield opened
+    opened.close()
 
 
 def opened(page: Any, name: str, kind: str) -> SimpleNamespace:
