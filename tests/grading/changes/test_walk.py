@@ -142,6 +142,11 @@ def test_the_table_can_be_edited_and_what_is_wrong_is_named(week):
     said = week.type("grade ps1 --workers 1")
     assert "0 graded, 3 recomputed without running them again" in said
     assert week.scores()["ada"][3] == "1" and week.formgrader("ada")["test_cube"][0] == 1
+    with path.open("a") as file:
+        file.write("ps1;test_cubes;*;full;why;;\nps1;test_cube;eve;full;why;;\n")
+    said = week.type("grade ps1 --workers 1")
+    assert "overrides.csv: test_cubes is no question of ps1\n" in said
+    assert "overrides.csv: eve is not in the class" in said and "test_cube is no" not in said
     path.write_text(path.read_text().replace(";1;", ";much;"))
     said = week.type("grade ps1", code=1)
     assert "line 2: 'much' should be full, drop, keep or a number from 0" in said

@@ -12,7 +12,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass, field, fields
 from pathlib import Path
@@ -104,6 +104,17 @@ class Overrides:
     def dropped(self) -> set[str]:
         """Return the questions that count for nobody."""
         return {row.question for row in self.rows if row.drops and row.of_all}
+
+    def astray(self, students: Iterable[str], questions: Iterable[str]) -> list[str]:
+        """Say of each row about nobody, or about no question, that it is so."""
+        people, names = {EVERYBODY, *students}, set(questions)
+        return [
+            f"overrides.csv: {row.question} is no question of {row.assignment}"
+            if row.question not in names
+            else f"overrides.csv: {row.student} is not in the class, so this override is nobody's"
+            for row in self.rows
+            if row.question not in names or row.student not in people
+        ]
 
     def stamp(self, student: str) -> str:
         """Return what tells whether a student's row of the gradebook is in step."""

@@ -53,6 +53,12 @@ class Structure:
     due: datetime | None
     notebooks: dict[str, NotebookRows] = field(default_factory=dict)
 
+    @property
+    def questions(self) -> set[str]:
+        """What an override may call a graded cell: by its name, or with its notebook's before."""
+        found = [(name, cell.name) for name, rows in self.notebooks.items() for cell in rows.graded]
+        return {cell for _, cell in found} | {f"{name}.{cell}" for name, cell in found}
+
 
 def synchronise(
     folders: Folders, masters: dict[str, Any], database: Database, dropped: Set[str] = frozenset()

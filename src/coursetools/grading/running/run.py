@@ -176,6 +176,8 @@ class _Run:
             table = writer.lateness.table
             for text in table.astray(writer.students(), self.folders.course.assignments):
                 self.progress.note(text)
+            for text in self.overrides.astray(writer.students(), writer.structure.questions):
+                self.progress.note(text)
             if (rule := writer.lateness.rule) and math.isfinite(rule.end):
                 late = choose_again(self.folders, writer.lateness)
                 if late:
