@@ -28,6 +28,13 @@ def plain(monkeypatch):
     AcceleratorState._reset_state(reset_partial_state=True)
 
 
+def test_what_is_no_computing_is_not_put_in_force():
+    """`library_answers` calls every function of the package with the values of a case."""
+    with pytest.raises(TypeError, match="use\\(\\) needs a Computing, found Tensor"):
+        use(torch.zeros(2))
+    assert current() == Computing()
+
+
 def card(monkeypatch, *capability):
     """Let this machine have a card of that generation, or none."""
     monkeypatch.setattr(torch.cuda, "is_available", lambda: bool(capability))

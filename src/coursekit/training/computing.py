@@ -83,6 +83,8 @@ def current() -> Computing:
 
 def use(computing: Computing) -> None:
     """Let the trainings of this process be computed in this way from now on."""
+    if not isinstance(computing, Computing):
+        raise TypeError(f"use() needs a Computing, found {type(computing).__name__}")
     _used[0] = computing
 
 
