@@ -2,8 +2,12 @@
 
 import pytest
 import torch
+from torch.nn.utils.rnn import pack_padded_sequence
+from torch.overrides import _get_current_function_mode_stack
 
 from coursekit.models import GPT, GPTConfig
+from coursekit.training import loop
+from coursekit.training.batches import Batches
 from coursekit.training.following import Following, follow
 
 
@@ -46,6 +50,51 @@ def test_paused_it_does_nothing():
         with following.pause(False):
             assert devices() == ["meta", "meta"]
     assert devices() == ["meta", "meta"]
+
+
+@pytest.mark.parametrize(("collate", "paused"), [(torch.stack, True), (list, False)])
+def test_what_a_loss_makes_of_a_list_follows_the_model(monkeypatch, collate, paused):
+    """With `collate=list` nothing of a batch was moved: `reviewer` failed on a card at step 1."""
+    following, seen = Following(), []
+    monkeypatch.setattr(loop, "follow", lambda device: following)
+
+    def loss(model, rows):
+        seen.append(following.paused)
+        return model(torch.stack(tuple(rows))).sum(), len(rows)
+
+    model = torch.nn.Linear(2, 1)
+    batches = Batches(list(torch.ones(4, 2)), collate, size=2)
+    loop.train(model, batches, loss, torch.optim.SGD(model.parameters()), steps=2, quiet=True)
+    assert seen == [paused, paused] and not following.paused
+
+
+def test_pausing_takes_it_off_the_stack_and_puts_it_back():
+    following = Following()
+    other = Following()
+
+    def stack() -> list[Following]:
+        return _get_current_function_mode_stack()
+
+    with following:
+        with following.pause():
+            assert stack() == []
+            with following.pause(False):
+                assert stack() == [following]
+            with pytest.raises(KeyError), following.pause(False):
+                raise KeyError
+            assert stack() == []
+        assert stack() == [following]
+        with other, following.pause():  # not on top: it stays, and hands on
+            assert stack() == [following, other] and following.paused
+        assert stack() == [following] and not following.paused
+
+
+def test_packing_keeps_its_lengths_on_the_cpu():
+    """The recurrent translator failed on a card when it was looked at."""
+    words, lengths = torch.empty(2, 3, 4, device="meta"), torch.tensor([3, 2])
+    with Following():
+        packed = pack_padded_sequence(words, lengths, batch_first=True)
+    assert packed.data.is_meta and packed.batch_sizes.tolist() == [2, 2, 1]
 
 
 def test_on_the_cpu_nothing_is_entered():

@@ -13,11 +13,12 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.overrides import TorchFunctionMode
+from torch.overrides import TorchFunctionMode, _get_current_function_mode
 from torch.utils._pytree import tree_flatten, tree_map
 
-# What may have two devices: it moves numbers, or a parameter, from one to the other.
-ACROSS = ("__set__", "copy_", "_has_compatible_shallow_copy_type")
+# What may have two devices: it moves numbers, or a parameter, from one to the other; and packing
+# wants its lengths on the CPU.
+ACROSS = ("__set__", "copy_", "_has_compatible_shallow_copy_type", "_pack_padded_sequence")
 
 
 class Following(TorchFunctionMode):
@@ -30,6 +31,7 @@ class Following(TorchFunctionMode):
     def __init__(self) -> None:
         super().__init__()
         self.paused = False
+        self.away = False  # from torch's stack of modes, where it was on top
 
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: tuple = (), kwargs: Any = None
@@ -51,12 +53,30 @@ class Following(TorchFunctionMode):
 
     @contextmanager
     def pause(self, paused: bool = True) -> Iterator[None]:
-        """Switch it off, or on again, inside this block."""
-        before, self.paused = self.paused, paused
+        """Switch it off, or on again, inside this block.
+
+        A mode that only hands on makes the step of a small model half as long again. So it leaves
+        the stack of modes, unless somebody has put another one on top.
+        """
+        before = self.paused, self.away
+        self.paused = paused
+        if paused and _get_current_function_mode() is self:
+            self._stand_aside(True)
+        elif self.away and not paused:
+            self._stand_aside(False)
         try:
             yield
         finally:
-            self.paused = before
+            self.paused, away = before
+            if away != self.away:
+                self._stand_aside(away)
+
+    def _stand_aside(self, away: bool) -> None:
+        self.away = away
+        if away:
+            self.__exit__(None, None, None)
+        else:
+            self.__enter__()
 
 
 _entered: list[Following] = []  # one for the whole process, once something trained on a GPU

@@ -128,7 +128,8 @@ def train(
             total = torch.zeros(2, device=accelerator.device)  # sum of the losses, their number
             for piece in _shares(chosen, how.pieces, rank, processes):
                 batch = moved(batches.collated(piece), accelerator.device)
-                with accelerator.autocast():
+                # Of a list of rows `loss` makes the tensors, and they have to follow the model.
+                with accelerator.autocast(), following.pause(not isinstance(batch, list)):
                     part, number = _summed(loss(model, batch))
                 accelerator.backward(part / len(chosen))  # keeps 16-bit gradients in range
                 total += torch.stack([part.detach(), torch.as_tensor(number).to(part)])
@@ -136,11 +137,11 @@ def train(
             if not total[1] > 0:
                 raise ValueError(f"the loss must count an item or more, found none at step {step}")
             for weight in model.parameters():
-                if weight.grad is None and processes > 1:
-                    weight.grad = torch.zeros_like(weight)
+                if processes > 1:  # one that saw no item of this step has a gradient of zeros
+                    weight.grad = torch.zeros_like(weight) if weight.grad is None else weight.grad
+                    weight.grad = accelerator.reduce(weight.grad, "sum")
                 if weight.grad is not None:
-                    summed = accelerator.reduce(weight.grad, "sum")
-                    weight.grad = summed.mul_(len(chosen) / total[1])  # now of the mean loss
+                    weight.grad.mul_(len(chosen) / total[1])  # now of the mean loss
             accelerator.unscale_gradients(stepper)
             if clip is not None:
                 clip_grad_norm_(model.parameters(), clip)
