@@ -183,15 +183,15 @@ def points(root: Path) -> dict[str, float]:
         return dict(found.fetchall())
 
 
-def own_class(root: Path, students: int, *, hostile: bool = True) -> Path:
-    """Make a course with an invented class that hands in our own first assignment.
+def own_class(root: Path, students: int, name: str = OWN, *, hostile: bool = True) -> Path:
+    """Make a course with an invented class that hands in one of our own assignments.
 
     Broken and hostile notebooks come once each, however many students there are; what never ends
     takes seconds, so a small class is measured without.
     """
-    course = make_course(ROOT, root, OWN)
-    make_class(course, OWN, students, hostile=hostile)
-    return course
+    course = make_course(Course(ROOT), root, name)
+    make_class(course, name, students, hostile=hostile)
+    return course.root
 
 
 def grade_own(root: Path, students: int) -> float:

@@ -36,7 +36,7 @@ JOINED = {  # in an order in which they work: the first one's mode, strict or no
                    "styles/sphinx-book-theme.css", "togglebutton.css", "copybutton.css",
                    "mystnb.*.css", "sphinx-design.min.css", "custom.css"),
     "joined.js": ("clipboard.min.js", "doctools.js", "sphinx_highlight.js", "copybutton.js",
-                  "togglebutton.js", "page.js",
+                  "togglebutton.js", "page.js", "ask.js",
                   "formulas.js"),
 }  # fmt: skip
 # An inline script behind it reads what it sets.

@@ -37,6 +37,7 @@ NUMBER = re.compile(
 )
 MARK = re.compile(r"^%\s*typed\s*\(([^)]+)\):\s*(.*)$")
 FENCE = re.compile(r"^\s*(`{3,}|~{3,})(.*)$")
+SKIPPED = re.compile(r"\{[\w-]*code|\{ask\}")  # a question's answer is found by its own code
 CITES = re.compile(r"\{(?:cite(?::\w+)?|footcite(?::\w+)?)\}`")
 _CODE = re.compile(r"(\{[\w:-]+\}`[^`]*`)|(`+)(?!`).+?\2", re.DOTALL)  # or a role, which stays
 _MATHS = re.compile(r"\$\$.*?\$\$|\$[^$]+\$", re.DOTALL)
@@ -79,7 +80,7 @@ def blocks(text: str) -> Iterator[Block]:
         if maths or (bare.startswith("$$") and bare.count("$$") == 1):
             maths = bare.count("$$") != 1 if maths else True
             continue
-        if fence and not (fence[2].startswith("{") and "code" not in fence[2].partition("}")[0]):
+        if fence and not (fence[2].startswith("{") and not SKIPPED.match(fence[2])):
             code = fence[1] if fence[2] else ""
             continue
         mark = MARK.match(bare)
