@@ -302,6 +302,32 @@ def test_paper_has_every_answer_and_every_picture(visit, site):
     assert page.locator("article details:not([open])").count() == folded
 
 
+def test_an_answer_is_taken_in_the_page_and_remembered(visit, book):
+    """A number, a shape, a choice; by keyboard, as a file, on a telephone."""
+    page = visit(f"{book.as_uri()}/book/kernels.html", width=390).page
+    ask = lambda name: page.locator(f"#ask-kernels-{name}")  # noqa: E731
+    said = lambda name: ask(name).locator(".ask-said").inner_text()  # noqa: E731
+    ask("equal").locator("input").fill("0,25")
+    page.keyboard.press("Enter")
+    assert said("equal").startswith("That is the weight of each key")
+    ask("shape").locator("input").fill("3 x 5")
+    ask("shape").get_by_role("button", name="Check").click()
+    assert said("shape") == "Right." and ask("shape").locator("details[open]").count() == 1
+    choices = ask("length").locator("li button")
+    assert choices.count() == 4
+    choices.get_by_text("all of them").click()
+    assert said("length").startswith("Only one of them")
+    choices.get_by_text("the cosine kernel").press("Enter")
+    assert said("length") == "Right."
+    progress = page.locator(".ask-progress")
+    assert progress.inner_text().startswith("2 of 4 answered")
+    page.reload()
+    assert progress.inner_text().startswith("2 of 4 answered")
+    progress.get_by_role("button").click()
+    assert progress.inner_text().startswith("0 of 4 answered")
+    assert page.locator(".ask.answered").count() == 0
+
+
 def test_without_scripts_formulas_can_be_read(browser, site):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
