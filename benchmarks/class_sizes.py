@@ -26,7 +26,6 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from grading import NAME, ROOT, Ours, own_class, points
 from harness import RESULTS, arguments, resident, write
