@@ -1,4 +1,4 @@
-"""The page on which answers are marked: no names, nothing that gets out, and marked in a browser."""
+"""The page on which answers are marked: nobody's name, nothing gets out, and it is used once."""
 
 from __future__ import annotations
 
@@ -122,6 +122,8 @@ def test_marked_by_keyboard_saved_and_collected(desk, capsys):
         assert here() == desk.codes["dee"]
         press("ArrowLeft", "ArrowRight", "2", "p", "9")
         assert tab.get_attribute(".here .given", "aria-invalid") == "true"
+        press("Escape")
+        assert tab.input_value(".here .given") == "2"  # and not 9 of 5
         tab.reload()  # what was done is kept
         to("dee")
         assert tab.input_value(".here .given") == "2" and "4 marked" in tab.inner_text("#place")
