@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from coursekit._base.errors import CourseError
+from coursetools.assignments.release import read as read_notebook
+from coursetools.assignments.release import source
 from coursetools.course import Course
-from coursetools.questions import catalogue
+from coursetools.questions import audit, catalogue
 from coursetools.questions.rubric import Item, Rubric, read
 
 COURSE = Course(Path(__file__).parents[2])
@@ -78,3 +80,14 @@ def test_each_question_in_words_of_the_course_has_one(name):
         rubric = read(COURSE, name, question)
         assert 3 <= len(rubric.items) <= 6 and rubric.comments
         assert sum(item.points for item in rubric.items) == points
+
+
+def test_the_audit_says_what_is_wrong_with_one(copied, tmp_path):
+    course = Course(tmp_path)
+    copied("a01_kernels", tmp_path)
+    path = course.private("a01_kernels") / "shuffled.toml"
+    path.write_text(path.read_text().replace("points = 1", "points = 0", 1))
+    notebook = read_notebook(source(course, "a01_kernels"))
+    said = audit._form(course, catalogue.load(course, "a01_kernels"), notebook)
+    where = "solutions/a01_kernels/shuffled.toml"
+    assert said == [f"{where}: points of seen should be a number other than 0: 0"]

@@ -5,14 +5,18 @@ from __future__ import annotations
 import csv
 import itertools
 import json
+from types import SimpleNamespace
 
 import pytest
 
 from coursekit._base.errors import CourseError
+from coursetools.grading.gradebook.by_hand import Given
+from coursetools.grading.marking import collect_marks as collecting
 from coursetools.grading.marking.agreement import Agreement, weighted_kappa
 from coursetools.grading.marking.answers import Answer, InWords, alike, code_of
 from coursetools.grading.marking.collect_marks import agreed, collect_marks, counted_mark, remark
 from coursetools.grading.marking.marks import Mark, read_marks
+from coursetools.grading.results import scores
 from coursetools.grading.results.outline import Part
 from coursetools.questions.rubric import Item, Rubric
 
@@ -89,6 +93,21 @@ def test_the_median_counts_and_two_that_are_far_apart_wait(points, counts):
     marks = [mark(one, f"m{at}") for at, one in enumerate(points)]
     assert counted_mark(ASKED, marks).points == counts
     assert counted_mark(ASKED, marks, apart=2).points == (2 if counts is None else counts)
+
+
+@pytest.mark.parametrize(
+    ("manual", "waits", "new", "differs"),
+    [(None, True, 1, 0), (2, False, 1, 1), (2, True, 1, 0), (1, False, 0, 0)],
+)
+def test_points_count_as_given_until_the_student_hands_in_again(
+    monkeypatch, manual, waits, new, differs
+):
+    there = scores.Mark(manual=manual, waits=waits)
+    book = scores.Book({"ada": scores.Student("ada", marks={"ps1": {"why": there}})})
+    monkeypatch.setattr(collecting, "read_gradebook", lambda _: book)
+    given = {("ada", "ps1", "why"): Given(1.0, "", "mia")}
+    found = collecting._new(SimpleNamespace(name="ps1"), [ASKED], given)
+    assert (len(found[0]), len(found[1])) == (new, differs)
 
 
 def test_the_student_reads_what_was_found_and_the_comments():
@@ -191,10 +210,6 @@ def test_what_another_program_is_told(desk, capsys):
 
 
 def test_a_mark_for_who_is_not_in_the_gradebook_is_refused(desk, monkeypatch):
-    from coursetools.grading.results.scores import Book
-
-    monkeypatch.setattr(
-        "coursetools.grading.marking.collect_marks.read_gradebook", lambda _: Book()
-    )
+    monkeypatch.setattr(collecting, "read_gradebook", lambda _: scores.Book())
     with pytest.raises(CourseError, match="is not in the gradebook; run coursekit grade ps1 first"):
         collect_marks(desk.folders, [desk.table("mia", ben=("signs", ""))], print)
