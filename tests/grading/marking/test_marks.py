@@ -197,10 +197,10 @@ def test_the_same_table_again_changes_nothing_and_other_points_are_not_written_o
 def test_an_override_stays_before_a_mark_which_comes_back_when_it_goes(desk, capsys):
     why = ("--student", "ben", "--why", "Asked.")
     desk.type("override", "ps1", "why", "4.5", *why)
-    desk.type("collect", "ps1", "--marks", desk.table("mia", ben=("signs", 1)))
+    desk.type("collect", "ps1", "--marks", desk.table("mia", ben=("signs", 4.5)))
     assert desk.formgrader("ben")[0] == 4.5
     desk.type("override", "ps1", "why", "--remove", *why[:2])
-    assert desk.formgrader("ben")[:2] == (1, False)
+    assert desk.formgrader("ben")[:2] == (4.5, False)  # and not as it was before the override
 
 
 def test_what_another_program_is_told(desk, capsys):
