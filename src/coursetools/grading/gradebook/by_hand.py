@@ -41,7 +41,8 @@ def enter_by_hand(folders: Folders, given: dict[Of, Given], note: Callable[[str]
         name, ours = folders.name, written()
         grade, comment = api.Grade.__table__, api.Comment.__table__
         with database.writing.begin() as connection:
-            held, under = read_overridden(connection, name), {}
+            held = read_overridden(connection, name)
+            under: dict[Of, Overridden | None] = {}
             for row in cells(connection, name, api.Grade):
                 of = (row.student, row.notebook, row.cell)
                 if of not in given:

@@ -57,8 +57,9 @@ def read_marks(paths: Iterable[Path], asked: list[InWords]) -> tuple[Marks, list
 def _read(row: dict[str, str], questions: dict[str, InWords]) -> tuple[tuple[str, str], Mark]:
     name, code, marker = (row.get(one, "") for one in ("question", "code", "marker"))
     if name not in questions:
-        known = ", ".join(questions) or "none"
-        raise CourseError(f"{name!r} is no question in words; there are {known}")
+        raise CourseError(
+            f"{name!r} is no question in words; there are {', '.join(questions) or 'none'}"
+        )
     asked = questions[name]
     if all(answer.code != code for answer in asked.answers):
         raise CourseError(
