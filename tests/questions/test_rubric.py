@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from coursekit._base.errors import CourseError
+from coursekit.submission import regions
 from coursetools.assignments.release import read as read_notebook
-from coursetools.assignments.release import source
+from coursetools.assignments.release import source, sources
 from coursetools.course import Course
 from coursetools.questions import audit, catalogue
 from coursetools.questions.rubric import Item, Rubric, read
@@ -70,12 +71,14 @@ def test_what_is_ticked_counts_from_nothing_to_all():
     assert [made.points(names, 3) for names in given] == [2, 3, 0, 3, 0]
 
 
-@pytest.mark.parametrize("name", catalogue.names(COURSE))
+@pytest.mark.parametrize("name", sources(COURSE))
 def test_each_question_in_words_of_the_course_has_one(name):
     """The items bring all points together, and no file is there for a question that is not."""
-    written = {one.name: one.points for one in catalogue.load(COURSE, name).written}
+    cells = read_notebook(source(COURSE, name))["cells"]
+    words = [cell for cell in cells if regions.is_by_hand(cell)]
+    written = {regions.grade_id(cell): regions.meta(cell)["points"] for cell in words}
     files = {path.stem for path in COURSE.private(name).glob("*.toml")} - {"assignment"}
-    assert files == written.keys()
+    assert files == written.keys() and written
     for question, points in written.items():
         rubric = read(COURSE, name, question)
         assert 3 <= len(rubric.items) <= 6 and rubric.comments
