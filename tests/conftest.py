@@ -307,6 +307,12 @@ def classroom(tmp_path: Path) -> Classroom:
     return Classroom(tmp_path / "course")
 
 
+@pytest.fixture(scope="session")
+def make_classroom() -> Callable[[Path], Classroom]:
+    """Return what makes such a course, for files whose tests share one."""
+    return Classroom
+
+
 @pytest.fixture
 def make_cell():
     """Return the function that makes a cell, for tests that write their own notebooks."""

@@ -63,6 +63,7 @@ ROOMS = [
     "grading.running",
     "grading.results",
     "grading.changes",
+    "grading.marking",
     "grading.late_plugin",
     "grading.nbgrader_executor",
     "grading.next_step",

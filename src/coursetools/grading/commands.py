@@ -50,6 +50,12 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     option("--times", type=Path, metavar="CSV", help=text)
     text = "what students ask to have looked at again: id, question, text"
     option("--requests", type=Path, metavar="CSV", help=text)
+    text = "tables of marks, as the pages of coursekit mark save them; of two markers, both"
+    option("--marks", nargs="+", type=Path, metavar="CSV", help=text)
+    text = "points by which two markers may differ before a third is asked (1)"
+    option("--apart", type=float, default=1.0, metavar="POINTS", help=text)
+    text = "with --marks, in the place of other points by hand"
+    option("--overwrite", action="store_true", help=text)
     which = "the attempt that counts (last)"
     option("--attempt", choices=("last", "first"), default="last", help=which)
     option("--json", action="store_true", help="print the result as JSON")
@@ -62,6 +68,10 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     option("--force", action="store_true", help="grade again what has not changed")
     option("--dry-run", action="store_true", help="say what would be graded, and touch nothing")
     option("--json", action="store_true", help="print the summary as JSON")
+
+    text = "write a page for each question in words, to mark its answers without names"
+    option = adder(commands, inside("grading.marking.page"), "mark", text)
+    option("name", metavar="NAME", help="the assignment")
 
     option = adder(
         commands, inside(changed, "feedback"), "feedback", "write a page for each student"
@@ -207,8 +217,9 @@ class Notes(Progress):
 
 
 def collect(arguments: argparse.Namespace) -> int:
-    """Take in a class list, submissions, times, or all of them; print how many of each."""
+    """Take in a class list, submissions, times, marks, or all of them; print how many of each."""
     import json
+    from dataclasses import asdict
 
     from coursetools.grading.collecting import origins, roster, times
     from coursetools.grading.collecting.collect import collect as take_in
@@ -218,10 +229,11 @@ def collect(arguments: argparse.Namespace) -> int:
     folders = Folders(arguments.course, arguments.name)
     notebooks = folders.notebooks()  # what does not exist is known before anything is written
     source = arguments.folder or arguments.zip or arguments.exchange
-    if not (source or arguments.roster or arguments.times or arguments.requests):
+    tables = (arguments.roster, arguments.times, arguments.requests, arguments.marks)
+    if not (source or any(tables)):
         raise CourseError(
             "say where from: --from FOLDER, --zip FILE or --exchange, or --roster CSV, "
-            "--times CSV, --requests CSV"
+            "--times CSV, --requests CSV, --marks CSV"
         )
     if source and len(notebooks) > 1:
         raise CourseError(
@@ -273,18 +285,28 @@ def collect(arguments: argparse.Namespace) -> int:
         result["requests_refused"] = refused
         for text in refused:
             note(text)
+    if arguments.marks:
+        from coursetools.grading.marking.collect_marks import collect_marks
+
+        marked = collect_marks(
+            folders, arguments.marks, note, apart=arguments.apart, overwrite=arguments.overwrite
+        )
+        result["marks"] = asdict(marked)
     from coursetools.grading.changes.log import record
 
     counts = {"class_list": result.get("class_list"), "new": len(result.get("new", ())) or None}
     files = {"source": str(source) if source and source is not True else None,
              "times": arguments.times and str(arguments.times),
-             "requests": result.get("requests")}  # fmt: skip
+             "requests": result.get("requests"),
+             "marks": [str(path) for path in arguments.marks or ()] or None}  # fmt: skip
     record(folders.course, "collect", assignment=folders.name, **files, **counts)
     if arguments.json:
         print(json.dumps(result, indent=1, ensure_ascii=False))
         return 0
     if "requests" in result:
         print(f"requests: {result['requests']} new; coursekit report {folders.name} lists them")
+    if arguments.marks:
+        print("\n".join(marked.as_lines()))
     if "class_list" in result:
         print(f"{result['class_list']} students on the class list")
     if source or known or named:

@@ -80,6 +80,11 @@ class Folders:
         return self.class_folder / "report" / f"{self.name}.html"
 
     @property
+    def marking(self) -> Path:
+        """The folder of the pages on which answers in words are marked."""
+        return self.class_folder / "marking" / self.name
+
+    @property
     def export(self) -> Path:
         """The folder of exported tables."""
         return self.class_folder / "export"

@@ -161,8 +161,9 @@ def _words(stand: Stand) -> Step:
     if not stand.waiting:
         return Step("answers in words: none waits for you")
     return Step(
-        f"answers in words: {some(stand.waiting)} wait for you, in formgrader (jupyter lab in "
-        "autograder/); what follows goes on without their points"
+        f"answers in words: {some(stand.waiting)} wait for you, on the pages of coursekit mark "
+        f"{stand.folders.name} or in formgrader (jupyter lab in autograder/); what follows goes on "
+        "without their points"
     )
 
 

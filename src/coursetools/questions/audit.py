@@ -24,7 +24,7 @@ from coursekit.check.outcome import Outcome, differ, observe
 from coursekit.submission.forbidden import spelled, used
 from coursetools.assignments.release import read, release, release_text, released, source, sources
 from coursetools.course import SOURCES, Course
-from coursetools.questions import catalogue, compiling, library_answers
+from coursetools.questions import catalogue, compiling, library_answers, rubric
 from coursetools.questions.known_answers import Known
 from coursetools.questions.leaks import leaks
 from coursetools.questions.memorised import by_heart
@@ -328,6 +328,10 @@ def _form(course: Course, assignment: Assignment, notebook: dict[str, Any]) -> l
         cell = cells.get(written.name, {"cell_type": ""})
         if cell["cell_type"] != "markdown" or regions.meta(cell).get("points") != written.points:
             problems.append(f"no Markdown cell {written.name!r} gives {written.points:g} points")
+        try:
+            rubric.read(course, assignment.name, written.name)
+        except CourseError as error:
+            problems.append(str(error))
     asked = [question.name for question in assignment.questions]
     expected = {*asked, *(f"test_{name}" for name in asked), *(w.name for w in assignment.written)}
     problems += [f"the cell {name!r} belongs to no question" for name in cells.keys() - expected]

@@ -9,7 +9,7 @@ database that the file is in step with; in another one, what the file holds is p
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -59,8 +59,13 @@ class Kept:
                 continue
         return kept
 
-    def keep(self, gradebook: str, items: dict[Of, Any]) -> None:
-        """Add what differs from what the file holds; what is another by hand goes into the log."""
+    def keep(
+        self, gradebook: str, items: dict[Of, Any], by: Mapping[Of, str] | None = None
+    ) -> None:
+        """Add what differs from what the file holds; what is another by hand goes into the log.
+
+        `by` says of (student, notebook, cell) who gave the points, where formgrader did not.
+        """
         changed = [
             (of, items.get(of))
             for of in {**self.items, **items}
@@ -73,7 +78,7 @@ class Kept:
         add_lines(self.path, lines)
         if self.gradebook in ("", gradebook):  # and not put back into another one
             name = self.path.stem
-            said = [_said(name, of, self.items.get(of), is_now) for of, is_now in changed]
+            said = [_said(name, of, self.items.get(of), is_now, by or {}) for of, is_now in changed]
             if said := [one for one in said if one]:
                 add_lines(path_of(self.course), said)
         self.gradebook, self.items = gradebook, items
@@ -85,9 +90,11 @@ class Kept:
             self.items[of] = value
 
 
-def _said(assignment: str, of: Of, before: Any, is_now: Any) -> dict[str, Any] | None:
-    """Return a line of the log about what a human has entered; nobody says who, or when."""
-    head = {"time": now(), "by": "formgrader", "assignment": assignment}
+def _said(
+    assignment: str, of: Of, before: Any, is_now: Any, by: Mapping[Of, str]
+) -> dict[str, Any] | None:
+    """Return a line of the log about what a human has entered; formgrader says not who, or when."""
+    head = {"time": now(), "by": by.get(of[1:], "formgrader"), "assignment": assignment}
     if of[0] == "mark":
         old, new = ((one or {}).get("manual_score") for one in (before, is_now))
         more = (is_now or {}).get("extra_credit") or None
@@ -145,13 +152,13 @@ def found(connection: Any, name: str) -> dict[Of, Any]:
     for student, extension in granted(connection, name).items():
         items["extension", student] = extension.total_seconds()
     overridden = read_overridden(connection, name)
-    for row in _cells(connection, name, api.Grade, only=True):
+    for row in cells(connection, name, api.Grade, only=True):
         of, one = (row.student, row.notebook, row.cell), ByHand.of(row)
         one = overridden[of].by_hand(one) if of in overridden else one
         if one.manual is not None or one.extra:
             given = (one.manual, one.extra, one.waits, row.submission)
             items["mark", *of] = dict(zip((*MARK, "submission"), given))
-    for row in _cells(connection, name, api.Comment, only=True):
+    for row in cells(connection, name, api.Comment, only=True):
         items["comment", row.student, row.notebook, row.cell] = row.manual_comment
     return items
 
@@ -211,7 +218,7 @@ def put_back(folders: Folders, database: Database, kept: Kept, note: Callable[[s
             for kind, table in (("mark", api.Grade), ("comment", api.Comment)):
                 rows = {
                     (kind, row.student, row.notebook, row.cell): row
-                    for row in _cells(connection, folders.name, table)
+                    for row in cells(connection, folders.name, table)
                 }
                 for of, value in kept.items.items():
                     if of[0] != kind:
@@ -329,7 +336,7 @@ def _people(connection: Any, kept: Kept) -> None:
         connection.execute(insert(list_), rows)
 
 
-def _cells(connection: Any, name: str, table: Any, only: bool = False) -> Any:
+def cells(connection: Any, name: str, table: Any, only: bool = False) -> Any:
     """Return the rows of `table` (grades or comments), `only` those with something by hand."""
     from nbgrader import api
     from sqlalchemy import and_, or_, select

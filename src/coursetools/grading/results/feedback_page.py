@@ -23,7 +23,13 @@ from coursetools.grading.results.feedback_advice import (
 )
 from coursetools.grading.results.outline import Outline, Part
 from coursetools.grading.results.pages import outputs, render
-from coursetools.grading.results.scores import Mark, Score, Student, waits_for_human
+from coursetools.grading.results.scores import (
+    Mark,
+    Score,
+    Student,
+    answer_in_words,
+    waits_for_human,
+)
 from coursetools.grading.verdict import QuestionVerdict, Verdict
 
 STATUS = {  # what a student reads in place of a status, and its colour
@@ -189,8 +195,7 @@ def _written(
     position: int, part: Part, verdict: Verdict, mark: Mark | None, override: Override | None
 ) -> Shown:
     """Return what is shown of an answer in words."""
-    given = [verdict.answers.get(cell, "") for cell in part.answers]
-    answer = "\n\n".join(source for source in given if part.is_answer(source)).strip()
+    answer = answer_in_words(part, verdict)
     points = mark.score if mark else 0.0
     status, said = "OK", "read by a person"
     if not answer and (mark is None or mark.manual is None):

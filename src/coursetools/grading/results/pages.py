@@ -1,6 +1,7 @@
 """HTML for pages that show untrusted text: everything escaped, nothing live, both themes.
 
-No page of the grader has a script; its policy forbids them all the same. The pages are templates,
+No page for students has a script; its policy forbids them all the same, and lets the page for
+marking run its own alone. The pages are templates,
 below `templates/`, and whatever text comes into one is made harmless (`text.plain`) and escaped by
 itself. Code comes in by `code`, prose by `prose`, pictures by `picture`: these alone make HTML.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 import base64
 import binascii
 import functools
+import hashlib
 import os
 import re
 import struct
@@ -151,6 +153,12 @@ def _joined(value: object) -> str:
     return "".join(map(str, value)) if isinstance(value, list) else str(value or "")
 
 
+def policy_with(script: str) -> Markup:
+    """Return the policy of a page that runs one script, this one, and no other."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return Markup(POLICY.replace("; sandbox", f"; script-src 'sha256-{digest}'"))
+
+
 def render(template: str, *, wide: bool = False, **about: Any) -> str:
     """Return a whole page: one of the templates with what it is `about`."""
     return _templates().get_template(template).render(wide=wide, **about)
@@ -177,6 +185,7 @@ def _templates() -> Any:
         "code": code,
         "verbatim": verbatim,
         "prose": prose,
+        "policy_with": policy_with,
     }
     environment.globals |= {
         "policy": Markup(POLICY),

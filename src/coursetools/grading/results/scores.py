@@ -206,7 +206,13 @@ def waits_for_human(part: Part, mark: Mark | None, verdict: Verdict | None) -> b
 
 def answered(part: Part, verdict: Verdict) -> bool:
     """Return whether a written part has an answer that somebody could read."""
-    return any(part.is_answer(verdict.answers.get(cell, "")) for cell in part.answers)
+    return bool(answer_in_words(part, verdict))
+
+
+def answer_in_words(part: Part, verdict: Verdict) -> str:
+    """Return what somebody could read as the answer to a written part, "" where there is none."""
+    given = (verdict.answers.get(cell, "") for cell in part.answers)
+    return "\n\n".join(source for source in given if part.is_answer(source)).strip()
 
 
 def read_gradebook(folders: Folders) -> Book:

@@ -1,0 +1,188 @@
+"""`coursekit collect NAME --marks CSV...`: the marks of one marker or several become points.
+
+The points are the median of what the markers gave: one mark alone, the mean of two, the middle one
+of three. Where two are further apart than `apart`, the answer waits for a third mark. The rows of
+all tables are taken, or none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from statistics import median
+
+from coursekit._base.errors import CourseError
+from coursetools.grading.changes.journal import Journal
+from coursetools.grading.folders import Folders
+from coursetools.grading.gradebook.by_hand import Given, enter_by_hand
+from coursetools.grading.gradebook.overridden import Of
+from coursetools.grading.marking.agreement import Agreement
+from coursetools.grading.marking.answers import InWords, in_words
+from coursetools.grading.marking.marks import Mark, Marks, read_marks
+from coursetools.grading.results.pages import counted, number
+from coursetools.grading.results.scores import read_gradebook
+from coursetools.grading.running.run import enter_again
+from coursetools.grading.text import harmless_markdown
+from coursetools.questions.rubric import Item
+
+APART = 1.0  # points
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What has become of the tables."""
+
+    marked: int  # answers that have points now
+    known: int  # that had the same before
+    lines: list[str]  # what is to be said of them
+    changes: str  # against what has gone out
+
+    def as_lines(self) -> list[str]:
+        """Say it to people."""
+        same = f", {self.known} had them before" if self.known else ""
+        marked = f"{counted(self.marked, 'answer')} marked{same}"
+        return [*self.lines, marked, *([self.changes] if self.changes else [])]
+
+
+def collect_marks(
+    folders: Folders,
+    paths: Iterable[Path],
+    note: Callable[[str], None],
+    *,
+    apart: float = APART,
+    overwrite: bool = False,
+) -> Taken:
+    """Enter the points of all tables; where a row is not clear, say so and take nothing.
+
+    Points by hand that are there and differ are written over only where that is asked for.
+    """
+    asked = in_words(folders)
+    marks, wrong = read_marks(paths, asked)
+    lines = []
+    given: dict[Of, Given] = {}
+    for one in asked:
+        lines += agreed(one, marks)
+        for answer in one.answers:
+            by_all = marks.get((one.name, answer.code), [])
+            if not by_all:
+                continue
+            mark = counted_mark(one, by_all, apart)
+            if mark.points is None:
+                lines.append(f"{one.name} {answer.code} waits for a third mark: {told(by_all)}")
+            given |= {(who, one.notebook, one.part.cell): mark for who in answer.students}
+    total = sum(mark.points is not None for mark in given.values())
+    given, differ = _new(folders, asked, given)
+    if not overwrite:
+        wrong += differ
+    if wrong:
+        for text in wrong:
+            note(text)
+        raise CourseError(f"no mark was taken: {counted(len(wrong), 'row')} to look at, see above")
+    if given:
+        enter_by_hand(folders, given, note)
+        enter_again(folders.course, folders.name)
+    journal = Journal.read(folders).look("marked")
+    marked = sum(mark.points is not None for mark in given.values())
+    return Taken(marked, total - marked, lines, journal.sentence())
+
+
+def counted_mark(asked: InWords, by_all: list[Mark], apart: float = APART) -> Given:
+    """Return what counts of the marks of an answer, without points where a third is asked for."""
+    by = ", ".join(mark.marker for mark in by_all)
+    if len(by_all) == 2 and spread(by_all) > apart:
+        return Given(None, "", by)
+    points = round(median(mark.points for mark in by_all), 2)
+    return Given(points, remark(asked, by_all, points), by)
+
+
+def _new(
+    folders: Folders, asked: list[InWords], given: dict[Of, Given]
+) -> tuple[dict[Of, Given], list[str]]:
+    """Return what is not in the gradebook yet, and a sentence for each other mark that is."""
+    book, new, differ = read_gradebook(folders), {}, []
+    names = {
+        (who, one.notebook, one.part.cell): f"{one.name} {answer.code}"
+        for one in asked
+        for answer in one.answers
+        for who in answer.students
+    }
+    for of, mark in given.items():
+        student, notebook, cell = of
+        there = book.student(student).mark(notebook, cell)
+        if there is None:
+            raise CourseError(
+                f"{names[of]} is not in the gradebook; run coursekit grade {folders.name} first"
+            )
+        manual = None if there.waits else there.manual
+        if (manual, there.comment) == (mark.points, mark.comment) or manual is mark.points is None:
+            continue
+        new[of] = mark
+        if manual is not None:
+            here = "a third mark is asked for" if mark.points is None else number(mark.points)
+            here = "another comment" if mark.points == manual else here
+            differ.append(
+                f"{names[of]} has {number(manual)} points by hand, and here {here}; "
+                "--overwrite takes what is here"
+            )
+    return new, differ
+
+
+def agreed(asked: InWords, marks: Marks) -> list[str]:
+    """Say of each two markers how far they agree about a question."""
+    by_marker: dict[str, dict[str, float]] = {}
+    for (question, code), by_all in marks.items():
+        for mark in by_all if question == asked.name else ():
+            by_marker.setdefault(mark.marker, {})[code] = mark.points
+    lines = []
+    for one, other in combinations(sorted(by_marker), 2):
+        both = sorted(by_marker[one].keys() & by_marker[other].keys())
+        if not both:
+            continue
+        found = Agreement.of(*([by_marker[who][code] for code in both] for who in (one, other)))
+        kappa = "–" if found.kappa is None else f"{found.kappa:.2f}"
+        lines.append(
+            f"{asked.name}, {one} and {other}: {counted(found.answers, 'answer')}, "
+            f"{100 * found.same:.0f} % alike, {one} {found.more:+.2f} points on average, "
+            f"weighted kappa {kappa}"
+        )
+    return lines
+
+
+def spread(by_all: list[Mark]) -> float:
+    """Return how far the marks of an answer are apart."""
+    points = [mark.points for mark in by_all]
+    return max(points) - min(points)
+
+
+def told(by_all: list[Mark]) -> str:
+    """Say who gave how many points."""
+    return ", ".join(f"{mark.marker} {number(mark.points)}" for mark in by_all)
+
+
+def remark(asked: InWords, by_all: list[Mark], points: float) -> str:
+    """Return what the student reads: what was looked for and found, and the markers' comments."""
+    parts = []
+    if found := [line for item in asked.rubric.items if (line := _line(item, by_all))]:
+        parts += ["What was looked for:", "\n".join(found)]
+    if len(by_all) > 1:
+        which = "mean" if len(by_all) == 2 else "median"
+        parts.append(f"{len(by_all)} people have read this answer; the {which} counts.")
+    elif parts and asked.rubric.points(list(by_all[0].items), asked.part.points) != points:
+        parts.append(f"As a whole it was given {_points(points)}.")
+    parts += dict.fromkeys(mark.comment for mark in by_all if mark.comment)
+    return harmless_markdown("\n\n".join(parts))
+
+
+def _line(item: Item, by_all: list[Mark]) -> str:
+    gave = sum(item.name in mark.items for mark in by_all)
+    if item.points < 0 and not gave:
+        return ""
+    sign = "–" if not gave else "✓" if item.points > 0 else "✗"
+    some = f", found by {gave} of {len(by_all)} readers" if 0 < gave < len(by_all) else ""
+    return f"- {sign} {item.says} ({_points(item.points)}{some})"
+
+
+def _points(value: float) -> str:
+    return f"{number(value)} {'point' if value == 1 else 'points'}"
