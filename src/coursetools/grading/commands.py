@@ -181,6 +181,7 @@ def _exercises(commands: Any, adder: Adder, inside: Callable[..., Command]) -> N
     option = adder(assignment, run_due, "due", "say or set when an assignment is due")
     option("name", metavar="NAME", help="the assignment")
     option("time", nargs="?", metavar="TIME", help="2026-11-20T12:00, or with a zone +01:00")
+    option("--start", metavar="TIME", help="of an exam, which ends when it is due")
     text = "write the notebooks with their solutions to notebooks/solutions, after the deadline"
     option = adder(assignment, run, "solutions", text)
     option("names", nargs="+", metavar="NAME", help="assignments")
