@@ -263,6 +263,7 @@ def collect(arguments: argparse.Namespace) -> int:
             "set_aside": [[refused.label, refused.why] for refused in taken.aside],
             "missing": taken.missing,
             "too_late": taken.too_late,
+            "too_early": taken.too_early,
             "by_name": taken.by_name,
             "time_unknown": taken.unknown,
             "notes": taken.notes,
