@@ -72,6 +72,7 @@ ROOMS = [
     "grading.next_step",
     "grading.commands",
     "doctor",
+    "assignments.paper",
     "cli",
 ]
 PLACES = {f"coursekit.{name}": (layer, 0) for layer, names in LAYERS.items() for name in names}

@@ -182,6 +182,11 @@ def _exercises(commands: Any, adder: Adder, inside: Callable[..., Command]) -> N
     option("name", metavar="NAME", help="the assignment")
     option("time", nargs="?", metavar="TIME", help="2026-11-20T12:00, or with a zone +01:00")
     option("--start", metavar="TIME", help="of an exam, which ends when it is due")
+    text = "write an assignment for paper, as HTML and PDF"
+    option = adder(assignment, inside("assignments.paper"), "paper", text)
+    option("name", metavar="NAME", help="the assignment")
+    option("--answers", action="store_true", help="with what is right, for whoever marks")
+    option("--paper", choices=("a4", "letter"), default="a4", help="its size (a4)")
     text = "write the notebooks with their solutions to notebooks/solutions, after the deadline"
     option = adder(assignment, run, "solutions", text)
     option("names", nargs="+", metavar="NAME", help="assignments")
