@@ -307,7 +307,7 @@ def classroom(tmp_path: Path) -> Classroom:
     return Classroom(tmp_path / "course")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_cell():
     """Return the function that makes a cell, for tests that write their own notebooks."""
     return cell
