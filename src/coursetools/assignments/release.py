@@ -22,7 +22,7 @@ from coursetools.course import (
     quick_imports,
     write_whole,
 )
-from coursetools.grading.deadlines.exam import Exam, exam_of
+from coursetools.grading.deadlines.exam import Exam, private_exam
 from coursetools.notebooks.header_cells import COLAB_TEXT
 
 # nbconvert's ClearOutput takes these away with the outputs.
@@ -154,8 +154,7 @@ def release_text(course: Course, name: str) -> str:
     with quick_imports():
         import nbformat
     notebook = release(read(source(course, name)))
-    exam = exam_of(course, name)
-    if exam and not exam.is_over:
+    if exam := private_exam(course, name):
         notebook = as_exam(notebook, exam)
     elif due_of(course.private(name)) is not None:
         notebook = with_due(notebook, settings_of(course.private(name))["due"])

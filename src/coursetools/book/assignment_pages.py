@@ -22,7 +22,7 @@ from coursetools.book.build import pages
 from coursetools.book.dependencies import note_input
 from coursetools.book.guide_directives import Guide
 from coursetools.course import Course
-from coursetools.grading.deadlines.exam import exam_of
+from coursetools.grading.deadlines.exam import private_exam
 from coursetools.notebooks.header_cells import SETUP_ID, colab_link
 from coursetools.notebooks.imports import read_notebook
 
@@ -86,8 +86,7 @@ def read_assignment(course: Course, name: str) -> Assignment:
     path = _file(course, name)
     if not path.is_file():
         raise CourseError(f"there is no assignment {name}: {course.relative(path)} is missing")
-    exam = exam_of(course, name)
-    if exam and not exam.is_over:
+    if exam := private_exam(course, name):
         raise exam.wait("no page shows it")
     texts = ["".join(cell["source"]) for cell in read_notebook(path)["cells"]]
     header = HEADER.match(texts[0] if texts else "")

@@ -105,7 +105,8 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     text = "give students more time, or excuse them"
     option = adder(commands, inside("grading.extend"), "extend", text)
     option("name", nargs="?", metavar="NAME", help="the assignment, or all for every one")
-    option("words", nargs="*", metavar="STUDENT", help="students, then 48h, 2d, a time or excused")
+    more = "students, then 48h, 2d, 30min, a time or excused"
+    option("words", nargs="*", metavar="STUDENT", help=more)
     option("--why", default="", metavar="TEXT", help="for whoever reads the table")
     option("--remove", action="store_true", help="take it back")
     option("--list", action="store_true", help="show who has more time")

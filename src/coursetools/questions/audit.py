@@ -24,7 +24,7 @@ from coursekit.check.outcome import Outcome, differ, observe
 from coursekit.submission.forbidden import spelled, used
 from coursetools.assignments.release import read, release, release_text, released, source, sources
 from coursetools.course import SOURCES, Course
-from coursetools.grading.deadlines.exam import exam_of
+from coursetools.grading.deadlines.exam import private_exam
 from coursetools.questions import catalogue, compiling, library_answers
 from coursetools.questions.known_answers import Known
 from coursetools.questions.leaks import leaks
@@ -88,8 +88,7 @@ def audit(course: Course, name: str) -> tuple[list[Audited], list[str]]:
     content = place.read_bytes() if place.is_file() else b""
     in_step = compiling.in_step(content, assignment)
     file = compiled.read(content if in_step else compiling.compile_(assignment))
-    exam = exam_of(course, name)
-    held = not content and exam is not None and not exam.is_over  # as it should be
+    held = not content and private_exam(course, name) is not None  # as it should be
     general = [
         *_form(course, assignment, notebook),
         *_release(course, assignment, in_step or held),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from coursetools.assignments.release import read, release, source, sources
 from coursetools.course import Course
-from coursetools.grading.deadlines.exam import not_over
+from coursetools.grading.deadlines.exam import private_exams
 from coursetools.questions.catalogue import load, names
 from coursetools.questions.wrong import source_of
 
@@ -53,10 +53,10 @@ def leaks(course: Course, folder: Path) -> list[str]:
 def private_lines(course: Course) -> tuple[set[str], set[str], set[str]]:
     """Return the telling lines of all answers, of those in words, and of all hidden cases.
 
-    With the last are the questions of an exam that is not over.
+    With the last are the questions of private exams.
     """
     answers, words, hidden, given = set(), set(), set(), ""
-    exams = {exam.name for exam in not_over(course)}  # of which the questions are private, too
+    exams = {exam.name for exam in private_exams(course)}  # of which the questions are private, too
     for name in sources(course):
         notebook = read(source(course, name))
         for before, behind in zip(notebook["cells"], release(notebook)["cells"]):

@@ -25,7 +25,7 @@ from coursetools.course import (
     quick_imports,
     write_whole,
 )
-from coursetools.grading.deadlines.exam import Exam, exam_of, not_over
+from coursetools.grading.deadlines.exam import Exam, private_exam, private_exams
 from coursetools.questions import catalogue, compiling
 from coursetools.questions.leaks import SOLVED, leaks
 from coursetools.questions.new import new
@@ -128,8 +128,7 @@ def public(course: Course, folder: Path) -> int:
     """Write the tree that students may see into an empty `folder`; return how many files it has.
 
     That is what git knows, less `solutions/` and what else is private, and what releases write,
-    which must be in step. Of an exam that is not over there is nothing. Refuses a folder that holds
-    anything.
+    which must be in step. Of a private exam there is nothing. Refuses a folder that holds anything.
     """
     folder = Path(folder).resolve()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -139,7 +138,7 @@ def public(course: Course, folder: Path) -> int:
         )
     if folder.is_relative_to(course.root) and not folder.is_relative_to(course / "_build"):
         raise CourseError(f"{folder} is inside the course; name a folder outside, or in _build")
-    exams = {exam.name: exam for exam in not_over(course)}
+    exams = {exam.name: exam for exam in private_exams(course)}
     for name in sources(course):
         if name in exams:
             continue
@@ -184,8 +183,8 @@ def write_solution(course: Course, name: str, *, early: bool = False) -> Path:
     """Write the notebook with its solutions to where students find it; return where that is."""
     from coursekit.submission import regions
 
-    due, exam = due_of(course.private(name)), exam_of(course, name)
-    if exam and not exam.is_over:
+    due = due_of(course.private(name))
+    if exam := private_exam(course, name):
         raise exam.wait("its solutions are not written")
     if due is not None and datetime.now(UTC).replace(tzinfo=None) < due and not early:
         raise CourseError(

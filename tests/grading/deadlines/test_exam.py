@@ -156,6 +156,23 @@ def test_before_it_is_over_nothing_of_it_is_public(course, tmp_path):
         assert not [word for word in TELLING if word in name or word in text], name
 
 
+def test_no_earlier_build_leaves_it_in_the_package(tmp_path):
+    for name in ("setup.py", "pyproject.toml", "README.md"):
+        shutil.copy(Path(__file__).parents[3] / name, tmp_path)
+    for name in ("src", "build/lib"):
+        name = f"{name}/coursekit/check/compiled/{'a20' if name == 'src' else 'a21'}.zip"
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text("known")
+    for name in ("", "check/"):
+        (tmp_path / "src" / "coursekit" / name / "__init__.py").touch()
+    (tmp_path / "src" / "coursetools").mkdir()
+    (tmp_path / "src" / "coursetools" / "__init__.py").touch()
+    build = [sys.executable, "setup.py", "-q", "build_py", "--build-lib", "build/lib"]
+    subprocess.run(build, cwd=tmp_path, check=True, capture_output=True)
+    there = {path.name for path in (tmp_path / "build").rglob("*.zip")}
+    assert there == {"a20.zip"}
+
+
 def test_what_would_show_it_is_refused(course, tmp_path):
     examine(course, -HOUR, HOUR)
     pages = {
@@ -200,6 +217,16 @@ def test_afterwards_it_is_an_assignment_for_practice(course, tmp_path):
     write_solution(course, "a21_exam")
 
 
+def test_what_is_kept_for_next_year_stays_private(course, tmp_path):
+    examine(course, -2 * HOUR, -HOUR, "practice = false\n")
+    exam = exam_of(course, "a21_exam")
+    assert exam.is_over and exam.is_private and not compiling.place(course, "a21_exam").exists()
+    public(course, tmp_path / "public")
+    assert "double" not in "".join(texts(tmp_path / "public").values())
+    with pytest.raises(CourseError, match="with practice = false; no page shows it"):
+        read_assignment(course, "a21_exam")
+
+
 def test_it_is_over_when_the_last_extension_is(course):
     (course / "autograder").mkdir(exist_ok=True)
     examine(course, -2 * HOUR, -HOUR)
@@ -237,6 +264,10 @@ def test_an_exam_has_an_end(course, late, end):
         ("due = 2026-12-14T09:00:00Z\nexam = 1\n", "exam should be a table, [exam], found 1"),
         ("due = 2026-12-14T09:00:00Z\n[exam]\n", "[exam] start should be a time with its zone"),
         ("due = 2026-12-14T09:00:00Z\n[exam]\nstart = 2026-12-14T09:30:00Z\n", "is earlier"),
+        (
+            "due = 2026-12-14T09:00:00Z\n[exam]\nstart = 2026-12-14T08:00:00Z\npractice = 0\n",
+            "practice should be true or false, found 0",
+        ),
         ("due = 2026-12-14T09:00:00Z\n[exam]\nend = 2026-12-14T09:30:00Z\n", "knows start, allow"),
     ],
 )

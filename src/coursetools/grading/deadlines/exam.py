@@ -5,9 +5,12 @@
     [exam]
     start = 2026-12-14T09:00:00+01:00
     allowed = "The book and your own notes."
+    practice = false
 
 It is over when nobody has time left, extensions included. Until then students get its notebook
 alone, in which `check` knows nothing; what `check` would know, the page and the feedback wait.
+Afterwards it is an assignment for practice, unless `practice` is false: then all but the feedback
+stays private.
 """
 
 from __future__ import annotations
@@ -32,6 +35,12 @@ class Exam:
     end: datetime  # of the class
     over: datetime  # of whoever has the most time
     allowed: str
+    practice: bool  # once it is over
+
+    @property
+    def is_private(self) -> bool:
+        """Whether nothing of it may be public."""
+        return not (self.practice and self.is_over)
 
     @property
     def is_over(self) -> bool:
@@ -44,6 +53,8 @@ class Exam:
 
     def wait(self, what: str) -> CourseError:
         """Return the error of something that is to wait until it is over."""
+        if self.is_over:
+            return CourseError(f"{self.name} is an exam with practice = false; {what}")
         longest = ", the longest extension" if self.over > self.end else ""
         return CourseError(
             f"{self.name} is an exam until {spelled(self.over)}{longest}; {what} before"
@@ -59,7 +70,7 @@ def exam_of(course: Course, name: str) -> Exam | None:
     path, table = private / "assignment.toml", settings["exam"]
     if not isinstance(table, dict):
         raise CourseError(f"{path}: exam should be a table, [exam], found {table!r}")
-    check_names(path, table, ("start", "allowed"), "[exam] ")
+    check_names(path, table, ("start", "allowed", "practice"), "[exam] ")
     due = due_of(private)
     if due is None:
         raise CourseError(
@@ -75,10 +86,18 @@ def exam_of(course: Course, name: str) -> Exam | None:
     extensions = Extensions.read(course)
     more = [extensions.after(line.student, name, due) for line in extensions.lines]
     over = end + max(filter(None, more), default=end - end)
-    return Exam(name, start, end, over, " ".join(str(table.get("allowed", "")).split()))
+    practice = table.get("practice", True)
+    if not isinstance(practice, bool):
+        raise CourseError(f"{path}: [exam] practice should be true or false, found {practice!r}")
+    return Exam(name, start, end, over, " ".join(str(table.get("allowed", "")).split()), practice)
 
 
-def not_over(course: Course) -> list[Exam]:
-    """Return the exams of a course that are not over."""
-    exams = (exam_of(course, name) for name in course.assignments)
-    return [exam for exam in exams if exam and not exam.is_over]
+def private_exam(course: Course, name: str) -> Exam | None:
+    """Return the exam that an assignment is while nothing of it may be public, else None."""
+    exam = exam_of(course, name)
+    return exam if exam and exam.is_private else None
+
+
+def private_exams(course: Course) -> list[Exam]:
+    """Return the exams of a course of which nothing may be public."""
+    return [exam for name in course.assignments if (exam := private_exam(course, name))]
