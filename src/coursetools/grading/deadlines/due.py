@@ -58,18 +58,20 @@ def set_due(course: Course, name: str, text: str, start: str | None = None) -> d
     else:
         new = f"{line}\n" + (f"\n{old}" if old.startswith("[") else old)
     exam = dict(before.get("exam", {}))
-    begins = read_time(course, start) if start else exam.get("start")
+    if start:
+        exam["start"] = read_time(course, start)
+    begins = exam.get("start")
     if isinstance(begins, datetime) and begins.tzinfo and begins >= due:
         raise CourseError(f"the start, {spelled(begins)}, is not before {spelled(due)}")
     if start:
-        first = f"start = {begins.isoformat()}"
-        if "start" in exam:
+        first, wanted = f"start = {exam['start'].isoformat()}", wanted | {"exam": exam}
+        if "start" in before.get("exam", {}):
             new = re.sub(f"^start{VALUE}", first, new, count=1, flags=re.MULTILINE)
         elif "exam" in before:
             new = new.replace("[exam]", f"[exam]\n{first}", 1)
         else:
             new = f"{new.rstrip()}\n\n[exam]\n{first}\n"
-        line, wanted = f"{line} [exam] {first}", wanted | {"exam": exam | {"start": begins}}
+        line = f"{line} [exam] {first}"
     try:
         same = tomllib.loads(new) == wanted
     except tomllib.TOMLDecodeError:
