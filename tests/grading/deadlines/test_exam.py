@@ -295,6 +295,9 @@ def test_due_sets_it_and_leaves_the_rest(course, capsys):
         assert "is not before" in capsys.readouterr().err
     assert say(course, *due, "--start", "2026-12-14T12:00") == 1
     assert begun in path.read_text()
+    path.write_text("exam = 1\n")
+    assert say(course, *due, "2026-12-14T12:00") == 1
+    assert "exam should be a table" in capsys.readouterr().err and path.read_text() == "exam = 1\n"
 
 
 def test_a_test_that_students_can_read_is_refused(classroom):

@@ -57,6 +57,8 @@ def set_due(course: Course, name: str, text: str, start: str | None = None) -> d
         new = re.sub(f"^due{VALUE}", line, old, count=1, flags=re.MULTILINE)
     else:
         new = f"{line}\n" + (f"\n{old}" if old.startswith("[") else old)
+    if not isinstance(before.get("exam", {}), dict):
+        exam_of(course, name)  # which says so
     exam = dict(before.get("exam", {}))
     if start:
         exam["start"] = read_time(course, start)
