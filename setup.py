@@ -15,7 +15,11 @@ class WithResults(build_py):
     """Builds the package, with `coursekit/results`."""
 
     def run(self) -> None:
-        """Copy the results once the modules are there."""
+        """Copy the results once the modules are there.
+
+        What an earlier build knew for `check` is not kept: an assignment may be an exam by now.
+        """
+        shutil.rmtree(Path(self.build_lib, "coursekit/check/compiled"), ignore_errors=True)
         super().run()
         if self.editable_mode:
             return

@@ -313,7 +313,7 @@ def make_classroom() -> Callable[[Path], Classroom]:
     return Classroom
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_cell():
     """Return the function that makes a cell, for tests that write their own notebooks."""
     return cell

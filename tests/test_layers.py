@@ -45,6 +45,11 @@ ROOMS = [
     "jobs",
     "notebooks",
     "experiments",
+    "assignments.settings",
+    "grading.class_settings",
+    "grading.collecting.tables",
+    "grading.deadlines.extensions",
+    "grading.deadlines.exam",
     "book",
     "assignments",
     "questions",
@@ -52,7 +57,6 @@ ROOMS = [
     "grading.sandbox",
     "grading.student",
     "grading.judging",
-    "grading.collecting.tables",
     "grading.changes.log",
     "grading.deadlines",
     "grading.changes.overrides",
@@ -69,6 +73,7 @@ ROOMS = [
     "grading.next_step",
     "grading.commands",
     "doctor",
+    "assignments.paper",
     "cli",
 ]
 PLACES = {f"coursekit.{name}": (layer, 0) for layer, names in LAYERS.items() for name in names}

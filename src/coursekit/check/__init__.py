@@ -10,6 +10,6 @@ and the known mistakes gave there. Our answers are not in it. This file loads no
 
 from coursekit._base.lazy import lazily
 
-HOMES = {"check": "checking", "submit_check": "handin"}  # which module holds a name
+HOMES = {"check": "checking", "exam_check": "exam", "submit_check": "handin"}  # where a name is
 
 __getattr__, __dir__ = lazily(__name__, HOMES)

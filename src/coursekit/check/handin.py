@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
+from coursekit.check import exam
 from coursekit.check.compiled import CompiledAssignment, CompiledQuestion, load, names
 from coursekit.check.rehearsal import Ran, rehearse
 from coursekit.submission import deadline, forbidden, parsing, regions
@@ -127,7 +128,7 @@ def look_at(
         more = "; late work may cost points, unless you have more time"
         (report.good if now <= due else report.look).append(said if now <= due else said + more)
     cells = notebook["cells"]
-    assignment = _which(cells)
+    assignment = _which(notebook)
     if assignment is None:
         report.mend.append(
             "no cell of this file belongs to an assignment: its metadata is lost, or it is another "
@@ -144,8 +145,11 @@ def look_at(
     return report
 
 
-def _which(cells: list[dict[str, Any]]) -> CompiledAssignment | None:
-    """Return the assignment with the most cells in the notebook."""
+def _which(notebook: dict[str, Any]) -> CompiledAssignment | None:
+    """Return the assignment with the most cells in the notebook; an exam says itself what it is."""
+    cells = notebook["cells"]
+    if exam.is_exam(notebook["metadata"]):
+        return exam.asked(cells)
     there = {regions.grade_id(cell) for cell in cells}
     best, most = None, 0
     for assignment in map(load, names()):
@@ -158,7 +162,7 @@ def _which(cells: list[dict[str, Any]]) -> CompiledAssignment | None:
 
 def _assignment(path: Path) -> CompiledAssignment | None:
     try:
-        return _which(parsing.read(path.read_bytes())["cells"])
+        return _which(parsing.read(path.read_bytes()))
     except parsing.Malformed:
         return None
 

@@ -44,7 +44,8 @@ def put_in_place(
     for name in ("coursekit.check", "coursekit.exercises"):
         silent = types.ModuleType(name, "Quiet while a notebook is graded.")
         silent.__path__ = []
-        silent.check = silent.submit_check = quiet  # type: ignore[attr-defined]
+        for said in ("check", "exam_check", "submit_check"):
+            setattr(silent, said, quiet)
         sys.modules[name] = silent
 
 

@@ -8,7 +8,9 @@ takes milliseconds and no database; a test holds the two equal.
 from __future__ import annotations
 
 import copy
+import re
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +22,17 @@ from coursetools.course import (
     quick_imports,
     write_whole,
 )
+from coursetools.grading.deadlines.exam import Exam, private_exam
+from coursetools.notebooks.header_cells import COLAB_TEXT
 
 # nbconvert's ClearOutput takes these away with the outputs.
 NOISE = ("collapsed", "scrolled")
 PRIVATE = (".py", ".md", ".toml")  # questions, settings; a picture or a table may go to students
+IMPORT = re.compile(r"^from coursekit\.check import .*\bcheck\b", re.MULTILINE)
+EXAM = """**Exam. It starts {start} and ends {end}.** {allowed}
+
+`check` says only that something has run, and `submit_check` whether all of it runs. Save often, and
+hand in before the end."""
 
 
 def sources(course: Course) -> list[str]:
@@ -94,16 +103,50 @@ def with_due(notebook: dict[str, Any], due: datetime) -> dict[str, Any]:
 
     A cell that is graded or locked is left alone; where there is no other text, none says it.
     """
-    from coursekit.submission import regions
     from coursekit.submission.deadline import spelled
 
     copied = copy.deepcopy(notebook)
     copied["metadata"]["coursekit"] = {"due": due.isoformat()}
-    for cell in copied["cells"]:
-        if cell["cell_type"] == "markdown" and not regions.grade_id(cell):
-            cell["source"] = f"{cell['source'].rstrip()}\n\n**Due {spelled(due)}.**"
-            break
+    for cell in _first_text(copied):
+        cell["source"] = f"{cell['source'].rstrip()}\n\n**Due {spelled(due)}.**"
     return copied
+
+
+def as_exam(notebook: dict[str, Any], exam: Exam) -> dict[str, Any]:
+    """Return a released notebook as an exam: its times at the top, and a `check` that is mute.
+
+    A test that students can read would tell them what is right, and is refused.
+    """
+    from coursekit.submission import regions
+    from coursekit.submission.deadline import spelled
+
+    copied = copy.deepcopy(notebook)
+    copied["metadata"]["coursekit"] = {"due": exam.end.isoformat(), "exam": True}
+    allowed = f"Allowed: {exam.allowed.rstrip('.')}." if exam.allowed else ""
+    text = EXAM.format(start=spelled(exam.start), end=spelled(exam.end), allowed=allowed)
+    for cell in _first_text(copied):
+        title, _, about = COLAB_TEXT.sub("", cell["source"]).partition("\n")
+        cell["source"] = f"{title}\n\n{text}\n{about}".rstrip()
+    for cell in copied["cells"]:
+        if regions.is_test(cell) and not re.fullmatch(r"\s*(check\(.*\)\s*)?", cell["source"]):
+            raise CourseError(
+                f"the test {regions.grade_id(cell)} shows students what is right; in an exam it "
+                "should stand between ### BEGIN HIDDEN TESTS and ### END HIDDEN TESTS"
+            )
+        if cell["cell_type"] == "code" and not regions.grade_id(cell):
+            cell["source"] = IMPORT.sub(
+                lambda line: re.sub(r"\bcheck$", "exam_check as check", line[0]), cell["source"]
+            )
+    return copied
+
+
+def _first_text(notebook: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the first cell of text that is neither graded nor locked, if there is one."""
+    from coursekit.submission import regions
+
+    cells = notebook["cells"]
+    texts = (one for one in cells if one["cell_type"] == "markdown" and not regions.grade_id(one))
+    return list(islice(texts, 1))
 
 
 def release_text(course: Course, name: str) -> str:
@@ -111,7 +154,9 @@ def release_text(course: Course, name: str) -> str:
     with quick_imports():
         import nbformat
     notebook = release(read(source(course, name)))
-    if due_of(course.private(name)) is not None:
+    if exam := private_exam(course, name):
+        notebook = as_exam(notebook, exam)
+    elif due_of(course.private(name)) is not None:
         notebook = with_due(notebook, settings_of(course.private(name))["due"])
     return nbformat.writes(nbformat.from_dict(notebook)).rstrip("\n") + "\n"
 

@@ -22,6 +22,7 @@ from coursetools.book.build import pages
 from coursetools.book.dependencies import note_input
 from coursetools.book.guide_directives import Guide
 from coursetools.course import Course
+from coursetools.grading.deadlines.exam import private_exam
 from coursetools.notebooks.header_cells import SETUP_ID, colab_link
 from coursetools.notebooks.imports import read_notebook
 
@@ -85,6 +86,8 @@ def read_assignment(course: Course, name: str) -> Assignment:
     path = _file(course, name)
     if not path.is_file():
         raise CourseError(f"there is no assignment {name}: {course.relative(path)} is missing")
+    if exam := private_exam(course, name):
+        raise exam.wait("no page shows it")
     texts = ["".join(cell["source"]) for cell in read_notebook(path)["cells"]]
     header = HEADER.match(texts[0] if texts else "")
     if header is None:

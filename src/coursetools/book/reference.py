@@ -31,14 +31,8 @@ PACKAGE = "coursekit"
 # pages where a word in small letters is a command
 COMMANDS = tuple(
     f"book/{name}"
-    for name in (
-        "grading",
-        "grading_changes",
-        "grading_marking",
-        "grading_platforms",
-        "status",
-        "teaching",
-    )
+    for name in ["grading", "status", "teaching"]
+    + [f"grading_{name}" for name in ("changes", "exams", "marking", "platforms")]
 )
 CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 MARKUP = re.compile(r"([*|\\]|_(?=\W|$))")

@@ -115,7 +115,8 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     text = "give students more time, or excuse them"
     option = adder(commands, inside("grading.extend"), "extend", text)
     option("name", nargs="?", metavar="NAME", help="the assignment, or all for every one")
-    option("words", nargs="*", metavar="STUDENT", help="students, then 48h, 2d, a time or excused")
+    more = "students, then 48h, 2d, 30min, a time or excused"
+    option("words", nargs="*", metavar="STUDENT", help=more)
     option("--why", default="", metavar="TEXT", help="for whoever reads the table")
     option("--remove", action="store_true", help="take it back")
     option("--list", action="store_true", help="show who has more time")
@@ -191,6 +192,12 @@ def _exercises(commands: Any, adder: Adder, inside: Callable[..., Command]) -> N
     option = adder(assignment, run_due, "due", "say or set when an assignment is due")
     option("name", metavar="NAME", help="the assignment")
     option("time", nargs="?", metavar="TIME", help="2026-11-20T12:00, or with a zone +01:00")
+    option("--start", metavar="TIME", help="of an exam, which ends when it is due")
+    text = "write an assignment for paper, as HTML and PDF"
+    option = adder(assignment, inside("assignments.paper"), "paper", text)
+    option("name", metavar="NAME", help="the assignment")
+    option("--answers", action="store_true", help="with what is right, for whoever marks")
+    option("--paper", choices=("a4", "letter"), default="a4", help="its size (a4)")
     text = "write the notebooks with their solutions to notebooks/solutions, after the deadline"
     option = adder(assignment, run, "solutions", text)
     option("names", nargs="+", metavar="NAME", help="assignments")
@@ -274,6 +281,7 @@ def collect(arguments: argparse.Namespace) -> int:
             "set_aside": [[refused.label, refused.why] for refused in taken.aside],
             "missing": taken.missing,
             "too_late": taken.too_late,
+            "too_early": taken.too_early,
             "by_name": taken.by_name,
             "time_unknown": taken.unknown,
             "notes": taken.notes,

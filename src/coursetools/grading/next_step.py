@@ -21,6 +21,7 @@ from coursekit.submission.deadline import spelled
 from coursetools.course import Course
 from coursetools.grading.collecting.ledger import Ledger
 from coursetools.grading.collecting.roster import class_list
+from coursetools.grading.deadlines.exam import exam_of
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.export import read_table
 from coursetools.grading.results.pages import counted
@@ -175,6 +176,10 @@ def _report(name: str, stand: Stand) -> Step:
 
 
 def _feedback(name: str, stand: Stand) -> Step:
+    exam = exam_of(stand.folders.course, name)
+    if exam and not exam.is_over:
+        return Step(f"feedback: {exam.wait('none is written')}")
+
     def command(answer: str) -> Words:
         if answer == "exchange":
             return ["feedback", name, "--exchange"]

@@ -92,7 +92,8 @@ def first_cells(notebook: dict, path: Path, course: Course) -> Iterator[tuple[st
     if first["cell_type"] != "markdown" or not first["source"].startswith("# "):
         yield name, "should be Markdown that begins with the title, `# Title`"
     wanted = colab_link(path, course)
-    if wanted and colab_door(wanted) not in first["source"]:
+    exam = "exam" in (notebook.get("metadata", {}).get("coursekit") or {})  # is opened nowhere else
+    if wanted and not exam and colab_door(wanted) not in first["source"]:
         yield name, f"needs the link {colab_door(wanted)}"
     for other in COLAB_LINK.findall(first["source"]):
         if other != wanted:

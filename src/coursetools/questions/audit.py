@@ -24,6 +24,7 @@ from coursekit.check.outcome import Outcome, differ, observe
 from coursekit.submission.forbidden import spelled, used
 from coursetools.assignments.release import read, release, release_text, released, source, sources
 from coursetools.course import SOURCES, Course
+from coursetools.grading.deadlines.exam import private_exam
 from coursetools.questions import catalogue, compiling, library_answers, rubric
 from coursetools.questions.known_answers import Known
 from coursetools.questions.leaks import leaks
@@ -87,9 +88,10 @@ def audit(course: Course, name: str) -> tuple[list[Audited], list[str]]:
     content = place.read_bytes() if place.is_file() else b""
     in_step = compiling.in_step(content, assignment)
     file = compiled.read(content if in_step else compiling.compile_(assignment))
+    held = not content and private_exam(course, name) is not None  # as it should be
     general = [
         *_form(course, assignment, notebook),
-        *_release(course, assignment, in_step),
+        *_release(course, assignment, in_step or held),
         *_pages(course, assignment),
     ]
     solved, blank = _namespace(notebook), _namespace(release(notebook))

@@ -23,6 +23,7 @@ from coursekit.check import compiled
 from coursekit.check.compiled import Numbers, packed, unpacked
 from coursekit.check.outcome import Outcome
 from coursetools.course import Course, write_whole
+from coursetools.grading.deadlines.exam import private_exam
 from coursetools.questions.catalogue import load
 from coursetools.questions.known_answers import Known
 from coursetools.questions.question import Assignment, Misconception, Question
@@ -37,8 +38,15 @@ def place(course: Course, name: str) -> Path:
 
 
 def write(course: Course, name: str) -> bool:
-    """Write the file of an assignment where it is not in step; return whether it was not."""
+    """Write the file of an assignment where it is not in step; return whether it was not.
+
+    Of an exam that is private there is none.
+    """
     path, assignment = place(course, name), load(course, name)
+    if private_exam(course, name):
+        there = path.is_file()
+        path.unlink(missing_ok=True)
+        return there
     if path.is_file() and in_step(path.read_bytes(), assignment):
         return False
     write_whole(path, compile_(assignment))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from coursetools.assignments.release import read, release, source, sources
 from coursetools.course import Course
+from coursetools.grading.deadlines.exam import private_exams
 from coursetools.questions.catalogue import load, names
 from coursetools.questions.wrong import source_of
 
@@ -50,13 +51,20 @@ def leaks(course: Course, folder: Path) -> list[str]:
 
 
 def private_lines(course: Course) -> tuple[set[str], set[str], set[str]]:
-    """Return the telling lines of all answers, of those in words, and of all hidden cases."""
+    """Return the telling lines of all answers, of those in words, and of all hidden cases.
+
+    With the last are the questions of private exams.
+    """
     answers, words, hidden, given = set(), set(), set(), ""
+    exams = {exam.name for exam in private_exams(course)}  # of which the questions are private, too
     for name in sources(course):
         notebook = read(source(course, name))
         for before, behind in zip(notebook["cells"], release(notebook)["cells"]):
             shown = set(_telling(behind["source"]))
-            given += behind["source"] + "\n"
+            if name not in exams:
+                given += behind["source"] + "\n"
+            elif behind["cell_type"] == "markdown":
+                hidden.update(shown)
             gone = set(_telling(before["source"])) - shown
             code = before["cell_type"] == "code"
             kind = (
@@ -67,6 +75,7 @@ def private_lines(course: Course) -> tuple[set[str], set[str], set[str]]:
             for question in load(course, name).questions:
                 answers.update(_telling(source_of(question.reference)))
                 seen = set(_telling("\n".join(source_of(case.run) for case in question.cases)))
+                hidden.update(seen if name in exams else ())
                 for case in question.hidden:
                     hidden.update(set(_telling(source_of(case.run))) - seen)
     kinds = (answers, words, hidden)

@@ -25,6 +25,7 @@ from coursetools.course import (
     quick_imports,
     write_whole,
 )
+from coursetools.grading.deadlines.exam import Exam, private_exam, private_exams
 from coursetools.questions import catalogue, compiling
 from coursetools.questions.leaks import SOLVED, leaks
 from coursetools.questions.new import new
@@ -127,7 +128,7 @@ def public(course: Course, folder: Path) -> int:
     """Write the tree that students may see into an empty `folder`; return how many files it has.
 
     That is what git knows, less `solutions/` and what else is private, and what releases write,
-    which must be in step. Refuses a folder that holds anything.
+    which must be in step. Of a private exam there is nothing. Refuses a folder that holds anything.
     """
     folder = Path(folder).resolve()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -137,7 +138,10 @@ def public(course: Course, folder: Path) -> int:
         )
     if folder.is_relative_to(course.root) and not folder.is_relative_to(course / "_build"):
         raise CourseError(f"{folder} is inside the course; name a folder outside, or in _build")
+    exams = {exam.name: exam for exam in private_exams(course)}
     for name in sources(course):
+        if name in exams:
+            continue
         path, known = released(course, name), compiling.place(course, name)
         if not path.is_file() or path.read_text(encoding="utf-8") != release_text(course, name):
             raise CourseError(f"{course.relative(path)} {STALE} {name} first")
@@ -147,6 +151,8 @@ def public(course: Course, folder: Path) -> int:
         ):
             raise CourseError(f"{course.relative(known)} {STALE} {name} first")
     paths = [path for path in _files(course) if not _private(path)]
+    for exam in exams.values():
+        paths = _without(course, paths, exam)
     folder.mkdir(parents=True, exist_ok=True)
     for path in paths:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -158,11 +164,28 @@ def public(course: Course, folder: Path) -> int:
     return len(paths)
 
 
+def _without(course: Course, paths: list[Path], exam: Exam) -> list[Path]:
+    """Return the paths without those of an exam; refuse a page that shows it."""
+    name, own = exam.name, (course.released(exam.name), course / SOLVED / exam.name)
+    shown = re.compile(rf"notebooks/assignments/{name}/|```{{assignment}} {name}\s")
+    kept = []
+    for path in paths:
+        whole = course / path
+        if whole == compiling.place(course, name) or any(map(whole.is_relative_to, own)):
+            continue
+        if path.suffix in (".md", ".yml") and shown.search(whole.read_text(encoding="utf-8")):
+            raise exam.wait(f"{path.as_posix()} should not show it")
+        kept.append(path)
+    return kept
+
+
 def write_solution(course: Course, name: str, *, early: bool = False) -> Path:
     """Write the notebook with its solutions to where students find it; return where that is."""
     from coursekit.submission import regions
 
     due = due_of(course.private(name))
+    if exam := private_exam(course, name):
+        raise exam.wait("its solutions are not written")
     if due is not None and datetime.now(UTC).replace(tzinfo=None) < due and not early:
         raise CourseError(
             f"{name} is due on {due:%Y-%m-%d at %H:%M} UTC; say --early to write it now"

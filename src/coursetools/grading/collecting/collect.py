@@ -22,6 +22,7 @@ from coursetools.grading.collecting.ledger import Ledger
 from coursetools.grading.collecting.origins import SECRET
 from coursetools.grading.collecting.roster import ClassList, Person
 from coursetools.grading.collecting.times import HandIn
+from coursetools.grading.deadlines.exam import exam_of
 from coursetools.grading.folders import Folders, read_plain
 from coursetools.grading.gradebook.lateness import Lateness, read_lateness
 from coursetools.grading.text import some
@@ -43,6 +44,7 @@ class Collected:
     unknown: list[str] = field(default_factory=list)  # handed in, and nobody says when
     by_name: list[str] = field(default_factory=list)  # known by no id and no number
     too_late: list[str] = field(default_factory=list)  # with an attempt after their end
+    too_early: list[str] = field(default_factory=list)  # before the exam began
     notes: list[str] = field(default_factory=list)
 
     def as_lines(self, name: str, source: Path | None = None) -> list[str]:
@@ -57,6 +59,8 @@ class Collected:
             lines.append(f"on the class list, nothing handed in: {some(self.missing)}")
         if self.too_late:
             lines.append(after_the_end(self.too_late))
+        if self.too_early:
+            lines.append(f"came before the exam began, and counts: {some(self.too_early)}")
         if self.by_name:
             lines.append(
                 f"matched to the class list by a name alone: {some(self.by_name)}; people may "
@@ -109,13 +113,15 @@ def collect(
         )
     for text in _time(folders, names, times, touched, ledger.anonymous):
         names.say(text)
-    ledger.attempt = attempt
+    ledger.attempt, exam = attempt, exam_of(folders.course, folders.name)
     for student in touched:
         end = lateness.end_of(student)
         about = choose(folders, student, attempt, end)
         ledger.about(student, about.get("time"), about.get("late"))
         if too_late(folders, student, end):
             result.too_late.append(student)
+        if exam and about.get("time") and datetime.fromisoformat(about["time"]) < exam.start:
+            result.too_early.append(student)
     ledger.write()
     students = set(folders.students())
     if not people.open and not nameless:

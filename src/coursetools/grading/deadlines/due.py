@@ -1,4 +1,7 @@
-"""`coursekit assignment due`: when an assignment is due, said or set in its `assignment.toml`."""
+"""`coursekit assignment due`: when an assignment is due, said or set in its `assignment.toml`.
+
+With a start, too, it is an exam.
+"""
 
 from __future__ import annotations
 
@@ -15,47 +18,70 @@ from coursetools.assignments.settings import due_of, settings_of
 from coursetools.course import Course, write_whole
 from coursetools.grading.changes import log
 from coursetools.grading.class_settings import time_zone_of
+from coursetools.grading.deadlines.exam import exam_of
 from coursetools.grading.folders import Folders
 
-LINE = re.compile(r"^due[ \t]*=[ \t]*[^#\n]*?(?=[ \t]*\r?(#|$))", re.MULTILINE)
+VALUE = r"[ \t]*=[ \t]*[^#\n]*?(?=[ \t]*\r?(#|$))"
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The command: `name`, `time`, `course`, `quiet`."""
+    """The command: `name`, `time`, `start`, `course`, `quiet`."""
     course, name = arguments.course, arguments.name
     private = Folders(course, name).private
     Folders(course, name).notebooks()  # what does not exist is known before anything is written
-    if arguments.time is None:
-        due_of(private)  # which complains of a due without a zone
-        due = settings_of(private).get("due")
+    if arguments.start and not arguments.time:
+        raise CourseError(f"an exam has an end, too: coursekit assignment due {name} END --start …")
+    if arguments.time is not None:
+        set_due(course, name, arguments.time, arguments.start)
+        if arguments.quiet:
+            return 0
+    due_of(private)  # which complains of a due without a zone
+    due, exam = settings_of(private).get("due"), exam_of(course, name)
+    if exam:
+        print(exam)
+    else:
         print(f"{name} is due {spelled(due)}" if due else f"{name} has no deadline of its own")
-        return 0
-    due = set_due(course, name, arguments.time)
-    if not arguments.quiet:
-        print(f"{name} is due {spelled(due)}")
+    if arguments.time is not None:
         print(f"coursekit assignment release {name} tells the students")
     return 0
 
 
-def set_due(course: Course, name: str, text: str) -> datetime:
-    """Write the deadline into an assignment's file, the rest of which stays as it is."""
+def set_due(course: Course, name: str, text: str, start: str | None = None) -> datetime:
+    """Write the deadline into an assignment's file, and of an exam the start; the rest stays."""
     private = course.private(name)
     due, before = read_time(course, text), settings_of(private)
     path = Path(private) / "assignment.toml"
     old = path.read_bytes().decode() if path.is_file() else ""  # line ends as they are
-    line = f"due = {due.isoformat()}"
+    line, wanted = f"due = {due.isoformat()}", before | {"due": due}
     if "due" in before:
-        new = LINE.sub(line, old, count=1)
+        new = re.sub(f"^due{VALUE}", line, old, count=1, flags=re.MULTILINE)
     else:
         new = f"{line}\n" + (f"\n{old}" if old.startswith("[") else old)
+    if not isinstance(before.get("exam", {}), dict):
+        exam_of(course, name)  # which says so
+    exam = dict(before.get("exam", {}))
+    if start:
+        exam["start"] = read_time(course, start)
+    begins = exam.get("start")
+    if isinstance(begins, datetime) and begins.tzinfo and begins >= due:
+        raise CourseError(f"the start, {spelled(begins)}, is not before {spelled(due)}")
+    if start:
+        first, wanted = f"start = {exam['start'].isoformat()}", wanted | {"exam": exam}
+        if "start" in before.get("exam", {}):
+            new = re.sub(f"^start{VALUE}", first, new, count=1, flags=re.MULTILINE)
+        elif "exam" in before:
+            new = new.replace("[exam]", f"[exam]\n{first}", 1)
+        else:
+            new = f"{new.rstrip()}\n\n[exam]\n{first}\n"
+        line = f"{line} [exam] {first}"
     try:
-        same = tomllib.loads(new) == before | {"due": due}
+        same = tomllib.loads(new) == wanted
     except tomllib.TOMLDecodeError:
         same = False
     if not same:
         raise CourseError(f"{path} writes due in an unusual way; put there yourself: {line}")
     write_whole(path, new)
-    log.record(course, "due", assignment=name, due=due.isoformat())
+    log.record(course, "due", assignment=name, due=due.isoformat(), start=start)
     return due
 
 

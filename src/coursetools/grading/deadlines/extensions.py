@@ -1,8 +1,9 @@
 """Who has more time, or is excused: `autograder/extensions.csv`, a table that people read and edit.
 
 Its columns are `id,assignment,extension,why`; further ones stay as they are. An extension is a
-duration (`48h`, `2d`), which moves with the deadline, or a time, or `excused`. The assignment `all`
-stands for every one. Where two lines are about the same hand-in, the longer extension counts.
+duration (`48h`, `2d`, `30min`), which moves with the deadline, or a time, or `excused`. The
+assignment `all` stands for every one but exams, in which a day more would be absurd. Where two
+lines are about the same hand-in, the longer extension counts.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Self
 
 from coursekit._base.errors import CourseError
 from coursekit.submission.deadline import read_time, span, spelled
+from coursetools.assignments.settings import settings_of
 from coursetools.course import Course, write_whole
 from coursetools.grading.class_settings import time_zone_of
 from coursetools.grading.collecting import tables
@@ -26,7 +28,7 @@ from coursetools.grading.collecting import tables
 COLUMNS = ("id", "assignment", "extension", "why")
 ALL = "all"  # in place of an assignment's name
 EXCUSED = "excused"
-DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(h|hours?|d|days?)", re.IGNORECASE)
+DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(h|hours?|d|days?|min|minutes?)", re.IGNORECASE)
 LONGEST = timedelta(days=366)
 Extension = timedelta | datetime | str  # of the deadline, until when, or EXCUSED
 
@@ -66,7 +68,7 @@ def read_extension(text: str, zone: tzinfo) -> Extension:
     if text.casefold() == EXCUSED:
         return EXCUSED
     if duration := DURATION.fullmatch(text):
-        hours = float(duration[1]) * (24 if duration[2][0] in "dD" else 1)
+        hours = float(duration[1]) * {"d": 24, "h": 1, "m": 1 / 60}[duration[2][0].lower()]
         if hours > LONGEST.days * 24:
             raise CourseError(f"the extension {text[:60]!r} is longer than a year")
         return timedelta(hours=hours)
@@ -88,6 +90,7 @@ class Extensions:
     header: list[str] = field(default_factory=lambda: list(COLUMNS))
     delimiter: str = ","
     marked: bool = False  # begins with the mark that Excel looks for
+    exams: frozenset[str] = frozenset()  # in which a line for all gives nobody more time
 
     @classmethod
     def read(cls, course: Course) -> Self:
@@ -113,12 +116,19 @@ class Extensions:
                     f"{where}: {line.student} has a line for {line.assignment} already, line "
                     f"{other}; keep one"
                 )
-        return cls(path, list(lines.values()), table.header, table.delimiter, table.marked)
+        exams: frozenset[str] = frozenset()
+        if any(line.assignment == ALL for line in lines.values()):
+            known = course.assignments
+            exams = frozenset(one for one in known if "exam" in settings_of(course.private(one)))
+        return cls(path, list(lines.values()), table.header, table.delimiter, table.marked, exams)
 
     def of(self, student: str, assignment: str) -> list[Line]:
         """Return the lines about a student's hand-in, and those about all assignments."""
         names = (assignment, ALL)
-        return [one for one in self._by_student.get(student, ()) if one.assignment in names]
+        found = (one for one in self._by_student.get(student, ()) if one.assignment in names)
+        if assignment in self.exams:
+            found = (one for one in found if one.assignment != ALL or one.extension == EXCUSED)
+        return list(found)
 
     def excused(self, student: str, assignment: str) -> bool:
         """Return whether the assignment does not count for a student."""

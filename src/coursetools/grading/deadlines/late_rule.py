@@ -4,6 +4,8 @@ Either `rate`, the share of the score that each day begun takes, up to `most`; o
 such as 0.8 up to 24 hours. `grace_hours` cost nothing. After the end (`end_hours`, or the last
 step) a hand-in does not count. All hours run from the student's own deadline, extension included.
 
+An exam has its end at the deadline, or after `grace_hours`, unless `[late]` says more.
+
 The deadline is `due` in the same file, and goes before one that was set in formgrader. For
 nbgrader's own commands both are applied by the plugin in `late_plugin`.
 """
@@ -97,9 +99,11 @@ def replaced(name: str, before: datetime, due: datetime) -> str:
 
 def rule_of(folder: Path) -> LateRule | None:
     """Return the rule in an assignment's `assignment.toml`, or None where it has none."""
-    table = settings_of(folder).get("late")
-    if table is None:
+    settings = settings_of(folder)
+    table, exam = settings.get("late"), "exam" in settings
+    if table is None and not exam:
         return None
+    table = {} if table is None else table
     path = Path(folder) / "assignment.toml"
     known = [field.name for field in fields(LateRule)]
     unknown = set(table) - set(known) if isinstance(table, dict) else {"late"}
@@ -107,6 +111,8 @@ def rule_of(folder: Path) -> LateRule | None:
         raise CourseError(
             f"{path}: [late] knows {', '.join(known)}, and not {', '.join(sorted(unknown))}"
         )
+    if exam and not {"rate", "steps", "end_hours"} & set(table):
+        table = {"end_hours": 0.0, **table}
     try:
         return LateRule(**table)
     except CourseError as error:

@@ -11,12 +11,15 @@ import statistics
 from array import array
 from collections import Counter
 from dataclasses import dataclass, field
+from datetime import UTC
 
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress
 from coursetools.course import Course
 from coursetools.grading.changes.requests import open_requests
 from coursetools.grading.collecting.ledger import Ledger, unlisted
+from coursetools.grading.deadlines.exam import Exam, exam_of
+from coursetools.grading.deadlines.late_rule import LateRule
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.outline import Outline, Part, outlines
 from coursetools.grading.results.scores import (
@@ -179,7 +182,7 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
         parts=parts,
         has_deadline=book.due is not None or "due" in folders.settings,
     )
-    progress = progress or Progress()
+    progress, exam = progress or Progress(), exam_of(course, name)
     for one in handed:
         student = book.student(one.student, one)
         if student.excused:
@@ -192,6 +195,8 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
             count.missing.append(one.student)
         elif status != "INTERNAL":
             count.time_unknown += student.submitted is None
+            if what := outside(student, exam, rule):
+                _concern(count, "outside", student.id, "", what)
             score = add_up(asked, student, verdicts, rule)
             count.autos.append(score.auto)
             count.totals.append(score.out_of(count.points).total)
@@ -288,6 +293,16 @@ def _add_questions(
         elif part.points:
             one.shares.append((mark.score if mark else 0.0) / part.points)
             one.rest.append(total / most if most else 0.0)
+
+
+def outside(student: Student, exam: Exam | None, rule: LateRule | None) -> str:
+    """Say that what counts of a student came before an exam began, or after all was over."""
+    when = student.submitted
+    if exam and when and when < exam.start.astimezone(UTC).replace(tzinfo=None):
+        return f"came before the exam began, at {when:%Y-%m-%d %H:%M} UTC, and counts"
+    if rule and when and student.seconds_late > rule.end:
+        return f"came after the end, at {when:%Y-%m-%d %H:%M} UTC, and brings no points"
+    return ""
 
 
 def _concern(count: ClassCount, group: str, student: str, where: str, what: str) -> None:

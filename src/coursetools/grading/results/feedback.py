@@ -20,6 +20,7 @@ from coursekit._base.progress import Progress, track
 from coursetools.course import Course
 from coursetools.grading.collecting.collect import too_late
 from coursetools.grading.collecting.ledger import unlisted
+from coursetools.grading.deadlines.exam import exam_of
 from coursetools.grading.folders import Folders
 from coursetools.grading.results import pages
 from coursetools.grading.results.feedback_page import feedback_page
@@ -187,6 +188,9 @@ def _zip(arguments: argparse.Namespace, folders: Folders) -> Zipped:
 
 
 def _tasks(folders: Folders, only: str | None) -> list[Task]:
+    exam = exam_of(folders.course, folders.name)
+    if exam and not exam.is_over:
+        raise exam.wait("no feedback is written")
     book = read_gradebook(folders)
     handed = {one.student: one for one in handed_in(Verdicts(folders.verdicts))}
     names = sorted(set(book.students) | set(handed))

@@ -29,6 +29,10 @@ GROUPS = {
         "Answer each with coursekit override NAME QUESTION --student ID --why TEXT, and full, keep "
         "or points before it; the next feedback shows the answer.",
     ),
+    "outside": (
+        "Before the start, or after the end",
+        "coursekit extend gives somebody a later end.",
+    ),
     "claims": (
         "Named as if they were somebody else's",
         "The name was not believed: each file counts for whoever handed it in, the student here.",
