@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 
 from coursekit._base.errors import CourseError
 from coursetools.book import contents
@@ -56,6 +57,20 @@ def test_a_question_is_read():
     assert asked.within == pytest.approx(0.05) and asked.found() == 0.5
     lines = ["Which?", "- the last one: No.", "---", "So."]
     assert ask("the first", *lines, code="").choices == ["the first", "the last one"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "shown"),
+    [
+        ("46", "46."),
+        ("−0.5", "−0.5."),
+        ("(2, 3)", "(2, 3)."),
+        ("Why?", "Why?"),
+    ],
+)
+def test_the_answer_is_a_sentence_and_no_list(answer, shown):
+    asked = Asked("ask-a-b", answer, ["What?"], {}, ["So."])
+    assert MarkdownIt().render(asked.sentence) == f"<p>{shown}</p>\n"
 
 
 @pytest.mark.parametrize(

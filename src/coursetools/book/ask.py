@@ -108,6 +108,11 @@ class Asked:
         return 0.5 * 10.0 ** -len(digits) if digits else 1e-9
 
     @property
+    def sentence(self) -> str:
+        """The answer as Markdown; the full stop is escaped, since `46.` would begin a list."""
+        return self.answer + ("" if self.answer.endswith((".", "?", "!")) else r"\.")
+
+    @property
     def choices(self) -> list[str]:
         """All sentences to choose from; their order says nothing of which is right."""
         return sorted([self.answer, *self.replies]) if self.kind == "choice" else []
@@ -182,13 +187,9 @@ class Ask(SphinxDirective):
         self._parse(lines, place)
         data = json.dumps(about, ensure_ascii=False).replace("<", "\\u003c")
         place += nodes.raw("", f'<script type="application/json">{data}</script>', format="html")
-        self._parse([":::::{dropdown} Answer", *self._answer(asked), *asked.why, ":::::"], place)
+        self._parse([":::::{dropdown} Answer", asked.sentence, "", *asked.why, ":::::"], place)
         self.add_name(place)
         return [place]
-
-    def _answer(self, asked: Asked) -> list[str]:
-        end = "" if asked.answer.endswith((".", "?", "!")) else "."
-        return [f"{asked.answer}{end}", ""]
 
     def _parse(self, lines: list[str], into: nodes.container) -> None:
         source = self.get_source_info()[0]
