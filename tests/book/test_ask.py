@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 
 from coursekit._base.errors import CourseError
 from coursetools.book import contents
-from coursetools.book.ask import Asked, kind, questions, value
+from coursetools.book.ask import Ask, Asked, kind, questions, value
 from coursetools.course import Course
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,6 +57,12 @@ def test_a_question_is_read():
     assert asked.within == pytest.approx(0.05) and asked.found() == 0.5
     lines = ["Which?", "- the last one: No.", "---", "So."]
     assert ask("the first", *lines, code="").choices == ["the first", "the last one"]
+
+
+@pytest.mark.parametrize("answer", ["3", "0.5", "(2, 3)", "the first"])
+def test_an_answer_is_a_sentence_and_no_list(answer):
+    asked = Asked(name="ask-a-b", answer=answer, question=[], replies={}, why=[])
+    assert MarkdownIt().render("\n".join(Ask._answer(asked))) == f"<p>{answer}.</p>\n"
 
 
 @pytest.mark.parametrize(
