@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 
 from coursekit._base.errors import CourseError
 from coursetools.book import contents
-from coursetools.book.ask import Asked, kind, questions, value
+from coursetools.book.ask import Ask, Asked, kind, questions, value
 from coursetools.course import Course
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -93,3 +94,11 @@ def test_what_a_page_may_not_write(given, said):
     answer = given.pop("answer", "0.5")
     with pytest.raises(CourseError, match=said.replace("(", r"\(")):
         ask(answer, *lines, **given)
+
+
+@pytest.mark.parametrize(
+    ("answer", "wrong"), [("3", "7"), ("60%", "7"), ("(2, 3)", "(7,)"), ("It is.", "It was.")]
+)
+def test_an_answer_is_a_sentence_and_no_list(answer, wrong):
+    line, _ = Ask._answer(ask(answer, "What?", f"- {wrong}: No.", "---", "So."))
+    assert MarkdownIt().render(line) == f"<p>{answer.rstrip('.')}.</p>\n"

@@ -186,8 +186,10 @@ class Ask(SphinxDirective):
         self.add_name(place)
         return [place]
 
-    def _answer(self, asked: Asked) -> list[str]:
-        end = "" if asked.answer.endswith((".", "?", "!")) else "."
+    @staticmethod
+    def _answer(asked: Asked) -> list[str]:
+        # A plain "3." would be the beginning of a list.
+        end = "" if asked.answer.endswith((".", "?", "!")) else "\\."
         return [f"{asked.answer}{end}", ""]
 
     def _parse(self, lines: list[str], into: nodes.container) -> None:
