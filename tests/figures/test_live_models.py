@@ -24,7 +24,10 @@ from coursekit.training.pictures import as_input
 from coursekit.training.records import trained, weights_file
 from coursekit.training.translation import END, START
 
-PARTS = ("safetensors", "layers", "models", "picture_models", "tokenizers", "decoding")
+PARTS = (
+    "safetensors", "layers", "models", "bert_model", "picture_models", "byte_bpe", "wordpiece",
+    "decoding",
+)  # fmt: skip
 NEAR = {"rtol": 0, "atol": 1e-3}  # logits
 MAPS = {"rtol": 0, "atol": 1e-4}  # attention weights
 IMPORT = """async (code) => {

@@ -183,6 +183,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "collapse_in_training": "blocks",
     "smooth": "blocks",
     "box_matching": "box_matching",
+    "cross_attention": "cross_attention",
     "loss_curve": "curves",
     "one_run": "finetuning",
     "low_rank": "finetuning",
