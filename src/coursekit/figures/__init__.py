@@ -205,6 +205,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "split_bars": "limits",
     "by_pairs": "limits",
     "wilson": "limits",
+    "logit_lens": "logit_lens",
     "lookup": "kernels",
     "regression": "kernels",
     "planes": "kernels",
