@@ -8,10 +8,13 @@ import pytest
 import torch
 from torch import Tensor
 
+from coursekit.decoding import wu_penalty
 from coursekit.figures import live_models
-from coursekit.figures.cross_attention import SENTENCE, greedy_looks
+from coursekit.figures.beam_tree import beam_tree, translations
+from coursekit.figures.cross_attention import SENTENCE, cross_attention, greedy_looks
 from coursekit.figures.logit_lens import layer_logits
 from coursekit.training.records import trained
+from coursekit.training.translation import PAD
 
 CROSSING = "Jesus said to them,"
 
@@ -239,3 +242,114 @@ def test_the_layer_that_has_seen_no_other_word(open_page):
         page.get_by_label("A sentence").blur()
         seen.append([row.rpartition("first: ")[2] for row in layers(page)])
     assert [a == b for a, b in zip(*seen)] == [True, False, False, False, False]
+
+
+# --- The tree of a beam search ---
+
+DAVID, SERVANT = "David went up to Jerusalem.", "The king saw the servant."
+
+
+def searched(sentence: str, beams: int, alpha: float) -> list[list[str]]:
+    """The rows of complete texts that the page should have."""
+    tokenizer = live_models.tokenizer_of("translation")
+    found = translations(sentence, beams, alpha)
+    rows = []
+    for tokens, score in zip(found.tokens[0].tolist(), found.scores[0].tolist()):
+        length = sum(token != PAD for token in tokens)
+        text = tokenizer.decode(tokens[: length - 1]).strip()
+        total = score * wu_penalty(length, alpha)
+        rows.append([f"complete: {text}", f"{total:.2f}", str(length), f"{score:.2f}"])
+    return rows
+
+
+def texts(page: Any) -> list[list[str]]:
+    rows = page.locator("tbody tr").all()
+    return [row.locator("th, td").all_inner_texts() for row in rows]
+
+
+def shown_rows(page: Any, beams: int) -> list[list[str]]:
+    return [[cell.replace("−", "-") for cell in row] for row in texts(page)[:beams]]
+
+
+def set_slider(page: Any, name: str, place: int) -> None:
+    page.get_by_role("slider", name=name).fill(str(place))
+
+
+def test_a_search_is_the_packages_at_each_width_and_penalty(open_page):
+    page = open_page("beam_tree", "?beam_tree.steps=100")
+    for beams, alpha in ((1, 0.6), (2, 0.6), (2, 1.5), (3, 0.0), (4, 1.5)):
+        set_slider(page, "Width", beams - 1)
+        set_slider(page, "Length penalty", round(10 * alpha))
+        assert shown_rows(page, beams) == searched(DAVID, beams, alpha)
+    assert page.locator("tr.best").inner_text().startswith("complete: David monta à Jérusalem.")
+    assert page.locator(".node.best").count() == 7
+
+
+def test_it_grows_step_by_step(open_page):
+    page = open_page("beam_tree", reduced_motion="reduce")
+    nodes = page.locator(".node")
+    assert nodes.count() == 3 * 2 * 2 and page.locator(".node.kept").count() == 3 * 2
+    assert said(page) == "Step 3: “David monta”, “David se le” go on."
+    assert [row[0] for row in texts(page)] == (
+        ["complete: –"] * 2 + ["running: David monta …", "running: David se le …"]
+    )
+    page.get_by_role("button", name="Back").click()
+    assert nodes.count() == 2 * 2 * 2
+    page.get_by_role("button", name="Step", exact=True).click()
+    nodes.last.click()
+    assert said(page).endswith("It was dropped.")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    assert said(page).startswith("“David se le”: log p −3.09, over 1.19 for 3 tokens is −2.60.")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowUp")
+    assert said(page).startswith("“David se”: ") and said(page).endswith("It goes on.")
+    page.get_by_role("button", name="Run").click()
+    page.get_by_text("“David monta à Jérusalem.” is the best, −1.65.").wait_for()
+    assert "Greedy writing gives “David se leva à Jérusalem.”, −2.44." in said(page)
+    assert page.get_by_role("button", name="Step", exact=True).is_disabled()
+    page.wait_for_timeout(400)
+    again = open_page("beam_tree", page.url.partition(".html")[2])
+    assert texts(again) == texts(page)
+    page.get_by_role("button", name="Start again").click()
+    assert nodes.count() == 0 and said(page) == "Nothing is written yet."
+
+
+def test_from_which_penalty_on_the_longer_text_wins(open_page):
+    """ "Find out": width 2 says “le serviteur” twice again where a long text is paid for enough."""
+    page = open_page("beam_tree", reduced_motion="reduce")
+    page.get_by_label("Or one of these").select_option(SERVANT)
+    page.get_by_text("Step 1: ").wait_for()
+    page.get_by_role("button", name="Run").click()
+    page.get_by_text("is the best").wait_for()
+    twice = []
+    for place in (0, 6, 13, 14, 20):
+        set_slider(page, "Length penalty", place)
+        if page.locator("tr.best").inner_text().count("serviteur") == 2:
+            twice.append(place / 10)
+    assert twice == [1.4, 2.0]
+    set_slider(page, "Width", 0)
+    assert page.locator("tr.best").inner_text().count("serviteur") == 2
+
+
+def test_a_tree_of_any_sentence_and_address(open_page):
+    odd = "?beam_tree.beams=77&beam_tree.alpha=-1&beam_tree.steps=-3&beam_tree.sentence=%20"
+    page = open_page("beam_tree", odd)
+    assert page.locator(".node").count() == 0 and len(texts(page)) == 8
+    page.get_by_label("English, as the Bible has it").fill("日本 “x”")
+    page.get_by_text("Step 1: ").wait_for()
+    page.get_by_role("button", name="Step", exact=True).click()
+    assert page.locator(".node").count() == 16
+
+
+# --- Two of them on one page ---
+
+
+def test_a_model_comes_once_to_a_page_with_two_figures(open_page, site):
+    open_page("beam_tree")  # writes the model
+    both = beam_tree().html() + cross_attention().html()
+    text = f'<!doctype html><meta charset=utf-8><html data-content_root="../">{both}'
+    (site / "book" / "both.html").write_text(text, encoding="utf-8")
+    page = open_page("both")
+    page.wait_for_function("() => document.querySelectorAll('.live[data-ready]').length === 2")
+    assert page.locator("script[src*=translation]").count() == 1

@@ -165,6 +165,7 @@ def in_words(number: int) -> str:
 
 HOMES = {  # which module holds a name; the cache keys of the notebooks read this table too
     "attention_mask": "attention_mask",
+    "beam_tree": "beam_tree",
     "input_sum": "bert",
     "who_may_see": "bert",
     "fates": "bert",

@@ -1,4 +1,4 @@
-// BERT; behind `models.js`, of whose form it is.
+// BERT; behind `models.js`.
 
 /** BERT with its two questions: which token was here, and does the second segment follow? */
 export class BertForPreTraining {

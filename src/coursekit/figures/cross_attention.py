@@ -19,7 +19,16 @@ from coursekit.figures.live_models import tokenizer_of, trained_model
 from coursekit.training.records import trained
 from coursekit.training.translation import END, LONGER, START
 
-PARTS = ("safetensors", "layers", "models", "byte_bpe", "decoding", "controls", "translator")
+PARTS = (
+    "safetensors",
+    "layers",
+    "models",
+    "seq2seq_model",
+    "byte_bpe",
+    "decoding",
+    "controls",
+    "translator",
+)
 ROOM = (740, 1027)  # pixels from top to bottom, on a wide screen and on a telephone
 SENTENCE = "The king of Israel said to the people:"
 CELL = 34

@@ -97,10 +97,10 @@ export function* beamSearch(model, tokens, state, { beams, longest, end, alpha =
     for (const one of ended) one.score = one.sum / wuPenalty(length, alpha);
     complete = [...complete, ...ended].sort((a, b) => b.score - a.score).slice(0, beams);
     const goOn = candidates.filter((one) => !one.ended).slice(0, beams);
-    for (const one of [...goOn, ...ended]) one.kept = true;
     const worst = complete[beams - 1]?.score ?? -Infinity;
     const hope = goOn.length > 0 && goOn[0].sum / wuPenalty(length, alpha) > worst;
-    yield { candidates, complete, done: !hope };
+    for (const one of hope ? [...goOn, ...ended] : ended) one.kept = true;
+    yield { candidates, complete };
     if (!hope) return;
     running = goOn.map((text) => {
       const state = { ...text.beam.state, cache: text.beam.state.cache.fork() };

@@ -81,8 +81,9 @@ def _still() -> str:
         f"{'; '.join(told)}. The bars are the shares of “{hidden}”, {of_hidden[-1]:.0%} at the end."
     )
     return (
-        f'<svg viewBox="0 0 620 {LINE * len(names)}" role="img" aria-label="{escape(alt)}" '
+        f'<svg viewBox="0 -28 620 {LINE * len(names) + 28}" role="img" aria-label="{escape(alt)}" '
         'fill="currentColor" font-size="16" dominant-baseline="central" '
         'style="display: block; margin: auto; max-width: 44rem; width: 100%">'
-        f"{''.join(rows)}</svg>"
+        f'<g font-weight="bold"><text x="130" y="-14">share of “{hidden}”</text>'
+        f'<text x="330" y="-14">first guesses</text></g>{"".join(rows)}</svg>'
     )
