@@ -190,8 +190,7 @@ export default {
       body.replaceChildren(...Array.from({ length: 2 * beams() }, (_, n) => {
         const aside = n < beams();
         const one = aside ? complete[n] : running[n - beams()];
-        const text = one ? `${textOf(one)}${aside ? "" : " …"}` : "–";
-        return row(one, ended() && n === 0 ? "best" : "", `${aside ? "complete" : fate}: ${text}`);
+        return row(one, ended() && n === 0 ? "best" : "", `${aside ? "complete" : fate}: ${one ? textOf(one) : "–"}`);
       }));
     };
     const summary = () => {

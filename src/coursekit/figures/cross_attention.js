@@ -85,7 +85,7 @@ export default {
         one.lastChild.textContent = "";
       });
       [...rows[other].group.children].forEach((one, n) => {
-        one.style.setProperty("--share", `${(60 * shares[n]).toFixed(1)}%`);
+        one.style.setProperty("--share", `${(35 * shares[n]).toFixed(2)}%`);
         one.setAttribute("aria-pressed", false);
         one.lastChild.textContent = shares[n] < TOLD ? "" : `${Math.round(100 * shares[n])}%`;
       });

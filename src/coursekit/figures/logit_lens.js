@@ -113,12 +113,12 @@ export default {
       guesses.put(layers.at(-1).order.slice(0, SHOWN).map((one) => (
         { token: token(one), share: layers.at(-1).shares[one], chosen: one === id }
       )));
-      followed.textContent = `What the same output layer says at each layer; orange: the share of “${token(id)}”`;
+      followed.textContent = `What the same output layer puts first at each layer; orange: the share of “${token(id)}”`;
       layers.forEach(({ shares, order }, n) => {
         rows[n].fill.style.width = `${(100 * shares[id]).toFixed(2)}%`;
         rows[n].share.textContent = `${percent(shares[id])}, rank ${(order.indexOf(id) + 1).toLocaleString("en")}`;
         const list = order.slice(0, FIRST).map((one) => `“${token(one)}” ${percent(shares[one])}`);
-        rows[n].first.textContent = `first: ${list.join(", ")}`;
+        rows[n].first.textContent = list.join(", ");
       });
       const first = layers.findIndex(({ order }) => order[0] === id);
       say(`“${token(id)}” gets ${percent(layers.at(-1).shares[id])} at the end; ` +
