@@ -124,9 +124,14 @@ def test_keys_and_pointers_choose_and_the_address_follows(open_page):
     assert "Block 1, head 4" in said(page)
     page.wait_for_timeout(400)
     followed = page.url.partition(".html")[2]
-    again = open_page("cross_attention", followed)
+    phone = {"viewport": {"width": 390, "height": 800}, "has_touch": True}
+    again = open_page("cross_attention", followed, **phone)
     assert said(again) == said(page)
     same(shares(again, "English"), shares(page, "English"))
+    chips(again, "French").nth(1).tap()
+    assert "when “roi” was chosen" in said(again)
+    head(again, 1, 2).tap()
+    assert said(again).startswith("Block 1, head 2, when “roi” was chosen: “king” ")
 
 
 def test_an_address_that_nobody_can_read_changes_little(open_page):
