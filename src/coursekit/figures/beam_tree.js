@@ -13,13 +13,13 @@ const LOOK = `
 .beam_tree svg .sum { font-size: 11px; font-variant-numeric: tabular-nums; }
 .beam_tree .node { cursor: pointer; }
 .beam_tree .node rect { fill: none; pointer-events: all; stroke: var(--line); stroke-dasharray: 3 3; }
-.beam_tree .kept rect { fill: #56b4e9; fill-opacity: 0.35; stroke: currentColor; stroke-dasharray: none; }
-.beam_tree .aside rect { fill: #009e73; fill-opacity: 0.35; stroke: currentColor; stroke-dasharray: none; }
+.beam_tree :is(.kept, .aside) rect { fill: #56b4e9; fill-opacity: 0.35; stroke: currentColor; stroke-dasharray: none; }
+.beam_tree .aside rect { fill: #009e73; }
 .beam_tree .best rect { stroke: #d55e00; stroke-width: 3; }
 .beam_tree .node:focus { outline: none; }
 .beam_tree .node:focus-visible rect { stroke: var(--mark); stroke-width: 3; }
 .beam_tree .edge { fill: none; stroke: var(--line); stroke-dasharray: 3 3; }
-.beam_tree .edge.kept, .beam_tree .edge.aside { stroke: currentColor; stroke-dasharray: none; }
+.beam_tree .edge:is(.kept, .aside) { stroke: currentColor; stroke-dasharray: none; }
 .beam_tree .edge.best { stroke: #d55e00; stroke-width: 3; }
 .beam_tree table { border-collapse: collapse; margin: 0.4rem 0; width: 100%; }
 .beam_tree :is(th, td) { border-bottom: 1px solid var(--line); padding: 0.15rem 0.3rem; text-align: left;
@@ -64,13 +64,19 @@ export default {
 
     let source = [];
     let decoder = null; // remembers what it has read of this source
-    let steps = []; // of the whole search
-    const shown = () => Math.min(Math.max(Math.round(model.get("steps")), 0), steps.length);
-    const ended = () => shown() === steps.length;
-    const search = (width) => [...beamSearch(decoder, [translator.start], { ...first }, {
+    let first = {}; // its state before the first token
+    let searching = null; // what yields the next step
+    let steps = []; // those that were taken
+    const search = (width) => beamSearch(decoder, [translator.start], { ...first }, {
       beams: width, longest: translator.longest(source), end: translator.end, alpha: alpha(),
-    })];
-    let first = {};
+    });
+    const isLast = (step) => !step.candidates.some((one) => one.kept && !one.ended);
+    const shown = () => {
+      const asked = Math.min(Math.max(Math.round(model.get("steps")), 0), ALL);
+      while (steps.length < asked && !steps.some(isLast)) steps.push(searching.next().value);
+      return Math.min(asked, steps.length);
+    };
+    const ended = () => shown() > 0 && isLast(steps[shown() - 1]);
     const textOf = (one) => translator.textOf(written(one));
     const number = (value) => fixed(value, 2);
 
@@ -82,7 +88,7 @@ export default {
     };
     const sentence = sentenceField((text) => {
       if (translator.read(text).length === 0) return;
-      stopped({ sentence: text, steps: 1 });
+      stopped({ steps: 1, sentence: text });
       say(summary());
     });
     const kept = () => (ended() ? { steps: ALL } : {}); // a search that has ended stays at its end
@@ -93,7 +99,7 @@ export default {
         hear: (value) => stopped({ ...kept(), alpha: value }), settle: () => say(summary()),
       }),
     };
-    const go = (n) => put({ steps: n >= steps.length ? ALL : n });
+    const go = (n) => put({ steps: n });
     const runs = runner({
       el, pace: PACE, step: () => go(shown() + 1), more: () => !ended(), done: () => say(summary()),
     });
@@ -129,7 +135,7 @@ export default {
       nodes[step]?.[rank]?.setAttribute("tabindex", 0);
     };
     const tree = draw("svg", {
-      role: "group", "aria-label": "The tree: steps to the right, the likeliest texts of a step at the top",
+      role: "group", "aria-label": "The tree: steps to the right, the likeliest at the top",
       onkeydown: (event) => {
         const way = ARROWS[event.key];
         if (!way) return;
@@ -197,7 +203,7 @@ export default {
       if (shown() === 0) return "Nothing is written yet.";
       const { candidates, complete } = steps[shown() - 1];
       if (ended()) {
-        const greedy = search(1).at(-1).complete[0];
+        const [greedy] = [...search(1)].at(-1).complete;
         const same = textOf(greedy) === textOf(complete[0]);
         return `After ${shown()} steps “${textOf(complete[0])}” is the best, ${number(complete[0].score)}. ` +
           (same ? "Greedy writing writes the same." : `Greedy writing gives “${textOf(greedy)}”, ${number(greedy.score)}.`);
@@ -215,7 +221,8 @@ export default {
       for (const name of ["back", "again"]) buttons[name].disabled = shown() === 0;
     };
     const find = () => {
-      steps = search(beams());
+      searching = search(beams());
+      steps = [];
       sliders.beams.put(beams());
       sliders.alpha.put(alpha());
       show();

@@ -81,16 +81,22 @@ def _still() -> str:
         sums = running_sums(SENTENCE, tokens)
         words = ["end" if t == END else tokenizer.decode([t]).strip() for t in tokens]
         told.append(f"“{tokenizer.decode(tokens[:-1])}”, {sums[-1]:.2f}".replace("-", "−"))
+        boxes, edges, labels = [], [], []
         for n in range(shared if line else 0, len(tokens)):
             x, y = 84 * n + 4, 26 + 66 * line
-            colour = "#56B4E9" if line else "#009E73"
-            edge = f"M{x - 12} {26 if n == shared else y}L{x} {y}" if n else ""
-            nodes.append(
-                f'<path d="{edge}" stroke="currentColor"/><rect x="{x}" y="{y - 22}" width="72" '
-                f'height="44" rx="4" fill="{colour}" fill-opacity="0.35"/>'
+            if n:
+                edges.append(f"M{x - 12} {26 if n == shared else y}L{x} {y}")
+            boxes.append(f'<rect x="{x}" y="{y - 22}" width="72" height="44" rx="4"/>')
+            labels.append(
                 f'<text x="{x + 36}" y="{y - 8}">{escape(words[n])}</text>'
                 f'<text x="{x + 36}" y="{y + 11}">{sums[n]:.2f}</text>'.replace(">-", ">−")
             )
+        colour = "#56B4E9" if line else "#009E73"
+        nodes += [
+            f'<path d="{"".join(edges)}" stroke="currentColor"/>',
+            f'<g fill="{colour}" fill-opacity="0.35">{"".join(boxes)}</g>',
+            *labels,
+        ]
     alt = (
         f"Beam search of width {BEAMS} translates “{SENTENCE}”. Its two complete texts, with the "
         f"logarithms of their probabilities: {'; '.join(told)}."
