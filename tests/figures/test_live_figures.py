@@ -21,7 +21,10 @@ from coursetools.notebooks.imports import read_notebook
 
 ROOT = Path(__file__).parents[2]
 LARGEST = 60_000  # bytes of a figure without the weights
-FIGURES = ("writer", "soft_lookup", "attention_mask", "box_matching", "softmax_gradient")
+FIGURES = (
+    "writer", "soft_lookup", "attention_mask", "box_matching", "softmax_gradient",
+    "cross_attention", "logit_lens", "beam_tree",
+)  # fmt: skip
 
 
 def bars(page: Any) -> list[tuple[str, str]]:

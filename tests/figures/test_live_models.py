@@ -16,15 +16,18 @@ from coursekit.data.documents import documents
 from coursekit.data.fashion import fashion
 from coursekit.data.speeches import speeches
 from coursekit.data.verses import verses
-from coursekit.decoding import generate
+from coursekit.decoding import beam_search, generate
 from coursekit.decoding.sampling import keep_top_k, keep_top_p
 from coursekit.figures import live_models
 from coursekit.figures.live import HERE
 from coursekit.training.pictures import as_input
 from coursekit.training.records import trained, weights_file
-from coursekit.training.translation import END, START
+from coursekit.training.translation import END, PAD, START
 
-PARTS = ("safetensors", "layers", "models", "picture_models", "tokenizers", "decoding")
+PARTS = (
+    "safetensors", "layers", "models", "gpt_model", "seq2seq_model", "bert_model", "picture_models",
+    "byte_bpe", "wordpiece", "decoding",
+)  # fmt: skip
 NEAR = {"rtol": 0, "atol": 1e-3}  # logits
 MAPS = {"rtol": 0, "atol": 1e-4}  # attention weights
 IMPORT = """async (code) => {
@@ -272,6 +275,26 @@ def test_it_translates_the_same(translator):
             )
         found = translator.page.evaluate(write, [translator.name, source, START, 30, END])
         assert found == expected[0].tolist()
+
+
+SEARCH = """([name, source, first, options]) => {
+  const model = opened[name];
+  const steps = [...beamSearch(model, [first], model.start(source), options)];
+  return steps.at(-1).complete.map((one) => [written(one), one.score]);
+}"""
+
+
+@pytest.mark.parametrize(("beams", "alpha"), [(1, 0.6), (2, 0.0), (3, 1.5), (4, 0.6)])
+def test_its_beam_search_is_the_packages(translator, beams, alpha):
+    for source, _ in translator.pairs[:3]:
+        options = {"beams": beams, "longest": len(source) + 5, "end": END, "alpha": alpha}
+        state = translator.model.start(torch.tensor([source]))
+        expected = beam_search(translator.model, torch.tensor([[START]]), state, pad=PAD, **options)
+        found = translator.page.evaluate(SEARCH, [translator.name, source, START, options])
+        texts = [[token for token in row if token != PAD] for row in expected.tokens[0].tolist()]
+        assert [tokens for tokens, _ in found] == texts
+        scores = torch.tensor([score for _, score in found])
+        torch.testing.assert_close(scores, expected.scores[0], **NEAR)
 
 
 # --- BERT ---

@@ -165,6 +165,7 @@ def in_words(number: int) -> str:
 
 HOMES = {  # which module holds a name; the cache keys of the notebooks read this table too
     "attention_mask": "attention_mask",
+    "beam_tree": "beam_tree",
     "input_sum": "bert",
     "who_may_see": "bert",
     "fates": "bert",
@@ -183,6 +184,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "collapse_in_training": "blocks",
     "smooth": "blocks",
     "box_matching": "box_matching",
+    "cross_attention": "cross_attention",
     "loss_curve": "curves",
     "one_run": "finetuning",
     "low_rank": "finetuning",
@@ -204,6 +206,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "split_bars": "limits",
     "by_pairs": "limits",
     "wilson": "limits",
+    "logit_lens": "logit_lens",
     "lookup": "kernels",
     "regression": "kernels",
     "planes": "kernels",

@@ -51,6 +51,57 @@ export function choice({ name, options, hear }) {
   return { label, put: (value) => (select.value = value) };
 }
 
+/** A line of text to be written; `examples` can be chosen in its place. */
+export function field({ name, longest, hear, examples = [] }) {
+  const input = make("input", {
+    type: "text", maxlength: longest, autocomplete: "off", autocapitalize: "off", spellcheck: "false",
+    oninput: () => hear(input.value),
+  });
+  const label = make("label", {}, make("span", {}, name), input);
+  const options = { "": "your own", ...Object.fromEntries(examples.map((text) => [text, text])) };
+  const ready = choice({ name: "Or one of these", options, hear: (text) => text && hear(text) });
+  const put = (text) => {
+    if (input.value !== text) input.value = text;
+    ready.put(examples.includes(text) ? text : "");
+  };
+  return { label, ready: ready.label, put };
+}
+
+/**
+ * Things side by side of which one is chosen: one stop of the Tab key, arrow keys go from one to
+ * the next and choose it. `name` says what they are; `choose` is called with a number.
+ */
+export function oneOf({ name, choose, group = make("div", { role: "group", "aria-label": name }) }) {
+  let items = [];
+  let at = 0;
+  const go = (n) => {
+    if (!items[n]) return;
+    items[n].focus();
+    choose(n);
+  };
+  group.addEventListener("keydown", (event) => {
+    const way = ARROWS[event.key];
+    if (!way) return;
+    event.preventDefault();
+    go(at + way[0] - way[1]);
+  });
+  group.addEventListener("click", (event) => {
+    const n = items.findIndex((item) => item.contains(event.target));
+    if (n >= 0) choose(n);
+  });
+  const put = (n) => {
+    at = Math.min(Math.max(n, 0), items.length - 1);
+    items.forEach((item, k) => item.setAttribute("tabindex", k === at ? 0 : -1));
+  };
+  const fill = (others, n = 0) => {
+    const held = items.includes(document.activeElement);
+    group.replaceChildren(...(items = others));
+    put(n);
+    if (held) items[at]?.focus();
+  };
+  return { group, put, fill };
+}
+
 /** A line that a screen reader says when it changes. */
 export function status() {
   const line = make("p", { role: "status", class: "said" });
@@ -59,6 +110,32 @@ export function status() {
 
 /** What is pressed. */
 export const button = (name, onclick) => make("button", { type: "button", onclick }, name);
+
+/**
+ * A button that goes on, a step each `pace` milliseconds, while there are `more` and until it is
+ * pressed again; at once for whoever wants no motion. `done` is called with the number of steps.
+ */
+export function runner({ el, pace, step, more, done }) {
+  let running = false;
+  const stop = () => {
+    running = false;
+    pressed.textContent = "Run";
+  };
+  const run = async () => {
+    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    let count = 0;
+    running = true;
+    pressed.textContent = "Stop";
+    for (; running && more() && el.isConnected; count++) {
+      step();
+      await new Promise((passed) => setTimeout(passed, calm ? 0 : pace));
+    }
+    stop();
+    done(count);
+  };
+  const pressed = button("Run", () => (running ? stop() : run()));
+  return { button: pressed, stop, running: () => running };
+}
 
 /** What to do with a figure, and what to find out from it. */
 export const tasks = (attempt, question) => [
@@ -93,7 +170,7 @@ export const STYLE = `
 .live-box label > span { display: flex; justify-content: space-between; gap: 0.5rem; }
 .live-box .value { font-variant-numeric: tabular-nums; }
 .live-box input[type="range"], .live-box input[type="text"], .live-box select { width: 100%;
-  margin: 0; min-height: 1.9rem; font: inherit; accent-color: var(--mark); }
+  box-sizing: border-box; margin: 0; min-height: 1.9rem; font: inherit; accent-color: var(--mark); }
 .live-box input[type="text"], .live-box select { background: var(--pst-color-background, Field);
   color: inherit; border: 1px solid var(--quiet); border-radius: 0.25rem; padding: 0.15rem 0.4rem; }
 .live-box .buttons { display: flex; flex-wrap: wrap; gap: 0.5rem; margin: 0.6rem 0; }
@@ -101,6 +178,14 @@ export const STYLE = `
   border: 1px solid var(--quiet); border-radius: 0.3rem; padding: 0.25rem 0.8rem; min-height: 2.2rem;
   cursor: pointer; }
 .live-box .buttons button:hover:not(:disabled) { border-color: var(--mark); }
+.live-box .chips { display: flex; flex-wrap: wrap; row-gap: 0.3rem; margin: 0.2rem 0 0.6rem; }
+.live-box .chip { background: color-mix(in srgb, var(--mark) var(--share, 0%), transparent);
+  border: 1px solid var(--line); border-radius: 0.25rem; color: inherit; cursor: pointer; font: inherit;
+  line-height: 1.25; min-height: 1.9rem; min-width: 1.5rem; padding: 0.1rem 0.3rem; text-align: center; }
+.live-box .chip.ends { margin-right: 0.35rem; }
+.live-box .chip[aria-pressed="true"] { border-color: currentColor; box-shadow: inset 0 0 0 1px currentColor; }
+.live-box .chip small { display: block; font-size: 0.75rem; font-variant-numeric: tabular-nums;
+  font-weight: normal; min-height: 1.25em; }
 .live-box button:disabled { opacity: 0.5; cursor: default; }
 .live-box :focus-visible { outline: 2px solid var(--mark); outline-offset: 2px; }
 .live-box .quiet, .live-box .said { color: var(--quiet); font-size: 0.9rem; }

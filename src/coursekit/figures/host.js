@@ -54,15 +54,14 @@
     }, 300);
   };
 
-  const fetched = (trained) =>
-    new Promise((done, failed) => {
-      if (window.LIVE?.[trained]) return done(window.LIVE[trained]);
+  const fetched = (trained) => // once, also where two figures of a page run one model
+    ((window.LIVE_COMING ??= {})[trained] ??= new Promise((done, failed) => {
       const script = document.createElement("script");
       script.src = `${book ?? ""}_static/live/${trained}.js`;
       script.onload = () => done(window.LIVE[trained]);
       script.onerror = () => failed(new Error(`the model of ${trained} did not come`));
       document.head.append(script);
-    });
+    }));
   const mount = async () => {
     if (about.model) Object.assign(state, await fetched(about.model));
     const url = URL.createObjectURL(new Blob([module], { type: "text/javascript" }));

@@ -143,6 +143,13 @@ export class KeyValueCache {
     return [this.keys, this.values];
   }
 
+  /** A cache that goes on from here by itself, as another beam of a search does. */
+  fork() {
+    const other = new KeyValueCache();
+    [other.keys, other.values] = [this.keys, this.values].map((all) => all.map((some) => [...some]));
+    return other;
+  }
+
   /** Forget all but the first `length` positions. */
   cut(length) {
     for (const list of [...this.keys, ...this.values]) list.length = Math.min(list.length, length);
@@ -274,6 +281,12 @@ export class StackCache {
     return this.blocks[0].own.length;
   }
 
+  fork() {
+    const other = new StackCache(0);
+    other.blocks = this.blocks.map(({ own, memory }) => ({ own: own.fork(), memory: memory.fork() }));
+    return other;
+  }
+
   cut(length) {
     for (const { own } of this.blocks) own.cut(length);
   }
@@ -288,12 +301,22 @@ export class Stack {
     this.final = weights.has("final.weight") ? norm(weights.below("final"), eps) : null;
   }
 
-  /** x (T, D) -> (T, D); `seen` is called with the number of a block, "self" or "cross", weights. */
-  forward(x, { cache = null, seen = null, ...options } = {}) {
+  /**
+   * x (T, D) -> the input and every block's output, depth + 1 times (T, D); `seen` is called with
+   * the number of a block, "self" or "cross", weights.
+   */
+  states(x, { cache = null, seen = null, ...options } = {}) {
+    const states = [x];
     this.blocks.forEach((block, n) => {
       const look = seen && ((kind, weights) => seen(n, kind, weights));
-      x = block.forward(x, { ...options, cache: cache?.blocks[n], seen: look });
+      states.push(block.forward(states[n], { ...options, cache: cache?.blocks[n], seen: look }));
     });
-    return this.final ? x.map(this.final) : x;
+    return states;
+  }
+
+  /** x (T, D) -> (T, D) */
+  forward(x, options) {
+    const last = this.states(x, options).at(-1);
+    return this.final ? last.map(this.final) : last;
   }
 }

@@ -31,10 +31,19 @@ STYLE = (
 
 
 class Packed(NamedTuple):
-    """A trained model's file of weights, and its tokenizer as JSON."""
+    """A trained model's file of weights, its tokenizer as JSON, and the words it has often met."""
 
     weights: bytes
     tokenizer: dict[str, Any]
+    words: str = ""  # with a space between two; empty where no figure asks
+
+    def state(self) -> dict[str, Any]:
+        """Return what a module finds in its state, without the weights."""
+        return {"tokenizer": self.tokenizer} | ({"words": self.words} if self.words else {})
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all of it as a page reads it."""
+        return {"weights": base64.b64encode(self.weights).decode(), **self.state()}
 
 
 class Model(NamedTuple):
@@ -50,9 +59,9 @@ class Live:
 
     `parts` are files whose code the module uses. `linked` are names of its state that the address
     of a page can set, so that a link leads to a setting. A module that runs a trained `model` finds
-    it in its state, as `weights` (bytes) and `tokenizer`. `room` is how many pixels it takes from
-    top to bottom, on a wide screen and on a telephone: kept free, so that nothing moves when it
-    begins.
+    it in its state, as `weights` (bytes) and `tokenizer`, and `words` where there are. `room` is
+    how many pixels it takes from top to bottom, on a wide screen and on a telephone: kept free, so
+    that nothing moves when it begins.
     """
 
     name: str
@@ -79,9 +88,7 @@ class Live:
         if self.room is not None:
             about["room"] = self.room
         if self.model is not None and whole:
-            kept = self.model.pack()
-            weights = base64.b64encode(kept.weights).decode()
-            about["state"] = {**self.state, "weights": weights, "tokenizer": kept.tokenizer}
+            about["state"] = {**self.state, **self.model.pack().as_json()}
         elif self.model is not None:
             about["model"] = self.model.name
         text = json.dumps(about, ensure_ascii=False)
@@ -100,13 +107,12 @@ class Live:
         import anywidget
         import traitlets
 
-        traits: dict[str, Any] = {
-            name: traitlets.Any(value).tag(sync=True) for name, value in self.state.items()
-        }
+        state, traits = self.state, {}
         if self.model is not None:
             kept = self.model.pack()
+            state = state | kept.state()
             traits["weights"] = traitlets.Bytes(kept.weights).tag(sync=True)
-            traits["tokenizer"] = traitlets.Any(kept.tokenizer).tag(sync=True)
+        traits |= {name: traitlets.Any(value).tag(sync=True) for name, value in state.items()}
         return type(self.name, (anywidget.AnyWidget,), {"_esm": self.module, **traits})()
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:

@@ -8,17 +8,24 @@ with them, and a test holds it equal to the Python models.
 
 from __future__ import annotations
 
-import base64
 import json
+import re
+from collections import Counter
 from collections.abc import Callable
 from functools import cache, partial
+from typing import TYPE_CHECKING
 
 from coursekit._base.errors import CourseError
 from coursekit.figures.live import Model, Packed
 from coursekit.tokenizers.base import Tokenizer
 from coursekit.training.records import result, weights_file
 
+if TYPE_CHECKING:
+    from coursekit.data.verses import Pair
+
 LARGEST = 4_000_000  # bytes that one page may load for its model
+OFTEN = 3  # how often a training must have met a word for a figure to call it known
+WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")  # as in translator.js
 
 
 def trained_model(name: str) -> Model:
@@ -28,14 +35,13 @@ def trained_model(name: str) -> Model:
 
 def packed(name: str) -> Packed:
     """Return what a page needs to run the model of the training `name`."""
-    return Packed(weights_file(name), tokenizer_of(name).as_json())
+    words = WORDS[name]() if name in WORDS else ""
+    return Packed(weights_file(name), tokenizer_of(name).as_json(), words)
 
 
 def script(name: str) -> str:
     """Return the file of the book that holds the model of the training `name`."""
-    kept = packed(name)
-    weights = base64.b64encode(kept.weights).decode()
-    state = json.dumps({"weights": weights, "tokenizer": kept.tokenizer}, ensure_ascii=False)
+    state = json.dumps(packed(name).as_json(), ensure_ascii=False)
     text = f"(window.LIVE ??= {{}})[{json.dumps(name)}] = {state};\n"
     if len(text.encode()) > LARGEST:
         raise CourseError(
@@ -64,14 +70,23 @@ def _of_speeches() -> Tokenizer:
 
 
 def _of_verses() -> Tokenizer:
-    from coursekit.data.verses import verses
     from coursekit.tokenizers.byte_bpe import ByteBPE
     from coursekit.training.translation import SPECIAL
 
-    settings = result("translation")["settings"]
-    pairs = verses("train", longest=settings["longest"])
-    texts = (text for pair in pairs for text in (pair.english, pair.french))
-    return ByteBPE.train(texts, vocabulary_size=settings["vocabulary"], special=SPECIAL)
+    texts = (text for pair in _pairs() for text in (pair.english, pair.french))
+    size = result("translation")["settings"]["vocabulary"]
+    return ByteBPE.train(texts, vocabulary_size=size, special=SPECIAL)
+
+
+def _pairs() -> list[Pair]:
+    from coursekit.data.verses import verses
+
+    return verses("train", longest=result("translation")["settings"]["longest"])
+
+
+def _english_words() -> str:
+    counts = Counter(word for pair in _pairs() for word in WORD.findall(pair.english.lower()))
+    return " ".join(sorted(word for word, count in counts.items() if count >= OFTEN))
 
 
 def _of_documents() -> Tokenizer:
@@ -85,3 +100,4 @@ TOKENIZERS: dict[str, Callable[[], Tokenizer]] = {
     "translation": _of_verses,
     "bert": _of_documents,
 }
+WORDS: dict[str, Callable[[], str]] = {"translation": _english_words}

@@ -1,4 +1,4 @@
-// The course's models of pictures; behind `models.js`, of whose form they are.
+// The course's models of pictures; behind `models.js`.
 
 /** ViT: a picture in patches, each a token, and a class token that the answer is read from. */
 export class ViT {

@@ -15,20 +15,6 @@ const LOOK = `
   white-space: pre-wrap; overflow-wrap: anywhere; max-height: 16em; overflow-y: auto; }
 .writer .text .written:nth-child(even) { background: color-mix(in srgb, var(--mark) 14%, transparent); }
 .writer .text .written:last-child { text-decoration: underline; text-underline-offset: 0.25em; }
-.writer .bars { list-style: none; margin: 0.4rem 0; padding: 0; }
-.writer .bars li { margin: 0; }
-.writer .bars button { display: grid; grid-template-columns: 6.5rem 1fr 4rem; gap: 0.6rem; width: 100%;
-  align-items: center; background: none; border: 0; color: inherit; font: inherit; padding: 0;
-  min-height: 1.75rem; cursor: pointer; text-align: left; border-radius: 0.2rem; }
-.writer .bars button:hover { background: color-mix(in srgb, var(--mark) 12%, transparent); }
-.writer .bars .token { font-family: var(--pst-font-family-monospace, monospace); font-size: 0.88em;
-  white-space: pre; overflow: hidden; text-overflow: ellipsis; }
-@media (max-width: 36rem) { .writer .bars button { grid-template-columns: 5.6rem 1fr 3.6rem; } }
-.writer .bars .cut .token { text-decoration: line-through; }
-.writer .bars .track { position: relative; height: 1.05rem; display: block; }
-.writer .bars .fill { position: absolute; inset: 0 auto 0 0; background: var(--mark); }
-.writer .bars .own { position: absolute; inset: 0 auto 0 0; border: 1.5px solid currentColor; }
-.writer .bars .share { text-align: right; font-variant-numeric: tabular-nums; }
 `;
 
 /** A number that is one of those allowed, or the nearest of them. */
@@ -84,21 +70,14 @@ export default {
     const { line, say } = status();
     const text = make("div", { class: "text", tabindex: 0, role: "group", "aria-label": "The text" });
     const left = make("p", { class: "quiet" });
-    const rows = Array.from({ length: SHOWN }, (_, n) => {
-      const parts = Object.fromEntries(
-        ["token", "fill", "own", "share"].map((name) => [name, make("span", { class: name })]),
-      );
-      const track = make("span", { class: "track" }, parts.fill, parts.own);
-      const button = make(
-        "button", { type: "button", onclick: () => goOn(order[n]) }, parts.token, track, parts.share,
-      );
-      return { ...parts, button, item: make("li", {}, button) };
+    const likeliest = bars({
+      name: "The likeliest tokens; choose one to go on with it", count: SHOWN, choose: (n) => goOn(order[n]),
     });
-    const beginning = make("input", {
-      type: "text", maxlength: 400, autocomplete: "off", spellcheck: "false",
-      oninput: () => {
+    const beginning = field({
+      name: "How the speech begins", longest: 400,
+      hear: (text) => {
         stop();
-        put({ prompt: beginning.value, tokens: [] });
+        put({ prompt: text, tokens: [] });
       },
     });
     const settled = () => say(`${summary()} The likeliest is “${spelled(order[0])}”.`);
@@ -117,10 +96,14 @@ export default {
         hear: (value) => put({ top_p: value }), settle: settled,
       }),
     };
-    const button = (name, onclick) => make("button", { type: "button", onclick }, name);
+    const runs = runner({
+      el, pace: PACE, step: () => step(), more: () => room() > 0,
+      done: (count) => say(`${count} tokens were written. ${room() ? "" : "The window is full."}`),
+    });
+    const { stop } = runs;
     const buttons = {
       step: button("Step", () => step()),
-      run: button("Run", () => (running ? stop() : run())),
+      run: runs.button,
       back: button("Back", () => back()),
       again: button("Start again", () => (stop(), put({ tokens: [] }), say("The text is what you began."))),
       dice: button("Other random numbers", () => {
@@ -135,7 +118,6 @@ export default {
     let order = [];
     let shares = [];
     let logits = [];
-    let running = false;
     const summary = () => {
       const kept = shares.reduce((count, share) => count + (share > 0), 0);
       return `${kept.toLocaleString("en")} of ${size.toLocaleString("en")} tokens can be drawn.`;
@@ -144,7 +126,7 @@ export default {
       if (room() < 1) return say(`The window of ${WINDOW} tokens is full.`);
       const share = shares[token];
       put({ tokens: [...written(), token] });
-      if (!running) say(`“${spelled(token)}” was taken, ${percent(share)}. ${summary()}`);
+      if (!runs.running()) say(`“${spelled(token)}” was taken, ${percent(share)}. ${summary()}`);
     };
     const step = () => goOn(tokenAt(shares, random(model.get("seed"), written().length)));
     const back = () => {
@@ -152,23 +134,6 @@ export default {
       put({ tokens: written().slice(0, -1) });
       say("One token back.");
     };
-    const stop = () => {
-      running = false;
-      buttons.run.textContent = "Run";
-    };
-    const run = async () => {
-      const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-      const before = written().length;
-      running = true;
-      buttons.run.textContent = "Stop";
-      while (running && room() > 0 && el.isConnected) {
-        step();
-        await new Promise((done) => setTimeout(done, calm ? 0 : PACE));
-      }
-      stop();
-      say(`${written().length - before} tokens were written. ${room() ? "" : "The window is full."}`);
-    };
-
     const read = () => {
       logits = reader.logits([...prefix(), ...begun(), ...written()]);
       weigh();
@@ -178,47 +143,35 @@ export default {
       const { topK, ...others } = knobs();
       shares = sharesOf(logits, { topK, ...others });
       order = ranked(logits);
-      const widest = Math.max(own[order[0]], shares[order[0]]);
-      rows.forEach((row, n) => {
-        const token = order[n];
-        row.token.textContent = spelled(token);
-        row.fill.style.width = `${(100 * shares[token]) / widest}%`;
-        row.own.style.width = `${(100 * own[token]) / widest}%`;
-        row.share.textContent = shares[token] > 0 ? percent(shares[token]) : "cut";
-        row.button.classList.toggle("cut", shares[token] === 0);
-      });
+      likeliest.put(order.slice(0, SHOWN).map((token) => (
+        { token: spelled(token), share: shares[token], own: own[token] }
+      )));
       left.textContent =
         `${summary()} Choose one to go on with it; · is a space. ` +
         "Filled: its share after the three knobs; frame: the writer’s own.";
       for (const name of Object.keys(sliders)) sliders[name].put(name === "year" ? year() : model.get(name));
-      const tokens = written();
+      const taken = written();
       text.replaceChildren(
         make("span", { class: "quiet" }, `${year()}:`),
         make("b", {}, tokenizer.decode(begun())),
-        make("span", {}, ...tokens.map((id) => make("span", { class: "written" }, tokenizer.decode([id])))),
+        make("span", {}, ...taken.map((id) => make("span", { class: "written" }, tokenizer.decode([id])))),
       );
       text.scrollTop = text.scrollHeight;
-      buttons.back.disabled = buttons.again.disabled = tokens.length === 0;
+      buttons.back.disabled = buttons.again.disabled = taken.length === 0;
       buttons.step.disabled = buttons.run.disabled = room() < 1;
-      if (beginning.value !== model.get("prompt")) beginning.value = model.get("prompt");
+      beginning.put(model.get("prompt"));
     };
 
     el.replaceChildren(
-      make("style", {}, STYLE + LOOK),
+      make("style", {}, STYLE + BARS + LOOK),
       make("div", { class: "live-box writer" },
-        make("div", { class: "controls" },
-          make("label", {}, make("span", {}, "How the speech begins"), beginning), sliders.year.label),
+        make("div", { class: "controls" }, beginning.label, sliders.year.label),
         text,
         make("div", { class: "buttons" }, ...Object.values(buttons)),
         make("div", { class: "controls" },
           sliders.temperature.label, sliders.top_k.label, sliders.top_p.label),
-        left,
-        make("ol", { class: "bars", "aria-label": "The likeliest tokens; choose one to go on with it" },
-          ...rows.map((row) => row.item)),
-        line,
-        make("p", {}, make("b", {}, "Try: "),
-          "set top-k to 1 and press Run; then give the writer a higher temperature, and then a larger k."),
-        make("p", {}, make("b", {}, "Find out: "),
+        left, likeliest.list, line,
+        ...tasks("set top-k to 1 and press Run; then give the writer a higher temperature, and then a larger k.",
           "after “The people of the”, which is the first year at which the likeliest token is no longer “·United”?"),
       ),
     );
@@ -228,7 +181,7 @@ export default {
     for (const event of weighers) model.on(event, weigh);
     read();
     return () => {
-      running = false;
+      stop();
       for (const event of readers) model.off(event, read);
       for (const event of weighers) model.off(event, weigh);
     };

@@ -15,7 +15,7 @@ from coursekit.figures.live import Live
 from coursekit.figures.live_models import tokenizer_of, trained_model
 from coursekit.training.records import trained
 
-PARTS = ("safetensors", "layers", "models", "tokenizers", "decoding", "controls")
+PARTS = ("safetensors", "layers", "models", "gpt_model", "byte_bpe", "decoding", "controls", "bars")
 KNOBS = {"temperature": 1.0, "top_k": 0, "top_p": 1.0}  # 0: all tokens
 SHOWN = 10  # bars of the still picture
 ROOM = (682, 906)  # pixels from top to bottom, on a wide screen and on a telephone
