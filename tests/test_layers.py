@@ -53,6 +53,8 @@ ROOMS = [
     "grading.student",
     "grading.judging",
     "grading.collecting.tables",
+    "grading.collecting.ledger",
+    "grading.collecting.groups",
     "grading.changes.log",
     "grading.deadlines",
     "grading.changes.overrides",

@@ -51,6 +51,8 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     text = "what students ask to have looked at again: id, question, text"
     option("--requests", type=Path, metavar="CSV", help=text)
     which = "the attempt that counts (last)"
+    text = "the groups of the class list, for an assignment that was collected with others"
+    option("--regroup", action="store_true", help=text)
     option("--attempt", choices=("last", "first"), default="last", help=which)
     option("--json", action="store_true", help="print the result as JSON")
 
@@ -210,7 +212,8 @@ def collect(arguments: argparse.Namespace) -> int:
     """Take in a class list, submissions, times, or all of them; print how many of each."""
     import json
 
-    from coursetools.grading.collecting import origins, roster, times
+    from coursetools.grading.class_settings import time_zone_of
+    from coursetools.grading.collecting import groups, origins, roster, times
     from coursetools.grading.collecting.collect import collect as take_in
     from coursetools.grading.folders import Folders
     from coursetools.grading.gradebook.database import Database
@@ -218,7 +221,8 @@ def collect(arguments: argparse.Namespace) -> int:
     folders = Folders(arguments.course, arguments.name)
     notebooks = folders.notebooks()  # what does not exist is known before anything is written
     source = arguments.folder or arguments.zip or arguments.exchange
-    if not (source or arguments.roster or arguments.times or arguments.requests):
+    regroup = arguments.regroup
+    if not (source or arguments.roster or arguments.times or arguments.requests or regroup):
         raise CourseError(
             "say where from: --from FOLDER, --zip FILE or --exchange, or --roster CSV, "
             "--times CSV, --requests CSV"
@@ -232,7 +236,7 @@ def collect(arguments: argparse.Namespace) -> int:
     result: dict[str, Any] = {"assignment": folders.name}
     known = []
     if arguments.times:
-        zone = times.zone_of(folders.settings.get("due"))
+        zone = time_zone_of(folders.course, times.zone_of(folders.settings.get("due")))
         known = times.read_times(arguments.times, zone)
         if not all(one.zoned for one in known):
             note(f"{arguments.times}: times without a zone were read as {zone}")
@@ -250,11 +254,12 @@ def collect(arguments: argparse.Namespace) -> int:
         database = Database(folders, note)
         result["class_list"] = roster.save(database, people)
         database.close()
+        groups.save_groups(folders.course, ((one.id, one.group) for one in people))
     named = any(person.anonymous for person in people)
-    if source or known or people:
+    if source or known or people or regroup:
         listed = roster.class_list(folders, note, people)  # and keeps it
-    if source or known or named:
-        taken = take_in(folders, found, listed, arguments.attempt, note, known)
+    if source or known or named or regroup:
+        taken = take_in(folders, found, listed, arguments.attempt, note, known, regroup)
         result |= {
             "new": taken.new,
             "known": taken.known,
@@ -287,7 +292,7 @@ def collect(arguments: argparse.Namespace) -> int:
         print(f"requests: {result['requests']} new; coursekit report {folders.name} lists them")
     if "class_list" in result:
         print(f"{result['class_list']} students on the class list")
-    if source or known or named:
+    if source or known or named or regroup:
         print("\n".join(taken.as_lines(folders.name, arguments.zip or arguments.folder)))
     return 0
 
