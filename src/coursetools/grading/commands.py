@@ -255,6 +255,8 @@ def collect(arguments: argparse.Namespace) -> int:
         result["class_list"] = roster.save(database, people)
         database.close()
         groups.save_groups(folders.course, ((one.id, one.group) for one in people))
+        if not regroup and (kept := groups.kept(folders)):
+            note(kept)
     named = any(person.anonymous for person in people)
     if source or known or people or regroup:
         listed = roster.class_list(folders, note, people)  # and keeps it

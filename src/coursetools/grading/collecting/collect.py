@@ -186,6 +186,15 @@ def numbers_of(folders: Folders, students: Iterable[str] | None = None) -> dict[
     }
 
 
+def submitted_digest(folders: Folders, student: str) -> str:
+    """Return the hash of what lies in `submitted/`, as attempts have it; "" where nothing does."""
+    path = folders.submitted(student) / f"{folders.name}.ipynb"
+    try:
+        return hashlib.sha256(read_plain(path, folders.limits.submission_bytes)).hexdigest()
+    except OSError:
+        return ""
+
+
 def handed_in_by(attempt: Attempt) -> str:
     """Return which student an attempt came from."""
     return attempt[0].parent.parent.name
@@ -213,9 +222,12 @@ def choose(
     if not _holds(target / f"{folders.name}.ipynb", data):
         _write_bytes(target / f"{folders.name}.ipynb", data)
     time = about["time"] and datetime.fromisoformat(about["time"])
+    ours = handed_in_by((folder, about)) == student
+    own = [(folder, about)] if ours else attempts_of(folders, student)[-1:]
+    secret = own[0][1].get("secret", "") if own else ""  # a student fetches only their own page
     for name, text in (
         ("timestamp.txt", time.strftime("%Y-%m-%d %H:%M:%S UTC") if time else ""),
-        (SECRET, about.get("secret", "")),
+        (SECRET, secret),
     ):
         if not text:
             (target / name).unlink(missing_ok=True)
@@ -236,12 +248,7 @@ def choose_again(folders: Folders, lateness: Lateness) -> list[str]:
         end, attempts = lateness.end_of(student), attempts_of(folders, *members)
         if end is None or not attempts:
             continue
-        try:
-            path = folders.submitted(student) / f"{folders.name}.ipynb"
-            digest = hashlib.sha256(read_plain(path, folders.limits.submission_bytes)).hexdigest()
-        except OSError:
-            continue
-        if digest in {about.get("sha256") for _, about in attempts}:
+        if submitted_digest(folders, student) in {about.get("sha256") for _, about in attempts}:
             about = choose(folders, student, ledger.attempt, end, members)
             ledger.about(student, about.get("time"), about.get("late"))
         if too_late(folders, (student,), end):
@@ -270,12 +277,8 @@ def after_the_end(students: list[str]) -> str:
 def _taken_back(folders: Folders, student: str, members: Sequence[str]) -> bool:
     """Take the hand-in of a group away from who is in it no more, and say whether it was there."""
     folder, was = folders.submitted(student), attempts_of(folders, *members)
-    try:
-        data = read_plain(folder / f"{folders.name}.ipynb", folders.limits.submission_bytes)
-    except OSError:
-        return False
-    if hashlib.sha256(data).hexdigest() not in {about.get("sha256") for _, about in was}:
-        return False  # an instructor's
+    if submitted_digest(folders, student) not in {about.get("sha256") for _, about in was}:
+        return False  # nothing is there, or an instructor's
     for name in (f"{folders.name}.ipynb", "timestamp.txt", SECRET):
         (folder / name).unlink(missing_ok=True)  # the folder stays: it says that nothing is there
     return True

@@ -45,10 +45,11 @@ class Groups:
 
     def members(self, student: str) -> tuple[str, ...]:
         """Return the ids under which a student's group hands in, by name; of who is alone, one."""
-        return self._members.get(self.name(student), (student,))
+        return self.all.get(self.name(student), (student,))
 
     @cached_property
-    def _members(self) -> dict[str, tuple[str, ...]]:
+    def all(self) -> dict[str, tuple[str, ...]]:
+        """The members of each group."""
         hidden = {person: number for number, person in self.anonymous.items() if person}
         found: dict[str, list[str]] = {}
         for student, name in sorted(self.names.items()):
@@ -84,6 +85,17 @@ def save_groups(course: Course, listed: Iterable[tuple[str, str | None]]) -> Non
     rows = [(who, name) for who, name in {**read_groups(course), **new}.items() if name]
     csv.writer(text, lineterminator="\n").writerows([("id", "group"), *rows])
     write_whole(path_of(course), text.getvalue())
+
+
+def kept(folders: Folders) -> str:
+    """Say that an assignment keeps other groups than the class has now, "" where it does not."""
+    ledger = Ledger.read(folders)
+    if not ledger.students or ledger.groups == read_groups(folders.course):
+        return ""
+    return (
+        f"{folders.name} keeps the groups with which it was first collected; to take those of the "
+        f"class list for it: coursekit collect {folders.name} --regroup"
+    )
 
 
 def path_of(course: Course) -> Path:
