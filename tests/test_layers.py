@@ -65,6 +65,7 @@ ROOMS = [
     "grading.running",
     "grading.results",
     "grading.changes",
+    "grading.gradescope",
     "grading.late_plugin",
     "grading.nbgrader_executor",
     "grading.next_step",

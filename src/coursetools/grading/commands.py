@@ -118,6 +118,11 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     text = "earlier hand-ins to compare with: a folder of notebooks, or a backup"
     option("--also", action="append", type=Path, metavar="PATH", help=text)
 
+    text = "write an assignment's autograder for Gradescope, with its hidden cases"
+    option = adder(commands, inside("grading.gradescope"), "gradescope", text)
+    option("name", metavar="NAME", help="the assignment")
+    option("file", type=Path, metavar="FILE", help="the zip")
+
     _changes(commands, adder, inside)
     _exercises(commands, adder, inside)
 

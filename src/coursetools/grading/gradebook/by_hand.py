@@ -36,7 +36,8 @@ def agree(connection: Any, name: str, groups: Groups, before: dict[Any, Any]) ->
     under: dict[Of, Overridden | None] = {}
     for kind, table in (("mark", api.Grade), ("comment", api.Comment)):
         rows: dict[tuple[str, ...], dict[Of, Any]] = {}  # of one cell, of those with one file
-        for row in cells(connection, name, table):
+        marked = {row.cell for row in cells(connection, name, table, only=True)}
+        for row in cells(connection, name, table, named=marked) if marked else ():
             if group := groups.name(row.student):
                 same = (group, row.notebook, row.cell, row.submission)
                 of = row.student, row.notebook, row.cell
@@ -86,8 +87,13 @@ def _before(kept: Any) -> Any:
     return kept["manual_score"], kept["extra_credit"] or None, bool(kept["needs_manual_grade"])
 
 
-def cells(connection: Any, name: str, table: Any, only: bool = False) -> Any:
-    """Return the rows of `table` (grades or comments), `only` those with something by hand."""
+def cells(
+    connection: Any, name: str, table: Any, only: bool = False, named: set[str] | None = None
+) -> Any:
+    """Return the rows of `table` (grades or comments), `only` those with something by hand.
+
+    Of all cells, or of those that are `named`.
+    """
     from nbgrader import api
     from sqlalchemy import and_, or_, select
 
@@ -121,6 +127,8 @@ def cells(connection: Any, name: str, table: Any, only: bool = False) -> Any:
         )
         .where(assignment.c.name == name)
     )
+    if named is not None:
+        query = query.where(base.c.name.in_(named))
     if only and table is api.Comment:
         query = query.where(rows.c.manual_comment.is_not(None), rows.c.manual_comment != "")
     elif only:
