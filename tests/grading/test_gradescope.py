@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 import zipfile
@@ -15,12 +17,19 @@ from coursetools import cli
 from coursetools.grading import gradescope
 from coursetools.grading.verdict import Verdict
 
+PAGE = Path(__file__).parents[2] / "book" / "grading_platforms.md"
+
 
 @pytest.fixture
-def autograder(classroom, tmp_path, capsys) -> Path:
+def autograder(classroom, tmp_path, capsys, monkeypatch) -> Path:
     """A folder as `/autograder` is there, with the zip of `ps1` unpacked and a file handed in."""
-    packed, place = tmp_path / "ps1.zip", tmp_path / "autograder"
-    assert cli.main(["gradescope", "ps1", str(packed), "--root", str(classroom.root)]) == 0
+    monkeypatch.chdir(tmp_path)
+    text = PAGE.read_text(encoding="utf-8").split("(sec-grading-gradescope)=")[1]
+    (line,) = re.findall(r"```bash\n(.*?)\n```", text, re.DOTALL)
+    program, *words = shlex.split(line.replace("a02_scaling", "ps1"))
+    assert program == "coursekit"
+    packed, place = tmp_path / words[-1], tmp_path / "autograder"
+    assert cli.main([*words, "--root", str(classroom.root)]) == 0
     said = capsys.readouterr().out
     assert "it has the hidden cases" in said and "by hand, as questions of their own: why" in said
     with zipfile.ZipFile(packed) as zipped:

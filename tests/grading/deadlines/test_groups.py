@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from coursekit._base.errors import CourseError
+from coursetools.grading.changes.keeping import backup
 from coursetools.grading.collecting.collect import choose, collect
 from coursetools.grading.collecting.groups import Groups, kept, read_groups, save_groups
 from coursetools.grading.collecting.origins import from_folder, secret_in
@@ -189,6 +191,9 @@ def test_an_assignment_keeps_its_groups_until_that_is_asked(folders, classroom, 
     assert not (folders.submitted("bob") / "ps1.ipynb").exists()
     assert (folders.submitted("cy") / "ps1.ipynb").read_text() == "an instructor's"
     assert read_groups(folders.course) == {"ada": "red", "bob": "blue", "cy": "blue"}
+    copy = tmp_path / "class.zip"
+    backup(folders.course, copy)
+    assert {"groups.csv", "collected/ps1.json"} <= set(zipfile.ZipFile(copy).namelist())
 
 
 @pytest.mark.parametrize(

@@ -214,7 +214,8 @@ class _Run:
             writer.close()
 
     def _plan(self, marks: dict[tuple[str, str], str] | None) -> Plan:
-        plan, first = Plan(), {}
+        plan = Plan()
+        first: dict[tuple[str, ...], str] = {}  # who has a file that others of a group have, too
         for student in self.folders.students():
             stamp = None if marks is None else stamp_of(self.folders, student)
             for notebook in self.masters:
@@ -232,7 +233,7 @@ class _Run:
                         plan.entered += who not in marks
                         mark = self._mark(student, place, stamp)
                         plan.recomputed += marks.get(who, mark) != mark
-                elif state in NO_FILE:
+                elif path is None or state in NO_FILE:
                     verdict = no_file(self.folders.name, state)
                     plan.settled.append(Outcome(Task(student, notebook, Path()), state, verdict))
                 elif not self.options.force and (other := self._done(who, key)):
