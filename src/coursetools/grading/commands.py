@@ -290,7 +290,7 @@ def collect(arguments: argparse.Namespace) -> int:
     counts = {"class_list": result.get("class_list"), "new": len(result.get("new", ())) or None}
     files = {"source": str(source) if source and source is not True else None,
              "times": arguments.times and str(arguments.times),
-             "requests": result.get("requests")}  # fmt: skip
+             "requests": result.get("requests"), "regroup": regroup or None}  # fmt: skip
     record(folders.course, "collect", assignment=folders.name, **files, **counts)
     if arguments.json:
         print(json.dumps(result, indent=1, ensure_ascii=False))

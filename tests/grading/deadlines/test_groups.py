@@ -196,7 +196,10 @@ def test_an_assignment_keeps_its_groups_until_that_is_asked(folders, classroom, 
     assert Groups.of(folders).members("ada") == ("ada",) and "keeps the groups" in kept(folders)
     (folders.submitted("cy")).mkdir(parents=True)
     (folders.submitted("cy") / "ps1.ipynb").write_text("an instructor's")
-    take(folders, tmp_path / "b", {}, regroup=True)
+    (folders.class_folder / "groups.csv").open("a").write("zoe,red\n")  # by hand, misspelled
+    told = take(folders, tmp_path / "b", {}, regroup=True).notes
+    assert told == ["groups.csv: 1 (zoe), not on the class list, is left out"]
+    (folders.class_folder / "groups.csv").write_text("id,group\nada,red\nbob,red\n")
     assert Groups.of(folders).members("bob") == ("ada", "bob") and kept(folders) == ""
     assert (folders.submitted("bob") / "ps1.ipynb").is_file()
     save_groups(folders.course, [("bob", "blue"), ("cy", "blue")])

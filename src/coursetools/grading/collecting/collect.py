@@ -22,7 +22,7 @@ from coursetools.grading.collecting.identify import ASIDE, Known, Names
 from coursetools.grading.collecting.layouts import Candidate, Refused
 from coursetools.grading.collecting.ledger import Ledger
 from coursetools.grading.collecting.origins import SECRET
-from coursetools.grading.collecting.roster import ClassList, Person
+from coursetools.grading.collecting.roster import ClassList, Person, bad_id
 from coursetools.grading.collecting.times import HandIn
 from coursetools.grading.folders import Folders, read_plain
 from coursetools.grading.gradebook.lateness import Lateness, read_lateness
@@ -94,7 +94,7 @@ def collect(
     touched: dict[str, None] = {}
     before = Groups(ledger.groups, dict(ledger.anonymous))
     if regroup or not ledger.students:
-        ledger.groups = read_groups(folders.course)
+        ledger.groups = _groups_now(folders, people, names)
     ledger.name((person.anonymous, person.id) for person in people.people if person.anonymous)
     for one in names.resolve(found):
         if isinstance(one, Known):
@@ -148,6 +148,15 @@ def collect(
     for text in names.notes:
         note(text)
     return result
+
+
+def _groups_now(folders: Folders, people: ClassList, names: Names) -> dict[str, str]:
+    """Return the groups as the class has them; whoever is not in the class is in none."""
+    groups = read_groups(folders.course)
+    strangers = {who for who in groups if bad_id(who) or not (people.open or who in names.ids)}
+    if strangers:
+        names.say(f"groups.csv: {some(sorted(strangers))}, not on the class list, is left out")
+    return {who: name for who, name in groups.items() if who not in strangers}
 
 
 def _named(refused: list[Refused], before: str = "") -> list[str]:
