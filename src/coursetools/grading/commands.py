@@ -57,6 +57,8 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     text = "with --marks, in the place of other points by hand"
     option("--overwrite", action="store_true", help=text)
     which = "the attempt that counts (last)"
+    text = "the groups of the class list, for an assignment that was collected with others"
+    option("--regroup", action="store_true", help=text)
     option("--attempt", choices=("last", "first"), default="last", help=which)
     option("--json", action="store_true", help="print the result as JSON")
 
@@ -126,6 +128,11 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     option("name", metavar="NAME", help="the assignment")
     text = "earlier hand-ins to compare with: a folder of notebooks, or a backup"
     option("--also", action="append", type=Path, metavar="PATH", help=text)
+
+    text = "write an assignment's autograder for Gradescope, with its hidden cases"
+    option = adder(commands, inside("grading.gradescope"), "gradescope", text)
+    option("name", metavar="NAME", help="the assignment")
+    option("file", type=Path, metavar="FILE", help="the zip")
 
     _changes(commands, adder, inside)
     _exercises(commands, adder, inside)
@@ -228,7 +235,8 @@ def collect(arguments: argparse.Namespace) -> int:
     import json
     from dataclasses import asdict
 
-    from coursetools.grading.collecting import origins, roster, times
+    from coursetools.grading.class_settings import time_zone_of
+    from coursetools.grading.collecting import groups, origins, roster, times
     from coursetools.grading.collecting.collect import collect as take_in
     from coursetools.grading.folders import Folders
     from coursetools.grading.gradebook.database import Database
@@ -236,8 +244,9 @@ def collect(arguments: argparse.Namespace) -> int:
     folders = Folders(arguments.course, arguments.name)
     notebooks = folders.notebooks()  # what does not exist is known before anything is written
     source = arguments.folder or arguments.zip or arguments.exchange
+    regroup = arguments.regroup
     tables = (arguments.roster, arguments.times, arguments.requests, arguments.marks)
-    if not (source or any(tables)):
+    if not (source or regroup or any(tables)):
         raise CourseError(
             "say where from: --from FOLDER, --zip FILE or --exchange, or --roster CSV, "
             "--times CSV, --requests CSV, --marks CSV"
@@ -251,7 +260,7 @@ def collect(arguments: argparse.Namespace) -> int:
     result: dict[str, Any] = {"assignment": folders.name}
     known = []
     if arguments.times:
-        zone = times.zone_of(folders.settings.get("due"))
+        zone = time_zone_of(folders.course, times.zone_of(folders.settings.get("due")))
         known = times.read_times(arguments.times, zone)
         if not all(one.zoned for one in known):
             note(f"{arguments.times}: times without a zone were read as {zone}")
@@ -269,11 +278,14 @@ def collect(arguments: argparse.Namespace) -> int:
         database = Database(folders, note)
         result["class_list"] = roster.save(database, people)
         database.close()
+        groups.save_groups(folders.course, ((one.id, one.group) for one in people))
+        if not regroup and (kept := groups.kept(folders)):
+            note(kept)
     named = any(person.anonymous for person in people)
-    if source or known or people:
+    if source or known or people or regroup:
         listed = roster.class_list(folders, note, people)  # and keeps it
-    if source or known or named:
-        taken = take_in(folders, found, listed, arguments.attempt, note, known)
+    if source or known or named or regroup:
+        taken = take_in(folders, found, listed, arguments.attempt, note, known, regroup)
         result |= {
             "new": taken.new,
             "known": taken.known,
@@ -305,7 +317,7 @@ def collect(arguments: argparse.Namespace) -> int:
     counts = {"class_list": result.get("class_list"), "new": len(result.get("new", ())) or None}
     files = {"source": str(source) if source and source is not True else None,
              "times": arguments.times and str(arguments.times),
-             "requests": result.get("requests"),
+             "requests": result.get("requests"), "regroup": regroup or None,
              "marks": [str(path) for path in arguments.marks or ()] or None}  # fmt: skip
     record(folders.course, "collect", assignment=folders.name, **files, **counts)
     if arguments.json:
@@ -317,7 +329,7 @@ def collect(arguments: argparse.Namespace) -> int:
         print("\n".join(marked.as_lines()))
     if "class_list" in result:
         print(f"{result['class_list']} students on the class list")
-    if source or known or named:
+    if source or known or named or regroup:
         print("\n".join(taken.as_lines(folders.name, arguments.zip or arguments.folder)))
     return 0
 

@@ -15,6 +15,7 @@ import pytest
 
 from coursetools.cli import main
 from coursetools.course import Course
+from coursetools.grading.results.export import read_table
 from coursetools.grading.running.run import Options, grade_class
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -122,6 +123,29 @@ def test_anonymous(course) -> None:
     ]  # fmt: skip
     rows = read(course / "autograder" / "export" / "ps1-canvas.csv")
     assert [(row[2], row[-1]) for row in rows[2:]] == [("ada", "5"), ("bob", "5"), ("cy", "0")]
+
+
+def test_groups(course, capsys) -> None:
+    text = PAGE.read_text(encoding="utf-8").split("(sec-grading-groups)=")[1]
+    listed = re.findall(r"```text\n(.*?)```", text, re.DOTALL)[0]
+    Path("groups.csv").write_text(listed)
+    Path("new-groups.csv").write_text(listed.replace("bob,Bob Bo,502,red", "bob,Bob Bo,502,"))
+    with zipfile.ZipFile("submissions.zip") as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile("submissions.zip", "w") as archive:  # one file for the group
+        archive.writestr("lovelaceada_501_9001_homework.ipynb", files.popitem()[1])
+    *lines, again, graded = typed("sec-grading-groups")
+    for line in lines:
+        run(course, line)
+    assert names(course, "canvas") == ["lovelaceada_501_9001_homework.ipynb"]
+    rows = read(course / "autograder" / "export" / "ps1-canvas.csv")
+    assert [(row[2], row[-1]) for row in rows[2:]] == [("ada", "5"), ("bob", "5"), ("cy", "0")]
+    assert main(["feedback", "ps1", "--zip", "canvas", "--root", str(course)]) == 0
+    assert "not in it: 1 (bob); Canvas gives a group's file to all of it" in capsys.readouterr().out
+    run(course, again)
+    run(course, graded)
+    table = {row.student.id: row.status for row in read_table(Course(course), "ps1").rows}
+    assert table == {"ada": "OK", "bob": "MISSING", "cy": "MISSING"}
 
 
 def test_programs(course) -> None:

@@ -116,6 +116,9 @@ def test_a_canvas_zip_makes_nobody_late(classroom, folders, tmp_path, quick_grad
     assert "unknown" not in said.out and "without a zone were read as UTC+02:00" in said.err
     assert stamp(folders, "doejane") == "2026-10-01 09:59:00 UTC"  # in the deadline's zone
     assert penalties(classroom.root) == {"doejane": None, "wangwei": 1.0}
+    (folders.class_folder / "class.toml").write_text('time_zone = "Asia/Tokyo"\n')
+    assert main([*asked, "--times", str(times)]) == 0
+    assert stamp(folders, "doejane") == "2026-10-01 02:59:00 UTC"  # in the class's zone
 
 
 def test_a_new_attempt_has_no_time_until_somebody_says_it(folders, tmp_path):

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from coursekit._base.errors import CourseError
-from coursetools.grading.gradebook.by_hand import Given
+from coursetools.grading.gradebook.entered_marks import Given
 from coursetools.grading.marking import collect_marks as collecting
 from coursetools.grading.marking.agreement import Agreement, weighted_kappa
 from coursetools.grading.marking.answers import Answer, InWords, alike, code_of

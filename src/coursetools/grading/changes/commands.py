@@ -8,7 +8,8 @@ from coursekit._base.errors import CourseError
 from coursetools.grading.changes import log
 from coursetools.grading.changes.journal import Journal, as_table, difference, total_of
 from coursetools.grading.changes.requests import read_requests
-from coursetools.grading.collecting.collect import attempts_of
+from coursetools.grading.collecting.collect import attempts_of, handed_in_by
+from coursetools.grading.collecting.groups import Groups
 from coursetools.grading.folders import Folders
 from coursetools.grading.results import export as exporting
 from coursetools.grading.results import feedback as writing
@@ -84,10 +85,13 @@ def history(arguments: argparse.Namespace) -> int:
 def _steps(folders: Folders, journal: Journal, student: str) -> list[tuple[str, str, str]]:
     """Return when something happened, what, and what that did to the points."""
     steps = []
-    for _, about in attempts_of(folders, student):
+    groups = Groups.of(folders)
+    for attempt in attempts_of(folders, *groups.members(student)):
+        about, of = attempt[1], f", by {handed_in_by(attempt)}, for the group "
+        of = f"{of}{groups.name(student)}" if groups.name(student) else ""
         time = str(about["time"] or about["seen"].isoformat())
         known = "" if about["time"] else ", as the file says; the time is not known"
-        steps.append((time, "handed in", f"{about.get('from', '')}{known}"))
+        steps.append((time, "handed in", f"{about.get('from', '')}{of}{known}"))
     before = None
     for line in journal.lines:
         time, action = str(line.get("time")), str(line.get("action"))

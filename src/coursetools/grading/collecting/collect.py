@@ -8,19 +8,21 @@ handed in is written down where a platform or the instructor has said so; otherw
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from coursetools.course import write_whole
+from coursetools.grading.collecting.groups import Groups, read_groups
 from coursetools.grading.collecting.identify import ASIDE, Known, Names
 from coursetools.grading.collecting.layouts import Candidate, Refused
 from coursetools.grading.collecting.ledger import Ledger
 from coursetools.grading.collecting.origins import SECRET
-from coursetools.grading.collecting.roster import ClassList, Person
+from coursetools.grading.collecting.roster import ClassList, Person, bad_id
 from coursetools.grading.collecting.times import HandIn
 from coursetools.grading.deadlines.exam import exam_of
 from coursetools.grading.folders import Folders, read_plain
@@ -82,13 +84,21 @@ def collect(
     attempt: str = "last",
     note: Note = lambda text: None,
     times: Sequence[HandIn] = (),
+    regroup: bool = False,
 ) -> Collected:
-    """Keep every candidate as an attempt, then choose for each student the one that counts."""
+    """Keep every candidate as an attempt, then choose for each student the one that counts.
+
+    The attempts of a group are chosen from as if they were one student's. `regroup` takes the
+    class's groups of today for an assignment that something was collected of before.
+    """
     if not isinstance(people, ClassList):
         people = ClassList(people or [], not people)
     result, names = Collected(), Names(folders, people, times)
     ledger, lateness = Ledger.read(folders), read_lateness(folders)
     touched: dict[str, None] = {}
+    before = Groups(ledger.groups, dict(ledger.anonymous))
+    if regroup or not ledger.students:
+        ledger.groups = _groups_now(folders, people, names)
     ledger.name((person.anonymous, person.id) for person in people.people if person.anonymous)
     for one in names.resolve(found):
         if isinstance(one, Known):
@@ -111,16 +121,31 @@ def collect(
             f"Canvas's anonymous ids stand for {some(nameless)}; a class list with a column "
             "anonymous_id says who they are, now or later"
         )
-    for text in _time(folders, names, times, touched, ledger.anonymous):
+    groups = Groups(ledger.groups, ledger.anonymous)
+    lateness = replace(lateness, groups=groups)
+    for text in _time(folders, names, times, touched, groups):
         names.say(text)
     ledger.attempt, exam = attempt, exam_of(folders.course, folders.name)
+    for student in list(touched):
+        touched |= dict.fromkeys(groups.members(student))
+    for student in {*before.names, *groups.names}:
+        if (others := groups.members(student)) != before.members(student):
+            touched |= dict.fromkeys((*before.members(student), *others))
     for student in touched:
         end = lateness.end_of(student)
-        about = choose(folders, student, attempt, end)
-        ledger.about(student, about.get("time"), about.get("late"))
-        if too_late(folders, student, end):
+        if about := choose(folders, student, attempt, end, groups.members(student)):
+            ledger.about(student, about.get("time"), about.get("late"))
+        elif _taken_back(folders, student, before.members(student)):
+            ledger.students.pop(student, None)
+            names.say(f"{student} has handed in nothing, and has no group that has")
+        if too_late(folders, (student,), end):
             result.too_late.append(student)
-        if exam and about.get("time") and datetime.fromisoformat(about["time"]) < exam.start:
+        if (
+            exam
+            and about
+            and about.get("time")
+            and datetime.fromisoformat(about["time"]) < exam.start
+        ):
             result.too_early.append(student)
     ledger.write()
     students = set(folders.students())
@@ -136,6 +161,15 @@ def collect(
     return result
 
 
+def _groups_now(folders: Folders, people: ClassList, names: Names) -> dict[str, str]:
+    """Return the groups as the class has them; whoever is not in the class is in none."""
+    groups = read_groups(folders.course)
+    strangers = {who for who in groups if bad_id(who) or not (people.open or who in names.ids)}
+    if strangers:
+        names.say(f"groups.csv: {some(sorted(strangers))}, not on the class list, is left out")
+    return {who: name for who, name in groups.items() if who not in strangers}
+
+
 def _named(refused: list[Refused], before: str = "") -> list[str]:
     """Return a line for each reason, with all the files that it is true of."""
     labels: dict[str, list[str]] = {}
@@ -147,10 +181,11 @@ def _named(refused: list[Refused], before: str = "") -> list[str]:
     ]
 
 
-def attempts_of(folders: Folders, student: str) -> list[tuple[Path, dict[str, Any]]]:
-    """Return a student's attempts, the earliest first, each with what is known of it."""
+def attempts_of(folders: Folders, *students: str) -> list[tuple[Path, dict[str, Any]]]:
+    """Return the attempts of a student or a group, the earliest first, with what is known."""
     attempts = []
-    for path in folders.attempts(student).glob("*/attempt.json"):
+    paths = (folders.attempts(one).glob("*/attempt.json") for one in students)
+    for path in itertools.chain.from_iterable(paths):
         try:
             about = json.loads(path.read_text(encoding="utf-8"))
             if "seen" not in about:  # an old one, with the file's own time in the other's place
@@ -171,14 +206,33 @@ def numbers_of(folders: Folders, students: Iterable[str] | None = None) -> dict[
     }
 
 
+def submitted_digest(folders: Folders, student: str) -> str:
+    """Return the hash of what lies in `submitted/`, as attempts have it; "" where nothing does."""
+    path = folders.submitted(student) / f"{folders.name}.ipynb"
+    try:
+        return hashlib.sha256(read_plain(path, folders.limits.submission_bytes)).hexdigest()
+    except OSError:
+        return ""
+
+
+def handed_in_by(attempt: Attempt) -> str:
+    """Return which student an attempt came from."""
+    return attempt[0].parent.parent.name
+
+
 def choose(
-    folders: Folders, student: str, attempt: str = "last", end: datetime | None = None
+    folders: Folders,
+    student: str,
+    attempt: str = "last",
+    end: datetime | None = None,
+    members: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Put the attempt that counts into `submitted/`, if it is not there; return what it is.
 
-    One after the `end` (in UTC) counts only where there is no other, and then for nothing.
+    It is one of the student's, or of the `members` of their group. One after the `end` (in UTC)
+    counts only where there is no other, and then for nothing.
     """
-    attempts = attempts_of(folders, student)
+    attempts = attempts_of(folders, *(members or (student,)))
     if not attempts:
         return {}
     attempts = [one for one in attempts if not _after(one[1], end)] or attempts
@@ -188,9 +242,12 @@ def choose(
     if not _holds(target / f"{folders.name}.ipynb", data):
         _write_bytes(target / f"{folders.name}.ipynb", data)
     time = about["time"] and datetime.fromisoformat(about["time"])
+    ours = handed_in_by((folder, about)) == student
+    own = [(folder, about)] if ours else attempts_of(folders, student)[-1:]
+    secret = own[0][1].get("secret", "") if own else ""  # a student fetches only their own page
     for name, text in (
         ("timestamp.txt", time.strftime("%Y-%m-%d %H:%M:%S UTC") if time else ""),
-        (SECRET, about.get("secret", "")),
+        (SECRET, secret),
     ):
         if not text:
             (target / name).unlink(missing_ok=True)
@@ -207,29 +264,25 @@ def choose_again(folders: Folders, lateness: Lateness) -> list[str]:
     late, ledger = [], Ledger.read(folders)
     before = json.dumps(ledger.students)
     for student in folders.students():
-        end, attempts = lateness.end_of(student), attempts_of(folders, student)
+        members = lateness.groups.members(student)
+        end, attempts = lateness.end_of(student), attempts_of(folders, *members)
         if end is None or not attempts:
             continue
-        try:
-            path = folders.submitted(student) / f"{folders.name}.ipynb"
-            digest = hashlib.sha256(read_plain(path, folders.limits.submission_bytes)).hexdigest()
-        except OSError:
-            continue
-        if digest in {about.get("sha256") for _, about in attempts}:
-            about = choose(folders, student, ledger.attempt, end)
+        if submitted_digest(folders, student) in {about.get("sha256") for _, about in attempts}:
+            about = choose(folders, student, ledger.attempt, end, members)
             ledger.about(student, about.get("time"), about.get("late"))
-        if too_late(folders, student, end):
+        if too_late(folders, (student,), end):
             late.append(student)
     if json.dumps(ledger.students) != before:
         ledger.write()
     return late
 
 
-def too_late(folders: Folders, student: str, end: datetime | None) -> datetime | None:
-    """Return when a student's first attempt after the `end` came, None where there is none."""
+def too_late(folders: Folders, students: Sequence[str], end: datetime | None) -> datetime | None:
+    """Return when the first attempt after the `end` came, a student's or a group's; else None."""
     if end is None:
         return None
-    late = [about["time"] for _, about in attempts_of(folders, student) if _after(about, end)]
+    late = [about["time"] for _, about in attempts_of(folders, *students) if _after(about, end)]
     return datetime.fromisoformat(late[0]).replace(microsecond=0) if late else None
 
 
@@ -239,6 +292,16 @@ def after_the_end(students: list[str]) -> str:
         f"an attempt after the end of the assignment, kept and not counted: {some(students)}; "
         "an earlier attempt in time counts in its place, else there are no points"
     )
+
+
+def _taken_back(folders: Folders, student: str, members: Sequence[str]) -> bool:
+    """Take the hand-in of a group away from who is in it no more, and say whether it was there."""
+    folder, was = folders.submitted(student), attempts_of(folders, *members)
+    if submitted_digest(folders, student) not in {about.get("sha256") for _, about in was}:
+        return False  # nothing is there, or an instructor's
+    for name in (f"{folders.name}.ipynb", "timestamp.txt", SECRET):
+        (folder / name).unlink(missing_ok=True)  # the folder stays: it says that nothing is there
+    return True
 
 
 def _after(about: dict[str, Any], end: datetime | None) -> bool:
@@ -292,11 +355,14 @@ def _time(
     names: Names,
     times: Sequence[HandIn],
     touched: dict[str, None],
-    anonymous: dict[str, str],
+    groups: Groups,
 ) -> list[str]:
-    """Write the times of a table beside the attempts that they are of, each student's last."""
+    """Write the times of a table beside the attempts that they are of, each student's last.
+
+    The time of who did not hand in themselves is that of their group's last, if that has none.
+    """
     problems: list[str] = []
-    number_of = {student: number for number, student in anonymous.items() if student}
+    number_of = {student: number for number, student in groups.anonymous.items() if student}
     here = {*folders.students(), *touched} if times else set()
     numbers = numbers_of(folders, here) if any(row.number for row in times) else {}
     for row in times:
@@ -309,6 +375,11 @@ def _time(
             student = row.id
         student = number_of.get(student, student)
         attempts = attempts_of(folders, student) if student else []
+        others = () if attempts or not student else attempts_of(folders, *groups.members(student))
+        if others and not others[-1][1]["time"]:
+            attempts, student = [others[-1]], handed_in_by(others[-1])
+        if others and not attempts:
+            continue
         if not student:
             problems.append(f"{row.where}: {why}")
         elif not attempts:

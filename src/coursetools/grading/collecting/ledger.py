@@ -25,6 +25,7 @@ class Ledger:
     students: dict[str, dict[str, Any]] = field(default_factory=dict)  # "time", and "late" or None
     anonymous: dict[str, str] = field(default_factory=dict)  # Canvas's id -> the student, or ""
     attempt: str = "last"  # or "first": which counts
+    groups: dict[str, str] = field(default_factory=dict)  # student -> group; fixed once collected
 
     @classmethod
     def read(cls, folders: Folders) -> Ledger:
@@ -37,8 +38,9 @@ class Ledger:
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
             left, claims, students = (dict(data[key]) for key in ("left", "claims", "students"))
-            anonymous = dict(data.get("anonymous", {}))
-            return cls(path, left, claims, students, anonymous, data.get("attempt", "last"))
+            anonymous, groups = (dict(data.get(key, {})) for key in ("anonymous", "groups"))
+            attempt = data.get("attempt", "last")
+            return cls(path, left, claims, students, anonymous, attempt, groups)
         except (OSError, ValueError, KeyError, TypeError):
             return cls(path)
 
@@ -48,6 +50,8 @@ class Ledger:
         data |= {"students": self.students, "attempt": self.attempt}
         if self.anonymous:
             data["anonymous"] = self.anonymous
+        if self.groups:
+            data["groups"] = self.groups
         self.path.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps(data, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
         write_whole(self.path, text.encode("utf-8", "replace").decode())

@@ -22,6 +22,7 @@ COLUMNS = {  # what a header may be called -> what it means
     "email": "email email_address e_mail mail",
     "lms": "lms_user_id lms_id canvas_id moodle_id",
     "anonymous": "anonymous_id anon_id",
+    "group": "group group_name team team_name",
 }
 MEANING = {word: meaning for meaning, words in COLUMNS.items() for word in words.split()}
 CANVAS = {"student": "name", "id": "lms", "sis_user_id": "id", "sis_login_id": "login"}
@@ -37,6 +38,7 @@ class Person:
     email: str = ""
     lms: str = ""
     anonymous: str = ""  # Canvas's number in one assignment; the gradebook does not have it
+    group: str | None = None  # whom they hand in with, "" for alone; None where no column says it
 
     @property
     def names(self) -> set[str]:
@@ -205,4 +207,4 @@ def _person(values: dict[str, str], where: str) -> Person:
         else:
             first, _, last = (part.strip() for part in name.rpartition(" "))
     email, lms, anonymous = (values.get(column, "") for column in ("email", "lms", "anonymous"))
-    return Person(values["id"], first, last, email, lms, anonymous)
+    return Person(values["id"], first, last, email, lms, anonymous, values.get("group"))

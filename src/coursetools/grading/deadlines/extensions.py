@@ -24,6 +24,7 @@ from coursetools.assignments.settings import settings_of
 from coursetools.course import Course, write_whole
 from coursetools.grading.class_settings import time_zone_of
 from coursetools.grading.collecting import tables
+from coursetools.grading.text import some
 
 COLUMNS = ("id", "assignment", "extension", "why")
 ALL = "all"  # in place of an assignment's name
@@ -148,6 +149,17 @@ class Extensions:
             for one in self.lines
             if one.assignment not in names or one.student not in people
         ]
+
+    def unreached(self, assignment: str, anonymous: dict[str, str]) -> str:
+        """Say that lines may be about those of `anonymous` ids who are not named, "" if not so."""
+        nameless = sorted(number for number, student in anonymous.items() if not student)
+        if not nameless or not any(one.assignment in (assignment, ALL) for one in self.lines):
+            return ""
+        return (
+            f"{self.path}: no extension reaches {some(nameless)}, who handed in anonymously, until "
+            "a class list with a column anonymous_id names them: coursekit collect "
+            f"{assignment} --roster CSV"
+        )
 
     def put(self, new: Iterable[Line]) -> None:
         """Enter lines, each in the place of an earlier one about the same."""

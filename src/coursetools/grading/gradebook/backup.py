@@ -19,7 +19,9 @@ from uuid import uuid4
 from coursekit._base.errors import CourseError
 from coursetools.course import Course
 from coursetools.grading.changes.log import add_lines, now, path_of, read_lines
+from coursetools.grading.collecting.groups import Groups
 from coursetools.grading.folders import Folders
+from coursetools.grading.gradebook.by_hand import MARK, agree, cells
 from coursetools.grading.gradebook.database import Database, written
 from coursetools.grading.gradebook.lateness import granted
 from coursetools.grading.gradebook.overridden import (
@@ -32,7 +34,6 @@ from coursetools.grading.gradebook.overridden import (
 from coursetools.grading.gradebook.structure import Structure
 
 PERSON = ("first_name", "last_name", "email", "lms_user_id")
-MARK = ("manual_score", "extra_credit", "needs_manual_grade")
 Of = tuple[str, ...]  # ("person", id), ("mark" or "comment", student, notebook, cell), …
 
 
@@ -197,7 +198,16 @@ def recall(folders: Folders, database: Database, note: Callable[[str], None]) ->
             "hand are gone: put a copy of the old gradebook back, or read the class list again "
             f"(coursekit collect {folders.name} --roster CSV) and enter the rest in formgrader"
         )
+    before, groups = dict(kept.items), Groups.of(folders)
     kept.keep(name, items)
+
+    def same_for_all() -> dict[Of, Any]:
+        with database.writing.begin() as connection:
+            agree(connection, folders.name, groups, before)
+            return found(connection, folders.name)
+
+    if groups.names:
+        kept.keep(name, database.patiently(same_for_all))
     return None
 
 
@@ -285,7 +295,10 @@ def put_back_times(connection: Any, kept: Kept, structure: Structure) -> datetim
 
 
 def check(folders: Folders, connection: Any | None) -> None:
-    """Refuse to read a gradebook in which what was entered by hand is not put back; or keep it."""
+    """Refuse to read a gradebook in which what was entered by hand is not put back; or keep it.
+
+    What was entered for one of a group is written for the others; to commit is the caller's.
+    """
     kept = Kept.read(folders)
     name = "" if connection is None else identity(connection)
     if kept.gradebook and kept.gradebook != name:
@@ -293,7 +306,10 @@ def check(folders: Folders, connection: Any | None) -> None:
             f"{_lost(folders, kept)} First run coursekit grade {folders.name}, which does that"
         )
     if connection is not None and name:
+        before = dict(kept.items)
         kept.keep(name, found(connection, folders.name))
+        if agree(connection, folders.name, Groups.of(folders), before):
+            kept.keep(name, found(connection, folders.name))
 
 
 NEW = "the gradebook is a new one, or is not there"
@@ -334,45 +350,3 @@ def _people(connection: Any, kept: Kept) -> None:
     rows = [{"student": who} for who in people if people[who]["listed"] and who not in on_list]
     if rows:
         connection.execute(insert(list_), rows)
-
-
-def cells(connection: Any, name: str, table: Any, only: bool = False) -> Any:
-    """Return the rows of `table` (grades or comments), `only` those with something by hand."""
-    from nbgrader import api
-    from sqlalchemy import and_, or_, select
-
-    rows, base, notebook = table.__table__, api.BaseCell.__table__, api.Notebook.__table__
-    handed, submitted = api.SubmittedNotebook.__table__, api.SubmittedAssignment.__table__
-    assignment = api.Assignment.__table__
-    ours = written()
-    columns = ("manual_comment",) if table is api.Comment else MARK
-    query = (
-        select(
-            rows.c.id,
-            submitted.c.student_id.label("student"),
-            notebook.c.name.label("notebook"),
-            base.c.name.label("cell"),
-            ours.c.submission,
-            *(rows.c[one] for one in columns),
-        )
-        .select_from(rows)
-        .join(base, base.c.id == rows.c.cell_id)
-        .join(notebook, notebook.c.id == base.c.notebook_id)
-        .join(assignment, assignment.c.id == notebook.c.assignment_id)
-        .join(handed, handed.c.id == rows.c.notebook_id)
-        .join(submitted, submitted.c.id == handed.c.assignment_id)
-        .outerjoin(
-            ours,
-            and_(
-                ours.c.assignment == assignment.c.name,
-                ours.c.student == submitted.c.student_id,
-                ours.c.notebook == notebook.c.name,
-            ),
-        )
-        .where(assignment.c.name == name)
-    )
-    if only and table is api.Comment:
-        query = query.where(rows.c.manual_comment.is_not(None), rows.c.manual_comment != "")
-    elif only:
-        query = query.where(or_(rows.c.manual_score.is_not(None), rows.c.extra_credit != 0))
-    return connection.execute(query)

@@ -16,6 +16,7 @@ from typing import Any
 
 from coursetools.assignments.settings import due_of, settings_of
 from coursetools.course import Course
+from coursetools.grading.collecting.groups import Groups
 from coursetools.grading.deadlines.extensions import Extensions
 from coursetools.grading.deadlines.late_days import LateDays, Spent, days_spent
 from coursetools.grading.deadlines.late_rule import DAY, LateRule, rule_of
@@ -37,15 +38,32 @@ class Lateness:
     late_days: LateDays | None = None
     spent_before: dict[str, int] = field(default_factory=dict)  # on earlier deadlines
     zone: tzinfo = UTC  # in which the deadline was written
+    groups: Groups = field(default_factory=Groups)
 
     def excused(self, student: str) -> bool:
         """Return whether the assignment does not count for a student."""
-        return self.table.excused(student, self.name)
+        return any(self.table.excused(one, self.name) for one in self._ids(student))
 
     def extension(self, student: str) -> timedelta | None:
-        """Return by how much a student's deadline is later, None without an extension."""
-        listed = None if self.due is None else self.table.after(student, self.name, self.due)
-        return self.granted.get(student) if listed is None else listed
+        """Return by how much a student's deadline is later, None without an extension.
+
+        Of a group it is the longest that one of its members has.
+        """
+        listed, members = self.listed(student), self.groups.members(student)
+        granted = [self.granted[one] for one in members if one in self.granted]
+        return max(granted, default=None) if listed is None else listed
+
+    def listed(self, student: str) -> timedelta | None:
+        """Return what the table alone says of it."""
+        if self.due is None:
+            return None
+        ids = {name for one in self.groups.members(student) for name in self._ids(one)}
+        found = [self.table.after(one, self.name, self.due) for one in ids]
+        return max((one for one in found if one is not None), default=None)
+
+    def _ids(self, student: str) -> set[str]:
+        """Return an anonymous id, and the student's own where that is known."""
+        return {student, self.groups.person(student)}
 
     def due_of(self, student: str) -> datetime | None:
         """Return a student's own deadline."""
@@ -72,7 +90,7 @@ class Lateness:
         """Return a student's late days at this assignment, None where they do not count."""
         if self.late_days is None or self.due is None or self.rule is None:
             return None
-        left = self.late_days.budget - self.spent_before.get(student, 0)
+        left = self.late_days.budget - self.spent_before.get(self.groups.person(student), 0)
         here = 0
         if not self.excused(student):
             here = days_spent(self.rule, seconds_late, min(left, self.late_days.most))
@@ -91,7 +109,8 @@ class Lateness:
         if self.excused(student):
             parts.append("excused")
         if self.late_days is not None:
-            parts.append(f"late days {self.late_days} {self.spent_before.get(student, 0)}")
+            spent = self.spent_before.get(self.groups.person(student), 0)
+            parts.append(f"late days {self.late_days} {spent}")
         return " ".join(parts)
 
 
@@ -128,7 +147,8 @@ def _lateness(
         due = next((row.duedate for row in rows), None)
     zone = getattr(settings_of(course.private(name)).get("due"), "tzinfo", None) or UTC
     rule = rule_of(course.private(name))
-    return Lateness(name, due, rule, table, _granted(rows), late_days, zone=zone)
+    groups = Groups.of(Folders(course, name))
+    return Lateness(name, due, rule, table, _granted(rows), late_days, zone=zone, groups=groups)
 
 
 def _spend_before(course: Course, made: Lateness, book: Book) -> None:
@@ -145,8 +165,8 @@ def _spend_before(course: Course, made: Lateness, book: Book) -> None:
                 continue
             spent = then.spent(row.student, then.seconds(row.student, row.timestamp))
             if spent and spent.here:
-                so_far = made.spent_before.get(row.student, 0)
-                made.spent_before[row.student] = so_far + spent.here
+                who = one.groups.person(row.student)
+                made.spent_before[who] = made.spent_before.get(who, 0) + spent.here
 
 
 def write_extensions(
@@ -169,9 +189,7 @@ def write_extensions(
     }
     for row in connection.execute(query).all():
         who, before = row.student_id, known.get(row.student_id)
-        listed = None
-        if lateness.due is not None:
-            listed = lateness.table.after(who, lateness.name, lateness.due)
+        listed = lateness.listed(who)
         wanted = row.extension if listed is None and row.extension != before else listed
         if wanted != row.extension:
             change = update(submitted).where(submitted.c.id == row.id)

@@ -16,7 +16,7 @@ from statistics import median
 from coursekit._base.errors import CourseError
 from coursetools.grading.changes.journal import Journal
 from coursetools.grading.folders import Folders
-from coursetools.grading.gradebook.by_hand import Given, enter_by_hand
+from coursetools.grading.gradebook.entered_marks import Given, enter_by_hand
 from coursetools.grading.gradebook.overridden import Of
 from coursetools.grading.marking.agreement import Agreement
 from coursetools.grading.marking.answers import InWords, in_words

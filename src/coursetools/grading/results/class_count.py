@@ -17,12 +17,19 @@ from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress
 from coursetools.course import Course
 from coursetools.grading.changes.requests import open_requests
+from coursetools.grading.collecting.collect import (
+    attempts_of,
+    handed_in_by,
+    submitted_digest,
+    too_late,
+)
 from coursetools.grading.collecting.ledger import Ledger, unlisted
 from coursetools.grading.deadlines.exam import Exam, exam_of
 from coursetools.grading.deadlines.late_rule import LateRule
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.outline import Outline, Part, outlines
 from coursetools.grading.results.scores import (
+    Book,
     Student,
     add_up,
     handed_in,
@@ -135,6 +142,7 @@ class ClassCount:
     time_unknown: int = 0  # of those with a score: nobody says when they handed in
     said_late: list[str] = field(default_factory=list)  # by the platform, without a time
     missing: list[str] = field(default_factory=list)  # who handed in nothing
+    groups: dict[str, tuple[str, ...]] = field(default_factory=dict)  # who hands in together
     excused: list[str] = field(default_factory=list)  # for whom it does not count, nor here
     left: dict[str, str] = field(default_factory=dict)  # files that were not taken, and why
     has_deadline: bool = False
@@ -218,9 +226,29 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
     for label, (student_id, claim) in sorted(ledger.claims.items()):
         what = f"has {claim} in a name that the student has chosen"
         _concern(count, "claims", student_id, label, what)
+    _together(count, folders, book)
     for asked_for in open_requests(course, name):
         _concern(count, "requests", asked_for.student, asked_for.question, asked_for.text)
     return count
+
+
+def _together(count: ClassCount, folders: Folders, book: Book) -> None:
+    """Note who hands in together, and which attempts do not count: a member's, or too late."""
+    if book.lateness is None:
+        return
+    count.groups = book.lateness.groups.all
+    for name, members in count.groups.items():
+        for student in members:
+            counts, own = submitted_digest(folders, student), attempts_of(folders, student)
+            if own and own[-1][1].get("sha256") != counts:
+                whose = [a for a in attempts_of(folders, *members) if a[1].get("sha256") == counts]
+                whose_file = f"{handed_in_by(whose[-1])}'s" if whose else "another"
+                what = f"handed in a file of their own; for the group {name} {whose_file} counts"
+                _concern(count, "groups", student, "", what)
+    for student in folders.students():
+        if when := too_late(folders, (student,), book.lateness.end_of(student)):
+            what = f"came at {when.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+            _concern(count, "too_late", student, "", what)
 
 
 def _add(

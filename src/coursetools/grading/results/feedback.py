@@ -211,7 +211,8 @@ def _tasks(folders: Folders, only: str | None) -> list[Task]:
     ]
     if book.lateness is not None:
         for student, _ in tasks:
-            when = too_late(folders, student.id, book.lateness.end_of(student.id))
+            members = book.lateness.groups.members(student.id)
+            when = too_late(folders, members, book.lateness.end_of(student.id))
             student.too_late = when and when.astimezone(UTC).replace(tzinfo=None)
     return tasks
 

@@ -8,7 +8,6 @@ back, with the feedback in it. `plain` is for everybody else: a page called by t
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import zipfile
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
-from coursetools.grading.collecting.collect import attempts_of
+from coursetools.grading.collecting.collect import attempts_of, submitted_digest
 from coursetools.grading.collecting.identify import Names
 from coursetools.grading.collecting.layouts import MOODLE, canvas_name
 from coursetools.grading.collecting.roster import class_list
@@ -36,6 +35,7 @@ from coursetools.grading.text import some
 WHEN = (2000, 1, 1, 0, 0, 0)  # of each member: the same pages make the same file
 NO_NUMBER = "no number of Moodle's is known"
 NO_NAME = "nothing was handed in through Canvas"
+OF_GROUP = "Canvas gives a group's file to all of it, if the assignment is for groups there"
 NEWER = "not graded as it was handed in last"
 LOST = "the graded notebook is not where it was written"
 
@@ -112,7 +112,7 @@ class _Canvas(_Plain):
 
     def files(self, student: Student, handed: Handed) -> Files:
         """Yield the graded notebook of one student."""
-        name, book = _canvas_name(self.folders, student.id), self.folders.course.book_address
+        name, book = _canvas_name(self.folders, student), self.folders.course.book_address
         verdicts = verdicts_of(Verdicts(self.folders.verdicts), handed)
         score = add_up(self.outlines, student, verdicts, self.rule)
         (notebook, outline), *_ = self.outlines.items()  # `collect` takes one a student
@@ -129,18 +129,17 @@ class _Canvas(_Plain):
         yield name, text.encode("utf-8", "replace")
 
 
-def _canvas_name(folders: Folders, student: str) -> str:
-    """Return the name that Canvas gave the file that counts."""
-    try:
-        data = (folders.submitted(student) / f"{folders.name}.ipynb").read_bytes()
-    except OSError:
-        raise _Unknown(NO_NAME) from None
-    digest, found = hashlib.sha256(data).hexdigest(), None
-    for _, about in attempts_of(folders, student):
-        if about.get("sha256") == digest and about.get("lms"):
-            found = canvas_name(str(about.get("from", ""))) or found
+def _canvas_name(folders: Folders, student: Student) -> str:
+    """Return the name that Canvas gave the file that counts, or theirs where a group's counts."""
+    digest, found, own = submitted_digest(folders, student.id), None, None
+    for _, about in attempts_of(folders, student.id):
+        if about.get("lms"):
+            own = canvas_name(str(about.get("from", ""))) or own
+            found = own if about.get("sha256") == digest else found
+    if found is None and student.group:
+        found = own
     if found is None:
-        raise _Unknown(NO_NAME)
+        raise _Unknown(OF_GROUP if student.group and digest else NO_NAME)
     name = found.string
     if name.rpartition("_")[2].startswith("link"):  # Canvas passes over such a name
         name = f"{name[: found.start('name')]}{folders.name}.ipynb"

@@ -37,6 +37,15 @@ GROUPS = {
         "Named as if they were somebody else's",
         "The name was not believed: each file counts for whoever handed it in, the student here.",
     ),
+    "groups": (
+        "Handed in apart from their group",
+        "One file counts for a group. If they were right to work alone, mend the class list's "
+        "column group: coursekit collect NAME --roster CSV --regroup.",
+    ),
+    "too_late": (
+        "Handed in after the end of the assignment",
+        "These attempts are kept and not counted; an earlier one in time counts in their place.",
+    ),
     "flags": (
         "Flags",
         "Scores were given as usual. Look before you conclude anything: most flags are innocent.",

@@ -55,6 +55,8 @@ class Student:
     due: datetime | None = None  # this student's own deadline, in the zone of the class's
     extension: timedelta | None = None  # by which that is later than the class's
     excused: bool = False
+    group: str = ""  # what it is called
+    others: tuple[str, ...] = ()  # names of those with whom this student hands in
     seconds_late: float = 0.0  # after the student's own deadline
     late_days: Spent | None = None
     too_late: datetime | None = None  # when an attempt came that does not count any more
@@ -101,9 +103,15 @@ class Book:
             student.due = due and due.replace(tzinfo=UTC).astimezone(self.lateness.zone)
             student.extension = self.lateness.extension(name)
             student.excused = self.lateness.excused(name)
+            groups = self.lateness.groups
+            student.group = groups.name(name)
+            student.others = tuple(self._name(m) for m in groups.members(name) if m != name)
             student.seconds_late = self.lateness.seconds(name, student.submitted)
             student.late_days = self.lateness.spent(name, student.seconds_late)
         return student
+
+    def _name(self, student: str) -> str:
+        return self.students[student].name if student in self.students else student
 
 
 @dataclass(frozen=True)
@@ -233,8 +241,9 @@ def read_gradebook(folders: Folders) -> Book:
 
     try:
         with api.Gradebook(url) as gradebook:
+            check(folders, gradebook.db.connection())
+            gradebook.db.commit()
             connection = gradebook.db.connection()
-            check(folders, connection)
             lateness = lateness_of(folders.course, name, connection)
             book = read_book(gradebook.db, name, api, lateness)
             for student in book.students.values():

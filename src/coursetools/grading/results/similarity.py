@@ -25,6 +25,7 @@ from coursekit.submission import parsing
 from coursekit.submission.regions import grade_id, is_solution, release_source
 from coursetools.assignments.release import source
 from coursetools.course import Course
+from coursetools.grading.collecting.groups import Groups
 from coursetools.grading.fingerprints import Prints, fingerprints
 from coursetools.grading.folders import Folders
 from coursetools.grading.own_answers import Likeness, OwnAnswers
@@ -136,7 +137,9 @@ def find_similar(
     """
     folders = Folders(course, name)
     store = Verdicts(folders.verdicts)
-    handed = {one.student: one for one in handed_in(store)}
+    groups, handed = Groups.of(folders), {one.student: one for one in handed_in(store)}
+    first = {groups.members(student): student for student in sorted(handed, reverse=True)}
+    handed = {student: handed[student] for student in sorted(first.values())}  # one of each group
     if not handed:
         raise CourseError(f"nothing of {name} is graded yet; run coursekit grade {name} first")
     cells, ignore = _release(folders)
@@ -178,7 +181,8 @@ def write_similarity(
     folders = Folders(course, name)
     similar = find_similar(course, name, progress, also)
     book = read_gradebook(folders)
-    names = {who: book.student(who).name for who in (*similar.answers, *dict(similar.own))}
+    people = {who: book.student(who) for who in (*similar.answers, *dict(similar.own))}
+    names = {who: ", ".join((one.name, *one.others)) for who, one in people.items()}
     path = folders.report.with_name(f"{name}-similarity.html")
     write(path, similarity_page(name, similar, names))
     return path, similar

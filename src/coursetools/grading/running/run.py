@@ -12,7 +12,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from coursekit._base.progress import Progress
 from coursetools.course import Course
 from coursetools.grading.changes.overrides import Overrides
 from coursetools.grading.collecting.collect import after_the_end, choose_again
+from coursetools.grading.collecting.groups import Groups
 from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.autograded import as_file, autograded
 from coursetools.grading.gradebook.database import WAIT
@@ -70,6 +71,7 @@ class Plan:
     grade: list[Task] = field(default_factory=list)
     write: list[tuple[str, str]] = field(default_factory=list)  # graded, not in the gradebook
     settled: list[Outcome] = field(default_factory=list)  # nothing there to be judged
+    shared: dict[tuple[str, str], list[str]] = field(default_factory=dict)  # of `grade` -> group
     unchanged: int = 0
     entered: int = 0  # of `write`, those that the gradebook has nothing of
     recomputed: int = 0  # of `write`, those that it has something else of
@@ -122,6 +124,8 @@ class _Run:
         self.writer: Writer | None = None
         self.late = ""  # the class's deadline, and what being late costs
         self.overrides = Overrides.read(folders.course, folders.name)
+        self.groups = Groups.of(folders)
+        self.shared: dict[tuple[str, str], list[str]] = {}  # a task -> who else has the same file
         self.rows: list[Row] = []
         self.last_write = time.monotonic()
         self.graded, self.began = 0, time.monotonic()
@@ -176,6 +180,8 @@ class _Run:
             table = writer.lateness.table
             for text in table.astray(writer.students(), self.folders.course.assignments):
                 self.progress.note(text)
+            if unnamed := table.unreached(self.folders.name, self.groups.anonymous):
+                self.progress.note(unnamed)
             for text in self.overrides.astray(writer.students(), writer.structure.questions):
                 self.progress.note(text)
             if (rule := writer.lateness.rule) and math.isfinite(rule.end):
@@ -209,6 +215,7 @@ class _Run:
 
     def _plan(self, marks: dict[tuple[str, str], str] | None) -> Plan:
         plan = Plan()
+        first: dict[tuple[str, ...], str] = {}  # who has a file that others of a group have, too
         for student in self.folders.students():
             stamp = None if marks is None else stamp_of(self.folders, student)
             for notebook in self.masters:
@@ -226,12 +233,28 @@ class _Run:
                         plan.entered += who not in marks
                         mark = self._mark(student, place, stamp)
                         plan.recomputed += marks.get(who, mark) != mark
-                elif state in NO_FILE:
+                elif path is None or state in NO_FILE:
                     verdict = no_file(self.folders.name, state)
                     plan.settled.append(Outcome(Task(student, notebook, Path()), state, verdict))
+                elif not self.options.force and (other := self._done(who, key)):
+                    verdict = self.store.read(other).verdict
+                    plan.settled.append(Outcome(Task(*who, path), state, verdict))
+                elif (one := first.setdefault(self._same(who, key), student)) != student:
+                    plan.shared.setdefault((one, notebook), []).append(student)
                 else:
                     plan.grade.append(Task(student, notebook, path))
         return plan
+
+    def _done(self, who: tuple[str, str], key: str) -> Place | None:
+        """Return where the verdict on the same file of another of the group is."""
+        student, notebook = who
+        places = (self.index.get((one, notebook)) for one in self.groups.members(student))
+        return next((p for p in places if p and p.key == key and p.status != "INTERNAL"), None)
+
+    def _same(self, who: tuple[str, str], key: str) -> tuple[str, ...]:
+        """Return what is the same for those of a group who have one file between them."""
+        student, notebook = who
+        return self.groups.name(student) or f"/{student}", notebook, key
 
     def _is_written(
         self,
@@ -249,6 +272,7 @@ class _Run:
         return f"{self.late} {own}" if own else self.late
 
     def _work(self, plan: Plan) -> None:
+        self.shared = plan.shared
         try:
             for outcome in plan.settled:
                 self._keep(outcome)
@@ -305,6 +329,8 @@ class _Run:
         self._to_be_written(entry, place, outcome.graded)
         if verdict.status != "MISSING":
             self._say(task.student, verdict)
+        for other in self.shared.pop(who, ()):
+            self._keep(replace(outcome, task=Task(other, task.notebook, task.path)))
 
     def _say(self, student: str, verdict: Verdict) -> None:
         problem = verdict.status not in ("OK", "PARTIAL", "FAIL")

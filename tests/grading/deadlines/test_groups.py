@@ -1,0 +1,253 @@
+"""Groups that hand in together: from the class list to every table, also when they change."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from coursekit._base.errors import CourseError
+from coursetools.grading.changes.keeping import backup
+from coursetools.grading.collecting.collect import choose, collect
+from coursetools.grading.collecting.groups import Groups, kept, read_groups, save_groups
+from coursetools.grading.collecting.origins import from_folder, secret_in
+from coursetools.grading.collecting.roster import Person
+from coursetools.grading.collecting.times import HandIn
+from coursetools.grading.deadlines.extensions import EXCUSED, Extensions, Line
+from coursetools.grading.deadlines.late_days import LateDays
+from coursetools.grading.deadlines.late_rule import LateRule
+from coursetools.grading.folders import Folders
+from coursetools.grading.gradebook.lateness import Lateness
+from coursetools.grading.results import similarity
+from coursetools.grading.running import run
+
+LIST = "id,name,group\nada,Ada A,red\nbob,Bob B,red\ncy,Cy C,blue\ndee,Dee D,\neve,Eve E,blue\n"
+NEXT = (
+    LIST.replace("cy,Cy C,blue", "cy,Cy C,red")
+    .replace("bob,Bob B,red", "bob,Bob B,")
+    .replace("D,\n", "D,blue\n")
+)
+
+
+@pytest.fixture
+def said(week, capsys):
+    """Return the function that types a command and returns what it says."""
+
+    def type_(*words: str) -> str:
+        capsys.readouterr()
+        assert week.say(*words) == 0
+        return "".join(capsys.readouterr())
+
+    return type_
+
+
+def formgrader(week, student: str, points: float | None = None, comment: str = "") -> tuple:
+    """Mark the answer in words, as formgrader does; return what it shows of it."""
+    with week.gradebook() as book:
+        grade = book.find_grade("why", "ps1", "ps1", student)
+        remark = book.find_comment("why", "ps1", "ps1", student)
+        if points is not None:
+            grade.manual_score, grade.needs_manual_grade = points, False
+            remark.manual_comment = comment
+            book.db.commit()
+        return grade.manual_score, grade.needs_manual_grade, remark.manual_comment
+
+
+def table(week, name: str) -> dict[str, tuple[str, str]]:
+    """Return each student's score and late days, as the table has them."""
+    rows = week.exported(name)
+    return {row["student_id"]: (row["score"], row["late_days"]) for row in rows}
+
+
+def test_the_walk(week, said, monkeypatch):
+    graded, judged = [], run.judged
+    monkeypatch.setattr(
+        run, "judged", lambda start, tasks, *a: graded.extend(tasks) or judged(start, tasks, *a)
+    )
+    week.settings("ps1", "due = 2026-10-01T12:00:00+02:00\n[late]\nrate = 0.2\nend_hours = 96\n")
+    week.settings("ps2", "due = 2026-10-08T12:00:00+02:00\n[late]\nrate = 0.2\n")
+    week.class_settings("[late_days]\nbudget = 2\nmost = 1\n")
+    week.roster.write_text(LIST)
+    said("collect", "ps1", "--roster", str(week.roster))
+    week.hand_in("ps1", {"ada": -5}, cube="0", why="Words.")
+    week.hand_in("ps1", {"bob": 20, "cy": -1}, why="Words.")
+    week.hand_in("ps1", {"cy": 100, "dee": -1}, cube="0")  # the one after the end
+    assert "2 days more" in said("extend", "ps1", "ada", "2d")
+    said("extend", "ps1", "eve", "excused")
+    notes = week.grade("ps1")
+    assert [note for note in notes if "end of the assignment" in note and "(cy)" in note]
+    assert [task.student for task in graded] == ["ada", "cy", "dee"]  # once a group
+    # bob's came 20 hours late, and ada's extension holds for both; eve alone is excused
+    full = ("5", "0")
+    everybody = {"ada": full, "bob": full, "cy": full, "dee": ("2", "0"), "eve": ("", "0")}
+    assert table(week, "ps1") == everybody
+    page = week.page("ps1", "bob")
+    assert "Group red , with Ada A : one notebook counts for all of you" in page
+    assert "Your deadline was Saturday 3 October" in page
+    history = said("history", "ps1", "ada")
+    assert "bob.ipynb, by bob, for the group red" in history and "by ada, for" in history
+    said("report", "ps1")
+    report = Folders(week.course, "ps1").report.read_text()
+    assert "handed in a file of their own; for the group red bob&#39;s counts" in report
+    assert "came at 2026-10-05 14:00 UTC" in report and "2 groups that hand in together" in report
+    compared: list[set[str]] = []
+    monkeypatch.setattr(
+        similarity, "similar_pairs", lambda prints, *a, **k: compared.append(set(prints)) or []
+    )
+    similarity.find_similar(week.course, "ps1")
+    assert compared == [{"ada", "cy", "dee"}]  # nobody with their own group
+    with week.gradebook() as book:  # what nbgrader itself reckons with
+        assert book.find_submission("ps1", "bob").total_seconds_late == 0
+
+    # one of the group is marked by hand, under whichever name; the newest mark counts for all
+    formgrader(week, "ada", 3.0, "Good.")
+    assert table(week, "ps1") == everybody | {"ada": ("8", "0"), "bob": ("8", "0")}
+    assert formgrader(week, "bob") == (3.0, False, "Good.")
+    formgrader(week, "bob", 2.0, "Less.")
+    said("override", "ps1", "why", "5", "--student", "bob", "--why", "His alone.")
+    assert table(week, "ps1") == everybody | {"ada": ("7", "0"), "bob": ("10", "0")}
+    said("override", "ps1", "why", "--student", "bob", "--remove")
+    assert formgrader(week, "ada") == formgrader(week, "bob") == (2.0, False, "Less.")
+
+    # the groups change: for the next assignment, and for this one only if that is asked
+    week.roster.write_text(NEXT)
+    assert "ps1 keeps the groups" in said("collect", "ps1", "--roster", str(week.roster))
+    week.hand_in("ps2", {"cy": 20}, cube="0")
+    week.grade("ps2")
+    spent, none = ("2", "1"), ("0", "0")
+    assert table(week, "ps2") == {
+        "ada": spent, "bob": none, "cy": spent, "dee": none, "eve": none,
+    }  # fmt: skip
+    said("collect", "ps1", "--regroup")
+    graded.clear()
+    week.grade("ps1")
+    assert [task.student for task in graded] == ["ada"]  # and cy; eve has dee's verdict
+    # bob's is his again, and cy's last, 100 hours late, is in time for ada's end: 48 + 96
+    now = table(week, "ps1")
+    assert now["bob"] == ("7", "1") and now["ada"] == now["cy"] == ("2.4", "1")
+
+
+@pytest.fixture
+def folders(classroom) -> Folders:
+    (classroom.root / "autograder").mkdir()
+    return Folders(classroom.course, "ps1")
+
+
+def take(folders, where, notebooks: dict[str, dict], stamps=(), **options):
+    """Collect a notebook from each student; `stamps` are (student, hour) of a table of times."""
+    where.mkdir()
+    for student, notebook in notebooks.items():
+        (where / f"{student}.ipynb").write_text(json.dumps(notebook))
+    times = [
+        HandIn("", who, "", True, "", "", datetime(2026, 10, 1, hour, tzinfo=UTC))
+        for who, hour in stamps
+    ]
+    found = from_folder(where, "ps1") if notebooks else []
+    return collect(folders, found, PEOPLE, times=times, **options)
+
+
+PEOPLE = [Person(one) for one in ("ada", "bob", "cy")]
+
+
+def counts(folders, classroom) -> dict[str, str]:
+    """Return by student which answer lies in `submitted/`."""
+    found = {}
+    for student in folders.students():
+        path = folders.submitted(student) / "ps1.ipynb"
+        source = classroom.find(json.loads(path.read_text()), "cube")["source"]
+        found[student] = source.rpartition(" ")[2]
+    return found
+
+
+def test_the_newest_of_a_group_counts_and_a_time_may_stand_at_another_name(
+    folders, classroom, tmp_path
+):
+    save_groups(folders.course, [("ada", "red"), ("bob", "red"), ("cy", "")])
+    books = {n: classroom.answered(cube=n) for n in "123"}
+    assert take(folders, tmp_path / "a", {"ada": books["1"]}).missing == ["cy"]
+    assert counts(folders, classroom) == {"ada": "1", "bob": "1"}
+    take(folders, tmp_path / "b", {}, [("bob", 9)])  # the platform says it of the other
+    assert (folders.submitted("ada") / "timestamp.txt").read_text() == "2026-10-01 09:00:00 UTC"
+    take(folders, tmp_path / "w", {}, [("bob", 11)])  # known already
+    assert (folders.submitted("bob") / "timestamp.txt").read_text() == "2026-10-01 09:00:00 UTC"
+    take(folders, tmp_path / "c", {"bob": books["2"]}, [("bob", 8)])  # before the other, in truth
+    assert counts(folders, classroom) == {"ada": "1", "bob": "1"}
+    take(folders, tmp_path / "d", {"bob": books["3"]}, [("bob", 10)])
+    assert counts(folders, classroom) == {"ada": "3", "bob": "3"}
+
+
+def test_the_secret_of_an_exchange_stays_with_who_has_it(folders, classroom, tmp_path):
+    save_groups(folders.course, [("ada", "red"), ("bob", "red")])
+    take(folders, tmp_path / "a", {"ada": classroom.answered()})
+    (path,) = folders.attempts("ada").glob("*/attempt.json")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"secret": "a" * 32}))
+    for student in ("ada", "bob"):
+        choose(folders, student, members=("ada", "bob"))
+    assert secret_in(folders.submitted("ada")) and not secret_in(folders.submitted("bob"))
+
+
+def test_an_assignment_keeps_its_groups_until_that_is_asked(folders, classroom, tmp_path):
+    take(folders, tmp_path / "a", {"ada": classroom.answered()})
+    save_groups(folders.course, [("ada", "red"), ("bob", "red")])
+    take(folders, tmp_path / "again", {"ada": classroom.answered()})
+    assert Groups.of(folders).members("ada") == ("ada",) and "keeps the groups" in kept(folders)
+    (folders.submitted("cy")).mkdir(parents=True)
+    (folders.submitted("cy") / "ps1.ipynb").write_text("an instructor's")
+    (folders.class_folder / "groups.csv").open("a").write("zoe,red\n")  # by hand, misspelled
+    told = take(folders, tmp_path / "b", {}, regroup=True).notes
+    assert told == ["groups.csv: 1 (zoe), not on the class list, is left out"]
+    (folders.class_folder / "groups.csv").write_text("id,group\nada,red\nbob,red\n")
+    assert Groups.of(folders).members("bob") == ("ada", "bob") and kept(folders) == ""
+    assert (folders.submitted("bob") / "ps1.ipynb").is_file()
+    save_groups(folders.course, [("bob", "blue"), ("cy", "blue")])
+    told = take(folders, tmp_path / "c", {}, regroup=True).notes
+    assert told == ["bob has handed in nothing, and has no group that has"]
+    assert not (folders.submitted("bob") / "ps1.ipynb").exists()
+    assert (folders.submitted("cy") / "ps1.ipynb").read_text() == "an instructor's"
+    assert read_groups(folders.course) == {"ada": "red", "bob": "blue", "cy": "blue"}
+    copy = tmp_path / "class.zip"
+    backup(folders.course, copy)
+    assert {"groups.csv", "collected/ps1.json"} <= set(zipfile.ZipFile(copy).namelist())
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("id,team\nada,red\n", "line 1: there is no column called group"),
+        ("id,group\nada,red\nada,blue\n", "line 3: ada is there twice; keep one line"),
+        ("id,group\n,red\n", "line 2: the cell id is empty"),
+    ],
+)
+def test_a_table_that_is_not_clear_is_refused_with_its_line(folders, text, said):
+    (folders.class_folder / "groups.csv").write_text(text)
+    with pytest.raises(CourseError, match=said):
+        read_groups(folders.course)
+
+
+def test_the_latest_deadline_of_a_group_holds_and_an_excuse_is_ones_own():
+    lines = [Line("ada", "ps1", timedelta(days=1)), Line("bob", "ps1", EXCUSED)]
+    groups = Groups({"ada": "red", "bob": "red", "cy": "red", "dee": "blue"})
+    due = datetime(2026, 10, 1)
+    granted = {"dee": timedelta(hours=1)}
+    one = Lateness("ps1", due, LateRule(), Extensions(None, lines), granted, groups=groups)
+    assert [one.extension(who) for who in ("ada", "bob", "cy")] == [timedelta(days=1)] * 3
+    assert [one.excused(who) for who in ("ada", "bob", "cy")] == [False, True, False]
+    assert one.extension("dee") == timedelta(hours=1) and one.extension("eve") is None
+
+
+def test_an_extension_reaches_who_handed_in_anonymously():
+    lines = [Line("ada", "ps1", timedelta(days=1)), Line("bob", "all", EXCUSED)]
+    table = Extensions(Path("extensions.csv"), lines)
+    groups = Groups({"ada": "red", "cy": "red"}, {"x1": "ada", "x2": "bob", "x3": ""})
+    due, spent = datetime(2026, 10, 1), {"ada": 2}
+    one = Lateness("ps1", due, LateRule(), table, {}, LateDays(5, 5), spent, groups=groups)
+    assert one.extension("x1") == timedelta(days=1) == one.extension("cy")
+    assert one.excused("x2") and not one.excused("x1")
+    assert one.spent("x1", 0.0).left == 3 and one.spent("x3", 0.0).left == 5
+    assert groups.members("ada") == ("x1", "cy")
+    said = table.unreached("ps1", groups.anonymous)
+    assert "no extension reaches 1 (x3), who handed in anonymously" in said
+    assert table.unreached("ps1", {"x1": "ada"}) == "" == Extensions(None).unreached("a", {"x": ""})
