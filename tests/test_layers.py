@@ -46,6 +46,7 @@ ROOMS = [
     "notebooks",
     "experiments",
     "assignments.settings",
+    "grading.text",
     "grading.class_settings",
     "grading.collecting.tables",
     "grading.deadlines.extensions",
