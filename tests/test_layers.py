@@ -193,7 +193,7 @@ def test_the_guide_names_the_parts():
         ("masks", "from coursetools import notebooks", "coursekit/masks.py imports notebooks"),
         (
             "questions/question",
-            "from coursetools.grading.text import one_line",
+            "from coursetools.grading.folders import Folders",
             "coursetools/questions/question.py imports grading,",
         ),
         (
