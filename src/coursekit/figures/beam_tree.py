@@ -8,11 +8,12 @@ it in "The Transformer that translates".
 from __future__ import annotations
 
 from html import escape
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from coursekit.decoding import Hypotheses, beam_search
+from coursekit.decoding.generation import Hypotheses, beam_search
 from coursekit.figures.live import Live
 from coursekit.figures.live_models import tokenizer_of, trained_model
 from coursekit.training.records import trained
@@ -50,7 +51,7 @@ def beam_tree() -> Live:
 
 def translations(sentence: str, beams: int, alpha: float) -> Hypotheses:
     """Return what the package's beam search writes for a sentence."""
-    model = trained("translation")
+    model: Any = trained("translation")
     source = torch.tensor([tokenizer_of("translation").encode(sentence)])  # (1, S)
     state, first = model.start(source), torch.tensor([[START]])
     longest = source.shape[1] + LONGER

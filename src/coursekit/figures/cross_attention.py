@@ -8,12 +8,13 @@ Transformer that translates".
 from __future__ import annotations
 
 from html import escape
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from coursekit.analysis import capture
-from coursekit.decoding import generate
+from coursekit.analysis.capture import capture
+from coursekit.decoding.generation import generate
 from coursekit.figures.live import Live
 from coursekit.figures.live_models import tokenizer_of, trained_model
 from coursekit.training.records import trained
@@ -50,7 +51,7 @@ def cross_attention(sentence: str = SENTENCE, *, block: int = 2, head: int = 1) 
 
 def greedy_looks(sentence: str) -> tuple[list[int], list[int], list[Tensor]]:
     """Return the tokens read (S) and written (T), and of each block the weights (H, T, S)."""
-    model = trained("translation")
+    model: Any = trained("translation")
     source = tokenizer_of("translation").encode(sentence)
     read = torch.tensor([source])
     first = torch.tensor([[START]])

@@ -8,6 +8,7 @@ it in "BERT".
 from __future__ import annotations
 
 from html import escape
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -42,7 +43,8 @@ def logit_lens() -> Live:
 
 def layer_logits(text: str) -> Tensor:
     """Text with one [MASK] -> the logits there (L + 1, V) of the input and of every block."""
-    tokenizer, model = tokenizer_of("bert"), trained("bert")
+    tokenizer = tokenizer_of("bert")
+    model: Any = trained("bert")
     cls, sep, mask = map(tokenizer.token_to_id, ("[CLS]", "[SEP]", "[MASK]"))
     before, behind = map(tokenizer.encode, text.split("[MASK]"))
     tokens = torch.tensor([[cls, *before, mask, *behind, sep]])  # (1, T)
