@@ -44,7 +44,7 @@ def put_in_place(
     for name in ("coursekit.check", "coursekit.exercises"):
         silent = types.ModuleType(name, "Quiet while a notebook is graded.")
         silent.__path__ = []
-        silent.check = silent.submit_check = quiet  # type: ignore[attr-defined]
+        silent.check = silent.submit_check = silent.variant = quiet  # type: ignore[attr-defined]
         sys.modules[name] = silent
 
 
@@ -54,7 +54,7 @@ def no_input(prompt: object = "") -> NoReturn:
 
 
 def quiet(*_: Any, **__: Any) -> None:
-    """Stand for `check` and `submit_check`."""
+    """Stand for `check`, `submit_check` and `variant`."""
 
 
 def display(*objects: Any, **_: Any) -> None:
