@@ -31,7 +31,14 @@ PACKAGE = "coursekit"
 # pages where a word in small letters is a command
 COMMANDS = tuple(
     f"book/{name}"
-    for name in ("grading", "grading_changes", "grading_platforms", "status", "teaching")
+    for name in (
+        "grading",
+        "grading_changes",
+        "grading_platforms",
+        "grading_variants",
+        "status",
+        "teaching",
+    )
 )
 CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 MARKUP = re.compile(r"([*|\\]|_(?=\W|$))")

@@ -116,6 +116,10 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     text = "earlier hand-ins to compare with: a folder of notebooks, or a backup"
     option("--also", action="append", type=Path, metavar="PATH", help=text)
 
+    text = "write a question to each student about the answer that they handed in"
+    option = adder(commands, inside("grading.results.own_code"), "own-code", text)
+    option("name", metavar="NAME", help="the assignment")
+
     _changes(commands, adder, inside)
     _exercises(commands, adder, inside)
 

@@ -24,7 +24,7 @@ from coursetools.grading.changes.log import account, now, record
 from coursetools.grading.results.pages import counted
 
 OURS = {"README.md", "nbgrader_config.py", "jupyterhub_config.py", "demo"}  # git has them
-AGAIN = {"autograded", "feedback", "report", "export"}  # written again from the rest
+AGAIN = {"autograded", "feedback", "report", "export", "own_code"}  # written again from the rest
 ABOUT = "coursekit-backup.json"
 MOST = 64 << 30  # bytes that a backup may hold when it is unpacked
 
