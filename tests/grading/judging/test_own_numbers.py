@@ -10,6 +10,9 @@ import pytest
 from coursekit.check.variants import number_of
 from coursetools.grading.gradebook.autograded import report_of
 from coursetools.grading.judging.engine import Engine
+from coursetools.grading.running import cluster, worker
+from coursetools.grading.running.tasks import Task
+from coursetools.grading.running.worker import Judges
 from coursetools.grading.verdict import Verdict
 
 MINE = """
@@ -68,13 +71,13 @@ def test_a_neighbours_answer_earns_what_it_deserves_and_is_seen(grade):
         verdict = grade(5, ADA, ADA)
         (square, cube) = verdict.questions
         assert (square.points, cube.status) == (2, "FAIL")
-        assert cube.flags == ["right with factors = 5; theirs is factors = 4"]
+        assert cube.flags == ["right with factors = 5, not with their own factors = 4"]
         assert "numbers to practise" not in cube.hint and verdict.flags == []
 
 
 def test_numbers_to_practise_with_are_nobodys(grade):
     cube = grade(3, ADA).questions[1]
-    assert cube.points == 0 and "write your id into `student`" in cube.hint
+    assert cube.points == 0 and "Write your id into `student`" in cube.hint
     assert cube.numbers == "factors = 4"
     assert "practise" not in grade(3, ADA, ADA).questions[1].hint
 
@@ -94,3 +97,23 @@ def test_what_has_no_answer_or_no_variants_is_looked_at_once(engine, tools):
     assert (cube.points, cube.flags) == (0, [])
     verdict = engine.grade(json.dumps({"cells": 3}).encode(), ADA)
     assert verdict.status == "MALFORMED" and {one.numbers for one in verdict.questions} == {""}
+
+
+def test_the_engine_is_told_whose_file_it_is(tmp_path):
+    """By the worker, and by one of a cluster: the folder in `submitted/` says it."""
+    told = []
+
+    class Engine:
+        def grade(self, data, student):
+            told.append((data, student))
+            return Verdict(assignment="powers", status="OK", reason="", points=5, max_points=5)
+
+    judges = Judges({"limits": {}, "require": [], "masters": {"powers": {}},
+                     "engine": "builtins:dict", "master": "builtins:dict"})  # fmt: skip
+    judges.engines["powers"] = Engine()
+    (tmp_path / "powers.ipynb").write_bytes(b"{}")
+    found = worker.answer(Task(ADA, "powers", tmp_path / "powers.ipynb"), judges)
+    cluster._judges["start"] = judges
+    assert cluster.judge("start", "powers", b"{}", BOB)["verdict"] == found["verdict"]
+    del cluster._judges["start"]
+    assert told == [(b"{}", ADA), (b"{}", BOB)]

@@ -17,8 +17,6 @@ from coursetools.grading.text import one_line
 from coursetools.grading.verdict import QuestionVerdict
 from coursetools.questions.question import Question
 
-NOBODY = "the numbers to practise with"
-
 
 def judged(
     judge: Judge, attempt: Attempt, answers: dict[str, str], student: str, cells: Iterable[Cell]
@@ -61,12 +59,12 @@ def _elsewhere(
         if number == numbers[0] and written:
             flag = f"right with {right.numbers}, the numbers of {one_line(repr(written), 60)}"
             return replace(right, flags=[*verdict.flags, flag])
-        flag = f"right with {right.numbers}; theirs is {verdict.numbers}"
+        flag = f"right with {right.numbers}, not with their own {verdict.numbers}"
         hint = verdict.hint
         if number == 0 and not written:
             hint = (
-                f"This is right for the numbers to practise with, {right.numbers}. Yours are "
-                f"{verdict.numbers}: write your id into `student`, and `check` knows."
+                f"This is right for the numbers to practise with, {right.numbers}. Your own: "
+                f"{verdict.numbers}. Write your id into `student`, and `check` knows."
             )
         return replace(verdict, flags=[*verdict.flags, flag], hint=hint)
     return verdict
