@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from coursekit.check.probe import after
+from coursekit.check.variants import variants
 from coursetools.questions import hidden, visible
+
+mine = variants(first=(3, 4, 5, 6, 8))
 
 
 def byte_ids(given):
     """A string -> ids of its bytes, closed by 1; ids -> the string that they spell."""
     if isinstance(given, str):
-        return [byte + 3 for byte in given.encode("utf-8")] + [1]
+        return [byte + mine.first for byte in given.encode("utf-8")] + [1]
     ids = given[: given.index(1)] if 1 in given else given
-    return bytes(one - 3 for one in ids if 3 <= one < 259).decode("utf-8", errors="replace")
+    found = bytes(one - mine.first for one in ids if mine.first <= one < mine.first + 256)
+    return found.decode("utf-8", errors="replace")
 
 
 def spelled(text):
     """Return the ids of a text, without an end."""
-    return [byte + 3 for byte in text.encode()]
+    return ids(*text.encode())
+
+
+def ids(*bytes_):
+    """Return the ids of bytes, and of numbers that are larger than a byte."""
+    return [byte + mine.first for byte in bytes_]
 
 
 @visible("a word of plain letters, both ways")
@@ -44,14 +53,19 @@ def ends(student):
 
 @visible("ids that are no bytes, also inside a character; the list stays as it was")
 def no_bytes(student):
-    low = after(student.byte_ids, [0, *spelled("a"), 2, 198, 0, 2, 172, *spelled("z"), 1])
-    return low, student.byte_ids([*spelled("a"), 198, 300, 259, 172, 383, 32_099, *spelled("z")])
+    low = after(
+        student.byte_ids, [0, *spelled("a"), 2, *ids(195), 0, 2, *ids(169), *spelled("z"), 1]
+    )
+    return low, student.byte_ids(
+        [*spelled("a"), *ids(195, 297, 256, 169, 380, 32_096), *spelled("z")]
+    )
 
 
 @visible("bytes that are no UTF-8")
 def broken(student):
-    cut, alone = [*spelled("n"), 198, 1], [172, *spelled("o"), 1]
-    turned, never = [243, 162, *spelled("k"), 172, 198, 1], [258, 257, 49, 195, 131, 1]
+    cut, alone = [*spelled("n"), *ids(195), 1], [*ids(169), *spelled("o"), 1]
+    turned = [*ids(240, 159), *spelled("k"), *ids(169, 195), 1]
+    never = [*ids(255, 254, 46, 192, 128), 1]
     return [student.byte_ids(ids) for ids in (cut, alone, turned, never)]
 
 
@@ -86,16 +100,21 @@ def bytes_ends(student):
 
 @hidden("characters cut short, bytes that never occur")
 def bytes_broken(student):
-    cut = spelled("a数")[:-1], spelled("🙂")[:2], spelled("🙂")[1:], [*spelled("né")[:-1], 1, 175]
-    return [student.byte_ids([*ids]) for ids in (*cut, [3 + 0xC0, 3 + 0x80], [256, 257, 258, 1])]
+    cut = (
+        spelled("a数")[:-1],
+        spelled("🙂")[:2],
+        spelled("🙂")[1:],
+        [*spelled("né")[:-1], 1, *ids(172)],
+    )
+    return [student.byte_ids([*ids]) for ids in (*cut, ids(0xC0, 0x80), [*ids(253, 254, 255), 1])]
 
 
 @hidden("ids that are no bytes, everywhere")
 def bytes_none(student):
-    mixed = [one for pair in zip(spelled("Straße 数"), [0, 2, 259, 384] * 4) for one in pair]
-    return student.byte_ids([*mixed, 1]), student.byte_ids([2, 0, 400])
+    mixed = [one for pair in zip(spelled("Straße 数"), [0, 2, *ids(256, 381)] * 4) for one in pair]
+    return student.byte_ids([*mixed, 1]), student.byte_ids([2, 0, *ids(397)])
 
 
 @hidden("the ids are left as they were", weight=0.5)
 def bytes_keep(student):
-    return after(student.byte_ids, [0, 2, *spelled("ça"), 259, 1, 0, 75])
+    return after(student.byte_ids, [0, 2, *spelled("ça"), *ids(256), 1, 0, *ids(72)])

@@ -5,23 +5,31 @@ from __future__ import annotations
 import torch
 
 from coursekit.check.probe import after, gradients, randn
+from coursekit.check.variants import variants
 from coursetools.questions import hidden, visible
+
+mine = variants(margin=(1.0, 0.5, 2.0, 1.5, 3.0))
 
 
 def hinge(real, fake):
     """Scores of real and of made pictures -> the loss of the discriminator, of the generator."""
-    missing, beyond = (1 - real).relu(), (1 + fake).relu()
+    missing, beyond = (mine.margin - real).relu(), (mine.margin + fake).relu()
     return missing.mean() + beyond.mean(), -fake.mean()
 
 
-def judged(reals, fakes, seed, scale=2.0, dtype=torch.float32):
-    """Return scores of real and of made pictures, on all sides of 1 and of -1."""
-    return [scale * randn(n, seed=seed + n, dtype=dtype) for n in (reals, fakes)]
+def scores(*of_the_margin, dtype=torch.float32):
+    """Return scores, in units of the margin."""
+    return mine.margin * torch.tensor(of_the_margin, dtype=dtype)
+
+
+def judged(reals, fakes, seed, dtype=torch.float32):
+    """Return scores of real and of made pictures, on all sides of both marks."""
+    return [2 * mine.margin * randn(n, seed=seed + n, dtype=dtype) for n in (reals, fakes)]
 
 
 @visible("two real pictures and two made ones")
 def two_and_two(student):
-    return student.hinge(torch.tensor([2.0, 0.5]), torch.tensor([-3.0, 0.25]))
+    return student.hinge(scores(2.0, 0.5), scores(-3.0, 0.25))
 
 
 @visible("more real pictures than made ones, and fewer", weight=2)
@@ -37,7 +45,7 @@ def patches(student):
 
 @visible("gradients of scores that are far on the right side, and on the wrong one")
 def far_away(student):
-    real, fake = torch.tensor([30.0, 4.0, 800.0]), torch.tensor([-500.0, -6.0])
+    real, fake = scores(30.0, 4.0, 800.0), scores(-500.0, -6.0)
     return gradients(student.hinge, real, fake), gradients(student.hinge, -real, -fake)
 
 
@@ -54,12 +62,12 @@ def hinge_many(student):
 @hidden("one of each, on all sides")
 def hinge_one(student):
     marks = (-1.5, -0.5, 0.5, 1.5)
-    return [student.hinge(torch.tensor([r]), torch.tensor([f])) for r in marks for f in marks]
+    return [student.hinge(scores(r), scores(f)) for r in marks for f in marks]
 
 
 @hidden("one score that is very good and one that is very bad", weight=2)
 def hinge_mixed(student):
-    return student.hinge(torch.tensor([50.0, -50.0]), torch.tensor([-70.0, 40.0]))
+    return student.hinge(scores(50.0, -50.0), scores(-70.0, 40.0))
 
 
 @hidden("gradients", weight=2)
@@ -80,7 +88,7 @@ def hinge_double(student):
 
 @hidden("everything far enough, nothing left to learn")
 def hinge_done(student):
-    return gradients(student.hinge, torch.tensor([1.5, 9.0]), torch.tensor([-2.0, -1.25, -4.0]))
+    return gradients(student.hinge, scores(1.5, 9.0), scores(-2.0, -1.25, -4.0))
 
 
 @hidden("what was given is left as it was", weight=0.5)

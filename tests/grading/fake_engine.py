@@ -34,7 +34,7 @@ class Fake:
             raise CourseError("the layer moon does not hold here")
         self.master, self.limits = master, limits
 
-    def grade(self, data: bytes) -> Verdict:
+    def grade(self, data: bytes, student: str = "") -> Verdict:
         try:
             rebuilt = rebuild(self.master, data, self.limits)
         except Malformed as malformed:

@@ -1,8 +1,8 @@
-"""`check` and `submit_check`: what a learner hears in the notebook, at once.
+"""`check`, `submit_check` and `variant`: what a learner hears in the notebook, at once.
 
 The book explains them in "Solve it: the assignments".
 
-    from coursekit.check import check, submit_check
+    from coursekit.check import check, submit_check, variant
 
 Beside the code is one file an assignment (`compiled/`): the visible cases, and what our answer
 and the known mistakes gave there. Our answers are not in it. This file loads nothing.
@@ -10,6 +10,11 @@ and the known mistakes gave there. Our answers are not in it. This file loads no
 
 from coursekit._base.lazy import lazily
 
-HOMES = {"check": "checking", "exam_check": "exam", "submit_check": "handin"}  # where a name is
+HOMES = {
+    "check": "checking",
+    "exam_check": "exam",
+    "submit_check": "handin",
+    "variant": "your_numbers",
+}  # which module holds a name
 
 __getattr__, __dir__ = lazily(__name__, HOMES)

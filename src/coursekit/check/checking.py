@@ -23,6 +23,8 @@ from coursekit.check.clock import Printed, TooLong, limit, silence
 from coursekit.check.compiled import CompiledAssignment, CompiledQuestion
 from coursekit.check.excerpt import excerpt
 from coursekit.check.outcome import Outcome
+from coursekit.check.variants import number_of
+from coursekit.check.your_numbers import whose
 from coursekit.submission import forbidden
 
 SECONDS = 5.0  # of work, for all cases of a question
@@ -73,8 +75,13 @@ def _check(answer: Any, function: Any, notebook: dict[str, Any]) -> Answer:
     if question.is_class != inspect.isclass(answer) or not callable(answer):
         kind = "a class" if question.is_class else "a function"
         return _unusable(name, f"{name} should be {kind}")
+    student = notebook.get("student", "")
+    question = question.of(number_of(home, student, question.count))
     with torch.random.fork_rng(devices=[]):  # the notebook's random numbers stay as they are
-        return _look(assignment, question, answer, notebook)
+        result = _look(assignment, question, answer, notebook)
+    if question.variant:
+        result.notes.insert(0, f"looked at with {whose(student)}: {question.variant}")
+    return result
 
 
 def _unusable(name: str, sentence: str) -> Answer:

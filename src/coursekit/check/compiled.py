@@ -25,6 +25,7 @@ from torch import Tensor, nn
 from coursekit._base.errors import CourseError
 from coursekit.check.compare import Difference, same
 from coursekit.check.outcome import Outcome, differ, observe
+from coursekit.check.variants import Variant, reading
 
 FOLDER = Path(__file__).parent / "compiled"
 KINDS = {"f": "<f4", "d": "<f8", "i": "<i8", "b": "|u1"}  # how numbers are stored
@@ -79,6 +80,17 @@ class CompiledQuestion:
     cases: tuple[CompiledCase, ...]
     mistakes: tuple[CompiledMistake, ...]
     numbers: Numbers
+    variant: Variant | None = None  # where not everybody has the same numbers
+    variants: tuple[CompiledQuestion, ...] = ()  # the same question with the others, from 1 on
+
+    @property
+    def count(self) -> int:
+        """How many variants there are."""
+        return 1 + len(self.variants)
+
+    def of(self, number: int) -> CompiledQuestion:
+        """Return the question with the numbers of one variant."""
+        return self.variants[number - 1] if number else self
 
     def misconception(self, outcomes: list[Outcome | None]) -> CompiledMistake | None:
         """Return the mistake that gives exactly these outcomes; None of a case speaks for none."""
@@ -350,8 +362,11 @@ def read(content: bytes) -> CompiledAssignment:
     return CompiledAssignment(index["name"], index["title"], questions, written)
 
 
-def _question(index: dict[str, Any], code: str, numbers: Numbers) -> CompiledQuestion:
-    names = _run(index["name"], code)
+def _question(
+    index: dict[str, Any], code: str, numbers: Numbers, number: int = 0
+) -> CompiledQuestion:
+    with reading(number):
+        names = _run(index["name"], code)
     cases = tuple(
         CompiledCase(
             one["says"], names[one["run"]], one["tolerance"], unpacked(one["expected"], numbers)
@@ -365,8 +380,16 @@ def _question(index: dict[str, Any], code: str, numbers: Numbers) -> CompiledQue
         mistakes.append(CompiledMistake(one["name"], hint, tuple(one["sketches"])))
     facts = {key: index[key] for key in ("name", "title", "is_class", "hint", "page")}
     lists = {key: tuple(index[key]) for key in ("forbidden", "needs")}
+    others = index.get("variants", ())
     return CompiledQuestion(
-        **facts, **lists, code=code, cases=cases, mistakes=tuple(mistakes), numbers=numbers
+        **facts,
+        **lists,
+        code=code,
+        cases=cases,
+        mistakes=tuple(mistakes),
+        numbers=numbers,
+        variant=Variant(**index["variant"]) if "variant" in index else None,
+        variants=tuple(_question(one, code, numbers, n) for n, one in enumerate(others, 1)),
     )
 
 

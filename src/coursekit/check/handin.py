@@ -23,6 +23,7 @@ from coursekit._base.errors import CourseError
 from coursekit.check import exam
 from coursekit.check.compiled import CompiledAssignment, CompiledQuestion, load, names
 from coursekit.check.rehearsal import Ran, rehearse
+from coursekit.check.variants import student_in
 from coursekit.submission import deadline, forbidden, parsing, regions
 from coursekit.submission.cells import parse_cell
 from coursekit.submission.limits import Limits
@@ -139,6 +140,7 @@ def look_at(
     ran, ended = rehearse(program, path.resolve().parent, advance, limits)
     checked = _checked(assignment, cells, ran)
     _cells(report, assignment, cells, checked)
+    _student(report, assignment, cells)
     _syntax(report, cells)
     _order(report, data)
     _performance(report, cells, ran, ended, checked)
@@ -260,6 +262,19 @@ def _cells(
     for cell in cells:
         if cell["cell_type"] == "code" and INPUT.search(cell["source"]):
             report.look.append(f"the cell {cell['id']} calls input(), which no grader can answer")
+
+
+def _student(report: Report, assignment: CompiledAssignment, cells: list[dict[str, Any]]) -> None:
+    """Say whose numbers the answers have, where not everybody has the same."""
+    if any(question.variants for question in assignment.questions):
+        student = student_in(cell["source"] for cell in cells if cell["cell_type"] == "code")
+        if student:
+            report.good.append(f"your numbers are those of {student!r}")
+        else:
+            report.mend.append(
+                'your id is missing: write it into student = "", at the top, and answer with '
+                "your own numbers"
+            )
 
 
 def _blank(cell: dict[str, Any]) -> bool:

@@ -44,7 +44,7 @@ def put_in_place(
     for name in ("coursekit.check", "coursekit.exercises"):
         silent = types.ModuleType(name, "Quiet while a notebook is graded.")
         silent.__path__ = []
-        for said in ("check", "exam_check", "submit_check"):
+        for said in ("check", "exam_check", "submit_check", "variant"):
             setattr(silent, said, quiet)
         sys.modules[name] = silent
 
@@ -55,7 +55,7 @@ def no_input(prompt: object = "") -> NoReturn:
 
 
 def quiet(*_: Any, **__: Any) -> None:
-    """Stand for `check` and `submit_check`."""
+    """Stand for `check`, `submit_check` and `variant`."""
 
 
 def display(*objects: Any, **_: Any) -> None:

@@ -32,7 +32,7 @@ PACKAGE = "coursekit"
 COMMANDS = tuple(
     f"book/{name}"
     for name in ["grading", "status", "teaching"]
-    + [f"grading_{name}" for name in ("changes", "exams", "marking", "platforms")]
+    + [f"grading_{name}" for name in ("changes", "exams", "marking", "platforms", "variants")]
 )
 CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 MARKUP = re.compile(r"([*|\\]|_(?=\W|$))")

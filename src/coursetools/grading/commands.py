@@ -134,6 +134,10 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     option("name", metavar="NAME", help="the assignment")
     option("file", type=Path, metavar="FILE", help="the zip")
 
+    text = "write a question to each student about the answer that they handed in"
+    option = adder(commands, inside("grading.results.own_code"), "own-code", text)
+    option("name", metavar="NAME", help="the assignment")
+
     _changes(commands, adder, inside)
     _exercises(commands, adder, inside)
 

@@ -85,6 +85,11 @@ class Folders:
         return self.class_folder / "marking" / self.name
 
     @property
+    def own_code(self) -> Path:
+        """The folder of questions about what students have written."""
+        return self.class_folder / "own_code" / self.name
+
+    @property
     def export(self) -> Path:
         """The folder of exported tables."""
         return self.class_folder / "export"

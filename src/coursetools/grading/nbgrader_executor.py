@@ -66,7 +66,7 @@ class ExecuteByEngine(_OfCourse):
         data = _bytes(nb)
         if master.key not in _engines:
             _engines[master.key] = named(self.engine)(master, folders.limits, frozenset())
-        verdict = _engines[master.key].grade(data)
+        verdict = _engines[master.key].grade(data, resources["nbgrader"]["student"])
         failed = [q.name for q in verdict.questions if q.status == "INTERNAL"]
         if verdict.status == "INTERNAL" or failed:
             raise EngineFailed(verdict.reason)

@@ -15,7 +15,7 @@ from importlib import import_module
 from coursekit.submission import parsing, regions
 from coursetools.grading.fingerprints import fingerprints
 from coursetools.questions.question import Assignment
-from coursetools.questions.wrong import source_of
+from coursetools.questions.wrong import source_of, with_numbers
 
 LONG = 30  # fingerprints: shorter right answers are often alike by themselves
 ALIKE = 0.75  # of all that the two have
@@ -51,7 +51,8 @@ class OwnAnswers:
         for question in assignment.questions:
             sources = {}
             with suppress(OSError):  # it is in no file
-                sources[OURS] = source_of(question.reference)
+                ours = source_of(question.reference)
+                sources[OURS] = with_numbers(ours, question.reference)
             if question.name in solutions:
                 sources[SOLUTION] = solutions[question.name]
             sources |= {part: _source(part) for part in question.parts}

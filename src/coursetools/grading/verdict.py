@@ -54,6 +54,7 @@ class QuestionVerdict:
     unknown: str = ""  # a name of what came out, where no mistake is known that gives it
     flags: list[str] = field(default_factory=list)  # for a human: "calls nn.MultiheadAttention"
     carried: list[str] = field(default_factory=list)  # wrong answers in whose place ours stood
+    numbers: str = ""  # "margin = 2.0", of the student's variant, where the question has some
     cases: list[CaseVerdict] = field(default_factory=list)
     seconds: float = 0.0
 

@@ -4,7 +4,8 @@ The reference and the source's own solution earn everything, the blank release n
 visible cases learned by heart next to nothing; every misconception loses points and is told its own
 hint and no other's, from the visible cases alone as well; a right answer loses nothing by computing
 in double precision, and gets no flag; the notebook asks what the questions say; nothing private is
-in what students get. Answers are run in this process: they are ours.
+in what students get. Where a question has variants, all of that holds in each, and each mistake
+costs the same in all. Answers are run in this process: they are ours.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from coursetools.assignments.release import read, release, release_text, release
 from coursetools.course import SOURCES, Course
 from coursetools.grading.deadlines.exam import private_exam
 from coursetools.questions import catalogue, compiling, library_answers, rubric
-from coursetools.questions.known_answers import Known
+from coursetools.questions.even_variants import uneven
+from coursetools.questions.known_answers import Known, passed, share
 from coursetools.questions.leaks import leaks
 from coursetools.questions.memorised import by_heart
 from coursetools.questions.question import Assignment, Misconception, Question
@@ -98,7 +100,13 @@ def audit(course: Course, name: str) -> tuple[list[Audited], list[str]]:
     rows = []
     for question, checked in zip(assignment.questions, file.questions):
         row = Audited(name, question.name)
-        _question(row, assignment, question, checked, solved, blank)
+        known = [_question(row, assignment, question, checked, solved, blank)]
+        for number, one in enumerate(question.variants, 1):
+            own, others = Audited(name, question.name), assignment.of(number)
+            right = catalogue.references(others)
+            known.append(_question(own, others, one, checked.of(number), right, blank))
+            row.problems += [f"with {one.variant}: {said}" for said in own.problems]
+        row.problems += uneven(known)
         rows.append(row)
     return rows, general
 
@@ -131,18 +139,6 @@ def table(rows: Sequence[Audited]) -> str:
     )
 
 
-def share(known: Known, outcomes: Sequence[Outcome]) -> float:
-    """Return the share of the points that these outcomes earn."""
-    return known.earned(_passed(known, outcomes))
-
-
-def _passed(known: Known, outcomes: Sequence[Outcome]) -> list[bool]:
-    return [
-        outcome.error is None and known.difference(outcome, number) is None
-        for number, outcome in enumerate(outcomes)
-    ]
-
-
 def _question(
     row: Audited,
     assignment: Assignment,
@@ -150,8 +146,8 @@ def _question(
     checked: compiled.CompiledQuestion,
     solved: SimpleNamespace,
     blank: SimpleNamespace,
-) -> None:
-    """Fill one row of the table."""
+) -> Known:
+    """Fill one row of the table; return what was found to be right and wrong on the way."""
     known = Known(assignment, question)
     row.visible, row.hidden = len(question.cases), len(question.hidden)
     row.misconceptions = len(question.misconceptions)
@@ -227,6 +223,7 @@ def _question(
             wrong.append(f"check does not give {mistake.name!r} its hint")
         row.told += not wrong
         row.problems += wrong
+    return known
 
 
 def _mistake(known: Known, outcomes: list[Outcome], visible: int, name: str) -> list[str]:
@@ -237,7 +234,7 @@ def _mistake(known: Known, outcomes: list[Outcome], visible: int, name: str) -> 
     if earned >= 1:
         return [f"the misconception {name!r} earns everything"]
     problems = []
-    if all(_passed(known, outcomes)[visible:]):
+    if all(passed(known, outcomes)[visible:]):
         problems.append(
             f"the misconception {name!r} costs {1 - earned:.0%}; no hidden case sees it"
         )

@@ -12,11 +12,13 @@ import linecache
 import re
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from coursekit._base.errors import CourseError
+from coursekit.check.variants import Variant, reading
 from coursekit.submission import parsing, regions
 from coursetools.assignments.release import source, sources
 from coursetools.course import Course
@@ -70,12 +72,20 @@ def of(name: str, notebook: str, files: Texts) -> Assignment | None:
     if not modules:
         return None
     asked, written, title = _read(name, parsing.master(notebook), there)
-    questions = []
-    for cell, about in asked.items():
-        stem = file_of(cell)
-        if stem not in modules:
-            raise CourseError(f"solutions/{name}/{stem}.py is missing, the question {cell}")
-        questions.append(_question(name, cell, about, modules[stem], there))
+    for cell in asked:
+        if file_of(cell) not in modules:
+            raise CourseError(
+                f"solutions/{name}/{file_of(cell)}.py is missing, the question {cell}"
+            )
+    questions = [_question(name, *one, modules, there) for one in asked.items()]
+    for number in range(1, _variants(name, questions)):
+        others = modules_of(name, there, number)
+        questions = [
+            replace(first, variants=(*first.variants, _question(name, *one, others, there)))
+            if first.variant
+            else first
+            for first, one in zip(questions, asked.items())
+        ]
     known = {file_of(cell) for cell in (*asked, *written)}
     for file in sorted(there):
         stem = file.rpartition(".")[0]
@@ -103,15 +113,19 @@ def file_of(question: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", question).lower()
 
 
-def modules_of(name: str, files: Mapping[str, str]) -> dict[str, ModuleType]:
-    """Execute the Python of an assignment's questions; return the modules by their names."""
+def modules_of(name: str, files: Mapping[str, str], number: int = 0) -> dict[str, ModuleType]:
+    """Execute the Python of an assignment's questions; return the modules by their names.
+
+    `number` says for which variant, where questions have several.
+    """
     text = "".join(f"{file}\0{files[file]}\0" for file in sorted(files))
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
-    package = ModuleType(f"questions_{digest}.{name}")
+    package = ModuleType(f"questions_{digest}{f'_{number}' if number else ''}.{name}")
     package.__path__ = []
-    return _modules(
-        package, {f.removesuffix(".py"): t for f, t in files.items() if f[-3:] == ".py"}
-    )
+    with reading(number):
+        return _modules(
+            package, {f.removesuffix(".py"): t for f, t in files.items() if f[-3:] == ".py"}
+        )
 
 
 def _modules(package: ModuleType, sources: dict[str, str]) -> dict[str, ModuleType]:
@@ -148,11 +162,30 @@ def _modules(package: ModuleType, sources: dict[str, str]) -> dict[str, ModuleTy
     return made
 
 
+def _variants(name: str, questions: list[Question]) -> int:
+    """Return how many variants there are; refuse what could not be told to a student."""
+    counts = {q.name: q.variant.count for q in questions if q.variant}
+    if len(set(counts.values())) > 1:
+        said = ", ".join(f"{count} of {question}" for question, count in counts.items())
+        raise CourseError(f"solutions/{name}: there are {said}; all should have as many variants")
+    for question in questions:
+        if found := counts.keys() & {*question.needs}:
+            raise CourseError(
+                f"solutions/{name}: {question.name} needs {found.pop()}, which has variants; what "
+                "others need has the same numbers for everybody"
+            )
+    return max(counts.values(), default=1)
+
+
 def _question(
-    name: str, cell: str, about: dict[str, Any], module: ModuleType, files: Mapping[str, str]
+    name: str,
+    cell: str,
+    about: dict[str, Any],
+    modules: Mapping[str, ModuleType],
+    files: Mapping[str, str],
 ) -> Question:
     stem = file_of(cell)
-    where = f"solutions/{name}/{stem}"
+    module, where = modules[stem], f"solutions/{name}/{stem}"
     if not hasattr(module, cell):
         raise CourseError(f"{where}.py should define {cell}, our answer")
     if f"{stem}.md" not in files:
@@ -173,6 +206,7 @@ def _question(
         hidden=tuple(cases["hidden"]),
         misconceptions=tuple(one for one in said.mistakes if one.hint),
         demands=tuple(one for one in said.mistakes if not one.hint),
+        variant=next((one for one in vars(module).values() if isinstance(one, Variant)), None),
         **about,
     )
 

@@ -56,16 +56,17 @@ def write(course: Course, name: str) -> bool:
 def compile_(assignment: Assignment) -> bytes:
     """Return the content of an assignment's file."""
     made = [Compiling(assignment, question) for question in assignment.questions]
-    by_turns = zip_longest(*(one.pairs() for one in made))
-    waiting = [(one, pair) for turn in by_turns for one, pair in zip(made, turn) if pair]
+    every = [one for first in made for one in (first, *first.variants)]
+    by_turns = zip_longest(*(one.pairs() for one in every))
+    waiting = [(one, pair) for turn in by_turns for one, pair in zip(every, turn) if pair]
     while True:
-        for one in made:
+        for one in every:
             one.told += [pair for other, pair in waiting if other is one]
         content = _file(assignment, made)
         if len(content) <= LARGEST or not waiting:
             return content
         waiting = waiting[: len(waiting) * 3 // 4]
-        for one in made:
+        for one in every:
             one.told = list(one.question.misconceptions)
 
 
@@ -96,6 +97,9 @@ class Compiling:
         self.question = question
         self.known = Known(assignment, question, question.cases)
         self.told = list(question.misconceptions)
+        self.variants = [
+            Compiling(assignment.of(number), one) for number, one in enumerate(question.variants, 1)
+        ]
 
     @cached_property
     def right(self) -> list[Outcome]:
@@ -123,6 +127,10 @@ class Compiling:
                 }
                 for one in self.told
             ],
+            **({"variant": vars(self.question.variant)} if self.question.variant else {}),
+            **(
+                {"variants": [one.index(numbers) for one in self.variants]} if self.variants else {}
+            ),
         }
 
     def pairs(self) -> Iterator[Misconception]:
@@ -144,15 +152,20 @@ class Compiling:
             and [(case.says, case.run.__name__) for case in old.cases] == cases
             and [(one.name, one.hint) for one in old.mistakes[: len(mistakes)]]
             == [(one.name, one.hint) for one in mistakes]
+            and old.variant == self.question.variant
+            and len(old.variants) == len(self.variants)
+            and all(one.says_the_same(two) for one, two in zip(self.variants, old.variants))
         )
 
     def gives_the_same(self, old: compiled.CompiledQuestion) -> bool:
         """Return whether `old` has the same values, within tolerances."""
-        return all(
-            case.difference(right) is None for case, right in zip(old.cases, self.right)
-        ) and all(  # and so are two at once, which are made of these
-            old.misconception(self._outcomes(mistake)) is one
-            for mistake, one in zip(self.question.misconceptions, old.mistakes)
+        return (
+            all(case.difference(right) is None for case, right in zip(old.cases, self.right))
+            and all(  # and so are two at once, which are made of these
+                old.misconception(self._outcomes(mistake)) is one
+                for mistake, one in zip(self.question.misconceptions, old.mistakes)
+            )
+            and all(one.gives_the_same(two) for one, two in zip(self.variants, old.variants))
         )
 
     def _facts(self) -> dict[str, Any]:

@@ -178,3 +178,16 @@ class Known:
                 "it was computed; nothing is compared with it"
             )
         return outcome
+
+
+def share(known: Known, outcomes: Sequence[Outcome]) -> float:
+    """Return the share of the points that these outcomes earn."""
+    return known.earned(passed(known, outcomes))
+
+
+def passed(known: Known, outcomes: Sequence[Outcome]) -> list[bool]:
+    """Return which cases these outcomes pass."""
+    return [
+        outcome.error is None and known.difference(outcome, number) is None
+        for number, outcome in enumerate(outcomes)
+    ]

@@ -21,10 +21,11 @@ people give (`mistakes.py` reads it). Title, points, difficulty and minutes are 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any, Literal
 
+from coursekit.check.variants import Variant
 from coursetools.questions.wrong import Wrong
 
 Run = Callable[[Any], Any]
@@ -105,6 +106,8 @@ class Question:
     hidden: tuple[Case, ...] = ()
     misconceptions: tuple[Misconception, ...] = ()  # with a hint each
     demands: tuple[Misconception, ...] = ()  # without one
+    variant: Variant | None = None  # its numbers, where they are not the same for everybody
+    variants: tuple[Question, ...] = ()  # the same question with the others, from 1 on
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,3 +129,13 @@ class Assignment:
     title: str
     questions: tuple[Question, ...]
     written: tuple[Written, ...]
+
+    @property
+    def count(self) -> int:
+        """How many variants it has; all its questions with variants have as many."""
+        return max((1 + len(question.variants) for question in self.questions), default=1)
+
+    def of(self, number: int) -> Assignment:
+        """Return it with the numbers of one variant; what has no variants is the same object."""
+        questions = (q.variants[number - 1] if number and q.variants else q for q in self.questions)
+        return replace(self, questions=tuple(questions))

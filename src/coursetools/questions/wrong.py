@@ -10,6 +10,7 @@ import __future__
 import ast
 import inspect
 import linecache
+import re
 import sys
 import textwrap
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from types import ModuleType
 from typing import Any
 
 from coursekit._base.errors import CourseError
+from coursekit.check.variants import Variant
 from coursetools.questions import forgotten_demands
 
 
@@ -114,6 +116,16 @@ def _bound(statement: ast.stmt, name: str) -> str:
     return target.id
 
 
+def with_numbers(text: str, reference: Callable[..., Any]) -> str:
+    """Return source of a question's file as a student writes it, with the numbers themselves."""
+    home = sys.modules.get(reference.__module__)  # not there for what is made in a notebook
+    for name, value in vars(home).items() if home else ():
+        if isinstance(value, Variant):
+            for number, typed in value.values.items():
+                text = re.sub(rf"\b{name}\.{number}\b", repr(typed), text)
+    return text
+
+
 @cache
 def source_of(answer: Callable[..., Any]) -> str:
     """Return the source of a function or class, moved to the left margin."""
@@ -126,14 +138,15 @@ def as_cell(wrong: Wrong, name: str) -> str:
     What the file imports, torch above all, is left to the notebook, and so are the earlier answers
     that it calls; an answer that is made of ours brings it along.
     """
-    tree = ast.parse(wrong.source)
+    tree = ast.parse(with_numbers(wrong.source, wrong.reference))
     if isinstance(wrong, Edit):
         return ast.unparse(tree)
     last = tree.body[-1]
     if not isinstance(last, ast.FunctionDef | ast.ClassDef):
         raise CourseError(f"{wrong} is no function and no class that a student could have written")
     uses = [node for node in ast.walk(last) if isinstance(node, ast.Name) and node.id == name]
-    before = ast.parse(source_of(wrong.reference)).body if uses else []
+    ours = with_numbers(source_of(wrong.reference), wrong.reference)
+    before = ast.parse(ours).body if uses else []
     for node in [*uses, *before]:
         setattr(node, "id" if isinstance(node, ast.Name) else "name", f"right_{name}")
     for node in ast.walk(last):

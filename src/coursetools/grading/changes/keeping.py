@@ -24,7 +24,8 @@ from coursetools.grading.changes.log import account, now, record
 from coursetools.grading.results.pages import counted
 
 OURS = {"README.md", "nbgrader_config.py", "jupyterhub_config.py", "demo"}  # git has them
-AGAIN = {"autograded", "feedback", "report", "export", "marking"}  # written again from the rest
+# written again from the rest
+AGAIN = {"autograded", "feedback", "report", "export", "marking", "own_code"}
 ABOUT = "coursekit-backup.json"
 MOST = 64 << 30  # bytes that a backup may hold when it is unpacked
 

@@ -82,6 +82,8 @@ def outputs_of(
 def report_of(question: QuestionVerdict) -> str:
     """Return what happened in a question, in lines that a student may read."""
     lines = [f"{question.points:g} of {question.max_points:g} points: {question.reason}"]
+    if question.numbers:
+        lines.append(f"  with {question.numbers}")
     for case in question.cases:
         sign = SIGNS.get(case.status, f"failed ({case.status.lower()})")
         lines.append(f"  {sign}: {case.says}")

@@ -8,6 +8,7 @@ with, and in which order, depends on itself alone, never on what is known from o
 from __future__ import annotations
 
 import contextlib
+import copy
 import itertools
 from dataclasses import dataclass, field
 from typing import Any
@@ -63,7 +64,8 @@ class Looking:
 
     def link(self, number: int, dialogue: int) -> Link:
         """Return the beginning of the dialogue of one case."""
-        return Link(self.question.name, number, dialogue, self.question.forbidden)
+        variant = self.question.variant.number if self.question.variant else 0
+        return Link(self.question.name, number, dialogue, self.question.forbidden, variant)
 
 
 class Asking:
@@ -73,6 +75,12 @@ class Asking:
         self.memory = Memory()
         self._known = known
         self._numbers = itertools.count()  # every dialogue has its own
+
+    def of(self, known: dict[str, Known]) -> Asking:
+        """Return one for questions that have other numbers, with the same memory."""
+        other = copy.copy(self)
+        other._known = known
+        return other
 
     def together(self, look: Looking, numbers: range, attempt: Attempt) -> dict[int, End]:
         """Ask all these cases at once, a letter each, and again, until they have come to an end.

@@ -17,7 +17,7 @@ from coursekit._base.errors import CourseError
 from coursekit.submission.limits import Limits
 from coursekit.submission.parsing import Malformed
 from coursetools.assignments.rebuild import Rebuilt, rebuild, release_of
-from coursetools.grading.judging import foreign_tests, fork_server
+from coursetools.grading.judging import foreign_tests, fork_server, own_numbers
 from coursetools.grading.judging.attempt import Attempt, Cell
 from coursetools.grading.judging.display_cells import without_looks
 from coursetools.grading.judging.fork_server import Warm
@@ -59,15 +59,18 @@ class Engine:
             self._check(fork_server.available())  # before anything slow
         self._begin()
 
-    def grade(self, submission: bytes) -> Verdict:
-        """Judge one submission. Never raises: what went wrong is in the verdict."""
+    def grade(self, submission: bytes, student: str = "") -> Verdict:
+        """Judge one submission. Never raises: what went wrong is in the verdict.
+
+        `student` is the id in the class list, which decides the numbers of questions with variants.
+        """
         started = time.perf_counter()
         try:
             try:
-                verdict = self._grade(submission)
+                verdict = self._grade(submission, student)
             except WarmDied:
                 self.close()  # it may have been killed by what it ran: once more, from the start
-                verdict = self._grade(submission)
+                verdict = self._grade(submission, student)
         except (KeyboardInterrupt, SystemExit):
             raise
         except Exception as error:
@@ -122,7 +125,7 @@ class Engine:
         if missing:
             raise CourseError(f"the sandbox lacks what --require asks for: {'; '.join(missing)}")
 
-    def _grade(self, submission: bytes) -> Verdict:
+    def _grade(self, submission: bytes, student: str) -> Verdict:
         self.rebuilt = None
         try:
             rebuilt = self.rebuilt = rebuild(self.master, submission, self.limits)
@@ -136,13 +139,16 @@ class Engine:
             questions, attempt = foreign_tests.judge(
                 warm, cells, self.master.notebook, rebuilt.answers
             )
+            flags: list[str] = []
         else:
             attempt = Attempt(warm, cells, self._judge.names)
             try:
-                questions = self._judge.judge(attempt, rebuilt.answers)
+                questions, flags = own_numbers.judged(
+                    self._judge, attempt, rebuilt.answers, student, own
+                )
             finally:
                 attempt.restart()
-        return self._verdict(attempt, own, rebuilt, questions)
+        return self._verdict(attempt, own, rebuilt, questions, flags)
 
     def _verdict(
         self,
@@ -150,9 +156,10 @@ class Engine:
         cells: list[Cell],
         rebuilt: Rebuilt,
         questions: list[QuestionVerdict],
+        more: list[str],
     ) -> Verdict:
         status, reason = _overall(questions)
-        flags = list(rebuilt.flags)
+        flags = [*rebuilt.flags, *more]
         if self._own is not None:
             flags += map(str, self._own.like(rebuilt.answers))
         for cell in cells:

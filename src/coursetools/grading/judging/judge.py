@@ -7,6 +7,7 @@ hidden case what it `says`, and nothing that it gave or got.
 
 from __future__ import annotations
 
+import copy
 import re
 from collections import OrderedDict
 from collections.abc import Iterable
@@ -43,9 +44,34 @@ class Judge:
         self.names = names
         self.asking = Asking(self._known)
         self._ours: OrderedDict[bytes, Letter] = OrderedDict()  # what ours was asked, and answered
-        for known in self._known.values():
-            for number, case in enumerate(known.cases):
-                self._check(case, known.expected(number))
+        self._others: dict[int, Judge] = {}  # by the numbers of their variants
+        self._check_all()
+
+    def of(self, number: int) -> Judge:
+        """Return the judge of one variant, which shares all that is the same for everybody."""
+        if not number or self.assignment.count == 1:
+            return self
+        if number not in self._others:
+            other = copy.copy(self)
+            other.assignment = self.assignment.of(number)
+            other._known = {
+                one.name: Known(other.assignment, one) if one.variant else self._known[one.name]
+                for one in other.assignment.questions
+            }
+            other.asking = self.asking.of(other._known)
+            other._check_all()
+            self._others[number] = other
+        return self._others[number]
+
+    def right(
+        self, question: Question, attempt: Attempt, answers: dict[str, str]
+    ) -> QuestionVerdict | None:
+        """Return the verdict on one more question if all of it is right.
+
+        The process may have seen hidden cases, so nothing else that it says may be passed on.
+        """
+        (look,) = self._looks([question.name], attempt, answers, strict=True)
+        return None if look.over else self._verdict(look)
 
     def judge(self, attempt: Attempt, answers: dict[str, str]) -> list[QuestionVerdict]:
         """Judge all questions; `answers` has the source of each cell that was handed in.
@@ -106,7 +132,7 @@ class Judge:
 
     def blank(self, question: Question, status: Status, sentence: str) -> QuestionVerdict:
         """Return the verdict for a question that could not be looked at."""
-        return self._without(question, status, sentence, [])
+        return replace(self._without(question, status, sentence, []), numbers="")
 
     def _verdict(self, look: Looking) -> QuestionVerdict:
         question, seen = look.question, look.seen
@@ -135,6 +161,7 @@ class Judge:
             hint=mistake.hint if mistake else "" if status == "OK" else question.hint,
             unknown="" if mistake or status == "OK" else name_of(outcomes),
             flags=look.flags,
+            numbers=str(question.variant or ""),
             seconds=round(sum(one.seconds for one in seen), 4),
             cases=[
                 CaseVerdict(
@@ -238,6 +265,7 @@ class Judge:
             reason=sentence if sentence.endswith((".", "…")) else f"{sentence}.",
             hint=question.hint,
             flags=flags,
+            numbers=str(question.variant or ""),
             cases=[
                 CaseVerdict(
                     says=case.says,
@@ -248,6 +276,11 @@ class Judge:
                 for number, (case, share) in enumerate(zip(known.cases, known.shares))
             ],
         )
+
+    def _check_all(self) -> None:
+        for known in self._known.values():
+            for number, case in enumerate(known.cases):
+                self._check(case, known.expected(number))
 
     def _check(self, case: Case, expected: Outcome) -> None:
         """Find now, not in ten thousand verdicts, that a case fails with the right answer."""

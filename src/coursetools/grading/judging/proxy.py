@@ -55,9 +55,14 @@ class Link:
     """
 
     def __init__(
-        self, question: str, number: int, dialogue: int, forbidden: tuple[str, ...] = ()
+        self,
+        question: str,
+        number: int,
+        dialogue: int,
+        forbidden: tuple[str, ...] = (),
+        variant: int = 0,
     ) -> None:
-        self.case = f"{question} {number}"
+        self.case = f"{question} {number} {variant}"
         self.place = self.case.encode()  # a name for all that was heard
         self.heard: list[tuple[wire.Letter, wire.Letter]] = []
         about = {"question": question, "case": dialogue, "forbidden": list(forbidden)}

@@ -117,6 +117,8 @@ def _beside(one: Shown, book: str) -> str:
         )
     if one.mark is not None and one.mark.comment:
         lines.append(f"Comment: {one.mark.comment}")
+    if one.question is not None and one.question.numbers:
+        lines.append(f"Your numbers: `{one.question.numbers}`")
     if one.question is not None and one.question.carried:
         lines.append(
             f"This calls your {' and '.join(one.question.carried)}, not yet right. So it was tried "

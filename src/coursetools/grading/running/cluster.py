@@ -21,7 +21,7 @@ _judges: dict[str, Judges] = {}
 _one_at_a_time = threading.Lock()
 
 
-def judge(start: str, notebook: str, data: bytes) -> dict[str, Any]:
+def judge(start: str, notebook: str, data: bytes, student: str) -> dict[str, Any]:
     """Judge one submission in a process of the cluster; return what the driver is told about it."""
     with _one_at_a_time:
         if start not in _judges:
@@ -29,7 +29,7 @@ def judge(start: str, notebook: str, data: bytes) -> dict[str, Any]:
                 old.close()
             _judges.clear()
             _judges[start] = Judges(json.loads(start))
-        verdict, _ = _judges[start].grade(notebook, data)
+        verdict, _ = _judges[start].grade(notebook, data, student)
     return {"submission": digest(data), "verdict": verdict.as_json()}
 
 
@@ -47,6 +47,6 @@ def judged_on_cluster(
         most = int(start["limits"]["submission_bytes"])
 
         def arguments(task: Task) -> tuple:
-            return shared, task.notebook, read_plain(task.path, most)
+            return shared, task.notebook, read_plain(task.path, most), task.student
 
         yield from outcomes(cluster, cluster.run(tasks, judge, arguments))

@@ -63,10 +63,10 @@ class Judges:
             self.engines[notebook] = self.factory(master, self.limits, self.require)
         return self.engines[notebook]
 
-    def grade(self, notebook: str, data: bytes) -> tuple[Verdict, str]:
+    def grade(self, notebook: str, data: bytes, student: str) -> tuple[Verdict, str]:
         """Judge one submission; return the text of the graded notebook, too."""
         engine = self.engine(notebook)
-        verdict = engine.grade(data)
+        verdict = engine.grade(data, student)
         rebuilt = getattr(engine, "rebuilt", None)
         if rebuilt is None:
             return verdict, ""
@@ -87,16 +87,16 @@ def work(start: dict[str, Any], jobs: Iterator[Task]) -> Iterator[Any]:
         judges.engine(next(iter(judges.masters)))  # what cannot start is known before any task
         yield "ready"
         for task in jobs:
-            yield answer(task.path, task.notebook, judges)
+            yield answer(task, judges)
     finally:
         judges.close()
 
 
-def answer(path: Path, notebook: str, judges: Judges) -> dict[str, Any]:
+def answer(task: Task, judges: Judges) -> dict[str, Any]:
     """Return what the driver is told about one submission; a failure of ours is an `error`."""
     try:
-        data = read_plain(path, judges.limits.submission_bytes)
-        verdict, graded = judges.grade(notebook, data)
+        data = read_plain(task.path, judges.limits.submission_bytes)
+        verdict, graded = judges.grade(task.notebook, data, task.student)
     except CourseError:
         raise
     except Exception as error:

@@ -1,0 +1,38 @@
+"""`variant("hinge", student)`: shows a learner the numbers of a question that are theirs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from coursekit.check import compiled
+from coursekit.check.variants import number_of, plain
+
+
+@dataclass(frozen=True)
+class YourNumbers:
+    """A sentence. An answer has its numbers written in it, so here they are only shown."""
+
+    sentence: str
+
+    def __repr__(self) -> str:
+        return self.sentence
+
+
+def variant(question: str, student: Any = "") -> YourNumbers:
+    """Show the numbers of `question` that belong to the id `student`."""
+    home = compiled.asking(question)
+    if home is None:
+        return YourNumbers(f"no question is called {question!r}")
+    asked = next(one for one in compiled.load(home).questions if one.name == question)
+    if not asked.variants:
+        return YourNumbers(f"{question}: its numbers are the same for everybody")
+    numbers = asked.of(number_of(home, student, asked.count)).variant
+    return YourNumbers(f"{question}, {whose(student)}: {numbers}")
+
+
+def whose(student: Any) -> str:
+    """Say whose numbers these are."""
+    if plain(student):
+        return f"the numbers of {str(student).strip()!r}"
+    return "numbers to practise with (your own come with your id in `student`, at the top)"
