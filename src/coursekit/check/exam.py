@@ -7,7 +7,9 @@ notebook alone: nothing to compare with comes before the exam is over.
 from __future__ import annotations
 
 import inspect
+import re
 import sys
+from dataclasses import replace
 from typing import Any
 
 from coursekit.check.answer import Answer
@@ -15,6 +17,7 @@ from coursekit.check.compiled import CompiledAssignment, CompiledQuestion, Compi
 from coursekit.submission import regions
 
 MISSING = object()
+VARIANT = re.compile(r'^variant\("(\w+)", student\b', re.MULTILINE)  # it shows one's own numbers
 RAN = "ran; in an exam nothing more is said"
 
 
@@ -43,12 +46,15 @@ def asked(cells: list[dict[str, Any]]) -> CompiledAssignment:
     """Return what the cells of an exam ask for: names, and nothing to compare with."""
     names = {regions.grade_id(one): one for one in cells if regions.is_solution(one)}
     tested = {regions.grade_id(one) for one in cells if regions.is_test(one)}
-    questions = tuple(
-        CompiledQuestion(
-            name=name, title=name, is_class=False, hint="", page="", forbidden=(), needs=(),
-            code="", cases=(), mistakes=(), numbers=Numbers(),
-        )
-        for name in names if f"test_{name}" in tested
+    with_numbers = {name for one in cells for name in VARIANT.findall(one["source"])}
+    nothing = CompiledQuestion(
+        name="", title="", is_class=False, hint="", page="", forbidden=(), needs=(), code="",
+        cases=(), mistakes=(), numbers=Numbers(),
     )  # fmt: skip
+    questions = tuple(
+        replace(nothing, name=name, title=name, variants=(nothing,) * (name in with_numbers))
+        for name in names
+        if f"test_{name}" in tested
+    )
     written = tuple(CompiledWritten(name) for name, one in names.items() if regions.is_grade(one))
     return CompiledAssignment("exam", "Exam", questions, written)

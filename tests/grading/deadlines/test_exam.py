@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from coursekit._base.errors import CourseError
-from coursekit.check import compiled, handin
-from coursekit.check.exam import RAN, exam_check
-from coursetools.assignments.release import as_exam, released
+from coursekit.check import compiled, handin, variant
+from coursekit.check.exam import RAN, VARIANT, asked, exam_check
+from coursetools.assignments.release import as_exam, released, with_numbers
 from coursetools.book.assignment_pages import read_assignment
 from coursetools.cli import main
 from coursetools.course import Course
@@ -399,3 +399,20 @@ def test_a_grader_runs_it(written):
     done = subprocess.run([sys.executable, "-c", GRADED], input=json.dumps(sources), text=True,
                           capture_output=True, check=False)  # fmt: skip
     assert (done.stdout, done.returncode) == ("None\n", 0), done.stderr
+
+
+def test_an_exam_brings_the_numbers_of_all_students_along():
+    """Each sees the same number as with the package that has them, and is asked for an id."""
+    course = Course(Path(__file__).resolve().parents[3])
+    notebook = json.loads(released(course, "a16_sagan").read_text(encoding="utf-8"))
+    for cell in notebook["cells"]:
+        cell["source"] = "".join(cell["source"])
+    own = with_numbers(notebook, course.private("a16_sagan"))
+    (cell,) = [one for one in own["cells"] if VARIANT.search(one["source"])]
+    for student in ("", "ada", "ben", "dee"):
+        shown = eval(cell["source"], {"variant": variant, "student": student})
+        assert repr(shown) == repr(variant("hinge", student))
+    questions = {one.name: one for one in asked(own["cells"]).questions}
+    assert [name for name, one in questions.items() if one.variants] == ["hinge"]
+    with pytest.raises(CourseError, match=r"hinge\.py says no variants"):
+        with_numbers(notebook, course.private("a14_t5"))
