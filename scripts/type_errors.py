@@ -33,7 +33,7 @@ ALLOWED = {
     "coursetools/grading": 50,
     "coursetools/jobs": 10,
     "coursetools/notebooks": 15,
-    "coursetools/questions": 17,
+    "coursetools/questions": 16,
 }
 
 

@@ -36,8 +36,8 @@ def variant(
     asked = next(one for one in compiled.load(home).questions if one.name == question)
     if not asked.variants:
         return YourNumbers(f"{question}: its numbers are the same for everybody")
-    numbers = asked.of(number_of(home, student, asked.count)).variant
-    return YourNumbers(f"{question}, {whose(student)}: {numbers}")
+    theirs = asked.of(number_of(home, student, asked.count)).variant
+    return YourNumbers(f"{question}, {whose(student)}: {theirs}")
 
 
 def whose(student: Any) -> str:

@@ -107,7 +107,8 @@ class Live:
         import anywidget
         import traitlets
 
-        state, traits = self.state, {}
+        state = self.state
+        traits: dict[str, traitlets.TraitType] = {}
         if self.model is not None:
             kept = self.model.pack()
             state = state | kept.state()

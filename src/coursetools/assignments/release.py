@@ -159,7 +159,7 @@ def _rows(private: Path, name: str) -> list[dict[str, Any]]:
     if path.is_file():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "variants":
-                columns = {one.arg: ast.literal_eval(one.value) for one in node.keywords}
+                columns = {str(one.arg): ast.literal_eval(one.value) for one in node.keywords}
                 return [dict(zip(columns, row)) for row in zip(*columns.values(), strict=True)]
     raise CourseError(f"{path} says no variants(…), but the notebook shows {name} a student's own")
 

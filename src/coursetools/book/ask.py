@@ -181,7 +181,8 @@ class Ask(SphinxDirective):
             raise self.error(str(error)) from error
         place = nodes.container(classes=["ask", f"ask-{asked.kind}"])
         lines = [*asked.question, "", *(f"- {choice}" for choice in asked.choices)]
-        about = {"kind": asked.kind, "answer": asked.answer, "replies": asked.replies}
+        about: dict[str, Any] = {"kind": asked.kind, "answer": asked.answer}
+        about["replies"] = asked.replies
         if asked.kind == "number":
             about |= {"value": value(asked.answer), "within": asked.within}
         self._parse(lines, place)
