@@ -53,7 +53,7 @@ def rows_of(page: str, text: str, asked: dict[str, list[str]]) -> Iterator[dict[
     article = html.fromstring(text).find(".//article")
     if article is None:
         return
-    for part in article.xpath(APART):
+    for part in [*article.xpath(APART), *article.xpath(".//comment()")]:
         part.drop_tree()
     yield from _entries(page, article)
     for section in article.iter("section"):

@@ -106,7 +106,8 @@ def audit(course: Course, name: str) -> tuple[list[Audited], list[str]]:
             right = catalogue.references(others)
             known.append(_question(own, others, one, checked.of(number), right, blank))
             row.problems += [f"with {one.variant}: {said}" for said in own.problems]
-        row.problems += uneven(known)
+        if question.variants:
+            row.problems += uneven(known)
         rows.append(row)
     return rows, general
 
