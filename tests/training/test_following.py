@@ -72,8 +72,10 @@ def test_pausing_takes_it_off_the_stack_and_puts_it_back():
     following = Following()
     other = Following()
 
+    there = _get_current_function_mode_stack()  # what another test of this process has left
+
     def stack() -> list[Following]:
-        return _get_current_function_mode_stack()
+        return _get_current_function_mode_stack()[len(there) :]
 
     with following:
         with following.pause():
