@@ -19,6 +19,7 @@ from coursetools.questions.question import Misconception
 from coursetools.questions.wrong import Edit
 
 NAMES = ["early_stop", "pair_input", "infill"]
+MOST = 80  # answers with three mistakes, of one question; spread over all that there are
 
 
 def thrice_wrong(known: Known) -> Iterator[tuple[str, Edit]]:
@@ -58,7 +59,8 @@ def test_two_mistakes_at_once_are_named_and_all_cases_bear_it_out(name):
 def test_what_check_names_is_named_by_all_cases_together(name):
     known = Known(*ours.find(name))
     contradicted = 0  # by the hidden cases
-    for said, wrong in thrice_wrong(known):
+    all_three = list(thrice_wrong(known))
+    for said, wrong in all_three[:: 1 + len(all_three) // MOST]:
         told = check(name, wrong.made).misconception
         given = outcomes(known, wrong.made)
         found = known.misconception(given)
