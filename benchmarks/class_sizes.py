@@ -6,7 +6,7 @@
 
 `--each` grades that many invented submissions of an assignment, right ones and every known mistake,
 with two workers. `--cluster` shows what a large class asks of everything but the judging: a Dask
-scheduler, four workers of which one is killed every few seconds and another one begins, the driver,
+scheduler, four workers of which one is killed every half minute and another one begins, the driver,
 the verdicts' files and the gradebook. A stand-in for the engine answers at once there, since two
 cores would judge such a class for an hour and a half. Every student must be graded exactly once.
 """
@@ -35,7 +35,7 @@ from coursetools.course import Course
 from coursetools.grading.running.run import Options, grade_class
 
 STAND_IN = f"{Path(__file__).parent / 'stand_in.py'}:StandIn"
-WORKERS, CHANGES_EVERY = 4, 5.0  # workers of the cluster; seconds until one of them is killed
+WORKERS, CHANGES_EVERY = 4, 30.0  # workers of the cluster; seconds until one of them is killed
 
 
 def each(students: int, only: list[str], folder: Path) -> Iterator[dict]:

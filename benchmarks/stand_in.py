@@ -14,7 +14,7 @@ class StandIn:
     def __init__(self, master: Any, limits: Any, require: frozenset[str]) -> None:
         self.master = master
 
-    def grade(self, data: bytes) -> Verdict:
+    def grade(self, data: bytes, student: str = "") -> Verdict:
         """Return a verdict with all that a real one has to carry."""
         cells = [c for c in json.loads(data)["cells"] if c["id"].startswith("test_")]
         questions = [
