@@ -14,21 +14,12 @@ import torch
 from torch import Tensor
 
 from coursekit.decoding.generation import Hypotheses, beam_search
+from coursekit.figures.cross_attention import PARTS
 from coursekit.figures.live import Live
 from coursekit.figures.live_models import tokenizer_of, trained_model
 from coursekit.training.records import trained
 from coursekit.training.translation import END, LONGER, PAD, START
 
-PARTS = (
-    "safetensors",
-    "layers",
-    "models",
-    "seq2seq_model",
-    "byte_bpe",
-    "decoding",
-    "controls",
-    "translator",
-)
 ROOM = (733, 928)  # pixels from top to bottom, on a wide screen and on a telephone
 SENTENCE = "David went up to Jerusalem."
 BEAMS, ALPHA = 2, 0.6

@@ -140,12 +140,8 @@ def collect(
             names.say(f"{student} has handed in nothing, and has no group that has")
         if too_late(folders, (student,), end):
             result.too_late.append(student)
-        if (
-            exam
-            and about
-            and about.get("time")
-            and datetime.fromisoformat(about["time"]) < exam.start
-        ):
+        time = about.get("time")
+        if exam and time and datetime.fromisoformat(time) < exam.start:
             result.too_early.append(student)
     ledger.write()
     students = set(folders.students())
