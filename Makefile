@@ -10,9 +10,12 @@ pdf: book ; @$(BIN)/coursekit book --pdf --paper $(or $(PAPER),a4)
 epub: book ; @$(BIN)/coursekit book --epub
 offline: book ; @$(BIN)/coursekit book --offline
 # One process more than there are cores: many tests wait, for a browser or for what they have killed.
-SITE := tests/book/test_pages.py tests/book/test_as_a_file.py
-test: .venv/ready ; $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(SITE:%=--ignore %) $(ARGS)
-test-site: book ; $(BIN)/python -m pytest -n 2 --dist load $(SITE) $(ARGS)
+FILES := $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+PAGES := tests/book/test_pages.py tests/book/test_as_a_file.py
+# Builds of books, a hub, installed wheels, every training on a small scale and rehearsed.
+SWEEPS := $(addprefix tests/,book/test_build.py book/test_translations.py doors/test_hub.py notebooks/test_door.py experiments/test_trainings.py experiments/test_rehearsal.py)
+test: .venv/ready ; $(FILES) $(patsubst %,--ignore %,$(PAGES) $(SWEEPS)) $(ARGS)
+test-site: book ; $(BIN)/python -m pytest -n 2 --dist load $(PAGES) $(ARGS) && $(FILES) $(SWEEPS) $(ARGS)
 test-quick: .venv/ready ; @$(BIN)/python tests/nearest.py
 lint: types ; $(BIN)/ruff check && $(BIN)/ruff format --check && $(BIN)/coursekit notebooks lint
 types: .venv/ready ; @$(BIN)/python scripts/type_errors.py

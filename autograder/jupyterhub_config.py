@@ -17,6 +17,8 @@ c.JupyterHub.authenticator_class = "pam"  # passwords of the machine
 c.Authenticator.allow_all = True  # whoever has an account; or allowed_users = {"ada", "ben"}
 
 c.Spawner.default_url = "/lab"
+c.Spawner.start_timeout = 300  # a class comes at nine o'clock, and each server starts slowly then
+c.Spawner.http_timeout = 300
 c.Spawner.environment = {"OMP_NUM_THREADS": "2"}  # or each torch takes all cores
 
 

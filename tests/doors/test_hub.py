@@ -81,7 +81,7 @@ class Visitor:
         """The path of their own server."""
         return f"/user/{self.name}/"
 
-    def arrive(self, seconds: float = 120) -> None:
+    def arrive(self, seconds: float = 300) -> None:
         """Wait until their server is up, and let the hub give them its cookies."""
         last = time.monotonic() + seconds
         while self.web.get(f"{self.hub}{self.home}api/status", timeout=60).status_code != 200:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import random
@@ -408,6 +409,7 @@ def begin(classroom) -> int:
     pid = os.fork()
     if pid == 0:
         code = 1
+        gc.callbacks.clear()  # hypothesis has one, and what is raised in it is not passed on
         # Where the tests run in the background Ctrl-C is ignored, and by a fork too.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
