@@ -46,6 +46,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: LONGEST.get(item.path, len(LONGEST)))
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """Fail a test that leaves torch otherwise than it was: tests behind it would fail for it."""
+    if "torch" in sys.modules:
+        import torch
+        from torch.overrides import _get_current_function_mode_stack
+
+        left = (
+            _get_current_function_mode_stack(),
+            torch.get_default_dtype(),
+            torch.is_grad_enabled(),
+        )
+        assert left == ([], torch.float32, True), f"{item.nodeid} leaves torch with {left}"
+
+
 REPOSITORY = "somebody/some-course"
 CONFIG = f"title: A small course\nrepository:\n  url: https://github.com/{REPOSITORY}\n"
 

@@ -72,11 +72,7 @@ def test_pausing_takes_it_off_the_stack_and_puts_it_back():
     following = Following()
     other = Following()
 
-    there = _get_current_function_mode_stack()  # what another test of this process has left
-
-    def stack() -> list[Following]:
-        return _get_current_function_mode_stack()[len(there) :]
-
+    stack = _get_current_function_mode_stack
     with following:
         with following.pause():
             assert stack() == []
@@ -97,6 +93,12 @@ def test_packing_keeps_its_lengths_on_the_cpu():
     with Following():
         packed = pack_padded_sequence(words, lengths, batch_first=True)
     assert packed.data.is_meta and packed.batch_sizes.tolist() == [2, 2, 1]
+
+
+def test_what_is_no_device_is_refused():
+    """`library_answers` calls every function of the package with the values of a case."""
+    with pytest.raises(TypeError, match=r"needs a torch.device, found Tensor"):
+        follow(torch.zeros(2))
 
 
 def test_on_the_cpu_nothing_is_entered():

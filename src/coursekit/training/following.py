@@ -84,6 +84,8 @@ _entered: list[Following] = []  # one for the whole process, once something trai
 
 def follow(device: torch.device) -> Following:
     """Return the process's `Following`, in force from now on unless `device` is the CPU."""
+    if not isinstance(device, torch.device):
+        raise TypeError(f"follow() needs a torch.device, found {type(device).__name__}")
     if device.type == "cpu":
         return Following()
     if not _entered:
