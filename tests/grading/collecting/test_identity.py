@@ -6,6 +6,7 @@ import json
 import os
 import unicodedata
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,11 @@ from coursekit._base.errors import CourseError
 from coursetools.cli import main
 from coursetools.course import Course
 from coursetools.grading.collecting.collect import attempts_of, collect
+from coursetools.grading.collecting.identify import Names
 from coursetools.grading.collecting.layouts import File, Refused, sort_out
 from coursetools.grading.collecting.origins import from_exchange, from_folder, from_zip
-from coursetools.grading.collecting.roster import Person, read_csv
+from coursetools.grading.collecting.roster import ClassList, Person, read_csv
+from coursetools.grading.collecting.times import HandIn
 from coursetools.grading.folders import Folders
 
 VIC = Person("00017", "Vic", "Tim", "vic@uni.edu", "501")
@@ -264,6 +267,26 @@ def test_who_is_known_by_a_name_alone_is_said(folders, tmp_path):
     canvas = {"victim_501_9_ps1.ipynb": "vic", "eveil_777_8_ps1.ipynb": "eve"}
     result = collect(folders, from_zip(zipped(tmp_path / "y.zip", canvas), "ps1"), [VIC, EVE])
     assert result.by_name == [] and "name alone" not in "".join(result.as_lines("ps1"))
+
+
+def test_a_line_of_a_worksheet_means_by_its_name_only_whom_no_address_can_tell(folders, tmp_path):
+    """Moodle's worksheet has addresses; many a class list has none."""
+    people = [Person("ada", "Ada", "Byron"), Person("fay", "Fay", "Wong")]
+    lines = [
+        HandIn("", "", number, False, f"{who}@x.org", name, None)
+        for number, who, name in (("31", "ada", "Ada Byron"), ("36", "fay", "Fay Wong"))
+    ]
+    names = Names(folders, ClassList(people, False), lines)
+    assert names.worksheet == {"31": "ada", "36": "fay"} and names.named == {"31", "36"}
+    found = from_zip(
+        zipped(tmp_path / "x.zip", {"Ada Byron_31_assignsubmission_file_/ps1.ipynb": "ada"}), "ps1"
+    )
+    (known,) = names.resolve(found)
+    assert (known.student, known.by_name) == ("ada", True)
+    people[0] = replace(people[0], email="ada@x.org")
+    names = Names(folders, ClassList(people, False), lines)
+    assert names.worksheet == {"31": "ada"} and not names.named  # her address would be another
+    assert names.row(lines[1]) == ("", "fay@x.org is not on the class list; did you mean fay?")
 
 
 def test_canvas_names_with_underscores_and_numbers(folders, tmp_path):

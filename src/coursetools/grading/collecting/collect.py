@@ -66,8 +66,9 @@ class Collected:
         if self.by_name:
             lines.append(
                 f"matched to the class list by a name alone: {some(self.by_name)}; people may "
-                "share or change names, so put the platform's numbers into a column lms_id, or "
-                f"give Moodle's worksheet: coursekit collect {name} --times CSV"
+                "share or change names, so put the platform's numbers into a column lms_id of the "
+                "class list, or e-mail addresses into a column email and give Moodle's worksheet: "
+                f"coursekit collect {name} --times CSV"
             )
         if self.unknown:
             lines.append(

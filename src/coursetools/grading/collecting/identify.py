@@ -51,10 +51,13 @@ class Names:
             for key in {_near(person.id), *(_near(name) for name in person.names)}:
                 self.near.setdefault(key, []).append(person.id)
         self.worksheet: dict[str, str] = {}  # a number of this assignment alone -> id
+        self.named: set[str] = set()  # those of them whose line says no more than a name
         for row in worksheet:
             student, _ = self.row(row)
             if row.number and student:
                 self.worksheet[row.number] = student
+                if row.id != student and row.email.casefold() not in self.emails:
+                    self.named.add(row.number)
         self.here: set[str] = set()  # numbers and names in this delivery
         self.notes: list[str] = []
 
@@ -108,7 +111,7 @@ class Names:
             return self.numbers[row.number].id, ""
         if row.email.casefold() in self.emails:
             return self.emails[row.email.casefold()], ""
-        if not row.id and not row.email:
+        if not row.id and not (row.email and self.emails):  # the list may have no addresses at all
             same = self.by_name.get(plain_name(row.name), set()) if row.name else set()
             if len(same) == 1:
                 return next(iter(same)), ""
@@ -127,7 +130,7 @@ class Names:
             if one.lms_stays and one.lms in self.numbers:
                 return Known(self.numbers[one.lms].id, one, False)
             if not one.lms_stays and one.lms in self.worksheet:
-                return Known(self.worksheet[one.lms], one, False)
+                return Known(self.worksheet[one.lms], one, one.lms in self.named)
         else:
             if one.whole in self.ids or one.who in self.ids:
                 return Known(one.whole if one.whole in self.ids else one.who, one, False)

@@ -73,7 +73,10 @@ class Summary:
         if self.mean is not None:
             lines.append(f"  {'mean':<10}{self.mean:>9.2f} points by the grader")
         if self.needs_human:
-            lines.append(f"  {'by hand':<10}{self.needs_human:>6} to be looked at in formgrader")
+            lines.append(
+                f"  {'by hand':<10}{self.needs_human:>6} to be looked at; "
+                f"coursekit report {self.assignment} says which"
+            )
         each = "" if self.seconds_each is None else f", {self.seconds_each:.3f} s a student"
         lines.append(f"  {self.done} in {self.seconds:.1f} s{each}")
         if self.time_unknown:
