@@ -189,6 +189,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "one_run": "finetuning",
     "low_rank": "finetuning",
     "flipbook": "flipbook",
+    "four_tokenizers": "four_tokenizers",
     "knobs": "gpt",
     "dating": "gpt",
     "weights_of_one_query": "heads",
