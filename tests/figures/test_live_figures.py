@@ -24,7 +24,7 @@ LARGEST = 60_000  # bytes of a figure without the weights
 FIGURES = (
     "writer", "soft_lookup", "attention_mask", "box_matching", "softmax_gradient",
     "cross_attention", "logit_lens", "beam_tree", "position_clocks",
-    "four_tokenizers",
+    "four_tokenizers", "norm_placement",
 )  # fmt: skip
 
 

@@ -226,6 +226,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "losses": "masking",
     "reach": "masking",
     "cost": "masking",
+    "norm_placement": "norm_placement",
     "position_clocks": "position_clocks",
     "word_vectors": "positions",
     "bits_and_waves": "positions",
