@@ -159,7 +159,7 @@ export default {
         make("div", { class: "controls" }, placements.label, layers.label, matrices.label),
         make("div", { class: "plots" }, gradients.block, sizes.block),
         make("table", {}, make("thead", {}, make("tr", {},
-          ...["", "first layer", "last layer", "last / first", "size at the end"].map((text) => make("th", { scope: "col" }, text)))), body),
+          ...["stack", "first layer", "last layer", "last / first", "size at the end"].map((text) => make("th", { scope: "col" }, text)))), body),
         make("div", { class: "buttons" }, keep, remove),
         line,
         ...tasks("move the depth of Pre-LN from 2 layers to 32. What grows on the right where the gradient shrinks on the left? Then choose no norm at all.",
