@@ -23,7 +23,8 @@ ROOT = Path(__file__).parents[2]
 LARGEST = 60_000  # bytes of a figure without the weights
 FIGURES = (
     "writer", "soft_lookup", "attention_mask", "box_matching", "softmax_gradient",
-    "cross_attention", "logit_lens", "beam_tree",
+    "cross_attention", "logit_lens", "beam_tree", "position_clocks",
+    "four_tokenizers", "norm_placement",
 )  # fmt: skip
 
 

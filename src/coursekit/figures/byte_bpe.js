@@ -10,6 +10,31 @@ function printableBytes() {
   return Array.from({ length: 256 }, (_, b) => String.fromCharCode(prints(b) ? b : hidden++));
 }
 
+/**
+ * Join the neighbours that were joined first in training, until none are left to join. Only merges
+ * whose rank is below `limit` count; those that were used are added to `used`.
+ */
+export function joined(parts, ranks, limit = Infinity, used = null) {
+  for (;;) {
+    let best = null;
+    for (let i = 0; i + 1 < parts.length; i++) {
+      const rank = ranks.get(`${parts[i]} ${parts[i + 1]}`);
+      if (rank < limit && (best === null || rank < best.rank)) {
+        best = { rank, left: parts[i], right: parts[i + 1] };
+      }
+    }
+    if (best === null) return parts;
+    used?.add(best.rank);
+    const after = [];
+    for (let i = 0; i < parts.length; i++) {
+      const pair = parts[i] === best.left && parts[i + 1] === best.right;
+      after.push(pair ? best.left + best.right : parts[i]);
+      if (pair) i++;
+    }
+    parts = after;
+  }
+}
+
 /** Byte-level BPE: 256 bytes are the alphabet, and neighbours are joined in the order learned. */
 export class ByteBPE {
   constructor({ vocabulary, merges, special, pattern }) {
@@ -30,26 +55,17 @@ export class ByteBPE {
     });
   }
 
-  /** Join the neighbours that were joined first in training, until none are left to join. */
+  /** The tokens of a text, with the merges below a rank only. */
+  tokensOf(text, limit, used) {
+    return (text.match(GPT2_PATTERN) ?? []).flatMap((word) => joined(this.letters(word), this.ranks, limit, used));
+  }
+
   pieces(word) {
-    let parts = Array.from(new TextEncoder().encode(word), (byte) => this.shown[byte]);
-    for (;;) {
-      let best = null;
-      for (let i = 0; i + 1 < parts.length; i++) {
-        const rank = this.ranks.get(`${parts[i]} ${parts[i + 1]}`);
-        if (rank !== undefined && (best === null || rank < best.rank)) {
-          best = { rank, left: parts[i], right: parts[i + 1] };
-        }
-      }
-      if (best === null) return parts.map((part) => this.ids.get(part));
-      const joined = [];
-      for (let i = 0; i < parts.length; i++) {
-        const pair = parts[i] === best.left && parts[i + 1] === best.right;
-        joined.push(pair ? best.left + best.right : parts[i]);
-        if (pair) i++;
-      }
-      parts = joined;
-    }
+    return joined(this.letters(word), this.ranks).map((part) => this.ids.get(part));
+  }
+
+  letters(word) {
+    return Array.from(new TextEncoder().encode(word), (byte) => this.shown[byte]);
   }
 
   /** The bytes of a token. */

@@ -31,9 +31,12 @@ STYLE = (
 
 
 class Packed(NamedTuple):
-    """A trained model's file of weights, its tokenizer as JSON, and the words it has often met."""
+    """A trained model's file of weights, its tokenizer as JSON, and the words it has often met.
 
-    weights: bytes
+    Tokenizers may come alone: then there are no weights, and each has a name.
+    """
+
+    weights: bytes | None
     tokenizer: dict[str, Any]
     words: str = ""  # with a space between two; empty where no figure asks
 
@@ -43,6 +46,8 @@ class Packed(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """Return all of it as a page reads it."""
+        if self.weights is None:
+            return self.state()
         return {"weights": base64.b64encode(self.weights).decode(), **self.state()}
 
 
@@ -112,7 +117,8 @@ class Live:
         if self.model is not None:
             kept = self.model.pack()
             state = state | kept.state()
-            traits["weights"] = traitlets.Bytes(kept.weights).tag(sync=True)
+            if kept.weights is not None:
+                traits["weights"] = traitlets.Bytes(kept.weights).tag(sync=True)
         traits |= {name: traitlets.Any(value).tag(sync=True) for name, value in state.items()}
         return type(self.name, (anywidget.AnyWidget,), {"_esm": self.module, **traits})()
 

@@ -3,7 +3,8 @@
 The weights are those that a training has kept, in half precision, and the tokenizer is made from
 the same text again. The book has both in `_static/live/NAME.js`, written when it is built: a
 classic script, because a page that is opened as a file may load nothing else. `models.js` computes
-with them, and a test holds it equal to the Python models.
+with them, and a test holds it equal to the Python models. A figure that only cuts text has the
+vocabularies of its tokenizers, and no weights.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from functools import cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from coursekit._base.errors import CourseError
 from coursekit.figures.live import Model, Packed
@@ -29,12 +30,14 @@ WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")  # as in translator.js
 
 
 def trained_model(name: str) -> Model:
-    """Return the model of the training `name`, for a figure that runs it."""
+    """Return the model of the training `name`, or the vocabularies, for a figure that runs it."""
     return Model(name, partial(packed, name))
 
 
 def packed(name: str) -> Packed:
-    """Return what a page needs to run the model of the training `name`."""
+    """Return what a page needs to run the model of the training `name`, or its vocabularies."""
+    if name in VOCABULARIES:
+        return Packed(None, VOCABULARIES[name]())
     words = WORDS[name]() if name in WORDS else ""
     return Packed(weights_file(name), tokenizer_of(name).as_json(), words)
 
@@ -95,9 +98,16 @@ def _of_documents() -> Tokenizer:
     return WordPiece(result("bert")["tables"]["vocabulary"])
 
 
+def _four() -> dict[str, Any]:
+    from coursekit.figures.vocabularies import four
+
+    return {name: tokenizer.as_json() for name, tokenizer in four().items()}
+
+
 TOKENIZERS: dict[str, Callable[[], Tokenizer]] = {
     "writer": _of_speeches,
     "translation": _of_verses,
     "bert": _of_documents,
 }
+VOCABULARIES: dict[str, Callable[[], dict[str, Any]]] = {"four_tokenizers": _four}
 WORDS: dict[str, Callable[[], str]] = {"translation": _english_words}

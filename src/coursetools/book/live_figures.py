@@ -23,11 +23,16 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from coursekit._base.errors import CourseError
-from coursekit.figures import live, live_models
+from coursekit.figures import live, live_models, vocabularies
 from coursekit.tokenizers import base
 from coursetools.book.dependencies import note_input
 
-CODE = (Path(live_models.__file__), *sorted(Path(base.__file__).parent.glob("*.py")))
+CODE = (
+    Path(live_models.__file__),
+    Path(vocabularies.__file__),
+    vocabularies.UNIGRAM,
+    *sorted(Path(base.__file__).parent.glob("*.py")),
+)
 
 
 def setup(app: Sphinx) -> None:
@@ -104,7 +109,8 @@ def _models(app: Sphinx) -> Iterator[str]:
 
 def _key(name: str) -> str:
     """Return a digest of all that the file of a model is made of."""
-    digest = hashlib.sha256(live_models.weights_file(name))
+    alone = name in live_models.VOCABULARIES  # no weights
+    digest = hashlib.sha256(b"" if alone else live_models.weights_file(name))
     for path in CODE:
         digest.update(path.read_bytes())
     return digest.hexdigest()
