@@ -11,6 +11,7 @@ and the known mistakes gave there. Our answers are not in it. This file loads no
 from coursekit._base.lazy import lazily
 
 HOMES = {
+    "catch": "catching",
     "check": "checking",
     "exam_check": "exam",
     "submit_check": "handin",
