@@ -119,8 +119,8 @@ def _differing(right: list[str], code: list[str]) -> list[int]:
 
 def _changed(game: Game, mistake: Mistake) -> list[str]:
     """Return the lines of the mistake with a minus and the right ones with a plus."""
-    both = (game.code(one).split("\n") for one in (mistake, None))
-    changed = [line for line in difflib.ndiff(*both) if line[0] in "-+"]
+    wrong, right = (game.code(one).split("\n") for one in (mistake, None))
+    changed = [line for line in difflib.ndiff(wrong, right) if line[0] in "-+"]
     code = textwrap.dedent("\n".join(line[2:] for line in changed)).split("\n")
     return [f"{line[0]} {rest}" for line, rest in zip(changed, code)]
 

@@ -138,7 +138,7 @@ GAMES = (
                 "the sum for the mean",
                 "wide.square().mean(dim=-1, keepdim=True)",
                 "wide.square().sum(dim=-1, keepdim=True)",
-                "That divides by the length of the row. Its numbers then get smaller the wider the "
+                "That divides by the norm of the row. Its numbers then get smaller the wider the "
                 "model is, in place of having a size of about 1.",
             ),
         ),

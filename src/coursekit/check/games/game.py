@@ -65,23 +65,18 @@ class Game:
         return (inspect.getdoc(getattr(self.module, self.called)) or "").split("\n")[0]
 
     def code(self, mistake: Mistake | None = None) -> str:
-        """Return the function as it is shown, without its docstring and its checks.
-
-        A head of several lines becomes one, without types.
-        """
+        """Return the function as it is shown: without types, docstring and checks."""
         text = self._source(mistake)
         lines = text.split("\n")
         (function,) = ast.parse(text).body
         assert isinstance(function, ast.FunctionDef)
-        first = function.body[0].lineno - 1  # a docstring
-        head = lines[:first]
-        if first > 1:
-            for one in ast.walk(function.args):
-                if isinstance(one, ast.arg):
-                    one.annotation = None
-            head = [f"def {function.name}({ast.unparse(function.args)}):"]
+        for one in ast.walk(function.args):
+            if isinstance(one, ast.arg):
+                one.annotation = None
+        head = f"def {function.name}({ast.unparse(function.args)}):"
+        body = function.body[0].lineno - 1  # where the docstring begins
         kept = shown_lines(function, lines, docstring=False)
-        return "\n".join([*head, *(lines[n] for n in kept if n >= first)])
+        return "\n".join([head, *(lines[n] for n in kept if n >= body)])
 
     def run(self, call: str, mistake: Mistake | None = None) -> Outcome:
         """Return what a call gives, by the package's function or by the one with the mistake."""
