@@ -24,8 +24,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 
-from coursekit.check.games import GAMES
-
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -52,6 +50,8 @@ def read_mutants(folder: Path = ROOT / "tests" / "mutants") -> list[Mutant]:
 
 def _of_a_game(mistake: str) -> dict[str, str]:
     """Return file, old and new text of a mistake of `catch`."""
+    from coursekit.check.games import GAMES  # a process that tests imports the copy's package
+
     ((game, found),) = [
         (game, one) for game in GAMES.values() for one in game.mistakes if one.name == mistake
     ]
