@@ -1,5 +1,6 @@
-// Takes answers in the page. A question is complete without it: this adds a field or buttons, says
-// what is wrong with a wrong answer, and remembers in this browser, and nowhere else, what was right.
+// Takes answers in the page. A question, or a game, is complete without it: this adds a field or
+// buttons, says what is wrong with a wrong answer, and remembers in this browser, and nowhere else,
+// what was right.
 document.addEventListener("DOMContentLoaded", () => {
   const all = [...document.querySelectorAll("article .ask")];
   if (!all.length) return;
@@ -88,10 +89,11 @@ document.addEventListener("DOMContentLoaded", () => {
     };
     if (about.kind === "choice") {
       const texts = [about.answer, ...Object.keys(about.replies)].sort((a, b) => (a < b ? -1 : 1));
-      [...one.querySelectorAll("ul:last-of-type > li")].forEach((item, n) => {
-        const button = make("button", { type: "button" }, ...item.childNodes);
+      [...one.querySelectorAll(":scope > ul:last-of-type > li")].forEach((item, n) => {
+        const words = [...item.childNodes].filter((node) => !node.matches?.("[class*=highlight]")); // no code
+        const button = make("button", { type: "button" }, ...words);
         button.addEventListener("click", () => (button.dataset.right = answer(texts[n])));
-        item.append(button);
+        item.prepend(button);
       });
       fold.before(said);
     } else {

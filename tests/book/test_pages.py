@@ -320,11 +320,11 @@ def test_an_answer_is_taken_in_the_page_and_remembered(visit, book):
     choices.filter(has_text="the cosine kernel").press("Enter")
     assert said("length") == "Right."
     progress = page.locator(".ask-progress")
-    assert progress.inner_text().startswith("2 of 4 answered")
+    assert progress.inner_text().startswith("2 of 5 answered")
     page.reload()
-    assert progress.inner_text().startswith("2 of 4 answered")
+    assert progress.inner_text().startswith("2 of 5 answered")
     progress.get_by_role("button").click()
-    assert progress.inner_text().startswith("0 of 4 answered")
+    assert progress.inner_text().startswith("0 of 5 answered")
     assert page.locator(".ask.answered").count() == 0
 
 

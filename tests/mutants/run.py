@@ -1,8 +1,10 @@
 """Mutants: classic mistakes are put into the code one by one, and each must fail a test.
 
 Each mistake stands in a table beside this file: `file` of src/coursekit, the `old` text, the `new`
-one, and the `tests` that should notice. The code is copied to a temporary folder, broken there, and
-tested there; the working tree is never touched. A survivor is a gap in the tests, and exits 1.
+one, and the `tests` that should notice. A mistake that learners hunt for with `catch` has its name
+and its tests here, and the rest in `coursekit.check.games`. The code is copied to a temporary
+folder, broken there, and tested there; the working tree is never touched. A survivor is a gap in
+the tests, and exits 1.
 
     make mutants                    all of them
     python tests/mutants/run.py detr    those whose file or mistake contains "detr"
@@ -39,7 +41,21 @@ class Mutant:
 def read_mutants(folder: Path = ROOT / "tests" / "mutants") -> list[Mutant]:
     """Return the mutants of all tables."""
     tables = [tomllib.loads(p.read_text(encoding="utf-8")) for p in sorted(folder.glob("*.toml"))]
-    return [Mutant(**entry) for table in tables for entry in table["mutant"]]
+    return [
+        Mutant(**(entry if "old" in entry else entry | _of_a_game(entry["mistake"])))
+        for table in tables
+        for entry in table["mutant"]
+    ]
+
+
+def _of_a_game(mistake: str) -> dict[str, str]:
+    """Return file, old and new text of a mistake of `catch`."""
+    from coursekit.check.games import GAMES  # a process that tests imports the copy's package
+
+    ((game, found),) = [
+        (game, one) for game in GAMES.values() for one in game.mistakes if one.name == mistake
+    ]
+    return {"file": game.file, "old": found.old, "new": found.new}
 
 
 def misfit(mutant: Mutant, root: Path = ROOT) -> str | None:

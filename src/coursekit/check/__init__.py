@@ -2,7 +2,9 @@
 
 The book explains them in "Solve it: the assignments".
 
-    from coursekit.check import check, submit_check, variant
+    from coursekit.check import catch, check, submit_check, variant
+
+`catch` is a game: a function of the package with a mistake in it, and which input shows it.
 
 Beside the code is one file an assignment (`compiled/`): the visible cases, and what our answer
 and the known mistakes gave there. Our answers are not in it. This file loads nothing.
@@ -11,6 +13,7 @@ and the known mistakes gave there. Our answers are not in it. This file loads no
 from coursekit._base.lazy import lazily
 
 HOMES = {
+    "catch": "catching",
     "check": "checking",
     "exam_check": "exam",
     "submit_check": "handin",

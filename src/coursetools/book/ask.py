@@ -25,7 +25,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -38,7 +38,8 @@ from sphinx.util.docutils import SphinxDirective
 from coursekit._base.errors import CourseError
 
 BLOCK = re.compile(
-    r"^(`{3,})\{ask\} ([^\n]*)\n((?::\w+:[^\n]*\n)*)(.*?)\n\1$", re.DOTALL | re.MULTILINE
+    r"^(`{3,})\{(ask|catch)\} ([^\n]*)\n((?::\w+:[^\n]*\n)*)(.*?)\n?\1$",
+    re.DOTALL | re.MULTILINE,
 )
 OPTION = re.compile(r"^:(\w+): ?(.*)$", re.MULTILINE)
 WRONG = re.compile(r"^- (.+?): (.*)$")
@@ -145,8 +146,15 @@ def value(answer: str) -> float | tuple[int, ...] | str:
 
 def questions(text: str) -> Iterator[Asked]:
     """Yield the questions of a page's text."""
-    for _, answer, options, content in BLOCK.findall(text):
-        yield Asked.read(answer, dict(OPTION.findall(options)), content.split("\n"))
+    for answer, options, content in fences(text, "ask"):
+        yield Asked.read(answer, options, content.split("\n"))
+
+
+def fences(text: str, directive: str) -> Iterator[tuple[str, dict[str, str], str]]:
+    """Yield what follows the name, the options and the content of all fences of a directive."""
+    for _, name, argument, options, content in BLOCK.findall(text):
+        if name == directive:
+            yield argument, dict(OPTION.findall(options)), content
 
 
 def _joined(lines: Iterable[str]) -> Iterator[str]:
@@ -179,8 +187,14 @@ class Ask(SphinxDirective):
             asked = Asked.read(self.arguments[0], self.options, list(self.content))
         except (CourseError, SyntaxError) as error:
             raise self.error(str(error)) from error
+        return [self._placed(asked)]
+
+    def _placed(self, asked: Asked, below: Mapping[str, Iterable[str]] = {}) -> nodes.container:
+        """Return the question; `below` has lines that belong to a choice and are not its words."""
         place = nodes.container(classes=["ask", f"ask-{asked.kind}"])
-        lines = [*asked.question, "", *(f"- {choice}" for choice in asked.choices)]
+        lines = [*asked.question, ""]
+        for choice in asked.choices:
+            lines += [f"- {choice}", *below.get(choice, [])]
         about: dict[str, Any] = {"kind": asked.kind, "answer": asked.answer}
         about["replies"] = asked.replies
         if asked.kind == "number":
@@ -190,7 +204,7 @@ class Ask(SphinxDirective):
         place += nodes.raw("", f'<script type="application/json">{data}</script>', format="html")
         self._parse([":::::{dropdown} Answer", asked.sentence, "", *asked.why, ":::::"], place)
         self.add_name(place)
-        return [place]
+        return place
 
     def _parse(self, lines: list[str], into: nodes.container) -> None:
         source = self.get_source_info()[0]

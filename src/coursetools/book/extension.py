@@ -5,9 +5,9 @@ what a notebook imports. Sphinx reads the executed copies in place of the source
 remembers the digest of every result that it shows, and is read again when one of them differs.
 
 Directives: `notebook-figure` and `notebook-table` show what a notebook showed, `live-figure` what a
-reader can play with, `ask` a question that takes its answer, `listing` code where it runs,
-`how-it-was-run` the conditions of a measurement, `lecture-map` the table of the lectures,
-`notebook-status` how the notebooks ran, `benchmark-table` how fast we are.
+reader can play with, `ask` a question that takes its answer, `catch` a game with a mistake in it,
+`listing` code where it runs, `how-it-was-run` the conditions of a measurement, `lecture-map` the
+table of the lectures, `notebook-status` how the notebooks ran, `benchmark-table` how fast we are.
 Those of `guide_pages` lead into the book: questions, terms, symbols, the way through the chapters.
 """
 
@@ -38,6 +38,7 @@ from coursetools.book import (
     ask,
     assets,
     assignment_pages,
+    catch,
     dependencies,
     guide_directives,
     lighten,
@@ -77,6 +78,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("build-finished", search.write_index)
     app.connect("build-finished", mark_finished)
     ask.setup(app)
+    catch.setup(app)
     assignment_pages.setup(app)
     listings.setup(app)
     live_figures.setup(app)

@@ -25,14 +25,13 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from coursekit._base.shown_code import Definition, shown_lines
 from coursetools.book.dependencies import note_input
 from coursetools.book.lecture_map import find_file
 from coursetools.book.notebook_pages import without_glue
 from coursetools.book.tables import joined
 from coursetools.course import Course
 from coursetools.notebooks.imports import read_notebook
-
-Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def setup(app: Sphinx) -> None:
@@ -137,10 +136,10 @@ def source(course: Course, name: str, pick: tuple[str, ...] = ()) -> str:
     lines = text.split("\n")
     if isinstance(found, ast.ClassDef) and pick:
         methods = [f"{name}.{one}" for one in pick]
-        head = [lines[n] for n in _kept(found, lines) if n < _first_method(found)]
+        head = [lines[n] for n in shown_lines(found, lines) if n < _first_method(found)]
         bodies = [textwrap.indent(source(course, method), "    ") for method in methods]
         return "\n\n".join(["\n".join(head).rstrip(), *bodies])
-    return textwrap.dedent("\n".join(lines[n] for n in _kept(found, lines))).strip("\n")
+    return textwrap.dedent("\n".join(lines[n] for n in shown_lines(found, lines))).strip("\n")
 
 
 def cell_source(notebook: Path, wanted: str) -> str:
@@ -160,42 +159,6 @@ def _called(node: ast.stmt) -> str:
     if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
         return node.target.id
     return getattr(node, "name", "")
-
-
-def _kept(found: ast.stmt, lines: list[str]) -> list[int]:
-    """Return the numbers of the lines of a definition, without what refuses wrong input.
-
-    Of a docstring only the first line is kept.
-    """
-    first = min([found.lineno, *(d.lineno for d in getattr(found, "decorator_list", []))])
-    dropped: set[int] = set()
-    for node in ast.walk(found):
-        if isinstance(node, Definition) and ast.get_docstring(node, clean=False) is not None:
-            doc = node.body[0]
-            if _last(doc) != doc.lineno:
-                dropped.update(range(doc.lineno + 1, _last(doc) + 1))
-                lines[doc.lineno - 1] += '"""'
-        elif isinstance(node, ast.stmt) and _only_checks(node):
-            dropped.update(range(node.lineno, _last(node) + 1))
-    kept = [n - 1 for n in range(first, _last(found) + 1) if n not in dropped]
-    for n in kept:  # a word for the formatter at a line's end is not for readers
-        lines[n] = lines[n].removesuffix("  # fmt: skip")
-    return kept
-
-
-def _last(node: ast.stmt) -> int:
-    return node.end_lineno or node.lineno
-
-
-def _only_checks(node: ast.stmt) -> bool:
-    """Return whether a statement only refuses what was given: `check_int(...)`, `if …: raise`."""
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        return getattr(node.value.func, "id", "").lstrip("_").startswith("check_")
-    return (
-        isinstance(node, ast.If | ast.For)
-        and not node.orelse
-        and all(isinstance(one, ast.Raise) or _only_checks(one) for one in node.body)
-    )
 
 
 def _first_method(found: ast.ClassDef) -> int:
