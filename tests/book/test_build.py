@@ -84,7 +84,9 @@ def test_a_book_comes_out_and_changes_arrive(built, first_build):
     assert "cdn.jsdelivr.net/npm/mathjax" in html(course, "book/waves")
 
     page = html(course, "book/waves")
-    assert '<span class="pasted-text">41.0</span>' in page
+    assert re.search(r'class="sourced from-\d+"><span class="pasted-text">41.0</span>', page)
+    assert page.count('<details class="number-sources">') == 1
+    assert '<dd id="from-0">' in page and 'href="../notebooks/waves.html">the notebook' in page
     assert 'alt="A wave that rises, then falls."' in page
     assert "A wave and <strong>its</strong> period." in page
     assert re.search(r'href="#fig-sine"[^>]*><span[^>]*>Figure 1</span>', page)

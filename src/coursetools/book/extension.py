@@ -45,6 +45,7 @@ from coursetools.book import (
     listings,
     live_figures,
     moved,
+    number_sources,
     numerals,
     reference,
     search,
@@ -83,6 +84,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     listings.setup(app)
     live_figures.setup(app)
     moved.setup(app)
+    number_sources.setup(app)
     reference.setup(app)
     sharing.setup(app)
     side_steps.setup(app)

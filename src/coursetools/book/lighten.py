@@ -37,7 +37,7 @@ JOINED = {  # in an order in which they work: the first one's mode, strict or no
                    "mystnb.*.css", "sphinx-design.min.css", "custom.css"),
     "joined.js": ("clipboard.min.js", "doctools.js", "sphinx_highlight.js", "copybutton.js",
                   "togglebutton.js", "page.js", "ask.js",
-                  "formulas.js"),
+                  "number_sources.js", "formulas.js"),
 }  # fmt: skip
 # An inline script behind it reads what it sets.
 AT_ONCE = re.compile(r"documentation_options\.js|require(?:\.min)?\.js|embed-amd\.js")
