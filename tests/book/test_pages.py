@@ -328,6 +328,25 @@ def test_an_answer_is_taken_in_the_page_and_remembered(visit, book):
     assert page.locator(".ask.answered").count() == 0
 
 
+def test_a_number_opens_to_its_source(visit, book):
+    page = visit((book / "book" / "bert.html").as_uri()).page
+    note = page.locator(".number-source")
+    assert not note.is_visible()
+    number = page.locator("p > .sourced").first
+    number.click()
+    assert "the notebook bert" in note.inner_text() and "runs it again" in note.inner_text()
+    box, width = note.bounding_box(), page.viewport_size["width"]
+    assert 0 <= box["x"] and box["x"] + box["width"] <= width
+    page.keyboard.press("Escape")
+    assert not note.is_visible()
+    fold = page.locator("details.number-sources")
+    fold.locator("summary").focus()
+    page.keyboard.press("Enter")
+    assert "coursekit train bert --profile cpu" in fold.inner_text()
+    page.emulate_media(media="print")
+    assert not fold.is_visible()
+
+
 def test_without_scripts_formulas_can_be_read(browser, site):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
