@@ -7,12 +7,16 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from docutils import nodes
 from docutils.parsers.rst import DirectiveError
+from sphinx.ext.viewcode import viewcode_anchor
 
 from coursekit._base.errors import CourseError
 from coursekit.figures.live import Live
 from coursetools.book import live_figures
 from coursetools.book.live_figures import LiveFigure, write_models
+
+CODE = "coursekit.attention.masked_softmax"
 
 
 def directive(name: str, options: dict[str, str], content: list[str]) -> LiveFigure:
@@ -61,6 +65,22 @@ def test_what_a_figure_says_of_its_data_is_said_of_the_page(monkeypatch):
     with pytest.raises(DirectiveError) as caught:
         directive("coursekit.figures.writer.writer", {"name": "fig-a"}, ["A."]).run()
     assert "no results/writer/cpu" in caught.value.msg
+
+
+def test_a_box_leads_to_its_section_and_to_its_code():
+    made = Live("a", {}, "", leads={"mask": "{ref}`sec-a`"}, sources={"mask": CODE})
+    figure = directive("coursekit.figures.writer.writer", {"name": "fig-a"}, ["A."])
+    figure.env.srcdir = str(Path(__file__).parents[2])
+    figure.env.metadata = {}
+    figure.state.inline_text = lambda text, line: ([nodes.Text(text)], [])
+    listed = figure._leads(made)
+    assert listed.astext().startswith(f"Explained in {{ref}}`sec-a`. Code: {CODE}")
+    assert listed[0][0]["classes"] == ["lead-mask"] and listed["classes"] == ["live-leads"]
+    (source,) = listed.findall(viewcode_anchor)
+    assert source["reftarget"] == "_modules/coursekit/attention"
+    assert source["refid"] == "masked_softmax"
+    with pytest.raises(LookupError, match="a function, a class or a method"):
+        figure._source("coursekit.attention")
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ FIGURES = (
     "writer", "soft_lookup", "attention_mask", "box_matching", "softmax_gradient",
     "cross_attention", "logit_lens", "beam_tree", "position_clocks",
     "four_tokenizers", "norm_placement",
+    "cross_attention", "logit_lens", "beam_tree", "forward_pass",
 )  # fmt: skip
 
 

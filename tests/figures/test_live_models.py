@@ -26,7 +26,7 @@ from coursekit.training.translation import END, PAD, START
 
 PARTS = (
     "safetensors", "layers", "models", "gpt_model", "seq2seq_model", "bert_model", "picture_models",
-    "byte_bpe", "wordpiece", "decoding",
+    "byte_bpe", "wordpiece", "decoding", "beam_search",
 )  # fmt: skip
 NEAR = {"rtol": 0, "atol": 1e-3}  # logits
 MAPS = {"rtol": 0, "atol": 1e-4}  # attention weights

@@ -190,6 +190,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "low_rank": "finetuning",
     "flipbook": "flipbook",
     "four_tokenizers": "four_tokenizers",
+    "forward_pass": "forward_pass",
     "knobs": "gpt",
     "dating": "gpt",
     "weights_of_one_query": "heads",

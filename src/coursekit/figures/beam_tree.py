@@ -33,7 +33,7 @@ def beam_tree() -> Live:
         "beam_tree",
         state,
         _still(),
-        parts=PARTS,
+        parts=(*PARTS, "beam_search"),
         linked=tuple(state),
         model=trained_model("translation"),
         room=ROOM,

@@ -26,9 +26,19 @@ export class GPT {
   }
 
   /** Tokens (T) -> logits (T, V): at t, the scores of the token that follows t. */
-  forward(tokens, { seen = null } = {}) {
-    const x = this.stack.forward(this.embed(tokens), { mask: causal(tokens.length), seen });
+  forward(tokens, { seen = null, note = null } = {}) {
+    const first = this.embed(tokens);
+    note?.("embedding", first);
+    const x = this.stack.forward(first, { mask: causal(tokens.length), seen, note });
+    note?.("final", x);
     return x.map((vector) => this.scores(vector));
+  }
+
+  /** Tokens (T) -> all that is computed on the way, by name ("0.self.q": block 0), and `logits`. */
+  trace(tokens) {
+    const values = {};
+    values.logits = this.forward(tokens, { note: (name, value) => (values[name] = value) });
+    return values;
   }
 
   start() {

@@ -103,17 +103,27 @@ export function padding(keep, T = keep.length) {
 
 // --- Attention ---
 
-/** One head: q (T, Dh), k (S, Dh) -> how much each query takes of each key, (T, S). */
-export function attentionWeights(q, k, { mask = null, scale = q[0].length ** -0.5 } = {}) {
-  return q.map((query, t) => {
+/** One head: q (T, Dh), k (S, Dh) -> how well each query agrees with each key, (T, S). */
+export function attentionScores(q, k, scale = q[0].length ** -0.5) {
+  return q.map((query) => {
     const scores = new Float32Array(k.length);
     k.forEach((key, s) => {
       let score = 0;
       for (let i = 0; i < query.length; i++) score += query[i] * key[i];
-      scores[s] = mask && !mask[t][s] ? -Infinity : score * scale;
+      scores[s] = score * scale;
     });
-    return softmax(scores);
+    return scores;
   });
+}
+
+/** Scores (T, S) -> the same, and −∞ where a query may not attend. */
+export function masked(scores, mask) {
+  return mask ? scores.map((some, t) => some.map((score, s) => (mask[t][s] ? score : -Infinity))) : scores;
+}
+
+/** One head: q (T, Dh), k (S, Dh) -> how much each query takes of each key, (T, S). */
+export function attentionWeights(q, k, { mask = null, scale } = {}) {
+  return masked(attentionScores(q, k, scale), mask).map(softmax);
 }
 
 /** Weights (T, S), v (S, Dh) -> the weighted means (T, Dh). */
@@ -177,15 +187,19 @@ export class MultiHeadAttention {
 
   /**
    * x (T, D) -> (T, D): x looks at itself, or at a `memory` (S, D). `cache` holds the keys and
-   * values of earlier calls; `seen` is called with the weights of each head, (H, T, S).
+   * values of earlier calls; `seen` is called with the weights of each head, (H, T, S), and `note`
+   * with the name and the value of everything on the way.
    */
-  forward(x, { memory = null, mask = null, cache = null, seen = null } = {}) {
+  forward(x, { memory = null, mask = null, cache = null, seen = null, note = null } = {}) {
     let q = this.project(x, 0);
     let keys, values;
     if (memory && cache?.length) {
       [keys, values] = [cache.keys, cache.values]; // the memory does not change
     } else {
       [keys, values] = [this.project(memory ?? x, 1), this.project(memory ?? x, 2)];
+      note?.("q", q);
+      note?.("k", keys);
+      note?.("v", values);
       if (this.rotaryBase) {
         const past = cache?.length ?? 0;
         const turn = (head) => head.map((vector, t) => rotary(vector, past + t, this.rotaryBase));
@@ -193,9 +207,15 @@ export class MultiHeadAttention {
       }
       if (cache) [keys, values] = cache.append(keys, values);
     }
-    const weights = q.map((head, h) => attentionWeights(head, keys[h], { mask }));
+    note?.("turned q", q);
+    note?.("turned k", keys);
+    const scores = q.map((head, h) => attentionScores(head, keys[h]));
+    note?.("scores", scores);
+    const weights = scores.map((head) => masked(head, mask).map(softmax));
+    note?.("weights", weights);
     seen?.(weights);
     const means = weights.map((head, h) => weightedMeans(head, values[h]));
+    note?.("means", means);
     return x.map((_, t) => {
       const joined = new Float32Array(this.out.shape[1]);
       means.forEach((head, h) => joined.set(head[t], h * head[t].length));
@@ -218,7 +238,7 @@ function feedForward(weights, activation) {
     weight: weights.find(`${name}.weight`),
     bias: weights.find(`${name}.bias`),
   }));
-  return (x) => {
+  return (x, look = null) => {
     let hidden = linear(x, expand.weight, expand.bias);
     if (gate.weight) {
       const open = linear(x, gate.weight, gate.bias).map(activation);
@@ -226,6 +246,7 @@ function feedForward(weights, activation) {
     } else {
       hidden = hidden.map(activation);
     }
+    look?.(hidden);
     return linear(hidden, contract.weight, contract.bias);
   };
 }
@@ -244,15 +265,24 @@ export class Block {
   }
 
   /** x (T, D) -> (T, D), with what the sublayer makes of it added. */
-  add(x, normalise, sublayer) {
-    const change = sublayer(this.post ? x : x.map(normalise));
+  add(x, normalise, sublayer, note = null) {
+    const read = this.post ? x : x.map(normalise);
+    note?.("read", read);
+    const change = sublayer(read);
+    note?.("change", change);
     const sum = x.map((vector, t) => add(vector, change[t]));
-    return this.post ? sum.map(normalise) : sum;
+    const last = this.post ? sum.map(normalise) : sum;
+    note?.("stream", last);
+    return last;
   }
 
-  forward(x, { memory = null, mask = null, memoryMask = null, cache = null, seen = null } = {}) {
+  /** `note` is called with names as "self.q", "feed.hidden", and values. */
+  forward(x, { memory = null, mask = null, memoryMask = null, cache = null, seen = null, note = null } = {}) {
+    const notes = (part) => note && ((name, value) => note(`${part}.${name}`, value));
     x = this.add(x, this.norm, (y) =>
-      this.attention.forward(y, { mask, cache: cache?.own, seen: seen && ((w) => seen("self", w)) }),
+      this.attention.forward(y, {
+        mask, cache: cache?.own, seen: seen && ((w) => seen("self", w)), note: notes("self"),
+      }), notes("self"),
     );
     if (this.cross) {
       x = this.add(x, this.crossNorm, (y) =>
@@ -261,10 +291,15 @@ export class Block {
           mask: memoryMask,
           cache: cache?.memory,
           seen: seen && ((w) => seen("cross", w)),
-        }),
+          note: notes("cross"),
+        }), notes("cross"),
       );
     }
-    return this.add(x, this.feedNorm, (y) => y.map(this.feedForward));
+    const hidden = [];
+    x = this.add(x, this.feedNorm, (y) => y.map((one) => this.feedForward(one, note && ((h) => hidden.push(h)))),
+      notes("feed"));
+    note?.("feed.hidden", hidden);
+    return x;
   }
 }
 
@@ -303,13 +338,14 @@ export class Stack {
 
   /**
    * x (T, D) -> the input and every block's output, depth + 1 times (T, D); `seen` is called with
-   * the number of a block, "self" or "cross", weights.
+   * the number of a block, "self" or "cross", weights; `note` with names as "0.self.q", and values.
    */
-  states(x, { cache = null, seen = null, ...options } = {}) {
+  states(x, { cache = null, seen = null, note = null, ...options } = {}) {
     const states = [x];
     this.blocks.forEach((block, n) => {
       const look = seen && ((kind, weights) => seen(n, kind, weights));
-      states.push(block.forward(states[n], { ...options, cache: cache?.blocks[n], seen: look }));
+      const noted = note && ((name, value) => note(`${n}.${name}`, value));
+      states.push(block.forward(states[n], { ...options, cache: cache?.blocks[n], seen: look, note: noted }));
     });
     return states;
   }

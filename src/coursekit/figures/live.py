@@ -16,17 +16,21 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
 HERE = Path(__file__).parent
+UNREAD = re.compile(r"^ */\*\*.*?\*/\n|^ *//[^\n]*\n|^ +|^\n", re.MULTILINE | re.DOTALL)
 STYLE = (
     "<style>.live[data-ready] > .live-still { display: none }"
     " @media print { .live[data-ready] > .live-still { display: block }"
-    " .live > .live-view { display: none } .live { min-height: 0 !important } }</style>"
+    " .live > .live-view { display: none } .live { min-height: 0 !important }"
+    " .live-leads { display: none } } @media (scripting: enabled) { .live-leads { display: none } }"
+    "</style>"
 )
 
 
@@ -76,6 +80,8 @@ class Live:
     linked: tuple[str, ...] = ()
     model: Model | None = None
     room: tuple[int, int] | None = None
+    leads: dict[str, str] = field(default_factory=dict)
+    sources: dict[str, str] = field(default_factory=dict)
 
     @property
     def module(self) -> str:
@@ -135,4 +141,5 @@ class Live:
 
 
 def _script(name: str) -> str:
-    return (HERE / f"{name}.js").read_text(encoding="utf-8")
+    """Return a file of JavaScript without what only its readers need: comments, indentation."""
+    return UNREAD.sub("", (HERE / f"{name}.js").read_text(encoding="utf-8"))

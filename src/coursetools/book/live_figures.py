@@ -20,12 +20,15 @@ from typing import ClassVar
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
+from sphinx.ext.viewcode import viewcode_anchor
 from sphinx.util.docutils import SphinxDirective
 
 from coursekit._base.errors import CourseError
 from coursekit.figures import live, live_models, vocabularies
 from coursekit.tokenizers import base
+from coursetools.book import listings
 from coursetools.book.dependencies import note_input
+from coursetools.course import Course
 
 CODE = (
     Path(live_models.__file__),
@@ -70,10 +73,36 @@ class LiveFigure(SphinxDirective):
             results = Path(self.env.srcdir, "results", made.model.name)
             note_input(self.env, self.env.docname, results / "cpu.json")
         figure = nodes.figure("", nodes.raw("", made.html(), format="html"))
+        if made.leads:
+            figure += self._leads(made)
         text, messages = self.state.inline_text(" ".join(self.content), self.lineno)
         figure += nodes.caption("", "", *text)
         self.add_name(figure)
         return [figure, *messages]
+
+    def _leads(self, made: live.Live) -> nodes.bullet_list:
+        """Return where the parts of a figure lead, as links that its module finds by their class.
+
+        Where scripts run the list is not shown: the module takes the links from it.
+        """
+        listed = nodes.bullet_list(classes=["live-leads"])
+        for name, text in made.leads.items():
+            line, _ = self.state.inline_text(f"Explained in {text}.", self.lineno)
+            if code := made.sources.get(name):
+                line += [nodes.Text(" Code: "), nodes.literal("", code), nodes.Text(" ")]
+                line.append(self._source(code))
+            inside = nodes.paragraph("", "", *line, classes=[f"lead-{name}"])
+            listed += nodes.list_item("", inside)
+        return listed
+
+    def _source(self, code: str) -> nodes.Node:
+        """Return a link to the line at which a function or method begins."""
+        file, inside = listings.file_of(Course(Path(self.env.srcdir)), code)
+        module = code.removesuffix(f".{'.'.join(inside)}").replace(".", "/")
+        note_input(self.env, self.env.docname, file)
+        return viewcode_anchor(
+            reftarget=f"_modules/{module}", refid=".".join(inside), refdoc=self.env.docname
+        )
 
     def _make(self, name: str) -> live.Live:
         module, _, function = name.rpartition(".")
