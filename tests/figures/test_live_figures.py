@@ -26,6 +26,7 @@ FIGURES = (
     "cross_attention", "logit_lens", "beam_tree", "position_clocks",
     "four_tokenizers", "norm_placement",
     "cross_attention", "logit_lens", "beam_tree", "forward_pass",
+    "cross_attention", "logit_lens", "beam_tree", "forward_pass", "kl_leash",
 )  # fmt: skip
 
 

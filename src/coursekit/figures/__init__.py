@@ -208,6 +208,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "split_bars": "limits",
     "by_pairs": "limits",
     "wilson": "limits",
+    "kl_leash": "kl_leash",
     "logit_lens": "logit_lens",
     "lookup": "kernels",
     "regression": "kernels",
