@@ -27,6 +27,7 @@ FIGURES = (
     "four_tokenizers", "norm_placement",
     "cross_attention", "logit_lens", "beam_tree", "forward_pass",
     "cross_attention", "logit_lens", "beam_tree", "forward_pass", "kl_leash",
+    "cross_attention", "logit_lens", "beam_tree", "forward_pass", "kl_leash", "scaling_law",
 )  # fmt: skip
 
 

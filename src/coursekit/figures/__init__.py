@@ -260,6 +260,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "seed_rows": "seeds",
     "best_of": "seeds",
     "stopped": "seeds",
+    "scaling_law": "scaling_law",
     "soft_lookup": "soft_lookup",
     "softmax_gradient": "softmax_gradient",
     "noises": "t5",
