@@ -20,11 +20,6 @@ export function keepTopP(logits, p, order = ranked(logits)) {
   return keepTopK(logits, size, order);
 }
 
-/** Tokens, the likeliest first. */
-export function ranked(logits) {
-  return Array.from(logits.keys()).sort((a, b) => logits[b] - logits[a] || a - b);
-}
-
 /** Logits (V) -> shares (V): temperature first, then top-k, then top-p on what is left. */
 export function sharesOf(logits, { temperature = 1, topK = null, topP = 1 } = {}) {
   const order = ranked(logits);

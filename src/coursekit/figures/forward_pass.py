@@ -20,7 +20,7 @@ from coursekit.figures.live_models import tokenizer_of, trained_model
 from coursekit.training.records import trained
 
 PARTS = (
-    "safetensors", "layers", "models", "gpt_model", "byte_bpe", "decoding", "controls", "bars",
+    "safetensors", "layers", "models", "gpt_model", "byte_bpe", "controls", "bars",
     "heat",
 )  # fmt: skip
 ROOM = (954, 1683)  # pixels from top to bottom, on a wide screen and on a telephone

@@ -47,6 +47,11 @@ export function softmax(scores) {
   return powers.map((power) => power / sum);
 }
 
+/** Scores (S) -> their numbers, the largest first. */
+export function ranked(scores) {
+  return Array.from(scores.keys()).sort((a, b) => scores[b] - scores[a] || a - b);
+}
+
 // --- Activations ---
 
 /** The error function, to 1.2e-7 (Press et al., Numerical Recipes, section 6.2). */

@@ -24,7 +24,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 HERE = Path(__file__).parent
-UNREAD = re.compile(r"^ */\*\*.*?\*/\n|^ *//[^\n]*\n|^ +|^\n", re.MULTILINE | re.DOTALL)
+UNREAD = re.compile(  # of a file of JavaScript: comments, empty lines, indentation
+    r"^ */\*\*.*?\*/\n|^ *//[^\n]*\n|^\n|^ +| // [^\n\"'`]*$", re.MULTILINE | re.DOTALL
+)
 STYLE = (
     "<style>.live[data-ready] > .live-still { display: none }"
     " @media print { .live[data-ready] > .live-still { display: block }"
