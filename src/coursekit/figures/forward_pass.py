@@ -23,7 +23,7 @@ PARTS = (
     "safetensors", "layers", "models", "gpt_model", "byte_bpe", "controls", "bars",
     "heat",
 )  # fmt: skip
-ROOM = (954, 1683)  # pixels from top to bottom, on a wide screen and on a telephone
+ROOM = (980, 1715)  # pixels from top to bottom, on a wide screen and on a telephone
 SENTENCE = "The people of the United"
 YEAR = "1900:"
 BLOCK, HEAD = 4, 4  # counted from 1
@@ -85,7 +85,8 @@ def forward_pass(sentence: str = SENTENCE) -> Live:
 
 def code_line(step: Step) -> str:
     """Return the line of a step as it stands in the code; there must be one."""
-    name, inside = step.code, []
+    name = step.code
+    inside: list[str] = []
     while True:
         name, _, last = name.rpartition(".")
         inside.insert(0, last)
