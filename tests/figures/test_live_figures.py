@@ -25,9 +25,7 @@ FIGURES = (
     "writer", "soft_lookup", "attention_mask", "box_matching", "softmax_gradient",
     "cross_attention", "logit_lens", "beam_tree", "position_clocks",
     "four_tokenizers", "norm_placement",
-    "cross_attention", "logit_lens", "beam_tree", "forward_pass",
-    "cross_attention", "logit_lens", "beam_tree", "forward_pass", "kl_leash",
-    "cross_attention", "logit_lens", "beam_tree", "forward_pass", "kl_leash", "scaling_law",
+    "forward_pass", "kl_leash", "scaling_law",
 )  # fmt: skip
 
 
