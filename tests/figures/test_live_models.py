@@ -12,21 +12,24 @@ import torch
 
 from coursekit._base.errors import CourseError
 from coursekit.analysis import capture
+from coursekit.analysis.inpainting import hidden_pixels
 from coursekit.data.documents import documents
 from coursekit.data.fashion import fashion
+from coursekit.data.scenes import scenes
 from coursekit.data.speeches import speeches
 from coursekit.data.verses import verses
 from coursekit.decoding import beam_search, generate
 from coursekit.decoding.sampling import keep_top_k, keep_top_p
 from coursekit.figures import live_models
 from coursekit.figures.live import HERE
+from coursekit.figures.painting import order, painted
 from coursekit.training.pictures import as_input
 from coursekit.training.records import trained, weights_file
 from coursekit.training.translation import END, PAD, START
 
 PARTS = (
     "safetensors", "layers", "models", "gpt_model", "seq2seq_model", "bert_model", "picture_models",
-    "byte_bpe", "wordpiece", "decoding", "beam_search",
+    "detector_model", "byte_bpe", "wordpiece", "decoding", "beam_search",
 )  # fmt: skip
 NEAR = {"rtol": 0, "atol": 1e-3}  # logits
 MAPS = {"rtol": 0, "atol": 1e-4}  # attention weights
@@ -104,7 +107,7 @@ def bert(page) -> SimpleNamespace:
 # --- Weights ---
 
 
-@pytest.mark.parametrize("name", ["writer", "translation", "bert"])
+@pytest.mark.parametrize("name", ["writer", "translation", "bert", "mae"])
 def test_every_weight_is_read(page, name):
     from safetensors.torch import load
 
@@ -339,6 +342,58 @@ def test_the_vits_answer_and_every_heads_map(page):
         same_maps(found["maps"]["self"], expected.weights["stack.self_attention"])
 
 
+@pytest.mark.parametrize("patches", [[], [24], list(range(0, 49, 4)), list(range(49))])
+def test_the_vit_reads_the_visible_patches_only(page, patches):
+    both = opened(page, "vit", "ViT")
+    picture = as_input(fashion("test").images[:1])
+    with torch.no_grad():
+        expected = both.model(picture, visible=torch.tensor([patches], dtype=torch.long))[0]
+    call = "([pixels, visible]) => [...opened.vit.forward(pixels, { visible })]"
+    found = page.evaluate(call, [picture.flatten().tolist(), patches])
+    torch.testing.assert_close(torch.tensor(found), expected, **NEAR)
+
+
+# --- MAE ---
+
+
+@pytest.mark.parametrize("hidden", [[0], list(range(0, 49, 4)), order()[:37], list(range(49))])
+def test_the_autoencoders_pixels(page, hidden):
+    both = opened(page, "mae", "MAE")
+    call = """([picture, visible]) =>
+      [...opened.mae.encoder.unpatchify(opened.mae.forward(picture, visible))]"""
+    visible = [n for n in range(49) if n not in hidden]
+    gone = hidden_pixels(torch.tensor([[n in hidden for n in range(49)]]), 4, (1, 1, 28, 28))
+    for picture in as_input(fashion("test").images[:2]):
+        found = both.page.evaluate(call, [picture.flatten().tolist(), visible])
+        expected = painted(picture[None], hidden)
+        torch.testing.assert_close(
+            torch.tensor(found).reshape(expected.shape)[gone], expected[gone], **NEAR
+        )
+
+
+# --- The detector ---
+
+
+def test_the_detectors_logits_boxes_and_looks(page):
+    both = opened(page, "detector", "Detector")
+    call = """(picture) => {
+      const looks = [];
+      const seen = (block, kind, weights) => {
+        if (kind === "cross") looks[block] = weights.map((head) => head.map((row) => [...row]));
+      };
+      const { logits, boxes } = opened.detector.forward(Float32Array.from(picture), { seen });
+      return { logits: logits.map((row) => [...row]), boxes: boxes.map((row) => [...row]), looks };
+    }"""
+    for scene in scenes("test", 3, seed=0, size=64):
+        picture = scene.image / 127.5 - 1  # (3, H, W)
+        with torch.no_grad():
+            expected = capture(both.model, picture[None])
+        found = page.evaluate(call, picture.permute(1, 2, 0).flatten().tolist())
+        torch.testing.assert_close(torch.tensor(found["logits"]), expected.output.logits[0], **NEAR)
+        torch.testing.assert_close(torch.tensor(found["boxes"]), expected.output.boxes[0], **NEAR)
+        same_maps(found["looks"], expected.weights["decoder.cross_attention"])
+
+
 def test_nothing_to_attend_to_gives_zeros(page):
     found = page.evaluate(
         """() => attentionWeights([[1, 2], [1, 2]], [[3, 4], [5, 6]],
@@ -395,8 +450,8 @@ def test_the_file_gives_a_page_what_the_package_has(page):
 
 
 def test_a_model_that_is_too_large_or_unknown_is_refused(monkeypatch):
-    with pytest.raises(CourseError, match="none of 'vit'"):
-        live_models.script("vit")
+    with pytest.raises(CourseError, match="none of 'reviewer'"):
+        live_models.script("reviewer")
     monkeypatch.setattr(live_models, "LARGEST", 1_000_000)
     with pytest.raises(CourseError, match=r"bert is 3\.0 MB in a page, and at most 1 MB"):
         live_models.script("bert")

@@ -8,13 +8,24 @@
 export function linear(x, { shape, data }, bias = null, first = 0, rows = shape[0]) {
   const y = new Float32Array(rows);
   const width = shape[1];
-  for (let row = 0; row < rows; row++) {
-    let sum = bias ? bias.data[first + row] : 0;
-    const start = (first + row) * width;
-    for (let i = 0; i < width; i++) sum += data[start + i] * x[i];
-    y[row] = sum;
+  let row = 0;
+  for (; row + 3 < rows; row += 4) {
+    let a = 0, b = 0, c = 0, d = 0; // four rows at once
+    for (let i = 0, at = (first + row) * width; i < width; i++, at++) {
+      a += data[at] * x[i];
+      b += data[at + width] * x[i];
+      c += data[at + 2 * width] * x[i];
+      d += data[at + 3 * width] * x[i];
+    }
+    y[row] = a;
+    y[row + 1] = b;
+    y[row + 2] = c;
+    y[row + 3] = d;
   }
-  return y;
+  for (; row < rows; row++) {
+    for (let i = 0, at = (first + row) * width; i < width; i++) y[row] += data[at + i] * x[i];
+  }
+  return bias ? y.map((sum, n) => sum + bias.data[first + n]) : y;
 }
 
 /** A row of a matrix: the vector of a token, say. */

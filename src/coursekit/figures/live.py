@@ -17,7 +17,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -37,18 +37,20 @@ STYLE = (
 
 
 class Packed(NamedTuple):
-    """A trained model's file of weights, its tokenizer as JSON, and the words it has often met.
+    """A trained model's file of weights, its tokenizer as JSON, and what else its figures need.
 
     Tokenizers may come alone: then there are no weights, and each has a name.
     """
 
     weights: bytes | None
-    tokenizer: dict[str, Any]
-    words: str = ""  # with a space between two; empty where no figure asks
+    tokenizer: dict[str, Any] | None = None  # a model of pictures has none
+    words: str = ""  # it has often met, with a space between two; empty where no figure asks
+    shown: Mapping[str, Any] = {}  # pictures, by their name in the state
 
     def state(self) -> dict[str, Any]:
         """Return what a module finds in its state, without the weights."""
-        return {"tokenizer": self.tokenizer} | ({"words": self.words} if self.words else {})
+        parts = {"tokenizer": self.tokenizer, "words": self.words}
+        return {name: part for name, part in parts.items() if part} | dict(self.shown)
 
     def as_json(self) -> dict[str, Any]:
         """Return all of it as a page reads it."""
@@ -70,9 +72,9 @@ class Live:
 
     `parts` are files whose code the module uses. `linked` are names of its state that the address
     of a page can set, so that a link leads to a setting. A module that runs a trained `model` finds
-    it in its state, as `weights` (bytes) and `tokenizer`, and `words` where there are. `room` is
-    how many pixels it takes from top to bottom, on a wide screen and on a telephone: kept free, so
-    that nothing moves when it begins.
+    it in its state, as `weights` (bytes), and `tokenizer`, `words` and pictures where there are.
+    `room` is how many pixels it takes from top to bottom, on a wide screen and on a telephone: kept
+    free, so that nothing moves when it begins.
     """
 
     name: str

@@ -1,10 +1,11 @@
 """Models of the course for live figures: what a page needs to run one.
 
-The weights are those that a training has kept, in half precision, and the tokenizer is made from
-the same text again. The book has both in `_static/live/NAME.js`, written when it is built: a
-classic script, because a page that is opened as a file may load nothing else. `models.js` computes
-with them, and a test holds it equal to the Python models. A figure that only cuts text has the
-vocabularies of its tokenizers, and no weights.
+The weights are those that a training has kept, in half precision; a tokenizer is made from the same
+text again, and with a model of pictures come pictures to try it on. The book has them in
+`_static/live/NAME.js`, written when it is built: a classic script, because a page that is opened as
+a file may load nothing else. `models.js` computes with them, and a test holds it equal to the
+Python models. A figure that only cuts text has the vocabularies of its tokenizers, and no
+weights.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ def packed(name: str) -> Packed:
     """Return what a page needs to run the model of the training `name`, or its vocabularies."""
     if name in VOCABULARIES:
         return Packed(None, VOCABULARIES[name]())
+    if name in SHOWN:
+        return Packed(weights_file(name), shown=SHOWN[name]())
     words = WORDS[name]() if name in WORDS else ""
     return Packed(weights_file(name), tokenizer_of(name).as_json(), words)
 
@@ -59,7 +62,8 @@ def tokenizer_of(name: str) -> Tokenizer:
     """Return the tokenizer that the training `name` has made, learned from the same text again."""
     if name not in TOKENIZERS:
         raise CourseError(
-            f"a page has the models of {', '.join(TOKENIZERS)}; there is none of {name!r}"
+            f"a page has the models of {', '.join((*TOKENIZERS, *SHOWN))}; "
+            f"there is none of {name!r}"
         )
     return TOKENIZERS[name]()
 
@@ -104,10 +108,27 @@ def _four() -> dict[str, Any]:
     return {name: tokenizer.as_json() for name, tokenizer in four().items()}
 
 
+def _of_clothes() -> dict[str, Any]:
+    from coursekit.figures.patch_grid import picture_state
+
+    return picture_state()
+
+
+def _of_scenes() -> dict[str, Any]:
+    from coursekit.figures.detection import scene_state
+
+    return scene_state()
+
+
 TOKENIZERS: dict[str, Callable[[], Tokenizer]] = {
     "writer": _of_speeches,
     "translation": _of_verses,
     "bert": _of_documents,
 }
 VOCABULARIES: dict[str, Callable[[], dict[str, Any]]] = {"four_tokenizers": _four}
+SHOWN: dict[str, Callable[[], dict[str, Any]]] = {
+    "vit": _of_clothes,
+    "mae": _of_clothes,
+    "detector": _of_scenes,
+}
 WORDS: dict[str, Callable[[], str]] = {"translation": _english_words}

@@ -46,6 +46,7 @@ export class Weights {
     const singles = widened(new Uint16Array(buffer));
     const tensors = new Map();
     for (const [name, { dtype, shape, data_offsets: offsets }] of Object.entries(header)) {
+      if (dtype === "I64") continue; // a count of batches
       if (dtype !== "F16") throw new Error(`${name} has the type ${dtype}; F16 is expected`);
       const [begin, end] = offsets.map((offset) => offset / 2);
       tensors.set(name, { shape, data: singles.subarray(begin, end) });

@@ -30,8 +30,8 @@ from coursetools.book import listings
 from coursetools.book.dependencies import note_input
 from coursetools.course import Course
 
-CODE = (
-    Path(live_models.__file__),
+CODE = (  # what makes the files of models
+    *(live.HERE / f"{name}.py" for name in ("live_models", "patch_grid", "detection")),
     Path(vocabularies.__file__),
     vocabularies.UNIGRAM,
     *sorted(Path(base.__file__).parent.glob("*.py")),
