@@ -336,7 +336,7 @@ def test_a_number_opens_to_its_source(visit, book):
     number.click()
     assert "the notebook bert" in note.inner_text() and "runs it again" in note.inner_text()
     box, width = note.bounding_box(), page.viewport_size["width"]
-    assert 0 <= box["x"] and box["x"] + box["width"] <= width
+    assert box["x"] >= 0 and box["x"] + box["width"] <= width
     page.keyboard.press("Escape")
     assert not note.is_visible()
     fold = page.locator("details.number-sources")

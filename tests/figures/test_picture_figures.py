@@ -14,7 +14,8 @@ from coursekit.boxes.geometry import iou
 from coursekit.data.fashion import NAMES
 from coursekit.data.scenes import MOST
 from coursekit.data.scenes import NAMES as KINDS
-from coursekit.figures.detection import START, composed, found, twelve
+from coursekit.figures.detection import START, found
+from coursekit.figures.emoji_scene import composed, twelve
 from coursekit.figures.painting import order, painted
 from coursekit.figures.patch_attention import seen_by_vit
 from coursekit.figures.patch_grid import PATCH, first_pictures, mean_picture

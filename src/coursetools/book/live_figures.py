@@ -31,7 +31,7 @@ from coursetools.book.dependencies import note_input
 from coursetools.course import Course
 
 CODE = (  # what makes the files of models
-    *(live.HERE / f"{name}.py" for name in ("live_models", "patch_grid", "detection")),
+    *(live.HERE / f"{name}.py" for name in ("live_models", "patch_grid", "emoji_scene")),
     Path(vocabularies.__file__),
     vocabularies.UNIGRAM,
     *sorted(Path(base.__file__).parent.glob("*.py")),
