@@ -147,8 +147,8 @@ def _read(statement: ast.stmt) -> Iterator[str]:
     """Yield the runs that a statement reads itself."""
     for node in ast.walk(statement):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") in READ:
-            names = [one.value for one in node.args if isinstance(one, ast.Constant)]
-            if names and all(isinstance(name, str) for name in names):
+            constants = [one.value for one in node.args if isinstance(one, ast.Constant)]
+            if names := [one for one in constants if isinstance(one, str)]:
                 yield "-".join(names[:2])
 
 
