@@ -297,6 +297,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "place_maps": "vit",
     "distances": "vit",
     "looks": "vit",
+    "window_reach": "window_reach",
     "writer": "writer",
 }
 
