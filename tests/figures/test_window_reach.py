@@ -130,6 +130,10 @@ def test_the_pairs_are_those_of_the_windows_that_are_filled_up(open_page):
         pairs = len(windows) * windows.shape[1] ** 2
         text = page.locator(".pairs").inner_text()
         assert text == f"Block 3 compares {pairs:,} pairs of cells; without windows, 20,736."
+    move(page, "Side of a window", 5)
+    move(page, "Blocks", 5)  # 6 × 6 cells, filled up to four windows
+    text = page.locator(".pairs").inner_text()
+    assert text == "Block 5 compares 2,500 pairs of cells; without windows, 1,296."
     move(page, "Blocks", 7)
     text = page.locator(".pairs").inner_text()
     assert text == "Block 7 compares 81 pairs of cells; it has one window."

@@ -7,23 +7,23 @@ const [BLOCKS, LEAST, MOST] = [8, 2, 8]; // blocks, and the sides of a window
 const CELL = 14; // side of a cell of the finest map
 
 const LOOK = `
-.window_reach .plans { align-items: start; display: grid; gap: 0.4rem 1.2rem; grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr)); margin-top: 0.6rem; }
-.window_reach svg { cursor: pointer; display: block; margin: auto; max-width: 27rem; touch-action: pan-y; user-select: none; -webkit-user-select: none; width: 100%; }
-.window_reach .map rect { fill: #0072b2; }
-html[data-theme="dark"] .window_reach .map rect { fill: #56b4e9; }
-.window_reach path { fill: none; stroke: currentColor; pointer-events: none; }
-.window_reach .cells { stroke-opacity: 0.15; }
-.window_reach .before { stroke-dasharray: 3 3; stroke-opacity: 0.6; }
-.window_reach .last { stroke-width: 2; }
-.window_reach .looks { fill: none; stroke: #d55e00; stroke-width: 4; pointer-events: none; }
-.window_reach .asked rect { fill: #d55e00; stroke: var(--pst-color-background, white); }
-.window_reach .asked:focus { outline: none; }
-.window_reach .asked:focus-visible rect { stroke: currentColor; stroke-width: 3; }
-.window_reach table { border-collapse: collapse; font-size: 0.85rem; font-variant-numeric: tabular-nums; margin: 0; width: 100%; }
-.window_reach caption { caption-side: top; color: inherit; padding: 0 0 0.2rem; text-align: left; }
-.window_reach :is(th, td) { border-bottom: 1px solid var(--line); font-weight: normal; padding: 0.1rem 0.3rem; text-align: right; }
-.window_reach thead th { vertical-align: bottom; }
-.window_reach .now :is(th, td) { background: color-mix(in srgb, var(--mark) 18%, transparent); font-weight: bold; }
+.live-box.window_reach .plans { align-items: start; display: grid; gap: 0.4rem 1.2rem; grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr)); margin-top: 0.6rem; }
+.live-box.window_reach svg { cursor: pointer; display: block; margin: auto; max-width: 27rem; touch-action: pan-y; user-select: none; -webkit-user-select: none; width: 100%; }
+.live-box.window_reach .map rect { fill: #0072b2; }
+html[data-theme="dark"] .live-box.window_reach .map rect { fill: #56b4e9; }
+.live-box.window_reach path { fill: none; stroke: currentColor; pointer-events: none; }
+.live-box.window_reach .cells { stroke-opacity: 0.15; }
+.live-box.window_reach .before { stroke-dasharray: 3 3; stroke-opacity: 0.6; }
+.live-box.window_reach .last { stroke-width: 2; }
+.live-box.window_reach .looks { fill: none; stroke: #d55e00; stroke-width: 4; pointer-events: none; }
+.live-box.window_reach .asked rect { fill: #d55e00; stroke: var(--pst-color-background, white); }
+.live-box.window_reach .asked:focus { outline: none; }
+.live-box.window_reach .asked:focus-visible rect { stroke: currentColor; stroke-width: 3; }
+.live-box.window_reach table { border-collapse: collapse; font-size: 0.85rem; font-variant-numeric: tabular-nums; margin: 0; width: 100%; }
+.live-box.window_reach caption { caption-side: top; color: inherit; padding: 0 0 0.2rem; text-align: left; }
+.live-box.window_reach :is(th, td) { border-bottom: 1px solid var(--line); font-weight: normal; padding: 0.1rem 0.3rem; text-align: right; }
+.live-box.window_reach thead th { vertical-align: bottom; }
+.live-box.window_reach .now :is(th, td) { background: color-mix(in srgb, var(--mark) 18%, transparent); font-weight: bold; }
 `;
 
 const numbers = (count, first = 0) => Array.from({ length: count }, (_, n) => first + n);
@@ -199,7 +199,7 @@ export default {
       const [window] = windowsIn(size, now.blocks, now);
       const compared = Math.ceil(size / window) ** 2 * window ** 4;
       pairs.textContent = `Block ${now.blocks} compares ${compared.toLocaleString("en")} pairs of cells; ` +
-        (compared < size ** 4 ? `without windows, ${(size ** 4).toLocaleString("en")}.` : "it has one window.");
+        (window === size ? "it has one window." : `without windows, ${(size ** 4).toLocaleString("en")}.`);
     };
 
     el.replaceChildren(
