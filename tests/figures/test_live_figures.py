@@ -27,6 +27,7 @@ FIGURES = (
     "four_tokenizers", "norm_placement",
     "forward_pass", "kl_leash", "scaling_law",
     "painting", "patch_attention", "detection",
+    "valley_walks",
 )  # fmt: skip
 
 
