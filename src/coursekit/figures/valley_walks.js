@@ -29,6 +29,7 @@ const LOOK = `
 .valley_walks .frame, .valley_walks .ring { fill: none; stroke: currentColor; stroke-opacity: 0.6; }
 .valley_walks .ring { stroke-opacity: 0.3; }
 .valley_walks .lowest { fill: none; stroke: currentColor; stroke-width: 2; }
+.valley_walks .lowest-name, .valley_walks .handle text { paint-order: stroke; stroke: var(--pst-color-background, white); stroke-width: 3; }
 .valley_walks .level { stroke: var(--line); }
 .valley_walks path.curve { fill: none; stroke-width: 1.6; stroke-linejoin: round; }
 .valley_walks .now path.curve { stroke: var(--mark); }
@@ -112,7 +113,7 @@ class Valley {
     const window = draw("svg", { x: left, y: top, width: this.size[0], height: this.size[1],
       viewBox: `${left} ${top} ${this.size.join(" ")}` }, ...rings, this.walks,
     draw("path", { class: "lowest", d: `M${cx - 6} ${cy}h12M${cx} ${cy - 6}v12` }),
-    draw("text", { x: cx, y: cy - 22 }, "minimum"));
+    draw("text", { class: "lowest-name", x: cx, y: cy + 30 }, "minimum"));
     window.style.overflow = "hidden";
     this.svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "The valley from above" },
       window, draw("rect", { class: "frame", x: left, y: top, width: this.size[0], height: this.size[1] }),
@@ -295,7 +296,7 @@ export default {
     const table = make("table");
     const heads = (scope, colspan, ...texts) => make("tr", {}, ...texts.map((text) => make("th", { scope, colspan }, text)));
     const header = make("thead", {}, heads("colgroup", 2, "steps along", "steps across", "loss"),
-      heads("col", 1, "first", "longest", "first", "longest", "this draw", `mean of ${draws.length} draws`));
+      heads("col", 1, "first", "longest", "first", "longest", "this draw", `mean of ${draws.length}`));
     const key = (kind) => draw("svg", { class: `key ${kind}`, viewBox: "0 0 28 12", "aria-hidden": "true" },
       draw("path", { class: "curve", d: "M0 6H28" }),
       kind === "now" ? draw("circle", { cx: 14, cy: 6, r: 4 }) : draw("rect", { x: 10, y: 2, width: 8, height: 8 }));
@@ -354,7 +355,7 @@ export default {
         table,
         line,
         ...tasks("start at the minimum itself, where every gradient is nothing but noise. How far do the first steps carry Adam away without a warm-up, and how far with one?",
-          "switch the bias correction off and look at the first step. At which β₂ is it longer than the rate, at which shorter, and at which equal?"),
+          "switch Adam’s bias correction off and look at the first step. At which β₂ is it longer than the rate, at which shorter, and at which equal?"),
       ),
     );
     const events = ["optimiser", "rate", "warmup", "beta2", "corrected", "decay", "noise", "draw", "steps", "start", "kept"].map((name) => `change:${name}`);

@@ -154,10 +154,9 @@ def _map(walks: Sequence[Tensor]) -> str:
     x, y = at(*MINIMUM)
     rings = "".join(
         f'<ellipse cx="{x:.1f}" cy="{y:.1f}" rx="{unit * r:.1f}" ry="{unit * r / 10:.1f}"/>'
-        for r in (1, 2, 3, 4.5)
+        for r in (0.5, 1, 2, 3)
     )
     parts = [
-        f'<svg x="0" y="0" width="333" height="240" viewBox="0 0 333 240">'
         f'<g fill="none" stroke="currentColor" stroke-opacity="0.35">{rings}</g>'
         f'<path d="M{x - 6:.1f} {y:.1f}h12m-6 -6v12" stroke="currentColor" stroke-width="2"/>'
     ]
@@ -170,7 +169,7 @@ def _map(walks: Sequence[Tensor]) -> str:
     parts.append(
         f'<circle cx="{a:.1f}" cy="{b:.1f}" r="5"/><text x="{a + 12:.1f}" y="{b + 2:.1f}">start'
         '</text><rect x="2" y="10" width="330" height="227" fill="none" stroke="currentColor" '
-        'stroke-opacity="0.4"/></svg><text x="167" y="262" text-anchor="middle">two weights</text>'
+        'stroke-opacity="0.4"/><text x="167" y="262" text-anchor="middle">two weights</text>'
     )
     return "".join(parts)
 
