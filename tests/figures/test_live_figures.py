@@ -26,7 +26,7 @@ FIGURES = (
     "cross_attention", "logit_lens", "beam_tree", "position_clocks",
     "four_tokenizers", "norm_placement",
     "forward_pass", "kl_leash", "scaling_law",
-    "painting", "patch_attention", "detection", "window_reach",
+    "painting", "patch_attention", "detection", "window_reach", "valley_walks",
 )  # fmt: skip
 
 

@@ -290,6 +290,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "by_verse_length": "translation",
     "beams": "translation",
     "changes": "translation",
+    "valley_walks": "valley_walks",
     "rearranged": "vit",
     "reading_order": "vit",
     "by_pictures": "vit",
