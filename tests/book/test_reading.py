@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from coursetools.book import contents, reading
-from coursetools.book.listings import cell_source, source
+from coursetools.book.listings import cell_source, script_source, source
 from coursetools.course import Course
 
 COURSE = Course(Path(__file__).resolve().parents[2])
@@ -73,13 +73,17 @@ def test_listings_can_be_overlooked(page):
     for names, options in LISTED.findall(text_of(page)):
         pick = re.search(r"^:pick: (.*)$", options, re.MULTILINE)
         picked = tuple(pick[1].replace(",", " ").split()) if pick else ()
-        if "::" in names:
+        if ".js::" in names:
+            path, _, functions = names.partition("::")
+            file = COURSE / "book" / path
+            codes = [script_source(file, name) for name in functions.split()]
+        elif "::" in names:
             path, _, cell = names.partition("::")
             codes = [cell_source((COURSE / "book" / path).resolve(), cell)]
         else:
             codes = [source(COURSE, name, picked) for name in names.split()]
         for code in codes:
-            ast.parse(code)
+            assert ".js::" in names or ast.parse(code)
         assert sum(code.count("\n") + 1 for code in codes) <= 40
 
 

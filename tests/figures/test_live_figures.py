@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+from ipywidgets import DOMWidget
 
 from coursekit.attention import attention_weights
 from coursekit.figures import live_models
@@ -64,6 +65,7 @@ def test_a_figure_is_small_and_its_picture_says_what_it_shows(name):
     assert len(made.html().encode()) <= LARGEST
     alt = re.search(r'role="img" aria-label="([^"]+)"', made.still)[1]
     assert len(alt) > 60 and "<script" not in made.still
+    assert not set(made.state) & set(dir(DOMWidget))  # a widget has `keys` of its own
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -307,7 +309,7 @@ def test_the_answer_to_its_question(open_page):
 
 
 def test_an_address_that_nobody_can_read_changes_nothing(open_page):
-    odd = "?soft_lookup.query=[1]&soft_lookup.keys=[[9,9],3]&soft_lookup.kernel=toString"
+    odd = "?soft_lookup.query=[1]&soft_lookup.books=[[9,9],3]&soft_lookup.kernel=toString"
     page = open_page("soft_lookup", odd)
     assert torch.isfinite(shares(page)).all() and shares(page).sum() == pytest.approx(1, abs=0.01)
     assert page.get_by_label("Kernel").input_value() == "gaussian"

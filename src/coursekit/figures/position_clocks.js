@@ -1,6 +1,6 @@
 // Two places as the hands of clocks: sinusoids, or a query and a key that rotary positions turn. The
-// dot product of the two knows only how far apart they are. State: queries, keys (some to choose
-// from), kind, i, j, width, draw (which of them).
+// dot product of the two knows only how far apart they are. State: draws (of queries and keys, to
+// choose from), kind, i, j, width, draw (which of them).
 
 const LAST = 127; // the last place
 const BASE = 10000;
@@ -74,13 +74,13 @@ export default {
     const place = (name) => inside(Math.round(model.get(name)) || 0);
     const width = () => (WIDTHS.includes(model.get("width")) ? model.get("width") : 8);
     const isRotary = () => model.get("kind") === "rotary";
-    const drawn = () => (model.get("queries")[model.get("draw")] ? model.get("draw") : 0);
+    const drawn = () => (model.get("draws").queries[model.get("draw")] ? model.get("draw") : 0);
 
     // A sinusoid is a hand that stands upright at place 0 and turns clockwise; rotary turns the
     // pairs of a query and of a key counter-clockwise.
     const pairs = (name) => speeds(width()).map((_, n) => {
       if (!isRotary()) return [0, 1];
-      return model.get(name)[drawn()].slice(2 * n, 2 * n + 2);
+      return model.get("draws")[name][drawn()].slice(2 * n, 2 * n + 2);
     });
     const way = () => (isRotary() ? 1 : -1);
     const at = (name, t) => pairs(name).map((pair, n) => turn(pair, way() * speeds(width())[n] * t));
@@ -123,7 +123,7 @@ export default {
     const walk = runner({ el, pace: PACE, step: () => shift(1), more: () => Math.max(place("i"), place("j")) < LAST,
       done: (count) => say(`Both went ${count} ${count === 1 ? "place" : "places"} on. ${summary()}`) });
     const others = button("Other query and key", () => {
-      put({ draw: (drawn() + 1) % model.get("queries").length });
+      put({ draw: (drawn() + 1) % model.get("draws").queries.length });
       settled();
     });
 

@@ -29,8 +29,7 @@ def position_clocks() -> Live:
     """Return the sinusoids of two places, and some queries and keys that rotary can turn."""
     queries, keys = queries_and_keys()
     state = {
-        "queries": queries,
-        "keys": keys,
+        "draws": {"queries": queries, "keys": keys},
         "kind": "sinusoidal",
         "i": PLACES[0],
         "j": PLACES[1],

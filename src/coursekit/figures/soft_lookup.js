@@ -1,5 +1,5 @@
 // A soft lookup to play with: move the query or a key, choose the kernel, and see scores, shares
-// and the answer. State: titles, keys, values, query, kernel, bandwidth.
+// and the answer. State: titles, books (their keys), values, query, kernel, bandwidth.
 
 const BANDWIDTHS = [0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5];
 const KERNELS = { gaussian: "Gaussian", cosine: "cosine", dot: "dot", scaled_dot: "scaled dot" };
@@ -90,10 +90,10 @@ export default {
     };
     const fits = (point) => Array.isArray(point) && point.length === 2 && point.every(Number.isFinite);
     const inside = (point) => point.map((value) => clamp(value, 4));
-    const start = { query: model.get("query"), keys: model.get("keys") };
+    const start = { query: model.get("query"), books: model.get("books") };
     const middle = [2, 2];
     const query = () => inside(fits(model.get("query")) ? model.get("query") : middle);
-    const keys = () => titles.map((_, s) => inside(fits(model.get("keys")[s]) ? model.get("keys")[s] : middle));
+    const keys = () => titles.map((_, s) => inside(fits(model.get("books")[s]) ? model.get("books")[s] : middle));
     const kernel = () => (Object.hasOwn(KERNELS, model.get("kernel")) ? model.get("kernel") : "gaussian");
     const bandwidth = () => clamp(Math.max(model.get("bandwidth"), 0.1), 5);
     const { line, say } = status();
@@ -132,7 +132,7 @@ export default {
     const book = (title, dot) => [dot, draw("text", {}, title)];
     const dots = titles.map(() => [draw("circle", { class: "dot" }), draw("circle", { class: "dot" })]);
     const keyMarks = titles.map((title, s) =>
-      handle(() => keys()[s], (point) => put("keys", keys().map((key, n) => (n === s ? point : key))),
+      handle(() => keys()[s], (point) => put("books", keys().map((key, n) => (n === s ? point : key))),
         ...book(title, dots[s][0])));
     const valueMarks = titles.map((title, s) => draw("g", {}, ...book(title, dots[s][1])));
     const asked = handle(query, (point) => put("query", point), draw("path", { d: DIAMOND }),
@@ -199,7 +199,7 @@ export default {
         make("div", { class: "controls" }, kernels.label, bandwidths.label),
         make("div", { class: "plans" }, catalogue.svg, room.svg),
         make("div", { class: "buttons" }, make("button", { type: "button", onclick: () => {
-          put("keys", start.keys);
+          put("books", start.books);
           put("query", start.query);
           say(summary());
         } }, "Put all back")),
@@ -210,7 +210,7 @@ export default {
           "put the query exactly on Statistics. Which kernels give another book the largest share?"),
       ),
     );
-    const events = ["query", "keys", "kernel", "bandwidth"].map((name) => `change:${name}`);
+    const events = ["query", "books", "kernel", "bandwidth"].map((name) => `change:${name}`);
     for (const event of events) model.on(event, show);
     show();
     return () => events.forEach((event) => model.off(event, show));

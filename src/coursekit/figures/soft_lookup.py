@@ -21,7 +21,7 @@ VALUES = ((0.8, 1.0), (1.6, 2.5), (4.8, 0.9), (8.5, 5.0), (9.5, 6.2), (1.5, 6.0)
 QUERY = (1.8, 2.2)
 PARTS = ("layers", "controls")
 ROOM = (792, 1117)  # pixels from top to bottom, on a wide screen and on a telephone
-LINKED = ("query", "keys", "kernel", "bandwidth")
+LINKED = ("query", "books", "kernel", "bandwidth")
 
 Point = tuple[float, float]
 
@@ -30,7 +30,7 @@ def soft_lookup() -> Live:
     """Return the library of the chapter, asked with the second of its two queries."""
     state = {
         "titles": list(TITLES),
-        "keys": [list(key) for key in KEYS],
+        "books": [list(key) for key in KEYS],
         "values": [list(value) for value in VALUES],
         "query": list(QUERY),
         "kernel": "gaussian",

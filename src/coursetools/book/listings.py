@@ -9,12 +9,14 @@
 The names are those of functions, classes, methods and constants of a package; or one cell of a
 notebook is listed, `../notebooks/finetuning.ipynb::loop`, without what it glues and shows. `:pick:`
 leaves only these methods of a class. Left out are the lines of a docstring behind its first, and
-what only refuses wrong input; all of it is in the reference, where a link leads.
+what only refuses wrong input; all of it is in the reference, where a link leads. Of a file of
+JavaScript these functions are listed, `../src/coursekit/figures/layers.js::masked softmax`.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 import textwrap
 from pathlib import Path
 from typing import ClassVar
@@ -58,7 +60,9 @@ class Listing(SphinxDirective):
         pick = tuple(self.options.get("pick", "").replace(",", " ").split())
         course = Course(Path(self.env.srcdir))
         try:
-            if "::" in self.arguments[0]:
+            if self._is_script():
+                code = self._functions(self.arguments[0])
+            elif "::" in self.arguments[0]:
                 code = self._cell(self.arguments[0])
             else:
                 names = self.arguments[0].split()
@@ -70,9 +74,18 @@ class Listing(SphinxDirective):
         holder = nodes.container(literal_block=True, classes=["literal-block-wrapper"])
         text, messages = self.state.inline_text(" ".join(self.content), self.lineno)
         holder += nodes.caption("", "", *text, *self._links())
-        holder += nodes.literal_block(code, code, language="python")
+        holder += nodes.literal_block(code, code, language="js" if self._is_script() else "python")
         self.add_name(holder)
         return [holder, *messages]
+
+    def _is_script(self) -> bool:
+        return ".js::" in self.arguments[0]
+
+    def _functions(self, target: str) -> str:
+        path, _, names = target.partition("::")
+        _, file = self.env.relfn2path(path)
+        note_input(self.env, self.env.docname, Path(file))
+        return "\n\n".join(script_source(Path(file), name) for name in names.split())
 
     def _cell(self, target: str) -> str:
         path, _, wanted = target.partition("::")
@@ -82,6 +95,8 @@ class Listing(SphinxDirective):
 
     def _links(self) -> list[nodes.Node]:
         """Return a link to the entry of the code in the reference, or to the notebook."""
+        if self._is_script():
+            return []
         if "::" not in self.arguments[0]:
             names = [name for name in self.arguments[0].split() if name.startswith("coursekit.")]
             linked = [nodes.literal("", name) for name in names]  # `reference` makes them links
@@ -151,6 +166,18 @@ def cell_source(notebook: Path, wanted: str) -> str:
         raise LookupError(f"{notebook.name} has no cell of code {wanted!r}")
     text = cells[wanted]["source"]
     return without_glue(text if isinstance(text, str) else "".join(text))
+
+
+def script_source(file: Path, name: str) -> str:
+    """Return a function of a file of JavaScript, with the comment right before it."""
+    if not file.is_file():
+        raise LookupError(f"there is no file {file.name}")
+    start = rf"(?:^/\*\* [^\n]*\*/\n)?^export function {re.escape(name)}\("
+    text = file.read_text(encoding="utf-8")
+    found = re.search(rf"{start}.*?^\}}$", text, re.MULTILINE | re.DOTALL)
+    if found is None:
+        raise LookupError(f"{file.name} exports no function {name!r}")
+    return found[0]
 
 
 def _called(node: ast.stmt) -> str:
