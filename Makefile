@@ -12,8 +12,8 @@ offline: book ; @$(BIN)/coursekit book --offline
 # One process more than there are cores: many tests wait, for a browser or for what they have killed.
 FILES := $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 PAGES := tests/book/test_pages.py tests/book/test_as_a_file.py
-# Builds of books, a hub, installed wheels, every training on a small scale and rehearsed.
-SWEEPS := $(addprefix tests/,book/test_build.py book/test_translations.py doors/test_hub.py notebooks/test_door.py experiments/test_trainings.py experiments/test_rehearsal.py)
+# Figures in a browser, builds of books, a hub, installed wheels, every training on a small scale.
+SWEEPS := $(shell grep -lwE "open_page|page," tests/figures/test_*.py) $(addprefix tests/,book/test_build.py book/test_translations.py doors/test_hub.py notebooks/test_door.py experiments/test_trainings.py experiments/test_rehearsal.py)
 test: .venv/ready ; $(FILES) $(patsubst %,--ignore %,$(PAGES) $(SWEEPS)) $(ARGS)
 test-site: book ; $(BIN)/python -m pytest -n 2 --dist load $(PAGES) $(ARGS) && $(FILES) $(SWEEPS) $(ARGS)
 test-quick: .venv/ready ; @$(BIN)/python tests/nearest.py
