@@ -92,6 +92,7 @@ document.addEventListener("DOMContentLoaded", () => {
       [...one.querySelectorAll(":scope > ul:last-of-type > li")].forEach((item, n) => {
         const words = [...item.childNodes].filter((node) => !node.matches?.("[class*=highlight]")); // no code
         const button = make("button", { type: "button" }, ...words);
+        button.querySelectorAll("a").forEach((link) => link.replaceWith(...link.childNodes)); // it is pressed
         button.addEventListener("click", () => (button.dataset.right = answer(texts[n])));
         item.prepend(button);
       });

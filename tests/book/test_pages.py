@@ -326,6 +326,9 @@ def test_an_answer_is_taken_in_the_page_and_remembered(visit, book):
     progress.get_by_role("button").click()
     assert progress.inner_text().startswith("0 of 5 answered")
     assert page.locator(".ask.answered").count() == 0
+    page.goto(f"{book.as_uri()}/book/masking.html")  # where code in choices is code of ours
+    page.locator(".catch li button").first.wait_for()
+    assert page.locator(".ask p > a code").count() and not page.locator(".ask button a").count()
 
 
 def test_a_number_opens_to_its_source(visit, book):
