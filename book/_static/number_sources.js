@@ -4,8 +4,11 @@ document.addEventListener("DOMContentLoaded", () => {
   if (!fold || !HTMLElement.prototype.showPopover) return; // an old browser still has the fold
   const note = document.createElement("div");
   note.className = "number-source";
-  note.popover = "auto"; // Escape, or a click elsewhere, closes it
+  note.popover = "auto"; // a click elsewhere closes it
   fold.after(note);
+  document.addEventListener("keydown", ({ key }) => {
+    if (key === "Escape" && note.matches(":popover-open")) note.hidePopover();
+  });
   document.querySelector("article").addEventListener("click", (event) => {
     const number = event.target.closest(".sourced");
     if (!number || event.target.closest("a, button, label, summary")) return;

@@ -42,7 +42,7 @@ class Step(NamedTuple):
 PLAIN, BLOCKS = "coursekit.plain.gpt.PlainGPT.forward", "coursekit.plain.gpt.GPTBlock.forward"
 STEPS = {
     "tokens": Step(
-        "sec-tokenization-bytes", "coursekit.tokenizers.byte_bpe.ByteBPE.encode", "ids.extend"
+        "sec-tokenization-bytes", "coursekit.tokenizers.base.Tokenizer.encode", "ids.extend"
     ),
     "embedding": Step("sec-gpt-decoder", PLAIN, "x = self.tokens"),
     "norm": Step("sec-blocks-placement", BLOCKS, "y = self.attention_norm"),
