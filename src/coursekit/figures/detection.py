@@ -83,7 +83,8 @@ def _still() -> str:
             f'<rect x="{x:.1f}" y="{y:.1f}" width="{right - x:.1f}" height="{bottom - y:.1f}" '
             'fill="none" stroke="#E69F00" stroke-width="0.5"/>'
             f'<text x="{x:.1f}" y="{y - 0.7 if y > 4 else bottom + 2.8:.1f}" fill="#FFC94D" '
-            f'stroke="black" stroke-width="0.6" paint-order="stroke">{name}</text>'
+            'stroke="black" stroke-width="0.6" style="paint-order: stroke">'
+            f"{name}</text>"
         )
     put = ", ".join(f"a {kind}" for kind, *_ in START)
     alt = (
