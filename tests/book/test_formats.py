@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
+import zlib
 from pathlib import Path
 
 import pytest
@@ -245,3 +247,16 @@ def test_the_head_of_a_page_may_have_any_sign(course):
         "[id='a_b'] { page: page-a-b; }",
         '@page page-a-b { @top-left { content: "Say \\"why\\" \\\\ how"; } }',
     ]
+
+
+def test_a_stream_of_a_pdf_is_compressed_as_far_as_it_goes():
+    text = b"".join(b"%d squared is %d; " % (n, n * n) for n in range(500))
+    quick = zlib.compress(text, 1)
+    body = b"<</Filter /FlateDecode /Length1 7 /Length %d>> stream\n%s\nendstream"
+    packed = pdf_objects._packed(body % (len(quick), quick))
+    (length,) = re.findall(rb"/Length (\d+)", packed)
+    content = packed.partition(b"stream\n")[2]
+    assert int(length) < len(quick) and content[int(length) :] == b"\nendstream"
+    assert zlib.decompress(content[: int(length)]) == text and b"/Length1 7 " in packed
+    elsewhere = b"<</Filter /FlateDecode /Length 12 0 R>> stream\nx\nendstream"
+    assert pdf_objects._packed(elsewhere) == elsewhere
