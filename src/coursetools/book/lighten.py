@@ -1,8 +1,8 @@
 """What a written page does without: scripts that nothing on it needs, and waiting for the others.
 
 The theme loads Font Awesome twice, as a font and as a script of 1.4 MB that redraws what the font
-has drawn; MathJax comes to pages without a formula; and a browser that meets a script in the head
-waits for it before it shows a word. Small files that all pages load are one file. Pictures say
+has drawn; MathJax comes to pages without a formula; and the scripts in the head share a slow line
+with the text, so they stand behind it. Small files that all pages load are one file. Pictures say
 their size, so that nothing moves when they come, and all but the first wait until the reader is
 near them.
 """
@@ -20,14 +20,18 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
+from coursetools.book import styles
 from coursetools.book.plain_formula import show_plain
 
 OURS = Path(__file__).parent
 SCRIPT = re.compile(r'<script\b[^>]*\bsrc="([^"]*)"[^>]*></script>\n?')
 STYLE = re.compile(r'<link (?=[^>]*rel="stylesheet")[^>]*\bhref="([^"]*)"[^>]*>\n?')
-ICON = re.compile(r"((?:\.fa-[\w-]+:before,?)+)\{content:[^}]*\}")
-NAME = re.compile(r"fa-[\w-]+")
 UNUSED = re.compile(r"/fontawesome/[^/]*/js/")  # the icons come from its font
+# The theme's script knows the theme; until it comes there would be none, and the dark one flash.
+UNKNOWN = 'localStorage.getItem("theme") || "auto"'
+KNOWN = """{ light: "light", dark: "dark" }[document.documentElement.dataset.mode]
+      || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")"""
+FONTS = "vendor/fontawesome/*/webfonts"
 PRELOADED = re.compile(r'<link rel="preload"[^>]*>\n?')  # fonts and scripts, before the styles
 FORMULA = re.compile(r'class="[^"]*\bmath\b|class="[^"]*\bmathjax_process\b')
 JOINED = {  # in an order in which they work: the first one's mode, strict or not, is that of all
@@ -41,6 +45,10 @@ JOINED = {  # in an order in which they work: the first one's mode, strict or no
 }  # fmt: skip
 # An inline script behind it reads what it sets.
 AT_ONCE = re.compile(r"documentation_options\.js|require(?:\.min)?\.js|embed-amd\.js")
+LATER = re.compile(
+    r"<script\b(?![^>]*(?:data-cfasync|require|embed-amd))[^>]*>.*?</script>\s*", re.DOTALL
+)
+END = re.compile(r"<!-- Scripts loaded after <body>|</body>|$")  # where the theme has some as well
 SPHINX_SEARCH = re.compile(r"_static/(?:searchtools|language_data)\.js|\bsearchindex\.js")
 OWN_SEARCH = "".join(
     f'<script defer src="_static/{name}.js"></script>\n' for name in ("sections", "search")
@@ -57,6 +65,7 @@ RENAMED = re.compile(
 PARAMETERS = re.compile(
     r'<dl>\n((?:<dd><em class="sig-param">.*?</dd>\n)+)</dl>'
 )  # no list to a reader
+NO_HEADER = re.compile(r"<th\b([^>]*)>(\s*<p>\s*</p>\s*|\s*)</th>")  # a corner, say
 LISTED = re.compile(r' role="(?:list|doc-biblioentry)"(?=[^>]*>)')  # docutils' lists have no items
 SIDE_BAR = 'role="navigation" aria-label="The book"'
 IMAGE = re.compile(r'<img\b((?:"[^"]*"|[^">])*?)\s*/?>')
@@ -130,7 +139,9 @@ def lighten(page: str, pictures: Mapping[str, Path]) -> str:
         return f"<img{attributes}{size}{lazy}>"
 
     head, body = page.split("</head>", 1)
-    head = PRELOADED.sub("", STYLE.sub(style, SCRIPT.sub(script, head)))
+    head = PRELOADED.sub("", STYLE.sub(style, SCRIPT.sub(script, head))).replace(UNKNOWN, KNOWN)
+    later = "".join(LATER.findall(head))
+    head, body = LATER.sub("", head), END.sub(lambda match: later + match[0], body, count=1)
     start = body.find("<article")
     above, inside = (body[:start], body[start:]) if start >= 0 else (body, "")
     return show_plain(f"{head}</head>{_named(above)}{IMAGE.sub(image, _named(inside))}")
@@ -151,7 +162,7 @@ def _named(part: str) -> str:
         '<div class="bd-sidebar-primary', f'<div {SIDE_BAR} class="bd-sidebar-primary'
     )
     part = RENAMED.sub(lambda match: match[1] or match[2], TRIANGLE.sub(triangle, part))
-    part = LISTED.sub("", part)
+    part = NO_HEADER.sub(r"<td\1></td>", LISTED.sub("", part))
     return PARAMETERS.sub(parameters, part)
 
 
@@ -166,22 +177,15 @@ def join_files(app: Sphinx, exception: Exception | None) -> None:
     for own in app.config.html_static_path:
         if not Path(own).is_absolute():
             shutil.copytree(Path(app.srcdir, own), folder, dirs_exist_ok=True)
-    names = _icons(folder.parent)
     for name, parts in JOINED.items():
         paths = [path for part in parts for path in sorted(folder.glob(part))]
         texts = [path.read_text(encoding="utf-8") for path in paths]
         if name.endswith(".css"):
-            texts = [_moved(text, path, folder) for text, path in zip(texts, paths)]
-            texts = [ICON.sub(lambda rule: rule[0] if names & set(NAME.findall(rule[1])) else "", t)
-                     for t in texts]  # fmt: skip
+            moved = "\n".join(_moved(text, path, folder) for text, path in zip(texts, paths))
+            words = styles.used_words(folder.parent)
+            texts = [styles.FIRST + styles.only_used(moved, words)]
+            texts += [styles.icons(texts[0], fonts, words) for fonts in folder.glob(FONTS)]
         (folder / name).write_text("\n".join(texts), encoding="utf-8")
-
-
-def _icons(html: Path) -> set[str]:
-    """Return the icons of Font Awesome that pages and their scripts name."""
-    files = [*html.rglob("*.html"), *html.glob("_static/**/*.js")]
-    return {name for file in files if "fontawesome" not in file.parts
-            for name in NAME.findall(file.read_text(encoding="utf-8"))}  # fmt: skip
 
 
 def _moved(style: str, path: Path, folder: Path) -> str:
