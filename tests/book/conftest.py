@@ -37,8 +37,10 @@ How high the waves are.
 ```
 
 ```{benchmark-table} surfing
+:name: tab-surfing
 ```
 
+{numref}`tab-surfing` and {numref}`fig-surfing` are of waves.
 {numref}`fig-library` can be played with, and so can {numref}`fig-writer`.
 
 ```{live-figure} coursekit.figures.soft_lookup.soft_lookup

@@ -98,7 +98,9 @@ def test_a_book_comes_out_and_changes_arrive(built, first_build):
     other = html(course, "book/other")
     for text in ("<em>small</em>", "1,234.6", "3,000.0", "2.00", "One wave. Medians over 5 rounds"):
         assert text in other
-    for number, name in enumerate(("library", "writer"), start=2):
+    assert re.search(r'<table[^>]* id="tab-surfing">\s*<caption>.*Table 2', other)
+    assert re.search(r'href="#fig-surfing"[^>]*><span[^>]*>Figure 2</span>', other)
+    for number, name in enumerate(("library", "writer"), start=3):
         assert re.search(rf'href="#fig-{name}"[^>]*><span[^>]*>Figure {number}</span>', other)
         assert re.search(rf'<figure[^>]* id="fig-{name}">\s*<div class="live ', other)
     assert "A <em>soft</em> lookup." in other
@@ -225,6 +227,9 @@ def test_faults_of_pages_stop_the_build_until_they_are_mended(built, capfd):
         ),
         "```{benchmark-table} diving\n```": (
             "results/benchmarks.json holds no 'diving', only surfing"
+        ),
+        "```{benchmark-table} surfing\n:name: surfing\n```": (
+            "benchmark-table needs a :name: like tab-speed, but found 'surfing'"
         ),
         "```{lecture-map} L9\n```": "there is no deck 'L9', only L0",
         "```{questions} Part IX\n```": "there is no part 'Part IX', only none",

@@ -9,7 +9,8 @@ import pytest
 
 PAGES = sorted((Path(__file__).resolve().parents[2] / "book").glob("*.md"))
 SHOWN = re.compile(
-    r"^(?:`{3,}|:{3,})\{(notebook-figure|notebook-table|list-table|table)\}[^\n]*\n((?::.*\n)*)",
+    r"^(?:`{3,}|:{3,})\{(notebook-figure|notebook-table|benchmark-table|list-table|table)\}"
+    r"[^\n]*\n((?::.*\n)*)",
     re.MULTILINE,
 )
 

@@ -144,12 +144,16 @@ class NotebookStatus(SphinxDirective):
 
 
 class BenchmarkTable(SphinxDirective):
-    """What one script of `benchmarks/` measured, `training` say, and on what."""
+    """What one script of `benchmarks/` measured, `training` say, and on what.
+
+    With the name `tab-speed` the table is `tab-speed`, and the figure before it `fig-speed`.
+    """
 
     required_arguments = 1
+    option_spec: ClassVar = {"name": directives.unchanged}
 
     def run(self) -> list[nodes.Node]:
-        """Return the ratios as a picture, a sentence about the run, and a row each contestant."""
+        """Return the ratios as a figure, and a table with a row each contestant."""
         path = Path(self.env.srcdir) / BENCHMARKS
         note_input(self.env, self.env.docname, path)
         scripts = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
@@ -157,6 +161,9 @@ class BenchmarkTable(SphinxDirective):
         if name not in scripts:
             known = ", ".join(scripts) or "nothing"
             raise self.error(f"{BENCHMARKS.as_posix()} holds no {name!r}, only {known}")
+        label = self.options.get("name", "")
+        if not label.startswith("tab-"):
+            raise self.error(f"benchmark-table needs a :name: like tab-speed, but found {label!r}")
         record, rows, contest = scripts[name], [], None
         for row in record["rows"]:
             first = "" if row["contest"] == contest else row["contest"]
@@ -166,26 +173,34 @@ class BenchmarkTable(SphinxDirective):
             cells += [f"{row['times_ours']:.2f}", memory]
             rows.append([[nodes.Text(cell)] for cell in cells])
         versions = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
+        what = f"{record['what'][0].upper()}{record['what'][1:]}."
         sentence = (
-            f"{record['what'][0].upper()}{record['what'][1:]}. Medians over {record['rounds']} "
-            f"rounds, measured on {record['hardware']} with {versions}."
+            f"{what} Medians over {record['rounds']} rounds, measured on {record['hardware']} "
+            f"with {versions}."
         )
         header = ["Work", "Contestant", "Milliseconds", "Times ours", "Peak MB"]
         widths = [26, 30, 16, 14, 14]
-        if {row["name"] for row in record["rows"]} == {"ours"}:  # nobody to compare with
-            header, widths = ["Work", "Milliseconds", "Peak MB"], [60, 20, 20]
-            rows = [[work, taken, memory] for work, _, taken, _, memory in rows]
-            table = _table(header, rows, widths=widths, kind="benchmark")
-            return [nodes.paragraph("", sentence, translatable=False), table]
-        table = _table(header, rows, widths=widths, kind="benchmark")
         others = [
             (row["contest"], row["name"], row["times_ours"])
             for row in record["rows"]
             if row["name"] != "ours"
         ]
-        described = "The column “times ours” of the table below, as bars from the line at 1."
-        picture = nodes.raw("", ratio_lines(others, describe=described), format="html")
-        return [picture, nodes.paragraph("", sentence, translatable=False), table]
+        if not others:  # nobody to compare with
+            header, widths = ["Work", "Milliseconds", "Peak MB"], [60, 20, 20]
+            rows = [[work, taken, memory] for work, _, taken, _, memory in rows]
+        table = _table(header, rows, widths=widths, kind="benchmark")
+        table.insert(0, nodes.title("", sentence))
+        self.add_name(table)
+        if not others:
+            return [table]
+        picture = ratio_lines(others, describe="The column “times ours” of the table below.")
+        figure = nodes.figure("", nodes.raw("", picture, format="html"))
+        figure += nodes.caption(
+            "", f"How many times as long as ours each contestant takes, from the line at 1. {what}"
+        )
+        self.options["name"] = label.replace("tab-", "fig-", 1)
+        self.add_name(figure)
+        return [figure, table]
 
 
 def machine(record: dict[str, Any]) -> str:
