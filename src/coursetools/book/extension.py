@@ -39,6 +39,7 @@ from coursetools.book import (
     assets,
     assignment_pages,
     catch,
+    code_links,
     dependencies,
     guide_directives,
     lighten,
@@ -80,6 +81,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("build-finished", mark_finished)
     ask.setup(app)
     catch.setup(app)
+    code_links.setup(app)
     assignment_pages.setup(app)
     listings.setup(app)
     live_figures.setup(app)
