@@ -33,6 +33,7 @@ HEAD = """<html><head>
 <script defer="defer" src="../_static/mathjax/tex-mml-chtml.js"></script>
 </head><body><img src="logo.png"><article>
 """
+VIEWPORT = '<meta name="viewport" content="width=device-width">'
 
 
 def page(body: str) -> str:
@@ -52,10 +53,12 @@ def test_no_script_comes_before_the_text():
     theme = 'dataset.theme = localStorage.getItem("theme") || "auto";'
     known = f"<script data-cfasync>{theme}</script>"
     end = "<!-- Scripts loaded after <body> -->\n<script src='bootstrap.js'></script>"
-    head = HEAD.replace("<head>", f"<head>{known}\n<script>let a =\n1</script>")
+    head = HEAD.replace("<html>", '<html data-theme="auto">')
+    head = head.replace("<head>", f"<head>{2 * VIEWPORT}{known}\n<script>let a =\n1</script>")
     lighter = lighten(f'{head}<p class="math">Text.</p></article>{end}</body></html>', {})
     above, text, below = lighter.partition("Text.")
     assert text and above.count("<script") == 1 and "prefers-color-scheme" in above
+    assert '<html data-theme="light">' in above and above.count("viewport") == 1
     order = ["documentation_options", "pagename", "joined.js", "mathjax", "bootstrap.js"]
     places = [below.index(name) for name in ("let a =\n1", *order[:1], *order[2:])]
     assert places == sorted(places) and below.index(order[0]) < below.index(order[1])

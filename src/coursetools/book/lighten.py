@@ -27,10 +27,11 @@ OURS = Path(__file__).parent
 SCRIPT = re.compile(r'<script\b[^>]*\bsrc="([^"]*)"[^>]*></script>\n?')
 STYLE = re.compile(r'<link (?=[^>]*rel="stylesheet")[^>]*\bhref="([^"]*)"[^>]*>\n?')
 UNUSED = re.compile(r"/fontawesome/[^/]*/js/")  # the icons come from its font
-# The theme's script knows the theme; until it comes there would be none, and the dark one flash.
+# The theme's script knows the theme; until it comes, and without scripts, there would be none.
 UNKNOWN = 'localStorage.getItem("theme") || "auto"'
 KNOWN = """{ light: "light", dark: "dark" }[document.documentElement.dataset.mode]
       || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")"""
+VIEWPORT = re.compile(r'<meta name="viewport"[^>]*>\n?')  # of Sphinx, docutils and the theme
 FONTS = "vendor/fontawesome/*/webfonts"
 PRELOADED = re.compile(r'<link rel="preload"[^>]*>\n?')  # fonts and scripts, before the styles
 FORMULA = re.compile(r'class="[^"]*\bmath\b|class="[^"]*\bmathjax_process\b')
@@ -139,7 +140,9 @@ def lighten(page: str, pictures: Mapping[str, Path]) -> str:
         return f"<img{attributes}{size}{lazy}>"
 
     head, body = page.split("</head>", 1)
-    head = PRELOADED.sub("", STYLE.sub(style, SCRIPT.sub(script, head))).replace(UNKNOWN, KNOWN)
+    head = PRELOADED.sub("", STYLE.sub(style, SCRIPT.sub(script, head)))
+    head = head.replace('data-theme="auto"', 'data-theme="light"').replace(UNKNOWN, KNOWN)
+    head = VIEWPORT.sub(lambda match: once("viewport", match[0]), head)
     later = "".join(LATER.findall(head))
     head, body = LATER.sub("", head), END.sub(lambda match: later + match[0], body, count=1)
     start = body.find("<article")
