@@ -135,4 +135,4 @@ def _without_unread(style: str, read: set[str]) -> str:
 def _without_use(line: str, style: str) -> bool:
     """Return whether a line is a motion that no rule has."""
     motion = MOTION.match(line)
-    return bool(motion) and not re.search(rf"animation[^;}}]*\b{motion[1]}\b", style)
+    return motion is not None and not re.search(rf"animation[^;}}]*\b{motion[1]}\b", style)
