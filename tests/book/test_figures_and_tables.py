@@ -9,7 +9,7 @@ import pytest
 
 PAGES = sorted((Path(__file__).resolve().parents[2] / "book").glob("*.md"))
 SHOWN = re.compile(
-    r"^(?:`{3,}|:{3,})\{(notebook-figure|notebook-table|benchmark-table|list-table|table)\}"
+    r"^(?:`{3,}|:{3,})\{((?:notebook-)?(?:figure|table|status)|benchmark-table|list-table)\}"
     r"[^\n]*\n((?::.*\n)*)",
     re.MULTILINE,
 )

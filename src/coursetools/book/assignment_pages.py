@@ -206,7 +206,7 @@ class AssignmentCard(Guide):
 
 
 class AssignmentList(Guide):
-    """All assignments: questions, points and time, and the chapters that they go with."""
+    """The table `tab-assignments`: questions, points, time, and the chapters that they go with."""
 
     def make(self) -> list[nodes.Node]:
         """Return one table."""
@@ -219,4 +219,5 @@ class AssignmentList(Guide):
             for one in listed
         ]
         head = ["| Assignment | Chapter | Questions | Points | About |", "|---|---|--:|--:|---|"]
-        return self.markdown([*head, *rows])
+        begin = ["```{table} The assignments.", ":name: tab-assignments", ""]
+        return self.markdown([*begin, *head, *rows, "```"])

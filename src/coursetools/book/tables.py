@@ -110,8 +110,10 @@ class LectureMap(SphinxDirective):
 class NotebookStatus(SphinxDirective):
     """How long each notebook ran, on what, and with which versions."""
 
+    option_spec: ClassVar = {"name": directives.unchanged}
+
     def run(self) -> list[nodes.Node]:
-        """Return a sentence about the machine and a table with a row a notebook."""
+        """Return a table with a row a notebook, below a sentence about the machine."""
         course = Course(Path(self.env.srcdir))
         note_input(self.env, self.env.docname, course.notebooks / "*.ipynb")
         records = {}
@@ -140,7 +142,9 @@ class NotebookStatus(SphinxDirective):
         )
         header = ["Notebook", "Seconds", "Python", *packages]
         table = _table(header, rows, widths=[20] + [12] * (len(header) - 1), kind="notebook-status")
-        return [nodes.paragraph("", sentence, translatable=False), table]
+        table.insert(0, nodes.title("", sentence))
+        self.add_name(table)
+        return [table]
 
 
 class BenchmarkTable(SphinxDirective):
