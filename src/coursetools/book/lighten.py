@@ -3,8 +3,7 @@
 The theme loads Font Awesome twice, as a font and as a script of 1.4 MB that redraws what the font
 has drawn; MathJax comes to pages without a formula; and the scripts in the head share a slow line
 with the text, so they stand behind it. Small files that all pages load are one file. Pictures say
-their size, so that nothing moves when they come, and all but the first wait until the reader is
-near them.
+their size, so that nothing moves when they come, and wait until the reader is near them.
 """
 
 from __future__ import annotations
@@ -126,18 +125,14 @@ def lighten(page: str, pictures: Mapping[str, Path]) -> str:
         place = _beside(match[1], "joined.css")
         return once("joined.css", f'<link rel="stylesheet" type="text/css" href="{place}" />\n')
 
-    first = True
-
     def image(match: re.Match[str]) -> str:
-        nonlocal first
         attributes = match[1]
         source = SOURCE.search(attributes)
         if source is None or "loading=" in attributes:
             return match[0]
         picture = pictures.get(source[1].rpartition("/")[2])
         size = _size(picture) if picture and "width=" not in attributes else ""
-        lazy, first = "" if first else ' loading="lazy"', False
-        return f"<img{attributes}{size}{lazy}>"
+        return f'<img{attributes}{size} loading="lazy">'
 
     head, body = page.split("</head>", 1)
     head = PRELOADED.sub("", STYLE.sub(style, SCRIPT.sub(script, head)))
