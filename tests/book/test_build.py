@@ -98,7 +98,7 @@ def test_a_book_comes_out_and_changes_arrive(built, first_build):
     other = html(course, "book/other")
     for text in ("<em>small</em>", "1,234.6", "3,000.0", "2.00", "One wave. Medians over 5 rounds"):
         assert text in other
-    assert re.search(r'<table[^>]* id="tab-surfing">\s*<caption>.*Table 2', other)
+    assert re.search(r'<table[^>]* id="tab-surfing">\s*<caption>.*Table 3', other)
     assert re.search(r'href="#fig-surfing"[^>]*><span[^>]*>Figure 2</span>', other)
     for number, name in enumerate(("library", "writer"), start=3):
         assert re.search(rf'href="#fig-{name}"[^>]*><span[^>]*>Figure {number}</span>', other)
@@ -119,6 +119,7 @@ def test_a_book_comes_out_and_changes_arrive(built, first_build):
     styles = (course / "_build/html/_static/joined.css").read_text()
     assert 'html[data-theme="dark"] .highlight' in styles and "@import" not in styles
     lost = (course / "_build/html/404.html").read_text()
+    assert '<a href="/attention/search.html">the search</a>' in lost
     assert "There is no such page" in lost and 'href="/attention/_static/joined.css"' in lost
     assert '<p class="side-steps">Hands on: <a class="reference internal"' in page
     assert "/blob/main/tests/test_masks.py" in first

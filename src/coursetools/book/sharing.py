@@ -36,12 +36,13 @@ def take_the_address(app: Sphinx, config: Config) -> None:
     config.ogp_social_cards = {"enable": False}
     config.ogp_use_first_image = True
     config.ogp_image_alt = False
-    config.notfound_urls_prefix = urlsplit(home).path or "/"
+    config.notfound_urls_prefix = begin = urlsplit(home).path or "/"
     config.notfound_template = "page.html"
     config.notfound_context = {
         "title": "There is no such page",
-        "body": "<h1>There is no such page</h1><p>It may have moved. The search above looks "
-        "through all sections, and the contents at the side has every page.</p>",
+        "body": "<h1>There is no such page</h1><p>It may have moved. "
+        f'<a href="{begin}index.html">The first page</a> leads to every chapter, and '
+        f'<a href="{begin}search.html">the search</a> looks through all sections.</p>',
     }
     if home:
         config.ogp_site_url = config.html_baseurl = home
