@@ -325,8 +325,6 @@ def test_a_bias_is_brought_to_the_scores_dtype(ours):
         ({"v": [[1.0]]}, TypeError, "the values must be a tensor, found list"),
         ({"q": [[1.0]]}, TypeError, "the queries must be a tensor, found list"),
         ({"bias": 1.0}, TypeError, "bias must be a tensor, found float"),
-        ({"dropout": 1.5}, ValueError, "dropout must be a share between 0 and 1, found 1.5"),
-        ({"dropout": math.nan}, ValueError, "dropout must be a share between 0 and 1, found nan"),
     ],
 )
 def test_more_bad_input_gets_a_sentence(ours, change, error, words):
@@ -336,7 +334,7 @@ def test_more_bad_input_gets_a_sentence(ours, change, error, words):
 
 
 def test_nadaraya_watson_bad_input():
-    with pytest.raises(ValueError, match=r"shape \(samples\).*\(3, 1\)"):
+    with pytest.raises(ValueError, match=r"shape \(samples,\).*\(3, 1\)"):
         nadaraya_watson(torch.ones(3, 1), torch.ones(2), torch.ones(2))
     with pytest.raises(ValueError, match="bandwidth must be above 0, found 0"):
         nadaraya_watson(torch.ones(3), torch.ones(2), torch.ones(2), bandwidth=0)

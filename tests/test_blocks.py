@@ -250,23 +250,9 @@ x3 = torch.zeros(1, 3, D)
     [
         (lambda: Block(width=D, heads=3), "3 heads and width 16"),
         (lambda: Block(width=D, heads=4, norm="middle"), "one of post, pre.*'middle'"),
-        (lambda: Block(width=D, heads=4)(torch.zeros(1, 3, 5)), r"16\), found \(1, 3, 5\)"),
         (lambda: Block(width=D, heads=4)(x3, x3), "has no cross-attention, but a memory was given"),
         (lambda: Block(width=D, heads=4, cross_attention=True)(x3), "no memory was given"),
-        (lambda: Stack(depth=0, width=D, heads=4), "depth must be above 0"),
-        (lambda: FeedForward(width=4, hidden=0), "hidden must be above 0"),
-        (lambda: Block(width=D, heads=4, dropout=1.5), "dropout must be a share .* found 1.5"),
-        (lambda: Block(width=D, heads=4, dropout=NAN), "dropout must be a share .* found nan"),
-        (lambda: Block(width=D, heads=4, drop_path=-0.1), "drop_path must be a share"),
-        (lambda: Block(width=D, heads=4, attention_dropout=2.0), "dropout must be a share"),
-        (lambda: Block(width=D, heads=4, hidden_dropout=2.0), "dropout must be a share"),
-        (lambda: Block(width=D, heads=4, eps=-1), "eps must be at least 0, found -1"),
-        (lambda: Block(width=D, heads=4, eps=NAN), "eps must be at least 0, found nan"),
-        (lambda: Block(width=D, heads=4, head_width=0), "head_width must be above 0, found 0"),
-        (lambda: Stack(depth=2, width=D, heads=4, drop_path=NAN), "drop_path must be a share"),
-        (lambda: FeedForward(width=4, eps=-1e-5), "eps must be at least 0, found -1e-05"),
         (lambda: Residual(width=4, norm="middle"), "one of post, pre.*'middle'"),
-        (lambda: Residual(width=4, norm="pre", dropout=1.1), "dropout must be a share"),
     ],
 )
 def test_bad_input_gets_a_sentence(call, words):
@@ -274,21 +260,9 @@ def test_bad_input_gets_a_sentence(call, words):
         call()
 
 
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: Block(width=16.0, heads=4), "width must be a whole number, found 16.0"),
-        (lambda: Block(width=D, heads=4, hidden=2.5), "hidden must be a whole number, found 2.5"),
-        (lambda: Block(width=D, heads=4, dropout="0.1"), "dropout must be a number, found '0.1'"),
-        (lambda: Stack(depth=2.5, width=D, heads=4), "depth must be a whole number, found 2.5"),
-        (lambda: Stack(depth=True, width=D, heads=4), "depth must be a whole number, found True"),
-        (lambda: Block(width=D, heads=4)(x3.tolist()), "x must be a tensor, found list"),
-        (lambda: FeedForward(width=D)(x3.double()), "x must have the weights' dtype torch.float32"),
-    ],
-)
-def test_what_is_of_another_kind_gets_a_sentence_too(call, words):
-    with pytest.raises(TypeError, match=words):
-        call()
+def test_a_width_is_a_whole_number():
+    with pytest.raises(TypeError, match=r"width must be a whole number, found 16\.0"):
+        Block(width=16.0, heads=4)
 
 
 def test_a_drop_path_of_1_leaves_every_sublayer_out():

@@ -1,7 +1,5 @@
 """Multi-head attention against torch's own, and its cache, heads and masks against their laws."""
 
-import math
-
 import pytest
 import torch
 from hypothesis import given
@@ -265,16 +263,9 @@ x = torch.zeros(2, 5, 16)
         (lambda: call()(x, head_mask=torch.ones(5)), ValueError, r"\(4,\).*found \(5,\)"),
         (lambda: call(rotary=Rotary(width=4))(x, x), ValueError, "rotary.*self-attention"),
         (lambda: call(rotary=Rotary(width=8))(x), ValueError, "8 wide"),
-        (lambda: split_heads(x, 5), ValueError, "16 cannot be split into 5"),
-        (lambda: call(head_width=0), ValueError, "head_width must be above 0, found 0"),
-        (lambda: call(value_width=-1), ValueError, "value_width must be above 0, found -1"),
         (lambda: call(width=16.0), TypeError, "width must be a whole number, found 16.0"),
         (lambda: call(heads=True), TypeError, "heads must be a whole number, found True"),
         (lambda: call(kv_heads=2.0), TypeError, "kv_heads must be a whole number, found 2.0"),
-        (lambda: call(dropout=1.5), ValueError, "dropout must be a share .*, found 1.5"),
-        (lambda: call(dropout=math.nan), ValueError, "dropout must be a share .*, found nan"),
-        (lambda: call(scale=math.nan), ValueError, "scale must be at least -inf, found nan"),
-        (lambda: call(scale="1"), TypeError, "scale must be a number, found '1'"),
         (lambda: call()(x.tolist()), TypeError, "query must be a tensor, found list"),
         (lambda: call()(x, x.double()), TypeError, "key must have the weights' dtype torch.float3"),
         (lambda: call()(x, x, x.double()), TypeError, "value must have the weights' dtype"),

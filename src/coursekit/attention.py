@@ -13,16 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from coursekit import masks
-from coursekit._base.checks import (
-    check_bias,
-    check_fraction,
-    check_mask,
-    check_number,
-    check_shape,
-    check_tensor,
-    check_values,
-    check_widths,
-)
+from coursekit._base.checks import check_bias, check_mask, check_shape, check_values, check_widths
 from coursekit.kernels import gaussian, scaled_dot
 
 
@@ -42,7 +33,6 @@ def attention(
     q (..., T, Dk), k (..., S, Dk), v (..., S, Dv) -> (..., T, Dv). The other arguments are those of
     `attention_weights`; a query that may attend to nothing gets zeros.
     """
-    check_fraction(dropout=dropout)
     weights = attention_weights(q, k, mask, causal=causal, kernel=kernel, bias=bias)  # (..., T, S)
     check_values(k, v, weights.shape)
     return F.dropout(weights.to(v.dtype), dropout) @ v  # (..., T, Dv): a weighted mean of values
@@ -65,14 +55,14 @@ def attention_weights(
     where it is −∞ it forbids, as a mask does.
     """
     scores = kernel(q, k)  # (..., T, S): how well query t agrees with key s
+    if mask is not None:
+        check_mask(mask, scores.shape)
     if causal:
-        mask = add_causal(mask, scores.shape, scores.device)
+        mask = _add_causal(mask, scores.shape, scores.device)
     if bias is not None:
         check_bias(bias, scores.shape)
         bias = bias.to(scores.dtype)
         scores = scores + bias  # (..., T, S): what the distance says, in ALiBi and T5
-        if mask is not None:
-            check_mask(mask, scores.shape)
         allowed = ~bias.isneginf()
         mask = allowed if mask is None else mask & allowed
     return masked_softmax(scores, mask).to(q.dtype)  # (..., T, S)
@@ -85,9 +75,6 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     to attend to would be 0/0; it is computed on zeros instead and then erased, which keeps its
     weights at 0 and its gradients finite.
     """
-    check_tensor(scores, "scores")
-    if not scores.is_floating_point():
-        raise TypeError(f"scores must be floating point, found {scores.dtype}")
     if mask is None:
         return scores.softmax(dim=-1)
     check_mask(mask, scores.shape)
@@ -115,11 +102,9 @@ def fused_attention(
     """
     shape = check_widths(q, k)
     check_values(k, v, shape)
-    if not (isinstance(dropout, float) and dropout == 0):
-        check_fraction(dropout=dropout)
-    if scale is not None and not isinstance(scale, float):
-        check_number(scale=scale)
     T, S = shape[-2:]
+    if mask is not None:
+        check_mask(mask, shape)
     if bias is not None:
         check_bias(bias, shape)
         bias = _at_least_2d(bias.to(q.dtype), shape)
@@ -128,11 +113,10 @@ def fused_attention(
     if mask is None and (not causal or (bias is None and T == S)):
         return F.scaled_dot_product_attention(q, k, v, bias, dropout, causal, scale=scale)
     if causal or mask is None:
-        mask = add_causal(mask, shape, q.device)
-    check_mask(mask, shape)
+        mask = _add_causal(mask, shape, q.device)
     mask = _at_least_2d(mask, shape)
     empty = ~mask.any(dim=-1, keepdim=True)  # (..., T, 1)
-    allowed = mask | empty  # an empty row looks everywhere, and its result is erased below
+    allowed = mask | empty  # an empty row attends to everything; its result is erased below
     if bias is not None:
         allowed = bias.masked_fill(~allowed, -torch.inf)  # (..., T, S)
     out = F.scaled_dot_product_attention(q, k, v, allowed, dropout, scale=scale)  # (..., T, Dv)
@@ -144,13 +128,10 @@ def _at_least_2d(x: Tensor, shape: Sequence[int]) -> Tensor:
     return x.expand(shape[-2:]) if x.ndim < 2 else x
 
 
-def add_causal(mask: Tensor | None, shape: Sequence[int], device: torch.device) -> Tensor:
+def _add_causal(mask: Tensor | None, shape: Sequence[int], device: torch.device) -> Tensor:
     """Add the causal rule for scores of `shape` (..., T, S) to a mask that may be None."""
     past = masks.causal(*shape[-2:], device=device)  # (T, S)
-    if mask is None:
-        return past
-    check_mask(mask, shape)
-    return mask & past
+    return past if mask is None else mask & past
 
 
 def nadaraya_watson(query: Tensor, x: Tensor, y: Tensor, bandwidth: float = 1.0) -> Tensor:

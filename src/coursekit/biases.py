@@ -1,7 +1,7 @@
 """Positions that are added to the scores: ALiBi, the T5 bucket bias, the Swin window bias.
 
-They speak of the distance between query and key, not of places; `positions` has the others. The
-book compares them in "Positions". Shapes: T queries, S keys, H heads, N cells of a window.
+They depend on the distance between query and key alone; `positions` has the other ways. The book
+compares them in "Positions". Shapes: T queries, S keys, H heads, N cells of a window.
 """
 
 from __future__ import annotations
@@ -11,16 +11,13 @@ import math
 import torch
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_int, check_tensor
-
 
 def alibi_slopes(heads: int) -> Tensor:
     """(H,): one slope for each head, 2^(−8/H), 2^(−16/H), … (Press et al., 2022).
 
-    So where H is a power of two; other numbers take the slopes of the next lower power, then every
-    second slope of the next higher one, as the paper's code does.
+    That holds where H is a power of two. Other numbers take the slopes of the next lower power,
+    then every second slope of the next higher one, as the paper's code does.
     """
-    check_int(heads=heads)
     power = 2 ** math.floor(math.log2(heads))
     slopes = [2 ** (-8 * (h + 1) / power) for h in range(power)]
     slopes += [2 ** (-4 * (2 * h + 1) / power) for h in range(heads - power)]
@@ -41,9 +38,6 @@ def relative_buckets(
     With `bidirectional` half of the buckets serve keys ahead of the query; without it keys ahead
     share bucket 0 (Raffel et al., 2020).
     """
-    check_tensor(distance, "distance")
-    if distance.dtype not in (torch.int64, torch.int32):
-        raise TypeError(f"distances must be whole numbers, found {distance.dtype}")
     _check_buckets(buckets, max_distance, bidirectional)
     bucket = torch.zeros_like(distance)
     if bidirectional:
@@ -70,7 +64,6 @@ class RelativeBias(nn.Module):
         bidirectional: bool = True,
     ) -> None:
         super().__init__()
-        check_int(heads=heads)
         _check_buckets(buckets, max_distance, bidirectional)
         self.buckets, self.max_distance, self.bidirectional = buckets, max_distance, bidirectional
         self.weight = nn.Parameter(torch.randn(buckets, heads) * 0.02)
@@ -91,18 +84,16 @@ class WindowBias(nn.Module):
 
     def __init__(self, *, heads: int, height: int, columns: int) -> None:
         super().__init__()
-        check_int(heads=heads, height=height, columns=columns)
         self.height, self.columns = height, columns
         self.weight = nn.Parameter(torch.randn((2 * height - 1) * (2 * columns - 1), heads) * 0.02)
 
     def forward(self, height: int | None = None, columns: int | None = None) -> Tensor:
         """-> bias (H, N, N) for the N = height · columns cells of a window, row by row.
 
-        A smaller window than the largest, for which the table is made, has fewer of its offsets.
+        The table is made for the largest window; a smaller one uses fewer of its offsets.
         """
         height = self.height if height is None else height
         columns = self.columns if columns is None else columns
-        check_int(height=height, columns=columns)
         if not (0 < height <= self.height and 0 < columns <= self.columns):
             raise ValueError(
                 f"the largest window is {self.height} by {self.columns}, "
@@ -117,8 +108,9 @@ class WindowBias(nn.Module):
 def window_bias(table: Tensor) -> Tensor:
     """Table (2h − 1, 2w − 1, H) of all offsets -> bias (H, N, N) of the N = h · w cells.
 
-    The offset of a query in row r and a key in row s is r − s, and is at r − s + h − 1. Read
-    backwards that is (h − 1 − r) + s: what a window of h sees at s when it is at h − 1 − r.
+    A query in row r and a key in row s have the offset r − s, at index r − s + h − 1 of the table.
+    In the flipped table its index is (h − 1 − r) + s: element s of the slice of length h that
+    starts at h − 1 − r.
     """
     height, columns = (table.shape[0] + 1) // 2, (table.shape[1] + 1) // 2
     windows = table.flip(0, 1).unfold(0, height, 1).unfold(1, columns, 1)  # (h, w, H, h, w): views
@@ -126,7 +118,6 @@ def window_bias(table: Tensor) -> Tensor:
 
 
 def _check_buckets(buckets: int, max_distance: int, bidirectional: bool) -> None:
-    check_int(buckets=buckets, max_distance=max_distance)
     if buckets < 4 or buckets % 2:
         raise ValueError(f"buckets must be an even number of at least 4, found {buckets}")
     exact = buckets // (4 if bidirectional else 2)  # nearer ones have a bucket each
@@ -138,10 +129,9 @@ def _check_buckets(buckets: int, max_distance: int, bidirectional: bool) -> None
 
 
 def _distances(T: int, S: int | None, device: torch.device | None = None) -> Tensor:
-    """(T, S): query place minus key place, the queries being the last T of S positions."""
+    """(T, S): query position minus key position, the queries being the last T of S positions."""
     S = T if S is None else S
-    check_int(0, T=T, S=S)
     if S < T:
         raise ValueError(f"there must be at least as many keys as queries, found T={T}, S={S}")
-    place = torch.arange(S, device=device)
-    return place[S - T :, None] - place[None, :]
+    positions = torch.arange(S, device=device)
+    return positions[S - T :, None] - positions[None, :]

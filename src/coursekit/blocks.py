@@ -14,13 +14,7 @@ from typing import Any, Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from coursekit._base.checks import (
-    check_at_least,
-    check_choice,
-    check_fraction,
-    check_int,
-    check_width,
-)
+from coursekit._base.checks import check_choice
 from coursekit.activations import relu
 from coursekit.cache import KeyValueCache, StackCache
 from coursekit.feed_forward import FeedForward
@@ -32,7 +26,7 @@ Norm = Literal["post", "pre", "normformer", "dlcl", "none"]
 
 
 class Residual(nn.Module):
-    """What a sublayer reads of x, and the sum of both, with the norm where `norm` puts it.
+    """A residual connection: what a sublayer f reads of x, and their sum, normalised by `norm`.
 
     post        LayerNorm(x + f(x))             Vaswani et al. (2017)
     pre, dlcl   x + f(LayerNorm(x))             easier to train when deep
@@ -40,8 +34,8 @@ class Residual(nn.Module):
     none        x + f(x)
 
     `skip=False` leaves out x itself, which is how rank collapse is provoked. `drop_path` is
-    the chance that a sequence skips the sublayer in training (Huang et al., 2016). `rms_norm` takes
-    `RMSNorm` for LayerNorm, as T5 and Llama do.
+    the probability that a sequence skips the sublayer in training (Huang et al., 2016). With
+    `rms_norm` the norms are `RMSNorm`, as in T5 and Llama.
     """
 
     def __init__(
@@ -58,9 +52,6 @@ class Residual(nn.Module):
     ) -> None:
         super().__init__()
         check_choice(get_args(Norm), norm=norm)
-        check_int(width=width)
-        check_fraction(dropout=dropout, drop_path=drop_path)
-        check_at_least(eps=eps)
         self.placement, self.skip, self.drop_path = norm, skip, drop_path
         self.dropout = nn.Dropout(dropout)
         normalise = partial(make_norm, width, rms=rms_norm, eps=eps)
@@ -78,10 +69,10 @@ class Residual(nn.Module):
 
     def _add(self, x: Tensor, change: Tensor) -> Tensor:
         if self.training and self.drop_path:
-            stays = 1 - self.drop_path
-            chosen = torch.rand(len(x), *[1] * (x.ndim - 1), device=x.device) < stays  # (B, 1, 1)
+            rate = 1 - self.drop_path  # of the sequences that do not skip it
+            chosen = torch.rand(len(x), *[1] * (x.ndim - 1), device=x.device) < rate  # (B, 1, 1)
             # As with dropout, the mean stays the same.
-            change = change * chosen / stays if stays else change * 0
+            change = change * chosen / rate if rate else change * 0
         return x + change if self.skip else change
 
 
@@ -106,7 +97,7 @@ class Block(nn.Module):
         hidden: int | None = None,
         norm: Norm = "pre",
         dropout: float = 0.0,
-        # Which sublayers there are, and whether x is added to what they make of it.
+        # Which sublayers there are, and whether x is added to what they return.
         self_attention: bool = True,
         cross_attention: bool = False,
         feed_forward: bool = True,
@@ -125,9 +116,6 @@ class Block(nn.Module):
         **attention: Any,
     ) -> None:
         super().__init__()
-        check_choice(get_args(Norm), norm=norm)
-        check_int(width=width)
-        self.width = width
         attention |= {
             "width": width,
             "heads": heads,
@@ -186,20 +174,17 @@ class Block(nn.Module):
         `mask` and `bias` (scores of x with itself) broadcast to (B, H, T, T), `memory_mask` to
         (B, H, T, S). `positions` (B or 1, T, D) is added to the queries and keys of x and
         `memory_positions` (B or 1, S, D) to the keys of the memory, never to values (DETR).
-        `head_mask` acts on the self-attention, and so do `position_ids` (T,) or (B, T): the
-        positions that rotary turns the sequence to.
+        `head_mask` acts on the self-attention, and so do `position_ids` (T,) or (B, T), by which
+        rotary turns.
         """
-        check_width(x, self.width, "x")
         self._check_memory(memory)
         if hasattr(self, "self_attention"):
             if self.head_scale is not None:
                 head_mask = self.head_scale if head_mask is None else head_mask * self.head_scale
             y = self.self_residual.before(x)  # (B, T, D)
-            placed = None if positions is None else y + positions  # (B, T, D)
+            placed = y if positions is None else y + positions  # (B, T, D)
             y = self.self_attention(
-                y if placed is None else placed,
-                placed,
-                None if placed is None else y,
+                *([y] if positions is None else [placed, placed, y]),  # query, key, value
                 mask=mask,
                 causal=causal,
                 bias=bias,
@@ -252,8 +237,6 @@ class Stack(nn.Module):
         **block: Any,
     ) -> None:
         super().__init__()
-        check_int(depth=depth)
-        check_fraction(drop_path=drop_path)
         shared = {"width": width, "norm": norm, "eps": eps, "rms_norm": rms_norm, **block}
         rates = torch.linspace(0, drop_path, depth, device="cpu").tolist()
         self.blocks = nn.ModuleList(Block(**shared, drop_path=rate) for rate in rates)

@@ -15,7 +15,7 @@ class KeyValueCache:
     """The keys and values of the positions seen so far: decoding computes each only once.
 
     Room for `capacity` positions is reserved at the first call and doubled when it is full, so that
-    a new position is written behind the others and they are not copied for it.
+    a new position is written after the others, which are not copied.
     """
 
     def __init__(self, capacity: int = 0) -> None:
@@ -50,15 +50,15 @@ class KeyValueCache:
         else:
             if self._keys is None or self._values is None or end > self._keys.shape[-2]:
                 self.capacity = max(end, self.capacity if self._keys is None else 2 * end)
-                self._keys = self._moved(self._keys, keys)
-                self._values = self._moved(self._values, values)
+                self._keys = self._with_room(self._keys, keys)
+                self._values = self._with_room(self._values, values)
             self._keys[:, :, self.length : end] = keys
             self._values[:, :, self.length : end] = values
         self.length = end
         return self._keys[:, :, :end], self._values[:, :, :end]
 
     def stored(self) -> tuple[Tensor, Tensor]:
-        """Return the keys and values so far, of which there are some."""
+        """Return the keys and values so far; raise where there are none."""
         if self._keys is None or self._values is None:
             raise ValueError("nothing is stored yet")
         return self._keys[:, :, : self.length], self._values[:, :, : self.length]
@@ -74,9 +74,9 @@ class KeyValueCache:
         for stored in self.stored():  # rows that stay where they are cost nothing
             stored[moved] = stored[index[moved]]  # (N, Hkv, S, Dh)
 
-    def _moved(self, old: Tensor | None, like: Tensor) -> Tensor:
-        """Return room for `capacity` positions shaped as `like`, the stored ones copied into it."""
-        with torch.inference_mode(False):  # `reorder` writes into it, in whatever mode that is
+    def _with_room(self, old: Tensor | None, like: Tensor) -> Tensor:
+        """Return a tensor like `like` for `capacity` positions that begins with those of `old`."""
+        with torch.inference_mode(False):  # so that `reorder` may write into it in any mode
             room = like.new_empty(*like.shape[:2], self.capacity, like.shape[-1])
         if old is not None:
             room[:, :, : self.length] = old[:, :, : self.length]
@@ -84,7 +84,7 @@ class KeyValueCache:
 
 
 class StackCache:
-    """What each block keeps while decoding: its own past, and its view of the memory."""
+    """A cache for each block's self-attention (`own`) and for its cross-attention (`memory`)."""
 
     def __init__(self, depth: int, capacity: int = 0) -> None:
         self.own = [KeyValueCache(capacity) for _ in range(depth)]
@@ -92,7 +92,7 @@ class StackCache:
 
     @property
     def length(self) -> int:
-        """How many positions were seen."""
+        """How many positions are stored."""
         return self.own[0].length
 
     def reorder(self, index: Tensor) -> None:

@@ -1,7 +1,7 @@
 """The feed-forward network of a block: what each position does on its own.
 
-Two linear maps with a bend between them. Later models let a second map of the input multiply what
-comes out of the bend, a gate (Shazeer, 2020). The book explains both in "Blocks".
+Two linear maps with an activation between them. Later models multiply its result by another linear
+map of the input, a gate (Shazeer, 2020). The book explains both in "Blocks".
 Shapes: B batch, T length, D width.
 """
 
@@ -11,25 +11,18 @@ from collections.abc import Callable
 
 from torch import Tensor, nn
 
-from coursekit._base.checks import (
-    check_at_least,
-    check_dtype,
-    check_fraction,
-    check_int,
-    check_width,
-)
 from coursekit.activations import relu
 from coursekit.norms import make_norm
 
 
 class FeedForward(nn.Module):
-    """Two linear maps with a bend between them, the same for every position.
+    """Two linear maps with an activation between them, the same for every position.
 
     `gated` puts a third map beside the first and multiplies: contract(activation(gate x) ⊙ expand
     x). With `silu` this is SwiGLU (Llama), with `gelu` GEGLU (T5 1.1), with `relu` ReGLU. `hidden`
     is 4 · width, or with a gate two thirds of that, so that the number of weights stays the same.
-    `inner_norm` normalises the hidden layer after the activation, as NormFormer does; `rms_norm`
-    says by which norm.
+    `inner_norm` normalises the hidden layer after the activation, as NormFormer does, by
+    `rms_norm` or LayerNorm.
     """
 
     def __init__(
@@ -46,18 +39,14 @@ class FeedForward(nn.Module):
         rms_norm: bool = False,
     ) -> None:
         super().__init__()
-        check_int(width=width)
         if hidden is None:
             hidden = 8 * width // 3 if gated else 4 * width
-        check_int(hidden=hidden)
-        check_fraction(dropout=dropout)
-        check_at_least(eps=eps)
         if not callable(activation):
             raise TypeError(
                 "activation must be a function such as coursekit.activations.gelu, "
                 f"found {activation!r}"
             )
-        self.width, self.activation = width, activation
+        self.activation = activation
         self.expand = nn.Linear(width, hidden, bias=bias)
         self.gate = nn.Linear(width, hidden, bias=bias) if gated else None
         self.norm = make_norm(hidden, rms=rms_norm, eps=eps) if inner_norm else nn.Identity()
@@ -66,8 +55,6 @@ class FeedForward(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """x (B, T, D) -> (B, T, D)."""
-        check_width(x, self.width, "x")
-        check_dtype(x, self.expand, "x")
         if self.gate is None:
             hidden = self.activation(self.expand(x))  # (B, T, hidden)
         else:

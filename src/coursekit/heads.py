@@ -6,14 +6,10 @@ it in "Many heads". Shapes: B batch, H heads, T queries, S keys, D model width, 
 
 from __future__ import annotations
 
-import math
-
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from coursekit._base.checks import (
-    check_at_least,
-    check_fraction,
     check_head_axis,
     check_head_mask,
     check_int,
@@ -28,10 +24,7 @@ from coursekit.positions import Rotary
 
 def split_heads(x: Tensor, heads: int) -> Tensor:
     """x (B, T, H·Dh) -> (B, H, T, Dh): the width is cut into heads, nothing else moves."""
-    check_int(heads=heads)
     check_shape(x, "x", "batch, length, width")
-    if x.shape[-1] % heads:
-        raise ValueError(f"a width of {x.shape[-1]} cannot be split into {heads} equal heads")
     return x.unflatten(-1, (heads, -1)).transpose(1, 2)  # (B, H, T, Dh)
 
 
@@ -42,12 +35,11 @@ def merge_heads(x: Tensor) -> Tensor:
 
 
 class Projections(nn.Linear):
-    """Linear maps of one input, their matrices below one another: `sizes` rows for each.
+    """Several linear maps of one input as one matrix product: each has `sizes` rows of the weight.
 
-    One of them alone is a call of this module too, and nobody reads its weight from outside: what
-    moves weights about (offloading, sharding) brings them when a module is called. What looks for
-    `nn.Linear` and for no class made of it, as torch's `quantize_dynamic` does, passes over this
-    one unless `attention.qkv = attention.qkv.plain()` comes before.
+    A single map is a call of this module too, so that libraries which load a module's weights when
+    it is called (offloading, sharding) load them here. Torch's `quantize_dynamic` replaces
+    `nn.Linear` and none of its subclasses: call `attention.qkv = attention.qkv.plain()` first.
     """
 
     def __init__(self, width: int, sizes: tuple[int, ...], *, bias: bool = True) -> None:
@@ -59,7 +51,7 @@ class Projections(nn.Linear):
         return super().forward(x) if part is None else F.linear(x, *self.part(part))
 
     def plain(self) -> nn.Linear:
-        """Return it as the linear map that it is, on the same weights."""
+        """Return an `nn.Linear` on the same weights."""
         plain = nn.Linear(self.in_features, self.out_features, bias=False, device="meta")
         plain.weight, plain.bias = self.weight, self.bias
         return plain
@@ -94,20 +86,16 @@ class MultiHeadAttention(nn.Module):
         super().__init__()
         kv_heads = heads if kv_heads is None else kv_heads
         check_int(width=width, heads=heads, kv_heads=kv_heads)
-        check_fraction(dropout=dropout)
         if head_width is None and width % heads:
             raise ValueError(f"heads must divide the width, found {heads} heads and width {width}")
         if heads % kv_heads:
             raise ValueError(f"kv_heads must divide heads, found {kv_heads} and {heads}")
         head_width = width // heads if head_width is None else head_width
         value_width = head_width if value_width is None else value_width
-        check_int(head_width=head_width, value_width=value_width)
         if rotary is not None and rotary.width != head_width:
             raise ValueError(
                 f"rotary must be as wide as a head, {head_width}, found {rotary.width} wide"
             )
-        if scale is not None:
-            check_at_least(-math.inf, scale=scale)
         self.width, self.heads, self.kv_heads = width, heads, kv_heads
         self.scale = head_width**-0.5 if scale is None else scale
         self.dropout, self.rotary = dropout, rotary
@@ -137,15 +125,14 @@ class MultiHeadAttention(nn.Module):
         """query (B, T, D), key, value (B, S, D) -> (B, T, D).
 
         Without `key` the sequence attends to itself; with `key` alone the values come from it too.
-        `mask` (boolean) and `bias` broadcast to (B, H, T, S); `causal` forbids looking ahead,
-        without a mask in memory where it can. `head_mask` (H,) or (B, H) multiplies
-        each head's result, 0 removes the head. `position_ids` (T,) or (B, T) are the positions that
-        rotary turns the sequence to; without them it counts from the cache's end. `cache` holds the
-        keys and values of earlier calls.
+        `mask` (boolean) and `bias` broadcast to (B, H, T, S); `causal` forbids looking ahead.
+        `head_mask` (H,) or (B, H) multiplies each head's result, 0 removes the head. Rotary turns
+        by `position_ids` (T,) or (B, T); without them it counts from the cache's end. `cache` holds
+        the keys and values of earlier calls.
         """
         self._check(query, key, value, mask, position_ids)
         q, k, v = self.project(query, key, value, cache, position_ids)
-        q, k, v = self._grouped(q, k, v)  # (B, H, T, Dh), (B, H, S, Dh), (B, H, S, Dv)
+        q, k, v = self._repeat_groups(q, k, v)  # (B, H, T, Dh), (B, H, S, Dh), (B, H, S, Dv)
         dropout = self.dropout if self.training else 0.0
         out = fused_attention(
             q, k, v, mask, causal=causal, bias=bias, scale=self.scale, dropout=dropout
@@ -167,12 +154,12 @@ class MultiHeadAttention(nn.Module):
     ) -> Tensor:
         """Return how much each query takes of each key in each head, (B, H, T, S), as `forward`."""
         self._check(query, key, None, mask, position_ids)
-        q, k, _ = self._grouped(*self.project(query, key, position_ids=position_ids))
+        q, k, _ = self._repeat_groups(*self.project(query, key, position_ids=position_ids))
         return attention_weights(
             q, k, mask, causal=causal, bias=bias, kernel=lambda q, k: dot(q, k) * self.scale
         )
 
-    def _grouped(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def _repeat_groups(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Repeat k and v (B, Hkv, S, ·) for every query head of their group: (B, H, S, ·)."""
         group = self.heads // self.kv_heads
         if group == 1:

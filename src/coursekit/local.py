@@ -39,9 +39,8 @@ def local_attention(
         check_shape(keep, "keep", f"{B}, {T}", torch.bool)
     if block is None:  # the power of two below the radius, which divides the usual lengths
         block = min(max(1 << max(radius - 1, 1).bit_length() - 1, 16), max(T, 1))
-    check_int(block=block)
     ahead = 0 if causal else radius
-    fill = -T % block  # empty places behind the end, so that the blocks come out even
+    fill = -T % block  # empty places after the end, so that the blocks come out even
     stretch = radius + block + ahead  # the keys that the queries of one block can see
 
     def stretches(x: Tensor) -> Tensor:  # (..., T, D) -> (..., R, stretch, D): views that overlap
@@ -72,7 +71,6 @@ def block_attention(q: Tensor, k: Tensor, v: Tensor, layout: Tensor, *, block: i
     of equal count are computed together, so a few global rows do not make the others pay.
     """
     B, H, T, S = _check(q, k, v)
-    check_int(block=block)
     if T % block or S % block:
         raise ValueError(f"block must divide both lengths, found block {block}, lengths {T}, {S}")
     check_shape(layout, "layout", f"{T // block}, {S // block}", torch.bool)

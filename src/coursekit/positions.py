@@ -14,16 +14,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from coursekit._base.checks import (
-    check_at_least,
-    check_int,
-    check_number,
-    check_positive,
-    check_shape,
-    check_tensor,
-    check_width,
-    readable,
-)
+from coursekit._base.checks import check_choice, check_shape, readable
 from coursekit.biases import (  # noqa: F401  can be imported from here too
     RelativeBias,
     WindowBias,
@@ -32,8 +23,6 @@ from coursekit.biases import (  # noqa: F401  can be imported from here too
     relative_buckets,
     window_bias,
 )
-
-ANY = -math.inf  # a position may be negative
 
 
 def sinusoidal(
@@ -48,9 +37,7 @@ def sinusoidal(
     An int T stands for the positions 0 … T−1. Column 2i holds sin(ω t), column 2i + 1 holds
     cos(ω t), with ω = base^(−2i / width). An odd width ends on a sine without its cosine.
     """
-    check_int(width=width)
-    check_positive(base=base)
-    t = _numbers(positions)  # (...)
+    t = _ids(positions)  # (...)
     angles = _angles(t, width, base)  # (..., ceil(width / 2))
     waves = torch.stack([angles.sin(), angles.cos()], dim=-1)  # (..., ceil(width / 2), 2)
     return waves.flatten(-2)[..., :width].to(dtype)  # (..., width)
@@ -64,8 +51,6 @@ def shift_matrix(
     Each sin–cos pair is turned by its own angle ωΔ: rotation blocks along the diagonal.
     """
     _check_divides(2, width, "shift_matrix turns pairs")
-    check_number(delta=delta)
-    check_positive(base=base)
     angles = _angles(torch.tensor(delta), width, base)  # (width / 2,)
     sin, cos = angles.sin(), angles.cos()
     blocks = torch.stack([cos, sin, -sin, cos], dim=-1).unflatten(-1, (2, 2))  # (width / 2, 2, 2)
@@ -74,10 +59,7 @@ def shift_matrix(
 
 def binary(positions: int | Tensor, width: int) -> Tensor:
     """positions (...) -> (..., width): each position's number in bits, lowest bit first."""
-    check_int(width=width)
-    t = _numbers(positions)  # (...)
-    if t.is_floating_point() or t.is_complex():
-        raise TypeError(f"positions written in bits must be whole numbers, found {t.dtype}")
+    t = _ids(positions)  # (...)
     for place in map(int, t.aminmax()) if t.numel() and readable(t) else ():
         if not 0 <= place < 2**width:
             raise ValueError(f"{width} bits number {2**width} positions, found position {place}")
@@ -89,8 +71,6 @@ def sine_2d(height: int, columns: int, width: int, *, base: float = 10_000.0) ->
 
     Each half is `sinusoidal`. DETR counts and scales in its own way: `padded_sine_2d`.
     """
-    check_int(0, height=height, columns=columns)
-    check_int(width=width)
     _check_divides(4, width, "sine_2d turns pairs for rows and for columns")
     rows = sinusoidal(height, width // 2, base=base)[:, None, :].expand(-1, columns, -1)
     cols = sinusoidal(columns, width // 2, base=base)[None, :, :].expand(height, -1, -1)
@@ -113,7 +93,6 @@ def padded_sine_2d(
     """
     check_shape(keep, "keep", "batch, height, columns", torch.bool)
     _check_divides(4, width, "padded_sine_2d turns pairs for rows and for columns")
-    check_positive(scale=scale)
     exact = torch.float32 if keep.device.type == "mps" else torch.float64  # MPS has no double
     rows, columns = keep.cumsum(1, dtype=exact), keep.cumsum(2, dtype=exact)  # 2 × (B, h, w)
     rows = rows / (rows[:, -1:, :] + 1e-6) * scale  # 1e-6: a column of nothing but padding is at 0
@@ -128,24 +107,15 @@ def position_ids(T: int, offset: int | Tensor = 0, device: torch.device | None =
     A row of a batch that is padded on the left starts before 0; its padding gets id 0.
     """
     if not isinstance(offset, Tensor):
-        check_int(ANY, offset=offset)
         return torch.arange(offset, offset + T, device=device)  # (T,)
-    if offset.ndim != 1 or offset.dtype not in (torch.int64, torch.int32):
-        raise ValueError(
-            "an offset must be a whole number, or one for each row (batch,), "
-            f"found {offset.dtype} {tuple(offset.shape)}"
-        )
     return (offset[:, None] + torch.arange(T, device=offset.device)).clamp_min(0)  # (B, T)
 
 
 def _row_ids(x: Tensor, offset: int | Tensor) -> Tensor:
     """Return the `position_ids` (T,) or (B, T) of x (B, ..., T, D); an offset for each row of x."""
-    t = position_ids(x.shape[-2], offset, x.device)
-    if t.ndim == 2 and t.shape[0] != x.shape[0]:
-        raise ValueError(
-            f"there must be one offset for each row of x {tuple(x.shape)}, found {len(t)}"
-        )
-    return t
+    if isinstance(offset, Tensor):
+        check_shape(offset, "the offsets, one for each row of x,", x.shape[:1])
+    return position_ids(x.shape[-2], offset, x.device)
 
 
 class NoPosition(nn.Module):
@@ -161,26 +131,20 @@ class LearnedPosition(nn.Module):
 
     def __init__(self, *, size: int, width: int, std: float = 0.02) -> None:
         super().__init__()
-        check_int(size=size, width=width)
-        check_at_least(std=std)
         self.weight = nn.Parameter(torch.randn(size, width) * std)  # (size, D)
 
     def forward(self, x: Tensor, offset: int | Tensor = 0) -> Tensor:
         """x (B, T, D) -> (B, T, D); `offset` as in `position_ids`."""
-        size, width = self.weight.shape
-        check_width(x, width, "x")
+        size = len(self.weight)
+        first = offset
         if isinstance(offset, Tensor):
-            rows = _row_ids(x, offset)  # (B, T)
             first = int(offset.max()) if readable(offset) else 0
-        else:
-            check_int(ANY, offset=offset)
-            first = offset
         last = first + x.shape[1] - 1
         if last >= size or (isinstance(offset, int) and offset < 0):
             raise ValueError(f"{size} positions were learned, found positions {first} to {last}")
         if isinstance(offset, Tensor):
-            return x + self.weight[rows]
-        return x + self.weight[offset : last + 1]
+            return x + self.weight[_row_ids(x, offset)]  # (B, T, D)
+        return x + self.weight[first : last + 1]  # (B, T, D)
 
 
 class SinusoidalPosition(nn.Module):
@@ -188,13 +152,10 @@ class SinusoidalPosition(nn.Module):
 
     def __init__(self, *, width: int, base: float = 10_000.0) -> None:
         super().__init__()
-        check_int(width=width)
-        check_positive(base=base)
         self.width, self.base = width, base
 
     def forward(self, x: Tensor, offset: int | Tensor = 0) -> Tensor:
         """x (B, T, D) -> (B, T, D); `offset` as in `position_ids`."""
-        check_width(x, self.width, "x")
         t = _row_ids(x, offset)  # (T,) or (B, T)
         return x + sinusoidal(t, self.width, base=self.base, dtype=x.dtype)
 
@@ -204,12 +165,10 @@ class BinaryPosition(nn.Module):
 
     def __init__(self, *, width: int) -> None:
         super().__init__()
-        check_int(width=width)
         self.width = width
 
     def forward(self, x: Tensor, offset: int | Tensor = 0) -> Tensor:
         """x (B, T, D) -> (B, T, D); `offset` as in `position_ids`."""
-        check_width(x, self.width, "x")
         t = _row_ids(x, offset)  # (T,) or (B, T)
         return x + binary(t, self.width).to(x.dtype)
 
@@ -231,9 +190,7 @@ class Rotary(nn.Module):
     ) -> None:
         super().__init__()
         _check_divides(2, width, "Rotary turns pairs")
-        check_positive(base=base)
-        if layout not in ("pairs", "halves"):
-            raise ValueError(f'layout must be "pairs" or "halves", found {layout!r}')
+        check_choice(("pairs", "halves"), layout=layout)
         self.width, self.base, self.layout = width, base, layout
 
     def forward(
@@ -243,8 +200,7 @@ class Rotary(nn.Module):
 
         Or pass all `position_ids`: (T,), or (B, T) where each row of the batch has its own.
         """
-        check_tensor(x, "x")
-        if x.ndim < 2 or x.shape[-1] != self.width:
+        if x.shape[-1] != self.width:
             raise ValueError(f"Rotary is {self.width} wide, found {tuple(x.shape)}")
         t = _row_ids(x, offset) if position_ids is None else position_ids
         if t.shape == (x.shape[0], x.shape[-2]) and x.ndim > 2:
@@ -281,17 +237,11 @@ def _angles(positions: Tensor, width: int, base: float) -> Tensor:
     return positions[..., None].to(dtype) * base ** (-pairs / width)
 
 
-def _numbers(positions: int | Tensor) -> Tensor:
+def _ids(positions: int | Tensor) -> Tensor:
     """The positions themselves, or 0 … T − 1 for an int T."""
-    if isinstance(positions, Tensor):
-        if positions.dtype == torch.bool:
-            raise TypeError("positions must be whole numbers, found a boolean tensor")
-        return positions
-    check_int(0, positions=positions)
-    return torch.arange(positions)
+    return positions if isinstance(positions, Tensor) else torch.arange(positions)
 
 
 def _check_divides(number: int, width: int, why: str) -> None:
-    check_int(width=width)
     if width % number:
         raise ValueError(f"{why}: {number} must divide the width, found {width}")

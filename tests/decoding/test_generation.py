@@ -543,7 +543,7 @@ def test_a_prompt_in_pieces_must_not_run_over_its_end():
 
 @pytest.mark.parametrize("keep", [torch.ones(2, 4), torch.ones(4, dtype=torch.bool)])
 def test_keep_must_be_boolean_of_two_axes(keep):
-    with pytest.raises(ValueError, match=r"keep must be boolean of shape \(batch, length\)"):
+    with pytest.raises(ValueError, match=r"keep must be boolean with shape \(batch, length\)"):
         State(cache=StackCache(1), keep=keep)
 
 
@@ -551,7 +551,7 @@ def test_prompts_padded_on_the_right_are_not_continued():
     net = Seq2SeqTransformer(Seq2SeqConfig(vocabulary=7, width=4, heads=2, depth=1)).eval()
     prompt, keep = torch.ones(2, 4).long(), torch.ones(2, 4, dtype=torch.bool)
     keep[0, 3] = False
-    with pytest.raises(ValueError, match="must stand on the left"):
+    with pytest.raises(ValueError, match="must be on the left"):
         generate(net, prompt, net.start(prompt, prompt_keep=keep), longest=2)
 
 
@@ -644,7 +644,7 @@ def test_prompts_are_padded_on_the_left():
         (lambda: generate(Table(), PROMPTS, Memory(), longest=0), "longest must be above 0"),
         (
             lambda: generate(Table(), PROMPTS, Memory(), longest=torch.tensor([2, 3])),
-            "one for each of 3 rows",
+            "longest must have shape .3,., found .2,.",
         ),
         (
             lambda: generate(Table(), PROMPTS, Memory(), longest=torch.tensor([2, 3, 1])),
@@ -652,9 +652,8 @@ def test_prompts_are_padded_on_the_left():
         ),
         (
             lambda: generate(Table(), PROMPTS[0], Memory(), longest=3),
-            r"shape \(batch, length\), both at least 1, found \(2,\)",
+            r"shape \(batch, length\), found \(2,\)",
         ),
-        (lambda: generate(Table(), PROMPTS[:0], Memory(), longest=3), r"found \(0, 2\)"),
         (
             lambda: beam_search(Table(), PROMPTS, Memory(), beams=0, longest=3),
             "beams must be above 0, found 0",
@@ -665,10 +664,8 @@ def test_prompts_are_padded_on_the_left():
         ),
         (lambda: write(end=99), "end must be an id of the vocabulary, 0 to 3, found 99"),
         (lambda: write(end=[1, 4]), "end must be an id of the vocabulary, 0 to 3, found 4"),
-        (lambda: write(end=-1), "end must be at least 0, found -1"),
-        (lambda: write(end=[]), "a token id or several, found an empty list"),
+        (lambda: write(end=-1), "end must be an id of .*, found -1"),
         (lambda: search(end=[1, 99]), "end must be an id of the vocabulary, 0 to 3, found 99"),
-        (lambda: search(alpha=NAN), "alpha must be at least -inf, found nan"),
         (lambda: sample(torch.zeros(1, 3), temperature=NAN), "temperature must be above 0"),
         (lambda: sample(torch.zeros(1, 3), top_p=NAN), "top_p must be above 0 and at most 1"),
     ],
@@ -689,25 +686,15 @@ def search(**choices):
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: write(longest=True), "longest must be a whole number, found True"),
-        (lambda: write(longest=2.5), "longest must be a whole number, found 2.5"),
-        (lambda: write(longest="3"), "longest must be a whole number, found '3'"),
-        (lambda: write(end=1.0), "end must be a whole number, found 1.0"),
-        (lambda: write(end=True), "end must be a whole number, found True"),
-        (lambda: write(end=[1, 2.5]), "end must be a whole number, found 2.5"),
-        (lambda: write(pad=0.5), "pad must be a whole number, found 0.5"),
         (lambda: write([[1, 2], [3, 1]]), "which `left_pad` makes of lists, found list"),
         (lambda: write(PROMPTS.float()), "token ids .*, found torch.float32"),
         (lambda: search(beams=1.5), "beams must be a whole number, found 1.5"),
         (lambda: search(beams=True), "beams must be a whole number, found True"),
-        (lambda: search(alpha="1"), "alpha must be a number, found '1'"),
         (lambda: sample(torch.zeros(1, 3), top_k=2.5), "top_k must be a whole number, found 2.5"),
-        (lambda: sample(torch.zeros(1, 3), top_p="1"), "top_p must be a number, found '1'"),
         (lambda: sample(torch.zeros(1, 3), temperature=True), "must be a number, found True"),
         (lambda: left_pad([1, 2]), "each prompt must be a list of token ids, found 1"),
         (lambda: left_pad(["ab"]), "each prompt must be a list of token ids, found 'ab'"),
         (lambda: left_pad([[1.5]]), r"each prompt must be a list of token ids, found \[1.5\]"),
-        (lambda: left_pad([[1], [1, 2]], pad=1.5), "pad must be a whole number, found 1.5"),
     ],
 )
 def test_what_is_of_another_kind_gets_a_sentence_too(call, sentence):

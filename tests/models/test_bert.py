@@ -14,7 +14,7 @@ from transformers.models.roberta import configuration_roberta, modeling_roberta
 from coursekit.analysis import capture
 from coursekit.models import bert as bert_file
 from coursekit.models import weights
-from coursekit.models.bert import Bert, BertConfig, BertForPreTraining, MaskedLMHead, chosen
+from coursekit.models.bert import Bert, BertConfig, BertForPreTraining, MaskedLMHead, select
 from coursekit.models.weights.rules import export_state, read_safetensors, write_safetensors
 
 SIZES = {
@@ -391,9 +391,9 @@ WORDS = torch.tensor([[3, 4, 5]])
         (lambda m: m(WORDS, None, WORDS[:, :2] > 0), ValueError, r"keep.*\(1, 3\).*\(1, 2\)"),
         (lambda m: m(WORDS, head_mask=torch.ones(3)), ValueError, r"\(2, 3\), found \(3,\)"),
         (
-            lambda m: chosen(m(WORDS), torch.ones(1, 2, dtype=torch.bool)),
+            lambda m: select(m(WORDS), torch.ones(1, 2, dtype=torch.bool)),
             ValueError,
-            r"boolean \(1, 3\) or int64 indices \(1, M\), found torch.bool \(1, 2\)",
+            r"positions must have shape \(1, 3\), found \(1, 2\)",
         ),
     ],
 )

@@ -228,11 +228,17 @@ ROW = torch.zeros(1, 3)
     [
         (lambda: BertClassifier(small(pooler=False), classes=2), ValueError, "with its pooler"),
         (lambda: RobertaClassifier(small(), classes=2), ValueError, "make the Bert pooler=False"),
-        (lambda: BertTagger(small(), classes=0), ValueError, "classes must be above 0"),
         (lambda: BertTagger(BertConfig(), classes=2), TypeError, "on a Bert, found BertConfig"),
-        (lambda: best_span(ROW[0], ROW[0], None), ValueError, r"found \(3,\) and \(3,\)"),
-        (lambda: best_span(ROW, ROW[:, :2], None), ValueError, r"found \(1, 3\) and \(1, 2\)"),
-        (lambda: best_span(ROW[:, :0], ROW[:, :0], None), ValueError, "neither 0"),
+        (
+            lambda: best_span(ROW[0], ROW[0], None),
+            ValueError,
+            r"start .*, found \(3,\)",
+        ),
+        (
+            lambda: best_span(ROW, ROW[:, :2], None),
+            ValueError,
+            r"end .*\(1, 3\), found \(1, 2\)",
+        ),
         (lambda: best_span(ROW, ROW, ROW), ValueError, "boolean.*found torch.float32"),
         (lambda: best_span(ROW, ROW, None, longest=0), ValueError, "longest must be above 0"),
         (lambda: best_span(ROW, ROW, ROW > 0), ValueError, "row 0 has no place"),

@@ -141,7 +141,7 @@ def test_round_trip_and_left_overs():
 def test_the_masking_is_a_shuffle_that_can_be_undone(B, N, ratio, seed):
     K = int(N * (1 - ratio) + 1e-6)
     if K == 0:
-        with pytest.raises(ValueError, match=f"leaves none of {N} patches visible"):
+        with pytest.raises(ValueError, match=f"leaves 0 of {N} patches visible"):
             random_masking(random(B, N), ratio)
         return
     noise = random(B, N, seed=seed)
@@ -163,8 +163,8 @@ def test_a_share_that_is_a_whole_number_of_patches_is_that_number(ratio, N):
 @pytest.mark.parametrize(
     ("noise", "ratio", "said"),
     [
-        (torch.rand(1, 4), 2.0, "mask_ratio must be a share between 0 and 1, found 2.0"),
-        (torch.rand(1, 4), -1.0, "mask_ratio must be a share between 0 and 1, found -1.0"),
+        (torch.rand(1, 4), 2.0, "a mask ratio of 2.0 leaves -3 of 4 patches visible"),
+        (torch.rand(1, 4), -1.0, "a mask ratio of -1.0 leaves 8 of 4"),
         (torch.full((1, 4), torch.nan), 0.5, "noise must be numbers, found nan"),
         (torch.rand(4), 0.5, r"noise must have shape \(batch, patches\), found \(4,\)"),
     ],
@@ -380,14 +380,14 @@ def test_bad_input_gets_a_sentence():
         net(torch.zeros(1, 1, 16, 16).double())
     with pytest.raises(ValueError, match="16×16 images, 4×4 patches, found 2×4"):
         net(torch.zeros(1, 3, 8, 16).double())
-    with pytest.raises(ValueError, match=r"with shape \(2, 16\), found .* \(2, 15\)"):
+    with pytest.raises(ValueError, match=r"noise must have shape \(2, 16\), found \(2, 15\)"):
         net(random(2, 3, 16, 16), torch.rand(2, 15))
-    with pytest.raises(ValueError, match="leaves none of 1 patches visible"):
+    with pytest.raises(ValueError, match="leaves 0 of 1 patches visible"):
         small(image=4)(random(1, 3, 4, 4))
     out = net(random(1, 3, 16, 16))
-    with pytest.raises(TypeError, match="masked must be boolean"):
+    with pytest.raises(ValueError, match="masked must be boolean with"):
         masked_patch_loss(out.patches, out.patches, out.masked.float())
-    with pytest.raises(ValueError, match="one shape"):
+    with pytest.raises(ValueError, match="target must have shape"):
         masked_patch_loss(out.patches, out.patches[:, :3], out.masked)
 
 

@@ -123,7 +123,5 @@ def test_bad_input_gets_a_sentence():
         layer()(maps(1, 4, 2, 2))
     with pytest.raises(ValueError, match="must divide the channels, found 8, 8 and 12"):
         SelfAttention2d(channels=12)
-    with pytest.raises(ValueError, match="reduction must be above 0"):
-        SelfAttention2d(channels=8, reduction=0)
     with pytest.raises(TypeError, match="x must be floating point"):
         layer()(torch.zeros(1, 8, 2, 2, dtype=torch.long))

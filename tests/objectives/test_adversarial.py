@@ -35,16 +35,13 @@ def test_who_is_far_enough_has_no_gradient_and_the_generator_always_has():
     torch.testing.assert_close(painted.grad, torch.tensor([-1 / 2, -1 / 2]))
 
 
-@pytest.mark.parametrize(
-    "bad", [torch.zeros(2, 1), torch.zeros(0), torch.zeros(2, dtype=torch.long)],
-    ids=["column", "empty", "whole"],
-)  # fmt: skip
-def test_bad_input_gets_a_sentence(bad):
-    with pytest.raises(ValueError, match="fake must have one number for each picture"):
+def test_bad_input_gets_a_sentence():
+    bad = torch.zeros(2, 1)
+    with pytest.raises(ValueError, match=r"fake must have shape \(batch,\)"):
         hinge_discriminator(torch.zeros(2), bad)
-    with pytest.raises(ValueError, match="real must have one number for each picture"):
+    with pytest.raises(ValueError, match=r"real must have shape \(batch,\)"):
         hinge_discriminator(bad, torch.zeros(2))
-    with pytest.raises(ValueError, match="fake must have one number for each picture"):
+    with pytest.raises(ValueError, match=r"fake must have shape \(batch,\)"):
         hinge_generator(bad)
     with pytest.raises(TypeError, match="fake must be a tensor"):
         hinge_generator([1.0])

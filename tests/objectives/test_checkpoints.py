@@ -85,10 +85,10 @@ def test_what_cannot_be_averaged_gets_a_sentence(tmp_path):
     with pytest.raises(ValueError, match=r"2\.bias is not in the first but in number 2"):
         average_checkpoints([less, state])
     with pytest.raises(
-        TypeError, match=r"one dtype .* torch\.float32 and, in number 2, torch\.bfloat"
+        ValueError, match=r"one dtype .* torch\.float32 .* in number 2, torch\.bfloat"
     ):
         average_checkpoints([state, model(1, torch.bfloat16).state_dict()])
-    with pytest.raises(ValueError, match=r"one shape .* found \(2,\) and, in number 2, \(1,\)"):
+    with pytest.raises(ValueError, match=r"found .* \(2,\) and, in number 2, .* \(1,\)"):
         average_checkpoints([state, state | {"2.bias": torch.ones(1)}])
     with pytest.raises(ValueError, match="at least one checkpoint with tensors, found none"):
         average_checkpoints([])

@@ -181,7 +181,7 @@ def test_a_noise_is_reproducible_leaves_its_input_alone_and_takes_short_document
     assert not torch.equal(first, tokens) and first.dtype == torch.int64
     for length in (0, 1, 2):
         assert noise(different(length), generator=generator()).ndim == 1
-    with pytest.raises(ValueError, match=r"one axis \(length\), found \(2, 3\)"):
+    with pytest.raises(ValueError, match=r"shape \(length,\), found \(2, 3\)"):
         noise(torch.ones(2, 3, dtype=torch.long), generator=generator())
 
 
@@ -201,7 +201,7 @@ def test_a_batch_frames_and_pads_source_and_target(name):
 
 @pytest.mark.parametrize("name", ["masking", "deletion", "infilling", "bart"])
 def test_a_share_that_is_none_gets_a_sentence(name):
-    with pytest.raises(ValueError, match="share must lie between 0 and 1, found 30"):
+    with pytest.raises(ValueError, match="share must be a share between 0 and 1, found 30"):
         NOISES[name](different(5), share=30)
     if name in ("infilling", "bart"):
         with pytest.raises(ValueError, match="mean_span must be above 0, found 0"):

@@ -4,7 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from coursekit.objectives.distillation import distillation, hard_distillation, soft_distillation
+from coursekit.objectives.distillation import hard_distillation, soft_distillation
 
 
 def test_a_class_that_the_teacher_excludes_adds_nothing():
@@ -25,11 +25,6 @@ def test_a_class_that_the_teacher_excludes_adds_nothing():
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda x, y: distillation(x, x, x, y + 9), ValueError, "ids from 0 to 4, found"),
-        (lambda x, y: distillation(x, x, x, y - 9), ValueError, "labels must be ids from 0 to 4"),
-        (lambda x, y: distillation(x, x, x, y.float()), TypeError, "found torch.float32"),
-        (lambda x, y: distillation(x, x, x, y[1:]), ValueError, r"labels .* \(3,\), found \(2,\)"),
-        (lambda x, y: distillation(x, x, x, y, weight=float("nan")), ValueError, "found nan"),
         (lambda x, y: hard_distillation(x, x.tolist()), TypeError, "teacher must be a tensor"),
     ],
 )

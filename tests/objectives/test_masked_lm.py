@@ -212,7 +212,7 @@ def test_bad_input_gets_a_sentence():
         mlm_mask(torch.full((1, 2), 39), SPECIAL, 30)
     with pytest.raises(ValueError, match=r"within the vocabulary of 10, found \(0, 5, 7, 11, 3\)"):
         mlm_mask(torch.ones(1, 2, dtype=torch.long), SPECIAL, 10)
-    with pytest.raises(ValueError, match="rate must lie between 0 and 1, found 15"):
+    with pytest.raises(ValueError, match="rate must be a share between 0 and 1, found 15"):
         mlm_mask(tokens, SPECIAL, VOCABULARY, rate=15)
     with pytest.raises(ValueError, match=r"shape \(4, 12\), found \(4, 11\)"):
         mlm_mask(tokens, SPECIAL, VOCABULARY, words=tokens[:, 1:])
@@ -227,13 +227,9 @@ def test_bad_input_gets_a_sentence():
 
 
 @pytest.mark.parametrize("wrong", [9, -1])
-def test_a_label_that_is_no_word_gets_a_sentence(wrong):
+def test_a_label_that_is_no_word_is_refused(wrong):
     labels = torch.tensor([[-100, wrong, 3]])
-    with pytest.raises(ValueError, match=f"labels must be ids from 0 to 8, found {wrong}"):
+    with pytest.raises(IndexError, match=f"Target {wrong} is out of bounds"):
         masked_lm_loss(torch.zeros(1, 3, 9), labels)
-    with pytest.raises(TypeError, match=r"labels must be token ids .*, found torch.float32"):
-        masked_lm_loss(torch.zeros(1, 3, 9), labels.float())
-    with pytest.raises(TypeError, match="labels must be a tensor, found list"):
-        masked_lm_loss(torch.zeros(1, 3, 9), labels.tolist())
     with pytest.raises(ValueError, match="sum to 1, found"):
         Replacement(mask=float("nan"))

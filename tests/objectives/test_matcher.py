@@ -154,16 +154,12 @@ def test_bad_predictions_get_a_sentence():
     torch.manual_seed(0)
     logits, boxes = predictions(1, 2)
     one = [objects(1)]
-    with pytest.raises(ValueError, match=r"boxes \(batch, queries, 4\).*found \(1, 2, 4\) and"):
+    with pytest.raises(ValueError, match=r"boxes must have shape \(1, 2, 4\), found \(1, 1, 4\)"):
         HungarianMatcher()(logits, boxes[:, :1], one)
-    with pytest.raises(ValueError, match=r"none of them 0, found \(0, 2, 4\)"):
-        HungarianMatcher()(logits[:0], boxes[:0], [])
     logits[0, 1, 2] = torch.nan
-    with pytest.raises(ValueError, match="image 0 are not finite: the model predicts inf or NaN"):
+    with pytest.raises(ValueError, match="the cost must be numbers, found nan"):
         HungarianMatcher()(logits, boxes, one)
-    with pytest.raises(ValueError, match="must be 0 or more, and not all 0"):
-        HungarianMatcher(class_cost=0, l1_cost=0, giou_cost=0)
-    with pytest.raises(ValueError, match=r"found \(1.0, -5, 2.0\)"):
+    with pytest.raises(ValueError, match=r"l1_cost must be at least 0, found -5"):
         HungarianMatcher(l1_cost=-5)
     with pytest.raises(ValueError, match=r"column of its own, found a cost of \(3, 2\)"):
         assign(torch.zeros(3, 2))

@@ -222,9 +222,9 @@ def test_the_best_policy_of_rlhf_is_the_one_that_dpo_assumes():
 
 def test_bad_input_gets_a_sentence():
     logits, tokens, answer = example()
-    with pytest.raises(ValueError, match=r"shape \(3, 6\), found \(3, 5\) and \(3, 6\)"):
+    with pytest.raises(ValueError, match=r"tokens must have shape \(3, 6\), found \(3, 5\)"):
         sequence_log_probability(logits, tokens[:, 1:], answer)
-    with pytest.raises(TypeError, match=r"answer must be boolean, found torch\.int64"):
+    with pytest.raises(ValueError, match=r"answer must be boolean with .*found torch\.int64"):
         sequence_log_probability(logits, tokens, answer.long())
     with pytest.raises(ValueError, match="nothing predicts the first token"):
         sequence_log_probability(logits, tokens, torch.ones_like(answer))
@@ -233,13 +233,11 @@ def test_bad_input_gets_a_sentence():
     one = rows(0.0)
     with pytest.raises(ValueError, match="beta must be above 0, found 0"):
         dpo_loss(one, one, one, one, beta=0)
-    with pytest.raises(ValueError, match=r"smoothing must lie in \[0, 0.5\), found 0.5"):
-        dpo_loss(one, one, one, one, smoothing=0.5)
-    with pytest.raises(ValueError, match=r"policy_chosen \(1,\), policy_rejected \(2,\)"):
+    with pytest.raises(ValueError, match=r"smoothing must be a share between 0 and 1, found 1.5"):
+        dpo_loss(one, one, one, one, smoothing=1.5)
+    with pytest.raises(ValueError, match=r"one shape, .*found \[\(1,\), \(2,\), \(1"):
         dpo_loss(one, rows(0.0, 1.0), one, one)
-    with pytest.raises(ValueError, match=r"one number for each row"):
-        reward_loss(rows(), rows())
-    with pytest.raises(ValueError, match=r"must agree, found \(3, 6, 5\)"):
+    with pytest.raises(ValueError, match=r"reference must .*\(3, 6, 5\), found \(2, 6, 5\)"):
         kl_to_reference(logits, logits[:2], answer)
     with pytest.raises(ValueError, match="no answer is marked"):
         kl_to_reference(logits, logits, torch.zeros_like(answer))
@@ -257,14 +255,10 @@ def test_what_is_no_answer_gets_a_sentence_too():
         sequence_log_probability(logits, spoilt, answer),
         sequence_log_probability(logits, tokens, answer),
     )
-    with pytest.raises(TypeError, match=r"tokens must be token ids, found torch.float32"):
-        sequence_log_probability(logits, tokens.float(), answer)
-    with pytest.raises(TypeError, match=r"answer must be boolean, found torch.int64"):
+    with pytest.raises(ValueError, match=r"answer must be boolean with .*found torch\.int64"):
         kl_to_reference(logits, logits, answer.long())
-    with pytest.raises(ValueError, match=r"one shape \(batch,\), found \(2,\) and \(3,\)"):
+    with pytest.raises(ValueError, match=r"one shape, \(batch,\), found \[\(2,\), \(3,\)\]"):
         answer_mask(torch.ones(2), torch.ones(3), 4)
-    with pytest.raises(TypeError, match="chosen must be a tensor, found float"):
-        reward_loss(1.0, rows(0.0))
 
 
 def test_a_word_that_nobody_believes_in_adds_nothing_to_the_kl():

@@ -147,19 +147,23 @@ def check_tensor(tensor: Tensor, name: str) -> None:
         raise TypeError(f"{name} must be a tensor, found {type(tensor).__name__}")
 
 
-def check_shape(tensor: Tensor, name: str, axes: str, dtype: torch.dtype | None = None) -> None:
+def check_shape(
+    tensor: Tensor, name: str, axes: str | Sequence[object], dtype: torch.dtype | None = None
+) -> None:
     """Raise unless `tensor` has the `axes`, and is boolean where that is the `dtype`.
 
-    "batch, 4, length" are three axes of which the second has length 4.
+    "batch, 4, length" are three axes of which the second has length 4; so are ("batch", 4, "T").
     """
     check_tensor(tensor, name)
-    sizes = [int(axis) if axis.isdigit() else None for axis in axes.split(", ")]
+    axes = axes if isinstance(axes, str) else ", ".join(map(str, axes))
+    sizes = [int(axis) if axis.isdigit() else None for axis in axes.split(", ") if axis]
     fits = len(sizes) == tensor.ndim and all(
         size in (None, found) for size, found in zip(sizes, tensor.shape)
     )
     if not fits or dtype not in (None, tensor.dtype):
         kind = "have" if dtype is None else "be boolean with"
         found = f"{'' if dtype is None else f'{tensor.dtype} '}{tuple(tensor.shape)}"
+        axes += "," if len(sizes) == 1 else ""  # as Python writes it
         raise ValueError(f"{name} must {kind} shape ({axes}), found {found}")
 
 

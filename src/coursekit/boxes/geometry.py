@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from coursekit._base.checks import check_fraction, check_numbers
+from coursekit._base.checks import check_numbers, check_shape
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,20 +32,11 @@ class Objects:
     areas: Tensor | None = None  # (n,) of the true outline, where it is not the box's
 
     def __post_init__(self) -> None:
-        n = len(self.labels) if self.labels.ndim == 1 else None
-        if n is None or self.boxes.shape != (n, 4):
-            raise ValueError(
-                "labels must have shape (n,) and boxes (n, 4), "
-                f"found {tuple(self.labels.shape)} and {tuple(self.boxes.shape)}"
-            )
-        if n and self.labels.is_floating_point():  # torch.tensor([]) is floating and fine
-            raise TypeError(f"labels must be class ids (integers), found {self.labels.dtype}")
-        if not self.boxes.is_floating_point():
-            raise TypeError(f"boxes must be floating point, found {self.boxes.dtype}")
+        check_shape(self.labels, "labels", "n")
+        check_shape(self.boxes, "boxes", (len(self), 4))
         for name in ("scores", "crowd", "areas"):
-            given = getattr(self, name)
-            if given is not None and given.shape != (n,):
-                raise ValueError(f"{name} must have shape ({n},), found {tuple(given.shape)}")
+            if getattr(self, name) is not None:
+                check_shape(getattr(self, name), name, (len(self),))
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -127,12 +118,7 @@ def non_maximum_suppression(boxes: Tensor, scores: Tensor, threshold: float = 0.
     best of the rest, and so on. DETR does without: its queries look at each other, and the matching
     allows one of them to each object. To keep classes apart, call it once for each class.
     """
-    if scores.shape != boxes.shape[:1]:
-        raise ValueError(
-            f"there must be one score for each box, found {tuple(scores.shape)} "
-            f"scores and {tuple(boxes.shape)} boxes"
-        )
-    check_fraction(threshold=threshold)
+    check_shape(scores, "scores", boxes.shape[:1])
     check_numbers(scores, "scores")
     order = scores.argsort(descending=True, stable=True)  # (n,)
     overlap = iou(boxes[:, None], boxes)  # (n, n)
@@ -147,32 +133,23 @@ def non_maximum_suppression(boxes: Tensor, scores: Tensor, threshold: float = 0.
 
 def check_corners(boxes: Tensor, name: str = "boxes") -> None:
     """Raise unless `boxes` (..., 4) are corners with x1 ≤ x2 and y1 ≤ y2."""
-    if boxes.ndim < 1 or boxes.shape[-1] != 4:
-        raise ValueError(f"{name} must have shape (..., 4), found {tuple(boxes.shape)}")
-    if boxes.is_meta:
-        return  # no numbers to look at
-    good = (boxes[..., 2:] >= boxes[..., :2]).all(dim=-1)  # (...), False where a number is NaN
-    good = good & boxes.isfinite().all(dim=-1)
-    if not good.all():
-        bad = [round(number, 6) for number in boxes[~good][0].tolist()]
-        raise ValueError(
-            f"{name} must be corners (x1, y1, x2, y2) with x1 ≤ x2 and y1 ≤ y2, found {bad}"
-        )
+    x1, y1, x2, y2 = boxes.unbind(-1)
+    ordered = (x1 <= x2) & (y1 <= y2) & boxes.isfinite().all(dim=-1)  # (...), False at NaN
+    _check_all(ordered, boxes, f"{name} must be corners (x1, y1, x2, y2) with x1 ≤ x2 and y1 ≤ y2")
 
 
 def check_centres(boxes: Tensor, name: str = "boxes") -> None:
     """Raise unless `boxes` (..., 4) are in centre form and inside [0, 1]: parts of an image."""
-    if boxes.ndim < 1 or boxes.shape[-1] != 4:
-        raise ValueError(f"{name} must have shape (..., 4), found {tuple(boxes.shape)}")
-    if boxes.is_meta:
-        return
-    good = ((boxes >= 0) & (boxes <= 1)).all(dim=-1)  # (...), False where a number is NaN
-    if not good.all():
-        bad = [round(number, 6) for number in boxes[~good][0].tolist()]
-        raise ValueError(
-            f"{name} must be (centre x, centre y, width, height), each a part of the image "
-            f"between 0 and 1, found {bad}"
-        )
+    inside = ((boxes >= 0) & (boxes <= 1)).all(dim=-1)  # (...), False at NaN
+    centre_form = "(centre x, centre y, width, height), each a part of the image between 0 and 1"
+    _check_all(inside, boxes, f"{name} must be {centre_form}")
+
+
+def _check_all(right: Tensor, boxes: Tensor, sentence: str) -> None:
+    """Raise with the first box that is not `right` (...), unless there are no numbers to read."""
+    if not right.is_meta and not right.all():
+        wrong = [round(number, 6) for number in boxes[~right][0].tolist()]
+        raise ValueError(f"{sentence}, found {wrong}")
 
 
 def _ratio(part: Tensor, whole: Tensor) -> Tensor:

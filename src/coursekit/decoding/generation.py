@@ -9,7 +9,6 @@ Shapes: B batch, T length of the prompt, V vocabulary, K beams, L longest text.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, get_args
@@ -18,13 +17,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._base.checks import check_at_least, check_ids, check_int, check_positive
+from coursekit._base.checks import check_choice, check_ids, check_int, check_shape
 from coursekit.cache import StackCache
 from coursekit.decoding.fast_step import QuickStack
 from coursekit.decoding.sampling import check_scores, greedy, keep_top_k, keep_top_p, sample  # noqa: F401
 
 End = int | Sequence[int] | Tensor | None  # the token, or tokens, after which a text is complete
-SMALLEST = torch.iinfo(torch.int64).min  # a pad token may be any number: -1, -100
 
 
 @dataclass
@@ -42,11 +40,9 @@ class State:
     def __post_init__(self) -> None:
         self.prompt = None if self.keep is None else tuple(self.keep.shape)  # (B, T)
         if self.keep is not None:
-            if self.keep.ndim != 2 or self.keep.dtype != torch.bool:
-                raise ValueError(
-                    "keep must be boolean of shape (batch, length), "
-                    f"found {self.keep.dtype} {tuple(self.keep.shape)}"
-                )
+            check_shape(self.keep, "keep", "batch, length", torch.bool)
+            if not self.keep[:, -1].all() or (self.keep[:, :-1] & ~self.keep[:, 1:]).any():
+                raise ValueError("the padding of a prompt must be on the left, before its text")
             self.keep = None if self.keep.all() else self.keep
 
     @property
@@ -82,7 +78,7 @@ class State:
 
 
 class Decoder(Protocol):
-    """Whatever writes: a model, or a table of probabilities in a test."""
+    """A model that writes, or a table of probabilities in a test."""
 
     def decode(self, tokens: Tensor, state: State) -> Tensor:
         """tokens (B, T) -> logits (B, V) of what follows the last of them."""
@@ -110,7 +106,6 @@ def left_pad(
     if pad is None:
         raise ValueError(f"prompts of different lengths {lengths} need a pad token")
     gaps = [longest - length for length in lengths]
-    check_int(SMALLEST, pad=pad)
     rows = [[pad] * gap + list(prompt) for gap, prompt in zip(gaps, prompts)]
     keep = torch.arange(longest) >= torch.tensor(gaps)[:, None]
     return torch.tensor(rows), keep  # (B, T), (B, T)
@@ -190,7 +185,7 @@ def power_penalty(length: int | Tensor, alpha: float) -> float | Tensor:
 class Hypotheses(NamedTuple):
     """What beam search found, the best first."""
 
-    tokens: Tensor  # (B, K, ≤ L): new tokens, `pad` behind the end
+    tokens: Tensor  # (B, K, ≤ L): new tokens, `pad` after the end
     scores: Tensor  # (B, K): log-probability over length penalty; −∞ if fewer than K texts exist
 
 
@@ -221,9 +216,7 @@ def beam_search(
     """
     longest, ends, fill = _check(tokens, state, longest, end, pad)  # (B,), (E,)
     check_int(beams=beams)
-    check_at_least(-math.inf, alpha=alpha)
-    if stop not in get_args(Stop):
-        raise ValueError(f"stop must be one of {', '.join(get_args(Stop))}, found {stop!r}")
+    check_choice(get_args(Stop), stop=stop)
     B, K, L, device = len(tokens), beams, int(longest.max()), tokens.device
     logits = model.decode(tokens, state)  # (B, V): each prompt is read once, not once a beam
     _check_ends(ends, logits.shape[-1])
@@ -258,7 +251,7 @@ def beam_search(
         pool = torch.cat([hypotheses.tokens[rows], candidates[:, :K]], dim=1)  # (R, 2K, L)
         hypotheses.scores[rows], hypotheses.tokens[rows] = complete, _rows_of(pool, index)
 
-        # Running texts: the K best of the others, unless nothing can come of them any more.
+        # Running texts: the K best of the others, unless none of them can still win.
         scores, index = best.masked_fill(ended, -torch.inf).topk(K, dim=1)  # (R, K)
         parent, token = parent.gather(1, index), token.gather(1, index)  # (R, K)
         texts = _rows_of(candidates, index)  # (R, K, L)
@@ -283,33 +276,20 @@ def beam_search(
 def _check(
     tokens: Tensor, state: State, longest: int | Tensor, end: End, pad: int | None
 ) -> tuple[Tensor, Tensor, int]:
-    """Return `longest` for each row (B,), the ends (E,), and what fills a row behind its end."""
+    """Return `longest` for each row (B,), the ends (E,), and what fills a row after its end."""
     if not isinstance(tokens, Tensor) or tokens.dtype not in (torch.int64, torch.int32):
         kind = tokens.dtype if isinstance(tokens, Tensor) else type(tokens).__name__
         raise TypeError(
             "the prompts must be a tensor of token ids (int64 or int32), which `left_pad` makes of "
             f"lists, found {kind}"
         )
-    if tokens.ndim != 2 or 0 in tokens.shape:
-        raise ValueError(
-            "the prompts must have shape (batch, length), both at least 1, "
-            f"found {tuple(tokens.shape)}"
-        )
+    check_shape(tokens, "the prompts", "batch, length")
     B, T = tokens.shape
-    keep = getattr(state, "keep", None)
-    if keep is not None and not keep[:, -1].all():
-        raise ValueError("the padding of a prompt must stand on the left, before its text")
-    if not isinstance(longest, (Tensor, list, tuple)):
-        check_int(longest=longest)
     longest = torch.as_tensor(longest, device=tokens.device)
-    whole = longest.dtype in (torch.int64, torch.int32)
-    if not whole or longest.ndim > 1 or (longest.ndim and len(longest) != B):
-        raise ValueError(
-            f"longest must be one whole number or one for each of {B} rows, "
-            f"found {longest.dtype} {tuple(longest.shape)}"
-        )
+    if longest.ndim:
+        check_shape(longest, "longest", (B,))
     longest = longest.expand(B)
-    check_positive(longest=int(longest.min()))
+    check_int(longest=int(longest.min()))
     room = getattr(state, "positions", None)
     if room is not None and T + int(longest.max()) - 1 > room:  # the last token is never read
         raise ValueError(
@@ -318,18 +298,12 @@ def _check(
         )
     end = end.tolist() if isinstance(end, Tensor) else end
     ends = [] if end is None else list(end) if isinstance(end, Iterable) else [end]
-    if end is not None and not ends:
-        raise ValueError("end must be a token id or several, found an empty list")
-    for number in ends:
-        check_int(0, end=number)
     ragged = end is not None or bool((longest != longest[0]).any())
     fill = ends[0] if pad is None and ends else pad
     if fill is None and ragged:
         raise ValueError("rows of different lengths need a pad token, found pad=None")
-    fill = 0 if fill is None else fill
-    check_int(SMALLEST, pad=fill)
     ends = torch.tensor(ends, dtype=torch.long, device=tokens.device)
-    return longest, ends, fill
+    return longest, ends, 0 if fill is None else fill
 
 
 def _check_ends(ends: Tensor, vocabulary: int) -> None:

@@ -11,12 +11,12 @@ import math
 import torch
 from torch import Tensor
 
-from coursekit._base.checks import check_int, check_number, check_positive, check_tensor
+from coursekit._base.checks import check_int, check_positive, check_shape
 
 
 def greedy(logits: Tensor) -> Tensor:
     """Logits (B, V) -> tokens (B,): the likeliest one."""
-    _check_logits(logits)
+    check_shape(logits, "logits", "batch, vocabulary")
     score, token = logits.max(dim=-1)  # 2 × (B,)
     check_scores(score)
     return token
@@ -35,7 +35,6 @@ def sample(
     A temperature below 1 sharpens the distribution, one above 1 flattens it. `top_k`, then `top_p`
     cut its tail off first. For `generate`: `choose=partial(sample, top_p=0.9)`.
     """
-    _check_logits(logits)
     check_positive(temperature=temperature)
     logits = logits / temperature
     if top_k is not None:
@@ -48,7 +47,6 @@ def sample(
 
 def keep_top_k(logits: Tensor, k: int) -> Tensor:
     """Logits (B, V) -> the same with −∞ for all but the `k` likeliest tokens (Fan et al., 2018)."""
-    _check_logits(logits)
     check_int(top_k=k)
     best, index = logits.topk(min(k, logits.shape[-1]), dim=-1)  # (B, k)
     return torch.full_like(logits, -torch.inf).scatter(-1, index, best)  # (B, V)
@@ -60,8 +58,7 @@ def keep_top_p(logits: Tensor, p: float) -> Tensor:
     The nucleus is the smallest set of likeliest tokens that together have a probability of `p` or
     more: a token is in it as long as those before it have not reached `p`.
     """
-    _check_logits(logits)
-    check_number(top_p=p)
+    check_shape(logits, "logits", "batch, vocabulary")
     if not 0 < p <= 1:
         raise ValueError(f"top_p must be above 0 and at most 1, found {p}")
     if p == 1:
@@ -73,15 +70,6 @@ def keep_top_p(logits: Tensor, p: float) -> Tensor:
     return torch.full_like(logits, -torch.inf).scatter(
         -1, index, ranked.masked_fill(before >= p, -torch.inf)
     )  # (B, V)
-
-
-def _check_logits(logits: Tensor) -> None:
-    check_tensor(logits, "logits")
-    if logits.ndim != 2 or 0 in logits.shape or logits.is_complex():
-        raise ValueError(
-            "logits must have shape (batch, vocabulary), none of them 0, "
-            f"found {logits.dtype} {tuple(logits.shape)}"
-        )
 
 
 def check_scores(scores: Tensor) -> None:

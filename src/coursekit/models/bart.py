@@ -42,7 +42,7 @@ class BartConfig:
     positions: int = 1024
     count_padding: bool = False  # True: padding on the left takes up places, as in Hugging Face
     scale_embedding: bool = False  # by √D
-    dropout: float = 0.1  # behind every sublayer and on the embeddings
+    dropout: float = 0.1  # after every sublayer and on the embeddings
     attention_dropout: float = 0.0
     hidden_dropout: float = 0.0  # inside the feed-forward network
     eps: float = 1e-5

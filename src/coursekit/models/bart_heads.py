@@ -11,7 +11,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_fraction, check_int, check_tokens, check_under, readable
+from coursekit._base.checks import check_tokens, check_under, readable
 from coursekit.blocks import Stack
 from coursekit.cache import StackCache
 from coursekit.decoding.fast_step import QuickStack
@@ -32,7 +32,10 @@ class Head(nn.Module):
         self.bart = bart
 
     def read(self, source: Tensor, keep: Tensor | None) -> Tensor:
-        """source, keep (B, S) -> (B, S, D): the decoder's view of the text, moved on by one."""
+        """source, keep (B, S) -> (B, S, D): the decoder's output where it reads the source again.
+
+        Its input is the source shifted right, as in training.
+        """
         check_tokens(source, self.bart.config.vocabulary, "source")
         return self.bart.hidden(source, shift_right(source, self.bart.config.start), keep)
 
@@ -42,8 +45,6 @@ class BartClassifier(Head):
 
     def __init__(self, bart: Bart, *, classes: int, dropout: float = 0.0) -> None:
         super().__init__(bart)
-        check_int(classes=classes)
-        check_fraction(dropout=dropout)
         width = bart.config.width
         self.dropout = nn.Dropout(dropout)
         self.dense, self.classifier = nn.Linear(width, width), nn.Linear(width, classes)
@@ -60,9 +61,9 @@ class BartClassifier(Head):
                 f"every text must have the end token {self.bart.config.end}, row {row} has none"
             )
         last = ends.shape[1] - 1 - ends.flip(1).int().argmax(dim=1)  # (B,)
-        read = hidden[torch.arange(len(last), device=last.device), last]  # (B, D)
-        read = self.dense(self.dropout(read)).tanh()  # (B, D)
-        return self.classifier(self.dropout(read))  # (B, C)
+        x = hidden[torch.arange(len(last), device=last.device), last]  # (B, D)
+        x = self.dense(self.dropout(x)).tanh()  # (B, D)
+        return self.classifier(self.dropout(x))  # (B, C)
 
 
 class BartSpan(Head):
@@ -79,7 +80,7 @@ class BartSpan(Head):
 
 
 class BartCausalLM(nn.Module):
-    """BART's decoder without an encoder to look at: it writes on, as a GPT does."""
+    """BART's decoder without an encoder: it continues a text, as a GPT does."""
 
     def __init__(self, config: BartConfig) -> None:
         super().__init__()

@@ -18,14 +18,7 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from coursekit._base.checks import (
-    check_config,
-    check_int,
-    check_keep,
-    check_tensor,
-    check_tokens,
-    readable,
-)
+from coursekit._base.checks import check_config, check_int, check_keep, check_shape, check_tokens
 from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import Stack
 from coursekit.models.embedding import WordEmbedding
@@ -44,7 +37,7 @@ class BertConfig:
     hidden: int = 3072
     positions: int = 512
     segments: int = 2  # sentence A, sentence B
-    dropout: float = 0.1  # on the embeddings and behind every sublayer
+    dropout: float = 0.1  # on the embeddings and after every sublayer
     attention_dropout: float = 0.1
     activation: Activation = "gelu"
     eps: float = 1e-12
@@ -85,12 +78,12 @@ class BertConfig:
 
     @property
     def longest(self) -> int:
-        """How many tokens a sequence may have."""
+        """The largest number of tokens of a sequence."""
         return self.positions - self.pad - 1 if self.skip_padding else self.positions
 
     @property
     def dropout_of_head(self) -> float:
-        """What a head drops of the vectors that it reads."""
+        """The dropout of a head, on the vectors that it reads."""
         return self.dropout if self.head_dropout is None else self.head_dropout
 
 
@@ -123,7 +116,7 @@ class BertEmbeddings(nn.Module):
 
 
 class Bert(nn.Module):
-    """The encoder; `pooler` says for the config whether the layer on [CLS] is there.
+    """The encoder. `pooler`, the layer on [CLS], may be chosen here in place of the config.
 
     The weights start from N(0, 0.02); the paper's code redraws what lies beyond two deviations.
     """
@@ -189,19 +182,9 @@ class Bert(nn.Module):
             )
         if segments is not None:
             check_tokens(segments, config.segments, "segments")
-            if segments.shape != tokens.shape:
-                raise ValueError(
-                    f"segments must have the shape of the tokens {tuple(tokens.shape)}, "
-                    f"found {tuple(segments.shape)}"
-                )
-        expected = (config.depth, config.heads)
+            check_shape(segments, "segments", tokens.shape)
         if head_mask is not None:
-            check_tensor(head_mask, "head_mask")
-        if head_mask is not None and tuple(head_mask.shape) != expected:
-            raise ValueError(
-                f"head_mask must have shape (depth, heads) = {expected}, "
-                f"found {tuple(head_mask.shape)}"
-            )
+            check_shape(head_mask, "head_mask", (config.depth, config.heads))
         if keep is None:
             return None
         check_keep(keep, tokens)
@@ -224,30 +207,22 @@ class MaskedLMHead(nn.Module):
     ) -> Tensor:
         """Hidden (B, T, D), the embedding's `scores` -> logits (B, T, V), or of some positions.
 
-        `positions` is boolean (B, T) -> (how many are True, V), row by row, or holds indices
-        (B, M) -> (B, M, V). With 15% of the words hidden this saves most of the work here.
+        Boolean `positions` (B, T) of which N are True -> (N, V), row by row; indices (B, M) ->
+        (B, M, V). With 15% of the words hidden this saves most of the work here.
         """
         if positions is not None:
-            hidden = chosen(hidden, positions)  # (…, D)
+            hidden = select(hidden, positions)  # (…, D)
         hidden = self.norm(self.activation(self.transform(hidden)))  # (…, D)
         return scores(hidden, self.bias)  # (…, V)
 
 
-def chosen(hidden: Tensor, positions: Tensor) -> Tensor:
+def select(hidden: Tensor, positions: Tensor) -> Tensor:
     """Hidden (B, T, D) and boolean (B, T) -> (N, D), or indices (B, M) -> (B, M, D)."""
     B, T, D = hidden.shape
-    check_tensor(positions, "positions")
-    if positions.dtype == torch.bool and positions.shape == (B, T):
+    if positions.dtype == torch.bool:
+        check_shape(positions, "positions", (B, T))
         return hidden[positions]  # (N, D)
-    if positions.dtype != torch.int64 or positions.ndim != 2 or positions.shape[0] != B:
-        raise ValueError(
-            f"positions must be boolean {(B, T)} or int64 indices ({B}, M), "
-            f"found {positions.dtype} {tuple(positions.shape)}"
-        )
-    if readable(positions) and positions.numel():
-        for place in positions.aminmax():
-            if not 0 <= place < T:
-                raise ValueError(f"positions must be from 0 to {T - 1}, found {int(place)}")
+    check_shape(positions, "positions", (B, "M"))
     return hidden.gather(1, positions[..., None].expand(-1, -1, D))  # (B, M, D)
 
 

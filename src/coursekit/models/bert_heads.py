@@ -1,10 +1,10 @@
-"""What BERT is used for: one small layer on top, and everything is trained (Devlin et al., 2019).
+"""Heads of BERT: one small layer on top for each task, and all is trained (Devlin et al., 2019).
 
 Three heads cover the paper's four kinds of task: the class of one sentence or of a pair
 (`BertClassifier`), a tag for every token (`BertTagger`), and the span of a passage that answers a
 question (`BertSpan` and `best_span`). A fourth, `BertMultipleChoice`, compares answers. Each takes
 a `Bert`, fresh or pre-trained. `BertFeatures` is the other way: the encoder stays as it is, and
-what it says about each token becomes the input of another model.
+its hidden states become the input of another model.
 The book explains all of it in "BERT".
 Shapes: B batch, T length, D width, C classes, L layers.
 """
@@ -12,76 +12,79 @@ Shapes: B batch, T length, D width, C classes, L layers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_choice, check_int, check_tensor, check_under
+from coursekit._base.checks import check_choice, check_shape, check_under
 from coursekit.models.bert import Bert, BertConfig, initialise
-from coursekit.models.spans import Span, SpanLogits, best_span  # noqa: F401  had their home here
+from coursekit.models.spans import Span, SpanLogits, best_span  # noqa: F401  importable from here too
 
 
-class BertClassifier(nn.Module):
+class BertHead(nn.Module):
+    """What the heads share: a `Bert`, and dropout on what they read of its hidden states."""
+
+    def __init__(self, bert: Bert) -> None:
+        super().__init__()
+        check_under(bert, Bert)
+        self.bert = bert
+        self.dropout = nn.Dropout(bert.config.dropout_of_head)
+
+    def forward(
+        self,
+        tokens: Tensor,
+        segments: Tensor | None = None,
+        keep: Tensor | None = None,
+        *,
+        head_mask: Tensor | None = None,
+    ) -> Any:
+        """Tokens, segments, keep (B, T) -> what the head's `read` returns."""
+        return self.read(self.bert(tokens, segments, keep, head_mask=head_mask))
+
+    def read(self, hidden: Tensor) -> Any:
+        """Hidden states (B, T, D) -> the head's answer."""
+        raise NotImplementedError
+
+
+class BertClassifier(BertHead):
     """The class of a sentence, or of a pair of sentences that the segments tell apart.
 
     Only the pooled [CLS] is read. `classes=1` makes a regression, as the paper does for STS-B.
     """
 
     def __init__(self, bert: Bert, *, classes: int) -> None:
-        super().__init__()
-        _check_head(bert, classes)
+        super().__init__(bert)
         if bert.pooler is None:
             raise ValueError(
                 f"{type(self).__name__} reads the pooled [CLS]: make the Bert with its pooler"
             )
-        self.bert = bert
-        self.dropout = nn.Dropout(bert.config.dropout_of_head)
         self.classifier = nn.Linear(bert.config.width, classes)
         initialise(self.classifier)
 
-    def forward(
-        self,
-        tokens: Tensor,
-        segments: Tensor | None = None,
-        keep: Tensor | None = None,
-        *,
-        head_mask: Tensor | None = None,
-    ) -> Tensor:
-        """Tokens, segments, keep (B, T) -> logits (B, C)."""
-        hidden = self.bert(tokens, segments, keep, head_mask=head_mask)  # (B, T, D)
+    def read(self, hidden: Tensor) -> Tensor:
+        """Hidden states (B, T, D) -> logits (B, C)."""
         return self.classifier(self.dropout(self.bert.pool(hidden)))  # (B, C)
 
 
-class RobertaClassifier(nn.Module):
-    """The class of a sentence or a pair, without the layer that next-sentence training would leave.
+class RobertaClassifier(BertHead):
+    """The class of a sentence or a pair, by a new layer in the place of the pooler.
 
-    RoBERTa is not trained on next sentences, so a new layer is where the pooler was.
+    RoBERTa is not trained on next sentences, so it has no pooler.
     """
 
     def __init__(self, bert: Bert, *, classes: int) -> None:
-        super().__init__()
-        _check_head(bert, classes)
+        super().__init__(bert)
         if bert.pooler is not None:
             raise ValueError("RobertaClassifier has a layer of its own: make the Bert pooler=False")
-        self.bert = bert
-        self.dropout = nn.Dropout(bert.config.dropout_of_head)
         self.dense = nn.Linear(bert.config.width, bert.config.width)
         self.classifier = nn.Linear(bert.config.width, classes)
         initialise(self.dense)
         initialise(self.classifier)
 
-    def forward(
-        self,
-        tokens: Tensor,
-        segments: Tensor | None = None,
-        keep: Tensor | None = None,
-        *,
-        head_mask: Tensor | None = None,
-    ) -> Tensor:
-        """Tokens, segments, keep (B, T) -> logits (B, C)."""
-        first = self.bert(tokens, segments, keep, head_mask=head_mask)[:, 0]  # (B, D)
-        first = self.dense(self.dropout(first)).tanh()  # (B, D)
+    def read(self, hidden: Tensor) -> Tensor:
+        """Hidden states (B, T, D) -> logits (B, C)."""
+        first = self.dense(self.dropout(hidden[:, 0])).tanh()  # (B, D)
         return self.classifier(self.dropout(first))  # (B, C)
 
 
@@ -103,16 +106,12 @@ class BertMultipleChoice(BertClassifier):
         head_mask: Tensor | None = None,
     ) -> Tensor:
         """Tokens, segments, keep (B, N, T) -> scores (B, N)."""
-        check_tensor(tokens, "tokens")
-        if tokens.ndim != 3:
-            raise ValueError(
-                f"tokens must have shape (batch, answers, length), found {tuple(tokens.shape)}"
-            )
+        check_shape(tokens, "tokens", "batch, answers, length")
         flat = (None if x is None else x.flatten(0, 1) for x in (tokens, segments, keep))
         return super().forward(*flat, head_mask=head_mask).view(tokens.shape[:2])  # (B, N)
 
 
-class BertTagger(nn.Module):
+class BertTagger(BertHead):
     """One class for every token: names, parts of speech, the comma that follows.
 
     A word of several WordPieces is tagged at its first, or at its last where the tag says what
@@ -120,27 +119,16 @@ class BertTagger(nn.Module):
     """
 
     def __init__(self, bert: Bert, *, classes: int) -> None:
-        super().__init__()
-        _check_head(bert, classes)
-        self.bert = bert
-        self.dropout = nn.Dropout(bert.config.dropout_of_head)
+        super().__init__(bert)
         self.classifier = nn.Linear(bert.config.width, classes)
         initialise(self.classifier)
 
-    def forward(
-        self,
-        tokens: Tensor,
-        segments: Tensor | None = None,
-        keep: Tensor | None = None,
-        *,
-        head_mask: Tensor | None = None,
-    ) -> Tensor:
-        """Tokens, segments, keep (B, T) -> logits (B, T, C)."""
-        hidden = self.bert(tokens, segments, keep, head_mask=head_mask)  # (B, T, D)
+    def read(self, hidden: Tensor) -> Tensor:
+        """Hidden states (B, T, D) -> logits (B, T, C)."""
         return self.classifier(self.dropout(hidden))  # (B, T, C)
 
 
-class BertSpan(nn.Module):
+class BertSpan(BertHead):
     """Where the answer to a question is in a passage: two learned vectors S and E (SQuAD).
 
     The loss is the mean of two cross-entropies over the T places, one for the true start and one
@@ -148,23 +136,13 @@ class BertSpan(nn.Module):
     """
 
     def __init__(self, bert: Bert) -> None:
-        super().__init__()
-        _check_head(bert, classes=2)
-        self.bert = bert
+        super().__init__(bert)
         self.span = nn.Linear(bert.config.width, 2)  # rows: S, E
         initialise(self.span)
 
-    def forward(
-        self,
-        tokens: Tensor,
-        segments: Tensor | None = None,
-        keep: Tensor | None = None,
-        *,
-        head_mask: Tensor | None = None,
-    ) -> SpanLogits:
-        """Tokens, segments, keep (B, T) -> `SpanLogits`, padding included; see `best_span`."""
-        logits = self.span(self.bert(tokens, segments, keep, head_mask=head_mask))  # (B, T, 2)
-        start, end = logits.unbind(dim=-1)  # 2 × (B, T)
+    def read(self, hidden: Tensor) -> SpanLogits:
+        """Hidden states (B, T, D) -> `SpanLogits`, padding included; see `best_span`."""
+        start, end = self.span(hidden).unbind(dim=-1)  # 2 × (B, T)
         return SpanLogits(start, end)
 
 
@@ -217,8 +195,3 @@ class BertFeatures(nn.Module):
         mixed = torch.stack(hidden[-len(self.weights) :])  # (L, B, T, D)
         shares = self.weights.softmax(dim=0)  # (L,)
         return self.scale * torch.einsum("l,lbtd->btd", shares, mixed)  # (B, T, D)
-
-
-def _check_head(bert: Bert, classes: int) -> None:
-    check_under(bert, Bert)
-    check_int(classes=classes)

@@ -9,7 +9,7 @@ padding, is `plain/detr.py`. The book explains it in "DETR".
 What differs from Vaswani et al. (2017): positions are added to queries and keys at *every*
 attention, never to values; the decoder writes all objects at once, so nothing is masked but padding
 and its input is zero, only the queries tell its rows apart; every layer's output is read out.
-Dropout is where the authors' code has it: behind each sublayer, on the attention weights,
+Dropout is where the authors' code has it: after each sublayer, on the attention weights,
 inside the feed-forward network.
 Shapes: B batch, C classes, D width, H heads, L decoder layers, Q object queries, S = h·w places.
 """
@@ -25,13 +25,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.utils._pytree import register_pytree_node
 
-from coursekit._base.checks import (
-    check_config,
-    check_images,
-    check_numbers,
-    check_tensor,
-    readable,
-)
+from coursekit._base.checks import check_config, check_images, check_numbers, check_shape, readable
 from coursekit.blocks import Stack
 from coursekit.boxes.geometry import Objects
 from coursekit.positions import padded_sine_2d
@@ -54,9 +48,9 @@ class DETRConfig:
     decoder_depth: int = 6
     norm: Literal["post", "pre"] = "post"
     auxiliary: bool = True  # read out every decoder layer, as the loss wants it
-    # How the places of the map are known, the rows of the paper's Table 3: sines at every attention
-    # or learned vectors in their stead; sines for the decoder alone; sines at the input alone;
-    # nothing. With the last two the queries are the decoder's input and are not added again.
+    # Positions on the map, the rows of the paper's Table 3: sines at every attention, or learned
+    # vectors in their place; sines for the decoder alone; sines at the input alone; nothing. With
+    # the last two the queries are the decoder's input and are not added again.
     places: Places = "sine"
     feed_forward: bool = True
     dropout: float = 0.1
@@ -98,7 +92,7 @@ class DETRConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class Detections:
-    """What a DETR says about a batch of images."""
+    """What a DETR predicts for a batch of images."""
 
     logits: Tensor  # (B, Q, C + 1), the last class is "no object"
     boxes: Tensor  # (B, Q, 4), centre x, centre y, width, height in parts of the unpadded image
@@ -108,9 +102,9 @@ class Detections:
 
     @torch.no_grad()
     def objects(self, sizes: Sequence[tuple[int, int]]) -> list[Objects]:
-        """Heights and widths of the unpadded images -> what was found, corners in pixels.
+        """Heights and widths of the unpadded images -> the `Objects` of each, corners in pixels.
 
-        Every query gives its best class that is not "no object"; the score says how likely it is.
+        Every query gives its best class that is not "no object"; the score is its probability.
         """
         if len(sizes) != len(self.logits):
             raise ValueError(f"{len(self.logits)} images need as many sizes, found {len(sizes)}")
@@ -122,8 +116,8 @@ class Detections:
         ]
 
 
-# For torch.export and its kin: what a DETR returns is made of tensors that they can find. `grid` is
-# none, and a graph for ONNX returns nothing else: what an exported DETR says has it not.
+# torch.export and ONNX must find the tensors in what a DETR returns. `grid` is no tensor, and an
+# exported DETR does not return it.
 _TREE = [field.name for field in fields(Detections) if field.name != "grid"]
 
 
@@ -189,7 +183,7 @@ class DETR(nn.Module):
         cells = features.flatten(2).mT  # (B, S, D): row by row, as `positions`
         queries = self.queries.expand(cells.shape[0], -1, -1)  # (B, Q, D)
         start = torch.zeros_like(queries)  # (B, Q, D): only the queries tell its rows apart
-        if self.config.places in ("input", "none"):  # what is known is said once, at the start
+        if self.config.places in ("input", "none"):  # positions are added once, at the input
             cells = cells if positions is None else cells + positions
             start, queries, positions = queries, None, None
 
@@ -215,7 +209,7 @@ class DETR(nn.Module):
         return Detections(**last, earlier=tuple(Detections(**layer) for layer in earlier))
 
     def positions(self, features: Tensor, keep: Tensor | None) -> Tensor | None:
-        """Map (B, D, h, w), keep (B, h, w) or None -> where each place is (B or 1, S, D)."""
+        """Map (B, D, h, w), keep (B, h, w) or None -> position vectors (B or 1, S, D) or None."""
         rows, columns = features.shape[2:]
         if self.config.places == "none":
             return None
@@ -236,12 +230,7 @@ class DETR(nn.Module):
 
         A place of the map is real if the pixel at its corner is.
         """
-        check_tensor(images, "images")
-        if images.ndim != 4 or 0 in images.shape:
-            raise ValueError(
-                "images must have shape (batch, channels, height, width), none of them 0, "
-                f"found {tuple(images.shape)}"
-            )
+        check_shape(images, "images", "batch, channels, height, width")
         maps = self.backbone(images)  # (B, channels, h, w)
         check_images(
             maps,
@@ -253,12 +242,7 @@ class DETR(nn.Module):
         )
         if keep is None:
             return self.project(maps), None
-        check_tensor(keep, "keep")
-        if keep.dtype != torch.bool or keep.shape != (images.shape[0], *images.shape[2:]):
-            raise ValueError(
-                f"keep must be boolean with shape (batch, height, width) "
-                f"{(len(images), *images.shape[2:])}, found {keep.dtype} {tuple(keep.shape)}"
-            )
+        check_shape(keep, "keep", (images.shape[0], *images.shape[2:]), torch.bool)
         keep = F.interpolate(keep[None].float(), size=maps.shape[2:])[0].bool()  # nearest pixel
         if readable(keep) and not keep.any(dim=(1, 2)).all():
             image = int((~keep.any(dim=(1, 2))).nonzero()[0])
@@ -272,8 +256,6 @@ def pad_images(images: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
     The batch (B, channels, tallest, widest) is filled with zeros below and on the right; `keep`
     (B, tallest, widest) is False there.
     """
-    if len(images) == 0:
-        raise ValueError("a batch needs at least one image, found none")
     for image in images:
         if image.ndim != 3 or image.shape[0] != images[0].shape[0] or 0 in image.shape:
             raise ValueError(

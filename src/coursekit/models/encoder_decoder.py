@@ -2,7 +2,7 @@
 
 What `Seq2SeqTransformer`, `T5` and `Bart` have in common. The encoder's blocks see the source in
 both directions. Each of the decoder's blocks looks back at what is written (causal self-attention),
-then at what the encoder made of the source (cross-attention). A model says the rest: how tokens
+then at what the encoder made of the source (cross-attention). A model defines the rest: how tokens
 become vectors, how vectors become scores of words, and what it adds to the attention scores.
 The book explains it in "The Transformer that translates".
 Shapes: B batch, S source length, T target length, D width, H heads, V vocabulary.
@@ -30,10 +30,10 @@ class EncoderDecoder(nn.Module):
     config: Any
     longest: int | None = None  # how many tokens there are positions for
 
-    # What a model says.
+    # What each model defines.
 
     def embed_source(self, source: Tensor, first: int | Tensor) -> Tensor:
-        """source (B, S) -> (B, S, D); `first`, one or (B,), is the place of column 0."""
+        """source (B, S) -> (B, S, D); `first`, one or (B,), is the position of column 0."""
         raise NotImplementedError
 
     def embed_target(self, target: Tensor, first: int | Tensor) -> Tensor:
@@ -53,13 +53,13 @@ class EncoderDecoder(nn.Module):
         return None
 
     def first(self, keep: Tensor | None, past: int = 0) -> int | Tensor:
-        """Return the place of column 0, one or (B,): a row's first real token is at place 0."""
+        """Return the position of column 0, one or (B,): a row's first real token is at 0."""
         if keep is None or (readable(keep) and keep[:, 0].all()):
             return past
         return past - keep.int().argmax(dim=1)  # (B,)
 
     def finish(self, x: Tensor) -> Tensor:
-        """Return what leaves a stack (B, T, D) as it is used: T5 drops some of it."""
+        """A stack's output (B, T, D) -> what is read of it (B, T, D): T5 applies dropout."""
         return x
 
     # Training: the whole target is known.
@@ -177,7 +177,7 @@ class EncoderDecoder(nn.Module):
 
     @property
     def source_vocabulary(self) -> int:
-        """How many words the encoder knows."""
+        """The size of the encoder's vocabulary."""
         return self.config.vocabulary
 
 
@@ -200,7 +200,7 @@ def real_tokens(keep: Tensor | None, tokens: Tensor, name: str) -> Tensor | None
 def padding_mask(keep: Tensor | None, causal: bool = False) -> Tensor | None:
     """Keep (B, S) -> (B, 1, 1, S): every query may attend to real tokens.
 
-    Under a `causal` mask no real token sees the padding behind the last one, so that only padding
+    Under a `causal` mask no real token sees the padding after the last one, so that only padding
     in front of a real token needs a mask.
     """
     if keep is None:

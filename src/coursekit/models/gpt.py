@@ -1,10 +1,10 @@
 """GPT: a stack of causal blocks that writes the next token.
 
-Radford et al. (2018) put the norm behind each sublayer ("post"); GPT-2 (Radford et al., 2019) moved
+Radford et al. (2018) put the norm after each sublayer ("post"); GPT-2 (Radford et al., 2019) moved
 it in front, added one at the top, and shrank the layers that write into the residual stream by
 1/√N, N being their number. The rest is the same: learned positions, GELU in its tanh form, and one
-matrix that is embedding and output at once. What models have today is a choice of `GPTConfig` each.
-`GPTConfig.llama()` makes those of the first Llama (Touvron et al., 2023): rotary positions, the
+matrix that is embedding and output at once. Each change of later models is a field of `GPTConfig`.
+`GPTConfig.llama()` sets those of the first Llama (Touvron et al., 2023): rotary positions, the
 root mean square as norm, SwiGLU, no biases, an output matrix of its own; fewer heads for keys and
 values, and a window, came later. The book explains it in "GPT".
 Shapes: B batch, T length, S length with the past, D width, V vocabulary.
@@ -18,11 +18,7 @@ from typing import Any, Literal
 from torch import Tensor, nn
 
 from coursekit import masks
-from coursekit._base.checks import (
-    check_config,
-    check_keep,
-    check_tokens,
-)
+from coursekit._base.checks import check_config, check_keep, check_tokens
 from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import Stack
 from coursekit.cache import StackCache
@@ -48,7 +44,7 @@ class GPTConfig:
     positions: int = 1024  # how many are learned; rotary ones have no end
     rotary: bool = False
     rotary_base: float = 10_000.0
-    window: int | None = None  # how many a token sees, itself included; None: all before it
+    window: int | None = None  # how many tokens a token sees, itself included; None: all before it
     norm: Literal["pre", "post"] = "pre"
     rms_norm: bool = False
     activation: Activation = "gelu_tanh"
@@ -56,7 +52,7 @@ class GPTConfig:
     bias: bool = True  # of every linear map in the blocks,
     attention_bias: bool | None = None  # unless this says otherwise for those of the attention
     tied: bool = True  # the embedding is the output matrix, too
-    dropout: float = 0.1  # behind each sublayer
+    dropout: float = 0.1  # after each sublayer
     attention_dropout: float = 0.1  # on the attention weights
     embedding_dropout: float = 0.1
     eps: float = 1e-5
@@ -164,10 +160,10 @@ class GPT(nn.Module):
         return self.stack(x, mask=self._mask(keep, tokens), causal=True)  # (B, T, D)
 
     def embed(self, tokens: Tensor, keep: Tensor | None = None, past: int = 0) -> Tensor:
-        """tokens (B, T) -> (B, T, D): each token's vector plus that of its place.
+        """tokens (B, T) -> (B, T, D): each token's vector plus that of its position.
 
-        `past` tokens come before these. A row counts its places from the first token that `keep`
-        (B, past + T) keeps, so left padding comes before 0.
+        `past` tokens come before these. A row counts its positions from its first real token in
+        `keep` (B, past + T), so left padding comes before 0.
         """
         first = past if keep is None else past - keep.int().argmax(dim=1)  # one, or (B,)
         return self.dropout(self.positions(self.tokens(tokens), first))  # (B, T, D)
@@ -177,10 +173,7 @@ class GPT(nn.Module):
         return self.tokens.scores(x) if self.output is None else self.output(x)
 
     def _mask(self, keep: Tensor | None, tokens: Tensor, past: int = 0) -> Tensor | None:
-        """Keep (B, S) -> the mask, (B, 1, 1, S) or (B, 1, T, S), without padding.
-
-        And without what is before the `window`.
-        """
+        """Keep (B, S) -> mask (B, 1, 1, S) without padding, (B, 1, T, S) where a `window` ends."""
         padding = None if keep is None else keep[:, None, None, :]
         T, window = tokens.shape[1], self.config.window
         if window is None or past + T <= window:
@@ -189,7 +182,7 @@ class GPT(nn.Module):
         return near if padding is None else padding & near
 
     def _initialise(self) -> None:
-        """N(0, 0.02²) for every matrix, zero for every bias; GPT-2 shrinks what adds up."""
+        """N(0, 0.02²) for matrices, less for those that write into GPT-2's stream, 0 for biases."""
         for module in self.modules():
             if isinstance(module, nn.Linear | nn.Embedding):
                 nn.init.normal_(module.weight, std=0.02)
@@ -207,14 +200,6 @@ class GPT(nn.Module):
 
         The cache makes room for `capacity` positions at once, and grows when they are not enough.
         """
-        if keep is not None:
-            if keep.ndim != 2 or keep.dtype != keep.bool().dtype:
-                raise ValueError(
-                    "keep must be boolean of shape (batch, length), "
-                    f"found {keep.dtype} {tuple(keep.shape)}"
-                )
-            if not keep[:, -1].all() or (keep[:, :-1] & ~keep[:, 1:]).any():
-                raise ValueError("the padding of a prompt must stand on the left, before its text")
         return State(
             cache=StackCache(self.config.depth, capacity),
             keep=keep,
@@ -223,9 +208,9 @@ class GPT(nn.Module):
         )
 
     def decode(self, tokens: Tensor, state: State) -> Tensor:
-        """Read tokens (B, T) after what `state` holds -> logits (B, V) of what follows them.
+        """Read tokens (B, T) after those in `state` -> logits (B, V) of what follows them.
 
-        It is `forward` on all tokens so far, of which the cache holds those that were read.
+        The result is that of `forward` on all tokens so far; the cache holds those already read.
         """
         check_tokens(tokens, self.config.vocabulary)
         keep = state.keep_with(tokens)  # (B, past + T), or None
@@ -239,6 +224,6 @@ class GPT(nn.Module):
 
 
 def _rotary(config: GPTConfig) -> Rotary:
-    """Return what turns queries and keys, in the layout of Llama."""
+    """Return the rotary positions of queries and keys, in the layout of Llama."""
     width = config.width // config.heads if config.head_width is None else config.head_width
     return Rotary(width=width, base=config.rotary_base, layout="halves")

@@ -19,12 +19,7 @@ from typing import Any, NamedTuple, Self
 import torch
 from torch import Tensor, nn
 
-from coursekit._base.checks import (
-    check_config,
-    check_fraction,
-    check_numbers,
-    check_tensor,
-)
+from coursekit._base.checks import check_config, check_numbers, check_shape
 from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import Stack
 from coursekit.models.patches import Grid, GridPositions, grid_of, patchify, unpatchify
@@ -35,7 +30,7 @@ from coursekit.models.vit import ViT, ViTConfig, start_feed_forward
 class MAEConfig:
     """Sizes and choices of an `MAE`; the decoder is the same beside every encoder.
 
-    The encoder may be given as the fields of its `ViTConfig` too, as in the file of a kept model.
+    The encoder may be given as the fields of its `ViTConfig` too, as a saved model's file has it.
     """
 
     encoder: ViTConfig = field(default_factory=lambda: ViTConfig(classes=0, positions="sine"))
@@ -47,7 +42,7 @@ class MAEConfig:
     normalise: bool = True  # predict pixels normalised within their patch (§3, last paragraph)
 
     def __post_init__(self) -> None:
-        if isinstance(self.encoder, Mapping):  # as a file says it
+        if isinstance(self.encoder, Mapping):
             object.__setattr__(self, "encoder", ViTConfig(**self.encoder))
         encoder = self.encoder
         if not isinstance(encoder, ViTConfig):
@@ -98,14 +93,12 @@ class Painting(NamedTuple):
 
 def random_masking(noise: Tensor, ratio: float) -> Masking:
     """noise (B, N) -> which patches to hide: the smallest numbers stay, a share of 1 − `ratio`."""
+    check_shape(noise, "noise", "batch, patches")
     check_numbers(noise, "noise")
-    check_fraction(mask_ratio=ratio)
-    if noise.ndim != 2:
-        raise ValueError(f"noise must have shape (batch, patches), found {tuple(noise.shape)}")
     N = noise.shape[1]
     K = int(N * (1 - ratio) + 1e-6)  # 10 · (1 − 0.8) is a hair below 2
-    if K == 0:
-        raise ValueError(f"a mask ratio of {ratio} leaves none of {N} patches visible")
+    if not 0 < K <= N:
+        raise ValueError(f"a mask ratio of {ratio} leaves {K} of {N} patches visible")
     shuffle = noise.argsort(dim=1)  # (B, N): who is at each place of the shuffled list
     restore = shuffle.argsort(dim=1)  # (B, N): the inverse permutation
     return Masking(keep=shuffle[:, :K], masked=restore >= K, restore=restore)
@@ -164,12 +157,7 @@ class MAE(nn.Module):
         B, N = images.shape[0], grid[0] * grid[1]
         if noise is None:
             noise = torch.rand(B, N, device=images.device)
-        check_tensor(noise, "noise")
-        if noise.shape != (B, N) or not noise.is_floating_point():
-            raise ValueError(
-                f"noise must be floating point with shape {(B, N)}, "
-                f"found {noise.dtype} {tuple(noise.shape)}"
-            )
+        check_shape(noise, "noise", (B, N))
         hidden = random_masking(noise, self.config.mask_ratio)
         latent = self.encoder.features(images, visible=hidden.keep, interpolate=interpolate)
         return latent, hidden  # (B, 1 + K, D)
@@ -211,14 +199,8 @@ def masked_patch_loss(predicted: Tensor, target: Tensor, masked: Tensor) -> Tens
 
     predicted, target (B, N, P·P·C), masked (B, N) boolean -> (); 0 where nothing is masked.
     """
-    if predicted.shape != target.shape or predicted.shape[:2] != masked.shape:
-        raise ValueError(
-            "predicted and target must have one shape (batch, patches, pixels) and masked its "
-            f"first two axes, found {tuple(predicted.shape)}, {tuple(target.shape)} and "
-            f"{tuple(masked.shape)}"
-        )
-    if masked.dtype != torch.bool:
-        raise TypeError(f"masked must be boolean (True = hidden), found {masked.dtype}")
+    check_shape(target, "target", predicted.shape)
+    check_shape(masked, "masked", predicted.shape[:2], torch.bool)
     gap = (predicted - target).masked_fill(~masked[..., None], 0.0)  # whatever a visible one holds
     return gap.square().mean(dim=-1).sum() / masked.sum().clamp_min(1)
 

@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_choice, check_images, check_int, check_tensor
+from coursekit._base.checks import check_choice, check_shape
 from coursekit.blocks import Stack
 from coursekit.positions import WindowBias, sine_2d, window_bias
 
@@ -25,7 +25,6 @@ Kind = Literal["1d", "2d", "sine", "none"]
 
 def grid_of(height: int, columns: int, patch: int) -> Grid:
     """Return how many patches an image of `height` × `columns` pixels has in each direction."""
-    check_int(patch=patch)
     if height % patch or columns % patch:
         raise ValueError(f"patches of {patch} must divide the image, found {height}×{columns}")
     return height // patch, columns // patch
@@ -36,8 +35,7 @@ def patchify(images: Tensor, patch: int) -> Tensor:
 
     The patches follow row by row; within one, its pixels row by row, each with its channels.
     """
-    check_tensor(images, "images")
-    check_images(images, images.shape[1] if images.ndim > 1 else 0)
+    check_shape(images, "images", "batch, channels, height, width")
     rows, columns = grid_of(*images.shape[2:], patch)
     x = images.unflatten(3, (columns, patch)).unflatten(2, (rows, patch))  # (B, C, h, P, w, P)
     return x.permute(0, 2, 4, 3, 5, 1).flatten(3).flatten(1, 2)  # (B, N, P·P·C)
@@ -46,7 +44,6 @@ def patchify(images: Tensor, patch: int) -> Tensor:
 def unpatchify(patches: Tensor, patch: int, size: tuple[int, int]) -> Tensor:
     """patches (B, N, P·P·C) -> images (B, C, *size): the inverse of `patchify`."""
     rows, columns = grid_of(*size, patch)
-    check_tensor(patches, "patches")
     if patches.ndim != 3 or patches.shape[1] != rows * columns or patches.shape[2] % patch**2:
         raise ValueError(
             f"an image of {size[0]}×{size[1]} has patches of shape "
@@ -66,7 +63,6 @@ class PatchEmbedding(nn.Module):
 
     def __init__(self, *, patch: int, channels: int, width: int) -> None:
         super().__init__()
-        check_int(patch=patch, channels=channels, width=width)
         self.patch, self.channels = patch, channels
         self.weight = nn.Parameter(torch.empty(width, channels, patch, patch))  # (D, C, P, P)
         self.bias = nn.Parameter(torch.zeros(width))
@@ -74,7 +70,6 @@ class PatchEmbedding(nn.Module):
 
     def forward(self, images: Tensor, visible: Tensor | None = None) -> Tensor:
         """images (B, C, H, W) -> (B, N, D), or (B, K, D) of the `visible` patches (B, K) alone."""
-        check_images(images, self.channels, weight=self.weight)
         patches = patchify(images, self.patch)  # (B, N, P·P·C)
         if visible is not None:
             patches = patches[_rows(visible), visible]
@@ -227,14 +222,12 @@ class ConvolutionalStem(nn.Module):
 
     def __init__(self, *, channels: int, width: int, stride: int) -> None:
         super().__init__()
-        check_int(channels=channels, width=width, stride=stride)
         steps = int(math.log2(stride)) if stride > 1 else 0
         if steps == 0 or 2**steps != stride or width % 2 ** (steps - 1):
             raise ValueError(
                 "the stride must be a power of 2 of at least 2, and half of it must divide the "
                 f"width, found stride {stride} and width {width}"
             )
-        self.channels = channels
         widths = [channels] + [width >> k for k in reversed(range(steps))]
         layers = []
         for before, after in pairwise(widths):
@@ -244,5 +237,4 @@ class ConvolutionalStem(nn.Module):
 
     def forward(self, images: Tensor) -> Tensor:
         """images (B, C, H, W) -> map (B, width, H / stride, W / stride)."""
-        check_images(images, self.channels, weight=self.layers[0].weight)
         return self.layers(images)

@@ -2,7 +2,7 @@
 
 Wang et al. (2020) distilled it from BERT, Reimers and Gurevych (2019) say how to train it so that
 sentences of one meaning get vectors of one direction. A package holds the weights; it is only
-looked into, never imported, for it would load much that nobody needs here. The book uses it in
+looked into, never imported, for it would load much that is not needed here. The book uses it in
 "BERT". Shapes: B batch, T length, D width.
 """
 

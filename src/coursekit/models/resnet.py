@@ -17,11 +17,7 @@ from typing import Any, Literal
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._base.checks import (
-    check_config,
-    check_images,
-    check_int,
-)
+from coursekit._base.checks import check_config, check_images, check_int
 from coursekit.models.frozen_norm import FrozenBatchNorm2d
 
 Kind = Literal["basic", "bottleneck"]

@@ -24,13 +24,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from coursekit import masks
-from coursekit._base.checks import (
-    check_config,
-    check_int,
-    check_numbers,
-    check_tokens,
-    readable,
-)
+from coursekit._base.checks import check_config, check_int, check_numbers, check_tokens, readable
 from coursekit.attention import attention_weights
 from coursekit.kernels import Additive, General
 
@@ -147,7 +141,7 @@ class RNNSearch(nn.Module):
 
     def _encode(self, source: Tensor) -> tuple[Encoded, Tensor]:
         words = self.dropout(self.source_embedding(source))  # (B, S, E)
-        if source.is_meta:  # shapes without numbers: nobody knows where the padding begins
+        if source.is_meta:  # shapes without numbers: where the padding begins is unknown
             annotations, last = self.encoder(words)  # (B, S, 2H), (2, B, H)
         else:
             # Packing ends each row at its own last word, so padding never enters a state.
@@ -245,5 +239,5 @@ class RNNSearch(nn.Module):
             row = int((lengths == 0).nonzero()[0])
             raise ValueError(f"every source needs at least one word, but row {row} is only padding")
         if (words != (torch.arange(words.shape[1]) < lengths[:, None])).any():
-            raise ValueError("padding in a source must stand at the end, but a word follows it")
+            raise ValueError("padding in a source must be at the end, but a word follows it")
         return lengths

@@ -25,13 +25,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.parametrizations import spectral_norm as normalise_spectrally
 
-from coursekit._base.checks import (
-    check_config,
-    check_dtype,
-    check_images,
-    check_int,
-    check_tensor,
-)
+from coursekit._base.checks import check_config, check_dtype, check_images, check_shape
 from coursekit.attention import attention_weights, fused_attention
 from coursekit.kernels import dot
 
@@ -58,7 +52,6 @@ class SelfAttention2d(nn.Module):
     ) -> None:
         super().__init__()
         value_reduction = reduction if value_reduction is None else value_reduction
-        check_int(channels=channels, reduction=reduction, value_reduction=value_reduction)
         if channels % reduction or channels % value_reduction:
             raise ValueError(
                 "reduction and value_reduction must divide the channels, "
@@ -169,19 +162,13 @@ class Generator(nn.Module):
 
     def noise(self, count: int, *, generator: torch.Generator | None = None) -> Tensor:
         """Draw noise for `count` canvases, (B, E, Z) with two ends."""
-        check_int(count=count)
         device = self.paint.bias.device
         numbers = torch.randn(count, 2, self.config.noise, generator=generator)
         return numbers.to(device)  # (B, E, Z); drawn on the CPU, so a seed paints the same anywhere
 
     def begin(self, z: Tensor) -> Tensor:
         """Noise (B, E, Z) -> the map that the middle is given, (B, C, 4, 12)."""
-        check_tensor(z, "z")
-        if z.ndim != 3 or z.shape[1:] != (2, self.config.noise):
-            raise ValueError(
-                f"z must be (batch, 2, {self.config.noise}), noise for two ends, "
-                f"found {tuple(z.shape)}"
-            )
+        check_shape(z, "z, noise for two ends,", ("batch", 2, self.config.noise))
         check_dtype(z, self.first_norm, "z")
         if self.config.enters == "ends":
             left, right = z.unbind(dim=1)  # (B, Z) each
@@ -192,7 +179,7 @@ class Generator(nn.Module):
         return F.relu(self.first_norm(x))
 
     def finish(self, x: Tensor) -> Tensor:
-        """The map behind the middle (B, C, 4, 12) -> canvases (B, 1, 8, 24) between −1 and 1."""
+        """The map after the middle (B, C, 4, 12) -> canvases (B, 1, 8, 24) between −1 and 1."""
         x = F.relu(self.second_norm(self.second(x)))  # (B, C, 4, 12)
         x = F.interpolate(x, scale_factor=2)  # (B, C, 8, 24)
         x = F.relu(self.third_norm(self.third(x)))  # (B, C / 2, 8, 24)
@@ -203,7 +190,7 @@ class Generator(nn.Module):
         return self.finish(self.middle(self.begin(z)))
 
     def looks(self, z: Tensor) -> tuple[Tensor, Tensor]:
-        """Noise (B, E, Z) -> canvases (B, 1, 8, 24), and who looked where, (B, N, N) of 48 places.
+        """Noise (B, E, Z) -> canvases (B, 1, 8, 24) and attention weights (B, N, N), N = 48 places.
 
         Row 12 r + c has the weights with which the place in row r and column c looks at all others.
         """
@@ -222,7 +209,6 @@ class Discriminator(nn.Module):
 
     def __init__(self, *, width: int = 16, hidden: int = 128, spectral_norm: bool = True) -> None:
         super().__init__()
-        check_int(width=width, hidden=hidden)
 
         spectral = partial(_spectral, wanted=spectral_norm)
 

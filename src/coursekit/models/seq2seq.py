@@ -21,10 +21,7 @@ from typing import Any, Literal, Self
 import torch
 from torch import Tensor, nn
 
-from coursekit._base.checks import (
-    check_choice,
-    check_config,
-)
+from coursekit._base.checks import check_choice, check_config
 from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import Norm, Stack
 from coursekit.models.embedding import WordEmbedding
@@ -52,7 +49,7 @@ class Seq2SeqConfig:
     final_norm: bool | None = None  # None: only where the blocks leave their output unnormalised
     share: Share = "all"  # one matrix for source, target and output; "target": for the last two
     scale_embedding: bool = True  # by √D
-    dropout: float = 0.1  # behind every sublayer, and on the sums of embeddings and positions
+    dropout: float = 0.1  # after every sublayer, and on the sums of embeddings and positions
     attention_dropout: float = 0.0  # on the attention weights; the paper has none
     hidden_dropout: float = 0.0  # inside the feed-forward network; the paper has none
     attention_bias: bool = False  # the paper's formulas have none; torch and Marian have
@@ -73,7 +70,7 @@ class Seq2SeqConfig:
 
     @property
     def vocabulary_of_source(self) -> int:
-        """How many words the encoder knows."""
+        """The size of the encoder's vocabulary."""
         return self.vocabulary if self.source_vocabulary is None else self.source_vocabulary
 
     @classmethod
@@ -208,5 +205,5 @@ class Seq2SeqTransformer(EncoderDecoder):
 
     @property
     def source_vocabulary(self) -> int:
-        """How many words the encoder knows."""
+        """The size of the encoder's vocabulary."""
         return self.config.vocabulary_of_source

@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._base.checks import check_int, check_numbers
+from coursekit._base.checks import check_int, check_numbers, check_shape
 
 
 class SpanLogits(NamedTuple):
@@ -38,22 +38,15 @@ def best_span(
     padding (None: anywhere), and has at most `longest` tokens. Where a question may have no answer
     (SQuAD 2.0), compare its score with that of the empty answer, start[:, 0] + end[:, 0] at [CLS].
     """
-    if start.ndim != 2 or start.shape != end.shape or 0 in start.shape:
-        raise ValueError(
-            "start and end must both have shape (batch, length), neither 0, "
-            f"found {tuple(start.shape)} and {tuple(end.shape)}"
-        )
+    check_shape(start, "start", "batch, length")
+    check_shape(end, "end", start.shape)
     for name, logits in (("start", start), ("end", end)):
         check_numbers(logits, name)
     T = start.shape[1]
     longest = T if longest is None else min(longest, T)
     check_int(longest=longest)
     if allowed is not None:
-        if allowed.shape != start.shape or allowed.dtype != torch.bool:
-            raise ValueError(
-                f"allowed must be boolean {tuple(start.shape)}, "
-                f"found {allowed.dtype} {tuple(allowed.shape)}"
-            )
+        check_shape(allowed, "allowed", start.shape, torch.bool)
         start, end = (logits.masked_fill(~allowed, -torch.inf) for logits in (start, end))
     # For each end j, its best start among the `longest` places up to j.
     reachable = F.pad(start, (longest - 1, 0), value=-torch.inf).unfold(1, longest, 1)

@@ -9,8 +9,8 @@ Shapes: B batch, R rows and C columns of a map, M side of a window, W windows in
 H heads, V classes; R' and C' are R and C filled up to whole windows.
 
 Where the paper says nothing, this follows the authors' code. A map with a side not longer than M
-has windows of that side, and no shift. Cells that fill a map up to whole windows are zeros behind
-the norm and are looked at like all others, so their keys and values are the biases. It departs from
+has windows of that side, and no shift. Cells that fill a map up to whole windows are zeros after
+the norm and are attended to like all others: their keys and values are the biases. It departs from
 that code in two places: a cell that the shift brought next to another gives it the weight 0, and
 not e^−100 times the weight of a neighbour; and one model takes images of any size, as the authors'
 detector does and their classifier does not.
@@ -26,12 +26,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._base.checks import (
-    check_config,
-    check_images,
-    check_int,
-    readable,
-)
+from coursekit._base.checks import check_config, check_images, check_int, readable
 from coursekit.blocks import FeedForward, Residual
 from coursekit.heads import MultiHeadAttention
 from coursekit.positions import LearnedPosition, WindowBias
@@ -149,7 +144,7 @@ def shift_mask(
     return (region == region.mT)[:, None]  # (W, 1, M², M²)
 
 
-_shift_mask = lru_cache(maxsize=64)(shift_mask)  # once for each size of map; nobody may change it
+_shift_mask = lru_cache(maxsize=64)(shift_mask)  # one for each size of map, shared: read only
 
 
 class WindowAttention(nn.Module):
@@ -192,7 +187,7 @@ class WindowAttention(nn.Module):
             bias = self.bias(window, window)  # (H, M², M²): B in the paper's equation 4
         if shift:
             x = x.roll((-shift, -shift), dims=(1, 2))  # Figure 4: windows stay, the map moves
-            # While a graph is recorded a size may be any size, and nothing may be kept from it.
+            # While torch records a graph, sizes are symbols: nothing made of them may be cached.
             make = _shift_mask if readable(x) else shift_mask
             allowed = make(*padded, window, shift, x.device)  # (W, 1, M², M²)
             bias = x.new_zeros(1, 1, 1) if bias is None else bias

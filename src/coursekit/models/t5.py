@@ -20,9 +20,7 @@ from typing import Any, Literal, Self
 
 from torch import Tensor, nn
 
-from coursekit._base.checks import (
-    check_config,
-)
+from coursekit._base.checks import check_config
 from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import Stack
 from coursekit.models.embedding import WordEmbedding
@@ -159,7 +157,7 @@ class T5(EncoderDecoder):
             nn.init.normal_(block.feed_forward.contract.weight, std=self.config.hidden**-0.5)
 
     def embed_source(self, source: Tensor, first: int | Tensor) -> Tensor:
-        """source (B, S) -> (B, S, D); the distances know where a token is, not its vector."""
+        """source (B, S) -> (B, S, D); positions are in the bias, not in the vectors."""
         return self.dropout(self.embedding(source))
 
     embed_target = embed_source
@@ -173,7 +171,7 @@ class T5(EncoderDecoder):
         return self.decoder_bias(T, past + T)
 
     def finish(self, x: Tensor) -> Tensor:
-        """Drop some of what leaves a stack."""
+        """x (B, T, D), the output of a stack -> the same with dropout."""
         return self.dropout(x)
 
     def logits(self, hidden: Tensor) -> Tensor:

@@ -18,11 +18,7 @@ from typing import Any, Literal, Self
 import torch
 from torch import Tensor, nn
 
-from coursekit._base.checks import (
-    check_config,
-    check_images,
-    check_int,
-)
+from coursekit._base.checks import check_config, check_images, check_int
 from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import FeedForward, Stack
 from coursekit.models.patches import (
@@ -61,7 +57,7 @@ class ViTConfig:
     backbone_channels: int = 0  # hybrid: channels of the feature map that is cut into patches
     backbone_stride: int = 1  # hybrid: pixels for each of its cells
     activation: Activation = "gelu"
-    dropout: float = 0.0  # behind each dense layer but q, k, v, and behind the positions
+    dropout: float = 0.0  # after each dense layer but q, k, v, and after the positions
     attention_dropout: float = 0.0
     drop_path: float = 0.0
     eps: float = 1e-6

@@ -11,7 +11,7 @@ from __future__ import annotations
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._base.checks import check_tensor
+from coursekit._base.checks import check_shape
 
 
 def hinge_discriminator(real: Tensor, fake: Tensor) -> Tensor:
@@ -20,21 +20,12 @@ def hinge_discriminator(real: Tensor, fake: Tensor) -> Tensor:
     `fake` are the numbers that the discriminator gave to what the generator painted; paint it
     under `torch.no_grad()` or hand over `painted.detach()`, for the generator does not learn here.
     """
-    _check_numbers(real=real, fake=fake)
+    check_shape(real, "real", "batch")
+    check_shape(fake, "fake", "batch")
     return F.relu(1 - real).mean() + F.relu(1 + fake).mean()
 
 
 def hinge_generator(fake: Tensor) -> Tensor:
     """−mean D(G(z)), from numbers (B,) -> (): no hinge, so it never has enough."""
-    _check_numbers(fake=fake)
+    check_shape(fake, "fake", "batch")
     return -fake.mean()
-
-
-def _check_numbers(**named: Tensor) -> None:
-    for name, numbers in named.items():
-        check_tensor(numbers, name)
-        if numbers.ndim != 1 or not len(numbers) or not numbers.is_floating_point():
-            raise ValueError(
-                f"{name} must have one number for each picture, (batch,), "
-                f"found {numbers.dtype} of shape {tuple(numbers.shape)}"
-            )

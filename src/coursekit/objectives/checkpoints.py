@@ -73,15 +73,11 @@ def _check_same(state: State, mean: State, dtypes: dict[str, torch.dtype], count
             f"checkpoints must have the same names, but {odd[0]} is {where} ({len(odd)} differ)"
         )
     for name, tensor in state.items():
-        if tensor.dtype != dtypes[name]:
-            raise TypeError(
-                f"{name} must have one dtype in all checkpoints, found {dtypes[name]} "
-                f"and, in number {count}, {tensor.dtype}"
-            )
-        if tensor.shape != mean[name].shape:
+        if (tensor.dtype, tensor.shape) != (dtypes[name], mean[name].shape):
             raise ValueError(
-                f"{name} must have one shape in all checkpoints, found {tuple(mean[name].shape)} "
-                f"and, in number {count}, {tuple(tensor.shape)}"
+                f"{name} must have one dtype and shape in all checkpoints, found {dtypes[name]} "
+                f"{tuple(mean[name].shape)} and, in number {count}, {tensor.dtype} "
+                f"{tuple(tensor.shape)}"
             )
         if not tensor.is_floating_point() and not torch.equal(tensor, mean[name].to(tensor.device)):
             raise ValueError(

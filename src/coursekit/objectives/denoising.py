@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from coursekit._base.checks import check_int, check_number, check_positive, check_tensor
+from coursekit._base.checks import check_fraction, check_positive, check_shape
 from coursekit.objectives.rows import pad_rows
 from coursekit.objectives.special_tokens import SpecialTokens
 
@@ -30,7 +30,6 @@ def token_masking(
     tokens: Tensor, *, mask: int, share: float = 0.15, generator: torch.Generator | None = None
 ) -> Tensor:
     """Replace `share` of the tokens (T,) by `mask`, each on its own: (T,)."""
-    check_int(0, mask=mask)
     chosen = _choose(tokens, share, generator)  # (T,)
     return tokens.masked_fill(chosen, mask)
 
@@ -38,7 +37,7 @@ def token_masking(
 def token_deletion(
     tokens: Tensor, *, share: float = 0.15, generator: torch.Generator | None = None
 ) -> Tensor:
-    """Remove `share` of the tokens (T,), and leave no trace of where they stood."""
+    """Remove `share` of the tokens (T,), and leave no trace of where they were: (T − removed,)."""
     return tokens[~_choose(tokens, share, generator)]
 
 
@@ -56,8 +55,7 @@ def text_infilling(
     hides nothing: its mask is inserted between two tokens. So the model must also find out how
     many tokens are missing, if any; a sentinel of T5 always stands for at least one.
     """
-    _check_row(tokens)
-    check_int(0, mask=mask)
+    check_shape(tokens, "a document", "length")
     check_positive(mean_span=mean_span)
     hidden = _count(tokens, share)
     spans = _poisson_lengths(hidden, mean_span, generator)  # (n,), sum = hidden
@@ -84,15 +82,15 @@ def sentence_permutation(
     A sentence ends after a full stop, or after several in a row; what follows the last full stop
     is a sentence too.
     """
-    _check_row(tokens)
+    check_shape(tokens, "a document", "length")
     sentences = split_sentences(tokens, full_stops)
     order = torch.randperm(len(sentences), generator=generator, device=_home(tokens, generator))
     return torch.cat([sentences[i] for i in order.tolist()]) if sentences else tokens
 
 
 def document_rotation(tokens: Tensor, *, generator: torch.Generator | None = None) -> Tensor:
-    """Begin the document (T,) at a random token and put what stood before it at the end: (T,)."""
-    _check_row(tokens)
+    """Begin the document (T,) at a random token, and move what came before it to the end: (T,)."""
+    check_shape(tokens, "a document", "length")
     if not len(tokens):
         return tokens
     start = torch.randint(len(tokens), (), generator=generator, device=_home(tokens, generator))
@@ -120,7 +118,7 @@ def split_sentences(tokens: Tensor, full_stops: int | Sequence[int]) -> list[Ten
     """Return the sentences of a document (T,), each with its full stops."""
     stops = [full_stops] if isinstance(full_stops, int) else list(full_stops)
     stop = torch.isin(tokens, torch.tensor(stops, device=tokens.device))  # (T,)
-    ends = (stop[:-1] & ~stop[1:]).nonzero()[:, 0] + 1  # a stop, and no further one behind it
+    ends = (stop[:-1] & ~stop[1:]).nonzero()[:, 0] + 1  # a stop, and none after it
     return [part for part in tokens.tensor_split(ends.tolist()) if len(part)]
 
 
@@ -157,15 +155,13 @@ def denoising_batch(
 
 def _choose(tokens: Tensor, share: float, generator: torch.Generator | None) -> Tensor:
     """Return a boolean (T,) with exactly `share` of the places True, to the nearest number."""
-    _check_row(tokens)
+    check_shape(tokens, "a document", "length")
     order = torch.randperm(len(tokens), generator=generator, device=_home(tokens, generator))
     return (order < _count(tokens, share)).to(tokens.device)  # (T,)
 
 
 def _count(tokens: Tensor, share: float) -> int:
-    check_number(share=share)
-    if not 0 <= share <= 1:
-        raise ValueError(f"share must lie between 0 and 1, found {share}")
+    check_fraction(share=share)
     return round(len(tokens) * share)
 
 
@@ -185,11 +181,3 @@ def _poisson_lengths(total: int, mean: float, generator: torch.Generator | None)
 
 def _home(tokens: Tensor, generator: torch.Generator | None) -> torch.device:
     return tokens.device if generator is None else generator.device
-
-
-def _check_row(tokens: Tensor) -> None:
-    check_tensor(tokens, "a document")
-    if tokens.dtype not in (torch.int64, torch.int32):
-        raise TypeError(f"a document must hold token ids, found {tokens.dtype}")
-    if tokens.ndim != 1:
-        raise ValueError(f"a document must have one axis (length), found {tuple(tokens.shape)}")

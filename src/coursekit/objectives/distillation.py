@@ -13,14 +13,7 @@ from typing import Literal
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._base.checks import (
-    check_choice,
-    check_fraction,
-    check_labels,
-    check_numbers,
-    check_positive,
-    check_tensor,
-)
+from coursekit._base.checks import check_choice, check_numbers, check_positive, check_shape
 
 
 def hard_distillation(student: Tensor, teacher: Tensor) -> Tensor:
@@ -41,7 +34,7 @@ def soft_distillation(student: Tensor, teacher: Tensor, *, temperature: float = 
     student, teacher = student / temperature, teacher.detach() / temperature
     log_student, log_teacher = student.log_softmax(dim=-1), teacher.log_softmax(dim=-1)  # (B, V)
     gap = log_teacher - log_student  # (B, V)
-    gap = gap.masked_fill(log_teacher.isneginf(), 0.0)  # 0 · log 0 = 0: a class nobody believes in
+    gap = gap.masked_fill(log_teacher.isneginf(), 0.0)  # 0 · log 0 = 0: a class of probability 0
     return temperature**2 * (log_teacher.exp() * gap).sum() / len(student)
 
 
@@ -64,13 +57,6 @@ def distillation(
     check_choice(("hard", "soft"), kind=kind)
     if weight is None:
         weight = 0.5 if kind == "hard" else 0.1
-    check_fraction(weight=weight)
-    _check(label_logits, teacher)
-    check_labels(labels, label_logits.shape[-1], "labels")
-    if labels.shape != label_logits.shape[:1]:
-        raise ValueError(
-            f"labels must have shape ({len(label_logits)},), found {tuple(labels.shape)}"
-        )
     truth = F.cross_entropy(label_logits, labels)
     if kind == "hard":
         taught = hard_distillation(teacher_logits, teacher)
@@ -80,10 +66,5 @@ def distillation(
 
 
 def _check(student: Tensor, teacher: Tensor) -> None:
-    check_tensor(student, "student")
-    check_tensor(teacher, "teacher")
-    if student.ndim != 2 or student.shape != teacher.shape or 0 in student.shape:
-        raise ValueError(
-            "student and teacher must have one shape (batch, classes), not empty, "
-            f"found {tuple(student.shape)} and {tuple(teacher.shape)}"
-        )
+    check_shape(student, "student", "batch, classes")
+    check_shape(teacher, "teacher", student.shape)

@@ -60,10 +60,8 @@ def full_sentences(
     long as they fit; where it goes on into the next document, one more [SEP] is between the
     two. A sentence that no input can hold is cut (the paper does not say what it did).
     """
-    check_int(max_length=max_length)
+    check_int(3, max_length=max_length)  # [CLS] token [SEP]
     room = max_length - 2
-    if room < 1:
-        raise ValueError(f"max_length must be at least 3, [CLS] token [SEP], found {max_length}")
     inputs: list[list[int]] = []
     held: list[int] = []
     for document in documents:

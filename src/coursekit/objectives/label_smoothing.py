@@ -19,16 +19,14 @@ from collections.abc import Callable
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._base.checks import check_int, check_labels, check_number, check_tensor, readable
+from coursekit._base.checks import check_fraction, check_shape, readable
 
 IGNORED = -100
 
 
 def smoothed_targets(targets: Tensor, vocabulary: int, smoothing: float) -> Tensor:
     """Targets (...) -> the distribution (..., V) that the model should predict."""
-    _check_smoothing(smoothing)
-    check_int(vocabulary=vocabulary)
-    check_labels(targets, vocabulary)
+    check_fraction(smoothing=smoothing)
     certain = F.one_hot(targets, vocabulary)  # (..., V)
     return (1 - smoothing) * certain + smoothing / vocabulary  # (..., V): each row sums to 1
 
@@ -41,7 +39,7 @@ def smoothed_cross_entropy(
     With q = `smoothed_targets` the sum has two parts: the usual loss of the right token, and the
     mean of the losses of all tokens. It equals KL(q ‖ p) up to a constant, `lowest_loss`.
     """
-    _check(logits, targets, smoothing, pad)
+    _check(logits, targets, smoothing)
     real = _real(targets, pad)  # (...)
     logits, targets = logits[real], targets[real]  # (N, V), (N,)
     log_p = logits.log_softmax(dim=-1)  # (N, V)
@@ -56,7 +54,7 @@ def fused_cross_entropy(
     logits: Tensor, targets: Tensor, *, smoothing: float = 0.1, pad: int | None = None
 ) -> Tensor:
     """Return what `smoothed_cross_entropy` returns, in torch's single fused call."""
-    _check(logits, targets, smoothing, pad)
+    _check(logits, targets, smoothing)
     real = _real(targets, pad)  # (...)
     if pad is not None:
         targets = targets.masked_fill(~real, IGNORED)
@@ -81,14 +79,7 @@ def loss_on_tokens(
     The head's matrix D × V is often the largest of a model. Choosing the real positions before it
     saves the product, the softmax and the memory (N, V) of every padding position.
     """
-    check_tensor(hidden, "hidden")
-    check_tensor(targets, "targets")
-    check_int(-(2**63), pad=pad)
-    if hidden.shape[:-1] != targets.shape:
-        raise ValueError(
-            f"hidden states {tuple(hidden.shape)} need targets of shape "
-            f"{tuple(hidden.shape[:-1])}, found {tuple(targets.shape)}"
-        )
+    check_shape(targets, "targets", hidden.shape[:-1])
     real = _real(targets, pad)  # (B, T)
     return fused_cross_entropy(head(hidden[real]), targets[real], smoothing=smoothing)
 
@@ -98,8 +89,7 @@ def lowest_loss(vocabulary: int, smoothing: float) -> float:
 
     It is 0 without smoothing. With ε = 0.1 and 37,000 tokens no model gets below 1.38.
     """
-    _check_smoothing(smoothing)
-    check_int(vocabulary=vocabulary)
+    check_fraction(smoothing=smoothing)
     rest = smoothing / vocabulary
     right = 1 - smoothing + rest
     return -right * math.log(right) - (vocabulary - 1) * (rest and rest * math.log(rest))
@@ -116,25 +106,6 @@ def _real(targets: Tensor, pad: int | None) -> Tensor:
     return real
 
 
-def _check_smoothing(smoothing: float) -> None:
-    check_number(smoothing=smoothing)
-    if not 0 <= smoothing < 1:
-        raise ValueError(f"smoothing must lie in [0, 1), found {smoothing}")
-
-
-def _check(logits: Tensor, targets: Tensor, smoothing: float, pad: int | None) -> None:
-    _check_smoothing(smoothing)
-    if pad is not None:
-        check_int(-(2**63), pad=pad)
-    check_tensor(logits, "logits")
-    check_tensor(targets, "targets")
-    if logits.ndim < 1 or logits.shape[:-1] != targets.shape:
-        raise ValueError(
-            f"logits {tuple(logits.shape)} need targets of shape {tuple(logits.shape[:-1])}, "
-            f"found {tuple(targets.shape)}"
-        )
-    if not logits.is_floating_point():
-        raise TypeError(f"logits must be floating point, found {logits.dtype}")
-    # Padding may be any number, also one that is no word.
-    real = targets if pad is None else targets.masked_fill(targets == pad, IGNORED)
-    check_labels(real, logits.shape[-1], ignored=IGNORED)
+def _check(logits: Tensor, targets: Tensor, smoothing: float) -> None:
+    check_fraction(smoothing=smoothing)
+    check_shape(targets, "targets", logits.shape[:-1])

@@ -17,13 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._base.checks import (
-    check_int,
-    check_labels,
-    check_number,
-    check_tensor,
-    check_tokens,
-)
+from coursekit._base.checks import check_fraction, check_shape, check_tokens
 from coursekit.objectives.special_tokens import SpecialTokens
 
 IGNORED = -100  # the label of a position that was not chosen, as in torch's cross-entropy
@@ -38,7 +32,6 @@ class Replacement:
     random: float = 0.1
 
     def __post_init__(self) -> None:
-        check_number(mask=self.mask, same=self.same, random=self.random)
         shares = (self.mask, self.same, self.random)
         if min(shares) < 0 or not abs(sum(shares) - 1) <= 1e-6:  # NaN is not
             raise ValueError(f"mask, same and random must be shares that sum to 1, found {shares}")
@@ -82,11 +75,8 @@ def mlm_mask(
     tokens) and lets whole words be chosen: their pieces share one coin, and each piece is then
     replaced on its own. With `at_least_one`, each row that has text gets a chosen token.
     """
-    check_int(vocabulary=vocabulary)
     check_tokens(tokens, vocabulary)
-    check_number(rate=rate)
-    if not 0 <= rate <= 1:
-        raise ValueError(f"rate must lie between 0 and 1, found {rate}")
+    check_fraction(rate=rate)
     text = ~special.find(tokens)  # (B, T)
     device = tokens.device if generator is None else generator.device  # of the random numbers
 
@@ -120,8 +110,6 @@ def masked_lm_loss(logits: Tensor, labels: Tensor) -> Tensor:
     `labels` (B, T) is −100 where nothing was chosen. `logits` are (B, T, V), or (N, V) from a head
     that was asked for the chosen positions only, in the order of `hidden[chosen]`.
     """
-    check_tensor(logits, "logits")
-    check_tensor(labels, "labels")
     chosen = labels != IGNORED  # (B, T)
     if not chosen.any():
         raise ValueError(
@@ -136,18 +124,11 @@ def masked_lm_loss(logits: Tensor, labels: Tensor) -> Tensor:
             f"logits must have shape {(*labels.shape, 'V')} or, for the chosen positions alone, "
             f"{(len(answers), 'V')}, found {tuple(logits.shape)}"
         )
-    check_labels(answers, logits.shape[-1], "labels")
     return F.cross_entropy(logits, answers)
 
 
 def _check_words(words: Tensor, tokens: Tensor) -> None:
-    if words.shape != tokens.shape:
-        raise ValueError(
-            f"words must number every token, shape {tuple(tokens.shape)}, "
-            f"found {tuple(words.shape)}"
-        )
-    if words.dtype not in (torch.int64, torch.int32):
-        raise TypeError(f"words must be whole numbers, found {words.dtype}")
+    check_shape(words, "words", tokens.shape)
     if words.max() >= tokens.shape[1]:
         raise ValueError(
             f"words must be numbered from 0 within each row of {tokens.shape[1]} tokens, "

@@ -1,6 +1,6 @@
 """The Hungarian matcher: which query of DETR answers for which object.
 
-DETR predicts a set. Sets have no order, so before any loss can be taken somebody must say which of
+DETR predicts a set. Sets have no order, so before any loss can be taken it must be settled which of
 the Q predictions belongs to which true object: one query to each object, all pairs together as
 cheap as possible (Carion et al., 2020, equations 1 and 2). The queries left over belong to
 "no object". The book explains it in "DETR", section "Matching: which guess answers for which
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from coursekit._base.checks import check_number, check_numbers, check_tensor
+from coursekit._base.checks import check_at_least, check_numbers, check_shape
 from coursekit.boxes.geometry import Objects, check_centres, generalized_iou, to_corners
 
 
@@ -34,12 +34,7 @@ class HungarianMatcher:
     giou_cost: float = 2.0
 
     def __post_init__(self) -> None:
-        check_number(class_cost=self.class_cost, l1_cost=self.l1_cost, giou_cost=self.giou_cost)
-        weights = (self.class_cost, self.l1_cost, self.giou_cost)
-        if not all(weight >= 0 for weight in weights) or max(weights) == 0:
-            raise ValueError(
-                f"the costs' weights must be 0 or more, and not all 0, found {weights}"
-            )
+        check_at_least(class_cost=self.class_cost, l1_cost=self.l1_cost, giou_cost=self.giou_cost)
 
     @torch.no_grad()
     def __call__(self, logits: Tensor, boxes: Tensor, targets: Sequence[Objects]) -> list[Tensor]:
@@ -49,14 +44,8 @@ class HungarianMatcher:
         """
         check_targets(logits, boxes, targets)
         cost = self.cost(logits, boxes, targets).cpu()  # (N, Q)
-        matches = []
-        for image, rows in enumerate(cost.split([len(objects) for objects in targets])):
-            if not rows.isfinite().all():
-                raise ValueError(
-                    f"the costs of image {image} are not finite: the model predicts inf or NaN"
-                )
-            matches.append(assign(rows).to(logits.device))
-        return matches
+        images = cost.split([len(objects) for objects in targets])  # B × (n, Q)
+        return [assign(rows).to(logits.device) for rows in images]
 
     def cost(self, logits: Tensor, boxes: Tensor, targets: Sequence[Objects]) -> Tensor:
         """(N, Q): what each object of the batch would pay for each query of its own image."""
@@ -78,7 +67,6 @@ def assign(cost: Tensor) -> Tensor:
     """
     from scipy.optimize import linear_sum_assignment  # here, for SciPy is slow to load
 
-    check_tensor(cost, "the cost")
     if cost.ndim != 2 or cost.shape[0] > cost.shape[1]:
         raise ValueError(f"each row needs a column of its own, found a cost of {tuple(cost.shape)}")
     check_numbers(cost, "the cost", finite=True)
@@ -98,13 +86,8 @@ def stack_targets(targets: Sequence[Objects]) -> tuple[Tensor, Tensor, Tensor]:
 
 def check_targets(logits: Tensor, boxes: Tensor, targets: Sequence[Objects]) -> None:
     """Raise unless predictions and targets fit: sizes, class ids, boxes, and queries enough."""
-    check_tensor(logits, "logits")
-    check_tensor(boxes, "boxes")
-    if logits.ndim != 3 or boxes.shape != (*logits.shape[:2], 4) or 0 in logits.shape:
-        raise ValueError(
-            "logits must have shape (batch, queries, classes + 1) and boxes (batch, queries, 4), "
-            f"none of them 0, found {tuple(logits.shape)} and {tuple(boxes.shape)}"
-        )
+    check_shape(logits, "logits", "batch, queries, classes + 1")
+    check_shape(boxes, "boxes", (*logits.shape[:2], 4))
     batch, queries, classes = logits.shape[0], logits.shape[1], logits.shape[2] - 1
     if len(targets) != batch:
         raise ValueError(

@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._base.checks import check_int, check_labels, check_tensor
+from coursekit._base.checks import check_int, check_shape
 from coursekit.objectives.rows import pad_rows
 from coursekit.objectives.special_tokens import SpecialTokens
 
@@ -62,12 +62,10 @@ def nsp_pairs(
 
     Without `room` A and B are one sentence each. With it they are segments: as many sentences as
     have `room` tokens together, split between A and B at a random place (BERT's own pairs).
-    After a true pair the walk goes on behind B; after a random one the true B is still unused and
+    After a true pair the walk goes on after B; after a random one the true B is still unused and
     becomes the next A. So each sentence is read once in its own document. The exception is a last
     sentence left alone: nothing follows it, and to pair it with a random B would tip the 50/50.
     """
-    if room is not None:
-        check_int(room=room)
     _check_documents(documents)
     elsewhere = _Elsewhere(documents)
     pairs = []
@@ -108,12 +106,7 @@ def encode_pair(pair: SentencePair, special: SpecialTokens, *, max_length: int) 
 
 def pair_room(max_length: int) -> int:
     """Return how many tokens of text an input has room for beside [CLS] and two [SEP]."""
-    check_int(max_length=max_length)
-    if max_length < 5:
-        raise ValueError(
-            "max_length must be at least 5, [CLS] A [SEP] B [SEP] with a token each, "
-            f"found {max_length}"
-        )
+    check_int(5, max_length=max_length)  # [CLS] A [SEP] B [SEP] with a token each
     return max_length - 3
 
 
@@ -128,15 +121,7 @@ def pad_pairs(inputs: Sequence[PairInput], pad: int) -> PairBatch:
 
 def next_sentence_loss(logits: Tensor, is_next: Tensor) -> Tensor:
     """logits (B, 2), is_next (B,) -> mean cross-entropy; class 0 is "is next", as in BERT."""
-    check_tensor(logits, "logits")
-    check_tensor(is_next, "is_next")
-    if logits.shape != (*is_next.shape, 2):
-        raise ValueError(
-            f"logits must have shape {(*is_next.shape, 2)}, found {tuple(logits.shape)}"
-        )
-    if is_next.is_floating_point():
-        raise TypeError(f"is_next must be boolean, found {is_next.dtype}")
-    check_labels(is_next.long(), 2, "is_next")
+    check_shape(logits, "logits", (*is_next.shape, 2))
     return F.cross_entropy(logits, (~is_next.bool()).long())
 
 
@@ -198,11 +183,9 @@ def _check_documents(documents: Sequence[Document]) -> None:
             f"are needed, found {sum(len(document) > 0 for document in documents)}"
         )
     for number, document in enumerate(documents):
-        for place, sentence in enumerate(document):
+        for sentence in document:
             if not isinstance(sentence, Sequence):
                 raise TypeError(
                     "documents must be lists of sentences, and sentences lists of token ids; "
                     f"document {number} has {sentence!r} in the place of a sentence"
                 )
-            if not sentence:
-                raise ValueError(f"sentence {place} of document {number} is empty")

@@ -17,12 +17,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from coursekit._base.checks import (
-    check_int,
+    check_fraction,
     check_labels,
-    check_number,
     check_numbers,
     check_positive,
-    check_tensor,
+    check_shape,
     readable,
 )
 
@@ -86,15 +85,8 @@ def dpo_loss(
     DPO", Mitchell, 2023); then the best margin is finite.
     """
     check_positive(beta=beta)
-    check_number(smoothing=smoothing)
-    if not 0 <= smoothing < 0.5:
-        raise ValueError(f"smoothing must lie in [0, 0.5), found {smoothing}")
-    _check_rows(
-        policy_chosen=policy_chosen,
-        policy_rejected=policy_rejected,
-        reference_chosen=reference_chosen,
-        reference_rejected=reference_rejected,
-    )
+    check_fraction(smoothing=smoothing)
+    _check_rows(policy_chosen, policy_rejected, reference_chosen, reference_rejected)
     chosen = beta * (policy_chosen - reference_chosen.detach())  # (B,)
     rejected = beta * (policy_rejected - reference_rejected.detach())  # (B,)
     margin = chosen - rejected  # (B,)
@@ -108,8 +100,7 @@ def reward_loss(chosen: Tensor, rejected: Tensor, *, margin: float = 0.0) -> Ten
     Only differences count, so a reward model's zero is arbitrary. `margin` asks for a lead
     (Touvron et al., 2023).
     """
-    check_number(margin=margin)
-    _check_rows(chosen=chosen, rejected=rejected)
+    _check_rows(chosen, rejected)
     return -F.logsigmoid(chosen - rejected - margin).mean()
 
 
@@ -120,15 +111,8 @@ def kl_to_reference(policy: Tensor, reference: Tensor, answer: Tensor) -> Tensor
     log π − log π_ref, as an estimate. The marked logits predict the token after their place, so
     `answer` is shifted by one here as in `sequence_log_probability`.
     """
-    for name, tensor in (("policy", policy), ("reference", reference), ("answer", answer)):
-        check_tensor(tensor, name)
-    if policy.shape != reference.shape or policy.shape[:-1] != answer.shape:
-        raise ValueError(
-            "policy, reference (B, T, V) and answer (B, T) must agree, found "
-            f"{tuple(policy.shape)}, {tuple(reference.shape)} and {tuple(answer.shape)}"
-        )
-    if answer.dtype != torch.bool:
-        raise TypeError(f"answer must be boolean, found {answer.dtype}")
+    check_shape(reference, "reference", policy.shape)
+    check_shape(answer, "answer", policy.shape[:-1], torch.bool)
     predicts = answer[:, 1:]  # (B, T − 1)
     if not predicts.any():
         raise ValueError("a mean over no tokens: no answer is marked")
@@ -143,37 +127,20 @@ def rlhf_reward(reward: Tensor, policy: Tensor, reference: Tensor, *, beta: floa
 
     `policy` and `reference` are `sequence_log_probability` of the answer that was sampled.
     """
-    check_positive(beta=beta)
-    _check_rows(reward=reward, policy=policy, reference=reference)
+    _check_rows(reward, policy, reference)
     return reward - beta * (policy - reference.detach())  # (B,)
 
 
-def _check_rows(**rows: Tensor) -> None:
-    """Raise unless all have one and the same axis, the batch."""
-    for name, row in rows.items():
-        check_tensor(row, name)
-    shapes = {name: tuple(row.shape) for name, row in rows.items()}
-    sizes = set(shapes.values())
-    if len(sizes) > 1 or any(len(size) != 1 or size[0] == 0 for size in sizes):
-        shown_shapes = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
-        raise ValueError(
-            f"expected one number for each row of the batch in each of: {shown_shapes}"
-        )
+def _check_rows(*tensors: Tensor) -> None:
+    """Raise unless all have one and the same axis, the batch: (B,) and (B, 1) would broadcast."""
+    shapes = [tuple(tensor.shape) for tensor in tensors]
+    if len(set(shapes)) > 1 or len(shapes[0]) != 1:
+        raise ValueError(f"all must have one shape, (batch,), found {shapes}")
 
 
 def _check_lengths(prompt_lengths: Tensor, lengths: Tensor, size: int) -> None:
     """Raise unless each row has room for its prompt and its answer."""
-    check_tensor(prompt_lengths, "prompt_lengths")
-    check_tensor(lengths, "lengths")
-    check_int(0, size=size)
-    if prompt_lengths.ndim != 1 or prompt_lengths.shape != lengths.shape:
-        raise ValueError(
-            "prompt_lengths and lengths must have one shape (batch,), "
-            f"found {tuple(prompt_lengths.shape)} and {tuple(lengths.shape)}"
-        )
-    for name, tensor in (("prompt_lengths", prompt_lengths), ("lengths", lengths)):
-        if tensor.dtype not in (torch.int64, torch.int32):
-            raise TypeError(f"{name} must be whole numbers, found {tensor.dtype}")
+    _check_rows(prompt_lengths, lengths)
     ordered = (prompt_lengths >= 0) & (prompt_lengths <= lengths) & (lengths <= size)  # (B,)
     if readable(ordered) and not ordered.all():
         row = int((~ordered).nonzero()[0])
@@ -185,21 +152,12 @@ def _check_lengths(prompt_lengths: Tensor, lengths: Tensor, size: int) -> None:
 
 def _check_answers(logits: Tensor, tokens: Tensor, answer: Tensor) -> None:
     """Raise unless each row has an answer of token ids that the logits can predict."""
-    for name, tensor in (("logits", logits), ("tokens", tokens), ("answer", answer)):
-        check_tensor(tensor, name)
-    if logits.shape[:-1] != tokens.shape or answer.shape != tokens.shape:
-        raise ValueError(
-            f"logits {tuple(logits.shape)} need tokens and answer of shape "
-            f"{tuple(logits.shape[:-1])}, found {tuple(tokens.shape)} and {tuple(answer.shape)}"
-        )
-    if answer.dtype != torch.bool:
-        raise TypeError(f"answer must be boolean, found {answer.dtype}")
+    check_shape(tokens, "tokens", logits.shape[:-1])
+    check_shape(answer, "answer", tokens.shape, torch.bool)
     if answer[:, 0].any():
         raise ValueError("nothing predicts the first token, so an answer needs a prompt before it")
     answer = answer[:, 1:]
     if not answer.any(dim=1).all():
         row = int((~answer.any(dim=1)).nonzero()[0])
         raise ValueError(f"every row needs an answer of at least one token, row {row} has none")
-    if tokens.is_floating_point():
-        raise TypeError(f"tokens must be token ids, found {tokens.dtype}")
     check_labels(tokens[:, 1:][answer].long(), logits.shape[-1], "the answer's tokens")

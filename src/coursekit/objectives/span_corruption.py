@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from coursekit._base.checks import check_int, check_number, check_positive, check_tensor
+from coursekit._base.checks import check_int, check_positive, check_shape
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,11 +37,6 @@ class SpanCorruption:
 
     def __post_init__(self) -> None:
         check_positive(mean_span=self.mean_span)
-        check_int(sentinels=self.sentinels)
-        check_int(0, first_sentinel=self.first_sentinel)
-        if self.end is not None:
-            check_int(0, end=self.end)
-        check_number(density=self.density)
         if not 0 < self.density < 1:
             raise ValueError(f"density must lie between 0 and 1, found {self.density}")
         if self.first_sentinel < self.sentinels - 1:
@@ -65,9 +60,7 @@ class SpanCorruption:
 
         At least one token is hidden and one is left, and text is between any two spans.
         """
-        check_int(-(2**63), length=length)
-        if length < 2:
-            raise ValueError(f"a text needs at least 2 tokens to hide one, found {length}")
+        check_int(2, length=length)  # one to hide and one to show
         hidden = min(max(round(length * self.density), 1), length - 1)
         spans = min(max(round(hidden / self.mean_span), 1), hidden, length - hidden)
         if spans + self.final_sentinel > self.sentinels:
@@ -106,13 +99,7 @@ def corrupt_spans(
     tokens: Tensor, setting: SpanCorruption, *, generator: torch.Generator | None = None
 ) -> Corrupted:
     """Hide random spans of texts of one length: tokens (B, T) -> `Corrupted`."""
-    check_tensor(tokens, "tokens")
-    if tokens.dtype not in (torch.int64, torch.int32):
-        raise TypeError(f"tokens must hold token ids (int64 or int32), found {tokens.dtype}")
-    if tokens.ndim != 2 or not len(tokens):
-        raise ValueError(
-            f"tokens must have shape (batch, length), not empty, found {tuple(tokens.shape)}"
-        )
+    check_shape(tokens, "tokens", "batch, length")
     device = tokens.device if generator is None else generator.device
     hidden = random_spans(*tokens.shape, setting, generator=generator, device=device)
     return replace_spans(tokens, hidden.to(tokens.device), setting)
@@ -145,11 +132,7 @@ def replace_spans(tokens: Tensor, hidden: Tensor, setting: SpanCorruption) -> Co
 
     Each row must hide equally many tokens in equally many spans.
     """
-    if hidden.shape != tokens.shape or hidden.dtype != torch.bool:
-        raise ValueError(
-            f"hidden must be boolean of shape {tuple(tokens.shape)}, "
-            f"found {hidden.dtype} of {tuple(hidden.shape)}"
-        )
+    check_shape(hidden, "hidden", tokens.shape, torch.bool)
     _check_sentinels(tokens, setting)
     before = torch.zeros_like(hidden[:, :1])  # (B, 1)
     opens = hidden & ~torch.cat([before, hidden[:, :-1]], dim=1)  # (B, T): a span begins here

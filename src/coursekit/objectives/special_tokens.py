@@ -10,8 +10,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from coursekit._base.checks import check_int
-
 
 @dataclass(frozen=True, kw_only=True)
 class SpecialTokens:
@@ -27,7 +25,6 @@ class SpecialTokens:
     others: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        check_int(-(2**63), pad=self.pad, cls=self.cls, sep=self.sep, mask=self.mask)
         if len(set(self.ids)) < len(self.ids) or min(self.ids) < 0:
             raise ValueError(f"special tokens need different ids from 0 up, found {self.ids}")
 
@@ -57,7 +54,4 @@ class SpecialTokens:
                 f"special tokens must lie within the vocabulary of {vocabulary}, found {self.ids}"
             )
         ids = torch.arange(vocabulary, device=device)  # (V,)
-        ids = ids[~self.find(ids)]
-        if not len(ids):
-            raise ValueError(f"a vocabulary of {vocabulary} has only special tokens: {self.ids}")
-        return ids
+        return ids[~self.find(ids)]

@@ -2,8 +2,7 @@
 
 A token's vector is the sum of three, Post-LN blocks let every word look at every other, and a head
 reads the embedding backwards to score words. Dropout and the question about the next sentence are
-left out; `models/bert.py` has both, with the weights of others and errors in sentences. The book
-explains it in "BERT".
+left out; `models/bert.py` has both, and loads pretrained weights. The book explains it in "BERT".
 Shapes: B batch, T length, D width, H heads, Dh = D / H head width, V vocabulary.
 """
 

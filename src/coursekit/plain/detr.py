@@ -2,9 +2,9 @@
 
 A backbone sees, an encoder compares all cells of its map, a decoder looks at them with Q object
 queries, and each query makes one guess: a class and a box. `models/detr.py` is the same model with
-what real use needs: padded images, a loss at every layer, weights from elsewhere, errors in
-sentences. The two have their weights under the same names, and a test holds them equal. The book
-explains it in "DETR". Shapes: B batch, C classes, D width, Q object queries, S = h·w cells.
+what real use needs: padded images, a loss at every layer, pretrained weights. The two have their
+weights under the same names, and a test holds them equal. The book explains it in "DETR".
+Shapes: B batch, C classes, D width, Q object queries, S = h·w cells.
 """
 
 from __future__ import annotations

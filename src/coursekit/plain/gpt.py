@@ -1,9 +1,9 @@
 """GPT on a page: the model of GPT-2 and nothing beside it (Radford et al., 2019).
 
 Each token becomes a vector, causal blocks rework it in the light of what comes before it, and the
-same token vectors read off which token comes next. `models/gpt.py` is the same model with what one
-needs in earnest: padding, a cache for writing, dropout (left out here), weights from elsewhere, the
-parts of Llama. A test holds the two equal. The book explains it in "GPT".
+same token vectors read off which token comes next. `models/gpt.py` is the same model with what real
+use needs: padding, a cache for writing, dropout (left out here), pretrained weights, the parts of
+Llama. A test holds the two equal. The book explains it in "GPT".
 Shapes: B batch, T length, D width, H heads, Dh head width, V vocabulary.
 """
 
@@ -17,7 +17,7 @@ from coursekit.heads import merge_heads, split_heads
 
 
 class GPTBlock(nn.Module):
-    """Attention looks back, a feed-forward network works on each place; both add to x."""
+    """Attention looks back, a feed-forward network works on each position; both add to x."""
 
     def __init__(self, *, width: int, heads: int) -> None:
         super().__init__()

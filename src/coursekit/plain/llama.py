@@ -3,7 +3,7 @@
 RMSNorm for LayerNorm, rotary positions in every block for learned ones at the bottom, SwiGLU for
 GELU, and no biases; in the larger models of Llama 2, groups of query heads also share one head of
 keys and values (Ainslie et al., 2023). Read it beside `gpt.py`. The block of `GPTConfig.llama()` in
-`models/gpt.py` is the same with what real use needs, a cache and a window among it; a test
+`models/gpt.py` is the same with what real use needs, such as a cache and a window; a test
 holds the two equal. The book explains it in "GPT".
 Shapes: B batch, T length, D width, H heads, Hkv heads of keys and values, Dh head width.
 """

@@ -2,7 +2,7 @@
 
 Cut the image into patches, map each to a vector, put a class token in front, add a learned vector
 for each place; the rest is an encoder with the norm first. The book explains it in "ViT". The full
-model, with other positions, other image sizes and weights from elsewhere, is `models/vit.py`; this
+model, with other positions, other image sizes and pretrained weights, is `models/vit.py`; this
 page leaves out its dropout and its initial values as well, and a test holds the two equal.
 Shapes: B batch, C channels, H rows and W columns of pixels, P side of a patch, N patches, D width.
 """

@@ -1,6 +1,6 @@
 """What all tokenizers share: text is cut into words by a pattern, each word into pieces.
 
-A subclass says how words are cut (`pattern`) and how one word becomes pieces (`_pieces`), how
+A subclass defines how words are cut (`pattern`) and how one word becomes pieces (`_pieces`), how
 pieces become text again (`_text`), and how it is trained. This file does the rest: special tokens,
 offsets, streams, files, and remembering the words that were seen. The book explains it in
 "Tokenization".
@@ -16,7 +16,8 @@ import functools
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -32,7 +33,7 @@ class Tokenizer(ABC):
     """A vocabulary, and the two ways between text and ids."""
 
     pattern: re.Pattern[str]  # its matches are the words; what lies between them is dropped
-    stops: tuple[str, ...] = (" ", "\n")  # whitespace before which no word goes on; (): unknown
+    stops: tuple[str, ...] = (" ", "\n")  # whitespace that ends every word; (): unknown
 
     def __init__(
         self,
@@ -57,15 +58,13 @@ class Tokenizer(ABC):
         self._ids = {token: number for number, token in used}
         if len(self._ids) < len(used):
             twice = next(token for number, token in used if self._ids[token] != number)
-            raise ValueError(
-                f"every token must stand in the vocabulary once, found {twice!r} twice"
-            )
+            raise ValueError(f"every token must be in the vocabulary once, found {twice!r} twice")
         self.special = {name: self._ids[name] for name in names}
         self.unknown = unknown
         self._ordinary = {t: n for t, n in self._ids.items() if t not in self.special}
         self._words = Memory(self._word_ids, remember)
 
-    # What a subclass says.
+    # What a subclass defines.
 
     @classmethod
     @abstractmethod
@@ -134,7 +133,7 @@ class Tokenizer(ABC):
         long, what is already certain of it is written; only `Unigram`, which weighs a word as a
         whole, must hold it.
         """
-        if not self.stops:  # nobody knows where it is safe to cut
+        if not self.stops:  # it is not known where a cut is safe
             yield from self.encode("".join(chunks), allowed_special=allowed_special)
             return
         special = self._special_pattern(allowed_special)
@@ -368,3 +367,25 @@ def check_size(vocabulary_size: int, needed: int, what: str) -> None:
         raise ValueError(
             f"vocabulary_size must be at least {needed} ({what}), found {vocabulary_size}"
         )
+
+
+def most_frequent(
+    texts: Iterable[str],
+    split: Callable[[str], Iterable[str]],
+    *,
+    vocabulary_size: int,
+    special: Sequence[str],
+    unknown: str | None,
+) -> tuple[list[str], list[str]]:
+    """Return the special tokens, and as many of the most frequent words as have room beside them.
+
+    `split` cuts a text into its words.
+    """
+    names = list(dict.fromkeys([*special, *([unknown] if unknown else [])]))
+    check_size(vocabulary_size, len(names), "the special tokens")
+    counts: Counter[str] = Counter()
+    for text in split_at_special(texts, special):
+        counts.update(split(text))
+    ranking = sorted(counts, key=lambda word: (-counts[word], word))
+    words = [word for word in ranking if word not in names]
+    return names, words[: vocabulary_size - len(names)]

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from coursekit.tokenizers.base import Piece, Tokenizer, check_size, split_at_special
 from coursekit.tokenizers.merges import Beginnings, Ties, apply_merges, learn_merges, ranked
-from coursekit.tokenizers.patterns import (  # noqa: F401  gpt2_pattern had its home here
+from coursekit.tokenizers.patterns import (  # noqa: F401  importable from here too
     STOPS,
     Pattern,
     find_pattern,
@@ -75,7 +75,7 @@ class ByteBPE(Tokenizer):
     ) -> None:
         """`merges` are pairs of tokens, the earliest first; all 256 bytes must be tokens.
 
-        `special` may say which ids its tokens have; these may leave a gap behind the others. The
+        `special` may say which ids its tokens have; these may leave a gap after the others. The
         `pattern` is "gpt2", "cl100k" (GPT-4) or one of your own for `re`, without groups; what it
         does not match is dropped.
         """
@@ -221,7 +221,7 @@ def _with_special(
         ordinary = sum(token not in names for token in whole.values())
         raise ValueError(
             f"{ordinary} tokens must have the ids from 0 to {ordinary - 1} without a gap; special "
-            "ones may leave one behind them"
+            "ones may leave one after them"
         )
     return whole
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Self
 
-from coursekit.tokenizers.base import Piece, Tokenizer, check_size, split_at_special
+from coursekit.tokenizers.base import Piece, Tokenizer, most_frequent
 
 
 class Characters(Tokenizer):
@@ -25,15 +24,10 @@ class Characters(Tokenizer):
         unknown: str | None = "[UNK]",
     ) -> Self:
         """Keep the most frequent characters, in the order of Unicode."""
-        tokens = list(dict.fromkeys([*special, *([unknown] if unknown else [])]))
-        check_size(vocabulary_size, len(tokens), "the special tokens")
-        counts: Counter[str] = Counter()
-        for text in split_at_special(texts, special):
-            counts.update(text)
-        ranking = sorted(counts, key=lambda character: (-counts[character], character))
-        kept = [character for character in ranking if character not in tokens]
-        kept = kept[: vocabulary_size - len(tokens)]
-        return cls([*tokens, *sorted(kept)], special=special, unknown=unknown)
+        names, characters = most_frequent(
+            texts, iter, vocabulary_size=vocabulary_size, special=special, unknown=unknown
+        )
+        return cls([*names, *sorted(characters)], special=special, unknown=unknown)
 
     def _pieces(self, word: str) -> list[Piece]:
         number = self._ordinary.get(word)

@@ -137,7 +137,7 @@ def learn_merges(
             left, found, right = spelled[index].partition(best)
             if not found:
                 continue
-            if best not in right:  # nearly always: the pair stood once
+            if best not in right:  # nearly always: the pair occurred once
                 spelled[index] = left + token + right
                 if left:
                     before[left[-1]].append(index)

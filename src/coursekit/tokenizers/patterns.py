@@ -1,7 +1,7 @@
 """Patterns: where byte-level BPE cuts a text into words, before anything is merged.
 
 Merges never cross a word, so the pattern decides what can become a token. GPT-2's keeps a space
-with the word behind it. GPT-4's, called cl100k by its vocabulary, takes capitals in 'S and 'LL for
+with the word after it. GPT-4's, called cl100k by its vocabulary, takes capitals in 'S and 'LL for
 what they are, lets any sign lead a word, cuts numbers after three digits, and keeps the ends of
 lines together (from the authors' code, `tiktoken`). The book explains the first in "Tokenization".
 """

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Self
 
-from coursekit.tokenizers.base import Piece, Tokenizer, check_size, split_at_special
+from coursekit.tokenizers.base import Piece, Tokenizer, most_frequent
 from coursekit.tokenizers.unicode_classes import WHITE_SPACE, unicode_class
 
 
@@ -39,21 +38,21 @@ class Words(Tokenizer):
         unknown: str | None = "[UNK]",
     ) -> Self:
         """Keep the most frequent words, the most frequent first."""
-        tokens = list(dict.fromkeys([*special, *([unknown] if unknown else [])]))
-        check_size(vocabulary_size, len(tokens), "the special tokens")
-        counts: Counter[str] = Counter()
-        for text in split_at_special(texts, special):
-            counts.update(word_pattern().findall(text))
-        ranking = sorted(counts, key=lambda word: (-counts[word], word))
-        kept = [word for word in ranking if word not in tokens][: vocabulary_size - len(tokens)]
-        return cls([*tokens, *kept], special=special, unknown=unknown)
+        names, words = most_frequent(
+            texts,
+            word_pattern().findall,
+            vocabulary_size=vocabulary_size,
+            special=special,
+            unknown=unknown,
+        )
+        return cls([*names, *words], special=special, unknown=unknown)
 
     def _pieces(self, word: str) -> list[Piece]:
         number = self._ordinary.get(word)
         return [(self._unknown_id(word) if number is None else number, 0, len(word))]
 
     def _begun(self, word: str) -> tuple[list[int], int]:
-        # Longer than every word of the vocabulary: unknown, and so is any part of it that is.
+        # A word longer than all of the vocabulary is unknown, and so is a long enough part of it.
         longest = max(map(len, self._tokens), default=0)
         return [], max(len(word) - longest - 1, 0)
 

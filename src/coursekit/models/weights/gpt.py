@@ -99,7 +99,7 @@ def table(
     return rows
 
 
-def double_heads(depth: int, *, post: bool, tied: bool = True) -> list[Rule]:
+def _double_heads(depth: int, *, post: bool, tied: bool = True) -> list[Rule]:
     """Return the names of `OpenAIGPTDoubleHeadsModel` or its GPT-2 kin, around our `gpt`."""
     return [
         *table(depth, post=post, tied=tied, ours="gpt."),
@@ -126,8 +126,8 @@ def rules(
     config = gpt.config
     post = config.norm == "post"
     if isinstance(model, GPTMultipleChoice):
-        check_gpt2(gpt)
-        return double_heads(config.depth, post=post, tied=config.tied)
+        _check_gpt2(gpt)
+        return _double_heads(config.depth, post=post, tied=config.tied)
     if config.rotary and config.rms_norm and config.gated and not post:
         return llama.table(
             config.depth,
@@ -137,7 +137,7 @@ def rules(
             tied=config.tied,
             theirs="model." if head else "",
         )
-    check_gpt2(gpt)
+    _check_gpt2(gpt)
     return table(config.depth, post=post, tied=config.tied, theirs="transformer." if head else "")
 
 
@@ -148,7 +148,7 @@ def fresh(
     return kind(GPT(config) if issubclass(kind, GPTMultipleChoice) else config, **options)
 
 
-def check_gpt2(model: GPT) -> None:
+def _check_gpt2(model: GPT) -> None:
     """Raise unless transformers' GPT-2, or its GPT-1 with the norms behind, can be this."""
     config, block = model.config, model.stack.blocks[0]
     attention, hidden = block.self_attention, block.feed_forward.expand.out_features

@@ -31,7 +31,7 @@ def read_config(theirs: Mapping[str, Any], kind: type) -> dict[str, Any]:
     if issubclass(kind, MAEConfig):
         rest = {"classes": 0, "representation": 0, "positions": "sine"}
         encoder = ViTConfig(**(read_config(theirs, ViTConfig) | rest))
-        return {"encoder": encoder, **read_mae_config(theirs)}
+        return {"encoder": encoder, **_read_mae_config(theirs)}
     family = theirs.get("model_type", "vit")
     if family not in ("vit", "deit", "vit_mae"):
         raise ValueError(f"model_type must be vit, deit or vit_mae, found {family!r}")
@@ -61,7 +61,7 @@ def read_config(theirs: Mapping[str, Any], kind: type) -> dict[str, Any]:
     }
 
 
-def read_mae_config(theirs: Mapping[str, Any]) -> dict[str, Any]:
+def _read_mae_config(theirs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of `MAEConfig` but for its encoder, which `read_config` reads."""
     return {
         "decoder_width": theirs["decoder_hidden_size"],
@@ -147,18 +147,18 @@ def rules(model: ViT | MAE, layout: str, theirs: Mapping[str, Tensor] | None = N
     only_huggingface(layout)
     config = model.config
     if isinstance(model, MAE):
-        check_known(config.encoder)
+        _check_known(config.encoder)
         return mae(config.encoder.depth, config.decoder_depth)
     if isinstance(model, DeiT):
-        check_known(config)
+        _check_known(config)
         return deit(config.depth)
     if config.classes and config.representation:
         raise ValueError("transformers has no ViT with both a pooler and a classifier")
-    check_known(config)
+    _check_known(config)
     return vit(config.depth, classes=bool(config.classes), pooler=bool(config.representation))
 
 
-def check_known(config: ViTConfig) -> None:
+def _check_known(config: ViTConfig) -> None:
     """Raise if transformers has no such encoder."""
     positions = config.positions in ("1d", "sine") and config.told == "once"
     if not positions or config.backbone_channels or config.pool != "class":
