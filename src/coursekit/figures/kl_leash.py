@@ -16,7 +16,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from coursekit.figures.live import Live
+from coursekit.figures.live import Live, svg
 from coursekit.objectives.preferences import answer_mask, sequence_log_probability
 from coursekit.objectives.rows import pad_rows
 from coursekit.tokenizers.byte_bpe import ByteBPE
@@ -94,10 +94,6 @@ def _still() -> str:
             f'<text x="0" y="{LINE * y + 1}">{escape(text)}</text>'
             f'<text x="240" y="{LINE * y + 1}" text-anchor="end">{told}</text>'
         )
-    return (
-        f'<svg viewBox="0 0 {left + COLUMN * len(shares) - 8} {LINE * len(ANSWERS) + 18}" '
-        f'role="img" aria-label="{escape(alt)}" fill="currentColor" font-size="17" '
-        'dominant-baseline="central" style="display: block; margin: auto; width: 100%">'
-        f'<text x="240" y="12" text-anchor="end" font-weight="bold">reward</text>'
-        f"{''.join(parts)}</svg>"
-    )
+    parts.append('<text x="240" y="12" text-anchor="end" font-weight="bold">reward</text>')
+    width, height = left + COLUMN * len(shares) - 8, LINE * len(ANSWERS) + 18
+    return svg(width, height, alt, "".join(parts), size=17, central=True)

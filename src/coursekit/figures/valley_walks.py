@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from html import escape
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.optim import SGD, Adam, AdamW
 
-from coursekit.figures.live import Live
+from coursekit.figures.live import Live, svg
 from coursekit.training.schedules import constant
 
 CURVATURES = (1.0, 100.0)  # along the valley, across it
@@ -137,11 +136,7 @@ def _still() -> str:
         f"gradients, and the lengths of the steps across. The first step: {told}."
     ).replace("-", "−", 1)
     parts = [_map(list(walks.values())), _lengths(lengths)]
-    return (
-        f'<svg viewBox="0 0 640 290" role="img" aria-label="{escape(alt)}" fill="currentColor" '
-        'font-size="16" style="display: block; margin: auto; width: 100%">'
-        f"{''.join(parts)}</svg>"
-    )
+    return svg(640, 290, alt, "".join(parts))
 
 
 def _map(walks: Sequence[Tensor]) -> str:
