@@ -12,7 +12,8 @@ from torch import Tensor
 
 from coursekit import masks
 from coursekit.attention import masked_softmax
-from coursekit.figures.live import Live, svg
+from coursekit.figures.live import Live
+from coursekit.figures.still import svg
 
 LENGTH = 12  # T
 PADDED = 3  # how many tokens are padding, as in attention_mask.js

@@ -15,8 +15,9 @@ from torch import Tensor
 
 from coursekit.decoding.generation import Hypotheses, beam_search
 from coursekit.figures.cross_attention import PARTS
-from coursekit.figures.live import Live, svg
+from coursekit.figures.live import Live
 from coursekit.figures.live_models import tokenizer_of, trained_model
+from coursekit.figures.still import svg
 from coursekit.training.records import trained
 from coursekit.training.translation import END, LONGER, PAD, START
 

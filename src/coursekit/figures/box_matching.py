@@ -10,7 +10,8 @@ from collections.abc import Sequence
 import torch
 
 from coursekit.boxes.geometry import to_corners
-from coursekit.figures.live import Live, svg
+from coursekit.figures.live import Live
+from coursekit.figures.still import svg
 
 OBJECTS = ("left cat", "right cat", "dog")
 CLASSES = ("cat", "dog", "nothing")

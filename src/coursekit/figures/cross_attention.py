@@ -15,8 +15,9 @@ from torch import Tensor
 
 from coursekit.analysis.capture import capture
 from coursekit.decoding.generation import generate
-from coursekit.figures.live import MODELS, Live, svg
-from coursekit.figures.live_models import tokenizer_of, trained_model
+from coursekit.figures.live import Live
+from coursekit.figures.live_models import MODELS, tokenizer_of, trained_model
+from coursekit.figures.still import svg
 from coursekit.training.records import trained
 from coursekit.training.translation import END, LONGER, START
 

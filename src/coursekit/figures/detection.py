@@ -16,8 +16,8 @@ from torch import Tensor
 from coursekit.boxes.geometry import Objects
 from coursekit.data.scenes import NAMES
 from coursekit.figures.emoji_scene import PHOTO, SIDE, Item, composed, twelve
-from coursekit.figures.live import MODELS, Live
-from coursekit.figures.live_models import trained_model
+from coursekit.figures.live import Live
+from coursekit.figures.live_models import MODELS, trained_model
 from coursekit.training.records import trained
 
 PARTS = (*MODELS, "detector_model", "controls", "emoji_scene")

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from html import escape
 
-from coursekit.figures.live import Live, svg
+from coursekit.figures.live import Live
 from coursekit.figures.live_models import trained_model
+from coursekit.figures.still import svg
 from coursekit.figures.vocabularies import SIZE, four
 from coursekit.tokenizers.base import Tokenizer
 from coursekit.tokenizers.byte_bpe import ByteBPE, unshow

@@ -16,7 +16,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from coursekit.figures.live import Live, svg
+from coursekit.figures.live import Live
+from coursekit.figures.still import svg
 from coursekit.objectives.preferences import answer_mask, sequence_log_probability
 from coursekit.objectives.rows import pad_rows
 from coursekit.tokenizers.byte_bpe import ByteBPE

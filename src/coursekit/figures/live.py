@@ -20,12 +20,10 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
-from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
 HERE = Path(__file__).parent
-MODELS = ("safetensors", "layers", "models")  # parts of each module that runs a model
 UNREAD = re.compile(  # of a file of JavaScript: comments, empty lines, indentation
     r"^ */\*\*.*?\*/\n|^ *//[^\n]*\n|^\n|^ +| // [^\n\"'`]*$", re.MULTILINE | re.DOTALL
 )
@@ -144,30 +142,6 @@ class Live:
         # A widget has the model; beside it the picture is enough.
         bundle["text/html"] = self.html(whole=True) if self.model is None else self.still
         return {**(shown[0] if isinstance(shown, tuple) else shown), **bundle}
-
-
-def svg(
-    width: float,
-    height: float,
-    alt: str,
-    inside: str,
-    *,
-    top: float = 0,
-    size: int = 16,
-    widest: str = "100%",
-    middle: bool = False,
-    central: bool = False,
-) -> str:
-    """Return a still picture in the colours of the page, as wide as there is room or `widest`.
-
-    `size` is that of its letters; they stand with their `middle` at x, or `central` at y.
-    """
-    placed = ' text-anchor="middle"' * middle + ' dominant-baseline="central"' * central
-    return (
-        f'<svg viewBox="0 {top} {width} {height}" role="img" aria-label="{escape(alt)}" '
-        f'fill="currentColor" font-size="{size}"{placed} '
-        f'style="display: block; margin: auto; max-width: {widest}; width: 100%">{inside}</svg>'
-    )
 
 
 def _script(name: str) -> str:

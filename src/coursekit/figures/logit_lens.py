@@ -13,8 +13,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from coursekit.figures.live import MODELS, Live, svg
-from coursekit.figures.live_models import tokenizer_of, trained_model
+from coursekit.figures.live import Live
+from coursekit.figures.live_models import MODELS, tokenizer_of, trained_model
+from coursekit.figures.still import svg
 from coursekit.training.records import trained
 
 PARTS = (*MODELS, "bert_model", "wordpiece", "decoding", "controls", "bars")

@@ -20,7 +20,8 @@ from torch.nn.functional import cross_entropy
 from coursekit.analysis.depth import gradient_norms
 from coursekit.blocks import Norm, Stack
 from coursekit.data.cards import FILES
-from coursekit.figures.live import Live, svg
+from coursekit.figures.live import Live
+from coursekit.figures.still import svg
 
 MEASURED = FILES / "norm_placement.json"
 DEPTHS = (2, 4, 8, 12, 16, 32)

@@ -14,9 +14,10 @@ from torch import Tensor
 
 from coursekit.analysis.inpainting import fill_hidden, hidden_pixels, painting_error
 from coursekit.data.fashion import NAMES
-from coursekit.figures.live import MODELS, Live, svg
-from coursekit.figures.live_models import trained_model
+from coursekit.figures.live import Live
+from coursekit.figures.live_models import MODELS, trained_model
 from coursekit.figures.patch_grid import PATCH, first_pictures, image_tag
+from coursekit.figures.still import svg
 from coursekit.models.mae import Masking
 from coursekit.models.patches import unpatchify
 from coursekit.training.pictures import as_input

@@ -15,9 +15,10 @@ from torch import Tensor
 
 from coursekit.analysis.capture import capture
 from coursekit.data.fashion import NAMES
-from coursekit.figures.live import MODELS, Live, svg
-from coursekit.figures.live_models import trained_model
+from coursekit.figures.live import Live
+from coursekit.figures.live_models import MODELS, trained_model
 from coursekit.figures.patch_grid import first_pictures, image_tag
+from coursekit.figures.still import svg
 from coursekit.training.pictures import as_input
 from coursekit.training.records import trained
 

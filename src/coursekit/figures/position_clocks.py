@@ -11,7 +11,8 @@ import math
 import torch
 from torch import Tensor
 
-from coursekit.figures.live import Live, svg
+from coursekit.figures.live import Live
+from coursekit.figures.still import svg
 from coursekit.positions import sinusoidal
 
 PLACES = (12, 7)  # i and j

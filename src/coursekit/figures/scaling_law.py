@@ -10,7 +10,8 @@ import math
 from typing import NamedTuple
 
 from coursekit.analysis.laws import Frontier, PowerLaw, frontier, power_law
-from coursekit.figures.live import Live, svg
+from coursekit.figures.live import Live
+from coursekit.figures.still import svg
 from coursekit.training.records import sweep_result
 
 WARM = 128  # before this step the rate is still rising

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 import torch
 
 from coursekit.attention import attention_weights
-from coursekit.figures.live import Live, svg
+from coursekit.figures.live import Live
+from coursekit.figures.still import svg
 from coursekit.kernels import gaussian
 
 TITLES = ("Grammar", "Speech", "Translation", "Statistics", "Algebra", "Gardening")

@@ -9,7 +9,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from coursekit.figures.live import Live, svg
+from coursekit.figures.live import Live
+from coursekit.figures.still import svg
 
 SCORES = (1.2, 0.7, 0.1, -0.4, -1.3)
 WIDTH = 64

@@ -15,7 +15,8 @@ import torch
 from torch import Tensor
 from torch.optim import SGD, Adam, AdamW
 
-from coursekit.figures.live import Live, svg
+from coursekit.figures.live import Live
+from coursekit.figures.still import svg
 from coursekit.training.schedules import constant
 
 CURVATURES = (1.0, 100.0)  # along the valley, across it

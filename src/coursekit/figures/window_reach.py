@@ -10,7 +10,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit.figures.live import Live, svg
+from coursekit.figures.live import Live
+from coursekit.figures.still import svg
 from coursekit.models.swin import WindowAttention
 
 SIDE = 24  # of the map, in cells

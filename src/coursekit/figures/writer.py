@@ -11,8 +11,9 @@ from html import escape
 import torch
 
 from coursekit._base.checks import check_int
-from coursekit.figures.live import MODELS, Live, svg
-from coursekit.figures.live_models import tokenizer_of, trained_model
+from coursekit.figures.live import Live
+from coursekit.figures.live_models import MODELS, tokenizer_of, trained_model
+from coursekit.figures.still import svg
 from coursekit.training.records import trained
 
 PARTS = (*MODELS, "gpt_model", "byte_bpe", "decoding", "controls", "bars")
