@@ -202,7 +202,7 @@ export default {
       ]));
     };
 
-    assemble(el, "box_matching", LOOK,
+    assemble(el, "box_matching", MOVING + LOOK,
       make("div", { class: "plans" }, svg,
         make("div", {}, matcher.label, table, sums, written)),
       make("div", { class: "buttons" }, button("Put all back", () => {

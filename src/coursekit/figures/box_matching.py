@@ -32,7 +32,7 @@ SHARES = (
     (0.05, 0.05, 0.90),
 )
 GREEDY, BEST = (1, 0, 2), (0, 1, 2)  # what either rule chooses, a guess for each object
-PARTS = ("controls", "assignment")
+PARTS = ("controls", "moving", "assignment")
 ROOM = (628, 998)  # pixels from top to bottom, on a wide screen and on a telephone
 LINKED = ("objects", "guesses", "rule", "pair")
 WIDE, HIGH = 310, 270  # of one panel of the still picture

@@ -140,33 +140,6 @@ export function runner({ el, pace, step, more, done }) {
   return { button: pressed, stop, running: () => running };
 }
 
-/**
- * A bet on a number before the figure shows it: a slider, a button named by its `action`, which shows
- * it, and one to bet again. The state has `bet` and `shown`; `reveal()` and `hide()` are what else
- * changes there, `told()` says how the bet went.
- */
-export function betting({ model, name, values, show, action, told, say, reveal = () => ({}), hide = () => ({}) }) {
-  const put = setter(model);
-  const bet = () => nearest(values, model.get("bet"));
-  const shown = () => model.get("shown") === true;
-  const guess = slider({
-    name, values, show, hear: (value) => put({ bet: value }), settle: () => say(`You bet ${show(bet())}.`),
-  });
-  const look = button(action, () => {
-    put({ ...reveal(), shown: true });
-    say(told());
-  });
-  const again = button("Bet again", () => {
-    put({ ...hide(), shown: false });
-    say("Move the slider to bet again.");
-  });
-  const part = make("div", { class: "bet" }, guess.label, make("div", { class: "buttons" }, look, again));
-  return { part, bet, shown, put: () => {
-    guess.put(bet());
-    [look.disabled, again.disabled] = [shown(), !shown()];
-  } };
-}
-
 /** What to do with a figure, and what to find out from it. */
 export const tasks = (attempt, question) => [
   make("p", {}, make("b", {}, "Try: "), attempt),
@@ -198,57 +171,6 @@ export function listen(model, ...listeners) {
 /** Put a figure into its place: its style, and its parts from top to bottom. */
 export const assemble = (el, name, look, ...parts) => el.replaceChildren(
   make("style", {}, STYLE + look), make("div", { class: `live-box ${name}` }, ...parts));
-
-/**
- * Let a mark of a drawing be moved. By a pointer: `begin(point)` says what is held, null for nothing,
- * and `drag(point, held)` follows. By arrow keys: `steer(way, event)`. `end()` when it has moved.
- */
-export function movable(mark, { begin = () => true, drag, steer, end = () => {} }) {
-  let held = null;
-  const point = (event) => pointIn(mark.ownerSVGElement ?? mark, event);
-  mark.addEventListener("pointerdown", (event) => {
-    held = begin(point(event));
-    if (held !== null) mark.setPointerCapture(event.pointerId);
-  });
-  mark.addEventListener("pointermove", (event) => held !== null && drag(point(event), held));
-  mark.addEventListener("pointerup", () => {
-    if (held !== null) end();
-    held = null;
-  });
-  mark.addEventListener("pointercancel", () => (held = null)); // a finger scrolls the page
-  if (steer) mark.addEventListener("keydown", (event) => {
-    const way = ARROWS[event.key];
-    if (!way) return;
-    event.preventDefault();
-    steer(way, event);
-    end();
-  });
-  return mark;
-}
-
-/** What is drawn of a mark to be moved: room for a finger, and the rest. */
-export const handle = (attributes, ...drawn) =>
-  draw("g", { class: "handle", tabindex: 0, ...attributes }, draw("circle", { class: "reach", r: 20 }), ...drawn);
-
-/** A part of a drawing as a plane from `low` to `high`: the way there, and back from a point. */
-export function plane({ width, height, left, right, top, bottom }, low, high) {
-  const size = [width - left - right, height - top - bottom];
-  return {
-    size,
-    x: (value) => left + (size[0] * (value - low[0])) / (high[0] - low[0]),
-    y: (value) => top + (size[1] * (high[1] - value)) / (high[1] - low[1]),
-    back: ({ x, y }) => [low[0] + ((x - left) / size[0]) * (high[0] - low[0]),
-      high[1] - ((y - top) / size[1]) * (high[1] - low[1])],
-  };
-}
-
-/** A point to be moved: `at()` is where it is in the plane whose way `back` is given; `put` moves it. */
-export const movablePoint = ({ at, put, step, back, end }, ...drawn) => movable(
-  handle({ role: "button", "aria-roledescription": "point that can be moved" }, ...drawn), {
-    drag: (point) => put(back(point)),
-    steer: (way, event) => put(at().map((value, n) => value + (event.shiftKey ? 5 : 1) * step * way[n])),
-    end,
-  });
 
 /** The key of a curve: of the one that is set "now", with dots, or of one that is kept, with squares. */
 export const curveKey = (kind) => draw("svg", { class: `key ${kind}`, viewBox: "0 0 28 12", "aria-hidden": "true" },
@@ -294,19 +216,12 @@ const STYLE = `
 .live-box table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: 0.6rem 0 0; width: 100%; }
 .live-box :is(th, td) { border-bottom: 1px solid var(--line); font-weight: normal; padding: 0.15rem 0.3rem; text-align: right; }
 .live-box .sum :is(th, td) { border-bottom: 0; font-weight: bold; }
-.live-box .bet { margin: 0.6rem 0 0; }
 .live-box .key { display: inline-block; height: 0.8em; margin-right: 0.35em; overflow: visible; width: 1.7em; }
-.live-box .handle { cursor: grab; touch-action: none; }
-.live-box .handle:focus { outline: none; }
-.live-box .reach { fill: transparent; }
-.live-box .knob { stroke: var(--pst-color-background, white); stroke-width: 2; }
-.live-box .handle:focus-visible .knob { stroke: var(--mark); stroke-width: 4; }
 .live-box .quiet, .live-box .said { color: var(--quiet); font-size: 0.9rem; }
 .live-box .said { min-height: 1.5em; }
 @media (max-width: 36rem) {
   .live-box { padding: 0.6rem 0.7rem; }
   .live-box label:has(> input[type="range"]) { align-items: center; display: grid;
     gap: 0.8rem; grid-template-columns: 9rem 1fr; }
-  .live-box .bet label:has(> input[type="range"]) { display: block; }
 }
 `;

@@ -148,7 +148,7 @@ export default {
         make("p", {}, `its derivative with respect to ln π of the preferred: ${fixed(pull, 3)}`));
     };
 
-    assemble(el, "kl_leash", LOOK,
+    assemble(el, "kl_leash", MOVING + LOOK,
       make("div", { class: "controls" }, leash.label),
       make("p", { class: "quiet" }, "Each answer, and its reward to move. Filled: the best policy on this leash; frame: the reference."),
       make("ul", { class: "answers" }, ...rows.map(({ item }) => item)),

@@ -32,7 +32,7 @@ ANSWERS = {  # and their rewards
 }
 BETA = 1.0
 SHOWN = (4.0, 1.0, 0.25, 0.1)  # leashes of the still picture
-PARTS = ("controls",)
+PARTS = ("controls", "moving")
 ROOM = (1006, 1396)  # pixels from top to bottom, on a wide screen and on a telephone
 COLUMN, LINE = 118, 34
 

@@ -276,7 +276,7 @@ export default {
         make("tr", { class: "sum" }, make("th", { scope: "row" }, "sum"), cell(""), cell(""), cell(fixed(now.total, 2))));
     };
 
-    assemble(el, "position_clocks", LOOK,
+    assemble(el, "position_clocks", BETTING + LOOK,
       make("div", { class: "controls" }, kinds.label, widths.label, first.label, second.label),
       row, legend,
       wager.part,

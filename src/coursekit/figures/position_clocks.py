@@ -18,6 +18,7 @@ from coursekit.positions import sinusoidal
 PLACES = (12, 7)  # i and j
 WIDTH, WIDEST = 8, 16
 LAST = 127
+PARTS = ("controls", "betting")
 DRAWS = 4  # queries and keys to choose from
 ROOM = (817, 1217)  # pixels from top to bottom, on a wide screen and on a telephone
 LINKED = ("kind", "i", "j", "width", "draw")
@@ -38,7 +39,7 @@ def position_clocks() -> Live:
         "bet": 0,
         "shown": False,
     }
-    return Live("position_clocks", state, _still(), parts=("controls",), linked=LINKED, room=ROOM)
+    return Live("position_clocks", state, _still(), parts=PARTS, linked=LINKED, room=ROOM)
 
 
 def queries_and_keys() -> list[list[list[float]]]:

@@ -144,7 +144,7 @@ export default {
           `Move the green point to the loss that ${sizes[last]} will reach at the right edge. ${summary()}`]));
     };
 
-    assemble(el, "scaling_law", LOOK,
+    assemble(el, "scaling_law", MOVING + BETTING + LOOK,
       make("div", { class: "plans" }, drawing), numbers,
       wager.part,
       make("p", { class: "quiet" }, "The law is fitted to the frontier of these sizes:"), chips, line,

@@ -16,7 +16,7 @@ from coursekit.training.records import sweep_result
 
 WARM = 128  # before this step the rate is still rising
 BET = 3.5  # where the point begins
-PARTS = ("controls",)
+PARTS = ("controls", "moving", "betting")
 ROOM = (790, 763)  # pixels from top to bottom, on a wide screen and on a telephone
 
 

@@ -149,7 +149,7 @@ export default {
       );
     };
 
-    assemble(el, "soft_lookup", LOOK,
+    assemble(el, "soft_lookup", MOVING + LOOK,
       make("div", { class: "controls" }, kernels.label, bandwidths.label),
       make("div", { class: "plans" }, catalogue.svg, room.svg),
       make("div", { class: "buttons" }, make("button", { type: "button", onclick: () => {

@@ -19,7 +19,7 @@ TITLES = ("Grammar", "Speech", "Translation", "Statistics", "Algebra", "Gardenin
 KEYS = ((3.7, 0.4), (2.4, 1.3), (3.4, 2.6), (1.2, 3.2), (0.2, 3.8), (0.3, 0.3))  # topics, 0 to 4
 VALUES = ((0.8, 1.0), (1.6, 2.5), (4.8, 0.9), (8.5, 5.0), (9.5, 6.2), (1.5, 6.0))  # metres
 QUERY = (1.8, 2.2)
-PARTS = ("layers", "controls")
+PARTS = ("layers", "controls", "moving")
 ROOM = (792, 1147)  # pixels from top to bottom, on a wide screen and on a telephone
 LINKED = ("query", "books", "kernel", "bandwidth")
 

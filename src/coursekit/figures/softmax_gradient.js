@@ -165,7 +165,7 @@ export default {
         `${fixed(Math.max(...p), 3)}, entropy ${fixed(entropy(p), 2)} bits, norm of J ${length}.`;
     };
 
-    assemble(el, "softmax_gradient", LOOK,
+    assemble(el, "softmax_gradient", MOVING + BETTING + LOOK,
       make("div", { class: "controls" }, widths.label, factors.label, temperatures.label),
       make("div", { class: "plans" },
         make("div", {}, make("p", {}, "Dot products, and the weights"), drawing),

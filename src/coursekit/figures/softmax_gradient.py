@@ -14,7 +14,7 @@ from coursekit.figures.still import svg
 
 SCORES = (1.2, 0.7, 0.1, -0.4, -1.3)
 WIDTH = 64
-PARTS = ("layers", "controls")
+PARTS = ("layers", "controls", "moving", "betting")
 ROOM = (799, 1322)  # pixels from top to bottom, on a wide screen and on a telephone
 LINKED = ("scores", "width", "factor", "temperature")
 COLUMN, CELL = 56, 52

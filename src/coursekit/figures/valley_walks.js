@@ -307,7 +307,7 @@ export default {
         make("tr", {}, ...cells(found).map((text) => make("td", {}, text))))));
     };
 
-    assemble(el, "valley_walks", LOOK,
+    assemble(el, "valley_walks", MOVING + LOOK,
       make("div", { class: "controls" }, optimisers.label, sliders.rate.label, sliders.warmup.label, sliders.noise.label,
         taken.label, sliders.beta2.label, corrections.label, sliders.decay.label),
       make("div", { class: "buttons" }, run.button, step, other, atMinimum, keep, remove),

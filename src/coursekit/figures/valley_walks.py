@@ -26,7 +26,7 @@ STEPS, DRAWS = 60, 8
 SEED = 37
 NOISE = 1.0  # standard deviation along; across it is ten times that
 MOMENTUM = 0.9  # and Adam's β₁
-PARTS = ("controls",)
+PARTS = ("controls", "moving")
 ROOM = (939, 1484)  # pixels from top to bottom, on a wide screen and on a telephone
 LINES = (("#0072B2", ""), ("#D55E00", ' stroke-dasharray="6 4"'))  # colour, dashes
 REACH = ((-4.0, 4.0), (-2.5, 3.0))  # of the still picture

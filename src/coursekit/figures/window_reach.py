@@ -18,7 +18,7 @@ SIDE = 24  # of the map, in cells
 CELL = (8, 8)  # row and column
 WINDOW, SHIFT, BLOCKS = 6, 3, 2
 SHOWN = (1, 2, 4)  # blocks of the still picture
-PARTS = ("controls",)
+PARTS = ("controls", "moving")
 ROOM = (663, 1168)  # pixels from top to bottom, on a wide screen and on a telephone
 PANEL, PIXELS = 220, 8  # of the still picture: from map to map, and the side of a cell
 
