@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import psutil
 import pytest
@@ -28,6 +29,7 @@ os.environ["OMP_NUM_THREADS"] = "1"  # before anybody imports torch
 os.environ["MKL_NUM_THREADS"] = "1"
 
 from coursetools.course import Course, quick_imports
+from coursetools.doctor import find_chromium
 from coursetools.notebooks.header_cells import colab_door
 
 with quick_imports():  # three seconds for each process of this run
@@ -360,6 +362,20 @@ def once(tmp_path_factory) -> Callable[[str, Callable[[Path], object]], Path]:
         return folder
 
     return made
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A browser for the tests of one file, and no longer: others count processes."""
+    chromium = find_chromium()
+    if chromium is None:
+        pytest.skip("Chromium is missing; `coursekit doctor` says how to install it")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield running
+        running.close()
 
 
 @pytest.fixture(scope="session")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
+from sphinx.application import Sphinx
 
 from coursekit._base.errors import CourseError
 from coursetools.book import contents
@@ -114,3 +117,53 @@ def test_what_a_page_may_not_write(given, said):
     answer = given.pop("answer", "0.5")
     with pytest.raises(CourseError, match=said.replace("(", r"\(")):
         ask(answer, *lines, **given)
+
+
+# --- In another language ---
+
+PAGE = """# Halves
+
+```{ask} 0.5
+:name: ask-halves-one
+:code: 1 / 2
+
+What is half?
+
+- 2: That is <double>.
+- 3: No.
+
+---
+
+Divide.
+```
+"""
+
+
+@pytest.mark.parametrize("builder", ["gettext", "html"])
+def test_replies_are_translated_like_the_rest_of_a_page(tmp_path, builder):
+    (tmp_path / "index.md").write_text(PAGE)
+    catalogue = tmp_path / "locale" / "de" / "LC_MESSAGES" / "index.po"
+    catalogue.parent.mkdir(parents=True)
+    german = {"What is half?": "Was ist die Hälfte?", "That is <double>.": "Das ist <doppelt>."}
+    catalogue.write_text(
+        'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n'
+        + "".join(f'\nmsgid "{old}"\nmsgstr "{new}"\n' for old, new in german.items()),
+        encoding="utf-8",
+    )
+    settings = {
+        "extensions": ["myst_parser", "sphinx_design", "coursetools.book.ask"],
+        "myst_enable_extensions": ["colon_fence"],
+        "html_theme": "basic",
+        "language": "de",
+        "locale_dirs": [str(tmp_path / "locale")],
+    }
+    out = tmp_path / "out"
+    Sphinx(tmp_path, None, out, tmp_path / "trees", builder, settings, None, None).build()
+    if builder == "gettext":
+        messages = (out / "index.pot").read_text(encoding="utf-8")
+        assert all(f'msgid "{one}"' in messages for one in [*german, "No.", "Divide."])
+    else:
+        page = (out / "index.html").read_text(encoding="utf-8")
+        about = json.loads(re.search(r'<script type="application/json">(.*?)</script>', page)[1])
+        assert about["replies"] == {"2": "Das ist <doppelt>.", "3": "No."}
+        assert "Was ist die Hälfte?" in page and "<doppelt>" not in page

@@ -5,9 +5,7 @@ from __future__ import annotations
 import io
 import shutil
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from sphinx.application import Sphinx
@@ -18,7 +16,6 @@ from coursetools.book import contents
 from coursetools.book.ask import fences
 from coursetools.book.catch import question, versions
 from coursetools.course import Course
-from coursetools.doctor import find_chromium
 
 ROOT = Path(__file__).resolve().parents[2]
 COURSE = Course(ROOT)
@@ -113,19 +110,6 @@ def site(tmp_path_factory) -> Path:
     for name in ("ask.js", "custom.css"):
         shutil.copy(ROOT / "book" / "_static" / name, out / "_static")
     return out / "index.html"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    chromium = find_chromium()
-    if chromium is None:
-        pytest.skip("Chromium is missing; `coursekit doctor` says how to install it")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield running
-        running.close()
 
 
 def test_two_games_are_played_in_a_browser(browser, site):

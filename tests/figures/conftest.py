@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,6 @@ import pytest
 from matplotlib.text import Text
 
 from coursekit.figures import live_models
-from coursetools.doctor import find_chromium
 
 # Some browsers keep a page in place when something above it grows; others do not.
 LIKE_THE_BOOK = """<style>
@@ -67,19 +66,6 @@ def readable():
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    chromium = find_chromium()
-    if chromium is None:
-        pytest.skip("Chromium is missing; `coursekit doctor` says how to install it")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield running
-        running.close()
-
-
-@pytest.fixture(scope="module")
 def site(tmp_path_factory) -> Path:
     """A folder that looks to a figure like the built book."""
     folder = tmp_path_factory.mktemp("site")
@@ -123,3 +109,22 @@ def open_page(browser, site) -> Iterator[Any]:
     for context in contexts:
         context.close()
     assert faults == []
+
+
+def _middle(mark: Any) -> tuple[float, float]:
+    box = mark.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+@pytest.fixture
+def drag() -> Callable[[Any, Any], None]:
+    """Return a function that drags a mark to another, or to a place of the window."""
+
+    def dragged(mark: Any, to: Any) -> None:
+        mouse, end = mark.page.mouse, to if isinstance(to, tuple) else _middle(to)
+        mouse.move(*_middle(mark))
+        mouse.down()
+        mouse.move(*end, steps=12)
+        mouse.up()
+
+    return dragged

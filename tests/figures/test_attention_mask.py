@@ -117,16 +117,12 @@ def test_cells_are_painted_by_hand(open_page, touch):
     assert page.get_by_role("status").inner_text().startswith("Query 12 sees 1, 11, 12;")
 
 
-def test_a_stroke_paints_all_that_it_crosses_and_is_taken_back(open_page):
+def test_a_stroke_paints_all_that_it_crosses_and_is_taken_back(open_page, drag):
     page = open_page(NAME, f"?{WINDOW}")
     before = mask_in(page)
     start, end = (page.get_by_role("gridcell", name=f"query 9, key {n}:") for n in (1, 5))
     start.scroll_into_view_if_needed()
-    a, b = start.bounding_box(), end.bounding_box()
-    page.mouse.move(a["x"] + 10, a["y"] + 10)
-    page.mouse.down()
-    page.mouse.move(b["x"] + 10, b["y"] + 10, steps=20)
-    page.mouse.up()
+    drag(start, end)
     changed = (mask_in(page) ^ before).nonzero().tolist()
     assert changed == [[8, s] for s in range(5)]
     page.wait_for_timeout(400)

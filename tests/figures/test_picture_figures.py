@@ -24,14 +24,7 @@ from coursekit.training.records import trained
 
 
 def slide(page: Any, place: int, name: str = "Hidden") -> None:
-    """Put a slider where a hand would, and let it go."""
-    page.get_by_role("slider", name=name).evaluate(
-        """(slider, place) => {
-          slider.value = place;
-          for (const event of ["input", "change"]) slider.dispatchEvent(new Event(event));
-        }""",
-        place,
-    )
+    page.get_by_role("slider", name=name).fill(str(place))
 
 
 def address(page: Any) -> str:
@@ -42,15 +35,6 @@ def address(page: Any) -> str:
 
 def cell(page: Any, row: int, column: int) -> Any:
     return page.locator(".patches button").nth(7 * (row - 1) + column - 1)
-
-
-def stroke(page: Any, start: Any, end: Any) -> None:
-    """Press on a patch and go to another."""
-    first, last = start.bounding_box(), end.bounding_box()
-    page.mouse.move(first["x"] + first["width"] / 2, first["y"] + first["height"] / 2)
-    page.mouse.down()
-    page.mouse.move(last["x"] + last["width"] / 2, last["y"] + last["height"] / 2, steps=12)
-    page.mouse.up()
 
 
 def said(page: Any) -> str:
@@ -93,13 +77,13 @@ def test_what_is_on_the_canvas_is_the_painting(open_page):
     torch.testing.assert_close(found.float(), grey, rtol=0, atol=0.6)
 
 
-def test_patches_are_hidden_by_hand_and_by_keys(open_page):
+def test_patches_are_hidden_by_hand_and_by_keys(open_page, drag):
     page = open_page("painting", "?painting.hidden=[]")
     assert "so there is nothing to paint" in said(page)
-    stroke(page, cell(page, 2, 2), cell(page, 2, 6))
+    drag(cell(page, 2, 2), cell(page, 2, 6))
     assert hidden(page) == [8, 9, 10, 11, 12]
     assert errors(page) == pytest.approx(expected_errors(9, hidden(page)), abs=0.06)
-    stroke(page, cell(page, 2, 3), cell(page, 4, 3))  # one that is hidden: the stroke shows
+    drag(cell(page, 2, 3), cell(page, 4, 3))  # one that is hidden: the stroke shows
     assert hidden(page) == [8, 10, 11, 12]
     cell(page, 4, 3).focus()
     page.keyboard.press("ArrowRight")
@@ -187,10 +171,10 @@ def test_its_answers_and_looks_are_the_models(open_page):
     assert told(again) == told(page) and said(again) == said(page)
 
 
-def test_a_patch_that_is_taken_out_is_not_read(open_page):
+def test_a_patch_that_is_taken_out_is_not_read(open_page, drag):
     page = open_page("patch_attention")
     page.get_by_label("Pressing a patch").select_option("take")
-    stroke(page, cell(page, 1, 5), cell(page, 1, 7))
+    drag(cell(page, 1, 5), cell(page, 1, 7))
     left = [n for n in range(49) if n not in (4, 5, 6)]
     shares, blocks = seen_by_vit(2, left)
     assert shown_shares(page) == as_shown(shares)
@@ -198,7 +182,7 @@ def test_a_patch_that_is_taken_out_is_not_read(open_page):
     found = float(told(page)[48][:-1])
     assert found == pytest.approx(100 * float(blocks[2][0][0, -1]), abs=0.06)
     assert "with 3 of 49 patches taken out" in said(page)
-    stroke(page, cell(page, 1, 5), cell(page, 1, 6))
+    drag(cell(page, 1, 5), cell(page, 1, 6))
     assert "with 1 of 49 patches taken out" in said(page)
     page.get_by_role("button", name="Put all patches back").click()
     assert shown_shares(page) == as_shown(seen_by_vit(2)[0])
@@ -293,7 +277,7 @@ def test_a_scene_and_its_boxes_are_pythons(open_page):
     torch.testing.assert_close(corners, objects.boxes[firm], rtol=0, atol=0.064)  # 1e-3 of 64
 
 
-def test_an_emoji_is_moved_made_larger_and_removed(open_page):
+def test_an_emoji_is_moved_made_larger_and_removed(open_page, drag):
     page = open_page("detection")
     wait_for_boxes(page, "3 of 3 emoji found")
     cat = page.get_by_role("button", name="cat at")
@@ -305,11 +289,7 @@ def test_an_emoji_is_moved_made_larger_and_removed(open_page):
     assert cat.get_attribute("aria-label").startswith(f"cat at {x + 1}, {y + 5};")
     slide(page, 0, "Size")
     assert page.get_by_role("slider", name="Size").get_attribute("aria-valuetext") == "8 pixels"
-    box = page.get_by_role("button", name="bus at").bounding_box()
-    page.mouse.move(box["x"] + 20, box["y"] + 20)
-    page.mouse.down()
-    page.mouse.move(0, 0, steps=4)
-    page.mouse.up()
+    drag(page.get_by_role("button", name="bus at"), (0, 0))
     assert page.get_by_role("button", name="bus at 0, 0;").count() == 1
     items = [("cat", 7, 13, 8), ("bus", 0, 0, 20), START[2]]
     assert (on_canvas(page).int() - composed(items).image.int()).abs().max() <= 1

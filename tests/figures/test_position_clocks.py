@@ -102,6 +102,17 @@ def test_both_go_on_and_the_dot_product_stays(open_page, kind):
     assert page.get_by_role("button", name="Both 10 back").is_disabled()
 
 
+def test_a_bet_on_both_places_further_on(open_page):
+    page = open_page(NAME, f"?{NAME}.kind=rotary")
+    before, stood = total(page), hands(page)
+    page.get_by_role("slider", name="Your bet").fill("100")
+    page.get_by_role("button", name="Both 50 on").click()
+    words = f"You bet 2.0. Places 62 and 57, 5 apart: their dot product is {before:.2f}."
+    assert said(page) == words.replace("-", "−") and (hands(page) - stood).abs().max() > 0.5
+    page.get_by_role("button", name="Bet again").click()
+    assert torch.equal(hands(page), stood)
+
+
 @pytest.mark.parametrize(("kind", "way"), [("sinusoidal", 1), ("rotary", -1)])
 def test_a_hand_is_turned(open_page, kind, way):
     """Half a radian on the clock of speed 0.1 is five places: clockwise, or against the clock."""

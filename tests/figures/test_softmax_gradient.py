@@ -70,17 +70,26 @@ def test_the_controls_do_what_they_say(open_page):
     assert page.get_by_role("status").inner_text().startswith("For each 1 by which the input 1 ")
 
 
+def test_a_bet_on_a_wide_row_is_lost(open_page):
+    """Its gradient is zero to three digits, and one may bet again."""
+    page = open_page(NAME)
+    page.get_by_role("slider", name="Your bet").fill("20")
+    page.get_by_role("button", name="Width 1,024, no factor").click()
+    expected = torch.autograd.functional.jacobian(
+        lambda x: x.softmax(dim=-1), inputs_at(1024, "none", 1)
+    )
+    said = f"You bet 0.20; the norm of J is {expected.norm():.3f}."
+    assert page.get_by_role("status").inner_text() == said and said.endswith("0.000.")
+    page.get_by_role("button", name="Bet again").click()
+    same(page, inputs_at(64, "root", 1))
+
+
 @pytest.mark.parametrize("width", [1400, 390])
-def test_a_score_is_dragged(open_page, width):
+def test_a_score_is_dragged(open_page, drag, width):
     page = open_page(NAME, viewport={"width": width, "height": 900})
     knob = page.get_by_role("slider", name="Score of key 3").locator(".knob")
     knob.scroll_into_view_if_needed()
-    box = knob.bounding_box()
-    other = page.get_by_role("slider", name="Score of key 1").locator(".knob").bounding_box()
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    page.mouse.down()
-    page.mouse.move(box["x"], other["y"] + other["height"] / 2, steps=5)
-    page.mouse.up()
+    drag(knob, page.get_by_role("slider", name="Score of key 1").locator(".knob"))
     same(page, inputs_at(64, "root", 1, (1.2, 0.7, 1.2, -0.4, -1.3)))
     frame = page.locator(".mark").get_attribute("x")
     assert float(frame) == 26 + 2 * 52

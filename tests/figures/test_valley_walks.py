@@ -101,7 +101,7 @@ def test_the_table_says_what_the_walks_do(open_page):
     assert "Thrown out of the valley by step" in page.get_by_role("status").inner_text()
 
 
-def test_the_start_is_moved_and_a_walk_goes_step_by_step(open_page):
+def test_the_start_is_moved_and_a_walk_goes_step_by_step(open_page, drag):
     page = open_page(NAME, reduced_motion="reduce")
     start = page.get_by_role("button", name="The start at")
     start.focus()
@@ -109,11 +109,7 @@ def test_the_start_is_moved_and_a_walk_goes_step_by_step(open_page):
     page.keyboard.press("Shift+ArrowDown")
     assert start.get_attribute("aria-label").startswith("The start at −2.9, 1.5;")
     close(numbers(page), expected(Walker(), start=(-2.9, 1.5)))
-    box = start.bounding_box()
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    page.mouse.down()
-    page.mouse.move(0, 0, steps=3)  # farther than the picture goes
-    page.mouse.up()
+    drag(start, (0, 0))  # farther than the picture goes
     assert start.get_attribute("aria-label").startswith("The start at −4.0, 3.0;")
     page.get_by_role("button", name="Step", exact=True).click()
     assert ", 1 step. The first is" in page.get_by_role("status").inner_text()

@@ -30,13 +30,8 @@ def slider(page: Any, name: str) -> Any:
 
 
 def move(page: Any, name: str, value: int) -> None:
-    slider(page, name).evaluate(
-        """(slider, value) => {
-          slider.value = value;
-          for (const event of ["input", "change"]) slider.dispatchEvent(new Event(event));
-        }""",
-        value - {"Blocks": 1, "Shift": 0, "Side of a window": 2}[name],
-    )
+    place = value - {"Blocks": 1, "Shift": 0, "Side of a window": 2}[name]
+    slider(page, name).fill(str(place))
 
 
 def opacities(page: Any) -> Tensor:

@@ -154,13 +154,18 @@ def scenes(
     return Scenes(split, count, seed=seed, size=size, turned=turned)
 
 
+def drawing(kind: str) -> Image.Image:
+    """Return the drawing of a kind of emoji, 72 × 72 pixels of red, green, blue and opacity."""
+    return Image.open(_files()[0] / f"{CLASSES[kind]}.png").convert("RGBA")
+
+
 @lru_cache(maxsize=20_000)
 def sprite(label: int, longest: int, angle: int = 0) -> np.ndarray:
     """Return an emoji (h, w, 4), turned by `angle` degrees against the clock, cut to what is seen.
 
     `longest` is the side of the drawing before it is turned and cut.
     """
-    image = Image.open(_files()[0] / f"{CLASSES[NAMES[label]]}.png").convert("RGBA")
+    image = drawing(NAMES[label])
     turned = image.rotate(angle, Image.Resampling.BICUBIC, expand=True)  # larger by its corners
     side = round(longest * turned.width / image.width)
     pixels = np.array(turned.resize((side, side), Image.Resampling.BILINEAR))

@@ -83,10 +83,7 @@ export default {
   render({ model, el }) {
     const scores = model.get("scores");
     const T = scores.length;
-    const put = (changes) => {
-      for (const [name, value] of Object.entries(changes)) model.set(name, value);
-      model.save_changes();
-    };
+    const put = setter(model);
     const known = (name, options, other) => (Object.hasOwn(options, model.get(name)) ? model.get(name) : other);
     const whole = (name, least, most) => Math.min(Math.max(Math.round(model.get(name)), least), most);
     const asked = () => ({
@@ -260,26 +257,21 @@ export default {
       weights.setAttribute("aria-label", `The weights of each query. ${empties.textContent}`);
     };
 
-    el.replaceChildren(
-      make("style", {}, STYLE + LOOK),
-      make("div", { class: "live-box attention_mask" },
-        make("div", { class: "controls" }, ...Object.values(controls).map(({ label }) => label)),
-        make("div", { class: "plans" },
-          make("div", {}, make("p", {}, "Mask: queries down, keys across"), whoSees),
-          make("div", {}, make("p", {}, "Weights that fixed scores get"), weights)),
-        numbers, empties,
-        make("div", { class: "buttons" }, button("Take back what was painted", () => {
-          put({ painted: [] });
-          say(summary());
-        })),
-        line,
-        ...tasks("choose a window, move “Layers”, and then paint one cell far from the diagonal: an orange cell says after how many layers its query depends on its key.",
-          "with a window of radius 1 alone, everybody depends on everybody after 11 layers. Paint two more cells. How few layers can it be?"),
-      ),
+    assemble(el, "attention_mask", LOOK,
+      make("div", { class: "controls" }, ...Object.values(controls).map(({ label }) => label)),
+      make("div", { class: "plans" },
+        make("div", {}, make("p", {}, "Mask: queries down, keys across"), whoSees),
+        make("div", {}, make("p", {}, "Weights that fixed scores get"), weights)),
+      numbers, empties,
+      make("div", { class: "buttons" }, button("Take back what was painted", () => {
+        put({ painted: [] });
+        say(summary());
+      })),
+      line,
+      ...tasks("choose a window, move “Layers”, and then paint one cell far from the diagonal: an orange cell says after how many layers its query depends on its key.",
+        "with a window of radius 1 alone, everybody depends on everybody after 11 layers. Paint two more cells. How few layers can it be?"),
     );
-    const events = [...Object.keys(controls), "painted"].map((name) => `change:${name}`);
-    for (const event of events) model.on(event, show);
     show();
-    return () => events.forEach((event) => model.off(event, show));
+    return listen(model, [show, ...Object.keys(controls), "painted"]);
   },
 };

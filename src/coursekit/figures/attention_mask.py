@@ -7,14 +7,13 @@ that a row with nothing to attend to can be seen. The book explains it in "Maski
 
 from __future__ import annotations
 
-from html import escape
-
 import torch
 from torch import Tensor
 
 from coursekit import masks
 from coursekit.attention import masked_softmax
 from coursekit.figures.live import Live
+from coursekit.figures.still import svg
 
 LENGTH = 12  # T
 PADDED = 3  # how many tokens are padding, as in attention_mask.js
@@ -60,11 +59,7 @@ def _still() -> str:
     )
     plans = _plan(0, 0.75 * mask, "#56B4E9", "mask: queries ↓, keys →")
     plans += _plan(325, 0.6 * weights, "#E69F00", "weights: each row sums to 1 or to 0")
-    return (
-        f'<svg viewBox="0 0 620 325" role="img" aria-label="{escape(alt)}" fill="currentColor" '
-        'font-size="16" text-anchor="middle" style="display: block; margin: auto; width: 100%">'
-        f"{plans}</svg>"
-    )
+    return svg(620, 325, alt, plans, middle=True)
 
 
 def _plan(left: float, shades: Tensor, colour: str, name: str) -> str:

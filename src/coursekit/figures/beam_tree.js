@@ -21,11 +21,8 @@ const LOOK = `
 .beam_tree .edge { fill: none; stroke: var(--line); stroke-dasharray: 3 3; }
 .beam_tree .edge:is(.kept, .aside) { stroke: currentColor; stroke-dasharray: none; }
 .beam_tree .edge.best { stroke: #d55e00; stroke-width: 3; }
-.beam_tree table { border-collapse: collapse; margin: 0.4rem 0; width: 100%; }
-.beam_tree :is(th, td) { border-bottom: 1px solid var(--line); padding: 0.15rem 0.3rem; text-align: left;
-  vertical-align: top; }
-.beam_tree :is(th, td):not(:first-child) { font-variant-numeric: tabular-nums; text-align: right; width: 4rem; }
-.beam_tree tbody th { font-weight: normal; overflow-wrap: anywhere; }
+.beam_tree :is(th, td) { vertical-align: top; width: 4rem; }
+.beam_tree :is(th, td):first-child { overflow-wrap: anywhere; text-align: left; width: auto; }
 .beam_tree tr.best th { font-weight: bold; }
 @media (max-width: 36rem) { .beam_tree :is(th, td):not(:first-child) { width: 3.2rem; } }
 `;
@@ -54,10 +51,7 @@ export default {
     const translator = new Translator({
       weights: model.get("weights"), tokenizer: model.get("tokenizer"), words: model.get("words"),
     });
-    const put = (changes) => {
-      for (const [name, value] of Object.entries(changes)) model.set(name, value);
-      model.save_changes();
-    };
+    const put = setter(model);
     const beams = () => Math.min(Math.max(Math.round(model.get("beams")), 1), 4);
     const alpha = () => Math.min(Math.max(model.get("alpha"), 0), 2);
     const { line, say } = status();
@@ -237,30 +231,22 @@ export default {
       find();
     };
 
-    el.replaceChildren(
-      make("style", {}, STYLE + LOOK),
-      make("div", { class: "live-box beam_tree" },
-        make("div", { class: "controls" }, sentence.label, sentence.ready), words,
-        make("div", { class: "controls" }, sliders.beams.label, sliders.alpha.label),
-        make("div", { class: "buttons" }, ...Object.values(buttons)),
-        scroller, line, table,
-        make("p", { class: "quiet" }, "Blue goes on, green is complete, dashed is dropped; orange: the best text. Below a token stands the sum of the " +
-          "logarithms, log p. The score is log p over ((5 + tokens) / 6) to the power of α."),
-        ...tasks("press Run, and see where the best text nearly got lost. Width 1 is greedy writing.",
-          "greedy writing says “le serviteur” twice in “The king saw the servant.” Width 2 does not. From which α on does it say so again?"),
-      ),
+    assemble(el, "beam_tree", LOOK,
+      make("div", { class: "controls" }, sentence.label, sentence.ready), words,
+      make("div", { class: "controls" }, sliders.beams.label, sliders.alpha.label),
+      make("div", { class: "buttons" }, ...Object.values(buttons)),
+      scroller, line, table,
+      make("p", { class: "quiet" }, "Blue goes on, green is complete, dashed is dropped; orange: the best text. Below a token stands the sum of the " +
+        "logarithms, log p. The score is log p over ((5 + tokens) / 6) to the power of α."),
+      ...tasks("press Run, and see where the best text nearly got lost. Width 1 is greedy writing.",
+        "greedy writing says “le serviteur” twice in “The king saw the servant.” Width 2 does not. From which α on does it say so again?"),
     );
-    const finders = ["beams", "alpha"].map((name) => `change:${name}`);
-    model.on("change:sentence", read);
-    for (const event of finders) model.on(event, find);
-    model.on("change:steps", show);
+    const unlisten = listen(model, [read, "sentence"], [find, "beams", "alpha"], [show, "steps"]);
     read();
     say(summary());
     return () => {
       runs.stop();
-      model.off("change:sentence", read);
-      for (const event of finders) model.off(event, find);
-      model.off("change:steps", show);
+      unlisten();
     };
   },
 };

@@ -17,6 +17,7 @@ from coursekit.decoding.generation import Hypotheses, beam_search
 from coursekit.figures.cross_attention import PARTS
 from coursekit.figures.live import Live
 from coursekit.figures.live_models import tokenizer_of, trained_model
+from coursekit.figures.still import svg
 from coursekit.training.records import trained
 from coursekit.training.translation import END, LONGER, PAD, START
 
@@ -29,15 +30,8 @@ STEPS = 3  # that are shown at first
 def beam_tree() -> Live:
     """Return the tree of a search that finds a better text than greedy writing does."""
     state = {"sentence": SENTENCE, "beams": BEAMS, "alpha": ALPHA, "steps": STEPS}
-    return Live(
-        "beam_tree",
-        state,
-        _still(),
-        parts=(*PARTS, "beam_search"),
-        linked=tuple(state),
-        model=trained_model("translation"),
-        room=ROOM,
-    )
+    model = trained_model("translation")
+    return Live("beam_tree", state, _still(), (*PARTS, "beam_search"), tuple(state), model, ROOM)
 
 
 def translations(sentence: str, beams: int, alpha: float) -> Hypotheses:
@@ -93,9 +87,5 @@ def _still() -> str:
         f"Beam search of width {BEAMS} translates “{SENTENCE}”. Its two complete texts, with the "
         f"logarithms of their probabilities: {'; '.join(told)}."
     )
-    return (
-        f'<svg viewBox="0 0 {84 * max(map(len, texts))} 120" role="img" '
-        f'aria-label="{escape(alt)}" fill="currentColor" font-size="15" text-anchor="middle" '
-        'dominant-baseline="central" style="display: block; margin: auto; width: 100%">'
-        f"{''.join(nodes)}</svg>"
-    )
+    width = 84 * max(map(len, texts))
+    return svg(width, 120, alt, "".join(nodes), size=15, middle=True, central=True)

@@ -11,18 +11,15 @@ const LOOK = `
 .box_matching svg { display: block; width: 100%; max-width: 28rem; margin: 0 auto; }
 .box_matching svg text { fill: currentColor; font-size: 12px; pointer-events: none; user-select: none; -webkit-user-select: none; }
 .box_matching .frame { fill: none; stroke: var(--line); }
-.box_matching .handle { cursor: grab; touch-action: none; }
-.box_matching .handle:focus { outline: none; }
 .box_matching .handle:focus-visible :is(rect, circle) { stroke: var(--mark); stroke-width: 4; }
 .box_matching .object rect { fill: #56b4e9; fill-opacity: 0.35; stroke: #0072b2; stroke-width: 2; }
 .box_matching .guess rect { fill: #e69f00; fill-opacity: 0.12; stroke: #d55e00; stroke-width: 2; stroke-dasharray: 6 3; }
 .box_matching .asked rect { stroke-width: 4; }
 .box_matching .size { cursor: nwse-resize; }
 .box_matching .size .dot { fill: var(--mark); stroke: var(--pst-color-background, white); }
-.box_matching .reach { fill: transparent; }
 .box_matching .answers { stroke: currentColor; stroke-width: 2; pointer-events: none; }
-.box_matching table { border-collapse: collapse; font-variant-numeric: tabular-nums; width: 100%; margin: 0; }
-.box_matching :is(th, td) { padding: 0.1rem; font-weight: normal; text-align: center; font-size: 0.85rem; }
+.box_matching table { margin: 0; }
+.box_matching :is(th, td) { border-bottom: 0; padding: 0.1rem; text-align: center; font-size: 0.85rem; }
 .box_matching tbody th { text-align: left; }
 .box_matching td button { width: 100%; min-height: 2.1rem; font: inherit; font-variant-numeric: tabular-nums; color: inherit;
   background: transparent; border: 1px solid var(--line); border-radius: 0.25rem; padding: 0; cursor: pointer; }
@@ -59,10 +56,7 @@ export default {
     const { names, classes, labels, shares } =
       Object.fromEntries(["names", "classes", "labels", "shares"].map((name) => [name, model.get(name)]));
     const start = model.get("start");
-    const put = (changes) => {
-      for (const [name, value] of Object.entries(changes)) model.set(name, value);
-      model.save_changes();
-    };
+    const put = setter(model);
     const inside = ([x, y, width, height]) => {
       const [w, h] = [within(width, LEAST, 1), within(height, LEAST, 1)];
       return [within(x, w / 2, 1 - w / 2), within(y, h / 2, 1 - h / 2), w, h];
@@ -84,27 +78,11 @@ export default {
 
     const px = (x) => x * PLAN.width;
     const py = (y) => y * PLAN.height;
-    const drag = (mark, from, to) => {
-      let held = null;
-      mark.addEventListener("pointerdown", (event) => {
-        held = from(pointIn(svg, event));
-        mark.setPointerCapture(event.pointerId);
-      });
-      mark.addEventListener("pointermove", (event) => held && to(pointIn(svg, event), held));
-      mark.addEventListener("pointerup", () => {
-        held = null;
-        say(summary());
-      });
-      mark.addEventListener("pointercancel", () => (held = null));
-    };
-    const keys = (mark, moved) => mark.addEventListener("keydown", (event) => {
-      const way = ARROWS[event.key];
-      if (!way) return;
-      event.preventDefault();
+    const by = (moved) => (way, event) => {
       const far = event.shiftKey ? 5 * STEP : STEP;
-      moved([far * way[0], -far * way[1]]);
-      say(summary());
-    });
+      moved(far * way[0], -far * way[1]);
+    };
+    const end = () => say(summary());
     const ask = (kind, n) => change(kind, n, boxes(kind)[n]);
     const boxMark = (kind, n) => {
       const mark = draw("g", {
@@ -112,10 +90,11 @@ export default {
         "aria-roledescription": "box that can be moved", onfocus: () => ask(kind, n),
       }, draw("rect"), draw("text"));
       const box = () => boxes(kind)[n];
-      drag(mark, ({ x, y }) => (ask(kind, n), [box()[0] - x / PLAN.width, box()[1] - y / PLAN.height]),
-        ({ x, y }, [dx, dy]) => change(kind, n, [x / PLAN.width + dx, y / PLAN.height + dy, ...box().slice(2)]));
-      keys(mark, ([dx, dy]) => change(kind, n, [box()[0] + dx, box()[1] + dy, ...box().slice(2)]));
-      return mark;
+      return movable(mark, {
+        begin: ({ x, y }) => (ask(kind, n), [box()[0] - x / PLAN.width, box()[1] - y / PLAN.height]),
+        drag: ({ x, y }, [dx, dy]) => change(kind, n, [x / PLAN.width + dx, y / PLAN.height + dy, ...box().slice(2)]),
+        steer: by((dx, dy) => change(kind, n, [box()[0] + dx, box()[1] + dy, ...box().slice(2)])), end,
+      });
     };
     const marks = Object.fromEntries(["objects", "guesses"].map((kind) =>
       [kind, names[kind].map((_, n) => boxMark(kind, n))]));
@@ -127,8 +106,10 @@ export default {
       const most = (centre) => 2 * Math.min(centre, 1 - centre); // the centre stays
       change("guesses", pair()[1], [x, y, within(width, LEAST, most(x)), within(height, LEAST, most(y))]);
     };
-    drag(size, () => true, ({ x, y }) => resize(2 * (x / PLAN.width - sized()[0]), 2 * (y / PLAN.height - sized()[1])));
-    keys(size, ([dx, dy]) => resize(sized()[2] + dx, sized()[3] + dy));
+    movable(size, {
+      drag: ({ x, y }) => resize(2 * (x / PLAN.width - sized()[0]), 2 * (y / PLAN.height - sized()[1])),
+      steer: by((dx, dy) => resize(sized()[2] + dx, sized()[3] + dy)), end,
+    });
     const lines = draw("g", { class: "answers" }, ...names.objects.map(() => draw("line")));
     const svg = draw("svg", {
       viewBox: `-2 -2 ${PLAN.width + 4} ${PLAN.height + 4}`, role: "group", "aria-label": "Three objects and five guesses",
@@ -221,23 +202,18 @@ export default {
       ]));
     };
 
-    el.replaceChildren(
-      make("style", {}, STYLE + LOOK),
-      make("div", { class: "live-box box_matching" },
-        make("div", { class: "plans" }, svg,
-          make("div", {}, matcher.label, table, sums, written)),
-        make("div", { class: "buttons" }, button("Put all back", () => {
-          put({ ...start, pair: [0, 0] });
-          say(summary());
-        })),
-        line,
-        ...tasks("move guess 1 to the left until both rules choose the same pairs, and watch what L1, IoU and GIoU say of it on the way.",
-          "guess 5 says “nothing”. Move it straight up with the arrow key. From which centre y on does the cheapest pair give it the left cat, and does the smallest sum ever?"),
-      ),
+    assemble(el, "box_matching", MOVING + LOOK,
+      make("div", { class: "plans" }, svg,
+        make("div", {}, matcher.label, table, sums, written)),
+      make("div", { class: "buttons" }, button("Put all back", () => {
+        put({ ...start, pair: [0, 0] });
+        say(summary());
+      })),
+      line,
+      ...tasks("move guess 1 to the left until both rules choose the same pairs, and watch what L1, IoU and GIoU say of it on the way.",
+        "guess 5 says “nothing”. Move it straight up with the arrow key. From which centre y on does the cheapest pair give it the left cat, and does the smallest sum ever?"),
     );
-    const events = ["objects", "guesses", "rule", "pair"].map((name) => `change:${name}`);
-    for (const event of events) model.on(event, show);
     show();
-    return () => events.forEach((event) => model.off(event, show));
+    return listen(model, [show, "objects", "guesses", "rule", "pair"]);
   },
 };

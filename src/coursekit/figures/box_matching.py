@@ -6,12 +6,12 @@ The example is that of the chapter "DETR": two cats, a dog, and the guesses of f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
 import torch
 
 from coursekit.boxes.geometry import to_corners
 from coursekit.figures.live import Live
+from coursekit.figures.still import svg
 
 OBJECTS = ("left cat", "right cat", "dog")
 CLASSES = ("cat", "dog", "nothing")
@@ -32,7 +32,7 @@ SHARES = (
     (0.05, 0.05, 0.90),
 )
 GREEDY, BEST = (1, 0, 2), (0, 1, 2)  # what either rule chooses, a guess for each object
-PARTS = ("controls", "assignment")
+PARTS = ("controls", "moving", "assignment")
 ROOM = (628, 998)  # pixels from top to bottom, on a wide screen and on a telephone
 LINKED = ("objects", "guesses", "rule", "pair")
 WIDE, HIGH = 310, 270  # of one panel of the still picture
@@ -70,11 +70,7 @@ def _still() -> str:
         f"{pairs(GREEDY)}. Smallest sum: {pairs(BEST)}."
     )
     panels = _panel(0, GREEDY, "cheapest pair first") + _panel(330, BEST, "smallest sum")
-    return (
-        f'<svg viewBox="0 0 650 305" role="img" aria-label="{escape(alt)}" fill="currentColor" '
-        'font-size="16" style="display: block; margin: auto; width: 100%">'
-        f"{panels}</svg>"
-    )
+    return svg(650, 305, alt, panels)
 
 
 def _panel(left: int, chosen: Sequence[int], name: str) -> str:

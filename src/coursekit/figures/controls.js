@@ -22,6 +22,10 @@ function filled(element, attributes, children) {
   return element;
 }
 
+/** The one of some numbers that is nearest to another. */
+export const nearest = (values, wanted) =>
+  values.reduce((best, one) => (Math.abs(one - wanted) < Math.abs(best - wanted) ? one : best));
+
 /**
  * A slider with its name and its value in words. `values` are what it can be, `show` writes one;
  * `hear` is called while it moves, `settle` when it has moved.
@@ -35,8 +39,7 @@ export function slider({ name, values, show = String, hear, settle = () => {} })
   const said = make("span", { class: "value" });
   const label = make("label", {}, make("span", {}, name, " ", said), input);
   const put = (value) => {
-    const near = (one) => Math.abs(one - value);
-    input.value = values.reduce((best, one, n) => (near(one) < near(values[best]) ? n : best), 0);
+    input.value = values.indexOf(nearest(values, value));
     said.textContent = show(value);
     input.setAttribute("aria-valuetext", show(value));
   };
@@ -152,13 +155,35 @@ export function pointIn(svg, event) {
   return point.matrixTransform(svg.getScreenCTM().inverse());
 }
 
+/** A function that changes several things of the state at once. */
+export const setter = (model) => (changes) => {
+  for (const [name, value] of Object.entries(changes)) model.set(name, value);
+  model.save_changes();
+};
+
+/** Call each function when one of its names in the state changes; what is returned ends that. */
+export function listen(model, ...listeners) {
+  const all = listeners.flatMap(([f, ...names]) => names.map((name) => [`change:${name}`, f]));
+  for (const [event, f] of all) model.on(event, f);
+  return () => all.forEach(([event, f]) => model.off(event, f));
+}
+
+/** Put a figure into its place: its style, and its parts from top to bottom. */
+export const assemble = (el, name, look, ...parts) => el.replaceChildren(
+  make("style", {}, STYLE + look), make("div", { class: `live-box ${name}` }, ...parts));
+
+/** The key of a curve: of the one that is set "now", with dots, or of one that is kept, with squares. */
+export const curveKey = (kind) => draw("svg", { class: `key ${kind}`, viewBox: "0 0 28 12", "aria-hidden": "true" },
+  draw("path", { class: "curve", d: "M0 6H28" }),
+  kind === "now" ? draw("circle", { cx: 14, cy: 6, r: 4 }) : draw("rect", { x: 10, y: 2, width: 8, height: 8 }));
+
 /** Numbers as the book writes them. */
 export const minus = (text) => String(text).replace("-", "−");
 export const fixed = (value, digits) => minus(value.toFixed(digits)).replace(/^−(0(\.0*)?)$/, "$1");
 export const percent = (share) =>
   share === 0 ? "0%" : share < 0.0005 ? "<0.1%" : `${(100 * share).toFixed(1)}%`;
 
-export const STYLE = `
+const STYLE = `
 .live-box { --line: var(--pst-color-border, #8888); --quiet: var(--pst-color-text-muted, inherit);
   --mark: var(--pst-color-link, #0b57c0); --ground: var(--pst-color-surface, transparent);
   border: 1px solid var(--line); border-radius: 0.4rem; padding: 0.8rem 1rem; text-align: left;
@@ -188,6 +213,10 @@ export const STYLE = `
   font-weight: normal; min-height: 1.25em; }
 .live-box button:disabled { opacity: 0.5; cursor: default; }
 .live-box :focus-visible { outline: 2px solid var(--mark); outline-offset: 2px; }
+.live-box table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: 0.6rem 0 0; width: 100%; }
+.live-box :is(th, td) { border-bottom: 1px solid var(--line); font-weight: normal; padding: 0.15rem 0.3rem; text-align: right; }
+.live-box .sum :is(th, td) { border-bottom: 0; font-weight: bold; }
+.live-box .key { display: inline-block; height: 0.8em; margin-right: 0.35em; overflow: visible; width: 1.7em; }
 .live-box .quiet, .live-box .said { color: var(--quiet); font-size: 0.9rem; }
 .live-box .said { min-height: 1.5em; }
 @media (max-width: 36rem) {

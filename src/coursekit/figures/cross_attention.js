@@ -26,10 +26,7 @@ export default {
       weights: model.get("weights"), tokenizer: model.get("tokenizer"), words: model.get("words"),
     });
     const { depth, heads: count } = translator.model.config;
-    const put = (changes) => {
-      for (const [name, value] of Object.entries(changes)) model.set(name, value);
-      model.save_changes();
-    };
+    const put = setter(model);
     const inside = (value, size) => Math.min(Math.max(Math.round(value), 1), size) - 1;
     const chosen = () => {
       const side = model.get("side") === "english" ? "english" : "french";
@@ -133,25 +130,16 @@ export default {
       choose();
     };
 
-    el.replaceChildren(
-      make("style", {}, STYLE + LOOK),
-      make("div", { class: "live-box cross_attention" },
-        make("div", { class: "controls" }, sentence.label, sentence.ready), words,
-        make("p", { class: "side" }, "It reads:"), rows.english.group,
-        make("p", { class: "side" }, "It writes, piece after piece:"), rows.french.group,
-        line,
-        make("p", { class: "side" }, "All heads: French pieces downwards, English ones to the right"), thumbs.group,
-        ...tasks("choose the second “Israël”, which should be “peuple”: which heads are at “people”, and which are not? Then write a sentence of your own.",
-          "in “Jesus said to them,” French puts “leur” (them) before “dit” (said). Which heads cross over with it, most at “them” for “leur” and most at “said” for “dit”?"),
-      ),
+    assemble(el, "cross_attention", LOOK,
+      make("div", { class: "controls" }, sentence.label, sentence.ready), words,
+      make("p", { class: "side" }, "It reads:"), rows.english.group,
+      make("p", { class: "side" }, "It writes, piece after piece:"), rows.french.group,
+      line,
+      make("p", { class: "side" }, "All heads: French pieces downwards, English ones to the right"), thumbs.group,
+      ...tasks("choose the second “Israël”, which should be “peuple”: which heads are at “people”, and which are not? Then write a sentence of your own.",
+        "in “Jesus said to them,” French puts “leur” (them) before “dit” (said). Which heads cross over with it, most at “them” for “leur” and most at “said” for “dit”?"),
     );
-    const choosers = ["block", "head", "side", "piece"].map((name) => `change:${name}`);
-    model.on("change:sentence", read);
-    for (const event of choosers) model.on(event, choose);
     read();
-    return () => {
-      model.off("change:sentence", read);
-      for (const event of choosers) model.off(event, choose);
-    };
+    return listen(model, [read, "sentence"], [choose, "block", "head", "side", "piece"]);
   },
 };

@@ -16,20 +16,12 @@ from torch import Tensor
 from coursekit.analysis.capture import capture
 from coursekit.decoding.generation import generate
 from coursekit.figures.live import Live
-from coursekit.figures.live_models import tokenizer_of, trained_model
+from coursekit.figures.live_models import MODELS, tokenizer_of, trained_model
+from coursekit.figures.still import svg
 from coursekit.training.records import trained
 from coursekit.training.translation import END, LONGER, START
 
-PARTS = (
-    "safetensors",
-    "layers",
-    "models",
-    "seq2seq_model",
-    "byte_bpe",
-    "decoding",
-    "controls",
-    "translator",
-)
+PARTS = (*MODELS, "seq2seq_model", "byte_bpe", "decoding", "controls", "translator")
 ROOM = (740, 1027)  # pixels from top to bottom, on a wide screen and on a telephone
 SENTENCE = "The king of Israel said to the people:"
 CELL = 34
@@ -38,15 +30,9 @@ CELL = 34
 def cross_attention(sentence: str = SENTENCE, *, block: int = 2, head: int = 1) -> Live:
     """Return the translator at a sentence; blocks and heads are counted from 1."""
     state = {"sentence": sentence, "block": block, "head": head, "side": "french", "piece": 5}
-    return Live(
-        "cross_attention",
-        state,
-        _still(sentence, block, head),
-        parts=PARTS,
-        linked=tuple(state),
-        model=trained_model("translation"),
-        room=ROOM,
-    )
+    model = trained_model("translation")
+    still = _still(sentence, block, head)
+    return Live("cross_attention", state, still, PARTS, tuple(state), model, ROOM)
 
 
 def greedy_looks(sentence: str) -> tuple[list[int], list[int], list[Tensor]]:
@@ -93,11 +79,9 @@ def _still(sentence: str, block: int, head: int) -> str:
         for s, word in enumerate(read)
     )
     width, height = CELL * len(read), CELL * len(said)
-    return (
-        f'<svg viewBox="0 0 {left + width + 30} {top + height + 2}" role="img" '
-        f'aria-label="{escape(alt)}" fill="currentColor" font-size="16" '
-        'dominant-baseline="central" style="display: block; margin: auto; max-width: 30rem; '
-        f'width: 100%"><g fill="#0072B2">{cells}</g><rect x="{left}" y="{top}" width="{width}" '
+    inside = (
+        f'<g fill="#0072B2">{cells}</g><rect x="{left}" y="{top}" width="{width}" '
         f'height="{height}" fill="none" stroke="currentColor" stroke-opacity="0.4"/>'
-        f"{rows}{columns}</svg>"
+        f"{rows}{columns}"
     )
+    return svg(left + width + 30, top + height + 2, alt, inside, widest="30rem", central=True)

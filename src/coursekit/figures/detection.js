@@ -42,10 +42,7 @@ export default {
     const bytesOf = (all) => Object.fromEntries(Object.entries(all).map(([name, text]) => [name, asBytes(text)]));
     const [drawings, photos] = [bytesOf(model.get("emoji")), bytesOf(model.get("photos"))];
     const kinds = Object.keys(drawings);
-    const put = (changes) => {
-      for (const [name, value] of Object.entries(changes)) model.set(name, value);
-      model.save_changes();
-    };
+    const put = setter(model);
     const within = (value, low, high) => Math.min(Math.max(Math.round(value), low), high);
     const sprites = new Map();
     const spriteOf = (kind, longest) => {
@@ -230,27 +227,23 @@ export default {
       show();
     };
 
-    el.replaceChildren(
-      make("style", {}, STYLE + LOOK),
-      make("div", { class: "live-box detection" },
-        make("div", { class: "panels" },
-          make("div", {}, make("div", { class: "stage" }, canvas, svg)),
-          make("div", {}, make("p", {}, "Press to add, drag to move"), palette, ground.label, size.label, least.label,
-            make("div", { class: "buttons" }, button("Remove", remove),
-              button("All twelve", () => put({ items: model.get("twelve"), chosen: 0, query: 0 })),
-              button("Start again", () => put({ items: model.get("start"), chosen: 0, query: 0 }))))),
-        line, list, speed,
-        ...tasks("drag one emoji over another, make one small, change the photograph. What is found twice, what is not there? Press a row to see where its query looks.",
-          "in its training there were never more than six emoji on a picture. Press “All twelve”: how many of them are found with 50% or more?"),
-      ),
+    assemble(el, "detection", LOOK,
+      make("div", { class: "panels" },
+        make("div", {}, make("div", { class: "stage" }, canvas, svg)),
+        make("div", {}, make("p", {}, "Press to add, drag to move"), palette, ground.label, size.label, least.label,
+          make("div", { class: "buttons" }, button("Remove", remove),
+            button("All twelve", () => put({ items: model.get("twelve"), chosen: 0, query: 0 })),
+            button("Start again", () => put({ items: model.get("start"), chosen: 0, query: 0 }))))),
+      line, list, speed,
+      ...tasks("drag one emoji over another, make one small, change the photograph. What is found twice, what is not there? Press a row to see where its query looks.",
+        "in its training there were never more than six emoji on a picture. Press “All twelve”: how many of them are found with 50% or more?"),
     );
     least.put(model.get("from"));
-    const listeners = { items: compose, photo: compose, chosen: mark, from: filter, query: show };
-    for (const [name, f] of Object.entries(listeners)) model.on(`change:${name}`, f);
+    const unlisten = listen(model, [compose, "items", "photo"], [mark, "chosen"], [filter, "from"], [show, "query"]);
     compose();
     return () => {
       clearTimeout(due);
-      for (const [name, f] of Object.entries(listeners)) model.off(`change:${name}`, f);
+      unlisten();
     };
   },
 };

@@ -17,10 +17,10 @@ from coursekit.boxes.geometry import Objects
 from coursekit.data.scenes import NAMES
 from coursekit.figures.emoji_scene import PHOTO, SIDE, Item, composed, twelve
 from coursekit.figures.live import Live
-from coursekit.figures.live_models import trained_model
+from coursekit.figures.live_models import MODELS, trained_model
 from coursekit.training.records import trained
 
-PARTS = ("safetensors", "layers", "models", "detector_model", "controls", "emoji_scene")
+PARTS = (*MODELS, "detector_model", "controls", "emoji_scene")
 ROOM = (815, 1130)  # pixels from top to bottom, on a wide screen and on a telephone
 LINKED = ("items", "photo", "from", "chosen", "query")
 FROM = 50  # least share, in percent, of a box that is shown
@@ -39,15 +39,7 @@ def detection() -> Live:
         "chosen": 0,
         "query": 0,
     }
-    return Live(
-        "detection",
-        state,
-        _still(),
-        parts=PARTS,
-        linked=LINKED,
-        model=trained_model("detector"),
-        room=ROOM,
-    )
+    return Live("detection", state, _still(), PARTS, LINKED, trained_model("detector"), ROOM)
 
 
 def found(scene: Tensor) -> Objects:

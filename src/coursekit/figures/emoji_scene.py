@@ -12,16 +12,7 @@ from functools import cache
 
 import numpy as np
 
-from coursekit.data.scenes import (
-    CLASSES,
-    NAMES,
-    Placed,
-    Scene,
-    Scenes,
-    _files,
-    scenes,
-    sprite,
-)
+from coursekit.data.scenes import NAMES, Placed, Scene, Scenes, drawing, scenes, sprite
 
 SIDE = 64  # pixels of a scene, as in the training
 PHOTOS = {"rocket": 0, "writing": 2, "coins": 6, "flower": 10, "tissue": 11}  # test scenes
@@ -32,14 +23,8 @@ Item = tuple[str, int, int, int]  # kind, left, top, longest side of the drawing
 
 def scene_state() -> dict[str, dict[str, str]]:
     """Return drawings and photographs as a module finds them in its state."""
-    from PIL import Image
-
-    drawings, _ = _files()
-    files = {kind: drawings / f"{code}.png" for kind, code in CLASSES.items()}
     return {
-        "emoji": {
-            kind: _text(np.array(Image.open(f).convert("RGBA"))) for kind, f in files.items()
-        },
+        "emoji": {kind: _text(np.array(drawing(kind))) for kind in NAMES},
         "photos": {name: _text(photograph(name)) for name in PHOTOS},
     }
 

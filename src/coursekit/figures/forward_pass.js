@@ -25,8 +25,8 @@ const LOOK = `
 .forward_pass .open p { margin: 0.3rem 0; }
 .forward_pass .open pre { background: var(--ground); border: 1px solid var(--line); border-radius: 0.25rem; font-size: 0.78rem; line-height: 1.4;
   margin: 0.5rem 0; overflow-x: auto; padding: 0.3rem 0.5rem; white-space: pre-wrap; }
-.forward_pass .open table { border-collapse: collapse; font-size: 0.85rem; font-variant-numeric: tabular-nums; margin: 0.3rem 0; width: 100%; }
-.forward_pass .open td, .forward_pass .open th { border-bottom: 1px solid var(--line); line-height: 1.35; padding: 0.1rem 0.3rem; text-align: right; }
+.forward_pass .open table { font-size: 0.85rem; margin: 0.3rem 0; }
+.forward_pass .open :is(td, th) { line-height: 1.35; padding: 0.1rem 0.3rem; }
 .forward_pass .open :is(td, th):first-child { text-align: left; }
 .forward_pass .open .scroll { max-height: 17rem; overflow: auto; }
 .forward_pass .open .map { border: 1px solid var(--line); max-width: 11rem; position: relative; }
@@ -49,10 +49,7 @@ export default {
     const { depth, heads, width } = gpt.config;
     const wide = width / heads;
     const begun = [...YEAR].flatMap((character) => tokenizer.encode(character));
-    const put = (changes) => {
-      for (const [name, value] of Object.entries(changes)) model.set(name, value);
-      model.save_changes();
-    };
+    const put = setter(model);
     const inside = (value, size) => Math.min(Math.max(Math.round(value), 1), size) - 1;
     const { line, say } = status();
 
@@ -242,24 +239,15 @@ export default {
       say(`“${spelled(id)}” was taken. ${summary()}`);
     };
 
-    el.replaceChildren(
-      make("style", {}, STYLE + BARS + HEAT + LOOK),
-      make("div", { class: "live-box forward_pass" },
-        make("div", { class: "controls" }, sentence.label, sentence.ready),
-        chips.group, known,
-        make("div", { class: "controls" }, sliders.block.label, sliders.head.label),
-        make("div", { class: "machine" }, flow.group, opened), line,
-        ...tasks("follow a token in the middle, open its boxes from top to bottom, and then change a word behind it. Not one number in its boxes moves.",
-          "at every token the stream is about 1 long at first, and many times as long after block 1. Which of its two sublayers has added nearly all of it?"),
-      ),
+    assemble(el, "forward_pass", BARS + HEAT + LOOK,
+      make("div", { class: "controls" }, sentence.label, sentence.ready),
+      chips.group, known,
+      make("div", { class: "controls" }, sliders.block.label, sliders.head.label),
+      make("div", { class: "machine" }, flow.group, opened), line,
+      ...tasks("follow a token in the middle, open its boxes from top to bottom, and then change a word behind it. Not one number in its boxes moves.",
+        "at every token the stream is about 1 long at first, and many times as long after block 1. Which of its two sublayers has added nearly all of it?"),
     );
-    const showers = ["token", "block", "head", "box"].map((name) => `change:${name}`);
-    model.on("change:sentence", read);
-    for (const event of showers) model.on(event, show);
     read();
-    return () => {
-      model.off("change:sentence", read);
-      for (const event of showers) model.off(event, show);
-    };
+    return listen(model, [read, "sentence"], [show, "token", "block", "head", "box"]);
   },
 };

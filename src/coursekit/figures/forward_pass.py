@@ -16,13 +16,11 @@ from torch import Tensor
 
 from coursekit.analysis.capture import capture
 from coursekit.figures.live import Live
-from coursekit.figures.live_models import tokenizer_of, trained_model
+from coursekit.figures.live_models import MODELS, tokenizer_of, trained_model
+from coursekit.figures.still import svg
 from coursekit.training.records import trained
 
-PARTS = (
-    "safetensors", "layers", "models", "gpt_model", "byte_bpe", "controls", "bars",
-    "heat",
-)  # fmt: skip
+PARTS = (*MODELS, "gpt_model", "byte_bpe", "controls", "bars", "heat")
 ROOM = (980, 1715)  # pixels from top to bottom, on a wide screen and on a telephone
 SENTENCE = "The people of the United"
 YEAR = "1900:"
@@ -201,14 +199,12 @@ def _still(sentence: str) -> str:
         for y, (name, row) in enumerate(rows)
     )
     foot = 24 * len(rows) + 14
-    return (
-        f'<svg viewBox="0 0 650 {foot + 14}" role="img" aria-label="{escape(alt)}" '
-        'fill="currentColor" font-size="15" dominant-baseline="central" '
-        f'style="display: block; margin: auto; max-width: 44rem; width: 100%">'
+    inside = (
         f'<g stroke-width="14">{drawn}</g>'
         f'<text x="172" y="{foot}" text-anchor="end">next token</text>'
-        f'<text x="182" y="{foot}">{escape(likely)}</text></svg>'
+        f'<text x="182" y="{foot}">{escape(likely)}</text>'
     )
+    return svg(650, foot + 14, alt, inside, size=15, widest="44rem", central=True)
 
 
 def _strip(row: Tensor) -> str:

@@ -30,10 +30,7 @@ export default {
   render({ model, el }) {
     const all = Object.entries(model.get("tokenizer")).map(([name, state]) =>
       ({ name, tokenizer: new KINDS[state.tokenizer](state) }));
-    const put = (changes) => {
-      for (const [name, value] of Object.entries(changes)) model.set(name, value);
-      model.save_changes();
-    };
+    const put = setter(model);
     const mergers = all.filter(({ tokenizer }) => tokenizer.ranks);
     const most = Math.max(...mergers.map(({ tokenizer }) => tokenizer.ranks.size));
     const text = () => [...model.get("text")].slice(0, LONGEST).join("");
@@ -126,23 +123,19 @@ export default {
       forward.disabled = run.button.disabled = next() === undefined;
     };
 
-    el.replaceChildren(
-      make("style", {}, STYLE + LOOK),
-      make("div", { class: "live-box four_tokenizers" },
-        make("div", { class: "controls" }, typed.label, typed.ready, learned.label),
-        make("div", { class: "buttons" }, none, back, forward, run.button),
-        make("div", { class: "cuts" }, ...rows.map(({ item }) => item)),
-        line,
-        ...tasks("type your own name, or choose a text. Then press No merges, and Next merge again and again.",
-          "type “the the”, the same word twice. One of the four gives two different tokens. Which, and why?"),
-      ),
+    assemble(el, "four_tokenizers", LOOK,
+      make("div", { class: "controls" }, typed.label, typed.ready, learned.label),
+      make("div", { class: "buttons" }, none, back, forward, run.button),
+      make("div", { class: "cuts" }, ...rows.map(({ item }) => item)),
+      line,
+      ...tasks("type your own name, or choose a text. Then press No merges, and Next merge again and again.",
+        "type “the the”, the same word twice. One of the four gives two different tokens. Which, and why?"),
     );
-    const events = ["text", "merges"].map((name) => `change:${name}`);
-    for (const event of events) model.on(event, show);
+    const unlisten = listen(model, [show, "text", "merges"]);
     show();
     return () => {
       run.stop();
-      events.forEach((event) => model.off(event, show));
+      unlisten();
     };
   },
 };

@@ -10,6 +10,7 @@ from html import escape
 
 from coursekit.figures.live import Live
 from coursekit.figures.live_models import trained_model
+from coursekit.figures.still import svg
 from coursekit.figures.vocabularies import SIZE, four
 from coursekit.tokenizers.base import Tokenizer
 from coursekit.tokenizers.byte_bpe import ByteBPE, unshow
@@ -24,15 +25,8 @@ FILLS = ("#56B4E9", "#E69F00")
 def four_tokenizers() -> Live:
     """Return the four at the sentence that the chapter's table begins with."""
     state = {"text": TEXT, "merges": SIZE}
-    return Live(
-        "four_tokenizers",
-        state,
-        _still(),
-        parts=PARTS,
-        linked=tuple(state),
-        model=trained_model("four_tokenizers"),
-        room=ROOM,
-    )
+    model = trained_model("four_tokenizers")
+    return Live("four_tokenizers", state, _still(), PARTS, tuple(state), model, ROOM)
 
 
 def shown_tokens(tokenizer: Tokenizer, text: str) -> list[str]:
@@ -76,11 +70,7 @@ def _still() -> str:
             x += width + GAP
         y += 56
     alt = f"“{TEXT}” cut by four tokenizers into boxes: {'; '.join(told)}."
-    return (
-        f'<svg viewBox="0 0 {WIDE} {y - 16:.0f}" role="img" aria-label="{escape(alt)}" '
-        'fill="currentColor" font-size="16" style="display: block; margin: auto; width: 100%">'
-        f"{''.join(parts)}</svg>"
-    )
+    return svg(WIDE, round(y - 16), alt, "".join(parts))
 
 
 def _box(x: float, y: float, width: float, token: str, n: int) -> str:

@@ -19,7 +19,7 @@ const LOOK = `
 .kl_leash .axis { stroke: var(--line); }
 .kl_leash .curve { fill: none; stroke: var(--mark); stroke-width: 2; }
 .kl_leash .here { cursor: ew-resize; fill: #0072b2; stroke: var(--pst-color-background, white); stroke-width: 2; }
-.kl_leash .reach { cursor: ew-resize; fill: transparent; touch-action: none; }
+.kl_leash .reach { cursor: ew-resize; touch-action: none; }
 .kl_leash .pair p { margin: 0.3rem 0; }
 @media (max-width: 36rem) { .kl_leash .answers li { grid-template-columns: 1fr 4rem; } .kl_leash .answers label { grid-column: 1 / -1; } }
 `;
@@ -49,12 +49,8 @@ export default {
   render({ model, el }) {
     const [answers, start] = [model.get("answers"), model.get("start")];
     const reference = Float64Array.from(model.get("reference"));
-    const put = (changes) => {
-      for (const [name, value] of Object.entries(changes)) model.set(name, value);
-      model.save_changes();
-    };
-    const near = (values, wanted, other) => (Number.isFinite(wanted)
-      ? values.reduce((a, b) => (Math.abs(b - wanted) < Math.abs(a - wanted) ? b : a)) : other);
+    const put = setter(model);
+    const near = (values, wanted, other) => (Number.isFinite(wanted) ? nearest(values, wanted) : other);
     const rewards = () => start.map((first, n) => near(REWARDS, model.get("rewards")[n], first));
     const beta = () => near(BETAS, model.get("beta"), 1);
     const answer = (name, other) => (answers[model.get(name)] === undefined ? other : model.get(name));
@@ -91,23 +87,10 @@ export default {
       draw("text", { x: (PLAN.left + PLAN.right) / 2, y: 230, "text-anchor": "middle" }, "divergence (nats; the axis is its square root)"),
       draw("text", { transform: `translate(12 ${(PLAN.top + PLAN.foot) / 2}) rotate(-90)`, "text-anchor": "middle" }, "expected reward"),
       ...Object.values(marks), curve, here, reach);
-    let held = false;
     let points = []; // of each β
-    const drag = (event) => {
-      const at = pointIn(drawing, event).x;
-      put({ beta: BETAS[points.reduce((best, { x }, n) => (Math.abs(x - at) < Math.abs(points[best].x - at) ? n : best), 0)] });
-    };
-    reach.addEventListener("pointerdown", (event) => {
-      held = true;
-      reach.setPointerCapture(event.pointerId);
-      drag(event);
-    });
-    reach.addEventListener("pointermove", (event) => held && drag(event));
-    reach.addEventListener("pointerup", () => {
-      held = false;
-      settled();
-    });
-    reach.addEventListener("pointercancel", () => (held = false));
+    const drag = ({ x: at }) =>
+      put({ beta: BETAS[points.indexOf(nearest(points, at))] });
+    movable(reach, { begin: drag, drag, end: settled });
 
     // --- What is seen ---
 
@@ -134,7 +117,7 @@ export default {
       const high = Math.max(walk.at(-1).reward, low + 0.01);
       const x = (value) => PLAN.left + (PLAN.right - PLAN.left) * Math.sqrt(Math.max(value, 0) / far); // as its square root
       const y = (value) => PLAN.foot - ((PLAN.foot - PLAN.top) * (value - low)) / (high - low);
-      points = walk.slice(1).map((one) => ({ x: x(one.kl) }));
+      points = walk.slice(1).map((one) => x(one.kl));
       const fine = Array.from({ length: 200 }, (_, n) => leashed(reference, r, 100 * 2500 ** (-n / 199)));
       curve.setAttribute("d", `M${[walk[0], ...fine.map((one) => ({ kl: divergence(one, reference), reward: mean(one, r) }))]
         .map((one) => `${x(Math.min(one.kl, far)).toFixed(1)} ${y(one.reward).toFixed(1)}`).join("L")}`);
@@ -165,29 +148,24 @@ export default {
         make("p", {}, `its derivative with respect to ln π of the preferred: ${fixed(pull, 3)}`));
     };
 
-    el.replaceChildren(
-      make("style", {}, STYLE + LOOK),
-      make("div", { class: "live-box kl_leash" },
-        make("div", { class: "controls" }, leash.label),
-        make("p", { class: "quiet" }, "Each answer, and its reward to move. Filled: the best policy on this leash; frame: the reference."),
-        make("ul", { class: "answers" }, ...rows.map(({ item }) => item)),
-        numbers,
-        make("div", { class: "plans" },
-          make("div", {}, make("p", { class: "quiet" }, "All leashes; the point is yours, and can be dragged"), drawing),
-          make("div", { class: "pair" }, make("p", { class: "quiet" }, "What DPO’s loss says of this policy, on one pair"),
-            pair.chosen.label, pair.rejected.label, loss)),
-        make("div", { class: "buttons" }, button("Put all back", () => {
-          put({ rewards: start, beta: 1, chosen: 0, rejected: 1 });
-          settled();
-        })),
-        line,
-        ...tasks("make the leash longer and longer (β smaller). Which answer wins, and when? Then give the rarest answer less reward than the first.",
-          "drag β from one end to the other: two of the numbers below the pair stay what they are. Which two, and from which sliders could you have told them?"),
-      ),
+    assemble(el, "kl_leash", MOVING + LOOK,
+      make("div", { class: "controls" }, leash.label),
+      make("p", { class: "quiet" }, "Each answer, and its reward to move. Filled: the best policy on this leash; frame: the reference."),
+      make("ul", { class: "answers" }, ...rows.map(({ item }) => item)),
+      numbers,
+      make("div", { class: "plans" },
+        make("div", {}, make("p", { class: "quiet" }, "All leashes; the point is yours, and can be dragged"), drawing),
+        make("div", { class: "pair" }, make("p", { class: "quiet" }, "What DPO’s loss says of this policy, on one pair"),
+          pair.chosen.label, pair.rejected.label, loss)),
+      make("div", { class: "buttons" }, button("Put all back", () => {
+        put({ rewards: start, beta: 1, chosen: 0, rejected: 1 });
+        settled();
+      })),
+      line,
+      ...tasks("make the leash longer and longer (β smaller). Which answer wins, and when? Then give the rarest answer less reward than the first.",
+        "drag β from one end to the other: two of the numbers below the pair stay what they are. Which two, and from which sliders could you have told them?"),
     );
-    const events = ["rewards", "beta", "chosen", "rejected"].map((name) => `change:${name}`);
-    for (const event of events) model.on(event, show);
     show();
-    return () => events.forEach((event) => model.off(event, show));
+    return listen(model, [show, "rewards", "beta", "chosen", "rejected"]);
   },
 };

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from coursekit.figures.live import Live
+from coursekit.figures.still import svg
 from coursekit.objectives.preferences import answer_mask, sequence_log_probability
 from coursekit.objectives.rows import pad_rows
 from coursekit.tokenizers.byte_bpe import ByteBPE
@@ -31,7 +32,7 @@ ANSWERS = {  # and their rewards
 }
 BETA = 1.0
 SHOWN = (4.0, 1.0, 0.25, 0.1)  # leashes of the still picture
-PARTS = ("controls",)
+PARTS = ("controls", "moving")
 ROOM = (1006, 1396)  # pixels from top to bottom, on a wide screen and on a telephone
 COLUMN, LINE = 118, 34
 
@@ -94,10 +95,6 @@ def _still() -> str:
             f'<text x="0" y="{LINE * y + 1}">{escape(text)}</text>'
             f'<text x="240" y="{LINE * y + 1}" text-anchor="end">{told}</text>'
         )
-    return (
-        f'<svg viewBox="0 0 {left + COLUMN * len(shares) - 8} {LINE * len(ANSWERS) + 18}" '
-        f'role="img" aria-label="{escape(alt)}" fill="currentColor" font-size="17" '
-        'dominant-baseline="central" style="display: block; margin: auto; width: 100%">'
-        f'<text x="240" y="12" text-anchor="end" font-weight="bold">reward</text>'
-        f"{''.join(parts)}</svg>"
-    )
+    parts.append('<text x="240" y="12" text-anchor="end" font-weight="bold">reward</text>')
+    width, height = left + COLUMN * len(shares) - 8, LINE * len(ANSWERS) + 18
+    return svg(width, height, alt, "".join(parts), size=17, central=True)

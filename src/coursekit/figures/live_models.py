@@ -25,6 +25,7 @@ from coursekit.training.records import result, weights_file
 if TYPE_CHECKING:
     from coursekit.data.verses import Pair
 
+MODELS = ("safetensors", "layers", "models")  # parts of each module that runs a model
 LARGEST = 4_000_000  # bytes that one page may load for its model
 OFTEN = 3  # how often a training must have met a word for a figure to call it known
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")  # as in translator.js

@@ -58,10 +58,7 @@ export default {
   render({ model, el }) {
     const bert = new Blanks(model.get("weights"), model.get("tokenizer"));
     const { tokenizer } = bert;
-    const put = (changes) => {
-      for (const [name, value] of Object.entries(changes)) model.set(name, value);
-      model.save_changes();
-    };
+    const put = setter(model);
     const { line, say } = status();
     const blank = (part) => part.startsWith("_");
     const isWord = (part) => /[\p{L}\p{N}_]/u.test(part);
@@ -155,28 +152,19 @@ export default {
       weigh();
     };
 
-    el.replaceChildren(
-      make("style", {}, STYLE + BARS + LOOK),
-      make("div", { class: "live-box logit_lens" },
-        make("div", { class: "controls" }, sentence.label, sentence.ready),
-        chips.group, known,
-        make("p", {}, "What BERT puts into the blank"), guesses.list,
-        followed, make("ol", { class: "layers" }, ...rows.map(({ item }) => item)),
-        make("p", { class: "quiet" }, "The output layer was trained on what block ",
-          String(bert.model.config.depth), " puts out, and on nothing else. What it says of an earlier layer " +
-          "shows what can already be read there in the same way, not all that the layer knows."),
-        line,
-        ...tasks("choose other words to hide them, and other bars to follow them. After which block is the right word first?",
-          "exchange words of the sentence, but leave as many pieces before the blank as there were. One row stays as it is, to the last digit. Which, and why?"),
-      ),
+    assemble(el, "logit_lens", BARS + LOOK,
+      make("div", { class: "controls" }, sentence.label, sentence.ready),
+      chips.group, known,
+      make("p", {}, "What BERT puts into the blank"), guesses.list,
+      followed, make("ol", { class: "layers" }, ...rows.map(({ item }) => item)),
+      make("p", { class: "quiet" }, "The output layer was trained on what block ",
+        String(bert.model.config.depth), " puts out, and on nothing else. What it says of an earlier layer " +
+        "shows what can already be read there in the same way, not all that the layer knows."),
+      line,
+      ...tasks("choose other words to hide them, and other bars to follow them. After which block is the right word first?",
+        "exchange words of the sentence, but leave as many pieces before the blank as there were. One row stays as it is, to the last digit. Which, and why?"),
     );
-    const readers = ["sentence", "place"].map((name) => `change:${name}`);
-    for (const event of readers) model.on(event, read);
-    model.on("change:follow", weigh);
     read();
-    return () => {
-      for (const event of readers) model.off(event, read);
-      model.off("change:follow", weigh);
-    };
+    return listen(model, [read, "sentence", "place"], [weigh, "follow"]);
   },
 };

@@ -14,12 +14,11 @@ import torch
 from torch import Tensor
 
 from coursekit.figures.live import Live
-from coursekit.figures.live_models import tokenizer_of, trained_model
+from coursekit.figures.live_models import MODELS, tokenizer_of, trained_model
+from coursekit.figures.still import svg
 from coursekit.training.records import trained
 
-PARTS = (
-    "safetensors", "layers", "models", "bert_model", "wordpiece", "decoding", "controls", "bars",
-)  # fmt: skip
+PARTS = (*MODELS, "bert_model", "wordpiece", "decoding", "controls", "bars")
 ROOM = (842, 1070)  # pixels from top to bottom, on a wide screen and on a telephone
 SENTENCE = "The word of Yahweh came to Jonah."
 PLACE = 5  # which word is hidden
@@ -30,15 +29,7 @@ LINE = 42
 def logit_lens() -> Live:
     """Return BERT at the sentence with which its chapter begins, with the verb hidden."""
     state = {"sentence": SENTENCE, "place": PLACE, "follow": ""}
-    return Live(
-        "logit_lens",
-        state,
-        _still(),
-        parts=PARTS,
-        linked=tuple(state),
-        model=trained_model("bert"),
-        room=ROOM,
-    )
+    return Live("logit_lens", state, _still(), PARTS, tuple(state), trained_model("bert"), ROOM)
 
 
 def layer_logits(text: str) -> Tensor:
@@ -82,10 +73,8 @@ def _still() -> str:
         f"BERT fills “{blank}”. The first guesses of its output layer at each layer: "
         f"{'; '.join(told)}. The bars are the shares of “{hidden}”, {of_hidden[-1]:.0%} at the end."
     )
-    return (
-        f'<svg viewBox="0 -28 620 {LINE * len(names) + 28}" role="img" aria-label="{escape(alt)}" '
-        'fill="currentColor" font-size="16" dominant-baseline="central" '
-        'style="display: block; margin: auto; max-width: 44rem; width: 100%">'
+    inside = (
         f'<g font-weight="bold"><text x="130" y="-14">share of “{hidden}”</text>'
-        f'<text x="330" y="-14">first guesses</text></g>{"".join(rows)}</svg>'
+        f'<text x="330" y="-14">first guesses</text></g>{"".join(rows)}'
     )
+    return svg(620, LINE * len(names) + 28, alt, inside, top=-28, widest="44rem", central=True)

@@ -19,11 +19,8 @@ const LOOK = `
 .norm_placement .now circle { fill: var(--mark); }
 .norm_placement .kept path.curve { stroke: #d55e00; stroke-dasharray: 6 4; }
 .norm_placement .kept rect { fill: #d55e00; }
-.norm_placement table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: 0.6rem 0 0; width: 100%; }
-.norm_placement :is(th, td) { border-bottom: 1px solid var(--line); font-weight: normal; padding: 0.15rem 0.3rem; text-align: right; }
 .norm_placement td { white-space: nowrap; }
 .norm_placement :is(th, td):first-child { text-align: left; }
-.norm_placement .key { display: inline-block; width: 1.7em; height: 0.8em; margin-right: 0.35em; overflow: visible; }
 @media (max-width: 36rem) { .norm_placement table { font-size: 0.8rem; } }
 `;
 
@@ -85,10 +82,7 @@ export default {
   render({ model, el }) {
     const measured = model.get("measured");
     const depths = Object.keys(measured.pre).map(Number);
-    const put = (changes) => {
-      for (const [name, value] of Object.entries(changes)) model.set(name, value);
-      model.save_changes();
-    };
+    const put = setter(model);
     const { line, say } = status();
     const known = (placement, depth) => Object.hasOwn(PLACEMENTS, placement) && depths.includes(depth);
     const placement = () => (Object.hasOwn(PLACEMENTS, model.get("placement")) ? model.get("placement") : "pre");
@@ -125,9 +119,6 @@ export default {
     const gradients = new Plot("", depths.at(-1));
     const sizes = new Plot("Size of the tokens on the main path", depths.at(-1));
     const body = make("tbody");
-    const key = (kind) => draw("svg", { class: `key ${kind}`, viewBox: "0 0 28 12", "aria-hidden": "true" },
-      draw("path", { class: "curve", d: "M0 6H28" }),
-      kind === "now" ? draw("circle", { cx: 14, cy: 6, r: 4 }) : draw("rect", { x: 10, y: 2, width: 8, height: 8 }));
     const numbers = (setting) => {
       const [values, size] = [at(setting)[matrix()], at(setting).size];
       return [values[0], values.at(-1), values.at(-1) / values[0], size.at(-1)].map(short);
@@ -150,25 +141,20 @@ export default {
       for (const plot of [gradients, sizes]) plot.svg.setAttribute("aria-label",
         `${plot.title.textContent}, by layer: ${settings.map(([, setting]) => named(setting)).join("; ")}. The table has both ends.`);
       body.replaceChildren(...settings.map(([kind, setting]) => make("tr", {},
-        make("th", { scope: "row" }, key(kind), named(setting)), ...numbers(setting).map((text) => make("td", {}, text)))));
+        make("th", { scope: "row" }, curveKey(kind), named(setting)), ...numbers(setting).map((text) => make("td", {}, text)))));
     };
 
-    el.replaceChildren(
-      make("style", {}, STYLE + LOOK),
-      make("div", { class: "live-box norm_placement" },
-        make("div", { class: "controls" }, placements.label, layers.label, matrices.label),
-        make("div", { class: "plots" }, gradients.block, sizes.block),
-        make("table", {}, make("thead", {}, make("tr", {},
-          ...["stack", "first layer", "last layer", "last / first", "size at the end"].map((text) => make("th", { scope: "col" }, text)))), body),
-        make("div", { class: "buttons" }, keep, remove),
-        line,
-        ...tasks("move the depth of Pre-LN from 2 layers to 32. What grows on the right where the gradient shrinks on the left? Then choose no norm at all.",
-          "from 2 layers to 32, the gradient of W₂ in the last layer changes by some factor. Which placement loses most of it, and how much?"),
-      ),
+    assemble(el, "norm_placement", LOOK,
+      make("div", { class: "controls" }, placements.label, layers.label, matrices.label),
+      make("div", { class: "plots" }, gradients.block, sizes.block),
+      make("table", {}, make("thead", {}, make("tr", {},
+        ...["stack", "first layer", "last layer", "last / first", "size at the end"].map((text) => make("th", { scope: "col" }, text)))), body),
+      make("div", { class: "buttons" }, keep, remove),
+      line,
+      ...tasks("move the depth of Pre-LN from 2 layers to 32. What grows on the right where the gradient shrinks on the left? Then choose no norm at all.",
+        "from 2 layers to 32, the gradient of W₂ in the last layer changes by some factor. Which placement loses most of it, and how much?"),
     );
-    const events = ["placement", "depth", "matrix", "kept"].map((name) => `change:${name}`);
-    for (const event of events) model.on(event, show);
     show();
-    return () => events.forEach((event) => model.off(event, show));
+    return listen(model, [show, "placement", "depth", "matrix", "kept"]);
   },
 };

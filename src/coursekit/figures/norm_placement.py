@@ -11,7 +11,6 @@ import json
 import math
 from collections.abc import Sequence
 from functools import cache
-from html import escape
 from typing import get_args
 
 import torch
@@ -22,13 +21,14 @@ from coursekit.analysis.depth import gradient_norms
 from coursekit.blocks import Norm, Stack
 from coursekit.data.cards import FILES
 from coursekit.figures.live import Live
+from coursekit.figures.still import svg
 
 MEASURED = FILES / "norm_placement.json"
 DEPTHS = (2, 4, 8, 12, 16, 32)
 DRAWS, WIDTH, HEADS, CLASSES, BATCH, LENGTH = 4, 64, 4, 32, 4, 8
 MATRICES = {"W1": "feed_forward.expand.weight", "W2": "feed_forward.contract.weight"}
 DEPTH, MATRIX = 12, "W2"  # what is shown first
-ROOM = (650, 1085)  # pixels from top to bottom, on a wide screen and on a telephone
+ROOM = (650, 1071)  # pixels from top to bottom, on a wide screen and on a telephone
 COLOURS = {"post": ("Post-LN", "#D55E00"), "pre": ("Pre-LN", "#0072B2")}  # of the still picture
 
 Values = dict[str, list[float]]  # of each matrix its gradient norms (L,); "size" (L + 1,)
@@ -100,11 +100,7 @@ def _still() -> str:
     alt = f"Gradient norms of W₂ in a fresh stack of {DEPTH} layers go {'; '.join(told)}."
     left = _panel(40, "gradient norm of W₂, by layer", {n: v[MATRIX] for n, v in values.items()})
     right = _panel(360, "size of the tokens, by layer", {n: v["size"] for n, v in values.items()})
-    return (
-        f'<svg viewBox="0 0 620 290" role="img" aria-label="{escape(alt)}" fill="currentColor" '
-        'font-size="16" style="display: block; margin: auto; width: 100%">'
-        f"{left}{right}</svg>"
-    )
+    return svg(620, 290, alt, f"{left}{right}")
 
 
 def _panel(x: int, title: str, curves: dict[str, Sequence[float]]) -> str:

@@ -43,10 +43,7 @@ export default {
     const names = model.get("names");
     const pictures = model.get("pictures").map(pixelsOf);
     const mean = pixelsOf(model.get("mean"));
-    const put = (changes) => {
-      for (const [name, value] of Object.entries(changes)) model.set(name, value);
-      model.save_changes();
-    };
+    const put = setter(model);
     const chosen = () => Math.min(Math.max(Math.round(model.get("picture")), 1), pictures.length) - 1;
     const hidden = () => new Set(model.get("hidden").filter((n) => Number.isInteger(n) && n >= 0 && n < N));
     const painter = () => (Object.hasOwn(PAINTERS, model.get("painter")) ? model.get("painter") : "mae");
@@ -147,27 +144,22 @@ export default {
       truth.put(pixels);
     };
 
-    el.replaceChildren(
-      make("style", {}, STYLE + PATCHES + LOOK),
-      make("div", { class: "live-box painting" },
-        pick.group,
-        make("div", { class: "controls" }, count.label),
-        make("div", { class: "panels" },
-          make("div", {}, make("p", {}, "Press or stroke patches"), read.group),
-          make("div", {}, make("p", {}, "Painted"), painted.canvas),
-          make("div", {}, make("p", {}, "The truth"), truth.canvas)),
-        make("p", { class: "quiet" }, "Painters, and by how many grey levels each is off in the hidden pixels"),
-        painters.group,
-        make("div", { class: "buttons" }, button("Hide others", shuffle), button("The first ones again", () => again(first))),
-        line,
-        ...tasks("hide the heel, a whole half, then everything. What does the autoencoder paint where it has nothing to go by?",
-          "it was trained with 37 patches hidden. Leave the slider there and go through the pictures: for how many is the autoencoder less far off than pixels nearby? And with 12?"),
-      ),
+    assemble(el, "painting", PATCHES + LOOK,
+      pick.group,
+      make("div", { class: "controls" }, count.label),
+      make("div", { class: "panels" },
+        make("div", {}, make("p", {}, "Press or stroke patches"), read.group),
+        make("div", {}, make("p", {}, "Painted"), painted.canvas),
+        make("div", {}, make("p", {}, "The truth"), truth.canvas)),
+      make("p", { class: "quiet" }, "Painters, and by how many grey levels each is off in the hidden pixels"),
+      painters.group,
+      make("div", { class: "buttons" }, button("Hide others", shuffle), button("The first ones again", () => again(first))),
+      line,
+      ...tasks("hide the heel, a whole half, then everything. What does the autoencoder paint where it has nothing to go by?",
+        "it was trained with 37 patches hidden. Leave the slider there and go through the pictures: for how many is the autoencoder less far off than pixels nearby? And with 12?"),
     );
-    const events = ["picture", "hidden", "painter"].map((name) => `change:${name}`);
-    for (const event of events) model.on(event, show);
     show();
     say(summary());
-    return () => events.forEach((event) => model.off(event, show));
+    return listen(model, [show, "picture", "hidden", "painter"]);
   },
 };

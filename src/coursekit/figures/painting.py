@@ -7,7 +7,6 @@ book has it in "DeiT and MAE".
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
 
 import torch
@@ -16,14 +15,15 @@ from torch import Tensor
 from coursekit.analysis.inpainting import fill_hidden, hidden_pixels, painting_error
 from coursekit.data.fashion import NAMES
 from coursekit.figures.live import Live
-from coursekit.figures.live_models import trained_model
+from coursekit.figures.live_models import MODELS, trained_model
 from coursekit.figures.patch_grid import PATCH, first_pictures, image_tag
+from coursekit.figures.still import svg
 from coursekit.models.mae import Masking
 from coursekit.models.patches import unpatchify
 from coursekit.training.pictures import as_input
 from coursekit.training.records import result, trained
 
-PARTS = ("safetensors", "layers", "models", "picture_models", "controls", "patch_grid")
+PARTS = (*MODELS, "picture_models", "controls", "patch_grid")
 ROOM = (673, 1090)  # pixels from top to bottom, on a wide screen and on a telephone
 LINKED = ("picture", "hidden", "painter")
 PATCHES = 49
@@ -41,15 +41,7 @@ def painting() -> Live:
         "hidden": sorted(order()[:hidden]),
         "painter": "mae",
     }
-    return Live(
-        "painting",
-        state,
-        _still(),
-        parts=PARTS,
-        linked=LINKED,
-        model=trained_model("mae"),
-        room=ROOM,
-    )
+    return Live("painting", state, _still(), PARTS, LINKED, trained_model("mae"), ROOM)
 
 
 def order() -> list[int]:
@@ -93,9 +85,5 @@ def _still() -> str:
         "autoencoder paints. In the hidden pixels it is off by so many grey levels of 255: "
         f"{', '.join(told)}."
     )
-    return (
-        f'<svg viewBox="0 0 {len(SHARES) * (SIDE + 12) - 12} {58 + 2 * SIDE}" role="img" '
-        f'aria-label="{escape(alt)}" fill="currentColor" font-size="15" '
-        'dominant-baseline="central" style="display: block; margin: auto; max-width: 36rem; '
-        f'width: 100%">{"".join(parts)}</svg>'
-    )
+    width, height = len(SHARES) * (SIDE + 12) - 12, 58 + 2 * SIDE
+    return svg(width, height, alt, "".join(parts), size=15, widest="36rem", central=True)

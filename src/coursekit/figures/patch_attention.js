@@ -33,10 +33,7 @@ export default {
     const every = Array.from({ length: N }, (_, n) => n);
     const names = model.get("names");
     const pictures = model.get("pictures").map(pixelsOf);
-    const put = (changes) => {
-      for (const [name, value] of Object.entries(changes)) model.set(name, value);
-      model.save_changes();
-    };
+    const put = setter(model);
     const inside = (value, least, most) => Math.min(Math.max(Math.round(value), least), most);
     const chosen = () => inside(model.get("picture"), 1, pictures.length) - 1;
     const hidden = () => new Set(model.get("hidden").filter((n) => Number.isInteger(n) && n > 0 && n <= N).map((n) => n - 1));
@@ -186,25 +183,18 @@ export default {
       say(summary());
     };
 
-    el.replaceChildren(
-      make("style", {}, STYLE + BARS + PATCHES + LOOK),
-      make("div", { class: "live-box patch_attention" },
-        pick.group,
-        make("div", { class: "controls" }, press.label, shown.label),
-        make("div", { class: "panels" },
-          make("div", {}, grid.group),
-          make("div", {}, classToken, make("p", {}, "What it looks at in each head, by block and head"), thumbs.group)),
-        make("p", {}, "What it says the picture is"), answers.list, line,
-        make("div", { class: "buttons" }, button("Put all patches back", () => put({ hidden: [] }))),
-        ...tasks("press patches and see what each looks at. Then take some out: how few are enough for the right answer?",
-          "take “what each patch does” for the pullover. Which patch, taken out alone, makes it a shirt? And does the class token give most to that patch, in any head of the last block?"),
-      ),
+    assemble(el, "patch_attention", BARS + PATCHES + LOOK,
+      pick.group,
+      make("div", { class: "controls" }, press.label, shown.label),
+      make("div", { class: "panels" },
+        make("div", {}, grid.group),
+        make("div", {}, classToken, make("p", {}, "What it looks at in each head, by block and head"), thumbs.group)),
+      make("p", {}, "What it says the picture is"), answers.list, line,
+      make("div", { class: "buttons" }, button("Put all patches back", () => put({ hidden: [] }))),
+      ...tasks("press patches and see what each looks at. Then take some out: how few are enough for the right answer?",
+        "take “what each patch does” for the pullover. Which patch, taken out alone, makes it a shirt? And does the class token give most to that patch, in any head of the last block?"),
     );
-    const listeners = { picture: look, hidden: look, kind: answer, shown: weigh, block: choose, head: choose, query: choose, press: choose };
-    for (const [name, f] of Object.entries(listeners)) model.on(`change:${name}`, f);
     look();
-    return () => {
-      for (const [name, f] of Object.entries(listeners)) model.off(`change:${name}`, f);
-    };
+    return listen(model, [look, "picture", "hidden"], [answer, "kind"], [weigh, "shown"], [choose, "block", "head", "query", "press"]);
   },
 };

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import io
-from html import escape
 from typing import Any
 
 import torch
@@ -17,12 +16,13 @@ from torch import Tensor
 from coursekit.analysis.capture import capture
 from coursekit.data.fashion import NAMES
 from coursekit.figures.live import Live
-from coursekit.figures.live_models import trained_model
+from coursekit.figures.live_models import MODELS, trained_model
 from coursekit.figures.patch_grid import first_pictures, image_tag
+from coursekit.figures.still import svg
 from coursekit.training.pictures import as_input
 from coursekit.training.records import trained
 
-PARTS = ("safetensors", "layers", "models", "picture_models", "controls", "bars", "patch_grid")
+PARTS = (*MODELS, "picture_models", "controls", "bars", "patch_grid")
 ROOM = (852, 1320)  # pixels from top to bottom, on a wide screen and on a telephone
 SHOWN = 2  # of the ten pictures: the pullover
 GREEN = (0, 158, 115)
@@ -41,15 +41,7 @@ def patch_attention() -> Live:
         "shown": "looks",
         "kind": "",
     }
-    return Live(
-        "patch_attention",
-        state,
-        _still(),
-        parts=PARTS,
-        linked=tuple(state),
-        model=trained_model("vit"),
-        room=ROOM,
-    )
+    return Live("patch_attention", state, _still(), PARTS, tuple(state), trained_model("vit"), ROOM)
 
 
 def seen_by_vit(picture: int, visible: list[int] | None = None) -> tuple[Tensor, list[Tensor]]:
@@ -85,13 +77,8 @@ def _still() -> str:
         f"{float(shares.max()):.0%}. The patch that gets most: {'; '.join(told)}."
     )
     frames = 'fill="none" stroke="currentColor" style="image-rendering: pixelated"'
-    return (
-        f'<svg viewBox="0 0 {side + 2 * CELL + 51} {side + 1}" role="img" '
-        f'aria-label="{escape(alt)}" fill="currentColor" font-size="14" '
-        'dominant-baseline="central" style="display: block; margin: auto; max-width: 36rem; '
-        f'width: 100%">{image_tag(pixels, 0, 0, side)}'
-        f"{''.join(names)}<g {frames}>{''.join(maps)}</g></svg>"
-    )
+    inside = f"{image_tag(pixels, 0, 0, side)}{''.join(names)}<g {frames}>{''.join(maps)}</g>"
+    return svg(side + 2 * CELL + 51, side + 1, alt, inside, size=14, widest="36rem", central=True)
 
 
 def _map(looks: Tensor, x: float, y: float) -> str:

@@ -1,11 +1,13 @@
 // Two places as the hands of clocks: sinusoids, or a query and a key that rotary positions turn. The
 // dot product of the two knows only how far apart they are. State: draws (of queries and keys, to
-// choose from), kind, i, j, width, draw (which of them).
+// choose from), kind, i, j, width, draw (which of them), bet (a dot product), shown.
 
 const LAST = 127; // the last place
 const BASE = 10000;
 const WIDTHS = [2, 4, 8, 16];
 const KINDS = { sinusoidal: "sinusoidal", rotary: "rotary" };
+const BETS = Array.from({ length: 161 }, (_, n) => (n - 80) / 10);
+const FAR = 50; // places on, for a bet
 const PACE = 120; // milliseconds from place to place
 const FACE = 46; // radius of a dial
 const CURVE = { width: 380, height: 190, left: 40, right: 10, top: 12, bottom: 38 };
@@ -26,16 +28,13 @@ const LOOK = `
 .position_clocks .tip { cursor: grab; touch-action: none; }
 .position_clocks .tip .reach { fill: transparent; stroke: none; }
 .position_clocks .tip .mark { fill: var(--own); stroke: var(--pst-color-background, white); stroke-width: 1.5; }
-.position_clocks .key { display: inline-block; width: 1.6em; height: 0.8em; overflow: visible; margin: 0 0.15em; vertical-align: baseline; }
 .position_clocks .below { display: grid; gap: 0.6rem 1.2rem; grid-template-columns: repeat(auto-fit, minmax(min(18rem, 100%), 1fr)); align-items: start; margin-top: 0.8rem; }
 .position_clocks .below p { text-align: center; margin: 0 0 0.3rem; }
 .position_clocks .frame { stroke: var(--line); fill: none; }
 .position_clocks .curve { stroke: var(--mark); stroke-width: 1.5; fill: none; }
 .position_clocks .now { fill: var(--mark); stroke: var(--pst-color-background, white); stroke-width: 2; }
 .position_clocks .stem { stroke: var(--mark); stroke-dasharray: 3 3; }
-.position_clocks table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.85rem; margin: 0 auto; width: 100%; max-width: 26rem; }
-.position_clocks :is(th, td) { border-bottom: 1px solid var(--line); padding: 0.1rem 0.3rem; text-align: right; font-weight: normal; }
-.position_clocks .sum :is(th, td) { font-weight: bold; border-bottom: 0; }
+.position_clocks table { font-size: 0.85rem; margin: 0 auto; max-width: 26rem; }
 @media (max-width: 36rem) { .position_clocks .clock p { font-size: 0.78rem; } }
 `;
 
@@ -66,10 +65,7 @@ const arc = (from, by, radius) => {
 
 export default {
   render({ model, el }) {
-    const put = (changes) => {
-      for (const [name, value] of Object.entries(changes)) model.set(name, value);
-      model.save_changes();
-    };
+    const put = setter(model);
     const inside = (value) => Math.min(Math.max(value, 0), LAST);
     const place = (name) => inside(Math.round(model.get(name)) || 0);
     const width = () => (WIDTHS.includes(model.get("width")) ? model.get("width") : 8);
@@ -107,11 +103,12 @@ export default {
       settled();
     } });
     const widths = slider({ name: "Width d", values: WIDTHS, hear: (value) => put({ width: value }), settle: settled });
-    const shift = (by) => {
+    const shifted = (by) => {
       const [low, high] = [Math.min(place("i"), place("j")), Math.max(place("i"), place("j"))];
       const step = Math.min(Math.max(by, -low), LAST - high);
-      put({ i: place("i") + step, j: place("j") + step });
+      return { i: place("i") + step, j: place("j") + step };
     };
+    const shift = (by) => put(shifted(by));
     const both = (name, by) => button(name, () => {
       const before = now.total;
       shift(by);
@@ -122,6 +119,11 @@ export default {
     const tens = both("Both 10 on", 10);
     const walk = runner({ el, pace: PACE, step: () => shift(1), more: () => Math.max(place("i"), place("j")) < LAST,
       done: (count) => say(`Both went ${count} ${count === 1 ? "place" : "places"} on. ${summary()}`) });
+    const wager = betting({
+      model, name: `Your bet: the dot product when both are ${FAR} places on`, values: BETS, show: (value) => fixed(value, 1), say,
+      action: `Both ${FAR} on`, told: () => `You bet ${fixed(wager.bet(), 1)}. ${summary()}`,
+      reveal: () => shifted(FAR), hide: () => shifted(-FAR),
+    });
     const others = button("Other query and key", () => {
       put({ draw: (drawn() + 1) % model.get("draws").queries.length });
       settled();
@@ -213,6 +215,7 @@ export default {
       second.put(j);
       widths.put(d);
       kinds.put(isRotary() ? "rotary" : "sinusoidal");
+      wager.put();
       others.hidden = !isRotary();
       back.disabled = Math.min(i, j) === 0;
       ones.disabled = tens.disabled = walk.button.disabled = Math.max(i, j) === LAST;
@@ -273,25 +276,22 @@ export default {
         make("tr", { class: "sum" }, make("th", { scope: "row" }, "sum"), cell(""), cell(""), cell(fixed(now.total, 2))));
     };
 
-    el.replaceChildren(
-      make("style", {}, STYLE + LOOK),
-      make("div", { class: "live-box position_clocks" },
-        make("div", { class: "controls" }, kinds.label, widths.label, first.label, second.label),
-        row, legend,
-        make("div", { class: "buttons" }, back, ones, tens, walk.button, others),
-        make("div", { class: "below" }, make("div", {}, title, plot),
-          make("table", {}, make("thead", {}, head), body)),
-        line,
-        ...tasks("turn a slow hand a little, and the fast ones spin. Then press Run: both places go on, every hand turns, and the point on the curve stays. Choose rotary, and do it again.",
-          "the dot product of two places is at most half the width. With width 2, which is the first distance above 0 that reaches this, to two digits? How much of it is left at width 4?"),
-      ),
+    assemble(el, "position_clocks", BETTING + LOOK,
+      make("div", { class: "controls" }, kinds.label, widths.label, first.label, second.label),
+      row, legend,
+      wager.part,
+      make("div", { class: "buttons" }, back, ones, tens, walk.button, others),
+      make("div", { class: "below" }, make("div", {}, title, plot),
+        make("table", {}, make("thead", {}, head), body)),
+      line,
+      ...tasks("turn a slow hand a little, and the fast ones spin. Then bet, move both places on, and look at the hands and at the point on the curve. Choose rotary, and bet again.",
+        "the dot product of two places is at most half the width. With width 2, which is the first distance above 0 that reaches this, to two digits? How much of it is left at width 4?"),
     );
-    const events = ["kind", "i", "j", "width", "draw"].map((name) => `change:${name}`);
-    for (const event of events) model.on(event, show);
+    const unlisten = listen(model, [show, "kind", "i", "j", "width", "draw", "bet", "shown"]);
     show();
     return () => {
       walk.stop();
-      events.forEach((event) => model.off(event, show));
+      unlisten();
     };
   },
 };

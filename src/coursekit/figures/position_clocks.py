@@ -7,19 +7,20 @@ and the point on the curve stays. The book has it in "Positions".
 from __future__ import annotations
 
 import math
-from html import escape
 
 import torch
 from torch import Tensor
 
 from coursekit.figures.live import Live
+from coursekit.figures.still import svg
 from coursekit.positions import sinusoidal
 
 PLACES = (12, 7)  # i and j
 WIDTH, WIDEST = 8, 16
 LAST = 127
+PARTS = ("controls", "betting")
 DRAWS = 4  # queries and keys to choose from
-ROOM = (703, 1070)  # pixels from top to bottom, on a wide screen and on a telephone
+ROOM = (817, 1217)  # pixels from top to bottom, on a wide screen and on a telephone
 LINKED = ("kind", "i", "j", "width", "draw")
 COLOURS = ("#0072B2", "#D55E00")
 RADIUS, STEP = 52, 155
@@ -35,8 +36,10 @@ def position_clocks() -> Live:
         "j": PLACES[1],
         "width": WIDTH,
         "draw": 0,
+        "bet": 0,
+        "shown": False,
     }
-    return Live("position_clocks", state, _still(), parts=("controls",), linked=LINKED, room=ROOM)
+    return Live("position_clocks", state, _still(), parts=PARTS, linked=LINKED, room=ROOM)
 
 
 def queries_and_keys() -> list[list[list[float]]]:
@@ -63,11 +66,7 @@ def _still() -> str:
         f"distance: {float(curve[0]):g} at 0, {dot:.2f} at {i - j}, and up and down further away."
     )
     clocks = "".join(_clock(n, speed, hands[:, n]) for n, speed in enumerate(speeds))
-    return (
-        f'<svg viewBox="0 0 620 350" role="img" aria-label="{escape(alt)}" fill="currentColor" '
-        'font-size="16" text-anchor="middle" style="display: block; margin: auto; width: 100%">'
-        f"{clocks}{_curve(curve, i - j, dot)}</svg>"
-    )
+    return svg(620, 350, alt, f"{clocks}{_curve(curve, i - j, dot)}", middle=True)
 
 
 def _clock(n: int, speed: float, hands: Tensor) -> str:

@@ -4,7 +4,7 @@
 
 const PLAN = { left: 40, right: 470, top: 12, foot: 300 };
 const LOSSES = { low: 2.5, high: 4.7 };
-const STEP = 0.01; // of a bet
+const BETS = Array.from({ length: 221 }, (_, n) => (250 + n) / 100);
 const TINY = 1e-12; // logarithms that differ by less are of equal losses
 
 const LOOK = `
@@ -16,11 +16,8 @@ const LOOK = `
 .scaling_law .run.last { stroke: #e69f00; stroke-width: 2.2; }
 .scaling_law .edge { fill: currentColor; }
 .scaling_law .law { fill: none; stroke: #d55e00; stroke-dasharray: 6 4; stroke-width: 2; }
-.scaling_law .bet { cursor: ns-resize; touch-action: none; }
-.scaling_law .bet:focus { outline: none; }
-.scaling_law .bet .reach { fill: transparent; }
-.scaling_law .bet .knob { fill: #009e73; stroke: var(--pst-color-background, white); stroke-width: 2; }
-.scaling_law .bet:focus-visible .knob { stroke: var(--mark); stroke-width: 4; }
+.scaling_law .handle { cursor: ns-resize; }
+.scaling_law .handle .knob { fill: #009e73; }
 .scaling_law .sizes .chip { margin-right: 0.4rem; min-width: 3.6rem; }
 .scaling_law .sizes .chip[aria-pressed="true"] { --share: 25%; }
 `;
@@ -65,18 +62,17 @@ export default {
     const last = sizes.length - 1;
     const reached = curves.filter(({ size }) => size === last).map(({ points }) => points.at(-1));
     const dear = reached[0][0];
-    const put = (changes) => {
-      for (const [name, value] of Object.entries(changes)) model.set(name, value);
-      model.save_changes();
-    };
-    const inside = (value) => Math.min(Math.max(Number.isFinite(value) ? value : 3.5, LOSSES.low), LOSSES.high);
-    const bet = () => Math.round(inside(model.get("bet")) / STEP) * STEP;
-    const shown = () => model.get("shown") === true;
+    const put = setter(model);
     const taken = () => {
       const some = sizes.map((_, n) => n).filter((n) => model.get("taken").includes(n) && (shown() || n < last));
       return some.length > 0 ? some : [0];
     };
     const { line, say } = status();
+    const wager = betting({
+      model, name: `Your bet on ${sizes[last]}`, values: BETS, show: (loss) => `a loss of ${fixed(loss, 2)}`, say,
+      action: "Show the largest run", told: () => summary(), hide: () => ({ taken: sizes.map((_, n) => n).slice(0, last), bet: 3.5 }),
+    });
+    const { bet, shown } = wager;
 
     // --- The drawing ---
 
@@ -95,33 +91,10 @@ export default {
     const runs = curves.map(({ points }) => draw("path", { class: "run", d: path(points) }));
     const edge = draw("g", { class: "edge" });
     const law = draw("path", { class: "law" });
-    let held = false;
-    const move = (value) => put({ bet: Number((Math.round(inside(value) / STEP) * STEP).toFixed(2)) });
-    const knob = draw("g", {
-      class: "bet", tabindex: 0, role: "slider", "aria-orientation": "vertical", "aria-label": `Your bet on ${sizes[last]}`,
-      "aria-valuemin": LOSSES.low, "aria-valuemax": LOSSES.high,
-      onpointerdown: (event) => {
-        held = true;
-        knob.setPointerCapture(event.pointerId);
-      },
-      onpointermove: (event) => {
-        if (!held) return;
-        const part = (PLAN.foot - pointIn(drawing, event).y) / (PLAN.foot - PLAN.top);
-        move(LOSSES.low * (LOSSES.high / LOSSES.low) ** part);
-      },
-      onpointerup: () => {
-        held = false;
-        say(summary());
-      },
-      onpointercancel: () => (held = false),
-      onkeydown: (event) => {
-        const way = ARROWS[event.key];
-        if (!way) return;
-        event.preventDefault();
-        move(bet() + (way[0] + way[1]) * (event.shiftKey ? 10 : 1) * STEP);
-        say(summary());
-      },
-    }, draw("circle", { class: "reach", r: 20 }), draw("circle", { class: "knob", r: 8 }));
+    const knob = movable(handle({ "aria-hidden": "true", tabindex: -1 }, draw("circle", { class: "knob", r: 8 })), {
+      drag: ({ y }) => put({ bet: nearest(BETS, LOSSES.low * (LOSSES.high / LOSSES.low) ** ((PLAN.foot - y) / (PLAN.foot - PLAN.top))) }),
+      end: () => say(summary()),
+    });
     const drawing = draw("svg", { viewBox: `0 0 ${PLAN.right + 22} ${PLAN.foot + 42}`, role: "group", "aria-label": "Held-out loss over the compute of the training" },
       ...grid, draw("text", { x: (PLAN.left + PLAN.right) / 2, y: PLAN.foot + 37, "text-anchor": "middle" }, "FLOPs of the training"),
       ...runs, edge, law, knob);
@@ -136,14 +109,6 @@ export default {
         put({ taken: next });
         say(summary());
       } }, name)));
-    const reveal = button("Show the largest run", () => {
-      put({ shown: true });
-      say(summary());
-    });
-    const again = button("Bet again", () => {
-      put({ shown: false, taken: sizes.map((_, n) => n).slice(0, last), bet: 3.5 });
-      say("The largest run is hidden again.");
-    });
     const numbers = make("p", {});
     let now = {};
     const off = (guess) => {
@@ -167,34 +132,26 @@ export default {
       law.setAttribute("d", path([cheap, most].map((one) => [one, now.law.at(one)])));
       for (const one of [law, edge]) one.setAttribute("visibility", shown() ? "visible" : "hidden");
       knob.setAttribute("transform", `translate(${x(dear)} ${y(bet()).toFixed(1)})`);
-      knob.setAttribute("aria-valuenow", bet().toFixed(2));
-      knob.setAttribute("aria-valuetext", `a loss of ${fixed(bet(), 2)}`);
       [...chips.children].forEach((chip, n) => {
         chip.setAttribute("aria-pressed", some.includes(n));
         chip.disabled = !shown() && n === last;
       });
-      reveal.disabled = shown();
-      again.disabled = !shown();
+      wager.put();
       numbers.replaceChildren(...(shown()
         ? [`${points.length} points are on the frontier of the sizes chosen: L = ${fixed(now.law.factor, 2)} · C`,
           make("sup", {}, fixed(now.law.exponent, 4)), `. ${summary()}`]
         : [`The runs of ${sizes.slice(0, last).join(", ")} are drawn, blocks × width, two seeds each. ` +
-          `Drag the green point to the loss that ${sizes[last]} will reach at the right edge. ${summary()}`]));
+          `Move the green point to the loss that ${sizes[last]} will reach at the right edge. ${summary()}`]));
     };
 
-    el.replaceChildren(
-      make("style", {}, STYLE + LOOK),
-      make("div", { class: "live-box scaling_law" },
-        make("div", { class: "plans" }, drawing), numbers,
-        make("div", { class: "buttons" }, reveal, again),
-        make("p", { class: "quiet" }, "The law is fitted to the frontier of these sizes:"), chips, line,
-        ...tasks("bet before you look. Then take sizes away, and see how few the law needs to say where the largest run ends.",
-          "of all pairs of the smaller sizes, which two predict the largest run worst, and is the loss that they predict too low or too high?"),
-      ),
+    assemble(el, "scaling_law", MOVING + BETTING + LOOK,
+      make("div", { class: "plans" }, drawing), numbers,
+      wager.part,
+      make("p", { class: "quiet" }, "The law is fitted to the frontier of these sizes:"), chips, line,
+      ...tasks("bet before you look. Then take sizes away, and see how few the law needs to say where the largest run ends.",
+        "of all pairs of the smaller sizes, which two predict the largest run worst, and is the loss that they predict too low or too high?"),
     );
-    const events = ["taken", "bet", "shown"].map((name) => `change:${name}`);
-    for (const event of events) model.on(event, show);
     show();
-    return () => events.forEach((event) => model.off(event, show));
+    return listen(model, [show, "taken", "bet", "shown"]);
   },
 };

@@ -7,17 +7,17 @@ The runs are those of the training sweep `scaling`; frontier and fit are those o
 from __future__ import annotations
 
 import math
-from html import escape
 from typing import NamedTuple
 
 from coursekit.analysis.laws import Frontier, PowerLaw, frontier, power_law
 from coursekit.figures.live import Live
+from coursekit.figures.still import svg
 from coursekit.training.records import sweep_result
 
 WARM = 128  # before this step the rate is still rising
 BET = 3.5  # where the point begins
-PARTS = ("controls",)
-ROOM = (720, 706)  # pixels from top to bottom, on a wide screen and on a telephone
+PARTS = ("controls", "moving", "betting")
+ROOM = (790, 763)  # pixels from top to bottom, on a wide screen and on a telephone
 
 
 class Run(NamedTuple):
@@ -32,14 +32,8 @@ def scaling_law() -> Live:
     sizes = list(dict.fromkeys(run.size for run in law_runs()))
     curves = [{"size": sizes.index(run.size), "points": run.points} for run in law_runs()]
     moved = {"taken": list(range(len(sizes) - 1)), "bet": BET, "shown": False}
-    return Live(
-        "scaling_law",
-        {"sizes": sizes, "curves": curves} | moved,
-        _still(),
-        parts=PARTS,
-        linked=tuple(moved),
-        room=ROOM,
-    )
+    state = {"sizes": sizes, "curves": curves} | moved
+    return Live("scaling_law", state, _still(), PARTS, tuple(moved), room=ROOM)
 
 
 def law_runs() -> list[Run]:
@@ -107,12 +101,10 @@ def _still() -> str:
         f"logarithmic, and a dashed law through the frontier of all sizes but {sizes[-1]}. It "
         f"expects {law.at(dear):.2f} at the end of the largest runs, which reached {reached}."
     )
-    return (
-        f'<svg viewBox="0 0 560 352" role="img" aria-label="{escape(alt)}" fill="currentColor" '
-        'font-size="15" dominant-baseline="central" '
-        'style="display: block; margin: auto; max-width: 34rem; width: 100%">'
+    inside = (
         f'<g fill="none" stroke-width="1.6">{paths}'
         f'<path d="M{ends[0]}L{ends[1]}" stroke="#D55E00" stroke-width="2" '
         f'stroke-dasharray="6 4"/></g>{dots}{ticks}{marks}'
-        '<text x="300" y="343" text-anchor="middle">FLOPs of the training</text></svg>'
+        '<text x="300" y="343" text-anchor="middle">FLOPs of the training</text>'
     )
+    return svg(560, 352, alt, inside, size=15, widest="34rem", central=True)

@@ -16,14 +16,8 @@ const LOOK = `
 .soft_lookup .frame { fill: none; stroke: var(--line); }
 .soft_lookup .dot { fill: #56b4e9; fill-opacity: 0.65; stroke: currentColor; }
 .soft_lookup .asked path, .soft_lookup .answer path { fill: #d55e00; stroke: var(--pst-color-background, white); }
-.soft_lookup .handle { cursor: grab; touch-action: none; }
-.soft_lookup .handle .reach { fill: transparent; }
-.soft_lookup .handle:focus { outline: none; }
 .soft_lookup .handle:focus-visible .reach { stroke: var(--mark); stroke-width: 2; }
-.soft_lookup table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: 0.8rem 0 0.4rem; width: 100%; }
-.soft_lookup :is(th, td) { border-bottom: 1px solid var(--line); padding: 0.15rem 0.3rem; text-align: right; font-weight: normal; }
 .soft_lookup :is(th, td):first-child { text-align: left; }
-.soft_lookup .sum :is(th, td) { font-weight: bold; border-bottom: 0; }
 @media (max-width: 36rem) { .soft_lookup table { font-size: 0.8rem; } }
 `;
 
@@ -43,17 +37,11 @@ function scoresOf(query, keys, kernel, bandwidth) {
   return keys.map((key) => score(query, key));
 }
 
-/** A drawing with its axes, and the two ways between its pixels and what they stand for. */
+/** A plane with its axes. */
 class Plan {
   constructor({ low, high, across, along }, title) {
     const { width, height, left, top } = SIDE;
-    const size = [width - left - SIDE.right, height - top - SIDE.bottom];
-    const share = (value, axis) => (value - low[axis]) / (high[axis] - low[axis]);
-    this.x = (value) => left + size[0] * share(value, 0);
-    this.y = (value) => top + size[1] * (1 - share(value, 1));
-    this.back = (px, py) => [(px - left) / size[0], 1 - (py - top) / size[1]].map(
-      (part, axis) => low[axis] + part * (high[axis] - low[axis]),
-    );
+    const { size } = Object.assign(this, plane(SIDE, low, high));
     const label = (text, place) => draw("text", place, text);
     const ticks = [];
     for (let n = 0; n <= high[0]; n += 2) ticks.push(label(n, { x: this.x(n), y: height - 21 }));
@@ -64,12 +52,6 @@ class Plan {
         label(across, { x: left + size[0] / 2, y: height - 5 }),
         label(along, { transform: `translate(11 ${top + size[1] / 2}) rotate(-90)` })),
     );
-  }
-
-  /** Where a pointer is, in what the axes count. */
-  at(event) {
-    const { x, y } = pointIn(this.svg, event);
-    return this.back(x, y);
   }
 
   put(mark, [x, y]) {
@@ -84,10 +66,7 @@ export default {
   render({ model, el }) {
     const titles = model.get("titles");
     const values = model.get("values");
-    const put = (name, value) => {
-      model.set(name, value);
-      model.save_changes();
-    };
+    const put = setter(model);
     const fits = (point) => Array.isArray(point) && point.length === 2 && point.every(Number.isFinite);
     const inside = (point) => point.map((value) => clamp(value, 4));
     const start = { query: model.get("query"), books: model.get("books") };
@@ -103,50 +82,27 @@ export default {
 
     const catalogue = new Plan(TOPICS, "The catalogue: the query and the keys of the books");
     const room = new Plan(ROOM, "The room: where the books stand, and the answer");
-    const handle = (where, move, ...drawn) => {
-      let held = false;
-      const moved = (point) => move(inside(point).map(rounded));
-      const mark = draw("g", {
-        class: "handle", tabindex: 0, role: "button", "aria-roledescription": "point that can be moved",
-        onpointerdown: (event) => {
-          held = true;
-          mark.setPointerCapture(event.pointerId);
-        },
-        onpointermove: (event) => held && moved(catalogue.at(event)),
-        onpointerup: () => {
-          held = false;
-          say(summary());
-        },
-        onpointercancel: () => (held = false),
-        onkeydown: (event) => {
-          const way = ARROWS[event.key];
-          if (!way) return;
-          event.preventDefault();
-          const far = event.shiftKey ? 5 * STEP : STEP;
-          moved(where().map((value, axis) => value + far * way[axis]));
-          say(summary());
-        },
-      }, draw("circle", { class: "reach", r: 20 }), ...drawn);
-      return mark;
-    };
+    const point = (at, move, ...drawn) => movablePoint({
+      at, step: STEP, back: catalogue.back, put: (place) => move(inside(place).map(rounded)), end: () => say(summary()),
+    }, ...drawn);
     const book = (title, dot) => [dot, draw("text", {}, title)];
     const dots = titles.map(() => [draw("circle", { class: "dot" }), draw("circle", { class: "dot" })]);
     const keyMarks = titles.map((title, s) =>
-      handle(() => keys()[s], (point) => put("books", keys().map((key, n) => (n === s ? point : key))),
+      point(() => keys()[s], (place) => put({ books: keys().map((key, n) => (n === s ? place : key)) }),
         ...book(title, dots[s][0])));
     const valueMarks = titles.map((title, s) => draw("g", {}, ...book(title, dots[s][1])));
-    const asked = handle(query, (point) => put("query", point), draw("path", { d: DIAMOND }),
+    const asked = point(query, (place) => put({ query: place }), draw("path", { d: DIAMOND }),
       draw("text", { y: -14 }, "query"));
     asked.classList.add("asked");
     const answer = draw("g", { class: "answer" }, draw("path", { d: CROSS }), draw("text", { y: -14 }, "answer"));
     catalogue.svg.append(...keyMarks, asked);
     room.svg.append(...valueMarks, answer);
     const kernels = choice({ name: "Kernel", options: KERNELS, hear: (value) => {
-      put("kernel", value);
+      put({ kernel: value });
       say(summary());
     } });
     const bandwidths = slider({
-      name: "Bandwidth h", values: BANDWIDTHS, hear: (value) => put("bandwidth", value), settle: () => say(summary()),
+      name: "Bandwidth h", values: BANDWIDTHS, hear: (value) => put({ bandwidth: value }), settle: () => say(summary()),
     });
 
     // --- What is seen ---
@@ -193,26 +149,20 @@ export default {
       );
     };
 
-    el.replaceChildren(
-      make("style", {}, STYLE + LOOK),
-      make("div", { class: "live-box soft_lookup" },
-        make("div", { class: "controls" }, kernels.label, bandwidths.label),
-        make("div", { class: "plans" }, catalogue.svg, room.svg),
-        make("div", { class: "buttons" }, make("button", { type: "button", onclick: () => {
-          put("books", start.books);
-          put("query", start.query);
-          say(summary());
-        } }, "Put all back")),
-        make("table", {},
-          make("thead", {}, make("tr", {}, ...head.map((text) => make("th", { scope: "col" }, text)))), body),
-        line,
-        ...tasks("move the query from the books on language to those on mathematics, and watch the answer cross the room.",
-          "put the query exactly on Statistics. Which kernels give another book the largest share?"),
-      ),
+    assemble(el, "soft_lookup", MOVING + LOOK,
+      make("div", { class: "controls" }, kernels.label, bandwidths.label),
+      make("div", { class: "plans" }, catalogue.svg, room.svg),
+      make("div", { class: "buttons" }, make("button", { type: "button", onclick: () => {
+        put(start);
+        say(summary());
+      } }, "Put all back")),
+      make("table", {},
+        make("thead", {}, make("tr", {}, ...head.map((text) => make("th", { scope: "col" }, text)))), body),
+      line,
+      ...tasks("move the query from the books on language to those on mathematics, and watch the answer cross the room.",
+        "put the query exactly on Statistics. Which kernels give another book the largest share?"),
     );
-    const events = ["query", "books", "kernel", "bandwidth"].map((name) => `change:${name}`);
-    for (const event of events) model.on(event, show);
     show();
-    return () => events.forEach((event) => model.off(event, show));
+    return listen(model, [show, "query", "books", "kernel", "bandwidth"]);
   },
 };

@@ -7,20 +7,20 @@ written out. `figures.kernels.lookup` draws the same library for the page.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
 import torch
 
 from coursekit.attention import attention_weights
 from coursekit.figures.live import Live
+from coursekit.figures.still import svg
 from coursekit.kernels import gaussian
 
 TITLES = ("Grammar", "Speech", "Translation", "Statistics", "Algebra", "Gardening")
 KEYS = ((3.7, 0.4), (2.4, 1.3), (3.4, 2.6), (1.2, 3.2), (0.2, 3.8), (0.3, 0.3))  # topics, 0 to 4
 VALUES = ((0.8, 1.0), (1.6, 2.5), (4.8, 0.9), (8.5, 5.0), (9.5, 6.2), (1.5, 6.0))  # metres
 QUERY = (1.8, 2.2)
-PARTS = ("layers", "controls")
-ROOM = (792, 1117)  # pixels from top to bottom, on a wide screen and on a telephone
+PARTS = ("layers", "controls", "moving")
+ROOM = (792, 1147)  # pixels from top to bottom, on a wide screen and on a telephone
 LINKED = ("query", "books", "kernel", "bandwidth")
 
 Point = tuple[float, float]
@@ -52,11 +52,7 @@ def _still() -> str:
     shown = shares[0].tolist()
     plans = _plan(0, KEYS, shown, QUERY, (4, 4), ("query", "keys: language →, mathematics ↑"))
     plans += _plan(330, VALUES, shown, place, (10.5, 7), ("answer", "values: places in the room"))
-    return (
-        f'<svg viewBox="0 0 650 305" role="img" aria-label="{escape(alt)}" fill="currentColor" '
-        'font-size="17" text-anchor="middle" style="display: block; margin: auto; width: 100%">'
-        f"{plans}</svg>"
-    )
+    return svg(650, 305, alt, plans, size=17, middle=True)
 
 
 def _plan(

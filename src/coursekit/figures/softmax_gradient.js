@@ -1,5 +1,6 @@
 // A row of scores to move, what a softmax makes of it at a width and a temperature, and how each
-// weight changes with each score. State: start, scores, width, factor, temperature, key.
+// weight changes with each score. State: start, scores, width, factor, temperature, key, bet (a norm
+// of J), shown.
 
 const WIDTHS = [1, 4, 16, 64, 256, 1024];
 const TEMPERATURES = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20];
@@ -7,6 +8,7 @@ const FACTORS = { root: "1/√d", none: "none", width: "1/d" };
 const MOST = 3; // of a score that can be moved, in standard deviations
 const PLAN = { left: 34, column: 58, top: 12, scores: 150, gap: 42, weights: 110 };
 const CELL = 52;
+const BETS = Array.from({ length: 51 }, (_, n) => n / 100); // no J has a larger norm
 const TINY = 0.05; // how far an arrow key moves
 
 const LOOK = `
@@ -17,11 +19,8 @@ const LOOK = `
 .softmax_gradient .axis { stroke: var(--line); }
 .softmax_gradient .score { fill: #56b4e9; fill-opacity: 0.7; }
 .softmax_gradient .weight { fill: #e69f00; fill-opacity: 0.8; }
-.softmax_gradient .handle { cursor: ns-resize; touch-action: none; }
-.softmax_gradient .handle:focus { outline: none; }
-.softmax_gradient .handle .reach { fill: transparent; }
-.softmax_gradient .handle .knob { fill: #0072b2; stroke: var(--pst-color-background, white); stroke-width: 2; }
-.softmax_gradient .handle:focus-visible .knob { stroke: var(--mark); stroke-width: 4; }
+.softmax_gradient .handle { cursor: ns-resize; }
+.softmax_gradient .handle .knob { fill: #0072b2; }
 .softmax_gradient .cell rect { stroke: var(--line); }
 .softmax_gradient .mark { fill: none; stroke: var(--mark); stroke-width: 3; }
 .softmax_gradient .numbers { margin: 0.6rem 0 0; font-variant-numeric: tabular-nums; }
@@ -42,10 +41,7 @@ export default {
   render({ model, el }) {
     const start = model.get("start");
     const S = start.length;
-    const put = (changes) => {
-      for (const [name, value] of Object.entries(changes)) model.set(name, value);
-      model.save_changes();
-    };
+    const put = setter(model);
     const inside = (value) => Math.min(Math.max(value, -MOST), MOST);
     const scores = () => start.map((_, s) => {
       const score = model.get("scores")[s];
@@ -73,6 +69,12 @@ export default {
       settled();
     } });
 
+    const wager = betting({
+      model, name: "Your bet on the norm of J at width 1,024, undivided", values: BETS, show: (value) => fixed(value, 2), say,
+      action: "Width 1,024, no factor", told: () => `You bet ${fixed(wager.bet(), 2)}; the norm of J is ${fixed(frobenius(now.J), 3)}.`,
+      reveal: () => ({ width: 1024, factor: "none" }), hide: () => ({ width: 64, factor: "root" }),
+    });
+
     // --- The scores, to be moved, and the weights below them ---
 
     const x = (s) => PLAN.left + PLAN.column * (s + 0.5);
@@ -85,39 +87,23 @@ export default {
       const product = draw("text", { x: x(s), y: PLAN.top + PLAN.scores + 24 });
       const weight = draw("rect", { class: "weight", x: x(s) - 14, width: 28 });
       const share = draw("text", { x: x(s), y: foot + 16 });
-      let held = false;
-      const handle = draw("g", {
-        class: "handle", tabindex: 0, role: "slider", "aria-orientation": "vertical",
+      const mark = movable(handle({
+        role: "slider", "aria-orientation": "vertical",
         "aria-label": `Score of key ${s + 1}`, "aria-valuemin": -MOST, "aria-valuemax": MOST,
         onfocus: () => put({ key: s }),
-        onpointerdown: (event) => {
-          held = true;
-          put({ key: s });
-          handle.setPointerCapture(event.pointerId);
-        },
-        onpointermove: (event) => {
-          if (held) change(s, MOST - ((pointIn(drawing, event).y - PLAN.top) * 2 * MOST) / PLAN.scores);
-        },
-        onpointerup: () => {
-          held = false;
-          settled();
-        },
-        onpointercancel: () => (held = false),
-        onkeydown: (event) => {
-          const way = ARROWS[event.key];
-          if (!way) return;
-          event.preventDefault();
-          change(s, scores()[s] + (way[0] + way[1]) * (event.shiftKey ? 10 * TINY : TINY));
-          settled();
-        },
-      }, draw("circle", { class: "reach", r: 20 }), draw("circle", { class: "knob", r: 8 }));
-      return { bar, product, weight, share, handle };
+      }, draw("circle", { class: "knob", r: 8 })), {
+        begin: () => put({ key: s }),
+        drag: (point) => change(s, MOST - ((point.y - PLAN.top) * 2 * MOST) / PLAN.scores),
+        steer: (way, event) => change(s, scores()[s] + (way[0] + way[1]) * (event.shiftKey ? 10 * TINY : TINY)),
+        end: settled,
+      });
+      return { bar, product, weight, share, mark };
     });
     const label = (text, height) => draw("text", { transform: `translate(13 ${height}) rotate(-90)` }, text);
     const drawing = draw("svg", { viewBox: `0 0 ${right + 4} ${foot + 22}`, role: "group", "aria-label": "Five scores that can be moved, and their weights" },
       axis(y(0)), axis(foot), label("q · k", y(0)), label("weight", foot - PLAN.weights / 2),
       ...columns.flatMap(({ bar, product, weight, share }) => [bar, product, weight, share]),
-      ...columns.map(({ handle }) => handle));
+      ...columns.map(({ mark }) => mark));
 
     // --- The matrix ---
 
@@ -154,7 +140,8 @@ export default {
       widths.put(d);
       temperatures.put(tau);
       factors.put(factor());
-      columns.forEach(({ bar, product, weight, share, handle }, s) => {
+      wager.put();
+      columns.forEach(({ bar, product, weight, share, mark }, s) => {
         const score = scores()[s];
         bar.setAttribute("y", Math.min(y(score), y(0)).toFixed(1));
         bar.setAttribute("height", Math.abs(y(score) - y(0)).toFixed(1));
@@ -162,9 +149,9 @@ export default {
         weight.setAttribute("y", (foot - PLAN.weights * p[s]).toFixed(1));
         weight.setAttribute("height", (PLAN.weights * p[s]).toFixed(1));
         share.textContent = fixed(p[s], 3);
-        handle.setAttribute("transform", `translate(${x(s)} ${y(score).toFixed(1)})`);
-        handle.setAttribute("aria-valuenow", score.toFixed(2));
-        handle.setAttribute("aria-valuetext", `dot product ${short(products[s])}, weight ${fixed(p[s], 3)}`);
+        mark.setAttribute("transform", `translate(${x(s)} ${y(score).toFixed(1)})`);
+        mark.setAttribute("aria-valuenow", score.toFixed(2));
+        mark.setAttribute("aria-valuetext", `dot product ${short(products[s])}, weight ${fixed(p[s], 3)}`);
       });
       cells.forEach((row, i) => row.forEach(({ rect, text }, j) => {
         text.textContent = fixed(J[i][j], 3);
@@ -178,26 +165,22 @@ export default {
         `${fixed(Math.max(...p), 3)}, entropy ${fixed(entropy(p), 2)} bits, norm of J ${length}.`;
     };
 
-    el.replaceChildren(
-      make("style", {}, STYLE + LOOK),
-      make("div", { class: "live-box softmax_gradient" },
-        make("div", { class: "controls" }, widths.label, factors.label, temperatures.label),
-        make("div", { class: "plans" },
-          make("div", {}, make("p", {}, "Dot products, and the weights"), drawing),
-          make("div", {}, make("p", {}, "J: weights down, inputs across"), matrix)),
-        numbers,
-        make("div", { class: "buttons" }, button("Put the scores back", () => {
-          put({ scores: start });
-          settled();
-        })),
-        line,
-        ...tasks("choose no factor and move the width to 1,024, and watch J become zero. Then drag the two largest scores until they are equal.",
-          "how large can you make the norm of J, and what do the weights look like there?"),
-      ),
+    assemble(el, "softmax_gradient", MOVING + BETTING + LOOK,
+      make("div", { class: "controls" }, widths.label, factors.label, temperatures.label),
+      make("div", { class: "plans" },
+        make("div", {}, make("p", {}, "Dot products, and the weights"), drawing),
+        make("div", {}, make("p", {}, "J: weights down, inputs across"), matrix)),
+      numbers,
+      wager.part,
+      make("div", { class: "buttons" }, button("Put the scores back", () => {
+        put({ scores: start });
+        settled();
+      })),
+      line,
+      ...tasks("bet, and see what becomes of J at width 1,024. Then drag the two largest scores until they are equal.",
+        "how large can you make the norm of J, and what do the weights look like there?"),
     );
-    const events = ["scores", "width", "factor", "temperature", "key"].map((name) => `change:${name}`);
-    for (const event of events) model.on(event, show);
     show();
-    return () => events.forEach((event) => model.off(event, show));
+    return listen(model, [show, "scores", "width", "factor", "temperature", "key", "bet", "shown"]);
   },
 };

@@ -6,17 +6,16 @@ are √d times as large, which the factor takes away again.
 
 from __future__ import annotations
 
-from html import escape
-
 import torch
 from torch import Tensor
 
 from coursekit.figures.live import Live
+from coursekit.figures.still import svg
 
 SCORES = (1.2, 0.7, 0.1, -0.4, -1.3)
 WIDTH = 64
-PARTS = ("layers", "controls")
-ROOM = (708, 1185)  # pixels from top to bottom, on a wide screen and on a telephone
+PARTS = ("layers", "controls", "moving", "betting")
+ROOM = (799, 1322)  # pixels from top to bottom, on a wide screen and on a telephone
 LINKED = ("scores", "width", "factor", "temperature")
 COLUMN, CELL = 56, 52
 
@@ -30,6 +29,8 @@ def softmax_gradient() -> Live:
         "factor": "root",
         "temperature": 1,
         "key": 0,
+        "bet": 0.4,
+        "shown": False,
     }
     return Live("softmax_gradient", state, _still(), parts=PARTS, linked=LINKED, room=ROOM)
 
@@ -44,11 +45,7 @@ def _still() -> str:
         "with each score: positive on the diagonal, negative elsewhere, of norm "
         f"{jacobian.norm():.2f}."
     )
-    return (
-        f'<svg viewBox="0 0 620 320" role="img" aria-label="{escape(alt)}" fill="currentColor" '
-        'font-size="16" text-anchor="middle" style="display: block; margin: auto; width: 100%">'
-        f"{_bars(p)}{_matrix(330, jacobian)}</svg>"
-    )
+    return svg(620, 320, alt, f"{_bars(p)}{_matrix(330, jacobian)}", middle=True)
 
 
 def _bars(p: Tensor) -> str:

@@ -36,16 +36,11 @@ const LOOK = `
 .valley_walks .now circle { fill: var(--mark); }
 .valley_walks .kept path.curve { stroke: #d55e00; stroke-dasharray: 5 3; }
 .valley_walks .kept rect { fill: #d55e00; }
-.valley_walks .handle { cursor: grab; touch-action: none; }
-.valley_walks .handle circle { fill: var(--pst-color-background, white); stroke: currentColor; stroke-width: 2; }
-.valley_walks .handle .reach { fill: transparent; stroke: none; }
-.valley_walks .handle:focus { outline: none; }
-.valley_walks .handle:focus-visible .reach { stroke: var(--mark); }
-.valley_walks table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: 0.6rem 0 0; table-layout: fixed; width: 100%; }
-.valley_walks :is(th, td) { border-bottom: 1px solid var(--line); font-weight: normal; padding: 0.15rem 0.3rem; text-align: right; }
+.valley_walks .handle .knob { fill: var(--pst-color-background, white); stroke: currentColor; }
+.valley_walks .handle:focus-visible .reach { stroke: var(--mark); stroke-width: 2; }
+.valley_walks table { table-layout: fixed; }
 .valley_walks th[scope="rowgroup"] { border-bottom: 0; padding-top: 0.4rem; text-align: left; }
 .valley_walks thead tr:first-child th { border-bottom: 0; }
-.valley_walks .key { display: inline-block; width: 1.7em; height: 0.8em; margin-right: 0.35em; overflow: visible; }
 @media (max-width: 36rem) { .valley_walks table { font-size: 0.8rem; } }
 `;
 
@@ -100,9 +95,7 @@ const short = (value) => (value >= 1e4 || (value > 0 && value < 9.995e-4)
 class Valley {
   constructor(curvatures, minimum) {
     const { width, height, left, top } = MAP;
-    this.size = [width - left - MAP.right, height - top - MAP.bottom];
-    this.x = (value) => left + (this.size[0] * (value - LOW[0])) / (HIGH[0] - LOW[0]);
-    this.y = (value) => top + (this.size[1] * (HIGH[1] - value)) / (HIGH[1] - LOW[1]);
+    Object.assign(this, plane(MAP, LOW, HIGH));
     const unit = [this.x(1) - this.x(0), this.y(0) - this.y(1)];
     const [cx, cy] = [this.x(minimum[0]), this.y(minimum[1])];
     const rings = [0.5, 1, 2, 4, 8, 16, 28].map((r) => draw("ellipse", {
@@ -119,12 +112,6 @@ class Valley {
       window, draw("rect", { class: "frame", x: left, y: top, width: this.size[0], height: this.size[1] }),
       draw("g", { "aria-hidden": "true" }, ...across, ...along,
         draw("text", { x: left + this.size[0] / 2, y: height - 4 }, "first weight, along →   second, across ↑")));
-  }
-
-  at(event) {
-    const { x, y } = pointIn(this.svg, event);
-    return [LOW[0] + ((x - MAP.left) / this.size[0]) * (HIGH[0] - LOW[0]),
-      HIGH[1] - ((y - MAP.top) / this.size[1]) * (HIGH[1] - LOW[1])];
   }
 
   put(walks) {
@@ -177,14 +164,11 @@ export default {
     const [curvatures, minimum, draws] = ["curvatures", "minimum", "draws"].map((name) => model.get(name));
     const total = draws[0].length;
     const { line, say } = status();
-    const put = (changes) => {
-      for (const [name, value] of Object.entries(changes)) model.set(name, value);
-      model.save_changes();
-    };
+    const put = setter(model);
 
     // --- What is set; what nobody can read is as at first ---
 
-    const near = (name, value) => SETTINGS[name].reduce((best, one) => (Math.abs(one - value) < Math.abs(best - value) ? one : best));
+    const near = (name, value) => nearest(SETTINGS[name], value);
     const whole = (name, low, high) => Math.min(Math.max(Math.round(model.get(name)), low), high);
     const inside = (point) => point.map((value, axis) => Math.round(Math.min(Math.max(value, LOW[axis]), HIGH[axis]) / SHIFT) / 10);
     const start = () => {
@@ -243,29 +227,10 @@ export default {
     const corrections = choice({ name: "Bias correction", options: { yes: "yes", no: "no" }, hear: heard("corrected") });
     const taken = slider({ name: "Steps taken", values: Array.from({ length: total + 1 }, (_, n) => n), hear: hear("steps"), settle: settled });
     const map = new Valley(curvatures, minimum);
-    let held = false;
-    const handle = draw("g", {
-      class: "handle", tabindex: 0, role: "button", "aria-roledescription": "point that can be moved",
-      onpointerdown: (event) => {
-        held = true;
-        handle.setPointerCapture(event.pointerId);
-      },
-      onpointermove: (event) => held && put({ start: inside(map.at(event)) }),
-      onpointerup: () => {
-        held = false;
-        settled();
-      },
-      onpointercancel: () => (held = false),
-      onkeydown: (event) => {
-        const way = ARROWS[event.key];
-        if (!way) return;
-        event.preventDefault();
-        const far = event.shiftKey ? 5 * SHIFT : SHIFT;
-        put({ start: inside(start().map((value, axis) => value + far * way[axis])) });
-        settled();
-      },
-    }, draw("circle", { class: "reach", r: 20 }), draw("circle", { r: 6 }), draw("text", { y: -12 }, "start"));
-    map.svg.append(handle);
+    const begin = movablePoint({
+      at: start, step: SHIFT, back: map.back, put: (point) => put({ start: inside(point) }), end: settled,
+    }, draw("circle", { class: "knob", r: 6 }), draw("text", { y: -12 }, "start"));
+    map.svg.append(begin);
     const run = runner({ el, pace: 120, step: () => put({ steps: steps() + 1 }), more: () => steps() < total, done: settled });
     run.button.addEventListener("click", () => !run.running() && steps() === total && put({ steps: 0 }), { capture: true });
     const step = button("Step", () => {
@@ -297,9 +262,6 @@ export default {
     const heads = (scope, colspan, ...texts) => make("tr", {}, ...texts.map((text) => make("th", { scope, colspan }, text)));
     const header = make("thead", {}, heads("colgroup", 2, "steps along", "steps across", "loss"),
       heads("col", 1, "first", "longest", "first", "longest", "this draw", `mean of ${draws.length}`));
-    const key = (kind) => draw("svg", { class: `key ${kind}`, viewBox: "0 0 28 12", "aria-hidden": "true" },
-      draw("path", { class: "curve", d: "M0 6H28" }),
-      kind === "now" ? draw("circle", { cx: 14, cy: 6, r: 4 }) : draw("rect", { x: 10, y: 2, width: 8, height: 8 }));
     const measured = (one) => {
       const around = valley();
       const walks = around.noises.map((noise) => walk(one, { ...around, noise }));
@@ -332,8 +294,8 @@ export default {
       for (const one of [sliders.beta2, corrections]) one.label.style.visibility = adaptive(now) ? "" : "hidden";
       sliders.decay.label.style.visibility = now.optimiser === "adamw" ? "" : "hidden";
       remove.disabled = !other;
-      handle.setAttribute("transform", `translate(${map.x(start()[0])} ${map.y(start()[1])})`);
-      handle.setAttribute("aria-label", `The start at ${start().map((value) => fixed(value, 1)).join(", ")}; arrow keys move it`);
+      begin.setAttribute("transform", `translate(${map.x(start()[0])} ${map.y(start()[1])})`);
+      begin.setAttribute("aria-label", `The start at ${start().map((value) => fixed(value, 1)).join(", ")}; arrow keys move it`);
       const behind = rows.toReversed(); // what is kept is drawn first
       map.put(behind.map(([kind, , { places }]) => [kind, places]));
       panels.forEach((panel, axis) => {
@@ -341,26 +303,21 @@ export default {
         panel.svg.setAttribute("aria-label", `${panel.title}, by step: ${rows.map(([, one]) => named(one)).join("; ")}. The table has the first and the longest.`);
       });
       table.replaceChildren(header, ...rows.map(([kind, one, found]) => make("tbody", {},
-        make("tr", {}, make("th", { scope: "rowgroup", colspan: 6 }, key(kind), named(one))),
+        make("tr", {}, make("th", { scope: "rowgroup", colspan: 6 }, curveKey(kind), named(one))),
         make("tr", {}, ...cells(found).map((text) => make("td", {}, text))))));
     };
 
-    el.replaceChildren(
-      make("style", {}, STYLE + LOOK),
-      make("div", { class: "live-box valley_walks" },
-        make("div", { class: "controls" }, optimisers.label, sliders.rate.label, sliders.warmup.label, sliders.noise.label,
-          taken.label, sliders.beta2.label, corrections.label, sliders.decay.label),
-        make("div", { class: "buttons" }, run.button, step, other, atMinimum, keep, remove),
-        make("div", { class: "plots" }, map.svg, make("div", {}, ...panels.map(({ block }) => block))),
-        table,
-        line,
-        ...tasks("start at the minimum itself, where every gradient is nothing but noise. How far do the first steps carry Adam away without a warm-up, and how far with one?",
-          "switch Adam’s bias correction off and look at the first step. At which β₂ is it longer than the rate, at which shorter, and at which equal?"),
-      ),
+    assemble(el, "valley_walks", MOVING + LOOK,
+      make("div", { class: "controls" }, optimisers.label, sliders.rate.label, sliders.warmup.label, sliders.noise.label,
+        taken.label, sliders.beta2.label, corrections.label, sliders.decay.label),
+      make("div", { class: "buttons" }, run.button, step, other, atMinimum, keep, remove),
+      make("div", { class: "plots" }, map.svg, make("div", {}, ...panels.map(({ block }) => block))),
+      table,
+      line,
+      ...tasks("start at the minimum itself, where every gradient is nothing but noise. How far do the first steps carry Adam away without a warm-up, and how far with one?",
+        "switch Adam’s bias correction off and look at the first step. At which β₂ is it longer than the rate, at which shorter, and at which equal?"),
     );
-    const events = ["optimiser", "rate", "warmup", "beta2", "corrected", "decay", "noise", "draw", "steps", "start", "kept"].map((name) => `change:${name}`);
-    for (const event of events) model.on(event, show);
     show();
-    return () => events.forEach((event) => model.off(event, show));
+    return listen(model, [show, "optimiser", "rate", "warmup", "beta2", "corrected", "decay", "noise", "draw", "steps", "start", "kept"]);
   },
 };

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from html import escape
 from typing import NamedTuple
 
 import torch
@@ -17,6 +16,7 @@ from torch import Tensor
 from torch.optim import SGD, Adam, AdamW
 
 from coursekit.figures.live import Live
+from coursekit.figures.still import svg
 from coursekit.training.schedules import constant
 
 CURVATURES = (1.0, 100.0)  # along the valley, across it
@@ -26,7 +26,7 @@ STEPS, DRAWS = 60, 8
 SEED = 37
 NOISE = 1.0  # standard deviation along; across it is ten times that
 MOMENTUM = 0.9  # and Adam's β₁
-PARTS = ("controls",)
+PARTS = ("controls", "moving")
 ROOM = (939, 1484)  # pixels from top to bottom, on a wide screen and on a telephone
 LINES = (("#0072B2", ""), ("#D55E00", ' stroke-dasharray="6 4"'))  # colour, dashes
 REACH = ((-4.0, 4.0), (-2.5, 3.0))  # of the still picture
@@ -137,11 +137,7 @@ def _still() -> str:
         f"gradients, and the lengths of the steps across. The first step: {told}."
     ).replace("-", "−", 1)
     parts = [_map(list(walks.values())), _lengths(lengths)]
-    return (
-        f'<svg viewBox="0 0 640 290" role="img" aria-label="{escape(alt)}" fill="currentColor" '
-        'font-size="16" style="display: block; margin: auto; width: 100%">'
-        f"{''.join(parts)}</svg>"
-    )
+    return svg(640, 290, alt, "".join(parts))
 
 
 def _map(walks: Sequence[Tensor]) -> str:

@@ -19,9 +19,8 @@ html[data-theme="dark"] .live-box.window_reach .map rect { fill: #56b4e9; }
 .live-box.window_reach .asked rect { fill: #d55e00; stroke: var(--pst-color-background, white); }
 .live-box.window_reach .asked:focus { outline: none; }
 .live-box.window_reach .asked:focus-visible rect { stroke: currentColor; stroke-width: 3; }
-.live-box.window_reach table { border-collapse: collapse; font-size: 0.85rem; font-variant-numeric: tabular-nums; margin: 0; width: 100%; }
+.live-box.window_reach table { font-size: 0.85rem; margin: 0; }
 .live-box.window_reach caption { caption-side: top; color: inherit; padding: 0 0 0.2rem; text-align: left; }
-.live-box.window_reach :is(th, td) { border-bottom: 1px solid var(--line); font-weight: normal; padding: 0.1rem 0.3rem; text-align: right; }
 .live-box.window_reach thead th { vertical-align: bottom; }
 .live-box.window_reach .now :is(th, td) { background: color-mix(in srgb, var(--mark) 18%, transparent); font-weight: bold; }
 `;
@@ -67,10 +66,7 @@ function sharesAlong(side, at, blocks, set) {
 export default {
   render({ model, el }) {
     const side = model.get("side");
-    const put = (changes) => {
-      for (const [name, value] of Object.entries(changes)) model.set(name, value);
-      model.save_changes();
-    };
+    const put = setter(model);
     const inside = (value, least, most) => Math.min(Math.max(Math.round(value) || 0, least), most);
     const asked = () => {
       const window = inside(model.get("window"), LEAST, MOST);
@@ -106,33 +102,19 @@ export default {
     const [fine, before, last] = ["cells", "before", "last"].map((name) => draw("path", { class: name }));
     const looks = draw("rect", { class: "looks" });
     const spot = draw("rect");
-    const marked = draw("g", { class: "asked", role: "button", tabindex: 0, onkeydown: (event) => {
-      const way = ARROWS[event.key];
-      if (!way) return;
-      event.preventDefault();
-      const [r, c] = asked().cell;
-      go(r - way[1], c + way[0]);
-    } }, spot);
+    const marked = draw("g", { class: "asked", role: "button", tabindex: 0 }, spot);
     const go = (r, c) => {
       put({ cell: [inside(r, 0, side - 1), inside(c, 0, side - 1)] });
       say(summary());
     };
-    let held = false;
-    const follow = (event) => {
-      const { x, y } = pointIn(map, event);
-      go(Math.floor(y / CELL), Math.floor(x / CELL));
-    };
     const map = draw("svg", {
       viewBox: `-2 -2 ${side * CELL + 4} ${side * CELL + 4}`, role: "group", "aria-label": "The map of cells",
-      onpointerdown: (event) => {
-        held = true;
-        map.setPointerCapture(event.pointerId);
-        follow(event);
-      },
-      onpointermove: (event) => held && follow(event),
-      onpointerup: () => (held = false),
-      onpointercancel: () => (held = false), // a finger scrolls the page
     }, draw("g", { class: "map" }, ...cells.flat()), fine, before, last, looks, marked);
+    const drag = ({ x, y }) => go(Math.floor(y / CELL), Math.floor(x / CELL));
+    movable(map, { begin: drag, drag, steer: (way) => {
+      const [r, c] = asked().cell;
+      go(r - way[1], c + way[0]);
+    } });
     const ruled = (places) => places.map((n) => `M0 ${n * CELL}H${side * CELL}M${n * CELL} 0V${side * CELL}`).join("");
     const borders = (block, now) => {
       if (block < 1) return "";
@@ -202,30 +184,25 @@ export default {
         (window === size ? "it has one window." : `without windows, ${(size ** 4).toLocaleString("en")}.`);
     };
 
-    el.replaceChildren(
-      make("style", {}, STYLE + LOOK),
-      make("div", { class: "live-box window_reach" },
-        make("div", { class: "controls" }, ...Object.values(controls).map(({ label }) => label)),
-        make("div", { class: "plans" }, map,
-          make("div", {},
-            make("table", {},
-              make("caption", {}, `Of how many cells it has heard (all: ${side ** 2})`),
-              make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "blocks"), moved,
-                ...["windows stay", "no windows (ViT)"].map((text) => make("th", { scope: "col" }, text)))),
-              body),
-            outside, pairs)),
-        make("div", { class: "buttons" }, button("Put all back", () => {
-          put(model.get("start"));
-          say(summary());
-        })),
-        line,
-        ...tasks("set the shift to 0 and add blocks: nothing changes. Bring the shift back, press a corner of the map, and merge.",
-          "put all back. With every shift from 1 to 5 the cell has heard of equally many cells. With which does most of it come from beyond its first window?"),
-      ),
+    assemble(el, "window_reach", LOOK,
+      make("div", { class: "controls" }, ...Object.values(controls).map(({ label }) => label)),
+      make("div", { class: "plans" }, map,
+        make("div", {},
+          make("table", {},
+            make("caption", {}, `Of how many cells it has heard (all: ${side ** 2})`),
+            make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "blocks"), moved,
+              ...["windows stay", "no windows (ViT)"].map((text) => make("th", { scope: "col" }, text)))),
+            body),
+          outside, pairs)),
+      make("div", { class: "buttons" }, button("Put all back", () => {
+        put(model.get("start"));
+        say(summary());
+      })),
+      line,
+      ...tasks("set the shift to 0 and add blocks: nothing changes. Bring the shift back, press a corner of the map, and merge.",
+        "put all back. With every shift from 1 to 5 the cell has heard of equally many cells. With which does most of it come from beyond its first window?"),
     );
-    const events = [...Object.keys(controls), "cell"].map((key) => `change:${key}`);
-    for (const event of events) model.on(event, show);
     show();
-    return () => events.forEach((event) => model.off(event, show));
+    return listen(model, [show, ...Object.keys(controls), "cell"]);
   },
 };

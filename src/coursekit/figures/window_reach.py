@@ -6,21 +6,20 @@ equal. A table sets them beside windows that stay and beside a ViT. The book exp
 
 from __future__ import annotations
 
-from html import escape
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from coursekit.figures.live import Live
+from coursekit.figures.still import svg
 from coursekit.models.swin import WindowAttention
 
 SIDE = 24  # of the map, in cells
 CELL = (8, 8)  # row and column
 WINDOW, SHIFT, BLOCKS = 6, 3, 2
 SHOWN = (1, 2, 4)  # blocks of the still picture
-PARTS = ("controls",)
-ROOM = (648, 1154)  # pixels from top to bottom, on a wide screen and on a telephone
+PARTS = ("controls", "moving")
+ROOM = (663, 1168)  # pixels from top to bottom, on a wide screen and on a telephone
 PANEL, PIXELS = 220, 8  # of the still picture: from map to map, and the side of a cell
 
 
@@ -75,11 +74,7 @@ def _still() -> str:
         for n, blocks in enumerate(SHOWN)
     )
     width = PANEL * (len(SHOWN) - 1) + PIXELS * SIDE + 4
-    return (
-        f'<svg viewBox="0 0 {width} {PIXELS * SIDE + 30}" role="img" aria-label="{escape(alt)}" '
-        'fill="currentColor" font-size="17" text-anchor="middle" '
-        f'style="display: block; margin: auto; width: 100%">{maps}</svg>'
-    )
+    return svg(width, PIXELS * SIDE + 30, alt, maps, size=17, middle=True)
 
 
 def _map(shares: Tensor, blocks: int) -> str:

@@ -17,10 +17,6 @@ const LOOK = `
 .writer .text .written:last-child { text-decoration: underline; text-underline-offset: 0.25em; }
 `;
 
-/** A number that is one of those allowed, or the nearest of them. */
-const nearest = (values, wanted) =>
-  values.reduce((best, one) => (Math.abs(one - wanted) < Math.abs(best - wanted) ? one : best));
-
 /** The writer at a text: it reads only what it has not read yet. */
 class Reader {
   constructor(model) {
@@ -44,10 +40,7 @@ export default {
     const tokenizer = new ByteBPE(model.get("tokenizer"));
     const reader = new Reader(new GPT(Weights.read(model.get("weights"))));
     const size = tokenizer.tokens.length;
-    const put = (changes) => {
-      for (const [name, value] of Object.entries(changes)) model.set(name, value);
-      model.save_changes();
-    };
+    const put = setter(model);
     const year = () => nearest(YEARS, model.get("year"));
     const knobs = () => ({
       temperature: nearest(TEMPERATURES, model.get("temperature")),
@@ -162,28 +155,21 @@ export default {
       beginning.put(model.get("prompt"));
     };
 
-    el.replaceChildren(
-      make("style", {}, STYLE + BARS + LOOK),
-      make("div", { class: "live-box writer" },
-        make("div", { class: "controls" }, beginning.label, sliders.year.label),
-        text,
-        make("div", { class: "buttons" }, ...Object.values(buttons)),
-        make("div", { class: "controls" },
-          sliders.temperature.label, sliders.top_k.label, sliders.top_p.label),
-        left, likeliest.list, line,
-        ...tasks("set top-k to 1 and press Run; then give the writer a higher temperature, and then a larger k.",
-          "after “The people of the”, which is the first year at which the likeliest token is no longer “·United”?"),
-      ),
+    assemble(el, "writer", BARS + LOOK,
+      make("div", { class: "controls" }, beginning.label, sliders.year.label),
+      text,
+      make("div", { class: "buttons" }, ...Object.values(buttons)),
+      make("div", { class: "controls" },
+        sliders.temperature.label, sliders.top_k.label, sliders.top_p.label),
+      left, likeliest.list, line,
+      ...tasks("set top-k to 1 and press Run; then give the writer a higher temperature, and then a larger k.",
+        "after “The people of the”, which is the first year at which the likeliest token is no longer “·United”?"),
     );
-    const readers = ["prompt", "year", "tokens"].map((name) => `change:${name}`);
-    const weighers = ["temperature", "top_k", "top_p"].map((name) => `change:${name}`);
-    for (const event of readers) model.on(event, read);
-    for (const event of weighers) model.on(event, weigh);
+    const unlisten = listen(model, [read, "prompt", "year", "tokens"], [weigh, "temperature", "top_k", "top_p"]);
     read();
     return () => {
       stop();
-      for (const event of readers) model.off(event, read);
-      for (const event of weighers) model.off(event, weigh);
+      unlisten();
     };
   },
 };

@@ -12,10 +12,11 @@ import torch
 
 from coursekit._base.checks import check_int
 from coursekit.figures.live import Live
-from coursekit.figures.live_models import tokenizer_of, trained_model
+from coursekit.figures.live_models import MODELS, tokenizer_of, trained_model
+from coursekit.figures.still import svg
 from coursekit.training.records import trained
 
-PARTS = ("safetensors", "layers", "models", "gpt_model", "byte_bpe", "decoding", "controls", "bars")
+PARTS = (*MODELS, "gpt_model", "byte_bpe", "decoding", "controls", "bars")
 KNOBS = {"temperature": 1.0, "top_k": 0, "top_p": 1.0}  # 0: all tokens
 SHOWN = 10  # bars of the still picture
 ROOM = (682, 906)  # pixels from top to bottom, on a wide screen and on a telephone
@@ -57,9 +58,4 @@ def _still(prompt: str, year: int) -> str:
             'fill="#0072B2"/>'
             f'<text x="{130 + 210 * share / shares[0]:.1f}" y="{y}">{share:.1%}</text>'
         )
-    return (
-        f'<svg viewBox="0 0 400 {LINE * SHOWN}" role="img" aria-label="{escape(alt)}" '
-        'fill="currentColor" font-size="16" dominant-baseline="central" '
-        'style="display: block; margin: auto; max-width: 31rem; width: 100%">'
-        f"{''.join(rows)}</svg>"
-    )
+    return svg(400, LINE * SHOWN, alt, "".join(rows), widest="31rem", central=True)

@@ -32,6 +32,7 @@ from typing import Any, ClassVar
 from docutils import nodes
 from docutils.parsers.rst import directives
 from docutils.statemachine import StringList
+from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -173,6 +174,29 @@ def _joined(lines: Iterable[str]) -> Iterator[str]:
         yield current
 
 
+class Script(nodes.raw, addnodes.translatable):
+    """What `ask.js` has to know of a question; its replies are messages for translators."""
+
+    def astext(self) -> str:
+        """Return it as HTML."""
+        data = json.dumps(self["about"], ensure_ascii=False).replace("<", "\\u003c")
+        return f'<script type="application/json">{data}</script>'
+
+    def preserve_original_messages(self) -> None:
+        """Keep the English replies."""
+        self["messages"] = [*self["about"]["replies"].values()]
+
+    def extract_original_messages(self) -> list[str]:
+        """Return the English replies."""
+        return self["messages"]
+
+    def apply_translated_message(self, original_message: str, translated_message: str) -> None:
+        """Say one reply in another language."""
+        for wrong, reply in self["about"]["replies"].items():
+            if reply == original_message:
+                self["about"]["replies"][wrong] = translated_message
+
+
 class Ask(SphinxDirective):
     """A question, its choices, and its answer in a fold; `ask.js` adds the rest."""
 
@@ -195,13 +219,13 @@ class Ask(SphinxDirective):
         lines = [*asked.question, ""]
         for choice in asked.choices:
             lines += [f"- {choice}", *below.get(choice, [])]
-        about: dict[str, Any] = {"kind": asked.kind, "answer": asked.answer}
-        about["replies"] = asked.replies
+        about = {"kind": asked.kind, "answer": asked.answer, "replies": dict(asked.replies)}
         if asked.kind == "number":
             about |= {"value": value(asked.answer), "within": asked.within}
         self._parse(lines, place)
-        data = json.dumps(about, ensure_ascii=False).replace("<", "\\u003c")
-        place += nodes.raw("", f'<script type="application/json">{data}</script>', format="html")
+        script = Script(about=about, format="html")
+        self.set_source_info(script)
+        place += script
         self._parse([":::::{dropdown} Answer", asked.sentence, "", *asked.why, ":::::"], place)
         self.add_name(place)
         return place
