@@ -136,9 +136,10 @@ class LearnedPosition(nn.Module):
     def forward(self, x: Tensor, offset: int | Tensor = 0) -> Tensor:
         """x (B, T, D) -> (B, T, D); `offset` as in `position_ids`."""
         size = len(self.weight)
-        first = offset
         if isinstance(offset, Tensor):
             first = int(offset.max()) if readable(offset) else 0
+        else:
+            first = offset
         last = first + x.shape[1] - 1
         if last >= size or (isinstance(offset, int) and offset < 0):
             raise ValueError(f"{size} positions were learned, found positions {first} to {last}")
