@@ -145,6 +145,7 @@ def main() -> None:
     measured = {one["contest"] for one in made}
     kept = before.get("class_sizes", {}).get("rows", [])
     made += [one for one in kept if one["contest"] not in measured]
+    args.rounds = 1
     write("class_sizes", "milliseconds a submission, two cores", made, args)
 
 
