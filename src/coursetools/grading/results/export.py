@@ -12,13 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from coursekit._base.errors import CourseError
-from coursetools.course import Course
+from coursetools.course import Course, write_changed
 from coursetools.grading.collecting.ledger import Ledger, unlisted
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.fill_template import Filling
 from coursetools.grading.results.formats import FORMATS
 from coursetools.grading.results.outline import Outline, outlines
-from coursetools.grading.results.pages import counted, number, write
+from coursetools.grading.results.pages import counted, number
 from coursetools.grading.results.scores import (
     Book,
     add_up,
@@ -102,7 +102,7 @@ def export(
     table = read_table(course, name)
     content, notes = as_file(folders, table, form, title, into)
     output = output or folders.export / output_name(name, form)
-    write(output, content)
+    write_changed(output, content)
     return output, replace(table, notes=(*table.notes, *notes))
 
 

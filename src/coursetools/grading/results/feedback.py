@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress, track
-from coursetools.course import Course
+from coursetools.course import Course, write_changed
 from coursetools.grading.collecting.collect import too_late
 from coursetools.grading.collecting.ledger import unlisted
 from coursetools.grading.deadlines.exam import exam_of
 from coursetools.grading.folders import Folders
-from coursetools.grading.results import pages
 from coursetools.grading.results.feedback_page import feedback_page
 from coursetools.grading.results.outline import Outline, outlines, safe_name
+from coursetools.grading.results.pages import counted
 from coursetools.grading.results.scores import (
     Handed,
     Student,
@@ -71,7 +71,7 @@ class Writer:
                 book=self.book,
                 whole=total if several else None,
             )
-            changed |= pages.write(self.folders.feedback(student.id) / f"{notebook}.html", page)
+            changed |= write_changed(self.folders.feedback(student.id) / f"{notebook}.html", page)
         return changed
 
     def write_all(self, tasks: list[Task]) -> list[tuple[str, bool, str]]:
@@ -148,7 +148,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.student:
         place = folders.feedback(arguments.student)
     if not arguments.quiet:
-        summary = f"feedback for {pages.counted(result.pages, 'student')}"
+        summary = f"feedback for {counted(result.pages, 'student')}"
         print(f"{summary}, {result.changed:,} changed, in {place}")
     if arguments.exchange:
         from coursetools.grading.results.release_feedback import release
@@ -161,7 +161,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(zipped.path if arguments.quiet else "\n".join(zipped.as_lines(name)))
     if result.failed:
         raise CourseError(
-            f"{pages.counted(len(result.failed), 'page')} could not be written, first that of "
+            f"{counted(len(result.failed), 'page')} could not be written, first that of "
             f"{result.failed[0][0]} ({result.failed[0][1]})"
         )
     return 0

@@ -24,7 +24,7 @@ from coursekit._base.progress import Progress, track
 from coursekit.submission import parsing
 from coursekit.submission.regions import grade_id, is_solution, release_source
 from coursetools.assignments.release import source
-from coursetools.course import Course
+from coursetools.course import Course, write_changed
 from coursetools.grading.collecting.groups import Groups
 from coursetools.grading.fingerprints import Prints, fingerprints
 from coursetools.grading.folders import Folders
@@ -32,7 +32,7 @@ from coursetools.grading.own_answers import Likeness, OwnAnswers
 from coursetools.grading.results import pages
 from coursetools.grading.results.earlier import earlier_answers
 from coursetools.grading.results.outline import outlines
-from coursetools.grading.results.pages import counted, render, write
+from coursetools.grading.results.pages import counted, render
 from coursetools.grading.results.scores import Handed, handed_in, read_gradebook, verdicts_of
 from coursetools.grading.running.verdicts import Verdicts
 from coursetools.grading.text import plain
@@ -184,7 +184,7 @@ def write_similarity(
     people = {who: book.student(who) for who in (*similar.answers, *dict(similar.own))}
     names = {who: ", ".join((one.name, *one.others)) for who, one in people.items()}
     path = folders.report.with_name(f"{name}-similarity.html")
-    write(path, similarity_page(name, similar, names))
+    write_changed(path, similarity_page(name, similar, names))
     return path, similar
 
 
