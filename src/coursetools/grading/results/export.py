@@ -29,7 +29,6 @@ from coursetools.grading.results.scores import (
     read_gradebook,
 )
 from coursetools.grading.results.table import Row, Table
-from coursetools.grading.running.verdicts import Verdicts
 from coursetools.grading.text import some
 from coursetools.grading.verdict import status_of
 
@@ -39,7 +38,7 @@ def read_table(course: Course, name: str) -> Table:
     folders = Folders(course, name)
     asked = outlines(folders)
     book = read_gradebook(folders)
-    handed = {one.student: one for one in handed_in(Verdicts(folders.verdicts))}
+    handed = handed_in(folders)
     if not book.students and not handed:
         raise CourseError(
             f"there is nobody to export: grade first (coursekit grade {name}), or import the class "

@@ -29,6 +29,7 @@ from coursetools.grading.results.scores import (
     Handed,
     Student,
     add_up,
+    graded,
     handed_in,
     late_rule,
     read_gradebook,
@@ -128,22 +129,18 @@ def write_feedback(
     return result
 
 
-def count_students(course: Course, name: str, student: str | None = None) -> int:
-    """Return how many students a run would write pages for."""
-    return len(_tasks(Folders(course, name), student))
-
-
 def run(arguments: argparse.Namespace) -> int:
     """The command: `name`, `student`, `workers`, `zip`, `course`, `quiet`."""
     course, name = arguments.course, arguments.name
     if (arguments.output or arguments.worksheet) and not arguments.zip:
         raise CourseError("--output and --worksheet go with --zip moodle, canvas or plain")
     workers = arguments.workers or min(2, os.cpu_count() or 1)
-    with track(count_students(course, name, arguments.student), "feedback", arguments.quiet) as bar:
+    folders = Folders(course, name)
+    total = len(_tasks(folders, arguments.student))
+    with track(total, "feedback", arguments.quiet) as bar:
         result = write_feedback(
             course, name, student=arguments.student, workers=workers, progress=bar
         )
-    folders = Folders(course, name)
     place = folders.class_folder / "feedback"
     if arguments.student:
         place = folders.feedback(arguments.student)
@@ -192,16 +189,12 @@ def _tasks(folders: Folders, only: str | None) -> list[Task]:
     if exam and not exam.is_over:
         raise exam.wait("no feedback is written")
     book = read_gradebook(folders)
-    handed = {one.student: one for one in handed_in(Verdicts(folders.verdicts))}
+    handed = graded(folders) if only is None else handed_in(folders)
     names = sorted(set(book.students) | set(handed))
     if only is not None:
         if only not in names:
             raise CourseError(f"nobody called {only!r} is in the class list or has been graded")
         names = [only]
-    elif not handed:
-        raise CourseError(
-            f"nothing of {folders.name} is graded yet; run coursekit grade {folders.name} first"
-        )
     left_out = unlisted(folders)
     tasks = [
         (book.student(who, one), one)
