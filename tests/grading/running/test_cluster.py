@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
-from pathlib import Path
 
 import pytest
+from helpers import FAKE
 
 from coursekit._base.errors import CourseError
 from coursetools.grading.running.run import Options, grade_class
@@ -14,11 +14,9 @@ from coursetools.grading.running.run import Options, grade_class
 pytest.importorskip("distributed", reason="a cluster needs Dask (distributed)")
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
 
-FAKE = str(Path(__file__).parents[1] / "fake_engine.py")
-
 
 def options(address: str) -> Options:
-    return Options(cluster=address, engine=f"{FAKE}:Fake", master=f"{FAKE}:Master")
+    return Options(cluster=address, **FAKE)
 
 
 def test_a_worker_killed_in_mid_run(classroom, dask):
