@@ -62,6 +62,8 @@ def test_help_names_every_command(capsys):
         (("notebooks", "lint", "nowhere"), "there is no file nowhere"),
         (("notebooks", "lint", "_config.yml"), "_config.yml is not a notebook"),
         (("--root", "nowhere", "book"), "there is no folder nowhere"),
+        (("override", "ps1", "cube", "--why", "x", "full"), "full; coursekit override --help"),
+        (("assignment", "due", "ps1", "a", "b"), "b; coursekit assignment due --help"),
     ],
 )
 def test_what_does_not_exist_is_one_sentence_and_exit_code_2(inside, capsys, arguments, said):

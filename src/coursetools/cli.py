@@ -38,6 +38,13 @@ class _Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options, allow_abbrev=False)
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Refuse here what is left over: the parser above would point to its own help."""
+        known, left = super().parse_known_args(args, namespace)
+        if left:
+            self.error(f"unrecognized arguments: {' '.join(left)}")
+        return known, left
+
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message}; {self.prog} --help lists what there is")
 

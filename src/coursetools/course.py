@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -162,6 +163,33 @@ def write_whole(path: Path, content: str | bytes) -> None:
     try:
         unfinished.write_bytes(content.encode() if isinstance(content, str) else content)
         os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def write_changed(path: Path, content: str) -> bool:
+    """Write a file that differs or is not there, half characters as `?`; return whether it did."""
+    data = content.encode("utf-8", "replace")
+    try:
+        if path.read_bytes() == data:
+            return False  # to read it costs less than to replace it
+    except OSError:
+        pass
+    write_whole(path, data)
+    return True
+
+
+@contextmanager
+def new_zip(path: Path, **options: Any) -> Iterator[zipfile.ZipFile]:
+    """Yield a zip that stands at `path` once all of it is written."""
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED, **options) as archive:
+            yield archive
+        os.replace(unfinished, path)
+    except OSError as error:
+        raise CourseError(f"cannot write {path} ({error.strerror or error})") from error
     finally:
         unfinished.unlink(missing_ok=True)
 

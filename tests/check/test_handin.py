@@ -73,67 +73,42 @@ def test_a_blank_notebook_names_every_question(still):
     assert len(report.mend) == 6 and "6 things to mend" in repr(report)
 
 
+def gone(name):
+    return lambda cells, every: every.remove(cells[name])
+
+
+def holding(name, source):
+    return lambda cells, every: cells[name].update(source=source)
+
+
+def bare(cells, every):
+    for cell in every:
+        cell["metadata"].clear()
+
+
+def twice(cells, every):
+    every.append({**cells["predict"], "id": "copy"})
+
+
+def run_backwards(cells, every):
+    printed = {"output_type": "stream", "name": "stdout", "text": "x"}
+    for count, name in ((5, "shares"), (3, "predict")):
+        cells[name].update(execution_count=count, outputs=[printed])
+
+
 @pytest.mark.parametrize(
     ("change", "kind", "said"),
     [
-        (
-            lambda cells, every: [cell["metadata"].clear() for cell in every],
-            "mend",
-            "no cell of this file belongs to an assignment",
-        ),
-        (
-            lambda cells, every: every.remove(cells["predict"]),
-            "mend",
-            "the cell for predict is gone",
-        ),
-        (
-            lambda cells, every: every.append({**cells["predict"], "id": "copy"}),
-            "mend",
-            "there are 2 cells for predict",
-        ),
-        (
-            lambda cells, every: every.remove(cells["check-predict"]),
-            "look",
-            "the cell that checks predict is gone; the grader uses its own",
-        ),
-        (
-            lambda cells, every: cells["check-predict"].update(source="assert True"),
-            "look",
-            "the cell that checks predict is changed",
-        ),
-        (
-            lambda cells, every: cells["shares"].update(source="def shares(x:\n  return x"),
-            "mend",
-            "the cell shares is not Python in line 1",
-        ),
-        (
-            lambda cells, every: cells["shares"].update(
-                source="def shares(s):\n    return s.softmax(-1)"
-            ),
-            "look",
-            "shares uses .softmax(); a human will look at it",
-        ),
-        (
-            lambda cells, every: cells["shuffled"].update(source="YOUR ANSWER HERE"),
-            "mend",
-            "shuffled, in words, is not answered",
-        ),
-        (
-            lambda cells, every: cells["imports"].update(source="name = input('Who?')"),
-            "look",
-            "the cell imports calls input()",
-        ),
-        (
-            lambda cells, every: [
-                cell.update(
-                    execution_count=count,
-                    outputs=[{"output_type": "stream", "name": "stdout", "text": "x"}],
-                )
-                for count, cell in ((5, cells["shares"]), (3, cells["predict"]))
-            ],
-            "look",
-            "run out of order",
-        ),
+        (bare, "mend", "no cell of this file belongs to an assignment"),
+        (gone("predict"), "mend", "the cell for predict is gone"),
+        (twice, "mend", "there are 2 cells for predict"),
+        (gone("check-predict"), "look", "checks predict is gone; the grader uses its own"),
+        (holding("check-predict", "assert True"), "look", "that checks predict is changed"),
+        (holding("shares", "\ndef shares(x:"), "mend", "the cell shares is not Python in line 2"),
+        (holding("shares", "s.softmax(-1)"), "look", "shares uses .softmax(); a human will look"),
+        (holding("shuffled", "YOUR ANSWER HERE"), "mend", "shuffled, in words, is not answered"),
+        (holding("imports", "name = input('Who?')"), "look", "the cell imports calls input()"),
+        (run_backwards, "look", "run out of order"),
     ],
 )
 def test_each_flaw_is_said(tmp_path, still, change, kind, said):

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
+
+from coursetools.grading.folders import Folders
+
+sys.path.insert(0, str(Path(__file__).parent))  # for `helpers`
 
 
 @pytest.fixture(scope="session")
@@ -20,6 +25,11 @@ def empty_gradebook(once) -> Path:
             Gradebook(f"sqlite:///{folder / 'gradebook.db'}").close()
 
     return once("gradebook", make) / "gradebook.db"
+
+
+@pytest.fixture
+def folders(classroom) -> Folders:
+    return Folders(classroom.course, "ps1")
 
 
 @pytest.fixture

@@ -5,20 +5,17 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterable
-from pathlib import Path
 
 import pytest
+from helpers import grade
 
 from coursetools import cli
 from coursetools.course import Course
 from coursetools.grading import next_step
 from coursetools.grading.folders import Folders
 from coursetools.grading.next_step import walk
-from coursetools.grading.running.run import Options, grade_class
 
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
-
-FAKE = str(Path(__file__).parent / "fake_engine.py")
 
 
 @pytest.fixture
@@ -45,8 +42,7 @@ def walked(folders: Folders, answers: Iterable[str]) -> tuple[int, list[list[str
     def run(words: list[str]) -> int:
         ran.append(words)
         if words[0] == "grade":
-            options = Options(workers=1, engine=f"{FAKE}:Fake", master=f"{FAKE}:Master")
-            return grade_class(folders.course, words[1], options).exit_code
+            return grade(folders.course, words[1]).exit_code
         return cli.main([*words, "--root", str(folders.course.root), "--quiet"])
 
     return walk(folders, ask, run), ran

@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import time
+from functools import cache
 from pathlib import Path
 
 import ours
@@ -42,6 +43,12 @@ def test_the_audit_finds_nothing_wrong(name):
     assert all(row.seconds < 1 for row in rows)
 
 
+@cache
+def given(name):
+    """Return what the released notebook defines before anything is answered."""
+    return vars(audit._namespace(release(read(source(Course(ROOT), name)))))
+
+
 @pytest.mark.parametrize(("assignment", "question"), QUESTIONS)
 def test_a_misconception_as_a_cell_is_the_same_misconception(assignment, question):
     """What the demo and the tests of the grader put into notebooks behaves like the original.
@@ -49,9 +56,11 @@ def test_a_misconception_as_a_cell_is_the_same_misconception(assignment, questio
     That the original is told its hint, in under a second, is for the audit to find.
     """
     right = catalogue.references(assignment)
-    given = vars(audit._namespace(release(read(source(Course(ROOT), assignment.name)))))
     for mistake in question.misconceptions:
-        names = {**given, **{name: getattr(right, name) for name in question.needs}}
+        names = {
+            **given(assignment.name),
+            **{name: getattr(right, name) for name in question.needs},
+        }
         start = "import math\nimport torch\nfrom torch import Tensor, nn\nfrom torch.nn import *\n"
         start += "import torch.nn.functional as F\n"
         exec(start + as_cell(mistake.wrong, question.name), names)
@@ -63,16 +72,22 @@ def test_a_misconception_as_a_cell_is_the_same_misconception(assignment, questio
         assert mistake.hint.split()[0] in repr(answer)
 
 
+@pytest.fixture(scope="module")
+def released(tmp_path_factory, copied):
+    root = tmp_path_factory.mktemp("released")
+    copied(NAME, root)
+    shutil.copy(ROOT / "_config.yml", root)
+    (root / "notebooks").mkdir()
+    (root / "book").mkdir()
+    shutil.copy(ROOT / "book" / "kernels.md", root / "book")
+    write_release(Course(root), NAME)
+    compiling.write(Course(root), NAME)
+    return root
+
+
 @pytest.fixture
-def copy(tmp_path, copied):
-    copied(NAME, tmp_path)
-    shutil.copy(ROOT / "_config.yml", tmp_path)
-    (tmp_path / "notebooks").mkdir()
-    (tmp_path / "book").mkdir()
-    shutil.copy(ROOT / "book" / "kernels.md", tmp_path / "book")
-    write_release(Course(tmp_path), NAME)
-    compiling.write(Course(tmp_path), NAME)
-    return tmp_path
+def copy(released, tmp_path):
+    return Path(shutil.copytree(released, tmp_path / "course"))
 
 
 def changed(copy, old, new, count=-1):

@@ -52,10 +52,10 @@ def _check(answer: Any, function: Any, notebook: dict[str, Any]) -> Answer:
         name = answer
         answer = notebook.get(name, MISSING) if function is MISSING else function
     elif answer is MISSING:
-        return _unusable("check", "give it the function or class: check(shares)")
+        return Answer("check", "give it the function or class: check(shares)")
     elif isinstance(answer, (Tensor, nn.Module)):
         what = "an instance" if isinstance(answer, nn.Module) else "a value"
-        return _unusable(
+        return Answer(
             "check", f"this is {what}; check wants the function or class itself, without calling it"
         )
     else:
@@ -67,14 +67,14 @@ def _check(answer: Any, function: Any, notebook: dict[str, Any]) -> Answer:
     if home is None:
         message = f"no question asks for {name!r}" if name else "this has no name"
         names = ", ".join(question.name for question in _nearest(notebook).questions)
-        return _unusable("check", f'{message}; the questions here are {names}. check("NAME", f)?')
+        return Answer("check", f'{message}; the questions here are {names}. check("NAME", f)?')
     assignment = compiled.load(home)
     question = next(one for one in assignment.questions if one.name == name)
     if answer is MISSING:
-        return _unusable(name, f"{name} is not defined yet: run the cell that defines it first")
+        return Answer(name, f"{name} is not defined yet: run the cell that defines it first")
     if question.is_class != inspect.isclass(answer) or not callable(answer):
         kind = "a class" if question.is_class else "a function"
-        return _unusable(name, f"{name} should be {kind}")
+        return Answer(name, f"{name} should be {kind}")
     student = notebook.get("student", "")
     question = question.of(number_of(home, student, question.count))
     with torch.random.fork_rng(devices=[]):  # the notebook's random numbers stay as they are
@@ -82,10 +82,6 @@ def _check(answer: Any, function: Any, notebook: dict[str, Any]) -> Answer:
     if question.variant:
         result.notes.insert(0, f"looked at with {whose(student)}: {question.variant}")
     return result
-
-
-def _unusable(name: str, sentence: str) -> Answer:
-    return Answer(name, sentence)
 
 
 def _nearest(notebook: dict[str, Any]) -> CompiledAssignment:

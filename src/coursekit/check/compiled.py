@@ -116,20 +116,13 @@ class CompiledQuestion:
 
 
 @dataclass(frozen=True)
-class CompiledWritten:
-    """A question in words."""
-
-    name: str
-
-
-@dataclass(frozen=True)
 class CompiledAssignment:
     """What a learner's machine knows of an assignment."""
 
     name: str
     title: str
     questions: tuple[CompiledQuestion, ...]
-    written: tuple[CompiledWritten, ...]
+    written: tuple[str, ...]  # names of the questions in words
 
 
 @dataclass
@@ -358,8 +351,7 @@ def read(content: bytes) -> CompiledAssignment:
             one["name"]: archive.read(f"{one['name']}.py").decode() for one in index["questions"]
         }
     questions = tuple(_question(one, code[one["name"]], numbers) for one in index["questions"])
-    written = tuple(map(CompiledWritten, index["written"]))
-    return CompiledAssignment(index["name"], index["title"], questions, written)
+    return CompiledAssignment(index["name"], index["title"], questions, tuple(index["written"]))
 
 
 def _question(

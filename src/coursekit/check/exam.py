@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from coursekit.check.answer import Answer
-from coursekit.check.compiled import CompiledAssignment, CompiledQuestion, CompiledWritten, Numbers
+from coursekit.check.compiled import CompiledAssignment, CompiledQuestion, Numbers
 from coursekit.submission import regions
 
 MISSING = object()
@@ -56,5 +56,5 @@ def asked(cells: list[dict[str, Any]]) -> CompiledAssignment:
         for name in names
         if f"test_{name}" in tested
     )
-    written = tuple(CompiledWritten(name) for name, one in names.items() if regions.is_grade(one))
+    written = tuple(name for name, one in names.items() if regions.is_grade(one))
     return CompiledAssignment("exam", "Exam", questions, written)

@@ -252,13 +252,13 @@ def _cells(
                 spelled = ", ".join(map(forbidden.spelled, calls))
                 report.look.append(f"{name} uses {spelled}; a human will look at it")
     for written in assignment.written:
-        answers = [cell for cell in cells if regions.grade_id(cell) == written.name]
+        answers = [cell for cell in cells if regions.grade_id(cell) == written]
         if not answers:
-            report.mend.append(f"the cell for the answer in words, {written.name}, is gone")
+            report.mend.append(f"the cell for the answer in words, {written}, is gone")
         elif not answers[0]["source"].strip().replace(regions.TEXT_STUB, ""):
-            report.mend.append(f"{written.name}, in words, is not answered")
+            report.mend.append(f"{written}, in words, is not answered")
         else:
-            report.good.append(f"{written.name} is answered in words; a human will read it")
+            report.good.append(f"{written} is answered in words; a human will read it")
     for cell in cells:
         if cell["cell_type"] == "code" and INPUT.search(cell["source"]):
             report.look.append(f"the cell {cell['id']} calls input(), which no grader can answer")

@@ -41,20 +41,14 @@ def strip_marking(source: str) -> str:
 
 def release_source(cell: Cell) -> str:
     """Return the source that students get for a cell of the instructor's notebook."""
-    code = cell["cell_type"] == "code"
-    source, replaced = strip_solutions(cell["source"], CODE_STUB if code else TEXT_STUB)
-    if is_solution(cell) and not replaced:
-        return CODE_STUB if code else TEXT_STUB
-    return strip_marking(strip_hidden(source))
+    return strip_marking(strip_hidden(saved_source(cell)))
 
 
 def saved_source(cell: Cell) -> str:
     """Return what nbgrader keeps in its database: without solutions, hidden tests still there."""
-    code = cell["cell_type"] == "code"
-    source, replaced = strip_solutions(cell["source"], CODE_STUB if code else TEXT_STUB)
-    if is_solution(cell) and not replaced:
-        return CODE_STUB if code else TEXT_STUB
-    return source
+    stub = CODE_STUB if cell["cell_type"] == "code" else TEXT_STUB
+    source, replaced = strip_solutions(cell["source"], stub)
+    return stub if is_solution(cell) and not replaced else source
 
 
 def is_by_hand(cell: Cell) -> bool:

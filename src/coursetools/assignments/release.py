@@ -17,12 +17,7 @@ from typing import Any
 
 from coursekit._base.errors import CourseError
 from coursetools.assignments.settings import due_of, settings_of
-from coursetools.course import (
-    SOURCES,
-    Course,
-    quick_imports,
-    write_whole,
-)
+from coursetools.course import SOURCES, Course, quick_imports, write_changed
 from coursetools.grading.deadlines.exam import Exam, private_exam
 from coursetools.notebooks.header_cells import COLAB_TEXT
 
@@ -187,12 +182,7 @@ def release_text(course: Course, name: str) -> str:
 
 def write_release(course: Course, name: str) -> bool:
     """Write the students' notebook and say whether anything has changed."""
-    path = released(course, name)
-    text = release_text(course, name)
-    if path.is_file() and path.read_text(encoding="utf-8") == text:
-        return False
-    write_whole(path, text)
-    return True
+    return write_changed(released(course, name), release_text(course, name))
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -27,17 +27,13 @@ from zoneinfo import ZoneInfo
 from coursekit._base.errors import CourseError
 from coursetools.course import Course
 
+FILE = "autograder/class.toml"
 KNOWN = ("time_zone", "late_days", "term")
-
-
-def path_of(course: Course) -> Path:
-    """Return where the file is, if there is one."""
-    return course / "autograder" / "class.toml"
 
 
 def class_settings(course: Course) -> dict[str, Any]:
     """Return what the file says; {} where there is none."""
-    path = path_of(course)
+    path = course / FILE
     try:
         settings = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -53,7 +49,7 @@ def table_of(course: Course, name: str, known: tuple[str, ...]) -> dict[str, Any
     table = class_settings(course).get(name)
     if table is None:
         return None
-    path = path_of(course)
+    path = course / FILE
     if not isinstance(table, dict):
         raise CourseError(f"{path}: {name} should be a table, [{name}], found {table!r}")
     check_names(path, table, known, f"[{name}] ")
@@ -91,6 +87,6 @@ def time_zone_of(course: Course, otherwise: tzinfo | None = None) -> tzinfo:
         return ZoneInfo(name)
     except (ValueError, OSError, TypeError, LookupError) as error:
         raise CourseError(
-            f"{path_of(course)}: time_zone is {name!r}, which is no zone that this machine knows; "
+            f"{course / FILE}: time_zone is {name!r}, which is no zone that this machine knows; "
             'it should be one such as "Europe/Berlin"'
         ) from error

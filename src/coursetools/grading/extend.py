@@ -9,7 +9,6 @@ import argparse
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, tzinfo
-from pathlib import Path
 
 from coursekit._base.errors import CourseError
 from coursekit.submission.deadline import spelled
@@ -166,8 +165,7 @@ def _graded_again(course: Course, name: str, people: list[str]) -> list[str]:
 def _into_gradebook(course: Course, name: str) -> None:
     """Copy the table into the gradebook, if there is one, for formgrader to show."""
     folders = Folders(course, name)
-    url = folders.database
-    if url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).is_file():
+    if not folders.has_gradebook:
         return
     from sqlalchemy import select
 

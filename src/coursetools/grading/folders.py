@@ -158,6 +158,12 @@ class Folders:
         return address or f"sqlite:///{(self.class_folder / 'gradebook.db').resolve()}"
 
     @property
+    def has_gradebook(self) -> bool:
+        """Whether there is one; of a database on a server it is taken for granted."""
+        kind, _, path = self.database.partition(":///")
+        return kind != "sqlite" or Path(path).is_file()
+
+    @property
     def exchange(self) -> Path:
         """The course's folder in nbgrader's exchange."""
         root = self.config.get("Exchange", {}).get("root") or "/usr/local/share/nbgrader/exchange"

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 import zipfile
 from dataclasses import asdict
@@ -19,6 +18,7 @@ from typing import Any
 
 from coursekit._base.errors import CourseError
 from coursekit.submission.limits import Limits
+from coursetools.course import new_zip
 from coursetools.grading.changes import log
 from coursetools.grading.folders import Folders, read_plain
 from coursetools.grading.gradebook.autograded import report_of
@@ -78,16 +78,9 @@ def write_autograder(folders: Folders, path: Path) -> list[str]:
     for file in sorted((*packages.glob("coursekit/**/*"), *packages.glob("coursetools/**/*"))):
         if file.is_file() and "__pycache__" not in file.parts:
             members[f"src/{file.relative_to(packages).as_posix()}"] = file.read_bytes()
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as out:
-            for name, data in members.items():
-                out.writestr(zipfile.ZipInfo(name, WHEN), data, zipfile.ZIP_DEFLATED)
-        os.replace(unfinished, path)
-    except OSError as error:
-        raise CourseError(f"cannot write {path} ({error.strerror})") from error
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with new_zip(path) as out:
+        for name, data in members.items():
+            out.writestr(zipfile.ZipInfo(name, WHEN), data, zipfile.ZIP_DEFLATED)
     return [part.title for one in asked.values() for part in one.parts if part.written]
 
 

@@ -31,7 +31,7 @@ from coursetools.questions.even_variants import uneven
 from coursetools.questions.known_answers import Known, passed, share
 from coursetools.questions.leaks import leaks
 from coursetools.questions.memorised import by_heart
-from coursetools.questions.question import Assignment, Misconception, Question
+from coursetools.questions.question import Assignment, Question
 from coursetools.questions.rounding import in_double
 from coursetools.questions.wrong import source_of
 
@@ -159,7 +159,7 @@ def _question(
     start = time.process_time()  # not the clock: what else the machine does is no fault here
     ours = [case.observe(catalogue.references(assignment)) for case in checked.cases]
     row.seconds = time.process_time() - start
-    reference = [known.expected(number) for number in range(len(known.cases))]
+    reference = known.outcomes()
     row.reference = share(known, reference)
     row.solution = share(known, everything(solved))
     row.blank = share(known, everything(blank))
@@ -189,10 +189,10 @@ def _question(
     if row.blank > 0:
         row.problems.append(f"the blank release earns {row.blank:.0%}")
     for one in known.idle:
-        if earned := share(known, _outcomes(known, one)):
+        if earned := share(known, known.outcomes(one)):
             row.problems.append(f"{one.name} earns {earned:.0%}")
     for one in question.demands:
-        if share(known, _outcomes(known, one)) >= 1:
+        if share(known, known.outcomes(one)) >= 1:
             row.problems.append(f"nothing looks at {one.name}: to forget it costs nothing")
     for answer in by_heart(assignment, question).values():
         student = catalogue.references(assignment, **{question.name: answer})
@@ -217,7 +217,7 @@ def _question(
     if len(set(told)) < len(told):
         row.problems.append("two misconceptions have one name")
     for mistake in question.misconceptions:
-        outcomes = _outcomes(known, mistake)
+        outcomes = known.outcomes(mistake)
         wrong = _mistake(known, outcomes, len(question.cases), mistake.name)
         told = checked.misconception(outcomes[: len(question.cases)])
         if not wrong and (told is None or told.hint != mistake.hint):
@@ -251,10 +251,6 @@ def _mistake(known: Known, outcomes: list[Outcome], visible: int, name: str) -> 
                 f"on {where} the misconception {name!r} is told the hint of {told.name!r}"
             )
     return problems
-
-
-def _outcomes(known: Known, answer: Misconception) -> list[Outcome]:
-    return [known.of(answer, number) for number in range(len(known.cases))]
 
 
 def _first(known: Known, outcomes: Sequence[Outcome]) -> str:

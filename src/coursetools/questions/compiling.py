@@ -82,7 +82,7 @@ def in_step(content: bytes, assignment: Assignment, *, values: bool = True) -> b
     made = [Compiling(assignment, question) for question in assignment.questions]
     if [one.name for one in old.questions] != [one.question.name for one in made]:
         return False
-    if [one.name for one in old.written] != [one.name for one in assignment.written]:
+    if [*old.written] != [one.name for one in assignment.written]:
         return False
     return old.title == assignment.title and all(
         one.says_the_same(question) and (not values or one.gives_the_same(question))
@@ -104,7 +104,7 @@ class Compiling:
     @cached_property
     def right(self) -> list[Outcome]:
         """What our answer gives."""
-        return [self.known.expected(number) for number in range(len(self.question.cases))]
+        return self.known.outcomes()
 
     def index(self, numbers: Numbers) -> dict[str, Any]:
         """Return what the index says of it; `numbers` takes its numbers."""
@@ -162,7 +162,7 @@ class Compiling:
         return (
             all(case.difference(right) is None for case, right in zip(old.cases, self.right))
             and all(  # and so are two at once, which are made of these
-                old.misconception(self._outcomes(mistake)) is one
+                old.misconception(self.known.outcomes(mistake)) is one
                 for mistake, one in zip(self.question.misconceptions, old.mistakes)
             )
             and all(one.gives_the_same(two) for one, two in zip(self.variants, old.variants))
@@ -193,15 +193,12 @@ class Compiling:
             )
         return packed(outcome, numbers, tolerance)
 
-    def _outcomes(self, mistake: Misconception) -> list[Outcome]:
-        return [self.known.of(mistake, number) for number in range(len(self.question.cases))]
-
     def _sketches(self, mistake: Misconception, numbers: Numbers) -> list[Any]:
         return [
             None
             if self.known.difference(outcome, number) is None
             else packed(outcome, numbers, self.known.tolerance(number), self.right[number])
-            for number, outcome in enumerate(self._outcomes(mistake))
+            for number, outcome in enumerate(self.known.outcomes(mistake))
         ]
 
     def _form(self, mistake: Misconception) -> str:

@@ -46,8 +46,7 @@ def _right(one: Known, other: Known) -> bool:
 
 
 def _earned(known: Known, place: int) -> float:
-    mistake = known.question.misconceptions[place]
-    return share(known, [known.of(mistake, number) for number in range(len(known.cases))])
+    return share(known, known.outcomes(known.question.misconceptions[place]))
 
 
 def _numbers(known: Known) -> str:

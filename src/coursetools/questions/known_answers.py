@@ -58,6 +58,13 @@ class Known:
         """Return what a wrong answer gives on the case with this number."""
         return self._outcome(misconception.name, misconception, number)
 
+    def outcomes(self, misconception: Misconception | None = None) -> list[Outcome]:
+        """Return what a wrong answer gives on all cases, or ours."""
+        numbers = range(len(self.cases))
+        if misconception is None:
+            return list(map(self.expected, numbers))
+        return [self.of(misconception, number) for number in numbers]
+
     def difference(self, outcome: Outcome, number: int) -> Difference | None:
         """Return how an outcome differs from what the reference gives, None if it does not."""
         return self._differ(outcome, self.expected(number), number)

@@ -13,12 +13,7 @@ from typing import Any
 
 from coursekit._base.errors import CourseError
 from coursetools.assignments.release import read, released, source, sources
-from coursetools.course import (
-    SOURCES,
-    Course,
-    quick_imports,
-    write_whole,
-)
+from coursetools.course import SOURCES, Course, quick_imports, write_whole
 from coursetools.notebooks.header_cells import COLAB_TEXT
 from coursetools.questions.catalogue import file_of
 

@@ -20,11 +20,7 @@ from coursetools.assignments.release import (
     write_release,
 )
 from coursetools.assignments.settings import due_of
-from coursetools.course import (
-    Course,
-    quick_imports,
-    write_whole,
-)
+from coursetools.course import Course, quick_imports, write_whole
 from coursetools.grading.deadlines.exam import Exam, private_exam, private_exams
 from coursetools.questions import catalogue, compiling
 from coursetools.questions.leaks import SOLVED, leaks

@@ -8,11 +8,10 @@ import re
 from pathlib import Path
 
 import pytest
+from helpers import FAKE, mark
 
 from coursetools.cli import main
 from coursetools.grading.running import run
-
-FAKE = str(Path(__file__).parents[1] / "fake_engine.py")
 
 ROSTER = "id,first_name,last_name\nada,Ada,Lovelace\nben,,\ncy,,\nmia,Mia,Missing\n"
 
@@ -64,13 +63,7 @@ class Week:
             }
 
     def mark(self, student: str, points: float | None, cell: str = "why") -> None:
-        """Give points by hand, as formgrader does."""
-        from nbgrader.api import Gradebook
-
-        with Gradebook(f"sqlite:///{self.root / 'autograder' / 'gradebook.db'}") as book:
-            grade = book.find_grade(cell, "ps1", "ps1", student)
-            grade.manual_score, grade.needs_manual_grade = points, False
-            book.db.commit()
+        mark(f"sqlite:///{self.root / 'autograder' / 'gradebook.db'}", student, points, cell)
 
     def page(self, student: str) -> str:
         text = (self.root / f"autograder/feedback/{student}/ps1/ps1.html").read_text()
@@ -85,6 +78,6 @@ def real_week(classroom, capsys) -> Week:
 @pytest.fixture
 def week(classroom, capsys, monkeypatch) -> Week:
     """The same, graded by an engine that only reads answers."""
-    quick = functools.partial(run.Options, engine=f"{FAKE}:Fake", master=f"{FAKE}:Master")
+    quick = functools.partial(run.Options, **FAKE)
     monkeypatch.setattr(run, "Options", quick)
     return Week(classroom, capsys)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
-from pathlib import Path
 
 import pytest
+from helpers import page_of_book
 
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
 
-PAGE = (Path(__file__).parents[3] / "book" / "grading_changes.md").read_text(encoding="utf-8")
+PAGE = page_of_book("grading_changes")
 
 
 def test_the_page(real_week, monkeypatch):

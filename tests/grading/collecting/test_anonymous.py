@@ -7,10 +7,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from helpers import grade
 
 from coursekit._base.errors import CourseError
 from coursetools.cli import main
-from coursetools.course import Course
 from coursetools.grading.collecting.collect import attempts_of, collect
 from coursetools.grading.collecting.ledger import Ledger, unlisted
 from coursetools.grading.collecting.origins import from_zip
@@ -18,20 +18,13 @@ from coursetools.grading.collecting.roster import Person, read_csv
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.export import export, read_table, remarks
 from coursetools.grading.results.feedback import write_feedback
-from coursetools.grading.running.run import Options, grade_class
 
-FAKE = Path(__file__).parents[1] / "fake_engine.py"
 NAMES = [
     "anon_aB3xZ_456_ps1.ipynb",
     "anon_aB3xZ_459_ps1-1.ipynb",
     "anon_LATE_9Qw2e_457_my_work_1_2.ipynb",
     "anon_77777_LATE_458_x.ipynb",
 ]
-
-
-@pytest.fixture
-def folders(classroom) -> Folders:
-    return Folders(classroom.course, "ps1")
 
 
 def delivered(classroom, path: Path, names=NAMES) -> Path:
@@ -45,11 +38,6 @@ def delivered(classroom, path: Path, names=NAMES) -> Path:
 
 def told(classroom, *arguments: str | Path) -> int:
     return main([*map(str, arguments), "--root", str(classroom.root), "--quiet"])
-
-
-def graded(classroom) -> None:
-    options = Options(workers=1, engine=f"{FAKE}:Fake", master=f"{FAKE}:Master")
-    grade_class(Course(classroom.root), "ps1", options)
 
 
 def listed(path: Path, *, named: bool) -> Path:
@@ -83,19 +71,19 @@ def test_from_the_zip_to_the_zip(classroom, folders, tmp_path, quick_gradebook, 
     roster = listed(tmp_path / "class.csv", named=False)
     given = delivered(classroom, tmp_path / "c.zip")
     assert told(classroom, "collect", "ps1", "--roster", roster, "--zip", given) == 0
-    graded(classroom)
-    table = read_table(Course(classroom.root), "ps1")
+    grade(classroom.course)
+    table = read_table(classroom.course, "ps1")
     assert [row.student.id for row in table.rows] == ["77777", "9Qw2e", "aB3xZ"]
     assert "3 students handed in anonymously, so who handed in nothing is not known" in " ".join(
         remarks(table)
     )
-    assert write_feedback(Course(classroom.root), "ps1").pages == 3
+    assert write_feedback(classroom.course, "ps1").pages == 3
     assert told(classroom, "feedback", "ps1", "--zip", "canvas") == 0
     with zipfile.ZipFile(folders.class_folder / "feedback" / "ps1-canvas.zip") as back:
         assert set(back.namelist()) == set(NAMES[1:])
     # the names are shown in Canvas, and go into the class list; nothing is graded again
     assert told(classroom, "collect", "ps1", "--roster", listed(roster, named=True)) == 0
-    path, table = export(Course(classroom.root), "ps1", "canvas", title="P (1)")
+    path, table = export(classroom.course, "ps1", "canvas", title="P (1)")
     rows = [line.split(",") for line in path.read_text().replace('"', "").splitlines()[2:]]
     assert [(row[0], row[2], row[-1]) for row in rows] == [
         ("L", "1", "5"), ("B", "2", "5"), ("T", "3", "5"), ("D", "4", "0"),

@@ -11,36 +11,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from helpers import grade, submitted, unpacked, zipped
 
 from coursekit._base.errors import CourseError
 from coursetools.grading.collecting.collect import attempts_of, collect
 from coursetools.grading.collecting.origins import from_exchange, from_folder, from_zip
 from coursetools.grading.collecting.roster import Person, read_csv
-from coursetools.grading.folders import Folders
 
 NOTEBOOK = json.dumps({"cells": [], "nbformat": 4})
-
-
-@pytest.fixture
-def folders(classroom) -> Folders:
-    return Folders(classroom.course, "ps1")
-
-
-def submitted(folders: Folders) -> dict[str, str]:
-    return {
-        student: (folders.submitted(student) / "ps1.ipynb").read_text()
-        for student in folders.students()
-    }
-
-
-def archive(path: Path, members: dict[str, str] | list, when=(2026, 10, 1, 12, 0, 0)) -> Path:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
-        for name, text in members.items() if isinstance(members, dict) else members:
-            info = zipfile.ZipInfo("x", when)
-            info.filename = name  # as it is, also what zipfile would mend
-            info.compress_type = zipfile.ZIP_DEFLATED
-            made.writestr(info, text)
-    return path
 
 
 def files(root: Path) -> set[str]:
@@ -58,7 +36,7 @@ def test_canvas(folders, tmp_path):
         "smithbob_126_462_answers.py": "import torch",
         "__MACOSX/._doejane_123_456_ps1.ipynb": "x",
     }
-    result = collect(folders, from_zip(archive(tmp_path / "c.zip", members), "ps1"))
+    result = collect(folders, from_zip(zipped(tmp_path / "c.zip", members), "ps1"))
     assert submitted(folders) == {
         "doejane": "newest",
         "doejane_124": "another Jane",
@@ -80,9 +58,9 @@ def test_names_and_numbers_from_the_class_list(folders, tmp_path):
         "doejane_123_456_ps1.ipynb": "jane",
         "oneillseán_5_6_ps1.ipynb": "sean",
     }
-    collect(folders, from_zip(archive(tmp_path / "c.zip", members), "ps1"), people)
+    collect(folders, from_zip(zipped(tmp_path / "c.zip", members), "ps1"), people)
     moodle = {"Wang Wei_77_assignsubmission_file_/ps1.ipynb": "wei"}
-    collect(folders, from_zip(archive(tmp_path / "m.zip", moodle), "ps1"), people)
+    collect(folders, from_zip(zipped(tmp_path / "m.zip", moodle), "ps1"), people)
     assert submitted(folders) == {"jd1": "jane", "ww9": "wei", "on2": "sean"}
 
 
@@ -96,7 +74,7 @@ def test_moodle(folders, tmp_path):
         "Bob B_875_assignsubmission_file_/ps1.ipynb": "a third one",
         "علی\u200cرضا کریمی_876_assignsubmission_file_/ps1.ipynb": "a name with a joiner in it",
     }
-    result = collect(folders, from_zip(archive(tmp_path / "m.zip", members), "ps1"))
+    result = collect(folders, from_zip(zipped(tmp_path / "m.zip", members), "ps1"))
     found = submitted(folders)
     assert found["Zoë-O-Hara"] == "zoe" and found["محمد-علي"] == "muhammad"
     assert found["علی-رضا-کریمی"] == "a name with a joiner in it"
@@ -109,21 +87,21 @@ def test_moodle(folders, tmp_path):
 def test_a_hostile_zip(folders, tmp_path):
     link = zipfile.ZipInfo("eve.ipynb")
     link.external_attr = (stat.S_IFLNK | 0o777) << 16
-    path = archive(
+    path = zipped(
         tmp_path / "h.zip",
-        [
-            ("../../escaped.ipynb", "x"),
-            ("/tmp/absolute.ipynb", "x"),
-            ("C:\\windows.ipynb", "x"),
-            ("a/..\\..\\x.ipynb", "x"),
-            ("new\nline.ipynb", "x"),
-            ("$(reboot).ipynb", "x"),
-            ("inner.zip", "PK"),
-            ("bomb.ipynb", "0" * (3 << 20)),
-            ("\u202egpj.ipynb", "x"),
-            ("..ipynb", "x"),
-            ("good.ipynb", NOTEBOOK),
-        ],
+        {
+            "../../escaped.ipynb": "x",
+            "/tmp/absolute.ipynb": "x",
+            "C:\\windows.ipynb": "x",
+            "a/..\\..\\x.ipynb": "x",
+            "new\nline.ipynb": "x",
+            "$(reboot).ipynb": "x",
+            "inner.zip": "PK",
+            "bomb.ipynb": "0" * (3 << 20),
+            "\u202egpj.ipynb": "x",
+            "..ipynb": "x",
+            "good.ipynb": NOTEBOOK,
+        },
     )
     with zipfile.ZipFile(path, "a") as made:
         made.writestr(link, "/etc/passwd")
@@ -142,7 +120,7 @@ def test_zips_that_are_none(folders, tmp_path, monkeypatch):
     path.write_bytes(b"PK nothing")
     with pytest.raises(CourseError, match="not a zip"):
         collect(folders, from_zip(path, "ps1"))
-    many = archive(tmp_path / "many.zip", {f"s{n}.ipynb": "x" for n in range(30)})
+    many = zipped(tmp_path / "many.zip", {f"s{n}.ipynb": "x" for n in range(30)})
     monkeypatch.setattr("coursetools.grading.collecting.origins.MEMBERS", 29)
     with pytest.raises(CourseError, match="holds 30 files"):
         collect(folders, from_zip(many, "ps1"))
@@ -153,7 +131,7 @@ def test_zips_that_are_none(folders, tmp_path, monkeypatch):
 
 
 def test_a_damaged_member(folders, tmp_path):
-    path = archive(tmp_path / "d.zip", {"ada.ipynb": "a" * 999, "bob.ipynb": NOTEBOOK})
+    path = zipped(tmp_path / "d.zip", {"ada.ipynb": "a" * 999, "bob.ipynb": NOTEBOOK})
     data = bytearray(path.read_bytes())
     data[45] ^= 255
     path.write_bytes(bytes(data))
@@ -163,7 +141,7 @@ def test_a_damaged_member(folders, tmp_path):
 
 def test_a_damaged_time_is_no_time(folders, tmp_path):
     members = {"ada/timestamp.txt": "2026-10-01 12:00:00 UTC" * 5, "ada/ps1.ipynb": NOTEBOOK}
-    path = archive(tmp_path / "d.zip", members)
+    path = zipped(tmp_path / "d.zip", members)
     data = bytearray(path.read_bytes())
     data[data.index(b"ada/timestamp.txt") + 20] ^= 255
     path.write_bytes(bytes(data))
@@ -300,7 +278,7 @@ def test_a_zip_of_a_zip_is_not_opened(folders, tmp_path):
 def test_a_large_notebook_that_packs_well_is_no_bomb(folders, tmp_path):
     """Somebody printed the same line a million times: too large, and told so."""
     text = '{"cells": [' + '"the same line", ' * 1_500_000
-    path = archive(tmp_path / "c.zip", {"ada_1_10_ps1.ipynb": text})
+    path = zipped(tmp_path / "c.zip", {"ada_1_10_ps1.ipynb": text})
     result = collect(folders, from_zip(path, "ps1"))
     assert result.refused == [] and "larger than 20 MB; ada is told so" in result.notes[0]
     assert list(folders.students()) == ["ada"]
@@ -312,39 +290,29 @@ def test_a_file_that_is_too_large_is_told_as_that(
 ):
     """To its student too, who would read "no notebook" otherwise; a smaller one mends it."""
     from coursetools.grading.results.feedback import write_feedback
-    from coursetools.grading.running.run import Options, grade_class
 
-    fake = Path(__file__).parents[1] / "fake_engine.py"
-    options = Options(workers=1, engine=f"{fake}:Fake", master=f"{fake}:Master")
     (folders.private / "assignment.toml").write_text("[limits]\nsubmission_bytes = 1048576\n")
     good = json.dumps(classroom.answered())
     large = good + os.urandom(1 << 20).hex()
     if form == "zip":
         members = {"ada_1_10_ps1.ipynb": large, "ben_2_11_ps1.ipynb": good}
-        found = from_zip(archive(tmp_path / "c.zip", members), "ps1")
+        found = from_zip(zipped(tmp_path / "c.zip", members), "ps1")
     else:
-        (tmp_path / "in").mkdir()
-        for name, text in {"ada": large, "ben": good}.items():
-            (tmp_path / "in" / f"{name}.ipynb").write_text(text)
-        found = from_folder(tmp_path / "in", "ps1")
+        members = {"ada.ipynb": large, "ben.ipynb": good}
+        found = from_folder(unpacked(tmp_path / "in", members), "ps1")
     result = collect(folders, found)
     assert result.refused == [] and "larger than 1 MB; ada is told so" in result.notes[0]
-    summary = grade_class(classroom.course, "ps1", options)
-    assert summary.counts == {"OK": 1, "MALFORMED": 1}
+    assert grade(classroom.course).counts == {"OK": 1, "MALFORMED": 1}
     write_feedback(classroom.course, "ps1")
     page = (folders.feedback("ada") / "ps1.html").read_text()
     assert "Your file could not be graded." in page and "the file is larger than 1 MB" in page
-    again = archive(tmp_path / "2.zip", {"ada_1_12_ps1.ipynb": good}, (2026, 12, 1, 0, 0, 0))
+    again = zipped(tmp_path / "2.zip", {"ada_1_12_ps1.ipynb": good}, (2027, 1, 1, 0, 0, 0))
     assert collect(folders, from_zip(again, "ps1")).new == ["ada"]
-    assert grade_class(classroom.course, "ps1", options).counts == {"OK": 2}
+    assert grade(classroom.course).counts == {"OK": 2}
 
 
 def test_an_empty_class_has_a_hint(classroom, folders, quick_gradebook):
-    from coursetools.grading.running.run import Options, grade_class
-
-    fake = Path(__file__).parents[1] / "fake_engine.py"
-    options = Options(workers=1, engine=f"{fake}:Fake", master=f"{fake}:Master")
-    said = grade_class(classroom.course, "ps1", options).as_table()
+    said = grade(classroom.course).as_table()
     assert "nobody has handed anything in yet" in said
     assert "coursekit collect ps1 --zip FILE" in said
 
@@ -352,23 +320,19 @@ def test_an_empty_class_has_a_hint(classroom, folders, quick_gradebook):
 def test_a_source_in_which_nobody_hands_in_says_so(classroom, tmp_path, capsys):
     from coursetools.cli import main
 
-    empty = archive(tmp_path / "e.zip", {})
+    empty = zipped(tmp_path / "e.zip", {})
     assert main(["collect", "ps1", "--root", str(classroom.root), "--zip", str(empty)]) == 0
     assert "holds no file that anybody has handed in" in capsys.readouterr().out
 
 
 def test_means_and_counts_are_of_students(classroom, folders, quick_gradebook):
     """Two notebooks of one student are one student with both points, not two with half."""
-    from coursetools.grading.running.run import Options, grade_class
-
-    fake = Path(__file__).parents[1] / "fake_engine.py"
-    options = Options(workers=1, engine=f"{fake}:Fake", master=f"{fake}:Master")
     (folders.source / "ps1.ipynb").rename(folders.source / "one.ipynb")
     (folders.source / "two.ipynb").write_text((folders.source / "one.ipynb").read_text())
     for student, cubes in {"ada": ("x ** 3", "x ** 3"), "ben": ("x ** 3", "0")}.items():
         for name, cube in zip(("one", "two"), cubes):
             path = classroom.hand_in(student, classroom.answered(cube=cube))
             path.rename(path.with_name(f"{name}.ipynb"))
-    summary = grade_class(classroom.course, "ps1", options)
+    summary = grade(classroom.course)
     assert summary.counts == {"OK": 1, "PARTIAL": 1} and summary.mean == (10 + 7) / 2
     assert "2 graded" not in summary.as_table() and summary.graded == 4

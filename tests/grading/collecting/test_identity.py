@@ -7,9 +7,9 @@ import os
 import unicodedata
 import zipfile
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
+from helpers import submitted, unpacked, zipped
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -38,32 +38,6 @@ CLAIMS = [
     "00017.ipynb",
     "ps1/2026-01-01T00-00-00Z/ps1.ipynb",
 ]
-
-
-@pytest.fixture
-def folders(classroom) -> Folders:
-    return Folders(classroom.course, "ps1")
-
-
-def zipped(path: Path, members: dict[str, str], when=(2026, 10, 1, 12, 0, 0)) -> Path:
-    with zipfile.ZipFile(path, "w") as made:
-        for name, text in members.items():
-            made.writestr(zipfile.ZipInfo(name, when), text)
-    return path
-
-
-def unpacked(folder: Path, members: dict[str, str]) -> Path:
-    for name, text in members.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
-    return folder
-
-
-def submitted(folders: Folders) -> dict[str, str]:
-    return {
-        student: (folders.submitted(student) / "ps1.ipynb").read_text()
-        for student in folders.students()
-    }
 
 
 @pytest.mark.parametrize("name", CLAIMS)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 import shlex
 import subprocess
 import sys
@@ -12,24 +11,21 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from helpers import blocks, grade, page_of_book, zipped
 
 from coursetools.cli import main
 from coursetools.course import Course
 from coursetools.grading.results.export import read_table
-from coursetools.grading.running.run import Options, grade_class
 
-ROOT = Path(__file__).resolve().parents[3]
-PAGE = ROOT / "book" / "grading_platforms.md"
-FAKE = Path(__file__).parents[1] / "fake_engine.py"
+PAGE = page_of_book("grading_platforms")
 PEOPLE = [("ada", "Ada", "Lovelace", "501"), ("bob", "Bob", "Bo", "502"), ("cy", "Cy", "T", "503")]
 COUNTED = "Freitag, 20. November 2026, 11:59"
 
 
 def typed(section: str) -> list[str]:
     """Return the commands of a section, in their order, for the assignment of these tests."""
-    text = PAGE.read_text(encoding="utf-8").split(f"({section})=")[1].split("\n(sec-")[0]
-    blocks = re.findall(r"```bash\n(.*?)```", text, re.DOTALL)
-    lines = [line for block in blocks for line in block.splitlines()]
+    text = PAGE.split(f"({section})=")[1].split("\n(sec-")[0]
+    lines = [line for block in blocks(text, "bash") for line in block.splitlines()]
     assert lines
     return [line.replace("a02_scaling", "ps1") for line in lines]
 
@@ -45,9 +41,7 @@ def course(classroom, tmp_path, monkeypatch, quick_gradebook) -> Path:
         "submissions.zip": ["lovelaceada_501_9001_homework.ipynb", "bobo_LATE_502_9002_ps1.ipynb"],
         "anonymous.zip": ["anon_aaa11_9001_homework.ipynb", "anon_bbb22_9002_ps1.ipynb"],
     }.items():  # fmt: skip
-        with zipfile.ZipFile(name, "w") as archive:
-            for member in members:
-                archive.writestr(member, notebook)
+        zipped(Path(name), dict.fromkeys(members, notebook))
     tables = {
         "class.csv": [["id", "name"], *([one, f"{f} {n}"] for one, f, n, _ in PEOPLE)],
         "named.csv": [["id", "name", "lms_id", "anonymous_id"],
@@ -77,8 +71,7 @@ def run(course: Path, line: str) -> None:
         command = [sys.executable, "-m", "nbgrader", *arguments]
         subprocess.run(command, cwd=course / "autograder", check=True, capture_output=True)
     elif arguments[0] == "grade":
-        options = Options(workers=1, engine=f"{FAKE}:Fake", master=f"{FAKE}:Master")
-        grade_class(Course(course), "ps1", options)
+        grade(Course(course))
     else:
         assert program == "coursekit"
         assert main([*arguments, "--root", str(course), "--quiet"]) == 0, line
@@ -126,8 +119,7 @@ def test_anonymous(course) -> None:
 
 
 def test_groups(course, capsys) -> None:
-    text = PAGE.read_text(encoding="utf-8").split("(sec-grading-groups)=")[1]
-    listed = re.findall(r"```text\n(.*?)```", text, re.DOTALL)[0]
+    listed = blocks(PAGE.split("(sec-grading-groups)=")[1], "text")[0]
     Path("groups.csv").write_text(listed)
     Path("new-groups.csv").write_text(listed.replace("bob,Bob Bo,502,red", "bob,Bob Bo,502,"))
     with zipfile.ZipFile("submissions.zip") as archive:

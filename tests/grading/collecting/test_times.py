@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
 from datetime import UTC, datetime, timedelta, timezone
-from pathlib import Path
 
 import pytest
+from helpers import daily_penalty, grade, penalties, zipped
 
 from coursekit._base.errors import CourseError
 from coursetools.cli import main
-from coursetools.course import Course
 from coursetools.grading.collecting.collect import collect
 from coursetools.grading.collecting.origins import from_exchange, from_folder, from_zip
 from coursetools.grading.collecting.roster import Person
@@ -23,40 +21,9 @@ EARLY = "2026-01-01 00:00:00 UTC"
 HERE = timezone(timedelta(hours=2))
 
 
-@pytest.fixture
-def folders(classroom) -> Folders:
-    return Folders(classroom.course, "ps1")
-
-
-def zipped(path: Path, members: dict[str, str], when=(2026, 12, 24, 12, 0, 0)) -> Path:
-    with zipfile.ZipFile(path, "w") as made:
-        for name, text in members.items():
-            made.writestr(zipfile.ZipInfo(name, when), text)
-    return path
-
-
 def stamp(folders: Folders, student: str) -> str | None:
     path = folders.submitted(student) / "timestamp.txt"
     return path.read_text() if path.exists() else None
-
-
-def penalties(root: Path) -> dict[str, float | None]:
-    """Grade with the fake engine; return what each lost for being late."""
-    import sqlite3
-
-    from coursetools.grading.running.run import Options, grade_class
-
-    fake = Path(__file__).parents[1] / "fake_engine.py"
-    grade_class(
-        Course(root), "ps1", Options(workers=1, engine=f"{fake}:Fake", master=f"{fake}:Master")
-    )
-    with sqlite3.connect(root / "autograder" / "gradebook.db") as base:
-        return dict(
-            base.execute(
-                "select a.student_id, n.late_submission_penalty from submitted_notebook n"
-                " join submitted_assignment a on a.id = n.assignment_id"
-            )
-        )
 
 
 @pytest.mark.parametrize(
@@ -92,11 +59,7 @@ def test_a_canvas_zip_makes_nobody_late(classroom, folders, tmp_path, quick_grad
         "due = 2026-10-01T12:00:00+02:00\n[late]\nrate = 0.1\n"
     )
     (folders.class_folder).mkdir()
-    (folders.class_folder / "nbgrader_config.py").write_text(
-        "c = get_config()\n"
-        'c.AssignLatePenalties.plugin_class = "coursetools.grading.late_plugin.DailyPenalty"\n'
-        f"c.DailyPenalty.solutions = {str(folders.private.parent)!r}\n"
-    )
+    (folders.class_folder / "nbgrader_config.py").write_text(daily_penalty(classroom.course))
     good = json.dumps(classroom.answered())
     members = {"doejane_1_11_ps1.ipynb": good, "wangwei_LATE_2_12_ps1.ipynb": good}
     path = zipped(tmp_path / "c.zip", members)
@@ -107,6 +70,7 @@ def test_a_canvas_zip_makes_nobody_late(classroom, folders, tmp_path, quick_grad
     assert json.loads(folders.ledger.read_text())["students"] == {
         "doejane": {"late": False, "time": None}, "wangwei": {"late": True, "time": None},
     }  # fmt: skip
+    grade(classroom.course)
     assert penalties(classroom.root) == {"doejane": None, "wangwei": None}
     times = tmp_path / "times.csv"
     lines = ["id,submitted_at", "doejane,2026-10-01 11:59", "wangwei,2026-10-02T12:30:00+02:00"]
@@ -115,6 +79,7 @@ def test_a_canvas_zip_makes_nobody_late(classroom, folders, tmp_path, quick_grad
     said = capsys.readouterr()
     assert "unknown" not in said.out and "without a zone were read as UTC+02:00" in said.err
     assert stamp(folders, "doejane") == "2026-10-01 09:59:00 UTC"  # in the deadline's zone
+    grade(classroom.course)
     assert penalties(classroom.root) == {"doejane": None, "wangwei": 1.0}
     (folders.class_folder / "class.toml").write_text('time_zone = "Asia/Tokyo"\n')
     assert main([*asked, "--times", str(times)]) == 0

@@ -4,33 +4,20 @@ from __future__ import annotations
 
 import csv
 import json
+import shlex
 import shutil
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from helpers import Notes, daily_penalty, grade
 
 from coursetools.cli import main
 from coursetools.course import Course
 from coursetools.grading.folders import Folders
-from coursetools.grading.running.run import Options, grade_class
 
-FAKE = Path(__file__).parents[1] / "fake_engine.py"
 DUE = {"ps1": datetime(2026, 10, 1, 10), "ps2": datetime(2026, 10, 8, 10)}  # in UTC
 HERE = timedelta(hours=2)  # the zone in which they are written
-
-
-class Notes:
-    """What a run had to say."""
-
-    def __init__(self) -> None:
-        self.notes: list[str] = []
-
-    def note(self, text: str) -> None:
-        self.notes.append(text)
-
-    def advance(self, text: str = "") -> None:
-        pass
 
 
 class Week:
@@ -43,17 +30,23 @@ class Week:
         (self.course.source("ps2") / "ps2.ipynb").write_text(self.text)
         (self.course / "autograder").mkdir()
         shutil.copy(empty_gradebook, self.course / "autograder" / "gradebook.db")
-        (self.course / "autograder" / "nbgrader_config.py").write_text(
-            "c = get_config()\n"
-            "c.AssignLatePenalties.plugin_class = 'coursetools.grading.late_plugin.DailyPenalty'\n"
-            f"c.DailyPenalty.solutions = {str(classroom.private.parent)!r}\n"
-        )
+        (self.course / "autograder" / "nbgrader_config.py").write_text(daily_penalty(self.course))
         self.roster = folder / "class.csv"
         self.roster.write_text("id,name\nada,Ada A\nbob,Bob B\ncy,Cy C\ndee,Dee D\neve,Eve E\n")
         self.say("collect", "ps1", "--roster", str(self.roster))
 
     def say(self, *words: str) -> int:
         return main([*words, "--root", str(self.course)])
+
+    def type(self, lines: list[str]) -> None:
+        """Type the commands of a page of the book."""
+        for line in lines:
+            program, *words = shlex.split(line)
+            assert program == "coursekit", line
+            if words[0] == "grade":
+                self.grade(words[1])
+            else:
+                assert self.say(*words) == 0, line
 
     def settings(self, name: str, text: str) -> None:
         path = self.course.private(name) / "assignment.toml"
@@ -80,8 +73,7 @@ class Week:
     def grade(self, name: str) -> list[str]:
         """Grade with the fake engine; return what was said."""
         notes = Notes()
-        options = Options(workers=1, engine=f"{FAKE}:Fake", master=f"{FAKE}:Master")
-        grade_class(self.course, name, options, notes)
+        grade(self.course, name, notes)
         return notes.notes
 
     def exported(self, *words: str) -> list[dict[str, str]]:

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 import tomllib
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+
+from helpers import blocks, page_of_book
 
 from coursekit.submission.deadline import spelled
 from coursetools.assignments import paper
 from coursetools.grading.deadlines.exam import exam_of
 from coursetools.grading.deadlines.late_rule import rule_of
 
-PAGE = (Path(__file__).parents[3] / "book" / "grading_exams.md").read_text(encoding="utf-8")
+PAGE = page_of_book("grading_exams")
+HERE = PAGE.replace("a21_exam", "ps1")
 HIDDEN = re.compile(r"### (BEGIN|END) HIDDEN TESTS\n?")
 HOUR = timedelta(hours=1)
-
-
-def blocks(kind: str) -> list[str]:
-    found = re.findall(rf"```{kind}\n(.+?)```", PAGE, flags=re.DOTALL)
-    return [text.replace("a21_exam", "ps1") for text in found]
 
 
 def hide_the_tests(path: Path) -> None:
@@ -50,13 +47,7 @@ def test_an_exam_is_held_as_the_page_says(week, monkeypatch, capsys):
     capsys.readouterr()
 
     def run(block: str) -> str:
-        for line in block.splitlines():
-            program, *words = shlex.split(line)
-            assert program == "coursekit", line
-            if words[0] == "grade":
-                week.grade(words[1])
-            else:
-                assert week.say(*words) == 0, line
+        week.type(block.splitlines())
         return capsys.readouterr().out
 
     def today(start: timedelta, end: timedelta) -> None:
@@ -66,8 +57,8 @@ def test_an_exam_is_held_as_the_page_says(week, monkeypatch, capsys):
             text = re.sub(rf"^{name} = .*$", f"{name} = {when.isoformat()}", text, flags=re.M)
         week.settings("ps1", text)
 
-    begin, on_paper, extend, take_in, afterwards = blocks("bash")
-    (shown,), (settings,) = blocks("text"), blocks("toml")
+    begin, on_paper, extend, take_in, afterwards = blocks(HERE, "bash")
+    (shown,), (settings,) = blocks(HERE, "text"), blocks(HERE, "toml")
     assert run(begin).startswith(shown)
     written = tomllib.loads((week.course.private("ps1") / "assignment.toml").read_text())
     read = tomllib.loads(settings)

@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 import re
-import shlex
-from pathlib import Path
 
-PAGE = (Path(__file__).parents[3] / "book" / "grading_deadlines.md").read_text(encoding="utf-8")
-NAMES = {"a01_kernels": "ps1", "a02_scaling": "ps2"}
+from helpers import blocks, page_of_book
 
-
-def here(text: str) -> str:
-    for name, ours in NAMES.items():
-        text = text.replace(name, ours)
-    return text
-
-
-def blocks(kind: str) -> list[str]:
-    return [here(text) for text in re.findall(rf"```{kind}\n(.+?)```", PAGE, flags=re.DOTALL)]
+PAGE = page_of_book("grading_deadlines")
+HERE = PAGE.replace("a01_kernels", "ps1").replace("a02_scaling", "ps2")
 
 
 def test_the_example_of_the_page(week, capsys):
     """Every command is run, every text is printed, every setting is read."""
     from coursetools.grading.deadlines.late_rule import HOUR, rule_of
 
-    zone, late, steps, late_days, term = blocks("toml")
+    zone, late, steps, late_days, term = blocks(HERE, "toml")
     week.class_settings("\n".join((zone, late_days, term)))
     week.settings("ps1", steps)
     assert [20 - rule_of(week.course.private("ps1")).penalty(20, h * HOUR) for h in (24, 25, 73)] \
@@ -33,20 +23,14 @@ def test_the_example_of_the_page(week, capsys):
     week.settings("ps2", late)
     week.roster.write_text("id\nada\nben\ncy\ndee\n")
     week.say("collect", "ps2", "--roster", str(week.roster))
-    due, extend, graded, export, glance = ([shlex.split(line) for line in b.splitlines()]
-                                   for b in blocks("bash"))  # fmt: skip
+    due, extend, graded, export, glance = (text.splitlines() for text in blocks(HERE, "bash"))
     capsys.readouterr()
 
-    def run(commands: list[list[str]]) -> str:
-        for program, *words in commands:
-            assert program == "coursekit"
-            if words[0] == "grade":
-                week.grade(words[1])
-            else:
-                assert week.say(*words) == 0, words
+    def run(lines: list[str]) -> str:
+        week.type(lines)
         return capsys.readouterr().out
 
-    shown, granted, table = blocks("text")
+    shown, granted, table = blocks(HERE, "text")
     assert shown in run(due)
     assert granted in run(extend[:3]) and granted in run(extend[3:])
     assert (week.course / "autograder" / "extensions.csv").read_text() == table

@@ -5,23 +5,19 @@ from __future__ import annotations
 import csv
 import json
 import re
-import shlex
 import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
+from helpers import blocks, page_of_book
 
 from coursetools import cli
 from coursetools.grading.deadlines.late_rule import rule_of
 
-PAGE = (Path(__file__).parents[3] / "book" / "teaching.md").read_text(encoding="utf-8")
+PAGE = page_of_book("teaching")
+HERE = PAGE.replace("a02_scaling", "ps1")
 CAME = "Friday, 20 November 2026, {}:59 AM"
-
-
-def blocks(kind: str) -> list[str]:
-    found = re.findall(rf"```{kind}\n(.+?)```", PAGE, flags=re.DOTALL)
-    return [text.replace("a02_scaling", "ps1") for text in found]
 
 
 @pytest.fixture
@@ -50,19 +46,13 @@ def desk(week, monkeypatch):
 
 
 def test_a_term_is_taught_as_the_page_says(desk, capsys):
-    of_class, of_assignment = blocks("toml")
+    of_class, of_assignment = blocks(HERE, "toml")
     desk.class_settings(of_class)
     desk.settings("ps1", of_assignment)
     assert rule_of(desk.course.private("ps1")).end == 96 * 3600
-    lines = [line for block in blocks("bash") for line in block.splitlines()]
+    lines = [line for block in blocks(HERE, "bash") for line in block.splitlines()]
     assert len(lines) == 14
-    for line in lines:
-        program, *words = shlex.split(line)
-        assert program == "coursekit", line
-        if words[0] == "grade":
-            desk.grade(words[1])
-        else:
-            assert desk.say(*words) == 0, line
+    desk.type(lines)
     said = capsys.readouterr().out
     assert "ada" in said and "ill, with a note" in said
     inside = zipfile.ZipFile(desk.course / "autograder" / "feedback" / "ps1-moodle.zip").namelist()
@@ -71,8 +61,8 @@ def test_a_term_is_taught_as_the_page_says(desk, capsys):
         assert zipfile.is_zipfile(desk.folder / name)
     for name in ("export/ps1-worksheet.csv", "export/term.csv", "report/term.html"):
         assert (desk.course / "autograder" / name).is_file()
-    (also,) = re.findall(r"`coursekit (similarity [^`]+)`", PAGE)
-    assert desk.say(*shlex.split(also.replace("a02_scaling", "ps1"))) == 0
+    (also,) = re.findall(r"`(coursekit similarity [^`]+)`", HERE)
+    desk.type([also])
 
 
 def test_every_command_in_the_text_exists():
@@ -85,5 +75,5 @@ def test_every_command_in_the_text_exists():
 
 
 def test_the_settings_are_read():
-    for text in blocks("toml"):
+    for text in blocks(HERE, "toml"):
         assert tomllib.loads(text)

@@ -4,36 +4,24 @@ from __future__ import annotations
 
 import sqlite3
 from datetime import datetime, timedelta
-from pathlib import Path
 
 import pytest
+from helpers import Notes, grade, marks, penalties
 
 from coursekit._base.errors import CourseError
-from coursekit._base.progress import Progress
 from coursetools.cli import main
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.export import export
 from coursetools.grading.results.report import write_report
-from coursetools.grading.running.run import Options, grade_class
 
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
 
-FAKE = str(Path(__file__).parents[1] / "fake_engine.py")
-OPTIONS = Options(workers=1, engine=f"{FAKE}:Fake", master=f"{FAKE}:Master")
 ROSTER = "id,first_name,last_name,email\nada,Ada,Lovelace,ada@x.org\nben,,,\nmia,Mia,Missing,\n"
 
 
-class Notes(Progress):
-    def __init__(self):
-        self.notes = []
-
-    def note(self, text):
-        self.notes.append(text)
-
-
-def grade(classroom) -> list[str]:
+def graded(classroom) -> list[str]:
     notes = Notes()
-    grade_class(classroom.course, "ps1", OPTIONS, notes)
+    grade(classroom.course, notes=notes)
     return [note for note in notes.notes if "gradebook" in note or "no place" in note]
 
 
@@ -42,29 +30,22 @@ def lose(classroom) -> None:
         path.unlink()
 
 
-def entered(classroom) -> dict[str, list]:
+def entered(classroom) -> dict[str, object]:
     """Return what a human entered, as the gradebook has it."""
-    with sqlite3.connect(classroom.root / "autograder" / "gradebook.db") as base:
-        submitted = (
-            " join submitted_notebook n on n.id = x.notebook_id join submitted_assignment a"
-            " on a.id = n.assignment_id join base_cell c on c.id = x.cell_id order by 1, 2"
-        )
-        return {
-            "people": base.execute("select * from student order by id").fetchall(),
-            "list": base.execute("select * from coursekit_listed order by 1").fetchall(),
-            "due": base.execute("select duedate from assignment").fetchall(),
-            "times": base.execute(
-                "select student_id, extension, late_submission_penalty from submitted_assignment a"
-                " join submitted_notebook n on n.assignment_id = a.id order by 1"
-            ).fetchall(),
-            "marks": base.execute(
-                "select student_id, c.name, auto_score, manual_score, extra_credit,"
-                f" needs_manual_grade from grade x{submitted}"
-            ).fetchall(),
-            "comments": base.execute(
-                f"select student_id, c.name, manual_comment from comment x{submitted}"
-            ).fetchall(),
+    root = classroom.root
+    with sqlite3.connect(root / "autograder" / "gradebook.db") as base:
+        found = {
+            "people": "select * from student order by id",
+            "list": "select * from coursekit_listed order by 1",
+            "due": "select duedate from assignment",
+            "times": "select student_id, extension from submitted_assignment order by 1",
         }
+        found = {name: base.execute(query).fetchall() for name, query in found.items()}
+    return found | {
+        "lost": penalties(root),
+        "marks": marks(root, "auto_score, manual_score, extra_credit, needs_manual_grade"),
+        "comments": marks(root, "manual_comment", "comment"),
+    }
 
 
 @pytest.fixture
@@ -80,7 +61,7 @@ def marked(classroom, tmp_path):
         classroom.hand_in(student, notebook, "2026-10-02 10:00:00 UTC")
     config = "c = get_config()\nc.LateSubmissionPlugin.penalty_method = 'zero'\n"
     (classroom.root / "autograder" / "nbgrader_config.py").write_text(config)
-    assert grade(classroom) == []  # the first time nothing is lost
+    assert graded(classroom) == []  # the first time nothing is lost
     with Gradebook(Folders(classroom.course, "ps1").database) as book:
         book.find_assignment("ps1").duedate = datetime(2026, 10, 1)
         book.find_submission("ps1", "ada").extension = timedelta(days=3)
@@ -90,24 +71,24 @@ def marked(classroom, tmp_path):
         book.find_grade("test_cube", "ps1", "ps1", "ben").extra_credit = 0.5
         book.find_comment("why", "ps1", "ps1", "ada").manual_comment = "Schön — “kurz”."
         book.db.commit()
-    assert grade(classroom) == []
+    assert graded(classroom) == []
     return classroom
 
 
 def test_all_that_was_entered_is_put_back_and_said(marked):
     before = entered(marked)
     table = export(marked.course, "ps1")[0].read_text()
-    assert [row[2] for row in before["times"]] == [None, 5.5, 7.5]  # ada had more time
+    assert before["lost"] == {"ada": None, "ben": 5.5, "cy": 7.5}  # ada had more time
     lose(marked)
     for read in (export, write_report):
         with pytest.raises(CourseError, match=r"1 with comments.*First run coursekit grade ps1"):
             read(marked.course, "ps1")
-    (said,) = grade(marked)
+    (said,) = graded(marked)
     assert "the gradebook is a new one" in said and "autograder/kept/ps1.jsonl" in said
     assert "(4 of the class, 3 with points by hand, 1 with comments, 1 with extensions)" in said
     assert entered(marked) == before
     assert export(marked.course, "ps1")[0].read_text() == table and "Lovelace" in table
-    assert grade(marked) == []
+    assert graded(marked) == []
 
 
 def test_what_was_entered_since_the_last_grading_is_kept_by_whatever_reads_it(marked):
@@ -122,11 +103,11 @@ def test_what_was_entered_since_the_last_grading_is_kept_by_whatever_reads_it(ma
     with kept.open("a") as file:
         file.write('{"of": ["mark", "ada", "ps1", "w')  # a power cut
     lose(marked)
-    assert len(grade(marked)) == 1
+    assert len(graded(marked)) == 1
     marks = {row[0]: row[3] for row in entered(marked)["marks"] if row[1] == "why"}
     assert marks == {"ada": None, "ben": 1.0, "cy": 2.5}
     lose(marked)
-    assert len(grade(marked)) == 1  # what was added behind the cut is read
+    assert len(graded(marked)) == 1  # what was added behind the cut is read
     assert {row[0]: row[3] for row in entered(marked)["marks"] if row[1] == "why"} == marks
 
 
@@ -138,7 +119,7 @@ def test_somebody_elses_new_gradebook_is_known_as_new(marked, empty_gradebook):
     with pytest.raises(CourseError, match="First run coursekit grade ps1"):
         export(marked.course, "ps1")
     marked.hand_in("cy", marked.answered(why="Other words."), "2026-10-02 10:00:00 UTC")
-    assert len(grade(marked)) == 1
+    assert len(graded(marked)) == 1
     after = entered(marked)
     assert after["people"] == before["people"] and after["comments"] == before["comments"]
     waits = {row[0]: row[5] for row in after["marks"] if row[1] == "why"}
@@ -153,7 +134,7 @@ def test_what_has_no_place_any_more_is_said(marked):
     master = json.loads(path.read_text())
     master["cells"] = [cell for cell in master["cells"] if cell["id"] != "why"]
     path.write_text(json.dumps(master))
-    said = grade(marked)
+    said = graded(marked)
     assert len(said) == 4 and "ada: mark for why has no place any more" in said[1]
     assert "Schön" in said[3]
 
@@ -161,9 +142,9 @@ def test_what_has_no_place_any_more_is_said(marked):
 def test_without_a_kept_file_the_loss_is_said(marked):
     lose(marked)
     Folders(marked.course, "ps1").kept.unlink()
-    (said,) = grade(marked)
+    (said,) = graded(marked)
     assert "although ps1 was graded before" in said and "by hand are gone" in said
-    assert grade(marked) == []
+    assert graded(marked) == []
 
 
 def test_the_class_list_survives_before_anything_is_graded(classroom, tmp_path, capsys):

@@ -8,20 +8,19 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers import grade
 from nbgrader.utils import notebook_hash
 
 from coursetools import cli
 from coursetools.grading.collecting.collect import collect
 from coursetools.grading.collecting.origins import from_exchange
 from coursetools.grading.folders import Folders
-from coursetools.grading.running.run import Options, grade_class
 
 pytestmark = [
     pytest.mark.usefixtures("quick_gradebook"),
     pytest.mark.skipif(sys.platform == "win32", reason="nbgrader has no exchange on Windows"),
 ]
 
-FAKE = str(Path(__file__).parents[1] / "fake_engine.py")
 SECRETS = {"ada": "a" * 128, "ben": "b" * 128}
 
 
@@ -38,7 +37,7 @@ def folders(classroom, tmp_path) -> Folders:
         submit(exchange / "powers", student, classroom.answered(), SECRETS[student])
     folders = Folders(classroom.course, "ps1")
     collect(folders, from_exchange(exchange / "powers" / "inbound", "ps1", check_owner=False))
-    grade(folders)
+    grade(folders.course)
     return folders
 
 
@@ -48,12 +47,6 @@ def submit(course: Path, student: str, notebook: dict, secret: str, day: int = 1
     folder.mkdir(parents=True)
     (folder / "ps1.ipynb").write_text(json.dumps(notebook))
     (folder / "submission_secret.txt").write_text(secret)
-
-
-def grade(folders: Folders) -> None:
-    grade_class(
-        folders.course, "ps1", Options(workers=1, engine=f"{FAKE}:Fake", master=f"{FAKE}:Master")
-    )
 
 
 def feedback(folders: Folders) -> int:
@@ -90,7 +83,7 @@ def test_a_page_is_of_the_attempt_that_was_graded(folders, classroom, capsys):
         capsys.readouterr().out
     )
     assert not fetched(folders, "c" * 128).exists()
-    grade(folders)
+    grade(folders.course)
     feedback(folders)
     assert fetched(folders, "c" * 128).read_text() != before
     assert fetched(folders, SECRETS["ada"]).read_text() == before  # of the first attempt
@@ -114,7 +107,7 @@ def test_what_is_no_secret_names_no_page(folders, classroom, secret):
     inbound = folders.exchange / "inbound"
     collect(folders, from_exchange(inbound, "ps1", check_owner=False))
     assert not (folders.submitted("eve") / "submission_secret.txt").exists()
-    grade(folders)
+    grade(folders.course)
     assert feedback(folders) == 0
     assert len(list((folders.exchange / "feedback").iterdir())) == 2
 

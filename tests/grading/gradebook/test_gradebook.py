@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from helpers import grade
 
 from coursekit._base.errors import CourseError
 from coursetools.course import Course
@@ -21,11 +22,7 @@ from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.database import Database
 from coursetools.grading.gradebook.rows import decide, remarks_of
 from coursetools.grading.gradebook.structure import GradedCell, NotebookRows
-from coursetools.grading.running.run import Options, grade_class
 from coursetools.grading.verdict import QuestionVerdict, Verdict
-
-FAKE = str(Path(__file__).parents[1] / "fake_engine.py")
-OPTIONS = Options(workers=1, engine=f"{FAKE}:Fake", master=f"{FAKE}:Master")
 
 
 def find(program: str) -> str | None:
@@ -113,9 +110,9 @@ def test_postgres_gives_the_same_as_sqlite(classroom, postgres, tmp_path, quick_
         database = Database(folders)
         save(database, [Person("ada", "Ada", "L"), Person("missing", "Mis", "Sing")])
         database.close()
-        summary = grade_class(folders.course, "ps1", OPTIONS)
+        summary = grade(folders.course)
         assert summary.missing == ["missing"] and summary.counts["MISSING"] == 1
-        assert grade_class(folders.course, "ps1", OPTIONS).graded == 0
+        assert grade(folders.course).graded == 0
         assert Person("ada", "Ada", "L") in class_list(folders).people
     assert rows(here) == rows(there) and len(rows(here)) == 9
     assert not (other / "autograder" / "gradebook.db").exists()
@@ -125,7 +122,7 @@ def test_nbgraders_own_api_reads_it(classroom, quick_gradebook):
     from nbgrader.api import Gradebook
 
     a_class(classroom)
-    grade_class(classroom.course, "ps1", OPTIONS)
+    grade(classroom.course)
     folders = Folders(classroom.course, "ps1")
     with Gradebook(folders.database) as book:
         assert book.find_assignment("ps1").max_score == 10
@@ -146,7 +143,7 @@ def test_the_instructor_changes_the_notebook(classroom, quick_gradebook):
     from nbgrader.api import Gradebook
 
     a_class(classroom)
-    grade_class(classroom.course, "ps1", OPTIONS)
+    grade(classroom.course)
     path = classroom.source / "ps1.ipynb"
     master = json.loads(path.read_text())
     classroom.find(master, "test_square")["metadata"]["nbgrader"]["points"] = 4
@@ -154,15 +151,14 @@ def test_the_instructor_changes_the_notebook(classroom, quick_gradebook):
     path.write_text(json.dumps(master))
     folders = Folders(classroom.course, "ps1")
     with Gradebook(folders.database) as book:
-        grade = book.find_grade("why", "ps1", "ps1", "ben")
-        grade.manual_score = 3
+        book.find_grade("why", "ps1", "ps1", "ben").manual_score = 3
         book.db.commit()
     with pytest.raises(CourseError, match="why is not in the notebook any more"):
-        grade_class(classroom.course, "ps1", OPTIONS)
+        grade(classroom.course)
     with Gradebook(folders.database) as book:
         book.find_grade("why", "ps1", "ps1", "ben").manual_score = None
         book.db.commit()
-    grade_class(classroom.course, "ps1", OPTIONS)
+    grade(classroom.course)
     with Gradebook(folders.database) as book:
         assert book.find_assignment("ps1").max_score == 7
     assert {row[1] for row in rows(folders)} == {"test_square", "test_cube"}
@@ -172,7 +168,7 @@ def test_a_database_that_is_none(classroom, quick_gradebook):
     classroom.hand_in("ada")
     (classroom.root / "autograder" / "gradebook.db").write_bytes(b"nothing of the kind" * 100)
     with pytest.raises(CourseError, match=r"gradebook cannot be used .*not a database"):
-        grade_class(classroom.course, "ps1", OPTIONS)
+        grade(classroom.course)
 
 
 TEST = GradedCell(id="1", name="test_f", points=2, by_hand=False, answer="f")

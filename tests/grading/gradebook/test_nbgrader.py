@@ -12,22 +12,21 @@ from pathlib import Path
 
 import bs4
 import pytest
+from helpers import FAKE, grade, marks, penalties
 
 from coursetools import cli
 from coursetools.assignments.release import release_text
 from coursetools.course import Course
 from coursetools.grading.folders import Folders
-from coursetools.grading.running.run import Options, grade_class
 from coursetools.questions.leaks import leaks, private_lines
 
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
 
 ROOT = Path(__file__).resolve().parents[3]
-FAKE = str(Path(__file__).parents[1] / "fake_engine.py")
 LOCAL = f"""
 for name in ("Rebuild", "ExecuteByEngine"):
-    c[name].engine = {FAKE + ":Fake"!r}
-    c[name].master = {FAKE + ":Master"!r}
+    c[name].engine = {FAKE["engine"]!r}
+    c[name].master = {FAKE["master"]!r}
 """
 
 
@@ -52,16 +51,6 @@ def nbgrader(root: Path, *command: str) -> str:
     )
     assert run.returncode == 0, run.stderr
     return run.stderr
-
-
-def points(root: Path) -> list[tuple]:
-    with sqlite3.connect(root / "autograder" / "gradebook.db") as base:
-        return base.execute(
-            "select a.student_id, c.name, g.auto_score, g.needs_manual_grade, c.type from grade g"
-            " join submitted_notebook n on n.id = g.notebook_id"
-            " join submitted_assignment a on a.id = n.assignment_id"
-            " join base_cell c on c.id = g.cell_id order by 1, 2"
-        ).fetchall()
 
 
 def cells(root: Path) -> list[tuple]:
@@ -94,25 +83,14 @@ def test_plain_autograde_gives_the_same(classroom, tmp_path):
     a_class(classroom)
     theirs = tmp_path / "theirs"
     shutil.copytree(classroom.root, theirs)
-    options = Options(workers=1, engine=f"{FAKE}:Fake", master=f"{FAKE}:Master")
-    grade_class(classroom.course, "ps1", options)
+    grade(classroom.course)
     nbgrader(theirs, "generate_assignment", "ps1")
     said = nbgrader(theirs, "autograde", "ps1")
     assert "cy: TAMPERED" in said
-    ours = {row[:3] for row in points(classroom.root)}
-    assert {row[:3] for row in points(theirs)} == ours
+    ours = marks(classroom.root, "auto_score")
+    assert marks(theirs, "auto_score") == ours
     assert ("cy", "test_square", 0.0) in ours and ("ben", "test_square", 1.0) in ours
     assert sorted(cells(theirs), key=str) == sorted(cells(classroom.root), key=str)
-
-
-def penalties(root: Path) -> dict[str, float | None]:
-    with sqlite3.connect(root / "autograder" / "gradebook.db") as base:
-        return dict(
-            base.execute(
-                "select a.student_id, n.late_submission_penalty from submitted_notebook n"
-                " join submitted_assignment a on a.id = n.assignment_id"
-            )
-        )
 
 
 def test_plain_autograde_knows_the_deadline(classroom, tmp_path):
@@ -123,8 +101,7 @@ def test_plain_autograde_knows_the_deadline(classroom, tmp_path):
     )
     theirs = tmp_path / "theirs"
     shutil.copytree(classroom.root, theirs)
-    options = Options(workers=1, engine=f"{FAKE}:Fake", master=f"{FAKE}:Master")
-    grade_class(classroom.course, "ps1", options)
+    grade(classroom.course)
     ours = penalties(classroom.root)
     assert ours == {"ada": 1.0, "ben": 0.2, "cy": 0.6}  # two days begun, of 5, 1 and 3
     nbgrader(theirs, "generate_assignment", "ps1")
@@ -152,8 +129,7 @@ def test_plain_autograde_knows_extensions_and_late_days(classroom, tmp_path):
     )
     theirs = tmp_path / "theirs"
     shutil.copytree(classroom.root, theirs)
-    options = Options(workers=1, engine=f"{FAKE}:Fake", master=f"{FAKE}:Master")
-    grade_class(classroom.course, "ps1", options)
+    grade(classroom.course)
     ours = penalties(classroom.root)
     assert {who: lost or 0 for who, lost in ours.items()} == {"ada": 0, "ben": 0, "cy": 0.6}
     nbgrader(theirs, "generate_assignment", "ps1")
@@ -171,8 +147,7 @@ def test_plain_autograde_knows_extensions_and_late_days(classroom, tmp_path):
 def test_feedback_by_nbgrader_on_what_we_wrote(classroom):
     a_class(classroom)
     classroom.hand_in("eve", classroom.answered(why=EVIL))
-    options = Options(workers=1, engine=f"{FAKE}:Fake", master=f"{FAKE}:Master")
-    grade_class(classroom.course, "ps1", options)
+    grade(classroom.course)
     nbgrader(classroom.root, "generate_feedback", "ps1")
     for student in ("ada", "ben", "cy", "eve"):
         path = classroom.root / f"autograder/feedback/{student}/ps1/ps1.html"

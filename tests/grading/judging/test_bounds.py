@@ -35,10 +35,6 @@ def engine_of(tools, square=None, limits=None, **changes):
     return Engine(tools.MASTER, limits or tools.LIMITS, assignment=assignment)
 
 
-def desk_of(tools, engine):
-    return tools.Desk(engine)
-
-
 def peak(act) -> float:
     """Return by how many MB the memory of this process grew while `act` was at work."""
     gc.collect()
@@ -75,7 +71,7 @@ def many(tools):
 
 @pytest.mark.parametrize(("megabytes", "status"), [(15, "CRASH"), (40, "MEM"), (80, "MEM")])
 def test_large_answers_are_dropped_and_larger_ones_are_not_read(many, tools, megabytes, status):
-    desk = desk_of(tools, many)
+    desk = tools.Desk(many)
     found = []
     large = tools.submission(LARGE.format(calls=1, size=megabytes << 18))
     assert peak(lambda: found.append(many.grade(large))) < 6 * 16  # six times what may be read
@@ -89,7 +85,7 @@ def test_large_answers_are_dropped_and_larger_ones_are_not_read(many, tools, meg
 def test_one_case_that_is_too_large_costs_no_other(tools):
     with engine_of(tools) as engine:
         much = "def square(x):\n    return x * x if x.numel() == 1 else torch.ones(5 << 20)"
-        verdict = desk_of(tools, engine).grade(much)
+        verdict = tools.Desk(engine).grade(much)
     assert [case.status for case in verdict.questions[0].cases] == ["OK", "MEM", "OK"]
     assert tools.statuses(verdict) == ["PARTIAL", "OK"]
 
@@ -225,7 +221,7 @@ def lender(tools):
     question = replace(tools.ASSIGNMENT.questions[0], reference=reference)
     limits = replace(tools.LIMITS, memory=1024 * MB, lent_calls=50)
     with engine_of(tools, question, limits) as engine:
-        yield desk_of(tools, engine), called
+        yield tools.Desk(engine), called
 
 
 @pytest.mark.parametrize("name", GREEDY)

@@ -11,12 +11,11 @@ import hashlib
 import json
 import os
 import socket
-import sqlite3
-import threading
 from pathlib import Path
 
 import bs4
 import pytest
+from helpers import marks
 
 import coursekit
 from coursekit.submission.limits import Limits
@@ -547,12 +546,12 @@ def test_a_class_of_them_is_graded_to_the_last_row(tools, tmp_path, workers, qui
             seen = tools.seen(verdict)
             good = good or seen
             assert seen == good, student
-    rows = _rows(root)
+    rows = marks(root, "auto_score")
     assert {student for student, *_ in rows} == set(wanted)
     assert len(rows) == 2 * len(wanted)
     again = grade_class(Course(root), "powers", options)
     assert (again.graded, again.unchanged) == (0, len(wanted))
-    assert _rows(root) == rows
+    assert marks(root, "auto_score") == rows
 
     write_feedback(Course(root), "powers")
     pages = sorted((root / "autograder" / "feedback").rglob("*.html"))
@@ -588,17 +587,6 @@ def _hashes(*folders: Path) -> dict[Path, str]:
     return {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
-def _rows(root: Path) -> list[tuple]:
-    """Return (student, test, points) of everybody in the gradebook."""
-    with contextlib.closing(sqlite3.connect(root / "autograder" / "gradebook.db")) as base:
-        return base.execute(
-            "select a.student_id, c.name, g.auto_score from grade g"
-            " join submitted_notebook n on n.id = g.notebook_id"
-            " join submitted_assignment a on a.id = n.assignment_id"
-            " join base_cell c on c.id = g.cell_id order by 1, 2"
-        ).fetchall()
-
-
 def _files() -> dict[str, str]:
     """Return files of ours that tell of questions."""
     package = Path(coursekit.__file__).parent
@@ -620,6 +608,4 @@ def _listening(name: str):
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(name)
         server.listen()
-        stop = threading.Event()
         yield
-        stop.set()

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import csv
-import re
 import shutil
 from pathlib import Path
 
 import pytest
+from helpers import blocks, mark, page_of_book
 
 from coursetools.cli import main
 from coursetools.course import Course
 from coursetools.grading.folders import Folders
 from coursetools.grading.marking.answers import code_of
 
-PAGE = (Path(__file__).parents[3] / "book" / "grading_marking.md").read_text(encoding="utf-8")
+PAGE = page_of_book("grading_marking")
 SIGNS = "Two factors of one sign have a product that is not negative, a third brings the sign back."
 ANSWERS = {
     "ada": SIGNS,
@@ -59,13 +59,7 @@ class Desk:
             return grade.score, grade.needs_manual_grade, said
 
     def enter(self, student: str, points: float) -> None:
-        """Give points in formgrader."""
-        from nbgrader.api import Gradebook
-
-        with Gradebook(self.folders.database) as book:
-            grade = book.find_grade("why", "ps1", "ps1", student)
-            grade.manual_score, grade.needs_manual_grade = points, False
-            book.db.commit()
+        mark(self.folders.database, student, points)
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +70,7 @@ def graded(tmp_path_factory, make_classroom, empty_gradebook) -> Path:
 
     root = tmp_path_factory.mktemp("marking") / "course"
     classroom = make_classroom(root)
-    rubric = re.search(r"```toml\n(.+?)```", PAGE, flags=re.DOTALL)[1]
+    rubric = blocks(PAGE, "toml")[0]
     (classroom.private / "why.toml").write_text(rubric)
     for student, answer in ANSWERS.items():
         classroom.hand_in(student, classroom.answered(why=answer))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from pathlib import Path
 
-PAGE = (Path(__file__).parents[3] / "book" / "grading_marking.md").read_text(encoding="utf-8")
+from helpers import page_of_book
+
+PAGE = page_of_book("grading_marking")
 
 
 def test_the_page(desk, capsys):

@@ -8,6 +8,7 @@ import re
 import signal
 import struct
 import zlib
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import psutil
@@ -194,19 +195,17 @@ def test_timeout_of_one_question_is_told_there(classroom) -> None:
 
 
 def test_advice_fits_how_the_code_ended(classroom) -> None:
-    import dataclasses
-
     verdict = classroom.partial()
     square, cube = verdict.questions
-    endless = [dataclasses.replace(case, status="TIMEOUT", detail="") for case in cube.cases]
-    first = dataclasses.replace(square.cases[0], status="TIMEOUT", detail="it took longer than 1 s")
-    square = dataclasses.replace(
+    endless = [replace(case, status="TIMEOUT", detail="") for case in cube.cases]
+    first = replace(square.cases[0], status="TIMEOUT", detail="it took longer than 1 s")
+    square = replace(
         square, points=0, status="TIMEOUT", misconception="", cases=[first, *square.cases[1:]]
     )
-    cube = dataclasses.replace(
+    cube = replace(
         cube, points=0, status="TIMEOUT", cases=endless, reason="The 3 seconds were used up."
     )
-    classroom.hand_in("ada", dataclasses.replace(verdict, points=0, questions=[cube, square]))
+    classroom.hand_in("ada", replace(verdict, points=0, questions=[cube, square]))
     seen = read(page_of(classroom, "ada")).text
     assert seen.index("did not come to an end") < seen.index("no time left to try this answer")
     assert "(ran out of time). It took longer than 1 s" in seen
@@ -214,22 +213,18 @@ def test_advice_fits_how_the_code_ended(classroom) -> None:
 
 
 def test_no_answer_is_called_that(classroom) -> None:
-    import dataclasses
-
     verdict = classroom.partial(answers={"square": "", "cube": ""})
     blank = [
-        dataclasses.replace(q, points=0, status="FAIL", reason="There is no answer here yet.",
+        replace(q, points=0, status="FAIL", reason="There is no answer here yet.",
                             misconception="")
         for q in verdict.questions
     ]  # fmt: skip
-    classroom.hand_in("ada", dataclasses.replace(verdict, points=0, questions=blank))
+    classroom.hand_in("ada", replace(verdict, points=0, questions=blank))
     seen = read(page_of(classroom, "ada")).text
     assert seen.count("no answer") >= 2 and "checks pass" not in seen and "Your code" not in seen
 
 
 def test_what_others_call_comes_first(classroom) -> None:
-    import dataclasses
-
     about = classroom.folders.private / "square.md"
     about.write_text(about.read_text().replace("\n", "\nneeds: cube\n", 1))
     classroom.hand_in("ada", classroom.partial())
@@ -240,31 +235,27 @@ def test_what_others_call_comes_first(classroom) -> None:
     assert "We know this one, unless it comes from your cube." in seen
     verdict = classroom.partial()
     square, cube = verdict.questions
-    own = dataclasses.replace(square, carried=["cube"])
-    classroom.hand_in("ada", dataclasses.replace(verdict, questions=[own, cube]))
+    own = replace(square, carried=["cube"])
+    classroom.hand_in("ada", replace(verdict, questions=[own, cube]))
     assert "We know this one, and it is in square itself." in read(page_of(classroom, "ada")).text
 
 
 def test_a_mistake_that_costs_its_own_question_only_is_said_to(classroom) -> None:
-    import dataclasses
-
     verdict = classroom.partial()
     square, cube = verdict.questions
-    right = dataclasses.replace(square, status="OK", carried=["cube"])
-    classroom.hand_in("ada", dataclasses.replace(verdict, questions=[right, cube]))
+    right = replace(square, status="OK", carried=["cube"])
+    classroom.hand_in("ada", replace(verdict, questions=[right, cube]))
     seen = read(page_of(classroom, "ada")).text
     said = "This calls your cube, not yet right. So it was tried with ours in that place"
     assert said in seen and "tried together with" not in seen
 
 
 def test_what_zeros_would_pass_too_is_said_to_bring_nothing(classroom) -> None:
-    import dataclasses
-
     verdict = classroom.partial()
     square, cube = verdict.questions
-    cases = [dataclasses.replace(case, status="OK") for case in cube.cases[:1]]
-    cube = dataclasses.replace(cube, points=0.0, status="FAIL", cases=[*cases, *cube.cases[1:]])
-    classroom.hand_in("ada", dataclasses.replace(verdict, questions=[square, cube]))
+    cases = [replace(case, status="OK") for case in cube.cases[:1]]
+    cube = replace(cube, points=0.0, status="FAIL", cases=[*cases, *cube.cases[1:]])
+    classroom.hand_in("ada", replace(verdict, questions=[square, cube]))
     assert "would pass with zeros" in read(page_of(classroom, "ada")).text
 
 
@@ -386,7 +377,7 @@ def test_student_names_cannot_leave_the_folder(classroom) -> None:
     (own,) = classroom.store.folder.glob("ada/*.json")
     forged = own.read_text().replace('"student":"ada"', '"student":"../../evil"')
     (own.parent / "other.json").write_text(forged)
-    assert [one.student for one in handed_in(classroom.store)] == ["ada"]
+    assert list(handed_in(classroom.folders)) == ["ada"]
     assert write_feedback(classroom.course, classroom.name).pages == 1
     assert not list(classroom.root.glob("evil*")) and not list(classroom.root.glob("*/evil*"))
 

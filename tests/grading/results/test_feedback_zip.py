@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import nbformat
 import pytest
+from helpers import zipped
 
 from coursetools.cli import main
 from coursetools.grading.collecting.collect import choose, collect
@@ -21,13 +22,6 @@ from coursetools.grading.running.verdicts import Entry
 from coursetools.grading.running.worker import digest
 
 SECRET = "hidden-secret-49"
-
-
-def zipped(path: Path, members: dict[str, str]) -> Path:
-    with zipfile.ZipFile(path, "w") as made:
-        for name, text in members.items():
-            made.writestr(name, text)
-    return path
 
 
 def answered(classroom, mark: str = "") -> str:

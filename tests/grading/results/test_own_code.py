@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from helpers import blocks, page_of_book
 
 from coursekit.check import variant
 from coursekit.check.compare import same
@@ -23,7 +23,7 @@ from coursetools.questions import catalogue
 from coursetools.questions.wrong import source_of, with_numbers
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGE = (ROOT / "book" / "grading_variants.md").read_text(encoding="utf-8")
+PAGE = page_of_book("grading_variants")
 START = "import math\nimport torch\nfrom torch import Tensor, nn\n"
 PILOTS = [("a01_kernels", "shares", 0), ("a16_sagan", "hinge", 0), ("a16_sagan", "hinge", 4)]
 
@@ -85,9 +85,9 @@ def test_the_page_of_the_book_shows_what_the_commands_do(tmp_path, copied, monke
     (tmp_path / "notebooks").mkdir(exist_ok=True)
     course = Course(tmp_path)
     monkeypatch.chdir(tmp_path)
-    shown, said, key = re.findall(r"```text\n(.+?)```", PAGE, flags=re.DOTALL)
+    shown, said, key = blocks(PAGE, "text")
     assert f"{variant('hinge', 'ada')}\n" == shown
-    (command,) = re.findall(r"```bash\n(.+?)```", PAGE, flags=re.DOTALL)
+    (command,) = blocks(PAGE, "bash")
     words = [*shlex.split(command)[1:], "--root", str(tmp_path)]
     assert cli.main(words) == 1
     assert "no answer to a16_sagan is graded and fully right yet" in capsys.readouterr().err

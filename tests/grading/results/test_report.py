@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-import html
-import re
 from array import array
 from datetime import datetime
 
 import pytest
+from helpers import words
 
 from coursekit._base.errors import CourseError
+from coursetools.grading.collecting.ledger import Ledger
 from coursetools.grading.results.class_count import count_class, histogram
 from coursetools.grading.results.report import write_report
+from coursetools.grading.running.verdicts import Entry
 
 DUE = datetime(2026, 11, 20, 12, 0)
-
-
-def words(page: str) -> str:
-    page = re.sub(r"<style>.*?</style>", "", page, flags=re.S)
-    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page)).split())
 
 
 def test_numbers_are_those_of_the_class(classroom, read_page) -> None:
@@ -94,8 +90,6 @@ def test_weaker_guarantee_is_said(classroom, read_page) -> None:
 
 
 def test_what_was_not_taken_and_what_nobody_says(classroom, read_page) -> None:
-    from coursetools.grading.collecting.ledger import Ledger
-
     classroom.hand_in("ada", classroom.partial())
     classroom.student("never")
     with classroom.gradebook() as book:
@@ -120,14 +114,9 @@ def test_what_was_not_taken_and_what_nobody_says(classroom, read_page) -> None:
 
 def test_numbers_are_of_students_and_not_of_notebooks(classroom, read_page) -> None:
     """Somebody with two notebooks is one student: one verdict, one time, both points."""
-    import dataclasses
-    import json
-
-    from coursetools.grading.running.verdicts import Entry
-
     source = classroom.folders.source
     (source / "powers.ipynb").rename(source / "one.ipynb")
-    (source / "two.ipynb").write_text(json.dumps(json.loads((source / "one.ipynb").read_text())))
+    (source / "two.ipynb").write_text((source / "one.ipynb").read_text())
     right = classroom.partial(right=("square", "cube"), seconds=0.5)
     absent = dataclasses.replace(classroom.empty("MISSING", "not handed in"), points=0.0)
     for student, verdicts in {"ada": [right, right], "ben": [right, absent]}.items():

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import html
-import re
 from datetime import UTC, datetime
 
 import pytest
+from helpers import words
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,11 +18,6 @@ from coursetools.grading.results.term_count import Question, count_term
 from coursetools.grading.results.term_page import term_page, write_term
 
 NAMES = ("powers", "q1", "q2", "q3")
-
-
-def words(page: str) -> str:
-    page = re.sub(r"<style>.*?</style>", "", page, flags=re.S)
-    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page)).split())
 
 
 def way(text: str) -> list[Step]:

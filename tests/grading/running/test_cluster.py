@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers import FAKE
 
 from coursekit._base.errors import CourseError
 from coursetools.grading.running.run import Options, grade_class
@@ -19,11 +20,9 @@ pytest.importorskip("distributed", reason="a cluster needs Dask (distributed)")
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
 
 ROOT = Path(__file__).resolve().parents[3]
-FAKE = str(Path(__file__).parents[1] / "fake_engine.py")
-
 
 def options(address: str) -> Options:
-    return Options(cluster=address, engine=f"{FAKE}:Fake", master=f"{FAKE}:Master")
+    return Options(cluster=address, **FAKE)
 
 
 def test_a_worker_killed_in_mid_run(classroom, dask):

@@ -14,9 +14,9 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from helpers import FAKE, Notes, daily_penalty, marks
 
 from coursekit._base.errors import CourseError
-from coursekit._base.progress import Progress
 from coursetools.course import write_whole
 from coursetools.grading.folders import Folders
 from coursetools.grading.running.run import Options, grade_class
@@ -24,49 +24,22 @@ from coursetools.grading.running.verdicts import Verdicts
 
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
 
-FAKE = str(Path(__file__).parents[1] / "fake_engine.py")
-
 
 def options(**further) -> Options:
-    further = {"workers": 2, "engine": f"{FAKE}:Fake", "master": f"{FAKE}:Master"} | further
-    return Options(**further)
-
-
-class Notes(Progress):
-    def __init__(self):
-        self.notes, self.done = [], []
-
-    def advance(self, text):
-        self.done.append(text)
-
-    def note(self, text):
-        self.notes.append(text)
+    return Options(**{"workers": 2} | FAKE | further)
 
 
 def table(root: Path) -> list[tuple]:
     """Return what the gradebook says, without the names that it gives to its rows."""
-    with sqlite3.connect(root / "autograder" / "gradebook.db") as base:
-        grades = base.execute(
-            "select a.student_id, c.name, g.auto_score, g.manual_score, g.needs_manual_grade,"
-            " n.flagged, n.late_submission_penalty, a.timestamp from grade g"
-            " join submitted_notebook n on n.id = g.notebook_id"
-            " join submitted_assignment a on a.id = n.assignment_id"
-            " join base_cell c on c.id = g.cell_id order by 1, 2"
-        ).fetchall()
-        comments = base.execute(
-            "select a.student_id, c.name, m.auto_comment, m.manual_comment from comment m"
-            " join submitted_notebook n on n.id = m.notebook_id"
-            " join submitted_assignment a on a.id = n.assignment_id"
-            " join base_cell c on c.id = m.cell_id order by 1, 2"
-        ).fetchall()
-    return grades + comments
+    grades = "auto_score, manual_score, needs_manual_grade, flagged, late_submission_penalty"
+    comments = marks(root, "auto_comment, manual_comment", table="comment")
+    return marks(root, f"{grades}, timestamp") + comments
 
 
 def scores(root: Path) -> dict[str, dict[str, float | None]]:
     found: dict[str, dict[str, float | None]] = {}
-    for student, name, *rest in table(root):
-        if len(rest) > 2:
-            found.setdefault(student, {})[name] = rest[0]
+    for student, name, score in marks(root, "auto_score"):
+        found.setdefault(student, {})[name] = score
     return found
 
 
@@ -251,8 +224,9 @@ def test_a_layer_that_does_not_hold(classroom):
 
 def test_an_engine_that_does_not_start(classroom):
     classroom.hand_in("ada")
+    nowhere = FAKE["engine"].removesuffix("Fake") + "Nowhere"
     with pytest.raises(CourseError, match=r"do not start .*Nowhere"):
-        grade_class(classroom.course, "ps1", options(engine=f"{FAKE}:Nowhere"))
+        grade_class(classroom.course, "ps1", options(engine=nowhere))
 
 
 def test_a_link_or_nothing_in_the_folder(classroom):
@@ -320,11 +294,7 @@ def test_a_deadline_that_moves(classroom):
 
     config = classroom.root / "autograder" / "nbgrader_config.py"
     config.parent.mkdir()
-    config.write_text(
-        "c = get_config()\n"
-        "c.AssignLatePenalties.plugin_class = 'coursetools.grading.late_plugin.DailyPenalty'\n"
-        f"c.DailyPenalty.solutions = {str(classroom.private.parent)!r}\n"
-    )
+    config.write_text(daily_penalty(classroom.course))
     classroom.hand_in("ada", stamp="2026-10-04 00:00:00 UTC")
     grade_class(classroom.course, "ps1", options())
     formgrader(3)

@@ -6,10 +6,10 @@ import os
 import random
 import shutil
 import signal
-import sqlite3
 import time
 
 import pytest
+from helpers import marks
 
 from coursetools.grading.folders import Folders
 from coursetools.grading.running.run import Options, grade_class
@@ -21,16 +21,9 @@ ONE = Options(workers=1)
 
 
 def points(root) -> dict[str, dict[str, float | None]]:
-    with sqlite3.connect(root / "autograder" / "gradebook.db") as base:
-        rows = base.execute(
-            "select a.student_id, c.name, g.auto_score from grade g"
-            " join submitted_notebook n on n.id = g.notebook_id"
-            " join submitted_assignment a on a.id = n.assignment_id"
-            " join base_cell c on c.id = g.cell_id"
-        )
-        found: dict[str, dict[str, float | None]] = {}
-        for student, name, score in rows:
-            found.setdefault(student, {})[name.removeprefix("test_")] = score
+    found: dict[str, dict[str, float | None]] = {}
+    for student, name, score in marks(root, "auto_score"):
+        found.setdefault(student, {})[name.removeprefix("test_")] = score
     return found
 
 

@@ -25,7 +25,6 @@ from coursetools.grading.results.scores import (
     points_of,
     read_gradebook,
 )
-from coursetools.grading.running.verdicts import Verdicts
 from coursetools.grading.verdict import status_of
 
 State = dict[str, Any]  # of one student: points, and what they are made of
@@ -122,7 +121,7 @@ class Journal:
 def states_of(folders: Folders) -> dict[str, State]:
     """Return what the points of everybody are, and what they are made of."""
     asked, book, rule = outlines(folders), read_gradebook(folders), late_rule(folders)
-    handed = {one.student: one for one in handed_in(Verdicts(folders.verdicts))}
+    handed = handed_in(folders)
     late = str(folders.settings.get("late", ""))
     return {
         who: {**_state(asked, book, who, handed.get(who), rule), "rule": late}

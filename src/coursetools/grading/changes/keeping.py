@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import os
 import shutil
 import sqlite3
 import tempfile
@@ -19,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from coursekit._base.errors import CourseError
-from coursetools.course import Course
+from coursetools.course import Course, new_zip
 from coursetools.grading.changes.log import account, now, record
 from coursetools.grading.results.pages import counted
 
@@ -40,21 +39,13 @@ def backup(course: Course, path: Path) -> int:
         raise CourseError(f"{path} is there already, and nothing is written over; name another")
     if path.resolve().is_relative_to(folder):
         raise CourseError(f"{path} lies in what is to be kept; name another folder")
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as out:
-            about = {"version": 1, "time": now(), "by": account(), "files": len(files)}
-            out.writestr(ABOUT, json.dumps(about))
-            for file in files:
-                name = file.relative_to(folder).as_posix()
-                with _copied(file) as copy, contextlib.suppress(FileNotFoundError):
-                    out.write(copy, name)
-        os.replace(unfinished, path)
-    except OSError as error:
-        raise CourseError(f"cannot write {path} ({error.strerror})") from error
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with new_zip(path, strict_timestamps=False) as out:
+        about = {"version": 1, "time": now(), "by": account(), "files": len(files)}
+        out.writestr(ABOUT, json.dumps(about))
+        for file in files:
+            name = file.relative_to(folder).as_posix()
+            with _copied(file) as copy, contextlib.suppress(FileNotFoundError):
+                out.write(copy, name)
     return len(files)
 
 

@@ -17,16 +17,18 @@ from coursekit._base.errors import CourseError
 from coursetools.course import Course
 from coursetools.grading.text import one_line
 
+FILE = "autograder/log.jsonl"
+
 
 def record(course: Course, action: str, **facts: Any) -> None:
     """Add a line: what was done, now, by the account that runs this, and `facts` about it."""
     said = {name: value for name, value in facts.items() if value not in (None, "")}
-    add_lines(path_of(course), [{"time": now(), "by": account(), "action": action, **said}])
+    add_lines(course / FILE, [{"time": now(), "by": account(), "action": action, **said}])
 
 
 def read_log(course: Course, assignment: str = "") -> list[dict[str, Any]]:
     """Return the lines about an assignment, or all, the oldest first."""
-    lines = read_lines(path_of(course))
+    lines = read_lines(course / FILE)
     return [one for one in lines if not assignment or one.get("assignment") == assignment]
 
 
@@ -98,8 +100,3 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
 
 def _short(value: Any) -> str:
     return one_line(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
-
-
-def path_of(course: Course) -> Path:
-    """Return where the log is."""
-    return course / "autograder" / "log.jsonl"

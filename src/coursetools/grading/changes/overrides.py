@@ -9,19 +9,17 @@ gradebook in step without running anybody again.
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass, field, fields
-from pathlib import Path
 from typing import Self
 
 from coursekit._base.errors import CourseError
 from coursetools.course import Course, write_whole
 from coursetools.grading.collecting import tables
 
+FILE = "autograder/overrides.csv"
 EVERYBODY = "*"  # no student can be called that
 WORDS = ("full", "drop", "keep")
 
@@ -129,18 +127,12 @@ def named(held: Of, notebook: str, cell: str) -> Override | None:
 
 def read_all(course: Course) -> list[Override]:
     """Read the rows of all assignments; what is not clear is refused with its line."""
-    path = file_of(course)
+    path = course / FILE
     if not path.exists():
         return []
-    table = tables.read(path, ",".join(COLUMNS))
-    words = table.words()
-    if missing := [name for name in COLUMNS[:5] if name not in words]:
-        raise CourseError(f"{path}, line 1: there is no column called {missing[0]}")
     rows: dict[tuple[str, str, str], Override] = {}
-    for number, cells in table.rows:
-        values = {word: cell.strip() for word, cell in zip(words, cells)}
-        row = Override(**{name: values.get(name, "") for name in COLUMNS})
-        where = f"{path}, line {number}"
+    for where, cells in tables.read(path, ",".join(COLUMNS)).cells(COLUMNS[:5]):
+        row = Override(**{name: cells.get(name, "") for name in COLUMNS})
         if not (row.assignment and row.question and row.student):
             raise CourseError(f"{where} does not say of which assignment, question and student")
         check_points(row.points, where)
@@ -165,11 +157,7 @@ def check_points(text: str, where: str, most: float = math.inf) -> None:
 
 def write_all(course: Course, rows: list[Override]) -> None:
     """Write the file."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
-    writer.writerow(COLUMNS)
-    writer.writerows(astuple(row) for row in rows)
-    write_whole(file_of(course), text.getvalue())
+    write_whole(course / FILE, tables.as_text([COLUMNS, *map(astuple, rows)]))
 
 
 @contextmanager
@@ -177,12 +165,7 @@ def alone(course: Course) -> Iterator[None]:
     """Hold a lock on the file, for who reads it in order to write it."""
     from filelock import FileLock
 
-    path = file_of(course)
+    path = course / FILE
     path.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(path.with_name(f".{path.name}.lock"), timeout=30):
         yield
-
-
-def file_of(course: Course) -> Path:
-    """Return where the file is."""
-    return course / "autograder" / "overrides.csv"

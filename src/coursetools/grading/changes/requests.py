@@ -17,6 +17,9 @@ from coursetools.grading.changes.overrides import Overrides
 from coursetools.grading.collecting import tables
 from coursetools.grading.text import one_line
 
+FILE = "autograder/requests.jsonl"
+COLUMNS = ("id", "question", "text")  # of a table of them
+
 
 @dataclass(frozen=True)
 class Request:
@@ -36,28 +39,23 @@ def take_requests(
 
     `known` are the students; `cell_of` returns the name of a question's graded cell.
     """
-    table = tables.read(path, "id,question,text")
-    words = table.words()
-    if missing := [name for name in ("id", "question", "text") if name not in words]:
-        raise CourseError(f"{path}, line 1: there is no column called {missing[0]}")
     before = read_requests(course)
     same = {(one.assignment, one.student, one.question, one.text) for one in before}
     new, refused = [], []
-    for number, cells in table.rows:
-        row = {word: cell.strip() for word, cell in zip(words, cells)}
+    for where, row in tables.read(path, ",".join(COLUMNS)).cells(COLUMNS):
         who, text = row.get("id", ""), one_line(row.get("text", ""), 2000)
         try:
             if who not in known:
                 raise CourseError(f"nobody called {who!r} is in the class")
             cell = cell_of(row.get("question", ""))
         except CourseError as error:
-            refused.append(f"{path}, line {number}: {error}")
+            refused.append(f"{where}: {error}")
             continue
         if (assignment, who, cell, text) not in same:
             same.add((assignment, who, cell, text))
             new.append(Request(assignment, who, cell, text, now()[:19] + "Z"))
     if new:
-        add_lines(_path(course), [asdict(one) for one in new])
+        add_lines(course / FILE, [asdict(one) for one in new])
     return len(new), refused
 
 
@@ -66,7 +64,7 @@ def read_requests(course: Course, assignment: str = "") -> list[Request]:
     names = [one.name for one in fields(Request)]
     found = [
         Request(**{name: str(row.get(name, "")) for name in names})
-        for row in read_lines(_path(course))
+        for row in read_lines(course / FILE)
     ]
     return [one for one in found if not assignment or one.assignment == assignment]
 
@@ -80,7 +78,3 @@ def open_requests(course: Course, assignment: str) -> list[Request]:
         return row is not None and row.time >= one.time
 
     return [one for one in read_requests(course, assignment) if not answered(one)]
-
-
-def _path(course: Course) -> Path:
-    return course / "autograder" / "requests.jsonl"

@@ -237,7 +237,7 @@ def choose(
     data = (folder / f"{folders.name}.ipynb").read_bytes()
     target = folders.submitted(student)
     if not _holds(target / f"{folders.name}.ipynb", data):
-        _write_bytes(target / f"{folders.name}.ipynb", data)
+        write_whole(target / f"{folders.name}.ipynb", data)
     time = about["time"] and datetime.fromisoformat(about["time"])
     ours = handed_in_by((folder, about)) == student
     own = [(folder, about)] if ours else attempts_of(folders, student)[-1:]
@@ -410,7 +410,7 @@ def _keep(folders: Folders, student: str, candidate: Candidate, data: bytes) -> 
             break  # a collection that was interrupted
         number += 1
         folder = parent / f"{stamp}-{number}"
-    _write_bytes(folder / f"{folders.name}.ipynb", data)
+    write_whole(folder / f"{folders.name}.ipynb", data)
     about = {
         "from": candidate.label,
         "seen": seen.isoformat(),
@@ -431,11 +431,3 @@ def _holds(path: Path, data: bytes) -> bool:
         return read_plain(path, len(data)) == data
     except OSError:
         return False
-
-
-def _write_bytes(path: Path, data: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.tmp")
-    unfinished.unlink(missing_ok=True)
-    unfinished.write_bytes(data)
-    unfinished.replace(path)

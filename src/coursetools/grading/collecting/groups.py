@@ -7,12 +7,9 @@ assignments. Whoever is in no group hands in alone.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Self
 
 from coursekit._base.errors import CourseError
@@ -20,6 +17,9 @@ from coursetools.course import Course, write_whole
 from coursetools.grading.collecting import tables
 from coursetools.grading.collecting.ledger import Ledger
 from coursetools.grading.folders import Folders
+
+FILE = "autograder/groups.csv"
+COLUMNS = ("id", "group")
 
 
 @dataclass(frozen=True)
@@ -59,19 +59,14 @@ class Groups:
 
 def read_groups(course: Course) -> dict[str, str]:
     """Return the table as it is now, student -> group; what is not clear is refused."""
-    path = path_of(course)
+    path, groups = course / FILE, {}
     if not path.is_file():
         return {}
-    table = tables.read(path, "id,group")
-    words, groups = table.words(), {}
-    if missing := [name for name in ("id", "group") if name not in words]:
-        raise CourseError(f"{path}, line 1: there is no column called {missing[0]}")
-    for number, row in table.rows:
-        cells = {word: cell.strip() for word, cell in zip(words, row)}
+    for where, cells in tables.read(path, ",".join(COLUMNS)).cells(COLUMNS):
         who = cells.get("id", "")
         if not who or who in groups:
             why = f"{who} is there twice; keep one line" if who else "the cell id is empty"
-            raise CourseError(f"{path}, line {number}: {why}")
+            raise CourseError(f"{where}: {why}")
         groups[who] = cells.get("group", "")
     return {who: name for who, name in groups.items() if name}
 
@@ -81,10 +76,8 @@ def save_groups(course: Course, listed: Iterable[tuple[str, str | None]]) -> Non
     new = {who: name for who, name in listed if name is not None}
     if not new:
         return
-    text = io.StringIO(newline="")
     rows = [(who, name) for who, name in {**read_groups(course), **new}.items() if name]
-    csv.writer(text, lineterminator="\n").writerows([("id", "group"), *rows])
-    write_whole(path_of(course), text.getvalue())
+    write_whole(course / FILE, tables.as_text([COLUMNS, *rows], lineterminator="\n"))
 
 
 def kept(folders: Folders) -> str:
@@ -96,8 +89,3 @@ def kept(folders: Folders) -> str:
         f"{folders.name} keeps the groups with which it was first collected; to take those of the "
         f"class list for it: coursekit collect {folders.name} --regroup"
     )
-
-
-def path_of(course: Course) -> Path:
-    """Return where the table is."""
-    return course / "autograder" / "groups.csv"

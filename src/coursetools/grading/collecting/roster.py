@@ -160,9 +160,7 @@ def class_list(
     from coursetools.grading.gradebook.backup import recall
     from coursetools.grading.gradebook.database import Database
 
-    file = folders.database.removeprefix("sqlite:///")
-    exists = not folders.database.startswith("sqlite:///") or Path(file).is_file()
-    if not exists and not folders.kept.is_file():
+    if not folders.has_gradebook and not folders.kept.is_file():
         return ClassList([], True)
     database = Database(folders, note)
     try:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from coursekit._base.errors import CourseError
 
@@ -24,6 +26,15 @@ class Table:
     def words(self) -> list[str]:
         """Return the header's cells as plain words."""
         return [word(cell) for cell in self.header]
+
+    def cells(self, needed: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
+        """Yield where each row is, and its cells by their columns; those `needed` must be there."""
+        words = self.words()
+        if missing := [name for name in needed if name not in words]:
+            raise CourseError(f"{self.path}, line 1: there is no column called {missing[0]}")
+        for number, row in self.rows:
+            cells = {word: cell.strip() for word, cell in zip(words, row)}
+            yield f"{self.path}, line {number}", cells
 
 
 def word(title: str) -> str:
@@ -49,6 +60,13 @@ def read(path: Path, example: str) -> Table:
     except csv.Error as error:
         raise CourseError(f"{path}, line {reader.line_num}: {error}") from error
     return Table(Path(path), header, rows, delimiter, data.startswith(b"\xef\xbb\xbf"))
+
+
+def as_text(rows: Iterable[Iterable[Any]], **style: Any) -> str:
+    """Return rows as CSV; `style` is that of `csv.writer`."""
+    out = io.StringIO(newline="")
+    csv.writer(out, **style).writerows(rows)
+    return out.getvalue()
 
 
 def _decode(data: bytes) -> str:

@@ -8,8 +8,6 @@ lines are about the same hand-in, the longer extension counts.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -100,16 +98,9 @@ class Extensions:
         if not path.is_file() or not path.read_bytes().strip():
             return cls(path)
         table, zone = tables.read(path, ",".join(COLUMNS)), time_zone_of(course)
-        words = table.words()
-        if missing := [name for name in COLUMNS[:3] if name not in words]:
-            raise CourseError(
-                f"{path}, line 1: there is no column called {', '.join(missing)}; the first line "
-                f"should be {','.join(COLUMNS)}"
-            )
         lines: dict[tuple[str, str], Line] = {}
-        for number, row in table.rows:
-            where = f"{path}, line {number}"
-            line = _line(dict(zip(words, row)), where, zone)
+        for where, cells in table.cells(COLUMNS[:3]):
+            line = _line(cells, where, zone)
             before = lines.setdefault((line.student, line.assignment), line)
             if before is not line:
                 other = before.where.rpartition(" ")[2]
@@ -188,13 +179,10 @@ class Extensions:
         words = [tables.word(title) for title in self.header]
         header = self.header + [name for name in COLUMNS if name not in words]
         words += [name for name in COLUMNS if name not in words]
-        out = io.StringIO(newline="")
-        writer = csv.writer(out, delimiter=self.delimiter, lineterminator="\n")
-        writer.writerow(header)
-        for line in self.lines:
-            cells = line.further | _cells(line)
-            writer.writerow([cells.get(word, "") for word in words])
-        write_whole(self.path, ("\ufeff" if self.marked else "") + out.getvalue())
+        cells = [line.further | _cells(line) for line in self.lines]
+        rows = [header, *([one.get(word, "") for word in words] for one in cells)]
+        text = tables.as_text(rows, delimiter=self.delimiter, lineterminator="\n")
+        write_whole(self.path, ("\ufeff" if self.marked else "") + text)
 
     @cached_property
     def _by_student(self) -> dict[str, list[Line]]:
@@ -215,7 +203,6 @@ def check_line(line: Line) -> Line:
 
 
 def _line(cells: dict[str, str], where: str, zone: tzinfo) -> Line:
-    cells = {name: cell.strip() for name, cell in cells.items()}
     for name in COLUMNS[:3]:
         if not cells.get(name):
             raise CourseError(f"{where}: the cell {name} is empty")

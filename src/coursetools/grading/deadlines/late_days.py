@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from coursetools.course import Course
-from coursetools.grading.class_settings import path_of, table_of, whole
+from coursetools.grading.class_settings import FILE, table_of, whole
 from coursetools.grading.deadlines.late_rule import DAY, LateRule
 
 
@@ -27,7 +27,7 @@ class LateDays:
         table = table_of(course, "late_days", ("budget", "most"))
         if table is None:
             return None
-        path = path_of(course)
+        path = course / FILE
         budget = whole(path, "[late_days] budget", table.get("budget"))
         return cls(budget, whole(path, "[late_days] most", table.get("most", budget)))
 

@@ -18,7 +18,8 @@ from uuid import uuid4
 
 from coursekit._base.errors import CourseError
 from coursetools.course import Course
-from coursetools.grading.changes.log import add_lines, now, path_of, read_lines
+from coursetools.grading.changes.log import FILE as LOG
+from coursetools.grading.changes.log import add_lines, now, read_lines
 from coursetools.grading.collecting.groups import Groups
 from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.by_hand import MARK, agree, cells
@@ -81,7 +82,7 @@ class Kept:
             name = self.path.stem
             said = [_said(name, of, self.items.get(of), is_now, by or {}) for of, is_now in changed]
             if said := [one for one in said if one]:
-                add_lines(path_of(self.course), said)
+                add_lines(self.course / LOG, said)
         self.gradebook, self.items = gradebook, items
 
     def _set(self, of: Of, value: Any) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, tzinfo
-from pathlib import Path
 from typing import Any
 
 from coursetools.assignments.settings import due_of, settings_of
@@ -118,10 +117,9 @@ def read_lateness(folders: Folders) -> Lateness:
     """Read it, from the gradebook too if there is one."""
     from sqlalchemy import create_engine
 
-    url = folders.database
-    if url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).is_file():
+    if not folders.has_gradebook:
         return lateness_of(folders.course, folders.name, None)
-    engine = create_engine(url)
+    engine = create_engine(folders.database)
     try:
         with engine.connect() as connection:
             return lateness_of(folders.course, folders.name, connection)

@@ -13,11 +13,10 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coursekit._base.errors import CourseError
 from coursekit.submission import parsing, regions
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.outline import Part, outlines
-from coursetools.grading.results.scores import answer_in_words, handed_in, verdicts_of
+from coursetools.grading.results.scores import answer_in_words, graded, verdicts_of
 from coursetools.grading.running.verdicts import Verdicts
 from coursetools.questions import rubric
 from coursetools.questions.rubric import Rubric
@@ -59,12 +58,7 @@ def in_words(folders: Folders) -> list[InWords]:
     ]
     store = Verdicts(folders.verdicts)
     written: dict[str, dict[str, list[str]]] = {name: defaultdict(list) for name, _, _ in parts}
-    handed = handed_in(store)
-    if not handed:
-        raise CourseError(
-            f"nothing of {folders.name} is graded yet; run coursekit grade {folders.name} first"
-        )
-    for one in handed:
+    for one in graded(folders).values():
         verdicts = verdicts_of(store, one)
         for name, notebook, part in parts:
             if notebook in verdicts and (text := answer_in_words(part, verdicts[notebook])):

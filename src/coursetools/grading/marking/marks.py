@@ -39,18 +39,13 @@ def read_marks(paths: Iterable[Path], asked: list[InWords]) -> tuple[Marks, list
     marks: Marks = defaultdict(list)
     wrong = []
     for path in paths:
-        table = tables.read(path, ",".join(COLUMNS))
-        words = table.words()
-        if missing := [name for name in COLUMNS[:5] if name not in words]:
-            raise CourseError(f"{path}, line 1: there is no column called {missing[0]}")
-        for line, cells in table.rows:
-            row = {word: cell.strip() for word, cell in zip(words, cells)}
+        for where, row in tables.read(path, ",".join(COLUMNS)).cells(COLUMNS[:5]):
             try:
                 of, mark = _read(row, questions)
                 if not _again(marks[of], mark):
                     marks[of].append(mark)
             except CourseError as error:
-                wrong.append(f"{path}, line {line}: {error}")
+                wrong.append(f"{where}: {error}")
     return marks, wrong
 
 

@@ -10,9 +10,10 @@ import argparse
 from pathlib import Path
 
 from coursekit._base.errors import CourseError
+from coursetools.course import write_changed
 from coursetools.grading.folders import Folders
 from coursetools.grading.marking.answers import InWords, alike, in_words
-from coursetools.grading.results.pages import counted, render, write
+from coursetools.grading.results.pages import counted, render
 
 
 def marking_page(assignment: str, asked: InWords) -> str:
@@ -35,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise CourseError(f"{folders.name} has no question in words")
     for one in asked:
         path = folders.marking / f"{one.name}.html"
-        write(path, marking_page(folders.name, one))
+        write_changed(path, marking_page(folders.name, one))
         if not arguments.quiet:
             print(f"{one.name}: {_count(one)}, {_rubric(folders, one)}")
         print(path)

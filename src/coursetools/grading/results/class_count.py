@@ -32,6 +32,7 @@ from coursetools.grading.results.scores import (
     Book,
     Student,
     add_up,
+    graded,
     handed_in,
     late_rule,
     maximum,
@@ -172,11 +173,9 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
     store = Verdicts(folders.verdicts)
     book = read_gradebook(folders)
     rule = late_rule(folders)
-    handed = handed_in(store)
-    if not handed and not any(folders.students()):
+    if not any(folders.students()) and not handed_in(folders):
         raise CourseError(nobody(name))
-    if not handed:
-        raise CourseError(f"nothing of {name} is graded yet; run coursekit grade {name} first")
+    handed = graded(folders)
     parts = {
         (notebook, part.cell): PartCount(part)
         for notebook, outline in asked.items()
@@ -191,7 +190,7 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
         has_deadline=book.due is not None or "due" in folders.settings,
     )
     progress, exam = progress or Progress(), exam_of(course, name)
-    for one in handed:
+    for one in handed.values():
         student = book.student(one.student, one)
         if student.excused:
             count.excused.append(one.student)
@@ -213,7 +212,7 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
             count.waiting += score.waits > 0
         progress.advance(one.student)
     ledger, left_out = Ledger.read(folders), unlisted(folders)
-    others = set(book.students) - {one.student for one in handed}
+    others = set(book.students) - set(handed)
     others = {who for who in others if book.students[who].marks is not None or not left_out(who)}
     excused = {who for who in others if book.student(who).excused}
     count.excused = sorted([*count.excused, *excused])

@@ -12,13 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from coursekit._base.errors import CourseError
-from coursetools.course import Course
+from coursetools.course import Course, write_changed
 from coursetools.grading.collecting.ledger import Ledger, unlisted
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.fill_template import Filling
 from coursetools.grading.results.formats import FORMATS
 from coursetools.grading.results.outline import Outline, outlines
-from coursetools.grading.results.pages import counted, number, write
+from coursetools.grading.results.pages import counted, number
 from coursetools.grading.results.scores import (
     Book,
     add_up,
@@ -29,7 +29,6 @@ from coursetools.grading.results.scores import (
     read_gradebook,
 )
 from coursetools.grading.results.table import Row, Table
-from coursetools.grading.running.verdicts import Verdicts
 from coursetools.grading.text import some
 from coursetools.grading.verdict import status_of
 
@@ -39,7 +38,7 @@ def read_table(course: Course, name: str) -> Table:
     folders = Folders(course, name)
     asked = outlines(folders)
     book = read_gradebook(folders)
-    handed = {one.student: one for one in handed_in(Verdicts(folders.verdicts))}
+    handed = handed_in(folders)
     if not book.students and not handed:
         raise CourseError(
             f"there is nobody to export: grade first (coursekit grade {name}), or import the class "
@@ -102,7 +101,7 @@ def export(
     table = read_table(course, name)
     content, notes = as_file(folders, table, form, title, into)
     output = output or folders.export / output_name(name, form)
-    write(output, content)
+    write_changed(output, content)
     return output, replace(table, notes=(*table.notes, *notes))
 
 

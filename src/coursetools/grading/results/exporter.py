@@ -16,11 +16,10 @@ from nbgrader.plugins import ExportPlugin
 from traitlets import Unicode
 
 from coursekit._base.errors import CourseError
-from coursetools.course import Course
+from coursetools.course import Course, write_changed
 from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.lateness import lateness_of
 from coursetools.grading.results.export import as_file, output_name, read_table, remarks
-from coursetools.grading.results.pages import write
 from coursetools.grading.results.scores import Score, Student, read_book
 from coursetools.grading.results.table import Row, Table
 
@@ -49,7 +48,7 @@ class Csv(ExportPlugin):
             if self.to:
                 path = Path(self.to)
                 path = path if len(names) == 1 else path.with_stem(f"{path.stem}-{name}")
-            write(path, content)
+            write_changed(path, content)
             self.log.info("%s: %s", path, "; ".join([*remarks(table), *notes]))
 
     def _table(self, gradebook: Any, name: str) -> tuple[Folders, Table]:

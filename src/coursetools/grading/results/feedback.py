@@ -17,18 +17,19 @@ from typing import TYPE_CHECKING, Any
 
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress, track
-from coursetools.course import Course
+from coursetools.course import Course, write_changed
 from coursetools.grading.collecting.collect import too_late
 from coursetools.grading.collecting.ledger import unlisted
 from coursetools.grading.deadlines.exam import exam_of
 from coursetools.grading.folders import Folders
-from coursetools.grading.results import pages
 from coursetools.grading.results.feedback_page import feedback_page
 from coursetools.grading.results.outline import Outline, outlines, safe_name
+from coursetools.grading.results.pages import counted
 from coursetools.grading.results.scores import (
     Handed,
     Student,
     add_up,
+    graded,
     handed_in,
     late_rule,
     read_gradebook,
@@ -71,7 +72,7 @@ class Writer:
                 book=self.book,
                 whole=total if several else None,
             )
-            changed |= pages.write(self.folders.feedback(student.id) / f"{notebook}.html", page)
+            changed |= write_changed(self.folders.feedback(student.id) / f"{notebook}.html", page)
         return changed
 
     def write_all(self, tasks: list[Task]) -> list[tuple[str, bool, str]]:
@@ -128,27 +129,23 @@ def write_feedback(
     return result
 
 
-def count_students(course: Course, name: str, student: str | None = None) -> int:
-    """Return how many students a run would write pages for."""
-    return len(_tasks(Folders(course, name), student))
-
-
 def run(arguments: argparse.Namespace) -> int:
     """The command: `name`, `student`, `workers`, `zip`, `course`, `quiet`."""
     course, name = arguments.course, arguments.name
     if (arguments.output or arguments.worksheet) and not arguments.zip:
         raise CourseError("--output and --worksheet go with --zip moodle, canvas or plain")
     workers = arguments.workers or min(2, os.cpu_count() or 1)
-    with track(count_students(course, name, arguments.student), "feedback", arguments.quiet) as bar:
+    folders = Folders(course, name)
+    total = len(_tasks(folders, arguments.student))
+    with track(total, "feedback", arguments.quiet) as bar:
         result = write_feedback(
             course, name, student=arguments.student, workers=workers, progress=bar
         )
-    folders = Folders(course, name)
     place = folders.class_folder / "feedback"
     if arguments.student:
         place = folders.feedback(arguments.student)
     if not arguments.quiet:
-        summary = f"feedback for {pages.counted(result.pages, 'student')}"
+        summary = f"feedback for {counted(result.pages, 'student')}"
         print(f"{summary}, {result.changed:,} changed, in {place}")
     if arguments.exchange:
         from coursetools.grading.results.release_feedback import release
@@ -161,7 +158,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(zipped.path if arguments.quiet else "\n".join(zipped.as_lines(name)))
     if result.failed:
         raise CourseError(
-            f"{pages.counted(len(result.failed), 'page')} could not be written, first that of "
+            f"{counted(len(result.failed), 'page')} could not be written, first that of "
             f"{result.failed[0][0]} ({result.failed[0][1]})"
         )
     return 0
@@ -192,16 +189,12 @@ def _tasks(folders: Folders, only: str | None) -> list[Task]:
     if exam and not exam.is_over:
         raise exam.wait("no feedback is written")
     book = read_gradebook(folders)
-    handed = {one.student: one for one in handed_in(Verdicts(folders.verdicts))}
+    handed = graded(folders) if only is None else handed_in(folders)
     names = sorted(set(book.students) | set(handed))
     if only is not None:
         if only not in names:
             raise CourseError(f"nobody called {only!r} is in the class list or has been graded")
         names = [only]
-    elif not handed:
-        raise CourseError(
-            f"nothing of {folders.name} is graded yet; run coursekit grade {folders.name} first"
-        )
     left_out = unlisted(folders)
     tasks = [
         (book.student(who, one), one)

@@ -9,7 +9,6 @@ back, with the feedback in it. `plain` is for everybody else: a page called by t
 from __future__ import annotations
 
 import json
-import os
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
+from coursetools.course import new_zip
 from coursetools.grading.collecting.collect import attempts_of, submitted_digest
 from coursetools.grading.collecting.identify import Names
 from coursetools.grading.collecting.layouts import MOODLE, canvas_name
@@ -24,9 +24,9 @@ from coursetools.grading.collecting.roster import class_list
 from coursetools.grading.collecting.times import HandIn
 from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.autograded import as_file
-from coursetools.grading.results import pages
 from coursetools.grading.results.feedback_notebook import feedback_notebook, summary
 from coursetools.grading.results.outline import Outline
+from coursetools.grading.results.pages import counted
 from coursetools.grading.results.release_feedback import is_graded
 from coursetools.grading.results.scores import Handed, Student, add_up, verdicts_of
 from coursetools.grading.running.verdicts import Verdicts
@@ -53,7 +53,7 @@ class Zipped:
 
     def as_lines(self, name: str) -> list[str]:
         """Return what is printed at the end."""
-        lines = [f"{pages.counted(self.students, 'student')} in {self.path}"]
+        lines = [f"{counted(self.students, 'student')} in {self.path}"]
         for why, students in self.without.items():
             line = f"not in it: {some(sorted(students))}; {why}"
             if why == NO_NUMBER:
@@ -174,27 +174,19 @@ def zip_feedback(
         maker.numbers = {student: number for number, student in numbers.items()}
     path = output or folders.class_folder / "feedback" / f"{folders.name}-{platform}.zip"
     result = Zipped(path)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:
-            for student, handed in tasks:
-                try:
-                    if _waits(folders, handed):
-                        raise _Unknown(NEWER)
-                    files = list(maker.files(student, handed))
-                except _Unknown as unknown:
-                    result.without.setdefault(str(unknown), []).append(student.id)
-                    continue
-                for name, data in files:
-                    archive.writestr(zipfile.ZipInfo(name, WHEN), data, zipfile.ZIP_DEFLATED)
-                result.students += 1
+    with new_zip(path) as archive:
+        for student, handed in tasks:
+            try:
+                if _waits(folders, handed):
+                    raise _Unknown(NEWER)
+                files = list(maker.files(student, handed))
+            except _Unknown as unknown:
+                result.without.setdefault(str(unknown), []).append(student.id)
+                continue
+            for name, data in files:
+                archive.writestr(zipfile.ZipInfo(name, WHEN), data, zipfile.ZIP_DEFLATED)
+            result.students += 1
         if not result.students:
             why = "; ".join(result.as_lines(folders.name)[1:]) or "there is nobody"
             raise CourseError(f"no zip was written, for nobody would be in it: {why}")
-        os.replace(unfinished, path)
-    except OSError as error:
-        raise CourseError(f"cannot write {path} ({error.strerror or error})") from error
-    finally:
-        unfinished.unlink(missing_ok=True)
     return result

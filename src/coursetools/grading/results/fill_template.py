@@ -8,7 +8,6 @@ and the time of the last change. So its own table comes back, with the grades in
 from __future__ import annotations
 
 import csv
-import io
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -67,11 +66,10 @@ class Filling:
         if missing:
             some = ", ".join(missing[:10]) + (", …" if len(missing) > 10 else "")
             self.notes.append(f"{len(missing)} without a line in {self.source.path.name}: {some}")
-        out = io.StringIO(newline="")
-        writer = csv.writer(out, delimiter=self.source.delimiter, quoting=csv.QUOTE_NONNUMERIC)
-        for row in [header, *rows]:  # Moodle's "-" is no formula, and Moodle reads it again
-            writer.writerow([cell if cell == "-" else ready(cell) for cell in row])
-        return ("\ufeff" if self.source.marked else "") + out.getvalue()
+        # Moodle's "-" is no formula, and Moodle reads it again
+        cells = ([cell if cell == "-" else ready(cell) for cell in row] for row in [header, *rows])
+        style = {"delimiter": self.source.delimiter, "quoting": csv.QUOTE_NONNUMERIC}
+        return ("\ufeff" if self.source.marked else "") + tables.as_text(cells, **style)
 
 
 def fill_canvas(filling: Filling, title: str, ready: Ready) -> str:

@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import argparse
 import ast
-import csv
 import hashlib
-import io
 import string
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from coursekit._base.errors import CourseError
-from coursetools.course import Course
+from coursetools.course import Course, write_changed
+from coursetools.grading.collecting import tables
 from coursetools.grading.folders import Folders
-from coursetools.grading.results.pages import counted, render, write
+from coursetools.grading.results.pages import counted, render
 from coursetools.grading.running.verdicts import Verdicts
 from coursetools.grading.verdict import QuestionVerdict, Verdict
 from coursetools.questions import catalogue
@@ -149,16 +148,13 @@ def run(arguments: argparse.Namespace) -> int:
         if version is None:
             without.append(student)
             continue
-        write(folder / f"{student}.html", page)
+        write_changed(folder / f"{student}.html", page)
         of = string.ascii_uppercase[: len(version.same)]
         key.append([student, version.question.name, version.mistake.name, version.letters, of])
     if not key:
         raise CourseError(f"no answer to {name} is graded and fully right yet: nothing to ask")
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(
-        [["student", "question", "version", "same", "of"], *key]
-    )
-    write(folder / "key.csv", text.getvalue())
+    rows = [["student", "question", "version", "same", "of"], *key]
+    write_changed(folder / "key.csv", tables.as_text(rows, lineterminator="\n"))
     print(f"{counted(len(key), 'page')} in {folder}; key.csv, beside them, is yours")
     if without:
         print(f"no fully right answer, so no page: {', '.join(without)}")

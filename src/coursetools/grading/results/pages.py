@@ -12,7 +12,6 @@ import base64
 import binascii
 import functools
 import hashlib
-import os
 import re
 import struct
 from pathlib import Path
@@ -192,21 +191,3 @@ def _templates() -> Any:
         "style": Markup((folder / "pages.css").read_text(encoding="utf-8")),
     }
     return environment
-
-
-def write(path: Path, content: str) -> bool:
-    """Write a file whole or not at all; say whether anything changed."""
-    data = content.encode("utf-8", "replace")
-    try:
-        if path.read_bytes() == data:
-            return False
-    except OSError:
-        pass
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        unfinished.write_bytes(data)
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
-    return True

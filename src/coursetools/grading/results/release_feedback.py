@@ -12,9 +12,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from coursekit._base.errors import CourseError
+from coursetools.course import write_changed
 from coursetools.grading.collecting.origins import secret_in
 from coursetools.grading.folders import Folders
-from coursetools.grading.results import pages
+from coursetools.grading.results.pages import counted
 from coursetools.grading.results.scores import Handed
 from coursetools.grading.running.submitted import NOTHING, state_of, submitted_file
 from coursetools.grading.text import some
@@ -33,7 +34,7 @@ class Released:
     def as_lines(self, folders: Folders) -> list[str]:
         """Return what is printed at the end."""
         place = folders.exchange / "feedback"
-        lines = [f"{pages.counted(len(self.students), 'student')} can fetch it, from {place}"]
+        lines = [f"{counted(len(self.students), 'student')} can fetch it, from {place}"]
         if self.elsewhere:
             lines.append(
                 f"not handed in through the exchange, so not there: {some(self.elsewhere)}"
@@ -72,7 +73,7 @@ def release(folders: Folders, handed: Iterable[Handed]) -> Released:
                 for notebook in one.places:
                     path = place / f"{notebook_hash(secret=secret, notebook_id=notebook)}.html"
                     page = folders.feedback(one.student) / f"{notebook}.html"
-                    pages.write(path, page.read_text(encoding="utf-8"))
+                    write_changed(path, page.read_text(encoding="utf-8"))
                     path.chmod(READ)
                 result.students.append(one.student)
     except OSError as error:

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from coursekit._base.progress import Progress, track
-from coursetools.course import Course
+from coursetools.course import Course, write_changed
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.class_count import ClassCount, count_class, histogram
-from coursetools.grading.results.pages import counted, number, render, write
+from coursetools.grading.results.pages import counted, number, render
 from coursetools.grading.results.report_human import Human, link
 from coursetools.grading.running.verdicts import Verdicts
 
@@ -38,7 +38,7 @@ WORDS = {
 def write_report(course: Course, name: str, progress: Progress | None = None) -> Path:
     """Write the page; return where it is."""
     path = Folders(course, name).report
-    write(path, report_page(count_class(course, name, progress)))
+    write_changed(path, report_page(count_class(course, name, progress)))
     return path
 
 

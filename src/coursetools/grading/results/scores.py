@@ -9,20 +9,20 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coursekit._base.errors import CourseError
 from coursetools.grading.changes.overrides import Of, Override, Overrides, named
 from coursetools.grading.deadlines.late_rule import DAY
 from coursetools.grading.results.outline import Outline, Part, safe_name
+from coursetools.grading.running.verdicts import Verdicts
 
 if TYPE_CHECKING:
     from coursetools.grading.deadlines.late_days import Spent
     from coursetools.grading.deadlines.late_rule import LateRule
     from coursetools.grading.folders import Folders
     from coursetools.grading.gradebook.lateness import Lateness
-    from coursetools.grading.running.verdicts import Place, Verdicts
+    from coursetools.grading.running.verdicts import Place
     from coursetools.grading.verdict import Verdict
 
 
@@ -231,7 +231,7 @@ def read_gradebook(folders: Folders) -> Book:
 
     url, name = folders.database, folders.name
     overrides = Overrides.read(folders.course, name)
-    if url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).is_file():
+    if not folders.has_gradebook:
         check(folders, None)
         lateness = lateness_of(folders.course, name, None)
         return Book(due=lateness.due, lateness=lateness, overrides=overrides)
@@ -350,13 +350,22 @@ class Handed:
         return bool(self.places) and all(one.status == "MISSING" for one in self.places.values())
 
 
-def handed_in(store: Verdicts) -> list[Handed]:
-    """Return, by name, the students that have verdicts, and where these are."""
+def handed_in(folders: Folders) -> dict[str, Handed]:
+    """Return the students that have verdicts, in their order, and where these are."""
     places: dict[str, dict[str, Place]] = {}
-    for (student, notebook), place in store.index().items():
+    for (student, notebook), place in Verdicts(folders.verdicts).index().items():
         if safe_name(student):
             places.setdefault(student, {})[notebook] = place
-    return [Handed(student, places[student]) for student in sorted(places)]
+    return {student: Handed(student, places[student]) for student in sorted(places)}
+
+
+def graded(folders: Folders) -> dict[str, Handed]:
+    """Return the same of an assignment of which something has to be graded."""
+    if handed := handed_in(folders):
+        return handed
+    raise CourseError(
+        f"nothing of {folders.name} is graded yet; run coursekit grade {folders.name} first"
+    )
 
 
 def verdicts_of(store: Verdicts, handed: Handed) -> dict[str, Verdict]:

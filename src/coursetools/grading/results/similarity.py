@@ -19,12 +19,11 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress, track
 from coursekit.submission import parsing
 from coursekit.submission.regions import grade_id, is_solution, release_source
 from coursetools.assignments.release import source
-from coursetools.course import Course
+from coursetools.course import Course, write_changed
 from coursetools.grading.collecting.groups import Groups
 from coursetools.grading.fingerprints import Prints, fingerprints
 from coursetools.grading.folders import Folders
@@ -32,8 +31,14 @@ from coursetools.grading.own_answers import Likeness, OwnAnswers
 from coursetools.grading.results import pages
 from coursetools.grading.results.earlier import earlier_answers
 from coursetools.grading.results.outline import outlines
-from coursetools.grading.results.pages import counted, render, write
-from coursetools.grading.results.scores import Handed, handed_in, read_gradebook, verdicts_of
+from coursetools.grading.results.pages import counted, render
+from coursetools.grading.results.scores import (
+    Handed,
+    graded,
+    handed_in,
+    read_gradebook,
+    verdicts_of,
+)
 from coursetools.grading.running.verdicts import Verdicts
 from coursetools.grading.text import plain
 from coursetools.questions import catalogue
@@ -137,11 +142,9 @@ def find_similar(
     """
     folders = Folders(course, name)
     store = Verdicts(folders.verdicts)
-    groups, handed = Groups.of(folders), {one.student: one for one in handed_in(store)}
+    groups, handed = Groups.of(folders), graded(folders)
     first = {groups.members(student): student for student in sorted(handed, reverse=True)}
     handed = {student: handed[student] for student in sorted(first.values())}  # one of each group
-    if not handed:
-        raise CourseError(f"nothing of {name} is graded yet; run coursekit grade {name} first")
     cells, ignore = _release(folders)
     prints: dict[str, array] = {}
     ours, own = _ours(folders), []
@@ -184,14 +187,14 @@ def write_similarity(
     people = {who: book.student(who) for who in (*similar.answers, *dict(similar.own))}
     names = {who: ", ".join((one.name, *one.others)) for who, one in people.items()}
     path = folders.report.with_name(f"{name}-similarity.html")
-    write(path, similarity_page(name, similar, names))
+    write_changed(path, similarity_page(name, similar, names))
     return path, similar
 
 
 def run(arguments: argparse.Namespace) -> int:
     """The command: `name`, `also`, `course`, `quiet`."""
     course = arguments.course
-    total = len(handed_in(Verdicts(Folders(course, arguments.name).verdicts)))
+    total = len(handed_in(Folders(course, arguments.name)))
     with track(total, "similarity", arguments.quiet) as progress:
         path, similar = write_similarity(course, arguments.name, progress, arguments.also or ())
     if not arguments.quiet:

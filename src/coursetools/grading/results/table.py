@@ -6,11 +6,11 @@ Text that a spreadsheet would take for a formula gets a `'` in front; numbers st
 from __future__ import annotations
 
 import csv
-import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from coursetools.grading.collecting import tables
 from coursetools.grading.results.pages import counted, number
 from coursetools.grading.results.scores import Score, Student
 
@@ -64,11 +64,7 @@ def ready(value: Cell) -> Cell:
 
 def as_text(rows: Iterator[list[Cell]]) -> str:
     """Write rows as CSV: text quoted and defused, numbers bare."""
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, quoting=csv.QUOTE_NONNUMERIC)
-    for row in rows:
-        writer.writerow([ready(value) for value in row])
-    return out.getvalue()
+    return tables.as_text((map(ready, row) for row in rows), quoting=csv.QUOTE_NONNUMERIC)
 
 
 def hours_late(row: Row) -> float | None:

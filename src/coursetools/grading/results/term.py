@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Self
 
 from coursekit._base.errors import CourseError
-from coursetools.course import Course
-from coursetools.grading.class_settings import check_names, path_of, positive, table_of, whole
+from coursetools.course import Course, write_changed
+from coursetools.grading.class_settings import FILE, check_names, positive, table_of, whole
 from coursetools.grading.deadlines.late_days import LateDays
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.export import read_table
-from coursetools.grading.results.pages import counted, write
+from coursetools.grading.results.pages import counted
 from coursetools.grading.results.scores import Student
 from coursetools.grading.results.table import Cell, Row, Table, as_text, for_canvas, late_days
 from coursetools.grading.text import some
@@ -39,7 +39,7 @@ class TermRules:
     def of(cls, course: Course) -> Self:
         """Return what the class's settings say."""
         table = table_of(course, "term", ("drop", "weights")) or {}
-        path, weights = path_of(course), table.get("weights", {})
+        path, weights = course / FILE, table.get("weights", {})
         if not isinstance(weights, dict):
             raise CourseError(f"{path}: [term.weights] should be a table, found {weights!r}")
         check_names(path, weights, tuple(course.assignments), "[term.weights] ")
@@ -163,9 +163,9 @@ def export_term(course: Course, form: str = "csv", output: Path | None = None) -
     ending = "" if form == "csv" else f"-{form}"
     path = output or course / "autograder" / "export" / f"term{ending}.csv"
     if form == "csv":
-        write(path, "\ufeff" + as_text(as_csv(term)))  # Excel looks for the mark
+        write_changed(path, "\ufeff" + as_text(as_csv(term)))  # Excel looks for the mark
     else:
-        write(path, as_text(as_canvas(term)))
+        write_changed(path, as_text(as_canvas(term)))
     return path, term
 
 

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from coursekit._base.progress import Progress, track
-from coursetools.course import Course
+from coursetools.course import Course, write_changed
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.falling_behind import RULE, Step
-from coursetools.grading.results.pages import counted, render, write
+from coursetools.grading.results.pages import counted, render
 from coursetools.grading.results.report_human import MOST_ROWS, link
 from coursetools.grading.results.term import TermRules, assignments_of
 from coursetools.grading.results.term_count import BLURRED, HARD, TermCount, count_term
@@ -31,7 +31,7 @@ def write_term(course: Course, progress: Progress | None = None) -> Path:
     count = count_term(course, progress)
     names = [one.name for one in count.glances]
     reports = [name for name in names if Folders(course, name).report.is_file()]
-    write(path, term_page(count, reports))
+    write_changed(path, term_page(count, reports))
     return path
 
 

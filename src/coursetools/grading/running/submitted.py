@@ -9,7 +9,7 @@ from pathlib import Path
 
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress
-from coursetools.course import write_whole
+from coursetools.course import write_changed
 from coursetools.grading.folders import Folders, read_plain
 from coursetools.grading.running.verdicts import Place
 from coursetools.grading.running.worker import digest
@@ -39,14 +39,9 @@ def read(path: Path, folders: Folders) -> bytes:
 
 
 def write_if_new(path: Path, text: str) -> None:
-    """Write a file that is not there or differs; to replace one costs more than to read it."""
+    """Write a file of a run, which says what to do where that fails."""
     try:
-        if path.read_text(encoding="utf-8") == text:
-            return
-    except (OSError, UnicodeDecodeError):
-        pass
-    try:
-        write_whole(path, text)
+        write_changed(path, text)
     except OSError as error:
         raise CourseError(
             f"cannot write {path} ({error.strerror}); verdicts so far are kept: mend that and run "
