@@ -21,6 +21,7 @@ pytestmark = pytest.mark.usefixtures("quick_gradebook")
 
 ROOT = Path(__file__).resolve().parents[3]
 
+
 def options(address: str) -> Options:
     return Options(cluster=address, **FAKE)
 
