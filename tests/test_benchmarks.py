@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from coursetools.course import Course
+
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "benchmarks"
 sys.path.insert(0, str(FOLDER))
@@ -48,6 +50,9 @@ def test_a_benchmark_runs(script, monkeypatch, capsys):
 
 def test_every_result_is_of_a_script_and_has_us_in_it():
     results = json.loads((ROOT / "results" / "benchmarks.json").read_text(encoding="utf-8"))
+    sizes = results.pop("class_sizes")  # how long a class takes, beside nobody
+    names = {row["contest"].rpartition(" ")[2] for row in sizes["rows"]}
+    assert set(Course(ROOT).assignments) <= names
     assert set(results) == set(everything.SCRIPTS)
     for record in results.values():
         assert record["rounds"] >= 5

@@ -25,6 +25,8 @@ from coursekit.positions import Rotary
 def split_heads(x: Tensor, heads: int) -> Tensor:
     """x (B, T, H·Dh) -> (B, H, T, Dh): the width is cut into heads, nothing else moves."""
     check_shape(x, "x", "batch, length, width")
+    if x.shape[-1] % heads:
+        raise ValueError(f"a width of {x.shape[-1]} cannot be split into {heads} equal heads")
     return x.unflatten(-1, (heads, -1)).transpose(1, 2)  # (B, H, T, Dh)
 
 

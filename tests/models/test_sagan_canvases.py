@@ -138,7 +138,7 @@ def test_bad_input_gets_a_sentence():
         GeneratorConfig(width=12)
     with pytest.raises(ValueError, match="noise must be above 0"):
         GeneratorConfig(noise=0)
-    with pytest.raises(ValueError, match=r"z must be \(batch, 2, 5\).*found \(3, 5\)"):
+    with pytest.raises(ValueError, match=r"z, .* \(batch, 2, 5\), found \(3, 5\)"):
         painter()(torch.zeros(3, 5))
     with pytest.raises(ValueError, match="only attention looks; the middle is 'none'"):
         painter("none").looks(torch.zeros(1, 2, 5))

@@ -41,8 +41,6 @@ class State:
         self.prompt = None if self.keep is None else tuple(self.keep.shape)  # (B, T)
         if self.keep is not None:
             check_shape(self.keep, "keep", "batch, length", torch.bool)
-            if not self.keep[:, -1].all() or (self.keep[:, :-1] & ~self.keep[:, 1:]).any():
-                raise ValueError("the padding of a prompt must be on the left, before its text")
             self.keep = None if self.keep.all() else self.keep
 
     @property
@@ -285,6 +283,9 @@ def _check(
         )
     check_shape(tokens, "the prompts", "batch, length")
     B, T = tokens.shape
+    keep = getattr(state, "keep", None)
+    if keep is not None and not keep[:, -1].all():
+        raise ValueError("the padding of a prompt must be on the left, before its text")
     longest = torch.as_tensor(longest, device=tokens.device)
     if longest.ndim:
         check_shape(longest, "longest", (B,))

@@ -256,6 +256,8 @@ def pad_images(images: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
     The batch (B, channels, tallest, widest) is filled with zeros below and on the right; `keep`
     (B, tallest, widest) is False there.
     """
+    if not images:
+        raise ValueError("a batch needs at least one image, found none")
     for image in images:
         if image.ndim != 3 or image.shape[0] != images[0].shape[0] or 0 in image.shape:
             raise ValueError(

@@ -15,10 +15,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import torch
 from torch import Tensor, nn
 
 from coursekit import masks
-from coursekit._base.checks import check_config, check_keep, check_tokens
+from coursekit._base.checks import check_config, check_keep, check_shape, check_tokens
 from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import Stack
 from coursekit.cache import StackCache
@@ -200,6 +201,10 @@ class GPT(nn.Module):
 
         The cache makes room for `capacity` positions at once, and grows when they are not enough.
         """
+        if keep is not None:
+            check_shape(keep, "keep", "batch, length", torch.bool)
+            if not keep[:, -1].all() or (keep[:, :-1] & ~keep[:, 1:]).any():
+                raise ValueError("the padding of a prompt must be on the left, before its text")
         return State(
             cache=StackCache(self.config.depth, capacity),
             keep=keep,

@@ -178,10 +178,8 @@ class BenchmarkTable(SphinxDirective):
             rows.append([[nodes.Text(cell)] for cell in cells])
         versions = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
         what = f"{record['what'][0].upper()}{record['what'][1:]}."
-        sentence = (
-            f"{what} Medians over {record['rounds']} rounds, measured on {record['hardware']} "
-            f"with {versions}."
-        )
+        rounds = f"Medians over {record['rounds']} rounds" if record["rounds"] > 1 else "One run"
+        sentence = f"{what} {rounds}, measured on {record['hardware']} with {versions}."
         header = ["Work", "Contestant", "Milliseconds", "Times ours", "Peak MB"]
         widths = [26, 30, 16, 14, 14]
         others = [

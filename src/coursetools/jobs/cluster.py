@@ -68,17 +68,19 @@ class Cluster:
                 going.add(future)
             if not doing:
                 continue
-            future = next(going)
-            job = doing.pop(future.key)
-            if future.status == "finished":
-                yield job, future.result()
-                continue
-            if self.client.status != "running":
-                raise CourseError(f"the Dask scheduler at {self.address} has gone away")
-            error = future.exception() if future.status == "error" else None
-            if isinstance(error, CourseError):
-                raise error
-            yield job, _failed(error or RuntimeError(future.status))
+            batch = {future.key: future for future in going.next_batch()}
+            answers = self.client.gather(batch, errors="skip")  # one call for all of them
+            for key, future in batch.items():
+                job = doing.pop(key)
+                if future.status == "finished":
+                    yield job, answers[key]
+                    continue
+                if self.client.status != "running":
+                    raise CourseError(f"the Dask scheduler at {self.address} has gone away")
+                error = future.exception() if future.status == "error" else None
+                if isinstance(error, CourseError):
+                    raise error
+                yield job, _failed(error or RuntimeError(future.status))
 
     def again(self, job: Any) -> None:
         """Let `run` do a job once more, after all that wait."""

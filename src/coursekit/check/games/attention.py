@@ -109,8 +109,8 @@ GAMES = (
             ),
             Mistake(
                 "positions counted from 1",
-                "t = _numbers(positions)  # (...)",
-                "t = _numbers(positions) + 1  # (...)",
+                "t = _ids(positions)  # (...)",
+                "t = _ids(positions) + 1  # (...)",
                 "The first position is 0, with sines of 0 and cosines of 1.",
             ),
         ),
