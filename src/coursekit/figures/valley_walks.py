@@ -8,7 +8,7 @@ and sets the optimiser; the page makes the steps of `walk`, which are PyTorch's.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import torch
@@ -170,7 +170,7 @@ def _map(walks: Sequence[Tensor]) -> str:
     return "".join(parts)
 
 
-def _lengths(lengths: dict[str, Sequence[float]]) -> str:
+def _lengths(lengths: Mapping[str, Sequence[float]]) -> str:
     most = max(max(steps) for steps in lengths.values())
     parts = [
         '<path d="M385 20V237H635" fill="none" stroke="currentColor"/>'

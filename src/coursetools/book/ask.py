@@ -219,7 +219,8 @@ class Ask(SphinxDirective):
         lines = [*asked.question, ""]
         for choice in asked.choices:
             lines += [f"- {choice}", *below.get(choice, [])]
-        about = {"kind": asked.kind, "answer": asked.answer, "replies": dict(asked.replies)}
+        about: dict[str, Any] = {"kind": asked.kind, "answer": asked.answer}
+        about["replies"] = dict(asked.replies)
         if asked.kind == "number":
             about |= {"value": value(asked.answer), "within": asked.within}
         self._parse(lines, place)
