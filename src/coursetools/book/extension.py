@@ -65,7 +65,6 @@ logger = logging.getLogger(__name__)
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the extension; Sphinx calls this."""
-    app.parallel = max(app.parallel, os.cpu_count() or 1)  # Jupyter Book has no option for it
     app.connect("config-inited", distrust_unfinished)
     app.connect("config-inited", use_local_scripts)
     app.connect("config-inited", lead_nowhere_without_address)
