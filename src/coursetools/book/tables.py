@@ -190,6 +190,9 @@ class BenchmarkTable(SphinxDirective):
         if not others:  # nobody to compare with
             header, widths = ["Work", "Milliseconds", "Peak MB"], [60, 20, 20]
             rows = [[work, taken, memory] for work, _, taken, _, memory in rows]
+            if all(row["peak_MB"] is None for row in record["rows"]):
+                header, widths = header[:2], widths[:2]
+                rows = [row[:2] for row in rows]
         table = _table(header, rows, widths=widths, kind="benchmark")
         table.insert(0, nodes.title("", sentence))
         self.add_name(table)
