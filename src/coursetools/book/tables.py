@@ -142,7 +142,7 @@ class NotebookStatus(SphinxDirective):
         )
         header = ["Notebook", "Seconds", "Python", *packages]
         table = _table(header, rows, widths=[20] + [12] * (len(header) - 1), kind="notebook-status")
-        table.insert(0, nodes.title("", sentence))
+        table.insert(0, nodes.title("", sentence, translatable=False))
         self.add_name(table)
         return [table]
 
@@ -194,14 +194,16 @@ class BenchmarkTable(SphinxDirective):
                 header, widths = header[:2], widths[:2]
                 rows = [row[:2] for row in rows]
         table = _table(header, rows, widths=widths, kind="benchmark")
-        table.insert(0, nodes.title("", sentence))
+        table.insert(0, nodes.title("", sentence, translatable=False))
         self.add_name(table)
         if not others:
             return [table]
         picture = ratio_lines(others, describe="The column “times ours” of the table below.")
         figure = nodes.figure("", nodes.raw("", picture, format="html"))
         figure += nodes.caption(
-            "", f"How many times as long as ours each contestant takes, from the line at 1. {what}"
+            "",
+            f"How many times as long as ours each contestant takes, from the line at 1. {what}",
+            translatable=False,
         )
         self.options["name"] = label.replace("tab-", "fig-", 1)
         self.add_name(figure)
