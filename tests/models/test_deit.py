@@ -240,7 +240,11 @@ def test_the_two_parts_are_mixed_as_in_the_paper():
 def test_bad_losses_get_a_sentence():
     with pytest.raises(ValueError, match=r"teacher must have shape \(2, 3\), found \(2, 2\)"):
         hard_distillation(STUDENT, TEACHER[:, :2])
+    with pytest.raises(ValueError, match="not empty"):
+        soft_distillation(STUDENT[:0], TEACHER[:0])
     with pytest.raises(ValueError, match="temperature must be above 0, found 0"):
         soft_distillation(STUDENT, TEACHER, temperature=0)
+    with pytest.raises(ValueError, match="between 0 and 1, found 2"):
+        distillation(STUDENT, STUDENT, TEACHER, LABELS, weight=2)
     with pytest.raises(ValueError, match="found 'warm'"):
         distillation(STUDENT, STUDENT, TEACHER, LABELS, kind="warm")

@@ -13,7 +13,13 @@ from typing import Literal
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._base.checks import check_choice, check_numbers, check_positive, check_shape
+from coursekit._base.checks import (
+    check_choice,
+    check_fraction,
+    check_numbers,
+    check_positive,
+    check_shape,
+)
 
 
 def hard_distillation(student: Tensor, teacher: Tensor) -> Tensor:
@@ -57,6 +63,7 @@ def distillation(
     check_choice(("hard", "soft"), kind=kind)
     if weight is None:
         weight = 0.5 if kind == "hard" else 0.1
+    check_fraction(weight=weight)
     truth = F.cross_entropy(label_logits, labels)
     if kind == "hard":
         taught = hard_distillation(teacher_logits, teacher)
@@ -68,3 +75,5 @@ def distillation(
 def _check(student: Tensor, teacher: Tensor) -> None:
     check_shape(student, "student", "batch, classes")
     check_shape(teacher, "teacher", student.shape)
+    if not len(student):
+        raise ValueError("a batch must be not empty, found no row")
