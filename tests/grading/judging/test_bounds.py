@@ -20,7 +20,7 @@ from coursetools.questions.time_limit import Overtime, alarm
 
 CASES = 24
 WRONG = "def square(x):\n    return 2 * x + 1"
-# Dies when it is asked a second time: so every case is asked alone, in a process of its own.
+# Dies when it is asked a second time: so every case is asked in a process of its own.
 LARGE = (
     "import os\nasked = []\ndef square(x):\n    asked.append(1)\n"
     "    if len(asked) > {calls}: os._exit(0)\n    return torch.ones({size})"
@@ -122,7 +122,7 @@ def test_a_mistake_in_what_is_large_is_still_told(tools):
 
 
 def test_what_a_value_weighs():
-    link = Link("square 0", 0, ())
+    link = Link(lambda link, letter: None, "square", 0)
     for value, least, most in (
         (torch.ones(1 << 20), 4 << 20, 5 << 20),
         ([[]] * 10_000, 1 << 20, 20 << 20),
@@ -239,9 +239,8 @@ def test_calls_of_what_is_lent_are_in_their_own_time(lender, tools, name, monkey
     assert (tools.statuses(verdict), cube.points) == (["FAIL", status], 0)
     assert said in cube.reason
     assert cube.reason.startswith("With ours in the place of your square")
-    # A second each: asked together in the first look and, twice, in the other; alone in the first.
     # The system's alarm counts ticks and misses most of them on a busy machine, so what is held is
-    # that there is an end: alone, a call of these would go on for thirty years.
+    # that there is an end: a call of these would go on for thirty years.
     assert sum(seconds) < 60
     assert max(numbers) <= 4 * MB
 

@@ -315,14 +315,12 @@ def student(desk):
     attempt = Attempt(desk.engine._warm, [Cell(1, "a", "", MODULE)], ["Block"])
     process = attempt.process()
     assert attempt.defined == {"Block": "type"}
-    link = Link("a case", 0, 1)
 
     def ask(link, letter):
-        _, (reply,) = process.exchange([letter], {"cases": [link.about]}, process.until(20.0))
+        _, reply = process.exchange(letter, {"case": link.about}, process.until(20.0))
         link.hear(letter, reply)
 
-    link.ask = ask
-    yield Student(link)
+    yield Student(Link(ask, "a case", 0))
     attempt.restart()
 
 

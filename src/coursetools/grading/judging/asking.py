@@ -1,15 +1,13 @@
-"""Asks a student's process what the cases want to know, and says how each case has ended.
+"""Asks a student's process what a case wants to know, and says how the case has ended.
 
-All cases of a question are asked together, a letter each, round by round; where one of them is
-endless or ends the process, those that are not finished are asked alone. What an answer is called
-with, and in which order, depends on itself alone, never on what is known from others.
+What an answer is called with, and in which order, depends on itself alone, never on what is known
+from others.
 """
 
 from __future__ import annotations
 
-import contextlib
 import copy
-import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,7 +20,7 @@ from coursetools.grading.judging.attempt import Attempt
 from coursetools.grading.judging.dialogues import LONGEST, End, Memory, weight
 from coursetools.grading.judging.lent_answers import LENT, ROOM, bounded
 from coursetools.grading.judging.process import Stopped, StudentProcess, Until
-from coursetools.grading.judging.proxy import Link, Strayed, Student, StudentError, Wants
+from coursetools.grading.judging.proxy import Link, Strayed, Student, StudentError
 from coursetools.grading.judging.sentences import Seen, raised, said
 from coursetools.grading.student.wire import Letter, Unsendable
 from coursetools.grading.verdict import QuestionVerdict
@@ -32,8 +30,6 @@ from coursetools.questions.time_limit import Overtime, alarm
 
 LEASH = 10  # after a case of a question was endless, the others get a tenth of the time
 GRACE = 5.0  # seconds of work for the judge's own part of a case
-TOGETHER = 2.0  # seconds for all cases of a question that are asked together
-ROUNDS = 12  # of letters that are asked together; a case that has more to say is asked alone
 
 
 @dataclass
@@ -62,10 +58,10 @@ class Looking:
         visible = len(self.question.cases)
         return range(visible, len(self.cases)) if hidden else range(visible)
 
-    def link(self, number: int, dialogue: int) -> Link:
+    def link(self, number: int, ask: Callable[[Link, Letter], None]) -> Link:
         """Return the beginning of the dialogue of one case."""
         variant = self.question.variant.number if self.question.variant else 0
-        return Link(self.question.name, number, dialogue, self.question.forbidden, variant)
+        return Link(ask, self.question.name, number, self.question.forbidden, variant)
 
 
 class Asking:
@@ -74,7 +70,6 @@ class Asking:
     def __init__(self, known: dict[str, Known]) -> None:
         self.memory = Memory()
         self._known = known
-        self._numbers = itertools.count()  # every dialogue has its own
 
     def of(self, known: dict[str, Known]) -> Asking:
         """Return one for questions that have other numbers, with the same memory."""
@@ -82,93 +77,73 @@ class Asking:
         other._known = known
         return other
 
-    def together(self, look: Looking, numbers: range, attempt: Attempt) -> dict[int, End]:
-        """Ask all these cases at once, a letter each, and again, until they have come to an end.
-
-        What an answer is called with, and in which order, depends on itself alone. Where one of the
-        calls is endless or ends the process, those that are not finished are asked alone.
-        """
-        ends: dict[int, End] = {}
-        talking = {number: look.link(number, next(self._numbers)) for number in numbers}
+    def case(self, look: Looking, number: int, attempt: Attempt) -> Seen:
+        """Run one case, in the time that its question has left."""
+        question, before, lent = look.question, attempt.spent, attempt.lent
+        look.endless |= any(seen.status == "TIMEOUT" for seen in look.seen)
+        seconds = attempt.limits.cell_seconds / (LEASH if look.endless else 1)
         try:
             process = attempt.process()
-            until = process.until(min(TOGETHER, attempt.limits.cell_seconds))
-            for turn in range(ROUNDS):
-                letters = {}
-                for number, link in list(talking.items()):
-                    process.check(until)
-                    try:
-                        step = self._next(look.question, number, link, process)
-                    except Strayed:
-                        self.memory.give_up(link.case)
-                        step = None
-                    if isinstance(step, Letter):
-                        letters[number] = step
-                        continue
-                    del talking[number]
-                    if step is not None:
-                        ends[number] = step
-                if not letters:
-                    break
-                links = [talking[number] for number in letters]
-                self._ask(look, links, list(letters.values()), process, until, attempt, turn == 0)
-        except Stopped:
-            self._afresh(attempt)
-        if any(_is_memory(end) for end in ends.values()):
-            self._afresh(attempt)
-            return {}
-        return ends
+            left = attempt.limits.question_seconds - look.spent - (attempt.spent - before)
+            if left <= 0:
+                raise Stopped("TIMEOUT", "the time for this question was used up")
+            seconds = min(seconds, left)
+            until = process.until(seconds)
 
-    def _afresh(self, attempt: Attempt) -> None:
-        """Get a new process now, on nobody's time."""
-        attempt.restart()
-        with contextlib.suppress(Stopped):
-            attempt.process()
+            def ask(link: Link, letter: Letter) -> None:
+                self._ask(look, link, letter, process, until, attempt)
+
+            link = look.link(number, ask)
+            while isinstance(step := self.memory.next(link), Letter):
+                ask(link, step)
+            end = step or self._end(question, number, link, process)
+            if _is_memory(end):
+                attempt.restart()
+            return seen(end, attempt.spent - before)
+        except Strayed:  # it is not the same every time, and is remembered no more
+            self.memory.give_up(link.case)
+            return self.case(look, number, attempt)
+        except Stopped as stop:
+            attempt.restart()
+            sentence = stop.sentence or _too_long(
+                seconds, attempt.lent - lent, attempt.limits.cell_seconds
+            )
+            return Seen(stop.status, None, sentence, round(attempt.spent - before, 4))
+        finally:
+            look.spent += attempt.spent - before
 
     def _ask(
         self,
         look: Looking,
-        links: list[Link],
-        letters: list[Letter],
+        link: Link,
+        letter: Letter,
         process: StudentProcess,
         until: Until,
         attempt: Attempt,
-        fresh: bool,
     ) -> None:
-        """Send a letter in each of some dialogues, and take down the answers."""
-        about = {"cases": [link.about for link in links], "fresh": fresh}
-        room = attempt.limits.answer_bytes - sum(link.kept for link in links)
-        envelope, replies = process.exchange(letters, about, until, attempt.carried, room)
+        """Send a letter, and take down the answer."""
+        about = {"case": link.about, "fresh": not link.heard}
+        room = attempt.limits.answer_bytes - link.kept
+        envelope, reply = process.exchange(letter, about, until, attempt.carried, room)
         process.clear()  # what is printed here could be a hidden input: nobody keeps it
-        used = envelope.get("used")
-        for link, names in zip(links, used if isinstance(used, list) else []):
-            if isinstance(names, list):
-                look.used.update(name for name in link.about["forbidden"] if name in names)
-        for link, letter, reply in zip(links, letters, replies):
-            link.hear(letter, reply)
+        names = envelope.get("used")
+        if isinstance(names, list):
+            look.used.update(name for name in look.question.forbidden if name in names)
+        link.hear(letter, reply)
 
-    def _next(
-        self, question: Question, number: int, link: Link, process: StudentProcess
-    ) -> Letter | End | None:
-        """Return the next letter of a case, or its end; None where the judge itself finds no end.
+    def _end(self, question: Question, number: int, link: Link, process: StudentProcess) -> End:
+        """Run a case from its beginning to its end, in the time of the process that it asks.
 
-        From memory, where others gave the same answers; else the case is run from its beginning, in
-        the time of the process that gave them. Of an outcome that is large, or that holds on to all
-        that was said, nothing is kept but what it is like.
+        Of an outcome that is large, or that holds on to all that was said, nothing is kept but what
+        it is like.
         """
-        remembered = self.memory.next(link)
-        if remembered is not None:
-            return remembered
         known = self._known[question.name]
         case = known.cases[number]
-        link.rewind()
         try:
             with process.serving(), alarm(GRACE), bounded(ROOM), same_chance():
                 outcome = Outcome(value=case.run(Student(link)))
-        except Wants as wants:
-            return wants.letter
         except Overtime:
-            return None
+            raise Stopped("TIMEOUT", "") from None
         except Unsendable:
             raise  # the case is at fault, and so are we
         except Exception as error:
@@ -183,46 +158,6 @@ class Asking:
         end = End(outcome, difference, size)
         self.memory.keep(link, end)
         return end
-
-    def alone(self, look: Looking, number: int, attempt: Attempt) -> Seen:
-        """Run one case by itself, in the time that its question has left."""
-        question, before, lent = look.question, attempt.spent, attempt.lent
-        look.endless |= any(seen.status == "TIMEOUT" for seen in look.seen)
-        seconds = attempt.limits.cell_seconds / (LEASH if look.endless else 1)
-        link = look.link(number, next(self._numbers))
-        try:
-            process = attempt.process()
-            left = attempt.limits.question_seconds - look.spent - (attempt.spent - before)
-            if left <= 0:
-                raise Stopped("TIMEOUT", "the time for this question was used up")
-            seconds = min(seconds, left)
-            until = process.until(seconds)
-
-            def ask(link: Link, letter: Letter) -> None:
-                fresh = not link.heard
-                self._ask(look, [link], [letter], process, until, attempt, fresh)
-
-            while isinstance(step := self.memory.next(link), Letter):
-                ask(link, step)
-            if step is None:
-                link.ask = ask
-                step = self._next(question, number, link, process)
-            if not isinstance(step, End):
-                raise Stopped("TIMEOUT", "")
-            if _is_memory(step):
-                attempt.restart()
-            return seen(step, attempt.spent - before)
-        except Strayed:  # it is not the same every time, and is remembered no more
-            self.memory.give_up(link.case)
-            return self.alone(look, number, attempt)
-        except Stopped as stop:
-            attempt.restart()
-            sentence = stop.sentence or _too_long(
-                seconds, attempt.lent - lent, attempt.limits.cell_seconds
-            )
-            return Seen(stop.status, None, sentence, round(attempt.spent - before, 4))
-        finally:
-            look.spent += attempt.spent - before
 
     def _difference(
         self, question: Question, number: int, case: Case, outcome: Outcome

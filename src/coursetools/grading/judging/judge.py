@@ -16,7 +16,7 @@ from dataclasses import replace
 from coursekit._base.errors import CourseError
 from coursekit.check.outcome import Outcome
 from coursekit.submission.forbidden import spelled
-from coursetools.grading.judging.asking import Asking, Looking, seen
+from coursetools.grading.judging.asking import Asking, Looking
 from coursetools.grading.judging.attempt import Attempt
 from coursetools.grading.judging.lent_answers import Carried
 from coursetools.grading.judging.process import Stopped
@@ -115,12 +115,10 @@ class Judge:
             )
 
     def _take(self, look: Looking, numbers: range, attempt: Attempt) -> None:
-        """Run some cases: all together while that goes well, else one by one."""
+        """Run some cases, one after the other."""
         question = look.question
-        ends = self.asking.together(look, numbers, attempt)
         for number in numbers:
-            end = ends.get(number)
-            look.seen.append(seen(end) if end else self.asking.alone(look, number, attempt))
+            look.seen.append(self.asking.case(look, number, attempt))
             if look.over:
                 return
             error = look.seen[-1].outcome and look.seen[-1].outcome.error

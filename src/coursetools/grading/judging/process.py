@@ -17,7 +17,7 @@ import signal
 import socket
 import struct
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
@@ -201,19 +201,19 @@ class StudentProcess:
         """Send a request and return its answer, or raise `Stopped`; keep what was printed."""
         from coursetools.grading.student import wire
 
-        _, replies = self.exchange([wire.seal(message, buffers)], {}, until)
+        _, reply = self.exchange(wire.seal(message, buffers), {}, until)
         self._drain()
-        return self.unseal(replies[0])
+        return self.unseal(reply)
 
     def exchange(
         self,
-        letters: Sequence[Letter],
+        letter: Letter,
         about: dict[str, Any],
         until: Until,
         ours: Callable[[Letter, float], Letter] | None = None,
         room: int | None = None,
-    ) -> tuple[dict[str, Any], list[Letter]]:
-        """Send letters with `about` on their envelope; return the envelope and as many replies.
+    ) -> tuple[dict[str, Any], Letter]:
+        """Send a letter with `about` on its envelope; return the envelope and the reply.
 
         While it answers, the process may call back, and is answered by `ours`. `room` is for all
         bytes that it sends, and for what it is answered.
@@ -223,30 +223,30 @@ class StudentProcess:
         began, kept = time.monotonic(), self.kept
         try:
             with self.serving():
-                return self._exchange(letters, about, until, ours, room)
+                return self._exchange(letter, about, until, ours, room)
         finally:
             self.waited += max(0.0, time.monotonic() - began - (self.kept - kept))
 
     def _exchange(
         self,
-        letters: Sequence[Letter],
+        letter: Letter,
         about: dict[str, Any],
         until: Until,
         ours: Callable[[Letter, float], Letter] | None,
         room: int | None,
-    ) -> tuple[dict[str, Any], list[Letter]]:
+    ) -> tuple[dict[str, Any], Letter]:
         from coursetools.grading.student import wire
 
         self._number += 1
         token = secrets.token_hex(8)
         envelope = {**about, "sequence": self._number, "token": token}
-        self._send(wire.frame(envelope, *letters), until)
+        self._send(wire.frame(envelope, letter), until)
         calls, left = 0, wire.BODY_BYTES if room is None else room
         while True:
             try:
                 header, body = wire.lengths(self._take(wire.PREFIX.size, until), left)
                 text = bytes(self._take(header, until))
-                envelope, replies = wire.unframe(text, self._take(body, until))
+                envelope, reply = wire.unframe(text, self._take(body, until))
             except wire.Garbled as error:
                 if room is not None and isinstance(error, wire.TooLarge):
                     self._too_much()
@@ -256,16 +256,13 @@ class StudentProcess:
                 if self._stale > STALE:
                     self._stop("CRASH", "the process answered what nobody had asked")
                 continue
-            back = ours is not None and envelope.get("back") is True
-            if len(replies) != (1 if back else len(letters)):
-                self._stop("CRASH", "the process answered more or less than was asked")
-            if not back:
-                return envelope, replies
+            if ours is None or envelope.get("back") is not True:
+                return envelope, reply
             calls += 1
             if calls > self.limits.lent_calls:
                 most = f"{self.limits.lent_calls:,}"
                 self._stop("TIMEOUT", f"it called the answers lent to it more than {most} times")
-            answer = self._lend(ours, replies[0], until)
+            answer = self._lend(ours, reply, until)
             left -= body + len(answer.body)
             if left < 0:
                 self._too_much()

@@ -38,36 +38,26 @@ class Strayed(BaseException):
     """A case has asked something else than it had asked before: it is not the same every time."""
 
 
-class Wants(BaseException):
-    """A case is waiting for the answer to a letter that has not been sent yet."""
-
-    def __init__(self, letter: wire.Letter) -> None:
-        super().__init__("an answer")
-        self.letter = letter
-
-
 class Link:
     """The dialogue of one case with a student's process: what was said on it so far.
 
-    `heard` holds each letter sent, and the answer. A case is deterministic, so it can be run again
-    from its beginning with the answers that are there; at the first that is missing it stops, and
-    says what it `Wants`, or goes on if there is somebody to `ask`.
+    `heard` holds each letter sent, and the answer. A case is deterministic, so it can be run from
+    its beginning with the answers that are there; what is missing it asks.
     """
 
     def __init__(
         self,
+        ask: Callable[[Link, wire.Letter], None],
         question: str,
         number: int,
-        dialogue: int,
         forbidden: tuple[str, ...] = (),
         variant: int = 0,
     ) -> None:
         self.case = f"{question} {number} {variant}"
         self.place = self.case.encode()  # a name for all that was heard
         self.heard: list[tuple[wire.Letter, wire.Letter]] = []
-        about = {"question": question, "case": dialogue, "forbidden": list(forbidden)}
-        self.about = about  # for the envelope
-        self.ask: Callable[[Link, wire.Letter], None] | None = None
+        self.about = {"question": question, "forbidden": list(forbidden)}  # for the envelope
+        self.ask = ask
         self._next = 0  # of `heard`
         self.kept = 0  # bytes of the answers
 
@@ -76,10 +66,6 @@ class Link:
         self.heard.append((letter, reply))
         self.kept += len(reply.body) + 8 * len(reply.sizes)
         self.place = reply.digest(self.place)
-
-    def rewind(self) -> None:
-        """Begin again."""
-        self._next = 0
 
     def call(self, node: dict[str, Any], how: str, arguments: Any, named: Any) -> Any:
         """Call what `node` stands for, plainly or as one of the probes."""
@@ -100,8 +86,6 @@ class Link:
     def _ask(self, message: dict[str, Any], encoder: wire.Encoder) -> Any:
         letter = wire.seal(message, encoder.buffers)
         if self._next == len(self.heard):
-            if self.ask is None:
-                raise Wants(letter)
             self.ask(self, letter)
         sent, reply = self.heard[self._next]
         if sent != letter:

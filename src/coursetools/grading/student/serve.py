@@ -14,7 +14,6 @@ import socket
 import sys
 import types
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
@@ -26,7 +25,7 @@ from coursekit.submission.stand_ins import OURS
 from coursetools.grading.student import lent_answers, wire
 from coursetools.grading.student.watch import watch
 
-AT_HOME = {"question": "", "case": 0, "forbidden": ["torch.softmax", "coursekit"]}
+AT_HOME = {"question": "", "forbidden": ["torch.softmax", "coursekit"]}
 CELL = """
 import importlib.util
 import math
@@ -72,14 +71,6 @@ def make_probe(source: str) -> Any:
     return module
 
 
-@dataclass
-class Seat:
-    """What belongs to one case: the objects that could not cross, and its random numbers."""
-
-    objects: list[Any] = field(default_factory=list)
-    chance: Any = None
-
-
 def _sealed(reply: dict[str, Any], arrays: list[Any]) -> wire.Letter:
     try:
         return wire.seal(reply, arrays)
@@ -114,8 +105,7 @@ class Student:
         modules: Sequence[str] = (),
     ) -> None:
         self._probe = probe
-        self._seats: dict[int, Seat] = {}
-        self._seat = Seat()
+        self._objects: list[Any] = []  # of the case at hand, which could not cross
         self._begin, self._end = watch(watched)
         self._used: list[str] = []  # of what is forbidden, by the last call
         self._notebook = Notebook(limits, modules)
@@ -124,36 +114,30 @@ class Student:
         """Answer until the connection is closed."""
         self._connection, process = connection, os.getpid()
         while True:
-            envelope, letters = self._receive()
+            envelope, letter = self._receive()
             self._about = {name: envelope[name] for name in ("sequence", "token")}
             if envelope.get("fresh"):
-                self._seats.clear()
+                self._objects.clear()
+                torch.default_generator.manual_seed(0)
             # what a case hands over may be of any size: the judge refuses it, and says so
-            self._room = math.inf if "cases" in envelope else wire.BODY_BYTES
-            cases = envelope.get("cases") or [AT_HOME]
-            replies, used = [], []
-            for about, letter in zip(cases, letters, strict=True):
-                reply, arrays = self._answer(about, letter)
-                if os.getpid() != process:
-                    os._exit(0)  # a copy of this process that a student's os.fork() has made
-                replies.append(_sealed(reply, arrays))
-                used.append(self._used)
-                self._used = []
+            self._room = math.inf if "case" in envelope else wire.BODY_BYTES
+            reply = _sealed(*self._answer(envelope.get("case", AT_HOME), letter))
+            if os.getpid() != process:
+                os._exit(0)  # a copy of this process that a student's os.fork() has made
+            used, self._used = self._used, []
             flush()
-            self._send({"used": used} if any(used) else {}, *replies)
+            self._send({"used": used} if used else {}, reply)
 
     def call_back(self, message: dict[str, Any], buffers: list[Any]) -> Any:
         """Ask the judge something while it waits for our own answer."""
         self._send({"back": True}, wire.seal(message, buffers))
-        _, (letter,) = self._receive()
-        return wire.unseal(letter)
+        return wire.unseal(self._receive()[1])
 
-    def _send(self, about: dict[str, Any], *letters: wire.Letter) -> None:
+    def _send(self, about: dict[str, Any], letter: wire.Letter) -> None:
         try:
-            frame = wire.frame(self._about | about, *letters, room=self._room)
-        except wire.Unsendable as error:  # one by one they may be
-            few = [_sealed({"error": describe(error)}, [])] * len(letters)
-            frame = wire.frame(self._about, *few)
+            frame = wire.frame(self._about | about, letter, room=self._room)
+        except wire.Unsendable as error:
+            frame = wire.frame(self._about, _sealed({"error": describe(error)}, []))
         self._connection.sendall(frame)
 
     def rehearse(self, cells: Sequence[Sequence[Any]] = ()) -> None:
@@ -177,8 +161,7 @@ class Student:
             with contextlib.suppress(SyntaxError, ValueError):
                 compiled(source, cell_name(number))
                 _import(source)
-        self._seats.clear()
-        self._seat, self._used = Seat(), []
+        self._objects, self._used = [], []
         torch.set_rng_state(state)
 
     def _answer(
@@ -199,23 +182,9 @@ class Student:
                 self._notebook.checked.put(lent_answers.made(request["kinds"], self.call_back))
                 return {}, []
             self._notebook.checked.turn_to(envelope["question"])
-            self._sit_down(envelope["case"])
             return self._call(request, buffers, envelope["forbidden"])
         except BaseException as error:
             return {"error": describe(error)}, []
-
-    def _sit_down(self, case: int) -> None:
-        """Go on with a case: its objects, and its random numbers, are where it has left them."""
-        seat = self._seats.get(case)
-        if seat is self._seat:
-            return
-        self._seat.chance = torch.get_rng_state()
-        if seat is None:
-            seat = self._seats[case] = Seat()
-            torch.default_generator.manual_seed(0)
-        else:
-            torch.set_rng_state(seat.chance)
-        self._seat = seat
 
     def _call(
         self, request: dict[str, Any], buffers: list[memoryview], forbidden: list[str]
@@ -239,13 +208,13 @@ class Student:
         return {"value": encoder.encode(value)}, encoder.buffers
 
     def _remember(self, value: Any) -> dict[str, Any]:
-        number = len(self._seat.objects)
-        self._seat.objects.append(value)
+        number = len(self._objects)
+        self._objects.append(value)
         return {"object": number, "type": type(value).__name__[:100]}
 
     def _recall(self, node: dict[str, Any]) -> Any:
         if "object" in node:
-            return self._seat.objects[node["object"]]
+            return self._objects[node["object"]]
         if "name" in node:
             name = node["name"]
             if name not in self._notebook.names:
@@ -254,7 +223,7 @@ class Student:
         module, _, name = node["import"].rpartition(".")
         return getattr(import_module(module), name)
 
-    def _receive(self) -> tuple[dict[str, Any], list[wire.Letter]]:
+    def _receive(self) -> tuple[dict[str, Any], wire.Letter]:
         header, body = wire.lengths(self._read(wire.PREFIX.size))
         return wire.unframe(bytes(self._read(header)), self._read(body))
 

@@ -1,6 +1,6 @@
 """How values cross between the judge and the student's process: JSON and raw bytes, never pickle.
 
-A frame is two lengths, an envelope of JSON, and letters: JSON with what is asked or said, and the
+A frame is two lengths, an envelope of JSON, and a letter: JSON with what is asked or said, and the
 bytes of its arrays one after the other. What differs each time is on the envelope, so that the same
 question is the same letter, byte for byte. Only exact types cross: None, bool, int, float, str,
 list, tuple, dict with string keys, torch tensors, numpy arrays, dtypes. Everything else stays where
@@ -95,14 +95,13 @@ def unseal(letter: Letter) -> tuple[dict[str, Any], list[memoryview]]:
     return message, buffers
 
 
-def frame(envelope: dict[str, Any], *letters: Letter, room: float = BODY_BYTES) -> bytes:
+def frame(envelope: dict[str, Any], letter: Letter, room: float = BODY_BYTES) -> bytes:
     """Return the bytes of one frame."""
-    header = json.dumps({**envelope, "sizes": [letter.sizes for letter in letters]}).encode()
-    size = sum(len(letter.body) for letter in letters)
+    header = json.dumps({**envelope, "sizes": letter.sizes}).encode()
+    size = len(letter.body)
     if len(header) > HEADER_BYTES or size > room:
         raise Unsendable(f"the value is too large ({len(header) + size:,} bytes)")
-    bodies = (letter.body for letter in letters)
-    return b"".join((PREFIX.pack(len(header), size), header, *bodies))
+    return b"".join((PREFIX.pack(len(header), size), header, letter.body))
 
 
 def lengths(prefix: bytes, room: float = BODY_BYTES) -> tuple[int, int]:
@@ -115,22 +114,13 @@ def lengths(prefix: bytes, room: float = BODY_BYTES) -> tuple[int, int]:
     return header, body
 
 
-def unframe(header: bytes, body: bytes | bytearray) -> tuple[dict[str, Any], list[Letter]]:
-    """Return the envelope and the letters; the counterpart of `frame`."""
+def unframe(header: bytes, body: bytes | bytearray) -> tuple[dict[str, Any], Letter]:
+    """Return the envelope and the letter; the counterpart of `frame`."""
     envelope = _json(header)
     sizes = envelope.pop("sizes", None) if isinstance(envelope, dict) else None
-    if not isinstance(sizes, list) or not all(map(_sizes, sizes)):
+    if not _sizes(sizes) or sum(sizes) != len(body):
         raise Garbled("a message with wrong sizes")
-    if sum(map(sum, sizes)) != len(body):
-        raise Garbled("a message with wrong sizes")
-    if len(sizes) == 1:
-        return envelope, [Letter(sizes[0], body)]
-    letters, start = [], 0
-    for one in sizes:
-        end = start + sum(one)
-        letters.append(Letter(one, body[start:end]))
-        start = end
-    return envelope, letters
+    return envelope, Letter(sizes, body)
 
 
 def _json(text: bytes) -> Any:
