@@ -180,11 +180,11 @@ def _sandbox() -> Check:
     held = [name for name, state in layers.items() if state == HELD]
     rest = "; ".join(f"{name}: {state}" for name, state in layers.items() if state != HELD)
     safe = "landlock" in held or "namespaces" in held
-    found = ", ".join(held) or "no layer holds"
+    names = ", ".join(held) or "no layer holds"
     return Check(
         "sandbox",
         safe,
-        f"{found} ({rest})" if rest else found,
+        f"{names} ({rest})" if rest else names,
         install="" if safe else "grade strangers' work on Linux, where Landlock or namespaces hold",
     )
 

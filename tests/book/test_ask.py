@@ -28,7 +28,7 @@ ASKED = {
 @pytest.mark.parametrize("name", [name for name, (_, one) in ASKED.items() if one.code])
 def test_the_code_finds_the_answer(name):
     asked = ASKED[name][1]
-    found = asked.found()
+    found = asked.value()
     if asked.kind == "number":
         share = 100 if asked.answer.endswith("%") else 1
         assert abs(share * float(found) - value(asked.answer)) <= asked.within + 1e-12
@@ -63,7 +63,7 @@ def test_a_question_is_read():
     assert (asked.kind, asked.question[0]) == ("number", "What is half?")
     assert asked.replies == {"2": "That is double."}
     assert [line for line in asked.why if line] == ["Divide."]
-    assert asked.within == pytest.approx(0.05) and asked.found() == 0.5
+    assert asked.within == pytest.approx(0.05) and asked.value() == 0.5
     lines = ["Which?", "- the last one: No.", "---", "So."]
     assert ask("the first", *lines, code="").choices == ["the first", "the last one"]
 

@@ -31,7 +31,7 @@ from coursekit.figures.live_models import tokenizer_of
 from coursekit.figures.soft_lookup import QUERY, soft_lookup
 from coursekit.figures.writer import writer
 from coursekit.training.records import trained, weights_file
-from coursetools.notebooks.worker import ThisInterpreter
+from coursetools.notebooks.kernel import ThisInterpreter
 
 if missing := [name for name in ("anywidget", "jupyterlab") if find_spec(name) is None]:
     reason = (

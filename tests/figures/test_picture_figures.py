@@ -14,7 +14,7 @@ from coursekit.boxes.geometry import iou
 from coursekit.data.fashion import NAMES
 from coursekit.data.scenes import MOST
 from coursekit.data.scenes import NAMES as KINDS
-from coursekit.figures.detection import START, found
+from coursekit.figures.detection import START, detect
 from coursekit.figures.emoji_scene import composed, twelve
 from coursekit.figures.painting import order, painted
 from coursekit.figures.patch_attention import seen_by_vit
@@ -240,7 +240,7 @@ def on_canvas(page: Any) -> torch.Tensor:
 
 def rows_of(scene: torch.Tensor, least: float = 0.5) -> list[tuple[str, str, int]]:
     """What PyTorch finds on a scene, as a row says it."""
-    objects = found(scene)
+    objects = detect(scene)
     order = objects.scores.argsort(descending=True)
     return [
         (KINDS[objects.labels[n]], f"{100 * objects.scores[n]:.1f}%", n + 1)
@@ -251,7 +251,7 @@ def rows_of(scene: torch.Tensor, least: float = 0.5) -> list[tuple[str, str, int
 
 def matched(scene: Any) -> set[int]:
     """Which of a scene's objects have a box of their kind that overlaps by half or more."""
-    objects = found(scene.image)
+    objects = detect(scene.image)
     firm = objects.scores >= 0.5
     same = objects.labels[firm][:, None] == scene.labels  # (boxes, objects)
     near = iou(objects.boxes[firm][:, None], scene.boxes) >= 0.5
@@ -270,7 +270,7 @@ def test_a_scene_and_its_boxes_are_pythons(open_page):
     drawn = page.locator(".box rect").evaluate_all(
         "(all) => all.map((one) => ['x', 'y', 'width', 'height'].map((n) => +one.getAttribute(n)))"
     )
-    objects = found(on_canvas(page))
+    objects = detect(on_canvas(page))
     firm = [row[2] - 1 for row in rows(page)]
     corners = torch.tensor(drawn)
     corners[:, 2:] += corners[:, :2]

@@ -261,16 +261,14 @@ def test_the_record_is_gone_before_the_copy_is_replaced(course, monkeypatch):
     """A run killed between its two files must not leave the new copy under the old key."""
     path = course.notebook("one", "x = 1")
     run_notebooks([path])
-    job = {"notebook": path, "copy": executed_copy(path), "course": Course(course.root), "timeout": 9}
-    execution = worker.Execution(job)
-    execution.content = execution._read()
+    content = worker.empty(path)
 
     def stop(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(worker, "write_whole", stop)
     with pytest.raises(KeyboardInterrupt):
-        execution._write("another key", 1.0)
+        worker.keep(content, executed_copy(path), "another key", 1.0)
     assert is_stale(path)
 
 

@@ -10,15 +10,15 @@ import ast
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
-def shown_lines(found: ast.stmt, lines: list[str], docstring: bool = True) -> list[int]:
+def shown_lines(statement: ast.stmt, lines: list[str], docstring: bool = True) -> list[int]:
     """Return the numbers, from 0, of the lines of a definition that are shown.
 
     Of a docstring only the first line is kept, or nothing. In `lines` it is closed there, and what
     only the formatter reads is taken away.
     """
-    first = min([found.lineno, *(d.lineno for d in getattr(found, "decorator_list", []))])
+    first = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", []))])
     dropped: set[int] = set()
-    for node in ast.walk(found):
+    for node in ast.walk(statement):
         if isinstance(node, Definition) and ast.get_docstring(node, clean=False) is not None:
             doc = node.body[0]
             dropped.update(range(doc.lineno + docstring, last_line(doc) + 1))
@@ -26,7 +26,7 @@ def shown_lines(found: ast.stmt, lines: list[str], docstring: bool = True) -> li
                 lines[doc.lineno - 1] += '"""'
         elif isinstance(node, ast.stmt) and _only_checks(node):
             dropped.update(range(node.lineno, last_line(node) + 1))
-    kept = [n - 1 for n in range(first, last_line(found) + 1) if n not in dropped]
+    kept = [n - 1 for n in range(first, last_line(statement) + 1) if n not in dropped]
     for n in kept:
         lines[n] = lines[n].removesuffix("  # fmt: skip")
     return kept

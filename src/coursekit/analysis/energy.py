@@ -14,7 +14,6 @@ from coursekit._base.checks import check_at_least, check_positive
 
 FORWARD, BACKWARD = 2, 4  # operations for each weight and token
 SUSTAINED = {"K80": 2.8e12, "K40": 3.7e12, "M40": 6.0e12, "P100": 9.5e12}  # footnote 5, per second
-JOULES = 3.6e6  # in a kilowatt-hour
 
 
 def flops_by_count(parameters: float, tokens: float, *, training: bool = True) -> float:

@@ -149,11 +149,11 @@ def relation_rows(
     check_int(untrained=len(untrained))
     rows: list[list[str | float]] = []
     for choose, judge in parts:
-        found = []
+        heads = []
         for encoder in (model, *untrained):
             hits = [relation_hits(encoder, tokenizer, some) for some in (choose, judge)]
-            found.append(judged_head(*hits))
-        (layer, head, right), *lucky = found
+            heads.append(judged_head(*hits))
+        (layer, head, right), *lucky = heads
         offset = best_offset(choose)
         shares = [offset_share(judge, offset), mean(share for *_, share in lucky)]
         shares = [100 * share for share in (right, *shares, guess_share(judge))]

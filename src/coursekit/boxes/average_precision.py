@@ -57,28 +57,28 @@ class Evaluation:
 
 
 def average_precision(
-    found: Sequence[Objects],
+    detections: Sequence[Objects],
     truth: Sequence[Objects],
     *,
     sizes: Mapping[str, tuple[float, float]] = SIZES,
 ) -> dict[str, float]:
-    """Objects found and true objects, image by image, corners in pixels -> COCO's twelve numbers.
+    """Detections and true objects, image by image, corners in pixels -> COCO's twelve numbers.
 
     AP, AP50 and AP75 (IoU 0.50 and 0.75 alone), AP of small, medium and large objects; AR, the mean
     recall with 1, 10 and 100 detections for an image, and of the three sizes. COCO's limits of the
     sizes are made for its photographs; pictures of another size need others, under the same names.
     """
-    return evaluate(found, truth, sizes=sizes).summary()
+    return evaluate(detections, truth, sizes=sizes).summary()
 
 
 def evaluate(
-    found: Sequence[Objects],
+    detections: Sequence[Objects],
     truth: Sequence[Objects],
     *,
     sizes: Mapping[str, tuple[float, float]] = SIZES,
 ) -> Evaluation:
     """Return every curve behind `average_precision`, by threshold, class, size and cap."""
-    _check(found, truth)
+    _check(detections, truth)
     if list(sizes) != list(SIZES):
         raise ValueError(f"sizes must have limits for {', '.join(SIZES)}, found {', '.join(sizes)}")
     classes = sorted({int(label) for objects in truth for label in objects.labels})
@@ -86,7 +86,7 @@ def evaluate(
     precision = np.full((len(THRESHOLDS), len(RECALLS), *shape), -1.0)
     recall = np.full((len(THRESHOLDS), *shape), -1.0)
     for c, label in enumerate(classes):
-        images = [_Image(f, t, label) for f, t in zip(found, truth, strict=True)]
+        images = [_Image(f, t, label) for f, t in zip(detections, truth, strict=True)]
         for s, limits in enumerate(sizes.values()):
             verdicts = [image.judge(limits) for image in images]
             total = sum(count for _, _, count in verdicts)
@@ -147,11 +147,11 @@ def match(
 class _Image:
     """The detections and objects of one class in one image, and how they overlap."""
 
-    def __init__(self, found: Objects, truth: Objects, label: int) -> None:
-        chosen = (found.labels == label).nonzero()[:, 0]
-        order = found.scores[chosen].argsort(descending=True, stable=True)
+    def __init__(self, detections: Objects, truth: Objects, label: int) -> None:
+        chosen = (detections.labels == label).nonzero()[:, 0]
+        order = detections.scores[chosen].argsort(descending=True, stable=True)
         chosen = chosen[order[: max(CAPS)]]  # (D,), the best score first
-        boxes = found.boxes[chosen].double()  # (D, 4)
+        boxes = detections.boxes[chosen].double()  # (D, 4)
         own = truth.labels == label
         true = truth.boxes[own].double()  # (G, 4)
         crowd = own.new_zeros(len(true)) if truth.crowd is None else truth.crowd[own].bool()
@@ -162,7 +162,7 @@ class _Image:
         either = either.where(~crowd, area(boxes)[:, None])
         overlap = (both / either.where(either > 0, 1)).cpu().numpy()
         self.overlap = overlap  # (D, G)
-        self.scores = found.scores[chosen].double().cpu().numpy()  # (D,)
+        self.scores = detections.scores[chosen].double().cpu().numpy()  # (D,)
         self.found_areas = area(boxes).cpu().numpy()  # (D,)
         self.areas, self.crowd = areas.cpu().numpy(), crowd.cpu().numpy()  # 2 × (G,)
 
@@ -186,14 +186,15 @@ def _mean(values: np.ndarray) -> float:
     return float(values.mean()) if values.size else -1.0
 
 
-def _check(found: Sequence[Objects], truth: Sequence[Objects]) -> None:
-    if len(found) != len(truth):
+def _check(detections: Sequence[Objects], truth: Sequence[Objects]) -> None:
+    if len(detections) != len(truth):
         raise ValueError(
-            f"found and truth must speak of the same images, got {len(found)} and {len(truth)}"
+            f"detections and truth must be of the same images, "
+            f"got {len(detections)} and {len(truth)}"
         )
     if len(truth) == 0:
         raise ValueError("average precision needs at least one image, found none")
-    for image, (f, t) in enumerate(zip(found, truth, strict=True)):
+    for image, (f, t) in enumerate(zip(detections, truth, strict=True)):
         if f.scores is None:
             raise ValueError(f"what was found in image {image} has no scores to sort it by")
         if not f.scores.isfinite().all():

@@ -125,9 +125,11 @@ def look_at(
         return report
     if due := deadline.of_notebook(notebook["metadata"]):
         now = datetime.now(UTC)
-        said = deadline.said(due, now)
+        sentence = deadline.said(due, now)
         more = "; late work may cost points, unless you have more time"
-        (report.good if now <= due else report.look).append(said if now <= due else said + more)
+        (report.good if now <= due else report.look).append(
+            sentence if now <= due else sentence + more
+        )
     cells = notebook["cells"]
     assignment = _which(notebook)
     if assignment is None:

@@ -46,9 +46,9 @@ def variants(**columns: Sequence[Any]) -> Variant:
     """Return the numbers of the variant that the question's file is read for."""
     lengths = {len(column) for column in columns.values()}
     if len(lengths) != 1 or not FEWEST <= min(lengths) <= MOST:
-        said = ", ".join(f"{len(column)} of {name}" for name, column in columns.items())
+        counts = ", ".join(f"{len(column)} of {name}" for name, column in columns.items())
         raise CourseError(
-            f"variants has {said or 'nothing'}; expected {FEWEST} to {MOST} of each number"
+            f"variants has {counts or 'nothing'}; expected {FEWEST} to {MOST} of each number"
         )
     for name, column in columns.items():
         if odd := [value for value in column if type(value) not in (int, float, str)]:
@@ -83,7 +83,7 @@ def number_of(assignment: str, student: Any, count: int) -> int:
 
 def student_in(sources: Iterable[str]) -> str:
     """Return the id that the cells of a notebook say: the last `student = "..."`, or ""."""
-    said = ""
+    name = ""
     for source in sources:
         if "student" not in source:
             continue
@@ -96,5 +96,5 @@ def student_in(sources: Iterable[str]) -> str:
                     and isinstance(value, ast.Constant)
                     and isinstance(value.value, str | int)
                 ):
-                    said = str(value.value)
-    return said
+                    name = str(value.value)
+    return name

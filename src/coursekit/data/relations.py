@@ -188,7 +188,7 @@ def determiner(draw: Draw) -> str:
     return f"{who} {draw.one(TOOK)} {what} {where}"
 
 
-def direct_object(draw: Draw) -> str:
+def _direct_object(draw: Draw) -> str:
     """[sold] the red <box>, [gave] the tall nurse the red <box>."""
     gave = f"[{draw.one(GAVE)}] {draw.person()}"
     verb = draw.rng.choice((gave, *[f"[{draw.one(TOOK)}]"] * 2))
@@ -230,7 +230,7 @@ def pronoun(draw: Draw) -> str:
 
 TEMPLATES = {
     "determiner": determiner,
-    "object": direct_object,
+    "object": _direct_object,
     "possessive": possessive,
     "subject": subject,
     "pronoun": pronoun,

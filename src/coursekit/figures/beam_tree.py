@@ -45,7 +45,7 @@ def translations(sentence: str, beams: int, alpha: float) -> Hypotheses:
     )
 
 
-def running_sums(sentence: str, tokens: list[int]) -> list[float]:
+def _running_sums(sentence: str, tokens: list[int]) -> list[float]:
     """Return log p of the text after each of its tokens."""
     source = tokenizer_of("translation").encode(sentence)
     with torch.no_grad():
@@ -59,12 +59,12 @@ def running_sums(sentence: str, tokens: list[int]) -> list[float]:
 def _still() -> str:
     """Return the two best texts of a search as two branches, in the colours of the page."""
     tokenizer = tokenizer_of("translation")
-    found = translations(SENTENCE, BEAMS, ALPHA)
-    texts = [[t for t in row if t != PAD] for row in found.tokens[0].tolist()]
+    hypotheses = translations(SENTENCE, BEAMS, ALPHA)
+    texts = [[t for t in row if t != PAD] for row in hypotheses.tokens[0].tolist()]
     shared = next(n for n, (a, b) in enumerate(zip(*texts, strict=False)) if a != b)
     told, nodes = [], []
     for line, tokens in enumerate(texts):
-        sums = running_sums(SENTENCE, tokens)
+        sums = _running_sums(SENTENCE, tokens)
         words = ["end" if t == END else tokenizer.decode([t]).strip() for t in tokens]
         told.append(f"“{tokenizer.decode(tokens[:-1])}”, {sums[-1]:.2f}".replace("-", "−"))
         boxes, edges, labels = [], [], []

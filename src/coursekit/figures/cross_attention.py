@@ -54,10 +54,10 @@ def _still(sentence: str, block: int, head: int) -> str:
     source, written, looks = greedy_looks(sentence)
     weights = looks[block - 1][head - 1]  # (T, S)
     read = [tokenizer.decode([token]).strip() for token in source]
-    said = ["end" if token == END else tokenizer.decode([token]).strip() for token in written]
+    labels = ["end" if token == END else tokenizer.decode([token]).strip() for token in written]
     told = ", ".join(
         f"{word} at {read[int(row.argmax())]} ({float(row.max()):.0%})"
-        for word, row in zip(said, weights, strict=True)
+        for word, row in zip(labels, weights, strict=True)
     )
     alt = (
         f"The translator reads “{sentence}” and writes “{tokenizer.decode(written[:-1])}”. "
@@ -71,14 +71,14 @@ def _still(sentence: str, block: int, head: int) -> str:
     )
     rows = "".join(
         f'<text x="{left - 8}" y="{top + CELL * (t + 0.5)}" text-anchor="end">{escape(word)}</text>'
-        for t, word in enumerate(said)
+        for t, word in enumerate(labels)
     )
     columns = "".join(
         f'<text transform="translate({left + CELL * (s + 0.5)} {top - 8}) rotate(-60)">'
         f"{escape(word)}</text>"
         for s, word in enumerate(read)
     )
-    width, height = CELL * len(read), CELL * len(said)
+    width, height = CELL * len(read), CELL * len(labels)
     inside = (
         f'<g fill="#0072B2">{cells}</g><rect x="{left}" y="{top}" width="{width}" '
         f'height="{height}" fill="none" stroke="currentColor" stroke-opacity="0.4"/>'

@@ -42,12 +42,12 @@ def detection() -> Live:
     return Live("detection", state, _still(), PARTS, LINKED, trained_model("detector"), ROOM)
 
 
-def found(scene: Tensor) -> Objects:
+def detect(scene: Tensor) -> Objects:
     """Scene (3, R, L), bytes -> the best kind of each query, its share and box in pixels."""
     model: Any = trained("detector")
     with torch.no_grad():
-        said = model(scene[None] / 127.5 - 1)
-    return said.objects([tuple(scene.shape[1:])])[0]
+        predictions = model(scene[None] / 127.5 - 1)
+    return predictions.objects([tuple(scene.shape[1:])])[0]
 
 
 def _still() -> str:
@@ -63,7 +63,7 @@ def _still() -> str:
         'style="image-rendering: pixelated"/>'
     ]
     told = []
-    objects = found(scene)
+    objects = detect(scene)
     assert objects.scores is not None
     for label, share, box in zip(objects.labels, objects.scores, objects.boxes, strict=True):
         if 100 * share < FROM:

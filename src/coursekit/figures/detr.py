@@ -74,10 +74,10 @@ def pairing(
         for one, name in zip(truth, names, strict=True):
             _draw(axis, one, TRUE)
             axis.text(one[0], one[1] - 0.02, name, color=TRUE, fontsize=10, va="bottom")
-        for number, (one, said) in enumerate(zip(guesses, says, strict=True), 1):
+        for number, (one, label) in enumerate(zip(guesses, says, strict=True), 1):
             _draw(axis, one, FOUND, dashed=True)
             x, y, across, down = _corner(one, [*truth, *guesses])
-            axis.text(x, y, f"{number}: {said}", color=FOUND, fontsize=10, ha=across, va=down)
+            axis.text(x, y, f"{number}: {label}", color=FOUND, fontsize=10, ha=across, va=down)
         for one, guess in chosen:
             ends = [_centre(truth[one]), _centre(guesses[guess])]
             axis.plot(*zip(*ends), color="black", linewidth=2.2, marker="o", markersize=6)
@@ -198,9 +198,9 @@ def whole_model(
     # what each query guesses, and where
     side = 2.7
     photograph(left + 0.15, 1.4, side)
-    for number, (said, one) in enumerate(guesses):
+    for number, (label, one) in enumerate(guesses):
         column, row = divmod(number, -(-count // 2))
-        words(5.1 + 2.5 * column, 2.2 - 0.42 * row, f"{number}: {said}")
+        words(5.1 + 2.5 * column, 2.2 - 0.42 * row, f"{number}: {label}")
         if one is None:
             continue
         x0, y0, x1, y1 = (float(end) * side / columns for end in one)

@@ -90,10 +90,10 @@ def code_line(step: Step) -> str:
         inside.insert(0, last)
         if last[0].isupper() or not any(part[0].isupper() for part in name.split(".")):
             break
-    found: Any = import_module(name)
+    value: Any = import_module(name)
     for part in inside:
-        found = getattr(found, part)
-    lines = [line.strip() for line in inspect.getsource(found).split("\n")]
+        value = getattr(value, part)
+    lines = [line.strip() for line in inspect.getsource(value).split("\n")]
     (line,) = (line for line in lines if line.startswith(step.line))
     return line
 
@@ -108,11 +108,11 @@ def read_tokens(sentence: str) -> list[int]:
 def trace(tokens: list[int]) -> dict[str, Tensor]:
     """Tokens (T) -> all that PyTorch computes on the way, by the names of `gpt_model.js`."""
     model: Any = trained("writer")
-    found: dict[str, Tensor] = {}
+    states: dict[str, Tensor] = {}
 
     def keep(name: str, *, inputs: bool = False) -> Any:
         def hook(module: object, given: tuple[Any, ...], output: Any) -> None:
-            found[name] = (given[0] if inputs else output)[0]
+            states[name] = (given[0] if inputs else output)[0]
 
         return hook
 
@@ -136,20 +136,20 @@ def trace(tokens: list[int]) -> dict[str, Tensor]:
     finally:
         for hook in hooks:
             hook.remove()
-    found["logits"] = recorded.output[0]
-    found["embedding"] = recorded.states["stack"][0][0]
+    states["logits"] = recorded.output[0]
+    states["embedding"] = recorded.states["stack"][0][0]
     heads = model.config.heads
     for n, block in enumerate(model.stack.blocks):
-        for name, part in zip("qkv", found.pop(f"{n}.qkv").chunk(3, dim=-1), strict=True):
-            found[f"{n}.self.{name}"] = _of_heads(part, heads)
-        means = found.pop(f"{n}.means")
-        found[f"{n}.self.means"] = _of_heads(means, heads)
+        for name, part in zip("qkv", states.pop(f"{n}.qkv").chunk(3, dim=-1), strict=True):
+            states[f"{n}.self.{name}"] = _of_heads(part, heads)
+        means = states.pop(f"{n}.means")
+        states[f"{n}.self.means"] = _of_heads(means, heads)
         turn = block.self_attention.rotary
-        q, k = (turn(found[f"{n}.self.{name}"][None])[0] for name in "qk")
-        found[f"{n}.self.turned q"], found[f"{n}.self.turned k"] = q, k
-        found[f"{n}.self.scores"] = q @ k.transpose(-1, -2) * block.self_attention.scale
-        found[f"{n}.self.weights"] = recorded.weights["stack.self_attention"][n][0]
-    return found
+        q, k = (turn(states[f"{n}.self.{name}"][None])[0] for name in "qk")
+        states[f"{n}.self.turned q"], states[f"{n}.self.turned k"] = q, k
+        states[f"{n}.self.scores"] = q @ k.transpose(-1, -2) * block.self_attention.scale
+        states[f"{n}.self.weights"] = recorded.weights["stack.self_attention"][n][0]
+    return states
 
 
 def _of_heads(x: Tensor, heads: int) -> Tensor:

@@ -85,14 +85,14 @@ def ladder(
     axis = axes[0, 0]
     axis.axvline(mean(losses[rows[0]]), color=COLOURS["grey"], linewidth=1)
     for row, name in enumerate(rows):
-        found = losses[name]
-        axis.plot(mean(found), row, "|k", ms=17, mew=2.5, label="" if row else "mean of seeds")
-        axis.plot(found, [row] * len(found), "o", mfc="none", mec=COLOURS["blue"], ms=6,
+        values = losses[name]
+        axis.plot(mean(values), row, "|k", ms=17, mew=2.5, label="" if row else "mean of seeds")
+        axis.plot(values, [row] * len(values), "o", mfc="none", mec=COLOURS["blue"], ms=6,
                   label="" if row else "one seed")  # fmt: skip
     axis.set(xlabel=xlabel)
     colours = [COLOURS[name] for name in ("vermilion", "green", "purple", "sky")]
-    for (work, found), mark, colour in zip((times or {}).items(), MARKS, colours, strict=False):
-        axes[1, 0].plot([found[name] for name in rows], range(len(rows)), mark, color=colour, ms=6,
+    for (work, values), mark, colour in zip((times or {}).items(), MARKS, colours, strict=False):
+        axes[1, 0].plot([values[name] for name in rows], range(len(rows)), mark, color=colour, ms=6,
                         label=work)  # fmt: skip
     if times:
         axes[1, 0].axvline(1.0, color=COLOURS["grey"], linewidth=1)

@@ -169,9 +169,9 @@ def split_bars(
     figure, axis = new_figure(width=WIDTH, height=0.45 * len(shares) * len(readers) + 1.5)
     colours = (COLOURS["sky"], COLOURS["orange"], COLOURS["green"])
     high = 0.8 / len(readers)
-    for row, found in enumerate(shares.values()):
+    for row, by_reader in enumerate(shares.values()):
         for number, (reader, colour) in enumerate(zip(readers, colours, strict=False)):
-            seeds = found[reader]
+            seeds = by_reader[reader]
             middle = row + (number - (len(readers) - 1) / 2) * high
             axis.barh(middle, 100 * mean(seeds), height=high, color=colour, edgecolor="white",
                       label=reader if row == 0 else None)  # fmt: skip

@@ -73,10 +73,10 @@ def measure(norm: Norm, depth: int) -> Values:
         _xavier(head)
         x, labels = torch.randn(BATCH, LENGTH, WIDTH), torch.randint(CLASSES, (BATCH * LENGTH,))
         cross_entropy(head(stack(x)).flatten(0, 1), labels).backward()
-        found = {name: gradient_norms(stack, parameter) for name, parameter in MATRICES.items()}
+        norms = {name: gradient_norms(stack, parameter) for name, parameter in MATRICES.items()}
         with torch.no_grad():
-            found["size"] = torch.stack([h.square().mean().sqrt() for h in stack.states(x)])
-        for name, values in found.items():
+            norms["size"] = torch.stack([h.square().mean().sqrt() for h in stack.states(x)])
+        for name, values in norms.items():
             sums[name] = sums.get(name, 0) + values / DRAWS
     return {name: [float(f"{x:.4g}") for x in values.tolist()] for name, values in sums.items()}
 

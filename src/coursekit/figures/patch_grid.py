@@ -31,8 +31,8 @@ def first_pictures() -> Images:
 
 def picture_state() -> dict[str, Any]:
     """Return these pictures, their names and the mean of all training pictures for the state."""
-    pictures = [in_base64(one) for one in first_pictures().images]
-    return {"pictures": pictures, "names": list(NAMES), "mean": in_base64(mean_picture())}
+    pictures = [_in_base64(one) for one in first_pictures().images]
+    return {"pictures": pictures, "names": list(NAMES), "mean": _in_base64(mean_picture())}
 
 
 @cache
@@ -41,7 +41,7 @@ def mean_picture() -> Tensor:
     return fashion("train").images.float().mean(dim=0).round().byte()
 
 
-def in_base64(picture: Tensor) -> str:
+def _in_base64(picture: Tensor) -> str:
     """Return bytes (28, 28) as text."""
     return base64.b64encode(picture.numpy().tobytes()).decode()
 

@@ -35,9 +35,11 @@ def by_shots(
         shots = sorted({n for shares in lines.values() for n in shares})
         for (name, shares), look, mark in zip(lines.items(), LINES, MARKS, strict=False):
             places = [shots.index(n) for n in shares]
-            means = [100 * mean(found) for found in shares.values()]
+            means = [100 * mean(values) for values in shares.values()]
             axis.plot(places, means, marker=mark, ms=4, label=name, **look)
-            points = [(p, 100 * one) for p, found in zip(places, shares.values()) for one in found]
+            points = [
+                (p, 100 * one) for p, values in zip(places, shares.values()) for one in values
+            ]
             axis.plot(*zip(*points), mark, mfc="none", ms=7, color=look["color"])
         for dots, (name, known) in enumerate((levels or {}).get(title, {}).items(), 1):
             axis.plot([shots.index(n) for n in known], [100 * share for share in known.values()],
@@ -74,10 +76,10 @@ def look_up(prompt: str) -> Figure:
             line(axis, [(x, 1.74), (step * (last + 0.5) - 0.12, 2.72)], arrow=True, colour=red)
     x = step * (last + 0.5)
     line(axis, [(x, 1.74), (x, 2.72)], colour="#BBBBBB")
-    said = "/".join(dict.fromkeys(prompt[n] for n in hits)) or "?"
+    label = "/".join(dict.fromkeys(prompt[n] for n in hits)) or "?"
     box(axis, x, 2.9, prompt[last], width=step - 0.05, height=0.3, colour=(grey, 0.15), size=10)
     line(axis, [(x, 3.06), (x, 3.36)], arrow=True, colour=red)
-    box(axis, x, 3.54, said, width=step - 0.05, height=0.3, colour=(red, 0.35), size=10)
+    box(axis, x, 3.54, label, width=step - 0.05, height=0.3, colour=(red, 0.35), size=10)
     for y, text in (
         (3.54, "the answer, read off at the last position"),
         (2.9, f"block 2: looks for what followed an earlier {prompt[last]}"),

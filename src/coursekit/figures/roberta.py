@@ -99,8 +99,8 @@ def two_languages(
     for place, (verse, cosine, right) in enumerate(nearest):
         y, colour = 1.12 - 0.34 * place, COLOURS["vermilion" if right else "blue"]
         axis.barh(y, 1.5 * cosine, left=0.1, height=0.24, color=colour, zorder=3)
-        said = f"{cosine:.2f}  {shorten(verse, 40, placeholder=' …')}"
-        axis.text(0.16 + 1.5 * cosine, y, said, va="center", fontsize=LEAST)
+        label = f"{cosine:.2f}  {shorten(verse, 40, placeholder=' …')}"
+        axis.text(0.16 + 1.5 * cosine, y, label, va="center", fontsize=LEAST)
     return figure
 
 

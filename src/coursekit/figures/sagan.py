@@ -39,8 +39,8 @@ def game(real: Tensor, painted: Tensor, numbers: tuple[float, float]) -> Figure:
     axis.text(7.25, 7.1, "real:\n(B, 1, 8, 24)", fontsize=9.7, va="center")
     box(axis, 5.6, 4.1, "discriminator $D$", width=2.9, height=1.0,
         colour=(COLOURS["sky"], 0.45), size=10)  # fmt: skip
-    said = f"$D(x) = {first:g}$\n$D(G(z)) = {second:g}$"
-    box(axis, 8.75, 4.1, said, width=2.35, height=1.3, colour="white", size=9.7)
+    label = f"$D(x) = {first:g}$\n$D(G(z)) = {second:g}$"
+    box(axis, 8.75, 4.1, label, width=2.35, height=1.3, colour="white", size=9.7)
     for points in ([(1.75, 7.8), (1.75, 6.85)], [(1.45, 5.75), (1.45, 4.65)],
                    [(3.3, 4.3), (4.1, 4.3)], [(5.6, 6.55), (5.6, 4.65)],
                    [(7.1, 4.3), (7.55, 4.3)]):  # fmt: skip
@@ -167,9 +167,9 @@ def agreement(
 ) -> Figure:
     """Draw for each seed of each row how often ends are alike, and would be by chance, 0 to 1."""
     figure, axis = new_figure(width=WIDTH, height=0.7 * len(rows) + 1.1)
-    for at, found in enumerate(rows.values()):
-        for seed, (alike, chance) in enumerate(found):
-            y = at + 0.3 * (seed - (len(found) - 1) / 2)
+    for at, pairs in enumerate(rows.values()):
+        for seed, (alike, chance) in enumerate(pairs):
+            y = at + 0.3 * (seed - (len(pairs) - 1) / 2)
             first = at == seed == 0
             axis.plot([100 * chance, 100 * alike], [y, y], color=COLOURS["blue"], linewidth=2.2)
             axis.plot(100 * chance, y, "o", mfc="white", mec=COLOURS["vermilion"], mew=1.8,

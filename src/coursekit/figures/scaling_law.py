@@ -38,7 +38,7 @@ def scaling_law() -> Live:
 
 def law_runs() -> list[Run]:
     """Return all runs of the sweep over sizes, the smallest size first."""
-    found = []
+    runs = []
     for run in sweep_result("scaling", "sizes")["runs"]:
         metrics = run["metrics"]
         looks = {
@@ -51,8 +51,8 @@ def law_runs() -> list[Run]:
             for step, loss in looks.items()
             if step >= WARM
         ]
-        found.append(Run(run["name"].replace("x", "×"), points))
-    return found
+        runs.append(Run(run["name"].replace("x", "×"), points))
+    return runs
 
 
 def law_of(sizes: list[str]) -> tuple[Frontier, PowerLaw]:

@@ -34,9 +34,9 @@ def seed_rows(
     figure, axes = new_figure(
         len(panels), 1, width=WIDTH, height=height, squeeze=False, sharex=sharex
     )
-    for axis, (title, found) in zip(axes[:, 0], panels.items()):
+    for axis, (title, values) in zip(axes[:, 0], panels.items()):
         for row, name in enumerate(rows):
-            scores = [100 * value for value in found[name]]
+            scores = [100 * value for value in values[name]]
             axis.plot(mean(scores), row, "|k", ms=17, mew=2.5, label="" if row else "mean of seeds")
             axis.plot(scores, [row] * len(scores), "o", mfc="none", mec=COLOURS["blue"], ms=6,
                       label="" if row else "one seed")  # fmt: skip

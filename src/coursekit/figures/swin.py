@@ -210,14 +210,14 @@ def scores(rows: Mapping[str, Mapping[str, Sequence[float]]], *, xlabel: str) ->
     `rows` maps networks to questions to one score for each seed, in %.
     """
     questions = list(next(iter(rows.values())))
-    most = max(score for found in rows.values() for seeds in found.values() for score in seeds)
+    most = max(score for values in rows.values() for seeds in values.values() for score in seeds)
     figure, axes = new_figure(1, len(questions), width=WIDTH, height=0.36 * len(rows) + 1.1,
                               squeeze=False, sharex=True, sharey=True)  # fmt: skip
     for axis, question in zip(axes[0], questions):
-        for y, found in enumerate(rows.values()):
-            middle = mean(found[question])
+        for y, values in enumerate(rows.values()):
+            middle = mean(values[question])
             axis.plot([middle, middle], [y - 0.3, y + 0.3], color=COLOURS["blue"], linewidth=3)
-            axis.plot(found[question], [y] * len(found[question]), "o", ms=7, mfc="none",
+            axis.plot(values[question], [y] * len(values[question]), "o", ms=7, mfc="none",
                       mec="black")  # fmt: skip
         axis.set(title=question, xlabel=xlabel, xlim=(0, 1.15 * most), ylim=(len(rows) - 0.5, -0.5))
         axis.set_yticks(range(len(rows)), rows)

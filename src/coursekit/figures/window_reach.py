@@ -61,8 +61,8 @@ def _equal_weights(window: int, shift: int) -> nn.Module:
 
 def _still() -> str:
     """Return the map after several numbers of blocks, side by side."""
-    found = {blocks: shares(CELL, blocks, WINDOW, SHIFT) for blocks in SHOWN}
-    counts = {blocks: int((one > 0).sum()) for blocks, one in found.items()}
+    reach = {blocks: shares(CELL, blocks, WINDOW, SHIFT) for blocks in SHOWN}
+    counts = {blocks: int((one > 0).sum()) for blocks, one in reach.items()}
     told = ", ".join(f"{count} after {_blocks(n)}" for n, count in counts.items())
     alt = (
         f"A map of {SIDE} × {SIDE} cells with windows of {WINDOW} × {WINDOW}, which every second "
@@ -70,7 +70,7 @@ def _still() -> str:
         f"{CELL[1] + 1} has heard: {told}. With windows that stay: {counts[1]} each time."
     )
     maps = "".join(
-        f'<g transform="translate({PANEL * n + 2} 2)">{_map(found[blocks], blocks)}</g>'
+        f'<g transform="translate({PANEL * n + 2} 2)">{_map(reach[blocks], blocks)}</g>'
         for n, blocks in enumerate(SHOWN)
     )
     width = PANEL * (len(SHOWN) - 1) + PIXELS * SIDE + 4

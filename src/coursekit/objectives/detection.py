@@ -85,10 +85,10 @@ class DetectionLoss:
         weight[nothing] = self.no_object
         class_loss = F.cross_entropy(logits.flatten(0, 1), answer.flatten(), weight)
 
-        found, true = boxes[image, query], true.to(boxes.dtype)  # 2 × (N, 4)
-        overlap = generalized_iou(to_corners(found), to_corners(true))  # (N,)
+        matched, true = boxes[image, query], true.to(boxes.dtype)  # 2 × (N, 4)
+        overlap = generalized_iou(to_corners(matched), to_corners(true))  # (N,)
         return {
             "class": class_loss,
-            "l1": (found - true).abs().sum() / count,
+            "l1": (matched - true).abs().sum() / count,
             "giou": (1 - overlap).sum() / count,
         }

@@ -24,7 +24,7 @@ LONG = 20_000  # characters; no answer is longer, and a hostile file may be
 Cell = dict[str, Any]
 
 
-def strip_solutions(source: str, stub: str = CODE_STUB) -> tuple[str, bool]:
+def _strip_solutions(source: str, stub: str = CODE_STUB) -> tuple[str, bool]:
     """Put `stub` in the place of each solution region; say whether there was one."""
     return _without(source, "BEGIN SOLUTION", "END SOLUTION", stub)
 
@@ -47,7 +47,7 @@ def release_source(cell: Cell) -> str:
 def saved_source(cell: Cell) -> str:
     """Return what nbgrader keeps in its database: without solutions, hidden tests still there."""
     stub = CODE_STUB if cell["cell_type"] == "code" else TEXT_STUB
-    source, replaced = strip_solutions(cell["source"], stub)
+    source, replaced = _strip_solutions(cell["source"], stub)
     return stub if is_solution(cell) and not replaced else source
 
 

@@ -32,7 +32,7 @@ def put_in_place(
     """
     shell = Shell(names)
     names.update(get_ipython=lambda: shell, display=display)
-    builtins.input = no_input
+    builtins.input = _no_input
     pyplot = sys.modules.get("matplotlib.pyplot")
     if pyplot is not None:
         pyplot.show = show  # type: ignore[attr-defined]
@@ -44,12 +44,12 @@ def put_in_place(
     for name in ("coursekit.check", "coursekit.exercises"):
         silent = types.ModuleType(name, "Quiet while a notebook is graded.")
         silent.__path__ = []
-        for said in ("check", "exam_check", "submit_check", "variant"):
-            setattr(silent, said, quiet)
+        for attribute in ("check", "exam_check", "submit_check", "variant"):
+            setattr(silent, attribute, quiet)
         sys.modules[name] = silent
 
 
-def no_input(prompt: object = "") -> NoReturn:
+def _no_input(prompt: object = "") -> NoReturn:
     """Stand for `input`, and for `getpass` in effect: there is nobody to answer."""
     raise EOFError("input() is not available when graded")
 

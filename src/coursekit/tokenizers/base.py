@@ -95,7 +95,7 @@ class Tokenizer(ABC):
         Special tokens are recognised where `allowed_special` names them ("all" for every one of
         them; the longest first where they overlap) and are never split. All others are plain text.
         """
-        check_text(text)
+        _check_text(text)
         ids: list[int] = []
         for number, start, end in self._segments(text, self._special_pattern(allowed_special)):
             if number is None:
@@ -109,7 +109,7 @@ class Tokenizer(ABC):
         self, text: str, *, allowed_special: Special = ()
     ) -> tuple[list[int], list[tuple[int, int]]]:
         """Return the ids, and for each the span of characters `text[start:end]` it stands for."""
-        check_text(text)
+        _check_text(text)
         ids, spans = [], []
         for number, start, end in self._segments(text, self._special_pattern(allowed_special)):
             if number is not None:
@@ -140,7 +140,7 @@ class Tokenizer(ABC):
         longest = max(map(len, self._allowed(allowed_special)), default=1)
         rest, patience = "", PATIENCE
         for chunk in chunks:
-            check_text(chunk)
+            _check_text(chunk)
             rest += chunk
             # A special token that starts before `limit` is complete, whatever the next chunk says.
             limit = len(rest) - longest + 1
@@ -226,7 +226,7 @@ class Tokenizer(ABC):
         return allowed
 
     def _special_pattern(self, allowed: Special) -> re.Pattern[str] | None:
-        return border_pattern(frozenset(self._allowed(allowed))) if allowed else None
+        return _border_pattern(frozenset(self._allowed(allowed))) if allowed else None
 
     def tokens(self, text: str, *, allowed_special: Special = ()) -> list[str]:
         """Return the tokens of `text` as strings, to look at."""
@@ -330,7 +330,7 @@ class Memory(dict[str, Sequence[int]]):
         return ids
 
 
-def check_text(text: str) -> None:
+def _check_text(text: str) -> None:
     """Raise unless `text` is a string that Unicode can encode."""
     if not isinstance(text, str):
         raise TypeError(f"a text must be a string, found {type(text).__name__}")
@@ -345,7 +345,7 @@ def check_text(text: str) -> None:
 
 
 @functools.lru_cache(maxsize=100)
-def border_pattern(special: frozenset[str]) -> re.Pattern[str] | None:
+def _border_pattern(special: frozenset[str]) -> re.Pattern[str] | None:
     """Return a pattern of the special tokens, the longest first, None without any."""
     names = sorted(special, key=lambda name: (-len(name), name))
     return re.compile("|".join(map(re.escape, names))) if names else None
@@ -355,9 +355,9 @@ def split_at_special(texts: Iterable[str], special: Iterable[str]) -> Iterator[s
     """Yield what lies between the special tokens of training texts."""
     if isinstance(texts, str):
         raise TypeError("texts must be a list or another iterable of strings, found one string")
-    border = border_pattern(frozenset(special))
+    border = _border_pattern(frozenset(special))
     for text in texts:
-        check_text(text)
+        _check_text(text)
         yield from border.split(text) if border else [text]
 
 

@@ -74,7 +74,7 @@ def learn_merges_simple(
         if not counts:
             break
         best = min(counts, key=lambda pair: (-counts[pair], prefer(pair)))
-        token = new_token(best, tokens, number, join)
+        token = _new_token(best, tokens, number, join)
         merges.append(best)
         merged: Counter[str] = Counter()
         for word, count in words.items():
@@ -84,7 +84,7 @@ def learn_merges_simple(
 
 
 @contextmanager
-def collector_paused() -> Iterator[None]:
+def _collector_paused() -> Iterator[None]:
     """Pause Python's search for reference cycles; where there are none it only costs a tenth."""
     was_on = gc.isenabled()
     gc.disable()
@@ -95,7 +95,7 @@ def collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-@collector_paused()
+@_collector_paused()
 def learn_merges(
     words: Mapping[str, int],
     tokens: MutableSequence[Spelling],
@@ -129,7 +129,7 @@ def learn_merges(
             if 0 < count < -promised:
                 heapq.heappush(heap, (-count, order, best))
             continue
-        token = new_token(best, tokens, number, join)
+        token = _new_token(best, tokens, number, join)
         merges.append(best)
         before: dict[str, list[int]] = defaultdict(list)  # a left neighbour -> the words
         after: dict[str, list[int]] = defaultdict(list)
@@ -181,7 +181,7 @@ def _reversed(spelling: str | bytes) -> tuple[int, ...]:
     return (*(-number for number in numbers), 1)
 
 
-def new_token(
+def _new_token(
     pair: str,
     tokens: MutableSequence[Spelling],
     number: dict[Spelling, int],

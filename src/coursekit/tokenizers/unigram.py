@@ -79,10 +79,10 @@ def expected_counts(
     ]
     forward = [0.0] + [-math.inf] * size
     for start, end, _, score in edges:  # sorted by start: all ways to `start` are in already
-        forward[end] = add_logs(forward[end], forward[start] + score)
+        forward[end] = _add_logs(forward[end], forward[start] + score)
     backward = [-math.inf] * size + [0.0]
     for start, end, _, score in reversed(edges):
-        backward[start] = add_logs(backward[start], score + backward[end])
+        backward[start] = _add_logs(backward[start], score + backward[end])
     counts: dict[str, float] = {}
     for start, end, piece, score in edges:
         share = math.exp(forward[start] + score + backward[end] - forward[size])
@@ -90,7 +90,7 @@ def expected_counts(
     return counts, forward[size]
 
 
-def add_logs(a: float, b: float) -> float:
+def _add_logs(a: float, b: float) -> float:
     """Return log(eᵃ + eᵇ) without leaving the logarithms."""
     if a < b:
         a, b = b, a

@@ -65,10 +65,10 @@ class BasicText(dict[int, str]):
         if self.lower_case:
             parts = unicodedata.normalize("NFD", character)
             character = "".join(c for c in parts if unicodedata.category(c) != "Mn").lower()
-        return "".join(f" {c} " if is_punctuation(c) else c for c in character)
+        return "".join(f" {c} " if _is_punctuation(c) else c for c in character)
 
 
-def is_punctuation(character: str) -> bool:
+def _is_punctuation(character: str) -> bool:
     """Return whether a character is alone: all of Unicode's, and ASCII signs such as $ and +."""
     return character in "$+<=>^`|~" or unicodedata.category(character).startswith("P")
 

@@ -38,7 +38,7 @@ def layer_rates(
     check_fraction(decay=decay)
     if weight_decay is not None:
         check_at_least(weight_decay=weight_decay)
-    bert = encoder_of(model)
+    bert = _encoder_of(model)
     depth = len(bert.encoder.blocks)
     distances = dict.fromkeys(model.parameters(), 0)
     for number, block in enumerate(bert.encoder.blocks):
@@ -48,13 +48,13 @@ def layer_rates(
     for weight, distance in distances.items():
         free = weight_decay is not None and weight.ndim < 2  # a bias, or a norm
         groups.setdefault((distance, free), []).append(weight)
-    found = []
+    all_groups = []
     for distance, free in sorted(groups):
         group = {"params": groups[distance, free], "lr": lr * decay**distance}
         if weight_decay is not None:
             group["weight_decay"] = 0.0 if free else weight_decay
-        found.append(group)
-    return found
+        all_groups.append(group)
+    return all_groups
 
 
 def fresh_top(model: Model, layers: int) -> Model:
@@ -64,7 +64,7 @@ def fresh_top(model: Model, layers: int) -> Model:
     The top of a pre-trained model has specialised in the task that it will not be asked again
     (Zhang et al., 2021). `layers=0` draws the pooler only. Set torch's seed before.
     """
-    bert = encoder_of(model)
+    bert = _encoder_of(model)
     depth = len(bert.encoder.blocks)
     check_int(least=0, layers=layers)
     if layers > depth:
@@ -78,7 +78,7 @@ def fresh_top(model: Model, layers: int) -> Model:
     return model
 
 
-def encoder_of(model: nn.Module) -> Bert:
+def _encoder_of(model: nn.Module) -> Bert:
     """Return the `Bert` that a model is, or is built on."""
     bert = model if isinstance(model, Bert) else getattr(model, "bert", None)
     if not isinstance(bert, Bert):

@@ -91,8 +91,8 @@ def train(
     norm that all gradients together may have. In how many `pieces` a batch is read, and with what
     `precision` the products are made, follows `computing.current()` where it is not said here.
     """
-    said: dict[str, Any] = {"pieces": pieces, "precision": precision}
-    how = replace(current(), **{name: one for name, one in said.items() if one is not None})
+    given: dict[str, Any] = {"pieces": pieces, "precision": precision}
+    how = replace(current(), **{name: one for name, one in given.items() if one is not None})
     check_int(steps=steps, every=every)
     check_int(patience=1 if patience is None else patience)
     check_int(0, keep=keep)

@@ -57,13 +57,13 @@ def add_lora(model: Model, *, rank: int, alpha: float, names: Collection[str] = 
     if isinstance(names, str):
         raise TypeError(f"names must be several, found {names!r}: write ({names!r},)")
     model.requires_grad_(False)
-    found = 0
+    adapted = 0
     for part in list(model.modules()):
         for name, layer in list(part.named_children()):
             if name in names and isinstance(layer, nn.Linear):
                 setattr(part, name, LoRA(layer, rank=rank, alpha=alpha))
-                found += 1
-    if not found:
+                adapted += 1
+    if not adapted:
         kind = type(model).__name__
         raise ValueError(f"{kind} has no linear layer called {' or '.join(names)}")
     return model

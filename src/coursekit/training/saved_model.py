@@ -71,15 +71,15 @@ def unpack(file: Path, waiting: Path, about: Mapping[str, Any]) -> nn.Module:
     try:
         weights = load(content)
         header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
-        found = json.loads(header["__metadata__"]["about"])
+        saved = json.loads(header["__metadata__"]["about"])
     except (SafetensorError, KeyError, ValueError) as error:
         raise CourseError(f"{where} is no file of weights of a training: {error}") from error
-    other = [name for name in ABOUT if found.get(name) != about.get(name)]
+    other = [name for name in ABOUT if saved.get(name) != about.get(name)]
     if other:
         name = other[-1]
         raise CourseError(
-            f"{where} has the {name} {_differing(found.get(name), about.get(name))}, and "
-            f"{file.name} says {_differing(about.get(name), found.get(name))}; "
+            f"{where} has the {name} {_differing(saved.get(name), about.get(name))}, and "
+            f"{file.name} says {_differing(about.get(name), saved.get(name))}; "
             "the two are not of one training"
         )
     try:
@@ -99,17 +99,17 @@ def content_of(file: Path, waiting: Path, about: Mapping[str, Any]) -> bytes:
     """Return the file of weights: of the two places where it may be, that which fits."""
     where = _where(file)
     wanted = str(about.get("sha256"))
-    found = ""
+    digest = ""
     for place in (file.with_suffix(".safetensors"), waiting):
         if place.is_file():
             content = place.read_bytes()
             if checksum(content) == wanted:
                 return content
-            found = found or checksum(content)
-    if not found:
+            digest = digest or checksum(content)
+    if not digest:
         raise CourseError(f"{where} is missing; {file.name} beside it belongs to one")
     raise CourseError(
-        f"{where} has the SHA-256 {found[:16]}…, and {file.name} expects {wanted[:16]}…; "
+        f"{where} has the SHA-256 {digest[:16]}…, and {file.name} expects {wanted[:16]}…; "
         "the two are not of one training, or the file is torn"
     )
 

@@ -118,11 +118,15 @@ def scan(
     return without_duplicates(objects.in_pixels(*image.shape[1:]), overlap)
 
 
-def without_duplicates(found: Objects, overlap: float = 0.5) -> Objects:
+def without_duplicates(detections: Objects, overlap: float = 0.5) -> Objects:
     """Remove what overlaps a surer find of the same kind by more than `overlap`; corners."""
     stays = []
-    for label in found.labels.unique():
-        own = (found.labels == label).nonzero()[:, 0]
-        stays.append(own[non_maximum_suppression(found.boxes[own], found.scores[own], overlap)])
-    kept = torch.cat(stays) if stays else found.labels.new_zeros(0)
-    return Objects(labels=found.labels[kept], boxes=found.boxes[kept], scores=found.scores[kept])
+    for label in detections.labels.unique():
+        own = (detections.labels == label).nonzero()[:, 0]
+        stays.append(
+            own[non_maximum_suppression(detections.boxes[own], detections.scores[own], overlap)]
+        )
+    kept = torch.cat(stays) if stays else detections.labels.new_zeros(0)
+    return Objects(
+        labels=detections.labels[kept], boxes=detections.boxes[kept], scores=detections.scores[kept]
+    )

@@ -119,7 +119,7 @@ class Asked:
         """All sentences to choose from; their order says nothing of which is right."""
         return sorted([self.answer, *self.replies]) if self.kind == "choice" else []
 
-    def found(self) -> Any:
+    def value(self) -> Any:
         """Return what the code gives."""
         space: dict[str, Any] = {}
         tree = ast.parse(self.code)

@@ -30,9 +30,9 @@ def link_imports(
         return
     words = Words.of(app)
 
-    def imported(found: re.Match[str]) -> str:
+    def imported(line: re.Match[str]) -> str:
         def name(match: re.Match[str]) -> str:
-            target = words.find(f"{found[2]}.{match[1]}")
+            target = words.find(f"{line[2]}.{match[1]}")
             if target is None:
                 return match[0]
             full, where, anchor = target
@@ -40,6 +40,6 @@ def link_imports(
             link = f'<a class="code-word" href="{to}#{anchor}" title="{full}">{match[1]}</a>'
             return f'<span class="n">{link}</span>'
 
-        return found[1] + NAME.sub(name, found[3])
+        return line[1] + NAME.sub(name, line[3])
 
     context["body"] = IMPORTED.sub(imported, context["body"])

@@ -146,15 +146,15 @@ def source(course: Course, name: str, pick: tuple[str, ...] = ()) -> str:
         if part not in known:
             names = ", ".join(filter(None, known)) or "nothing"
             raise LookupError(f"there is no {part!r} on the way to {name!r}; there is {names}")
-        found = known[part]
-        body = getattr(found, "body", [])
+        definition = known[part]
+        body = getattr(definition, "body", [])
     lines = text.split("\n")
-    if isinstance(found, ast.ClassDef) and pick:
+    if isinstance(definition, ast.ClassDef) and pick:
         methods = [f"{name}.{one}" for one in pick]
-        head = [lines[n] for n in shown_lines(found, lines) if n < _first_method(found)]
+        head = [lines[n] for n in shown_lines(definition, lines) if n < _first_method(definition)]
         bodies = [textwrap.indent(source(course, method), "    ") for method in methods]
         return "\n\n".join(["\n".join(head).rstrip(), *bodies])
-    return textwrap.dedent("\n".join(lines[n] for n in shown_lines(found, lines))).strip("\n")
+    return textwrap.dedent("\n".join(lines[n] for n in shown_lines(definition, lines))).strip("\n")
 
 
 def cell_source(notebook: Path, wanted: str) -> str:
@@ -174,10 +174,10 @@ def script_source(file: Path, name: str) -> str:
         raise LookupError(f"there is no file {file.name}")
     start = rf"(?:^/\*\* [^\n]*\*/\n)?^export function {re.escape(name)}\("
     text = file.read_text(encoding="utf-8")
-    found = re.search(rf"{start}.*?^\}}$", text, re.MULTILINE | re.DOTALL)
-    if found is None:
+    match = re.search(rf"{start}.*?^\}}$", text, re.MULTILINE | re.DOTALL)
+    if match is None:
         raise LookupError(f"{file.name} exports no function {name!r}")
-    return found[0]
+    return match[0]
 
 
 def _called(node: ast.stmt) -> str:
@@ -188,6 +188,6 @@ def _called(node: ast.stmt) -> str:
     return getattr(node, "name", "")
 
 
-def _first_method(found: ast.ClassDef) -> int:
-    methods = [node for node in found.body if isinstance(node, Definition)]
+def _first_method(definition: ast.ClassDef) -> int:
+    methods = [node for node in definition.body if isinstance(node, Definition)]
     return min([n.lineno - 1 for node in methods for n in [node, *node.decorator_list]])

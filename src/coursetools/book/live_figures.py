@@ -107,13 +107,13 @@ class LiveFigure(SphinxDirective):
     def _make(self, name: str) -> live.Live:
         module, _, function = name.rpartition(".")
         try:
-            found = import_module(module)
-            made = getattr(found, function)()
+            home = import_module(module)
+            made = getattr(home, function)()
         except (ImportError, AttributeError, ValueError) as error:
             raise self.error(f"there is no live figure {name!r} ({error})") from error
         if not isinstance(made, live.Live):
             raise self.error(f"{name!r} returns a {type(made).__name__}; a Live is expected")
-        note_input(self.env, self.env.docname, Path(str(found.__file__)))
+        note_input(self.env, self.env.docname, Path(str(home.__file__)))
         return made
 
 

@@ -88,7 +88,7 @@ def tell(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree
 
 def cells(notebook: Path) -> dict[str, Cell]:
     """Return the cell that has computed each number of an executed notebook, by its key."""
-    found: dict[str, Cell] = {}
+    cells: dict[str, Cell] = {}
     runs: dict[str, set[str]] = {}  # behind each name of the notebook's
     content = json.loads(notebook.read_text(encoding="utf-8"))
     for number, cell in enumerate(content["cells"], start=1):
@@ -101,8 +101,8 @@ def cells(notebook: Path) -> dict[str, Cell]:
             if glued:
                 text = next((v for k, v in output["data"].items() if "text/plain" in k), "")
                 about.values[glued["name"]] = "".join(text)
-                found[glued["name"]] = about
-    return found
+                cells[glued["name"]] = about
+    return cells
 
 
 def _follow(source: str, runs: dict[str, set[str]]) -> set[str]:
@@ -171,13 +171,13 @@ def _how(course: Course, cell: Cell) -> str:
     """Say which runs are behind a cell, else when the notebook ran; and how each is run again."""
     record = json.loads(cell.notebook.with_suffix(".json").read_text(encoding="utf-8"))
     command = f"coursekit notebooks run notebooks/{cell.notebook.name}"
-    said = [
+    paragraphs = [
         f"The cell ran on {record['finished'][:10]} ({record['platform']}, Python "
         f"{record['python']}, torch {record['versions'].get('torch', 'none')}); "
         f"<code>{escape(command)}</code> runs it again."
     ]
-    said += [_run(course, name) for name in cell.runs]
-    return "".join(f"<p>{one}</p>" for one in said)
+    paragraphs += [_run(course, name) for name in cell.runs]
+    return "".join(f"<p>{one}</p>" for one in paragraphs)
 
 
 def _run(course: Course, name: str) -> str:

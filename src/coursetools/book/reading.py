@@ -119,7 +119,7 @@ def early_terms(course: Course, page: str) -> Iterator[str]:
             if one.line > end:
                 break
             if word.search(one.text) or f"`{row.term}`" in one.raw:
-                said = ("{term}`", f"`{row.section}`", f"<{row.section}>")
-                if not any(mark in one.raw for mark in said):
+                marks = ("{term}`", f"`{row.section}`", f"<{row.section}>")
+                if not any(mark in one.raw for mark in marks):
                     yield f"line {one.line} uses {row.term!r}, which {row.section} explains later"
                 break

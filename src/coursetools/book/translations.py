@@ -53,10 +53,10 @@ def build_in(course: Course, language: str, **options: Any) -> tuple[Path, list[
     `options` are those of `build_book`. A translation without a number of its message, or with
     another one, is a `CourseError`.
     """
-    found = sorted(path.parent.name for path in (course / FOLDER).glob("*/LC_MESSAGES"))
-    if language not in found:
+    languages = sorted(path.parent.name for path in (course / FOLDER).glob("*/LC_MESSAGES"))
+    if language not in languages:
         raise CourseError(
-            f"there is no translation {language!r}; found: {', '.join(found) or 'none'}; "
+            f"there is no translation {language!r}; found: {', '.join(languages) or 'none'}; "
             "coursekit translate LANGUAGE PAGE begins one"
         )
     if faults := list(other_numbers(course, language)):

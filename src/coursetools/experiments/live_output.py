@@ -10,8 +10,9 @@ import re
 import time
 from typing import Any, TextIO
 
+from coursetools.notebooks.kernel import ANSI
+
 EVERY = 15.0  # seconds between two states of a bar in a log
-ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
 class Live:

@@ -53,6 +53,7 @@ class Ranks:
         self,
         notebook: nbformat.NotebookNode,
         environment: Mapping[str, str],
+        cwd: Path,
         give_up: Callable[[], None],
     ) -> None:
         """Start all but the first; `give_up` is called when one of them ends in a failure."""
@@ -60,13 +61,14 @@ class Ranks:
         if self.number > 1:
             nbformat.write(notebook, path)
         for rank in range(1, self.number):
-            with open(self.folder / f"rank{rank}", "wb") as said:
+            with open(self.folder / f"rank{rank}", "wb") as log:
                 process = subprocess.Popen(
                     [sys.executable, "-m", "coursetools.experiments.rank", str(path)],
                     env={**environment, **self.environment(rank), "COURSEKIT_KEEP": ""},
+                    cwd=cwd,
                     stdin=subprocess.DEVNULL,
-                    stdout=said,
-                    stderr=said,
+                    stdout=log,
+                    stderr=log,
                 )
             self.started.append(process)
             threading.Thread(target=self._watch, args=(rank, process, give_up), daemon=True).start()

@@ -291,12 +291,14 @@ class _Rehearsal:
                 model, _Few(batches, chosen), loss, optimiser, steps=len(chosen), every=10**9,
                 precision=precision, pieces=1, name=name, quiet=True, **kept,
             )  # fmt: skip
-        found = [Step(n, ops, held) for (_, n), (_, ops, held) in zip(chosen, meter.steps)]
-        middle = grown(*found[:2], sum(sizes) / len(sizes))
+        measured = [Step(n, ops, held) for (_, n), (_, ops, held) in zip(chosen, meter.steps)]
+        middle = grown(*measured[:2], sum(sizes) / len(sizes))
         most = max(sizes) // pieces
-        wide = grown(*found[:2], most)
+        wide = grown(*measured[:2], most)
         if batches.lengths:
-            wide = wide._replace(kept=max(wide.kept, wide.kept * found[2].kept / found[0].kept))
+            wide = wide._replace(
+                kept=max(wide.kept, wide.kept * measured[2].kept / measured[0].kept)
+            )
         run = Run(name, steps * self.factor, middle, wide, *_bytes(optimiser, model), precision)
         self.known[same] = run
         self.runs.append(run)

@@ -87,10 +87,10 @@ def thin(result: dict[str, Any]) -> dict[str, Any]:
     return {name: part for name, part in result.items() if name not in ("curves", "tables")}
 
 
-def table(found: Sequence[dict[str, Any]]) -> str:
+def table(results: Sequence[dict[str, Any]]) -> str:
     """Return the table that people read."""
     rows = []
-    for one in found:
+    for one in results:
         runs = one.get("runs")
         metrics: Any = one.get("metrics", {})
         if runs is not None:

@@ -99,22 +99,22 @@ class Training:
 
     def result(self, values: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
         """Return what is kept of a finished run."""
-        said = answer["said"]
-        model = {"model": said["model"]} if "weights" in answer else {}
+        recorded = answer["said"]
+        model = {"model": recorded["model"]} if "weights" in answer else {}
         changes = {k: v for k, v in values.items() if k not in ("profile", "processes")}
         return {
             "name": self.name,
             "profile": values["profile"],
             "seed": values.get("seed", self.known.get("seed")),
             "settings": answer["settings"],
-            **{part: said[part] for part in ("metrics", "curves", "tables", "data")},
+            **{part: recorded[part] for part in ("metrics", "curves", "tables", "data")},
             **model,
             "seconds": answer["seconds"],
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-            "hardware": said["hardware"],
+            "hardware": recorded["hardware"],
             "processes": values.get("processes", 1),
-            "computing": said["computing"],
-            "versions": said["versions"],
+            "computing": recorded["computing"],
+            "versions": recorded["versions"],
             "key": self.key,
             "set": changes,
         }

@@ -269,15 +269,15 @@ def collect(arguments: argparse.Namespace) -> int:
         if not all(one.zoned for one in known):
             note(f"{arguments.times}: times without a zone were read as {zone}")
     people = roster.read_csv(arguments.roster) if arguments.roster else []
-    found: origins.Found = []
+    candidates: origins.Found = []
     if arguments.folder:
-        found = origins.from_folder(arguments.folder, folders.name, arguments.layout)
+        candidates = origins.from_folder(arguments.folder, folders.name, arguments.layout)
     elif arguments.zip:
-        found = origins.from_zip(arguments.zip, folders.name, arguments.layout)
+        candidates = origins.from_zip(arguments.zip, folders.name, arguments.layout)
     elif arguments.exchange:
         check = folders.config.get("ExchangeCollect", {}).get("check_owner", True)
         inbound = folders.exchange / "inbound"
-        found = origins.from_exchange(inbound, folders.name, check is not False)
+        candidates = origins.from_exchange(inbound, folders.name, check is not False)
     if people:  # everything was read, and is clear: only now something is written
         database = Database(folders, note)
         result["class_list"] = roster.save(database, people)
@@ -289,7 +289,7 @@ def collect(arguments: argparse.Namespace) -> int:
     if source or known or people or regroup:
         listed = roster.class_list(folders, note, people)  # and keeps it
     if source or known or named or regroup:
-        taken = take_in(folders, found, listed, arguments.attempt, note, known, regroup)
+        taken = take_in(folders, candidates, listed, arguments.attempt, note, known, regroup)
         result |= {
             "new": taken.new,
             "known": taken.known,
@@ -360,13 +360,13 @@ def grade(arguments: argparse.Namespace) -> int:
         Progress() if arguments.quiet else Notes(),
         lambda total: track(total, "grading", arguments.quiet),
     )
-    facts, said = summary.as_json(), ""
+    facts, changes = summary.as_json(), ""
     if summary.handed_in and not arguments.dry_run:
         from coursetools.grading.changes.commands import graded
 
-        said = graded(arguments, facts)
+        changes = graded(arguments, facts)
     if arguments.json:
-        print(json.dumps(facts | {"changes": said}, indent=1, ensure_ascii=False))
+        print(json.dumps(facts | {"changes": changes}, indent=1, ensure_ascii=False))
     else:
-        print("\n".join([summary.as_table(), *([f"  {said}"] if said else [])]))
+        print("\n".join([summary.as_table(), *([f"  {changes}"] if changes else [])]))
     return summary.exit_code

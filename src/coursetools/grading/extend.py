@@ -128,7 +128,7 @@ def _folders(course: Course, name: str) -> Folders:
 def _people(folders: Folders, students: list[str], note: Note) -> list[str]:
     """Return the ids of students, who may be named by their platform's number or their address."""
     people = class_list(folders, note)
-    names, found = Names(folders, people), []
+    names, chosen = Names(folders, people), []
     for who in students:
         student, why = names.row(HandIn("", who, who, True, who, "", None))
         if not student and people.open and not bad_id(who):
@@ -136,8 +136,8 @@ def _people(folders: Folders, students: list[str], note: Note) -> list[str]:
             student = who
         if not student:
             raise CourseError(why)
-        found.append(student)
-    return found
+        chosen.append(student)
+    return chosen
 
 
 def _deadline(folders: Folders, name: str) -> tuple[datetime | None, tzinfo]:

@@ -128,9 +128,9 @@ def results(verdicts: list[Verdict], titles: dict[str, str]) -> dict[str, Any]:
 
 
 def _submitted(folder: Path, notebook: str, of: int) -> Path | None:
-    found = sorted(folder.rglob("*.ipynb"))
-    same = [path for path in found if path.stem == notebook]
-    return next(iter(same or (found if of == 1 and len(found) == 1 else [])), None)
+    notebooks = sorted(folder.rglob("*.ipynb"))
+    same = [path for path in notebooks if path.stem == notebook]
+    return next(iter(same or (notebooks if of == 1 and len(notebooks) == 1 else [])), None)
 
 
 def _version(package: str) -> str:
@@ -140,13 +140,13 @@ def _version(package: str) -> str:
 def main(autograder: Path) -> int:
     """Write the results; where there is no grade, none, and Gradescope says that it failed."""
     try:
-        found = grade(autograder)
+        results = grade(autograder)
     except (CourseError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
     path = autograder / "results" / "results.json"
     path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(found, indent=1), encoding="utf-8")
+    path.write_text(json.dumps(results, indent=1), encoding="utf-8")
     return 0
 
 

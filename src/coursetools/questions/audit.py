@@ -184,8 +184,8 @@ def _question(
             with usual_numbers():
                 outcomes = everything(student)
             if (earned := share(known, outcomes)) < 1:
-                said = f"{who} in double precision earns {earned:.0%}: {_first(known, outcomes)}"
-                row.problems.append(said)
+                problem = f"{who} in double precision earns {earned:.0%}: {_first(known, outcomes)}"
+                row.problems.append(problem)
     if row.blank > 0:
         row.problems.append(f"the blank release earns {row.blank:.0%}")
     for one in known.idle:

@@ -166,8 +166,10 @@ def _variants(name: str, questions: list[Question]) -> int:
     """Return how many variants there are; refuse what could not be told to a student."""
     counts = {q.name: q.variant.count for q in questions if q.variant}
     if len(set(counts.values())) > 1:
-        said = ", ".join(f"{count} of {question}" for question, count in counts.items())
-        raise CourseError(f"solutions/{name}: there are {said}; all should have as many variants")
+        numbers = ", ".join(f"{count} of {question}" for question, count in counts.items())
+        raise CourseError(
+            f"solutions/{name}: there are {numbers}; all should have as many variants"
+        )
     for question in questions:
         if found := counts.keys() & {*question.needs}:
             raise CourseError(
@@ -191,21 +193,21 @@ def _question(
     if f"{stem}.md" not in files:
         raise CourseError(f"{where}.md is missing: the page, the first hint and the mistakes")
     reference = getattr(module, cell)
-    said = mistakes.read(files[f"{stem}.md"], f"{where}.md", reference)
+    texts = mistakes.read(files[f"{stem}.md"], f"{where}.md", reference)
     cases = _cases(module)
     refuse_shared(f"{where}.py", vars(module), [*cases["visible"], *cases["hidden"]])
     return Question(
         name=cell,
-        hint=said.hint,
-        page=said.page,
+        hint=texts.hint,
+        page=texts.page,
         reference=reference,
-        forbidden=said.forbidden,
-        needs=said.needs,
-        parts=said.parts,
+        forbidden=texts.forbidden,
+        needs=texts.needs,
+        parts=texts.parts,
         cases=tuple(cases["visible"]),
         hidden=tuple(cases["hidden"]),
-        misconceptions=tuple(one for one in said.mistakes if one.hint),
-        demands=tuple(one for one in said.mistakes if not one.hint),
+        misconceptions=tuple(one for one in texts.mistakes if one.hint),
+        demands=tuple(one for one in texts.mistakes if not one.hint),
         variant=next((one for one in vars(module).values() if isinstance(one, Variant)), None),
         **about,
     )

@@ -158,14 +158,14 @@ class Known:
         return self._tolerances[number]
 
     def _found_out(self, number: int) -> float:
-        said, answer = self.cases[number].tolerance, self.question.reference
+        stated, answer = self.cases[number].tolerance, self.question.reference
         exact = self._outcome(("exact", 0), in_double(answer), number)  # no mistake is called so
         moved = [self._outcome(("moved", n), nudged(answer, n), number) for n in range(3)]
-        tolerance = said
+        tolerance = stated
         while any(differ(one, exact, tolerance / ROUNDINGS) is not None for one in moved):
             tolerance *= 2
-            if tolerance > max(said, FARTHEST):
-                return said
+            if tolerance > max(stated, FARTHEST):
+                return stated
         return tolerance
 
     def _outcome(self, who: Hashable, answer: Any, number: int) -> Outcome:

@@ -119,3 +119,18 @@ def test_times_of_who_is_named(classroom, folders, tmp_path, quick_gradebook) ->
     told(classroom, "collect", "ps1", "--roster", roster, "--zip", given, "--times", times)
     assert (folders.submitted("9Qw2e") / "timestamp.txt").read_text().startswith("2026-10-01 10:00")
     assert not (folders.submitted("77777") / "timestamp.txt").exists()
+
+
+def test_an_override_of_a_person_reaches_what_came_under_the_anonymous_id(
+    classroom, folders, tmp_path, quick_gradebook, capsys
+) -> None:
+    roster = listed(tmp_path / "class.csv", named=True)
+    given = delivered(classroom, tmp_path / "c.zip")
+    assert told(classroom, "collect", "ps1", "--roster", roster, "--zip", given) == 0
+    grade(classroom.course)
+    why = ["--why", "by heart", "--student", "bob"]
+    assert main(["override", "ps1", "cube", "1", *why, "--root", str(classroom.root)]) == 0
+    assert "this changes the points of 1 student" in capsys.readouterr().out
+    totals = {row.student.id: row.score.total for row in read_table(classroom.course, "ps1").rows}
+    assert (totals["bob"], totals["ada"]) == (3.0, 5.0)
+    assert "is not in the class" not in capsys.readouterr().err

@@ -149,7 +149,7 @@ def behind(backbone: Iterable[Rule], prefix: str) -> Iterator[Rule]:
                 yield replace(rule, ours=f"backbone.{rule.ours}", theirs=prefix + rule.theirs)
 
 
-def layout_of(theirs: Mapping[str, Tensor]) -> str:
+def _layout_of(theirs: Mapping[str, Tensor]) -> str:
     """Tell whose ResNet is in there by the name of its first convolution."""
     return "torchvision" if f"{HUGGINGFACE_BACKBONE}conv1.weight" in theirs else "huggingface"
 
@@ -178,7 +178,7 @@ def rules(
         return original_rules(below, *depths, pre=config.norm == "pre", learned=learned)
     if config.norm != "post":
         raise ValueError(f"transformers has DETR with norm='post' only, found {config.norm!r}")
-    backbone = backbone if theirs is None else layout_of(theirs)
+    backbone = backbone if theirs is None else _layout_of(theirs)
     return huggingface_rules(_backbone_rules(model.backbone, backbone), *depths, learned=learned)
 
 

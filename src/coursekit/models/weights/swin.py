@@ -74,9 +74,9 @@ OLD_NAMES = {  # in files on the hub -> in a model in memory
 
 def original_rules(shape: Shape) -> Iterator[Rule]:
     """Yield the rules for the authors' `SwinTransformer`; its packed q, k, v are ours."""
-    yield from model_rules(shape, ORIGINAL_MODEL)
+    yield from _model_rules(shape, ORIGINAL_MODEL)
     for ours, theirs in blocks(shape, ORIGINAL_MODEL["stages"]):
-        yield from block_rules(ours, theirs, ORIGINAL_BLOCK)
+        yield from _block_rules(ours, theirs, ORIGINAL_BLOCK)
         for kind in ("weight", "bias")[: 1 + shape.qkv_bias]:
             yield Same(f"{ours}.attention.multi_head.qkv.{kind}", f"{theirs}.attn.qkv.{kind}")
         yield Ignored(f"{theirs}.attn.relative_position_index")
@@ -86,16 +86,16 @@ def original_rules(shape: Shape) -> Iterator[Rule]:
 def huggingface_rules(shape: Shape) -> Iterator[Rule]:
     """Yield the rules for `SwinForImageClassification`, without classes those for `SwinModel`."""
     prefix = "swin." if shape.classes else ""
-    yield from model_rules(shape, HUGGINGFACE_MODEL, prefix)
+    yield from _model_rules(shape, HUGGINGFACE_MODEL, prefix)
     for ours, theirs in blocks(shape, prefix + HUGGINGFACE_MODEL["stages"]):
-        yield from block_rules(ours, theirs, HUGGINGFACE_BLOCK)
+        yield from _block_rules(ours, theirs, HUGGINGFACE_BLOCK)
         for kind in ("weight", "bias")[: 1 + shape.qkv_bias]:
             parts = tuple(f"{theirs}.attention.{part}_proj.{kind}" for part in "qkv")
             yield Stacked(f"{ours}.attention.multi_head.qkv.{kind}", parts)
         yield Ignored(f"{theirs}.attention.self.relative_position_index")
 
 
-def model_rules(shape: Shape, names: Names, prefix: str = "") -> Iterator[Rule]:
+def _model_rules(shape: Shape, names: Names, prefix: str = "") -> Iterator[Rule]:
     """Yield the rules for all but the blocks; merging ends a stage there and begins one here."""
     for part in ("embedding.project", "embedding.norm", "norm"):
         yield from same(part, prefix + names[part])
@@ -116,7 +116,7 @@ def blocks(shape: Shape, theirs: str) -> Iterator[tuple[str, str]]:
             yield f"stages.{stage}.blocks.{i}", f"{theirs}.{stage}.blocks.{i}"
 
 
-def block_rules(ours: str, theirs: str, names: Names) -> Iterator[Rule]:
+def _block_rules(ours: str, theirs: str, names: Names) -> Iterator[Rule]:
     """Yield the rules for one block, but for its queries, keys and values."""
     for our, their in names.items():
         if our == "attention.bias":

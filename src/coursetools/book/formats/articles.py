@@ -100,7 +100,7 @@ def gather(course: Course) -> list[Page]:
         links.mend(name, article)
     answers = {entry: _take_answers(articles[entry.name], entry.stem) for entry in listed}
     many = Counter(entry.part for entry in listed)  # a part of one page needs no heading
-    found, headed = [], {""}
+    pages, headed = [], {""}
     for entry in listed:
         article = articles[entry.name]
         _open_folds(article)
@@ -109,24 +109,24 @@ def gather(course: Course) -> list[Page]:
         headed.add(part)
         depth = (1 if part else 0) + entry.below
         title = "Welcome" if entry.name == course.contents["root"] else ""
-        found.append(_page(entry.stem, article, depth, heading, title))
+        pages.append(_page(entry.stem, article, depth, heading, title))
     place = max((n for n, entry in enumerate(listed, 1) if entry.numbered), default=len(listed))
     if any(answers.values()):
-        found.insert(place, _answers_page(answers, {page.stem: page.title for page in found}))
-    return found
+        pages.insert(place, _answers_page(answers, {page.stem: page.title for page in pages}))
+    return pages
 
 
 def contents(pages: list[Page]) -> list[Heading]:
     """Return the contents of the book: parts at depth 1, chapters and other pages, sections."""
     usual = Counter(heading.title for page in pages for heading in page.headings)
-    found = []
+    entries = []
     for page in pages:
         lifted = page.headings[0].title == page.title and page.headings[0].depth == 1  # no part
         for one in page.headings:
             again = page.stem == ANSWERS and one.depth > 1  # the chapters' titles
             if one.depth + lifted <= DEEPEST and usual[one.title] <= USUAL and not again:
-                found.append(replace(one, depth=one.depth + lifted))
-    return found
+                entries.append(replace(one, depth=one.depth + lifted))
+    return entries
 
 
 def built(course: Course) -> Path:
@@ -162,13 +162,13 @@ def text(element: HtmlElement) -> str:
 def _listed(course: Course) -> list[_Listed]:
     """Return the pages that are read; the references come last, wherever `_toc.yml` has them."""
     contents = course.contents
-    found = [_Listed(contents["root"])]
+    entries = [_Listed(contents["root"])]
     for part in contents.get("parts") or [{"chapters": contents.get("chapters", [])}]:
         under = (str(part.get("caption") or ""), bool(part.get("numbered")))
         for chapter in part.get("chapters", []):
-            found.append(_Listed(chapter["file"], *under))
-            found += [_Listed(below["file"], *under, 1) for below in chapter.get("sections", [])]
-    kept = [entry for entry in found if not LEFT_OUT.match(entry.name)]
+            entries.append(_Listed(chapter["file"], *under))
+            entries += [_Listed(below["file"], *under, 1) for below in chapter.get("sections", [])]
+    kept = [entry for entry in entries if not LEFT_OUT.match(entry.name)]
     return sorted(kept, key=lambda entry: entry.name == LAST)
 
 

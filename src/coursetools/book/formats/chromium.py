@@ -83,8 +83,8 @@ def mathjax(site: Path, *, typeset: bool) -> str:
     """
     need_mathjax(site)
     pages = (path.read_text(encoding="utf-8") for path in sorted(site.glob("book/*.html")))
-    found = next(filter(None, map(SETTINGS.search, pages)), None)
-    settings = found[1] if found else "window.MathJax = {}"
+    match = next(filter(None, map(SETTINGS.search, pages)), None)
+    settings = match[1] if match else "window.MathJax = {}"
     more = "" if typeset else ";window.MathJax.startup = { typeset: false }"
     ours = '<script src="_static/formulas.js"></script>\n' if typeset else ""
     return f'<script>{settings}{more}</script>\n{ours}<script src="{MATHJAX}"></script>\n'
@@ -102,8 +102,8 @@ def need_mathjax(site: Path) -> None:
 def set_formulas(page: Any, wanted: int) -> None:
     """Wait until all formulas of a document are set; fewer, or a faulty one, is a `CourseError`."""
     page.evaluate("() => MathJax.startup.promise")
-    found, faulty = page.evaluate(COUNTS)
+    count, faulty = page.evaluate(COUNTS)
     if faulty:
         raise CourseError(f"MathJax could not read {faulty} of the {wanted} formulas")
-    if found != wanted:
-        raise CourseError(f"MathJax set {found} formulas, and the pages have {wanted}")
+    if count != wanted:
+        raise CourseError(f"MathJax set {count} formulas, and the pages have {wanted}")

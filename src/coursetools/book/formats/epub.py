@@ -165,12 +165,12 @@ def _files(course: Course, folder: Path, pages: list[Page], written: list[str]) 
 def _manifest(files: dict[str, bytes]) -> Iterable[str]:
     """Yield a line for each file, which says what is in it."""
     for name, content in files.items():
-        kind, said = mimetypes.guess_type(name)[0], ""
+        kind, properties = mimetypes.guess_type(name)[0], ""
         if name.endswith(".xhtml"):
             kind = "application/xhtml+xml"
             words = [word for word, sign in HELD.items() if sign in content]
-            said = f' properties="{" ".join(words)}"' if words else ""
-        yield f'<item id="{_item(name)}" href="{name}" media-type="{kind}"{said}/>'
+            properties = f' properties="{" ".join(words)}"' if words else ""
+        yield f'<item id="{_item(name)}" href="{name}" media-type="{kind}"{properties}/>'
 
 
 def _item(name: str) -> str:

@@ -70,10 +70,10 @@ def _print_numbered(page: Any, progress: Progress) -> Objects:
         objects = read_objects(
             page.pdf(prefer_css_page_size=True, print_background=True, tagged=True, outline=True)
         )
-        found = page_numbers(objects)
-        if found == numbers:
+        printed = page_numbers(objects)
+        if printed == numbers:
             return objects
-        numbers = found
+        numbers = printed
         if not attempt:
             progress.advance(f"{max(numbers.values(), default=0)} pages, once more with numbers")
     raise CourseError(f"printed {ATTEMPTS} times, and page numbers still move what they number")

@@ -31,8 +31,8 @@ class Objects:
 
     def of(self, name: bytes, body: bytes) -> bytes:
         """Return the object that a dictionary refers to as `name`."""
-        found = re.search(rb"/%s (\d+) 0 R" % name, body)
-        return self.bodies[int(found[1])] if found else b""
+        match = re.search(rb"/%s (\d+) 0 R" % name, body)
+        return self.bodies[int(match[1])] if match else b""
 
 
 def read_objects(pdf: bytes) -> Objects:
@@ -45,10 +45,10 @@ def read_objects(pdf: bytes) -> Objects:
     places = sorted(int(offset) for offset in ENTRY.findall(rows))
     bodies = {}
     for begin, end in pairwise([*places, table]):
-        found = OBJECT.match(pdf[begin:end])
-        if found is None:
+        match = OBJECT.match(pdf[begin:end])
+        if match is None:
             raise CourseError(f"Chromium's PDF has no object at byte {begin}")
-        bodies[int(found[1])] = found[2]
+        bodies[int(match[1])] = match[2]
     return Objects(bodies, trailer.partition(b"startxref")[0].strip())
 
 

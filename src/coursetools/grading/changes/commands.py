@@ -108,8 +108,8 @@ def _steps(folders: Folders, journal: Journal, student: str) -> list[tuple[str, 
         here = one.get("assignment") in (folders.name, "all")
         if here and one.get("student") in (student, "everybody"):
             what = " ".join(str(one[key]) for key in TOLD if key in one)
-            said = f": {one['why']}" if one.get("why") else ""
-            steps.append((one["time"], one["action"], f"{what}, by {one['by']}{said}"))
+            why = f": {one['why']}" if one.get("why") else ""
+            steps.append((one["time"], one["action"], f"{what}, by {one['by']}{why}"))
     return steps
 
 

@@ -74,12 +74,12 @@ class Journal:
 
     def changes(self) -> list[list[Change]]:
         """Return, of each student whose points are not what has gone out, what is different."""
-        found = (
+        differences = (
             difference(who, self.out[who], state)
             for who, state in sorted(self.now.items())
             if who in self.out
         )
-        return [one for one in found if one]
+        return [one for one in differences if one]
 
     def sentence(self) -> str:
         """Say in a line how many students change, "" where nothing has gone out."""
@@ -199,33 +199,33 @@ def why(before: State, after: State, question: str) -> str:
     """Say why a question's points are others."""
     if (before["status"] == "excused") != (after["status"] == "excused"):
         return "excused" if after["status"] == "excused" else "no longer excused"
-    for name, said, gone in (
+    for name, reason, gone in (
         ("set", "override, {}", "an override was taken back"),
         ("by hand", "marked by hand", "points by hand were taken away"),
     ):
         if (new := after[name].get(question)) != before[name].get(question):
-            return gone if new is None else said.format(new)
+            return gone if new is None else reason.format(new)
     old, new = _made_of(before, question), _made_of(after, question)
-    for name, said in (
+    for name, reason in (
         ("file", "another submission" if old.get("file") else "handed in"),
         ("assignment", "test changed"),
         ("limits", "limits changed"),
         ("grader", "the grader changed"),
     ):
         if old.get(name) != new.get(name):
-            return said
+            return reason
     return "graded again"
 
 
 def _why_late(before: State, after: State) -> str:
-    for name, said in (
+    for name, reason in (
         ("submitted", "another time of handing in"),
         ("due", "extension, or another deadline"),
         ("late days", "late days"),
         ("rule", "another rule for late work"),
     ):
         if before.get(name) != after.get(name):
-            return said
+            return reason
     return "follows the points"
 
 

@@ -22,8 +22,8 @@ FILE = "autograder/log.jsonl"
 
 def record(course: Course, action: str, **facts: Any) -> None:
     """Add a line: what was done, now, by the account that runs this, and `facts` about it."""
-    said = {name: value for name, value in facts.items() if value not in (None, "")}
-    add_lines(course / FILE, [{"time": now(), "by": account(), "action": action, **said}])
+    known = {name: value for name, value in facts.items() if value not in (None, "")}
+    add_lines(course / FILE, [{"time": now(), "by": account(), "action": action, **known}])
 
 
 def read_log(course: Course, assignment: str = "") -> list[dict[str, Any]]:

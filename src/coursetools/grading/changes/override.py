@@ -119,20 +119,20 @@ def run(arguments: argparse.Namespace) -> int:
 def find(asked: dict[str, Outline], question: str) -> tuple[str, Part]:
     """Return the question's name in tables, and the part that it is."""
     several = len(asked) > 1
-    found, known = {}, []
+    parts, known = {}, []
     for notebook, outline in asked.items():
         for part in outline.parts:
             name = f"{notebook}.{part.cell}" if several else part.cell
             short = part.name or part.cell.removeprefix("test_")
             known.append(short if not several else name)
             if question in (name, part.cell, short, f"{notebook}.{short}"):
-                found[name] = part
-    exact = {name: part for name, part in found.items() if question in (name, part.cell)}
-    found = exact if len(exact) == 1 else found
-    if len(found) != 1:
-        what = f"could be {' or '.join(found)}" if found else "is no question"
+                parts[name] = part
+    exact = {name: part for name, part in parts.items() if question in (name, part.cell)}
+    parts = exact if len(exact) == 1 else parts
+    if len(parts) != 1:
+        what = f"could be {' or '.join(parts)}" if parts else "is no question"
         raise CourseError(f"{question!r} {what}; there are {', '.join(known)}")
-    return next(iter(found.items()))
+    return next(iter(parts.items()))
 
 
 def collect_requests(folders: Folders, path: Path) -> tuple[int, list[str]]:

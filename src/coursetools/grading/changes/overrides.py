@@ -13,11 +13,14 @@ import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass, field, fields
+from functools import cached_property
 from typing import Self
 
 from coursekit._base.errors import CourseError
 from coursetools.course import Course, write_whole
 from coursetools.grading.collecting import tables
+from coursetools.grading.collecting.ledger import Ledger
+from coursetools.grading.folders import Folders
 
 FILE = "autograder/overrides.csv"
 EVERYBODY = "*"  # no student can be called that
@@ -74,16 +77,17 @@ Of = dict[str, Override]  # by question
 
 @dataclass(frozen=True)
 class Overrides:
-    """The rows of one assignment."""
+    """The rows of one assignment; a person's hold for what came under an anonymous id, too."""
 
     rows: tuple[Override, ...] = ()
+    anonymous: dict[str, str] = field(default_factory=dict)  # Canvas's id -> the student, or ""
     _students: dict[str, Of] = field(default_factory=dict, compare=False)
 
     @classmethod
     def read(cls, course: Course, assignment: str) -> Self:
         """Read the file; no rows where there is none."""
         rows = tuple(row for row in read_all(course) if row.assignment == assignment)
-        made = cls(rows)
+        made = cls(rows, Ledger.read(Folders(course, assignment)).anonymous)
         for row in rows:
             made._students.setdefault(row.student, {})[row.question] = row
         return made
@@ -96,8 +100,15 @@ class Overrides:
         everybody = self._students.get(EVERYBODY, {})
         if not handed_in:
             everybody = {name: row for name, row in everybody.items() if row.drops}
-        own = self._students.get(student, {})
+        person = self.anonymous.get(student, "")
+        own = {**self._students.get(person, {}), **self._students.get(student, {})}
+        if student in self._hidden:  # what they handed in is under the other id
+            own = {}
         return {**everybody, **own} if everybody and own else own or everybody
+
+    @cached_property
+    def _hidden(self) -> set[str]:
+        return set(self.anonymous.values())
 
     def dropped(self) -> set[str]:
         """Return the questions that count for nobody."""
@@ -105,7 +116,7 @@ class Overrides:
 
     def astray(self, students: Iterable[str], questions: Iterable[str]) -> list[str]:
         """Say of each row about nobody, or about no question, that it is so."""
-        people, names = {EVERYBODY, *students}, set(questions)
+        people, names = {EVERYBODY, *students, *self._hidden}, set(questions)
         return [
             f"overrides.csv: {row.question} is no question of {row.assignment}"
             if row.question not in names

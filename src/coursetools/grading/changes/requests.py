@@ -62,11 +62,11 @@ def take_requests(
 def read_requests(course: Course, assignment: str = "") -> list[Request]:
     """Return the requests about an assignment, or all; none where there is no file."""
     names = [one.name for one in fields(Request)]
-    found = [
+    requests = [
         Request(**{name: str(row.get(name, "")) for name in names})
         for row in read_lines(course / FILE)
     ]
-    return [one for one in found if not assignment or one.assignment == assignment]
+    return [one for one in requests if not assignment or one.assignment == assignment]
 
 
 def open_requests(course: Course, assignment: str) -> list[Request]:

@@ -67,12 +67,12 @@ class Language:
         if numbered is not None:
             year, month, day = map(int, numbered.groups())
         else:
-            text, found = _taken(text, YEAR)
+            text, year_match = _taken(text, YEAR)
             text, named = _known(text, self.months)
             days = re.findall(r"\d+", text)
-            if found is None or named is None or len(days) != 1:
+            if year_match is None or named is None or len(days) != 1:
                 return None
-            year, month, day = int(found[0]), named, int(days[0])
+            year, month, day = int(year_match[0]), named, int(days[0])
             text = re.sub(r"\d+", " ", text)
         text, weekday = _known(text, self.weekdays)
         text, half = _known(text, self.halves)
@@ -181,17 +181,17 @@ def _longest_first(words: dict[str, int]) -> dict[str, int]:
 
 def _taken(text: str, pattern: re.Pattern[str]) -> tuple[str, re.Match[str] | None]:
     """Return a text without what a pattern finds in it, and that; it must be there once."""
-    found = list(pattern.finditer(text))
-    if len(found) != 1:
+    matches = list(pattern.finditer(text))
+    if len(matches) != 1:
         return text, None
-    return f"{text[: found[0].start()]} {text[found[0].end() :]}", found[0]
+    return f"{text[: matches[0].start()]} {text[matches[0].end() :]}", matches[0]
 
 
 def _known(text: str, words: dict[str, int]) -> tuple[str, int | None]:
     """Return a text without the first of some words that is in it, and what that means."""
     for word, meaning in words.items():
         if word in text:
-            found = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text)
-            if found:
-                return f"{text[: found.start()]} {text[found.end() :]}", meaning
+            match = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text)
+            if match:
+                return f"{text[: match.start()]} {text[match.end() :]}", meaning
     return text, None

@@ -43,8 +43,8 @@ class Worksheet:
 
     def people(self) -> dict[str, int]:
         """Return the columns that say who somebody is."""
-        found = {"participant": self.who, "name": self.name, "email": self.email, "id": self.id}
-        return {meaning: at for meaning, at in found.items() if at is not None}
+        columns = {"participant": self.who, "name": self.name, "email": self.email, "id": self.id}
+        return {meaning: at for meaning, at in columns.items() if at is not None}
 
 
 def find(table: Table) -> Worksheet | None:
@@ -73,10 +73,10 @@ def by_words(table: Table) -> Worksheet | None:
 
 def by_shape(table: Table) -> Worksheet | None:
     """Return the columns of a worksheet in any language, where there is one way to read them."""
-    found = list(_readings(table)) if _is_of_participants(table) else []
-    if len(found) != 1:
+    readings = list(_readings(table)) if _is_of_participants(table) else []
+    if len(readings) != 1:
         return None
-    most, changed, graded = found[0]
+    most, changed, graded = readings[0]
     comments = range(graded + 1, len(table.header))
     return Worksheet(
         who=0,
@@ -129,27 +129,27 @@ def _readings(table: Table) -> Iterator[tuple[int, int, int]]:
 
 def _people(table: Table, grade: int) -> dict[str, int]:
     """Return where names, addresses and ids are; with blind marking there are none."""
-    found: dict[str, int] = {}
+    columns: dict[str, int] = {}
     names = _cells(table, 1)
     if grade > 2 and 2 * len(set(names)) > len(names):  # else it is the status
-        found["name"] = 1
+        columns["name"] = 1
     between = range(2, grade)
     for at in between:
         if any(_cells(table, at)) and _all(table, at, lambda cell: not cell or "@" in cell):
-            found.setdefault("email", at)
+            columns.setdefault("email", at)
     ids = [at for at in between if MEANING.get(table.words()[at]) == "id"]
     ids = ids or [at for at in between if _is_of_ids(table, at)]
     if len(ids) == 1:
-        found["id"] = ids[0]
-    return found
+        columns["id"] = ids[0]
+    return columns
 
 
 def _is_of_participants(table: Table) -> bool:
     """Return whether the first column has a number for each, with one word before all of them."""
-    found = [PARTICIPANT.fullmatch(cell) for cell in _cells(table, 0)]
-    words = {match[1] for match in found if match}
-    numbers = {match[2] for match in found if match}
-    return all(found) and len(words) == 1 and len(numbers) == len(found)
+    matches = [PARTICIPANT.fullmatch(cell) for cell in _cells(table, 0)]
+    words = {match[1] for match in matches if match}
+    numbers = {match[2] for match in matches if match}
+    return all(matches) and len(words) == 1 and len(numbers) == len(matches)
 
 
 def _is_of_ids(table: Table, at: int) -> bool:

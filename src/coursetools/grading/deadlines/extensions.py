@@ -117,10 +117,10 @@ class Extensions:
     def of(self, student: str, assignment: str) -> list[Line]:
         """Return the lines about a student's hand-in, and those about all assignments."""
         names = (assignment, ALL)
-        found = (one for one in self._by_student.get(student, ()) if one.assignment in names)
+        entries = (one for one in self._by_student.get(student, ()) if one.assignment in names)
         if assignment in self.exams:
-            found = (one for one in found if one.assignment != ALL or one.extension == EXCUSED)
-        return list(found)
+            entries = (one for one in entries if one.assignment != ALL or one.extension == EXCUSED)
+        return list(entries)
 
     def excused(self, student: str, assignment: str) -> bool:
         """Return whether the assignment does not count for a student."""

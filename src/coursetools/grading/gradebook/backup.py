@@ -136,7 +136,7 @@ def listed() -> Any:
     return Table("coursekit_listed", MetaData(), Column("student", String(128), primary_key=True))
 
 
-def found(connection: Any, name: str) -> dict[Of, Any]:
+def irreplaceable(connection: Any, name: str) -> dict[Of, Any]:
     """Return what a database holds that cannot be computed again."""
     from nbgrader import api
     from sqlalchemy import select
@@ -186,7 +186,7 @@ def recall(folders: Folders, database: Database, note: Callable[[str], None]) ->
             name, used = connection.scalar(select(table.c.id)), known is not None or bool(rows)
             if kept.gradebook not in ("", name):
                 _people(connection, kept)
-            return name, used, found(connection, folders.name)
+            return name, used, irreplaceable(connection, folders.name)
 
     name, used, items = database.patiently(work)
     if kept.gradebook not in ("", name):
@@ -205,7 +205,7 @@ def recall(folders: Folders, database: Database, note: Callable[[str], None]) ->
     def same_for_all() -> dict[Of, Any]:
         with database.writing.begin() as connection:
             agree(connection, folders.name, groups, before)
-            return found(connection, folders.name)
+            return irreplaceable(connection, folders.name)
 
     if groups.names:
         kept.keep(name, database.patiently(same_for_all))
@@ -258,7 +258,7 @@ def put_back(folders: Folders, database: Database, kept: Kept, note: Callable[[s
             again = update(ours).where(ours.c.assignment == folders.name, ours.c.student != "")
             connection.execute(again.values(mark=""))
             name = connection.scalar(select(identities().c.id))
-            return name, lost, found(connection, folders.name)
+            return name, lost, irreplaceable(connection, folders.name)
 
     name, lost, items = database.patiently(work)
     for of in lost:
@@ -308,9 +308,9 @@ def check(folders: Folders, connection: Any | None) -> None:
         )
     if connection is not None and name:
         before = dict(kept.items)
-        kept.keep(name, found(connection, folders.name))
+        kept.keep(name, irreplaceable(connection, folders.name))
         if agree(connection, folders.name, Groups.of(folders), before):
-            kept.keep(name, found(connection, folders.name))
+            kept.keep(name, irreplaceable(connection, folders.name))
 
 
 NEW = "the gradebook is a new one, or is not there"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coursetools.grading.folders import Folders
-from coursetools.grading.gradebook.backup import Kept, found, identities
+from coursetools.grading.gradebook.backup import Kept, identities, irreplaceable
 from coursetools.grading.gradebook.by_hand import cells
 from coursetools.grading.gradebook.database import Database, written
 from coursetools.grading.gradebook.overridden import (
@@ -64,7 +64,7 @@ def enter_by_hand(folders: Folders, given: dict[Of, Given], note: Callable[[str]
             for student in {who for who, _, _ in given}:
                 again = update(ours).where(ours.c.assignment == name, ours.c.student == student)
                 connection.execute(again.values(mark=""))
-            return connection.scalar(select(identities().c.id)), found(connection, name)
+            return connection.scalar(select(identities().c.id)), irreplaceable(connection, name)
 
     try:
         gradebook, items = database.patiently(work)

@@ -186,13 +186,13 @@ class Asking:
 
 
 def _too_long(seconds: float, lent: float, usual: float) -> str:
-    said = f"it took longer than {seconds:.3g} s"
+    sentence = f"it took longer than {seconds:.3g} s"
     if seconds == usual / LEASH:
-        said = (
+        sentence = (
             f"it took longer than the {seconds:.3g} s that a case may take after one that ran "
             f"longer than {usual:.3g} s"
         )
-    return f"{said}, {LENT}" if lent > seconds / 2 else said
+    return f"{sentence}, {LENT}" if lent > seconds / 2 else sentence
 
 
 def seen(end: End, seconds: float = 0.0) -> Seen:

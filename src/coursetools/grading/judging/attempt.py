@@ -172,10 +172,10 @@ class Attempt:
                 checked = []
         names = {"op": "names", "names": self._wanted, "checked": checked}
         answer, _ = process.ask(names, [], process.until(10))
-        found = answer.get("names")
-        found = found if isinstance(found, dict) else {}
+        kinds = answer.get("names")
+        kinds = kinds if isinstance(kinds, dict) else {}
         self.defined = {
-            name: clean(str(found[name]))[:100] for name in self._wanted if name in found
+            name: clean(str(kinds[name]))[:100] for name in self._wanted if name in kinds
         }
         self._put_ours_in(process)
 

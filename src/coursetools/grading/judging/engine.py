@@ -180,7 +180,7 @@ class Engine:
                 for cell in cells
                 if cell.number in attempt.ran and attempt.ran[cell.number].outputs
             },
-            layers=[name for name, said in attempt.layers.items() if said == plan.HELD],
+            layers=[name for name, state in attempt.layers.items() if state == plan.HELD],
             guarantee="judged elsewhere" if self._judge else "in the student's process",
             peak_bytes=attempt.peak,
         )
@@ -208,9 +208,9 @@ class Engine:
         return self._empty("MALFORMED", reason, questions, [])
 
     def _internal(self, error: BaseException) -> Verdict:
-        said = one_line(f"{type(error).__name__}: {error}")
+        fault = one_line(f"{type(error).__name__}: {error}")
         reason = "This has not been graded yet, and it is not your fault: the grader has failed."
-        return self._empty("INTERNAL", reason, [], [f"the grader's fault: {said}"])
+        return self._empty("INTERNAL", reason, [], [f"the grader's fault: {fault}"])
 
     def _empty(
         self, status: Status, reason: str, questions: list[QuestionVerdict], flags: list[str]

@@ -197,8 +197,10 @@ class Judge:
         if better.points < verdict.points:
             return verdict
         # Equal is better, too: what is wrong now is wrong here, and its hint is the right one.
-        said = f"With ours in the place of your {which}, which {pass_} not pass: {better.reason}"
-        return replace(better, reason=said, flags=verdict.flags, carried=called)
+        sentence = (
+            f"With ours in the place of your {which}, which {pass_} not pass: {better.reason}"
+        )
+        return replace(better, reason=sentence, flags=verdict.flags, carried=called)
 
     def _with_ours(
         self, question: Question, carried: Carried, attempt: Attempt, answers: dict[str, str]

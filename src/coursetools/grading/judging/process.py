@@ -377,9 +377,9 @@ class StudentProcess:
         try:
             if self._asks_who:
                 data, about, _, _ = self._channel.recvmsg(PIECE, socket.CMSG_SPACE(64))
-                for _, _, said in about:
-                    if len(said) == CREDENTIALS.size:
-                        self._pid = CREDENTIALS.unpack(said)[0]
+                for _, _, credentials in about:
+                    if len(credentials) == CREDENTIALS.size:
+                        self._pid = CREDENTIALS.unpack(credentials)[0]
             else:
                 data = self._channel.recv(PIECE)
         except BlockingIOError:

@@ -167,18 +167,18 @@ class Remote:
         return f"an object of type {self._type}"
 
 
-def student_error(said: Any) -> StudentError:
+def student_error(answer: Any) -> StudentError:
     """Return the exception for what a student's process says of its own."""
-    said = said if isinstance(said, dict) else {}
-    name = clean(str(said.get("type", "Exception")))[:100]
-    error = _raised(name if said.get("builtin") is True else "Exception", "")
+    answer = answer if isinstance(answer, dict) else {}
+    name = clean(str(answer.get("type", "Exception")))[:100]
+    error = _raised(name if answer.get("builtin") is True else "Exception", "")
     error.type = name
-    error.message = clean(str(said.get("message", "")))[:600]
-    status = said.get("status")
+    error.message = clean(str(answer.get("message", "")))[:600]
+    status = answer.get("status")
     error.status = status if status in STATUSES else "FAIL"
     error.cell, error.line, error.here = (
         value if type(value) is int and 0 <= value < 1_000_000 else 0
-        for value in (said.get("cell"), said.get("line"), said.get("here"))
+        for value in (answer.get("cell"), answer.get("line"), answer.get("here"))
     )
     error.args = (error.message,)
     return error

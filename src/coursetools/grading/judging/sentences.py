@@ -72,12 +72,12 @@ def raised(error: StudentError) -> str:
     return one_line(f"it raised {name}{where}: {error.message}")
 
 
-def said(found: Difference) -> str:
+def said(difference: Difference) -> str:
     """Say how a value differs from the expected one."""
-    remote = contains_remote(found.actual)
+    remote = contains_remote(difference.actual)
     if remote is not None:
-        return f"it returned {remote!r}, expected {kind(found.expected)}"
-    return str(found)
+        return f"it returned {remote!r}, expected {kind(difference.expected)}"
+    return str(difference)
 
 
 def named(question: Question, answer: str, imports: str) -> list[str]:

@@ -140,11 +140,11 @@ def agreed(asked: InWords, marks: Marks) -> list[str]:
         both = sorted(by_marker[one].keys() & by_marker[other].keys())
         if not both:
             continue
-        found = Agreement.of(*([by_marker[who][code] for code in both] for who in (one, other)))
-        kappa = "–" if found.kappa is None else f"{found.kappa:.2f}"
+        agreement = Agreement.of(*([by_marker[who][code] for code in both] for who in (one, other)))
+        kappa = "–" if agreement.kappa is None else f"{agreement.kappa:.2f}"
         lines.append(
-            f"{asked.name}, {one} and {other}: {counted(found.answers, 'answer')}, "
-            f"{100 * found.same:.0f} % alike, {one} {found.more:+.2f} points on average, "
+            f"{asked.name}, {one} and {other}: {counted(agreement.answers, 'answer')}, "
+            f"{100 * agreement.same:.0f} % alike, {one} {agreement.more:+.2f} points on average, "
             f"weighted kappa {kappa}"
         )
     return lines

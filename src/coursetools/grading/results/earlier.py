@@ -23,7 +23,7 @@ Answers = dict[str, str]
 def earlier_answers(path: Path, folders: Folders) -> dict[str, dict[str, Answers]]:
     """Return the answers of each earlier hand-in, by a name for it, then by notebook."""
     path, masters, most = Path(path), masters_of(folders), folders.limits.submission_bytes
-    found: dict[str, dict[str, Answers]] = {}
+    students: dict[str, dict[str, Answers]] = {}
     for place, data in _notebooks(path, folders.name, most):
         notebook = place.stem if len(masters) > 1 else next(iter(masters))
         if notebook not in masters or len(data) > most:
@@ -34,10 +34,10 @@ def earlier_answers(path: Path, folders: Folders) -> dict[str, dict[str, Answers
             continue
         counted = place.match(_of_class(folders.name))
         who = f"{path.name}: {place.parts[-3] if counted else place}"
-        found.setdefault(who, {})[notebook] = answers
-    if not found:
+        students.setdefault(who, {})[notebook] = answers
+    if not students:
         raise CourseError(f"{path} holds no notebook of {folders.name} that can be read")
-    return found
+    return students
 
 
 def _of_class(name: str) -> str:

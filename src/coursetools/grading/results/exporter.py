@@ -124,12 +124,12 @@ def table_of(course: Course, gradebook: Any, name: str) -> Table:
 
 
 def _row(student: Student, cells: dict[tuple[str, str], Any], points: float) -> Row:
-    found = {at: (student.marks or {}).get(at[0], {}).get(at[1]) for at in cells}
+    all_marks = {at: (student.marks or {}).get(at[0], {}).get(at[1]) for at in cells}
     by_hand = {at for at, cell in cells.items() if cell.cell_type != "code"}
-    marks = {at: mark for at, mark in found.items() if mark is not None}
+    marks = {at: mark for at, mark in all_marks.items() if mark is not None}
     auto = sum(mark.score for at, mark in marks.items() if at not in by_hand)
     written = sum(mark.score for at, mark in marks.items() if at in by_hand)
     waits = sum(cells[at].max_score for at, mark in marks.items() if mark.waits)
     score = Score(auto, written, min(student.penalty, auto + written), points, waits)
-    parts = tuple(None if mark is None else round(mark.score, 2) for mark in found.values())
+    parts = tuple(None if mark is None else round(mark.score, 2) for mark in all_marks.values())
     return Row(student, "MISSING" if student.marks is None else "", score, parts)

@@ -53,7 +53,7 @@ class Next:
 
 def what_next(outline: Outline, graded: dict[str, QuestionVerdict], settled: Set[str]) -> Next:
     """Say where the points are that are easiest to win back; of `settled` cells none are."""
-    found = []
+    mistakes = []
     asked = [part for part in outline.parts if not part.written]
     for position, part in enumerate(outline.parts, 1):
         question = graded.get(part.cell)
@@ -67,11 +67,11 @@ def what_next(outline: Outline, graded: dict[str, QuestionVerdict], settled: Set
         callers = sum(part.name in other.needs for other in asked if part.name)
         order = (later, -callers, not question.misconception, -lost, position)
         hint = advice(question, part) or question.reason
-        found.append((order, Step(position, part, question, hint)))
+        mistakes.append((order, Step(position, part, question, hint)))
     known = [graded[part.cell] for part in asked if part.cell in graded]
     right = sum(question.status == "OK" for question in known)
-    steps = tuple(step for _, step in sorted(found, key=lambda one: one[0])[:STEPS])
-    return Next(right, len(asked if found else known), steps, len(found))
+    steps = tuple(step for _, step in sorted(mistakes, key=lambda one: one[0])[:STEPS])
+    return Next(right, len(asked if mistakes else known), steps, len(mistakes))
 
 
 def advice(question: QuestionVerdict, part: Part) -> str:

@@ -131,18 +131,18 @@ class _Canvas(_Plain):
 
 def _canvas_name(folders: Folders, student: Student) -> str:
     """Return the name that Canvas gave the file that counts, or theirs where a group's counts."""
-    digest, found, own = submitted_digest(folders, student.id), None, None
+    digest, sent, own = submitted_digest(folders, student.id), None, None
     for _, about in attempts_of(folders, student.id):
         if about.get("lms"):
             own = canvas_name(str(about.get("from", ""))) or own
-            found = own if about.get("sha256") == digest else found
-    if found is None and student.group:
-        found = own
-    if found is None:
+            sent = own if about.get("sha256") == digest else sent
+    if sent is None and student.group:
+        sent = own
+    if sent is None:
         raise _Unknown(OF_GROUP if student.group and digest else NO_NAME)
-    name = found.string
+    name = sent.string
     if name.rpartition("_")[2].startswith("link"):  # Canvas passes over such a name
-        name = f"{name[: found.start('name')]}{folders.name}.ipynb"
+        name = f"{name[: sent.start('name')]}{folders.name}.ipynb"
     return name
 
 

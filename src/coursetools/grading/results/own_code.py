@@ -59,12 +59,12 @@ class OwnCode:
 
     def ask(self, student: str, verdict: Verdict) -> Version | None:
         """Return the version that a student is asked about; None where no answer is all right."""
-        found = [version for one in verdict.questions for version in self._of(one, verdict)]
-        if not found:
+        versions = [version for one in verdict.questions for version in self._of(one, verdict)]
+        if not versions:
             return None
         who = f"{self.assignment.name}\0{student}\0own code".encode()
         digest = hashlib.blake2b(who, digest_size=8).digest()
-        return found[int.from_bytes(digest, "big") % len(found)]
+        return versions[int.from_bytes(digest, "big") % len(versions)]
 
     def _of(self, one: QuestionVerdict, verdict: Verdict) -> list[Version]:
         """Return the versions for one answer, if that is right without help."""
@@ -82,8 +82,8 @@ class OwnCode:
         key = question.name, number
         if key not in self._versions:
             known = Known(self.assignment.of(number), question, question.cases)
-            found = (_compared(known, one) for one in question.misconceptions)
-            fit = [one for one in found if any(one.same) and not all(one.same)]
+            compared = (_compared(known, one) for one in question.misconceptions)
+            fit = [one for one in compared if any(one.same) and not all(one.same)]
             fit.sort(key=lambda one: -sum(one.same))  # the first of the text first, where equal
             self._versions[key] = fit[:NEAREST]
         return self._versions[key]

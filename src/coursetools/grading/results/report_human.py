@@ -88,8 +88,8 @@ class Human:
     @property
     def nothing(self) -> bool:
         """Whether there is nothing at all."""
-        found = (self.waiting, self.groups, self.times_unknown, self.left, self.missing)
-        return not any(found)
+        parts = (self.waiting, self.groups, self.times_unknown, self.left, self.missing)
+        return not any(parts)
 
     @classmethod
     def of(cls, count: ClassCount) -> Self:
@@ -111,8 +111,8 @@ class Human:
         )
 
 
-def _kinds(found: list[Concern]) -> list[tuple[str, int]]:
-    kinds = Counter(one.what[:120] for one in found)
+def _kinds(concerns: list[Concern]) -> list[tuple[str, int]]:
+    kinds = Counter(one.what[:120] for one in concerns)
     return sorted(kinds.items(), key=lambda kind: (-kind[1], kind[0]))[:10]
 
 

@@ -129,9 +129,9 @@ def as_csv(term: Term) -> Iterator[list[Cell]]:
         *("dropped", "late_days_spent", "late_days_left", "total_percent"),
     ]
     for student in term.students:
-        found = [term.rows.get((table.name, student.id)) for table in term.tables]
-        spent = sum(late_days(row) or 0 for row in found if row)
-        cells = [_points(row) for row in found]
+        rows = [term.rows.get((table.name, student.id)) for table in term.tables]
+        spent = sum(late_days(row) or 0 for row in rows if row)
+        cells = [_points(row) for row in rows]
         left = (spent, term.late_days.budget - spent) if term.late_days else (None, None)
         own = term.sums[student.id]
         yield [
@@ -148,10 +148,10 @@ def as_canvas(term: Term) -> Iterator[list[Cell]]:
     for student in term.students:
         name = ", ".join(part for part in (student.last, student.first) if part) or student.id
         number = student.lms if student.lms.isascii() and student.lms.isdigit() else ""
-        found = [term.rows.get((table.name, student.id)) for table in term.tables]
+        rows = [term.rows.get((table.name, student.id)) for table in term.tables]
         yield [
             *(name, number, student.id, student.email or student.id, ""),
-            *(for_canvas(row) if row else 0.0 for row in found),
+            *(for_canvas(row) if row else 0.0 for row in rows),
         ]
 
 

@@ -55,14 +55,16 @@ class Question:
     def in_words(self) -> str:
         """Say what the two numbers mean."""
         hard, tells = self.mean < HARD, self.discrimination
-        said = "hard" if hard else "not hard"
+        difficulty = "hard" if hard else "not hard"
         if tells is None:
-            return f"{said}; too few students, or all alike, to say more"
+            return f"{difficulty}; too few students, or all alike, to say more"
         if tells < BLURRED:
-            return f"{said}, and no easier for strong students: look at the question itself"
+            return f"{difficulty}, and no easier for strong students: look at the question itself"
         if tells < CLEAR:
-            return f"{said}, and only a little easier for strong students"
-        return f"{said}, and strong students solve it more often: more help may be all it needs"
+            return f"{difficulty}, and only a little easier for strong students"
+        return (
+            f"{difficulty}, and strong students solve it more often: more help may be all it needs"
+        )
 
 
 @dataclass(frozen=True)

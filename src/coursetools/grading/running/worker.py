@@ -36,12 +36,12 @@ def named(spec: str) -> Any:
     where, _, name = spec.rpartition(":")
     if not where.endswith(".py"):
         return getattr(importlib.import_module(where), name)
-    found = importlib.util.spec_from_file_location(Path(where).stem, where)
-    if found is None or found.loader is None:
+    module_spec = importlib.util.spec_from_file_location(Path(where).stem, where)
+    if module_spec is None or module_spec.loader is None:
         raise CourseError(f"{where} cannot be loaded")
-    module = importlib.util.module_from_spec(found)
+    module = importlib.util.module_from_spec(module_spec)
     sys.modules[Path(where).stem] = module
-    found.loader.exec_module(module)
+    module_spec.loader.exec_module(module)
     return getattr(module, name)
 
 

@@ -103,8 +103,10 @@ class Ground:
         if self._own_pids < 0:
             return False
         limit = self.plan.limits.memory + SHARED
-        found = [path for path in Path("/proc").glob("[0-9]*/smaps_rollup") if path.parts[2] != "1"]
-        return len(found) > 1 and sum(map(memory_of, found)) > limit
+        processes = [
+            path for path in Path("/proc").glob("[0-9]*/smaps_rollup") if path.parts[2] != "1"
+        ]
+        return len(processes) > 1 and sum(map(memory_of, processes)) > limit
 
     def clean(self, child: int) -> None:
         """End everything that a child, already dead itself, has left, and its files."""

@@ -42,11 +42,11 @@ def hidden(
     if LIBRARY not in roots:
         return hide, [], []
     own = (name for _, text in cells for name in _named(str(text)))
-    found = dict(_with_imports(source, [LIBRARY, ANSWERS, *own]))
-    show = [str(path) for path in found.values()]
+    modules = dict(_with_imports(source, [LIBRARY, ANSWERS, *own]))
+    show = [str(path) for path in modules.values()]
     show += [file for one in show if os.path.isfile(file := cache_from_source(one))]
-    show += {str(path.parent / "files") for path in found.values()}
-    return hide, [path for path in show if os.path.exists(path)], list(found)
+    show += {str(path.parent / "files") for path in modules.values()}
+    return hide, [path for path in show if os.path.exists(path)], list(modules)
 
 
 def visible(read: Iterable[str], hide: Sequence[str]) -> list[str]:

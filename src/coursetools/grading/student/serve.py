@@ -171,11 +171,11 @@ class Student:
             request, buffers = wire.unseal(letter)
             self._notebook.checked.keep(request.get("checked", ()))
             if request["op"] == "cell":
-                said = self._notebook.run(
+                result = self._notebook.run(
                     request["number"], request["source"], request["definitions"]
                 )
-                figures = said.pop("figures")
-                return {**said, "figures": len(figures)}, figures
+                figures = result.pop("figures")
+                return {**result, "figures": len(figures)}, figures
             if request["op"] == "names":
                 return {"names": self._notebook.checked.kinds(request["names"])}, []
             if request["op"] == "carry":

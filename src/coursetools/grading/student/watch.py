@@ -37,9 +37,9 @@ def watch(names: Sequence[str]) -> tuple[Callable[[Collection[str]], None], Call
     def end() -> list[str]:
         nonlocal looking
         looking = frozenset()
-        found = sorted(used)
+        names = sorted(used)
         used.clear()
-        return found
+        return names
 
     def noting(names: set[str], original: Callable[..., Any], anybody: bool) -> Callable[..., Any]:
         caller = sys._getframe
@@ -108,8 +108,8 @@ def _meant(name: str) -> Iterator[tuple[Any, str, Callable[..., Any], bool]]:
 
 
 def _methods(kind: type) -> list[tuple[str, Callable[..., Any]]]:
-    found = ((leaf, vars(kind).get(leaf)) for leaf in METHODS)
-    return [(leaf, method) for leaf, method in found if isinstance(method, FunctionType)]
+    methods = ((leaf, vars(kind).get(leaf)) for leaf in METHODS)
+    return [(leaf, method) for leaf, method in methods if isinstance(method, FunctionType)]
 
 
 def _is_cell(file: str) -> bool:

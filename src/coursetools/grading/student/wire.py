@@ -238,12 +238,12 @@ class Decoder:
     def _dict(self, items: Any, depth: int) -> dict[str, Any]:
         if not isinstance(items, list):
             raise Garbled("a dict that is none")
-        found = {}
+        values = {}
         for item in items:
             if not (isinstance(item, list) and len(item) == 2 and isinstance(item[0], str)):
                 raise Garbled("a dict that is none")
-            found[item[0]] = self.decode(item[1], depth + 1)
-        return found
+            values[item[0]] = self.decode(item[1], depth + 1)
+        return values
 
     def _array(self, node: dict[str, Any], tag: str, make: Callable[..., Any]) -> Any:
         index, dtype, shape = node[tag], node.get("dtype"), node.get("shape")
