@@ -45,7 +45,7 @@ def execute(job: dict[str, Any], folder: Path) -> dict[str, Any]:
     try:
         cwd = _place(job, folder)
     except CourseError as error:
-        return {"ok": False, "cell": "", "line": "", "error": str(error), "notebook": None}
+        return {**_failure(str(error)), "notebook": None}
     content = parameterised(job["text"], job["parameters"])
     ranks = Ranks(job.get("processes") or 1, folder)
     weights = folder / "model.safetensors"
@@ -68,19 +68,17 @@ def execute(job: dict[str, Any], folder: Path) -> dict[str, Any]:
         begin=live.cell,
         hear=live.message,
     )
-    answer: dict[str, Any] = {"ok": False, "cell": execution.cell, "line": ""}
     at_hand[:] = [execution]
     try:
         ranks.start(content, execution.environment, cwd, execution.kill)
         execution.run()
     except CourseError as error:
-        reason = ranks.said()  # of the one that made the kernel wait in vain
-        if execution.late or not reason:
-            reason, answer["line"] = str(error), getattr(error, "line", "")
-        answer |= {"cell": execution.cell, "error": reason}
+        reason, line = str(error), getattr(error, "line", "")
+        if not execution.late and ranks.said():  # by the one that made the kernel wait in vain
+            reason, line = ranks.said(), ""
+        answer = _failure(reason, execution.cell, line)
     else:
-        answer |= _result(content)
-        answer["seconds"] = round(time.perf_counter() - began, 2)
+        answer = {**_result(content), "seconds": round(time.perf_counter() - began, 2)}
         if weights.is_file():
             answer["weights"] = base64.b64encode(weights.read_bytes()).decode()
     finally:
@@ -92,11 +90,13 @@ def execute(job: dict[str, Any], folder: Path) -> dict[str, Any]:
 def parameterised(text: str, parameters: dict[str, Any]) -> nbformat.NotebookNode:
     """Return a notebook with papermill's cell behind the one tagged `parameters`."""
     content = nbformat.reads(text, as_version=4)
-    content.metadata.papermill = {}
-    content = parameterize_notebook(content, parameters)
-    del content.metadata.papermill  # the parameters stand in the cell
+    content.metadata["papermill"] = {}
     for cell in content.cells:
-        if "injected-parameters" in cell.metadata.get("tags", []):
+        cell.metadata.setdefault("tags", [])
+    content = parameterize_notebook(content, parameters)
+    del content.metadata["papermill"]  # the parameters stand in the cell
+    for cell in content.cells:
+        if "injected-parameters" in cell.metadata.tags:
             cell["id"] = "injected-parameters"
     return content
 
@@ -124,8 +124,12 @@ def _result(content: nbformat.NotebookNode) -> dict[str, Any]:
     for output in (output for cell in content.cells for output in cell.get("outputs", [])):
         messages.update(output.get("data", {}))
     if RESULT not in messages:
-        return {"error": "never calls record(metrics=...), so it has no result"}
+        return _failure("never calls record(metrics=...), so it has no result")
     return {"ok": True, "said": messages[RESULT], "settings": messages.get(SETTINGS, {})}
+
+
+def _failure(error: str, cell: str = "", line: str = "") -> dict[str, Any]:
+    return {"ok": False, "cell": cell, "line": line, "error": error}
 
 
 def work(_: None, jobs: Iterator[dict[str, Any]]) -> Iterator[Any]:

@@ -76,7 +76,7 @@ def test_what_is_known_is_not_run_again(engine, tools, monkeypatch):
         engine.grade(data)
         counts.append(len(asked))
         asked.clear()
-    assert counts == [12, 0, 3, 0, 0]  # the first time to find out what a case asks
+    assert counts == [6, 0, 3, 0, 0]
 
 
 def test_it_holds_no_more_than_it_may(engine, tools, monkeypatch):
@@ -117,7 +117,7 @@ def test_a_case_that_asks_in_several_steps_is_led_along(tools):
     def erratic(student):
         turns.append(1)
         student.square(torch.tensor(2.0))
-        other = student.square(torch.tensor(float(len(turns)))) * 0
+        other = student.square(torch.tensor(10.0 + len(turns))) * 0
         return other, student.square(torch.tensor(2.0))
 
     asked = tools.ASSIGNMENT.questions[0]
