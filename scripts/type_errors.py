@@ -29,10 +29,10 @@ ALLOWED = {
     "coursetools": 1,
     "coursetools/assignments": 5,
     "coursetools/book": 8,
-    "coursetools/experiments": 18,
+    "coursetools/experiments": 12,
     "coursetools/grading": 50,
     "coursetools/jobs": 10,
-    "coursetools/notebooks": 15,
+    "coursetools/notebooks": 12,
     "coursetools/questions": 16,
 }
 

@@ -133,11 +133,12 @@ class Execution:
 
     def kill(self) -> None:
         """End the kernel and what it started, without being asked twice."""
+        provisioner: Any = self.manager.provisioner
         with suppress(Exception):  # it may not have started, or just have ended
             if sys.platform == "win32":
-                self.manager.provisioner.process.kill()
+                provisioner.process.kill()
             else:
-                os.killpg(self.manager.provisioner.pgid, signal.SIGKILL)
+                os.killpg(provisioner.pgid, signal.SIGKILL)
 
     def begins(self, cell: nbformat.NotebookNode, cell_index: int) -> None:
         """Note which cell is executed; nbclient calls this."""
@@ -152,11 +153,12 @@ class Execution:
 
     def _interrupt(self) -> None:
         """Press Ctrl-C in the kernel."""
+        provisioner: Any = self.manager.provisioner
         with suppress(Exception):
             if sys.platform == "win32":
                 run_sync(self.manager.interrupt_kernel)()
             else:
-                os.kill(self.manager.provisioner.pid, signal.SIGINT)
+                os.kill(provisioner.pid, signal.SIGINT)
 
     def _reason(self, error: Exception) -> CourseError:
         """Return in one sentence why there is no result."""
@@ -207,10 +209,12 @@ class _Client(NotebookClient):
         )
         self.execution = execution
 
-    def process_message(self, message: dict[str, Any], *arguments: Any, **options: Any) -> Any:
+    def process_message(
+        self, msg: dict[str, Any], cell: nbformat.NotebookNode, cell_index: int
+    ) -> nbformat.NotebookNode | None:
         """Pass on what is printed, as soon as it is."""
-        self.execution.hear(message)
-        return super().process_message(message, *arguments, **options)
+        self.execution.hear(msg)
+        return super().process_message(msg, cell, cell_index)
 
 
 at_hand: list[Execution] = []  # of this process
