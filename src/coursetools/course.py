@@ -11,7 +11,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -148,12 +148,20 @@ class Course:
         import yaml
 
         try:
-            read = yaml.safe_load((self.root / name).read_text(encoding="utf-8"))
+            read = _parsed((self.root / name).read_text(encoding="utf-8"))
         except OSError as error:
             raise CourseError(f"{self.root / name} cannot be read: {error.strerror}") from error
         except yaml.YAMLError as error:
             raise CourseError(f"{name} is not YAML: {' '.join(str(error).split())}") from error
         return read if isinstance(read, dict) else {}
+
+
+@lru_cache(maxsize=8)
+def _parsed(text: str) -> Any:
+    """Return what YAML says; every course of a process reads the same two files."""
+    import yaml
+
+    return yaml.safe_load(text)
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

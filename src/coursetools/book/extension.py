@@ -40,6 +40,7 @@ from coursetools.book import (
     assignment_pages,
     catch,
     code_links,
+    computed_once,
     dependencies,
     guide_directives,
     lighten,
@@ -82,6 +83,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     ask.setup(app)
     catch.setup(app)
     code_links.setup(app)
+    computed_once.setup(app)
     assignment_pages.setup(app)
     listings.setup(app)
     live_figures.setup(app)
