@@ -33,6 +33,11 @@ c.Autograde.autograde_preprocessors = [
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 
+# An exam is released by coursekit alone, and its feedback waits until nobody sits it any more.
+ours = "coursetools.grading.nbgrader_executor"
+c.GenerateAssignment.preprocessors.insert(0, f"{ours}.RefuseExam")
+c.GenerateFeedback.preprocessors.insert(0, f"{ours}.RefuseEarlyFeedback")
+
 # Late hand-ins: `rate` of the score for each day begun; an assignment's own rule is [late] in its
 # assignment.toml, and its deadline `due` there; without one, the deadline set in formgrader counts.
 c.AssignLatePenalties.plugin_class = "coursetools.grading.late_plugin.DailyPenalty"

@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import bs4
@@ -23,6 +24,7 @@ from coursetools.questions.leaks import leaks, private_lines
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
 
 ROOT = Path(__file__).resolve().parents[3]
+HOUR = timedelta(hours=1)
 LOCAL = f"""
 for name in ("Rebuild", "ExecuteByEngine"):
     c[name].engine = {FAKE["engine"]!r}
@@ -40,7 +42,7 @@ EVIL = """<script>window.PWNED=1</script><img src=x onerror=PWNED()>
 """
 
 
-def nbgrader(root: Path, *command: str) -> str:
+def nbgrader(root: Path, *command: str, code: int = 0) -> str:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     run = subprocess.run(
         [sys.executable, "-m", "nbgrader", *command],
@@ -49,7 +51,7 @@ def nbgrader(root: Path, *command: str) -> str:
         capture_output=True,
         text=True,
     )
-    assert run.returncode == 0, run.stderr
+    assert run.returncode == code, run.stderr
     return run.stderr
 
 
@@ -91,6 +93,33 @@ def test_plain_autograde_gives_the_same(classroom, tmp_path):
     assert marks(theirs, "auto_score") == ours
     assert ("cy", "test_square", 0.0) in ours and ("ben", "test_square", 1.0) in ours
     assert sorted(cells(theirs), key=str) == sorted(cells(classroom.root), key=str)
+
+
+def test_an_exam_is_not_given_away(classroom):
+    """nbgrader's own commands, which formgrader's buttons call, refuse it until it is over."""
+    a_class(classroom)
+    root, path = classroom.root, classroom.private / "assignment.toml"
+    over, later = (datetime.now(UTC).replace(microsecond=0) + one for one in (-HOUR, HOUR))
+
+    def sit(end: datetime) -> None:
+        start = (over - HOUR).isoformat()
+        path.write_text(f"due = {end.isoformat()}\n[exam]\nstart = {start}\n")
+
+    sit(later)
+    said = nbgrader(root, "generate_assignment", "ps1", code=1)
+    assert "let coursekit assignment release ps1 write it" in said
+    assert not [*root.glob("notebooks/assignments/ps1/*.ipynb")]
+    sit(over)
+    nbgrader(root, "generate_assignment", "ps1")
+    assert [*root.glob("notebooks/assignments/ps1/*.ipynb")]
+    nbgrader(root, "autograde", "ps1")
+    sit(later)
+    said = nbgrader(root, "generate_feedback", "ps1", code=1)
+    assert "ps1 is an exam until" in said and "no feedback is written before" in said
+    assert not [*root.glob("autograder/feedback/*/ps1/*.html")]
+    sit(over)
+    nbgrader(root, "generate_feedback", "ps1")
+    assert len([*root.glob("autograder/feedback/*/ps1/*.html")]) == 3
 
 
 def test_plain_autograde_knows_the_deadline(classroom, tmp_path):
