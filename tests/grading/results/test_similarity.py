@@ -121,6 +121,7 @@ def test_earlier_years_are_compared_with_this_one_and_not_with_each_other(classr
         ("submitted/bob/powers/powers.ipynb", old(classroom, OTHER)),
         ("submitted/cat/powers/powers.ipynb", old(classroom, OTHER)),
         ("submitted/dee/powers/powers.ipynb", "no notebook"),
+        ("submitted/eve/powers/powers.ipynb", old(classroom, COPIED)),  # ann's group
         ("attempts/ann/powers/first/powers.ipynb", old(classroom, DISGUISED)),
         ("submitted/ann/other/other.ipynb", old(classroom, DISGUISED)),
     ):
@@ -131,15 +132,15 @@ def test_earlier_years_are_compared_with_this_one_and_not_with_each_other(classr
     loose.mkdir()
     (loose / "ann smith.ipynb").write_text(old(classroom, COPIED))
     for path, name in (
-        (years, "2025: ann"),
-        (tmp_path / "kept.zip", "kept.zip: ann"),
+        (years, "2025: ann, eve"),
+        (tmp_path / "kept.zip", "kept.zip: ann, eve"),
         (loose, "loose: ann smith.ipynb"),
     ):
         similar = find_similar(classroom.course, classroom.name, also=[path])
         assert [(one.one, one.other) for one in similar.pairs] == [(name, "copy")] or [
             (one.one, one.other) for one in similar.pairs
         ] == [("copy", name)]
-        assert similar.earlier == (1 if path == loose else 3)
+        assert similar.earlier == (1 if path == loose else 2)
         assert similar.answers[name]["square"].strip() == COPIED.strip()
     write_similarity(classroom.course, classroom.name, also=[years])
     for path, said in ((tmp_path / "none", "cannot be read"), (loose / "x", "cannot be read")):

@@ -21,7 +21,10 @@ Answers = dict[str, str]
 
 
 def earlier_answers(path: Path, folders: Folders) -> dict[str, dict[str, Answers]]:
-    """Return the answers of each earlier hand-in, by a name for it, then by notebook."""
+    """Return the answers of each earlier hand-in, by a name for it, then by notebook.
+
+    Equal ones are one, under all names.
+    """
     path, masters, most = Path(path), masters_of(folders), folders.limits.submission_bytes
     students: dict[str, dict[str, Answers]] = {}
     for place, data in _notebooks(path, folders.name, most):
@@ -33,11 +36,14 @@ def earlier_answers(path: Path, folders: Folders) -> dict[str, dict[str, Answers
         except Malformed:
             continue
         counted = place.match(_of_class(folders.name))
-        who = f"{path.name}: {place.parts[-3] if counted else place}"
+        who = place.parts[-3] if counted else str(place)
         students.setdefault(who, {})[notebook] = answers
     if not students:
         raise CourseError(f"{path} holds no notebook of {folders.name} that can be read")
-    return students
+    together: dict[str, list[str]] = {}  # a group has one hand-in, under each member's name
+    for who, books in students.items():
+        together.setdefault(repr(books), []).append(who)
+    return {f"{path.name}: {', '.join(sorted(of))}": students[of[0]] for of in together.values()}
 
 
 def _of_class(name: str) -> str:
