@@ -64,15 +64,15 @@ class Database:
                 except Exception as error:
                     if not _locked(error):
                         raise
+                    if not told:
+                        self.note("the gradebook is locked by another program; waiting for it")
+                        told = True
                     if time.monotonic() - start >= self.wait:
                         raise CourseError(
                             "the gradebook is locked by another program (formgrader, or another "
                             "grader); verdicts so far are kept: close it and run the same "
                             "command again"
                         ) from error
-                    if not told:
-                        self.note("the gradebook is locked by another program; waiting for it")
-                        told = True
                     time.sleep(0.1)
 
     def _create(self) -> None:
