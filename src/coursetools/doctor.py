@@ -111,9 +111,9 @@ def _checks(course: Course | None) -> Iterator[Check]:
         "npm", "npm --version", "local copies of MathJax; without it the book uses a CDN"
     )
     chromium = find_chromium()
-    found = chromium or "not found; without it the page tests are skipped"
+    text = chromium or "not found; without it the page tests are skipped"
     install = "" if chromium else _system_package("chromium")
-    yield Check("chromium", chromium is not None, found, install=install)
+    yield Check("chromium", chromium is not None, text, install=install)
     yield _sandbox()
     place = course.root if course else Path.cwd()
     free = shutil.disk_usage(place).free / 1e9

@@ -269,7 +269,7 @@ def moments(
 
 def detections(
     pictures: Sequence[Tensor],
-    found: Sequence[Objects],
+    all_objects: Sequence[Objects],
     names: Sequence[str],
     *,
     truth: Sequence[Objects] = (),
@@ -283,7 +283,9 @@ def detections(
     figure, axes = new_figure(rows, 2, width=WIDTH, height=2.75 * rows, squeeze=False)
     for axis in axes.flat[len(pictures) :]:
         axis.set_axis_off()
-    for n, (axis, picture, objects) in enumerate(zip(axes.flat, pictures, found, strict=False)):
+    for n, (axis, picture, objects) in enumerate(
+        zip(axes.flat, pictures, all_objects, strict=False)
+    ):
         _photograph(axis, picture, titles[n] if titles else "")
         for one in truth[n].boxes if truth else ():
             _draw(axis, one, "white", width=1.2)

@@ -129,7 +129,7 @@ def _declarations(content: Iterable[tinycss2.ast.Node]) -> str:
 
 def _without_unread(style: str, read: set[str]) -> str:
     """Return a style sheet without the variables that are not in `read`."""
-    return SET.sub(lambda found: found[0] * (found[1] in read), style)
+    return SET.sub(lambda match: match[0] * (match[1] in read), style)
 
 
 def _without_use(line: str, style: str) -> bool:

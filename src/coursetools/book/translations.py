@@ -198,10 +198,10 @@ def other_numbers(course: Course, language: str) -> Iterator[str]:
     for page, path in _files(course, language).items():
         for message in read_catalogue(path):
             texts = str(message.id), str(message.string)
-            wanted, found = (Counter(GLUED.findall(text)) for text in texts)
-            if all(texts) and not message.fuzzy and wanted != found:
-                lacks = ", ".join([*(wanted - found)]) or "nothing"
-                more = ", ".join([*(found - wanted)]) or "nothing"
+            wanted, given = (Counter(GLUED.findall(text)) for text in texts)
+            if all(texts) and not message.fuzzy and wanted != given:
+                lacks = ", ".join([*(wanted - given)]) or "nothing"
+                more = ", ".join([*(given - wanted)]) or "nothing"
                 yield (
                     f"{page} in {language}: the translation of “{texts[0][:50]}…” glues "
                     f"{more} that its message does not, and lacks {lacks}"

@@ -78,9 +78,9 @@ class Stand:
 
 @dataclass(frozen=True)
 class Step:
-    """What was found, what is asked (nothing: the step is done), and the command of an answer."""
+    """Where the class stands, what is asked (nothing: it is done), and the command of an answer."""
 
-    found: str
+    state: str
     question: str = ""
     command: Callable[[str], Words] | None = None
     usual: str = ""  # the answer of somebody who only presses Enter; none: the step is left out
@@ -113,11 +113,11 @@ def _class_list(name: str, stand: Stand) -> Step:
 
 def _hand_ins(name: str, stand: Stand) -> Step:
     missing = sorted(set(stand.listed) - set(stand.handed_in))
-    found = f"handed in: {counted(len(stand.handed_in), 'student')}"
+    state = f"handed in: {counted(len(stand.handed_in), 'student')}"
     if stand.handed_in and missing:
-        found += f"; nothing from {some(missing)}"
+        state += f"; nothing from {some(missing)}"
     return Step(
-        found,
+        state,
         "a zip of Canvas or Moodle, a folder, or the word exchange",
         lambda answer: ["collect", name, *_source(answer)],
         due="" if stand.handed_in else f"collect {name} --zip FILE",
@@ -151,11 +151,11 @@ def _grades(name: str, stand: Stand) -> Step:
     if not stand.handed_in:
         return Step("to be graded: nothing yet")
     if not stand.to_grade:
-        found, question = "graded: everything that was handed in", "grade again, as new times ask"
+        state, question = "graded: everything that was handed in", "grade again, as new times ask"
     else:
-        found, question = f"to be graded: {counted(stand.to_grade, 'notebook')}", "grade them now"
+        state, question = f"to be graded: {counted(stand.to_grade, 'notebook')}", "grade them now"
     due = f"grade {name}" if stand.to_grade else ""
-    return Step(found, f"{question}? y or n", _yes(["grade", name]), "y", due)
+    return Step(state, f"{question}? y or n", _yes(["grade", name]), "y", due)
 
 
 def _words(stand: Stand) -> Step:
@@ -247,7 +247,7 @@ def _file(answer: str) -> str:
 def walk(folders: Folders, ask: Ask, run: Run) -> int:
     """Go through the steps; return the code of the command that failed, or 0."""
     for step in steps(folders.name, lambda: Stand(folders)):
-        print(f"\n{step.found[0].upper()}{step.found[1:]}.", flush=True)
+        print(f"\n{step.state[0].upper()}{step.state[1:]}.", flush=True)
         if step.command is None:
             continue
         words = _answer(step, ask)
@@ -289,10 +289,10 @@ def _left(name: str, code: int) -> int:
 
 def show(folders: Folders) -> None:
     """Print where the class stands, and the command of the first step that has to be done."""
-    found = list(steps(folders.name, lambda: Stand(folders)))
-    for step in found:
-        print(step.found)
-    due = next((step.due for step in found if step.due), f"export {folders.name}")
+    all_steps = list(steps(folders.name, lambda: Stand(folders)))
+    for step in all_steps:
+        print(step.state)
+    due = next((step.due for step in all_steps if step.due), f"export {folders.name}")
     print(f"next: coursekit {due}")
 
 

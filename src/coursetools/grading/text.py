@@ -64,7 +64,7 @@ def one_line(text: str, length: int = 300) -> str:
 def plain(value: str) -> str:
     """Return text without terminal colours and without characters that no page may hold."""
     value = TERMINAL.sub("", value)
-    value = TURNS.sub(lambda found: f"\\u{ord(found[0]):04x}", value)
+    value = TURNS.sub(lambda match: f"\\u{ord(match[0]):04x}", value)
     return UNSHOWABLE.sub("\ufffd", value.replace("\r\n", "\n").replace("\r", "\n"))
 
 

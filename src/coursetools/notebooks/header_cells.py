@@ -118,7 +118,7 @@ def fix_first_cells(cells: list[dict[str, Any]], path: Path, course: Course) -> 
     link = colab_link(path, course)
     if cells and cells[0]["cell_type"] == "markdown":
         pattern, new = (COLAB_DOOR, colab_door(link)) if link else (COLAB_TEXT, "")
-        text = re.sub(pattern, lambda found: new, cells[0]["source"])
+        text = re.sub(pattern, lambda match: new, cells[0]["source"])
         if new not in text:
             text = text.rstrip("\n") + f"\n\n{new}"
         cells[0]["source"] = text

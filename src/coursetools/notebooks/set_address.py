@@ -51,7 +51,7 @@ def open_on(course: Course, hub: str) -> bool:
     text = path.read_text(encoding="utf-8")
     rest = re.sub(r"(?m)^  jupyterhub_url:.*\n", "", text)
     line = f"  jupyterhub_url: {hub.rstrip('/')}\n" if hub else ""
-    new = re.sub(r"(?m)^launch_buttons:.*\n", lambda found: found[0] + line, rest)
+    new = re.sub(r"(?m)^launch_buttons:.*\n", lambda match: match[0] + line, rest)
     if line and new == rest:
         raise CourseError(f"{CONFIG} has no line launch_buttons: to put the hub under")
     if new != text:

@@ -82,12 +82,12 @@ def _parts() -> Iterator[tuple[str, Any]]:
 
 
 def _modules() -> Iterator[Any]:
-    for found in pkgutil.iter_modules(coursekit.__path__, "coursekit."):
-        if found.name.rpartition(".")[2] in TOOLS or found.name.endswith("__main__"):
+    for about in pkgutil.iter_modules(coursekit.__path__, "coursekit."):
+        if about.name.rpartition(".")[2] in TOOLS or about.name.endswith("__main__"):
             continue
-        module = importlib.import_module(found.name)
+        module = importlib.import_module(about.name)
         yield module
-        for below in pkgutil.walk_packages(getattr(module, "__path__", ()), f"{found.name}."):
+        for below in pkgutil.walk_packages(getattr(module, "__path__", ()), f"{about.name}."):
             with contextlib.suppress(ImportError):  # it needs a package that is not there
                 yield importlib.import_module(below.name)
 

@@ -63,8 +63,8 @@ def changes(arguments: argparse.Namespace) -> int:
         raise CourseError(
             f"nothing of {arguments.name} has gone out yet, by coursekit feedback or export"
         )
-    if found := journal.changes():
-        print(as_table(found))
+    if differences := journal.changes():
+        print(as_table(differences))
     print(journal.sentence().partition(";")[0])
     return 0
 

@@ -51,10 +51,10 @@ class Groups:
     def all(self) -> dict[str, tuple[str, ...]]:
         """The members of each group."""
         hidden = {person: number for number, person in self.anonymous.items() if person}
-        found: dict[str, list[str]] = {}
+        by_name: dict[str, list[str]] = {}
         for student, name in sorted(self.names.items()):
-            found.setdefault(name, []).append(hidden.get(student, student))
-        return {name: tuple(members) for name, members in found.items()}
+            by_name.setdefault(name, []).append(hidden.get(student, student))
+        return {name: tuple(members) for name, members in by_name.items()}
 
 
 def read_groups(course: Course) -> dict[str, str]:

@@ -61,16 +61,16 @@ class Names:
         self.here: set[str] = set()  # numbers and names in this delivery
         self.notes: list[str] = []
 
-    def resolve(self, found: Sequence[Candidate | Refused]) -> list[Known | Refused]:
+    def resolve(self, handed_in: Sequence[Candidate | Refused]) -> list[Known | Refused]:
         """Say of each file whose it is, or why it is nobody's."""
-        candidates = [one for one in found if isinstance(one, Candidate)]
+        candidates = [one for one in handed_in if isinstance(one, Candidate)]
         numbers: dict[str, set[str]] = {}  # of everybody who has this name in the delivery
         spelled: dict[str, set[str]] = {}
         for one in candidates:
             numbers.setdefault(slug(one.who), set()).add(one.lms)
             spelled.setdefault(slug(one.who), set()).add(one.who)
         result: list[Known | Refused] = []
-        for one in found:
+        for one in handed_in:
             if isinstance(one, Refused):
                 result.append(one)
                 continue

@@ -35,7 +35,7 @@ class Worksheet:
     most: int | None
     locked: int | None  # "Grade can be changed"
     submitted: int | None
-    said: int | None  # the comment
+    comment: int | None
     name: int | None = None
     email: int | None = None
     id: int | None = None
@@ -64,7 +64,7 @@ def by_words(table: Table) -> Worksheet | None:
         most=where.get("maximum_grade"),
         locked=where.get("grade_can_be_changed"),
         submitted=where.get("last_modified_submission"),
-        said=where.get("feedback_comments"),
+        comment=where.get("feedback_comments"),
         name=where.get("full_name"),
         email=where.get("email_address", where.get("email")),
         id=where.get("id_number"),
@@ -84,7 +84,7 @@ def by_shape(table: Table) -> Worksheet | None:
         most=most,
         locked=changed,
         submitted=changed + 1,
-        said=comments[0] if len(comments) == 1 else None,
+        comment=comments[0] if len(comments) == 1 else None,
         unclear=tuple(table.header[at] for at in comments) if len(comments) > 1 else (),
         **_people(table, most - 1),
     )

@@ -57,8 +57,8 @@ class Lateness:
         if self.due is None:
             return None
         ids = {name for one in self.groups.members(student) for name in self._ids(one)}
-        found = [self.table.after(one, self.name, self.due) for one in ids]
-        return max((one for one in found if one is not None), default=None)
+        times = [self.table.after(one, self.name, self.due) for one in ids]
+        return max((one for one in times if one is not None), default=None)
 
     def _ids(self, student: str) -> set[str]:
         """Return an anonymous id, and the student's own where that is known."""

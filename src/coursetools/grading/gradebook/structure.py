@@ -56,8 +56,8 @@ class Structure:
     @property
     def questions(self) -> set[str]:
         """What an override may call a graded cell: by its name, or with its notebook's before."""
-        found = [(name, cell.name) for name, rows in self.notebooks.items() for cell in rows.graded]
-        return {cell for _, cell in found} | {f"{name}.{cell}" for name, cell in found}
+        cells = [(name, cell.name) for name, rows in self.notebooks.items() for cell in rows.graded]
+        return {cell for _, cell in cells} | {f"{name}.{cell}" for name, cell in cells}
 
 
 def synchronise(
@@ -184,11 +184,11 @@ def _load(database: Database, name: str, cells: dict[str, list[Cell]]) -> Struct
     base = api.BaseCell.__table__
     with database.engine.connect() as connection:
         of = select(notebook.c.id, notebook.c.name).where(notebook.c.assignment_id == row.id)
-        ids = {found.name: found.id for found in connection.execute(of)}
+        ids = {one.name: one.id for one in connection.execute(of)}
         inside = select(base.c.id, base.c.name, base.c.type, base.c.notebook_id)
         inside = inside.where(base.c.notebook_id.in_(list(ids.values())))
         known = {(c.notebook_id, c.name, c.type): c.id for c in connection.execute(inside)}
-    notebooks = {notebook: _rows(ids[notebook], found, known) for notebook, found in cells.items()}
+    notebooks = {notebook: _rows(ids[notebook], rows, known) for notebook, rows in cells.items()}
     return Structure(name, row.id, row.duedate, notebooks)
 
 

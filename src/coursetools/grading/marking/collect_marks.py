@@ -164,8 +164,8 @@ def told(by_all: list[Mark]) -> str:
 def remark(asked: InWords, by_all: list[Mark], points: float) -> str:
     """Return what the student reads: what was looked for and found, and the markers' comments."""
     parts = []
-    if found := [line for item in asked.rubric.items if (line := _line(item, by_all))]:
-        parts += ["What was looked for:", "\n".join(found)]
+    if lines := [line for item in asked.rubric.items if (line := _line(item, by_all))]:
+        parts += ["What was looked for:", "\n".join(lines)]
     if len(by_all) > 1:
         which = "mean" if len(by_all) == 2 else "median"
         parts.append(f"{len(by_all)} people have read this answer; the {which} counts.")

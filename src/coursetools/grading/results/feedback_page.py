@@ -68,8 +68,8 @@ class Shown:
     answer: str = ""
 
     def __post_init__(self) -> None:
-        said, self.colour = STATUS[self.status]
-        self.said = self.said or said
+        words, self.colour = STATUS[self.status]
+        self.said = self.said or words
         given = self.override.given(self.part.points) if self.override else None
         if given is not None:
             self.points = given
@@ -197,16 +197,16 @@ def _written(
     """Return what is shown of an answer in words."""
     answer = answer_in_words(part, verdict)
     points = mark.score if mark else 0.0
-    status, said = "OK", "read by a person"
+    status, words = "OK", "read by a person"
     if not answer and (mark is None or mark.manual is None):
-        status, said = "MISSING", ""
+        status, words = "MISSING", ""
     elif waits_for_human(part, mark, verdict):
-        status, said = "INTERNAL", "not read yet"
+        status, words = "INTERNAL", "not read yet"
     elif points < part.points:
         status = "PARTIAL"
     return Shown(
         position=position, part=part, status=status, points=points, mark=mark, override=override,
-        said=said, answer=answer,
+        said=words, answer=answer,
     )  # fmt: skip
 
 

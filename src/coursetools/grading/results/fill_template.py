@@ -136,8 +136,8 @@ def fill_worksheet(
             filling.notes.append(f"{person.where}: Moodle has locked this grade; left as it is")
         elif student is not None and student.score is not None:
             row[sheet.grade] = student.score.total
-            if sheet.said is not None:
-                row[sheet.said] = remark(student)
+            if sheet.comment is not None:
+                row[sheet.comment] = remark(student)
             if sheet.most is not None and _less(row[sheet.most], points):
                 small.add(row[sheet.most].strip())
         rows.append(row)

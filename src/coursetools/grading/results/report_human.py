@@ -60,18 +60,18 @@ class Group:
     title: str
     advice: str
     place: str  # what `where` says of each
-    found: list[Concern]
+    concerns: list[Concern]
     kinds: list[tuple[str, int]]  # what they say most often, where there are too many to read
 
     @property
     def shown(self) -> list[Concern]:
         """The first of them, by student."""
-        return sorted(self.found, key=lambda one: (one.student, one.where))[:MOST_ROWS]
+        return sorted(self.concerns, key=lambda one: (one.student, one.where))[:MOST_ROWS]
 
     @property
     def left(self) -> int:
         """How many are not shown."""
-        return len(self.found) - len(self.shown)
+        return len(self.concerns) - len(self.shown)
 
 
 @dataclass(frozen=True)
@@ -96,10 +96,10 @@ class Human:
         """Pick it out of what was counted."""
         groups = []
         for name, (title, advice) in GROUPS.items():
-            if found := count.concerns.get(name):
+            if concerns := count.concerns.get(name):
                 place = "file" if name == "claims" else "question"
-                kinds = _kinds(found) if name == "flags" and len(found) > 12 else []
-                groups.append(Group(title, advice, place, found, kinds))
+                kinds = _kinds(concerns) if name == "flags" and len(concerns) > 12 else []
+                groups.append(Group(title, advice, place, concerns, kinds))
         costly = count.has_deadline or bool(count.said_late)
         return cls(
             waiting=[one for one in count.parts.values() if one.waiting],
