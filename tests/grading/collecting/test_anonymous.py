@@ -11,6 +11,7 @@ from helpers import grade
 
 from coursekit._base.errors import CourseError
 from coursetools.cli import main
+from coursetools.grading.changes.requests import open_requests
 from coursetools.grading.collecting.collect import attempts_of, collect
 from coursetools.grading.collecting.ledger import Ledger, unlisted
 from coursetools.grading.collecting.origins import from_zip
@@ -128,9 +129,13 @@ def test_an_override_of_a_person_reaches_what_came_under_the_anonymous_id(
     given = delivered(classroom, tmp_path / "c.zip")
     assert told(classroom, "collect", "ps1", "--roster", roster, "--zip", given) == 0
     grade(classroom.course)
+    asked = tmp_path / "asked.csv"
+    asked.write_text("id,question,text\nbob,cube,why?\n9Qw2e,cube,and this?\nada,cube,and I?\n")
+    assert told(classroom, "collect", "ps1", "--requests", asked) == 0
     why = ["--why", "by heart", "--student", "bob"]
     assert main(["override", "ps1", "cube", "1", *why, "--root", str(classroom.root)]) == 0
     assert "this changes the points of 1 student" in capsys.readouterr().out
     totals = {row.student.id: row.score.total for row in read_table(classroom.course, "ps1").rows}
     assert (totals["bob"], totals["ada"]) == (3.0, 5.0)
+    assert [one.student for one in open_requests(classroom.course, "ps1")] == ["ada"]
     assert "is not in the class" not in capsys.readouterr().err

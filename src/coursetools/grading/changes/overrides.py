@@ -100,15 +100,20 @@ class Overrides:
         everybody = self._students.get(EVERYBODY, {})
         if not handed_in:
             everybody = {name: row for name, row in everybody.items() if row.drops}
-        person = self.anonymous.get(student, "")
-        own = {**self._students.get(person, {}), **self._students.get(student, {})}
-        if student in self._hidden:  # what they handed in is under the other id
-            own = {}
+        hidden = student in self._numbers  # what they handed in is under the other id
+        own = {} if hidden else self.own(student)
         return {**everybody, **own} if everybody and own else own or everybody
 
+    def own(self, student: str) -> Of:
+        """Return a person's own rows, by question, whichever of their ids these have."""
+        person = self.anonymous.get(student) or student
+        number = self._numbers.get(person, person)
+        return {**self._students.get(person, {}), **self._students.get(number, {})}
+
     @cached_property
-    def _hidden(self) -> set[str]:
-        return set(self.anonymous.values())
+    def _numbers(self) -> dict[str, str]:
+        """The anonymous id of each person who has one."""
+        return {person: number for number, person in self.anonymous.items() if person}
 
     def dropped(self) -> set[str]:
         """Return the questions that count for nobody."""
@@ -116,7 +121,7 @@ class Overrides:
 
     def astray(self, students: Iterable[str], questions: Iterable[str]) -> list[str]:
         """Say of each row about nobody, or about no question, that it is so."""
-        people, names = {EVERYBODY, *students, *self._hidden}, set(questions)
+        people, names = {EVERYBODY, *students, *self._numbers}, set(questions)
         return [
             f"overrides.csv: {row.question} is no question of {row.assignment}"
             if row.question not in names

@@ -74,7 +74,8 @@ def open_requests(course: Course, assignment: str) -> list[Request]:
     overrides = Overrides.read(course, assignment)
 
     def answered(one: Request) -> bool:
-        row = overrides.of(one.student).get(one.question)
+        own, held = overrides.own(one.student), overrides.of(one.student)
+        row = own.get(one.question) or held.get(one.question)
         return row is not None and row.time >= one.time
 
     return [one for one in read_requests(course, assignment) if not answered(one)]
