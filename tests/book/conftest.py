@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shutil
@@ -167,3 +168,25 @@ def executed_course(once: Callable) -> Path:
 def course(executed_course: Path, tmp_path: Path) -> Path:
     """A course in miniature of this test's own; its notebooks were run, its pages not written."""
     return shutil.copytree(executed_course, tmp_path / "course")
+
+
+@pytest.fixture(scope="session")
+def run_sphinx() -> Callable:
+    """Build a folder by Sphinx with these settings alone; return its warnings.
+
+    Whoever builds later in this process begins anew: Sphinx would warn of each directive and node
+    that an earlier build has registered, and go on in an earlier build's language.
+    """
+    pytest.importorskip("sphinx", reason="Jupyter Book is not installed")
+    from sphinx import locale
+    from sphinx.application import Sphinx
+    from sphinx.util.docutils import docutils_namespace
+
+    def build(folder: Path, out: Path, settings: dict, builder: str = "html") -> str:
+        warnings, trees = io.StringIO(), out.with_name(f"{out.name}-trees")
+        with docutils_namespace():
+            Sphinx(folder, None, out, trees, builder, settings, None, warnings).build()
+        locale.translators.clear()
+        return warnings.getvalue()
+
+    return build

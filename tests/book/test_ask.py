@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
-from sphinx.application import Sphinx
 
 from coursekit._base.errors import CourseError
 from coursetools.book import contents
@@ -140,7 +139,7 @@ Divide.
 
 
 @pytest.mark.parametrize("builder", ["gettext", "html"])
-def test_replies_are_translated_like_the_rest_of_a_page(tmp_path, builder):
+def test_replies_are_translated_like_the_rest_of_a_page(tmp_path, builder, run_sphinx):
     (tmp_path / "index.md").write_text(PAGE)
     catalogue = tmp_path / "locale" / "de" / "LC_MESSAGES" / "index.po"
     catalogue.parent.mkdir(parents=True)
@@ -158,7 +157,7 @@ def test_replies_are_translated_like_the_rest_of_a_page(tmp_path, builder):
         "locale_dirs": [str(tmp_path / "locale")],
     }
     out = tmp_path / "out"
-    Sphinx(tmp_path, None, out, tmp_path / "trees", builder, settings, None, None).build()
+    run_sphinx(tmp_path, out, settings, builder)
     if builder == "gettext":
         messages = (out / "index.pot").read_text(encoding="utf-8")
         assert all(f'msgid "{one}"' in messages for one in [*german, "No.", "Divide."])

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import shutil
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from sphinx.application import Sphinx
 
 from coursekit.check.games import GAMES
 from coursekit.check.games.game import written
@@ -90,7 +88,7 @@ It is.
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory) -> Path:
+def site(tmp_path_factory, run_sphinx) -> Path:
     """A page with two games and a question, by Sphinx and our directives alone."""
     folder = tmp_path_factory.mktemp("games")
     (folder / "templates").mkdir()
@@ -104,9 +102,7 @@ def site(tmp_path_factory) -> Path:
         "templates_path": [str(folder / "templates")],
     }  # fmt: skip
     out = folder / "out"
-    app = Sphinx(folder, None, out, folder / "trees", "html", settings, None, None)
-    app.build()
-    assert not app._warncount
+    assert run_sphinx(folder, out, settings) == ""
     for name in ("ask.js", "custom.css"):
         shutil.copy(ROOT / "book" / "_static" / name, out / "_static")
     return out / "index.html"
@@ -161,15 +157,11 @@ def test_without_scripts_a_game_is_whole(browser, site):
     context.close()
 
 
-def test_a_game_that_nobody_knows_is_named(tmp_path):
+def test_a_game_that_nobody_knows_is_named(tmp_path, run_sphinx):
     (tmp_path / "index.md").write_text("# Games\n\n```{catch} nothing\n:name: catch-a\n```\n")
-    app = Sphinx(
-        tmp_path, None, tmp_path / "out", tmp_path / "trees", "html",
-        {"extensions": ["myst_parser", "coursetools.book.catch"], "html_theme": "basic"},
-        None, said := io.StringIO(),
-    )  # fmt: skip
-    app.build()
-    assert "catch needs a game and a :name:, but found 'nothing'" in said.getvalue()
+    settings = {"extensions": ["myst_parser", "coursetools.book.catch"], "html_theme": "basic"}
+    warnings = run_sphinx(tmp_path, tmp_path / "out", settings)
+    assert "catch needs a game and a :name:, but found 'nothing'" in warnings
 
 
 def test_a_question_s_own_block_is_not_a_game_s():

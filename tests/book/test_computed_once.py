@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import pytest
 
 pytest.importorskip("sphinx", reason="Jupyter Book is not installed")
-from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
 from coursetools.book.computed_once import share_side_bar
@@ -43,10 +42,11 @@ INDEX = """Index
 """
 
 
-def test_numbered_references_are_as_before_and_their_page_is_read_once(tmp_path, monkeypatch):
+def test_numbered_references_are_as_before_and_their_page_is_read_once(
+    tmp_path, monkeypatch, run_sphinx
+):
     (tmp_path / "index.rst").write_text(INDEX)
     (tmp_path / "tables.rst").write_text(TABLES)
-    (tmp_path / "conf.py").touch()
     read = Counter()
     get = BuildEnvironment.get_doctree
 
@@ -60,10 +60,7 @@ def test_numbered_references_are_as_before_and_their_page_is_read_once(tmp_path,
         out = tmp_path / f"out{len(pages)}"
         settings = {"extensions": extensions, "numfig": True, "html_theme": "basic"}
         read.clear()
-        app = Sphinx(
-            tmp_path, tmp_path, out, tmp_path / f"trees{len(pages)}", "html", settings, None, None
-        )
-        app.build()
+        run_sphinx(tmp_path, out, settings)
         pages.append((out / "index.html").read_text(encoding="utf-8"))
         times.append(read["tables"])
     assert pages[0] == pages[1]
