@@ -191,7 +191,7 @@ def test_windows_are_cut_from_ids(tokens):
 
 
 def test_a_bit_pattern_is_that_of_its_own_number():
-    with pytest.raises(ValueError, match="3 bits number 8 positions, found position -1"):
+    with pytest.raises(ValueError, match="3 bits hold 8 positions, found position -1"):
         binary(torch.tensor([-1]), 3)
 
 

@@ -47,12 +47,12 @@ def attention_weights(
     kernel: Callable[[Tensor, Tensor], Tensor] = scaled_dot,
     bias: Tensor | None = None,
 ) -> Tensor:
-    """q (..., T, Dk), k (..., S, Dk) -> how much each query takes of each key (..., T, S).
+    """q (..., T, Dk), k (..., S, Dk) -> the weight of each key for each query (..., T, S).
 
     Each row sums to 1, or is zero where the query may attend to nothing. `mask` is boolean, True =
-    may attend, and broadcasts to (..., T, S). `causal` lets the queries, the last T of the S
-    positions, attend to nothing ahead of themselves. `bias` is added to the scores, in their dtype;
-    where it is −∞ it forbids, as a mask does.
+    may attend, and broadcasts to (..., T, S). `causal` masks the keys after each query; the queries
+    are the last T of the S positions. `bias` is added to the scores, in their dtype; where it is −∞
+    it masks.
     """
     scores = kernel(q, k)  # (..., T, S): how well query t agrees with key s
     if mask is not None:
@@ -62,14 +62,14 @@ def attention_weights(
     if bias is not None:
         check_bias(bias, scores.shape)
         bias = bias.to(scores.dtype)
-        scores = scores + bias  # (..., T, S): what the distance says, in ALiBi and T5
+        scores = scores + bias  # (..., T, S): the distance term of ALiBi and T5
         allowed = ~bias.isneginf()
         mask = allowed if mask is None else mask & allowed
     return masked_softmax(scores, mask).to(q.dtype)  # (..., T, S)
 
 
 def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
-    """Softmax over the last axis of `scores` (..., T, S), where only True in `mask` takes part.
+    """Softmax over the last axis of `scores` (..., T, S), over the positions where `mask` is True.
 
     Forbidden scores become −∞ before the softmax, so their weight is exactly 0. A row with nothing
     to attend to would be 0/0; it is computed on zeros instead and then erased, which keeps its
@@ -94,7 +94,7 @@ def fused_attention(
     scale: float | None = None,
     dropout: float = 0.0,
 ) -> Tensor:
-    """Return what `attention` returns, in torch's single fused call that never stores the weights.
+    """Compute `attention` in torch's single fused call, which never stores the weights.
 
     Only the scaled dot product is fused; `scale` replaces 1/√Dk. Shapes, masks and the rule for
     empty rows are those of `attention`, and a test holds the two equal, gradients included.
@@ -124,7 +124,7 @@ def fused_attention(
 
 
 def _at_least_2d(x: Tensor, shape: Sequence[int]) -> Tensor:
-    """Return a mask or a bias of no axis or one (keys) with two, as torch's call wants them."""
+    """Expand a mask or a bias of fewer than two axes to (T, S), which torch's call needs."""
     return x.expand(shape[-2:]) if x.ndim < 2 else x
 
 
@@ -137,8 +137,8 @@ def _add_causal(mask: Tensor | None, shape: Sequence[int], device: torch.device)
 def nadaraya_watson(query: Tensor, x: Tensor, y: Tensor, bandwidth: float = 1.0) -> Tensor:
     """Predict y at `query` (T,) from samples `x` (S,), `y` (S,): kernel regression is attention.
 
-    The queries are the places we ask about, the keys the places we have seen, the values what we
-    saw there. A small bandwidth listens to the nearest sample, a large one to the mean of all.
+    The queries are the points to predict at, the keys the x of the samples, the values their y. A
+    small bandwidth follows the nearest sample, a large one averages them all.
     """
     for name, tensor in (("query", query), ("x", x), ("y", y)):
         check_shape(tensor, name, "samples")

@@ -1,4 +1,4 @@
-"""Blocks: attention mixes positions, a feed-forward network works on each, a residual keeps both.
+"""Blocks: attention mixes positions, a feed-forward network works on each.
 
 One `Block` serves as encoder layer, decoder layer and as the incomplete layers of the rank-collapse
 experiment; `norm` says where the normalisation is. The book explains all of it in "Blocks".
@@ -79,8 +79,8 @@ class Residual(nn.Module):
 class Block(nn.Module):
     """One layer of a Transformer: self-attention, cross-attention, feed-forward, each removable.
 
-    `norm` is the placement of the norm (see `Residual`); "dlcl" acts like "pre" within a block, its
-    difference lies between blocks (see `Stack`). "normformer" also learns one factor for each head.
+    `norm` is the placement of the norm (see `Residual`); "dlcl" is "pre" within a block and differs
+    only in what each block reads (see `Stack`). "normformer" also learns one factor for each head.
     `hidden`, `activation` and `gated` are those of `FeedForward`. `dropout` is applied after each
     sublayer and, unless `attention_dropout` (on the weights) and `hidden_dropout` (inside the
     feed-forward network) say otherwise, there too. `bias` is that of all linear maps, unless
@@ -209,10 +209,10 @@ class Block(nn.Module):
         return x
 
     def _check_memory(self, memory: Tensor | None) -> None:
-        if hasattr(self, "cross_attention") != (memory is not None):
-            has = "has" if memory is None else "has no"
-            given = "no memory was given" if memory is None else "a memory was given"
-            raise ValueError(f"the block {has} cross-attention, but {given}")
+        if memory is None and hasattr(self, "cross_attention"):
+            raise ValueError("the block has cross-attention, but no memory was given")
+        if memory is not None and not hasattr(self, "cross_attention"):
+            raise ValueError("the block has no cross-attention, but a memory was given")
 
 
 class Stack(nn.Module):

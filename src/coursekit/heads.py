@@ -1,4 +1,4 @@
-"""Multi-head attention: several questions asked at once, each in a narrower space.
+"""Multi-head attention: several attentions side by side, each in a narrower space.
 
 One module serves as self- and cross-attention, with or without a key–value cache. The book explains
 it in "Many heads". Shapes: B batch, H heads, T queries, S keys, D model width, Dh head width.
@@ -69,7 +69,7 @@ class MultiHeadAttention(nn.Module):
 
     `kv_heads` below `heads` lets groups of query heads share keys and values (Ainslie et al., 2023;
     1 is multi-query attention). `head_width` and `value_width` default to width / heads. `scale`
-    replaces 1/√Dh (T5 uses 1). `rotary` turns queries and keys by their position.
+    replaces 1/√Dh (T5 uses 1). `rotary` rotates queries and keys by their position.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Kernels: the ways to say how well a query agrees with a key.
+"""Kernels: functions that score how well a query matches a key.
 
 All share one interface, `kernel(q, k) -> scores`: q (..., T, Dq) and k (..., S, Dk) give
 (..., T, S). What has weights is a module, what has none is a function. The book compares the six
@@ -18,10 +18,10 @@ from coursekit._base.checks import check_positive, check_widths
 def dot(q: Tensor, k: Tensor) -> Tensor:
     """q · k: large when the two point the same way and are long.
 
-    In half precision the scores come in single: those beyond 65,504 would be infinite.
+    Half-precision inputs give scores in float32: in fp16, those above 65,504 would overflow.
     """
     check_widths(q, k)
-    return widened(q) @ widened(k).transpose(-2, -1)  # (..., T, S)
+    return upcast(q) @ upcast(k).transpose(-2, -1)  # (..., T, S)
 
 
 def scaled_dot(q: Tensor, k: Tensor) -> Tensor:
@@ -35,7 +35,7 @@ def cosine(q: Tensor, k: Tensor, eps: float = 1e-8) -> Tensor:
     The paper multiplies it by a learned sharpness; without that a softmax stays nearly flat.
     """
     check_widths(q, k)
-    q, k = widened(q), widened(k)
+    q, k = upcast(q), upcast(k)
     lengths = q.norm(dim=-1)[..., :, None] * k.norm(dim=-1)[..., None, :]  # (..., T, S)
     return dot(q, k) / lengths.clamp_min(eps)  # (..., T, S)
 
@@ -45,7 +45,7 @@ def gaussian(q: Tensor, k: Tensor, bandwidth: float = 1.0) -> Tensor:
     check_positive(bandwidth=bandwidth)
     check_widths(q, k)
     # The differences themselves, not ‖q‖² − 2 q·k + ‖k‖²: that form cancels badly in fp32.
-    q, k = widened(q), widened(k)
+    q, k = upcast(q), upcast(k)
     squared = (q[..., :, None, :] - k[..., None, :, :]).square().sum(dim=-1)  # (..., T, S)
     return -squared / (2 * bandwidth**2)
 
@@ -84,6 +84,6 @@ class Additive(nn.Module):
         return self.score(pairs.tanh())[..., 0]  # (..., T, S)
 
 
-def widened(x: Tensor) -> Tensor:
-    """x in single precision where it is in half, in which a sum of squares soon overflows."""
+def upcast(x: Tensor) -> Tensor:
+    """x in float32 if it is in half precision, where a sum of squares soon overflows."""
     return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x

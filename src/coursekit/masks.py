@@ -52,8 +52,7 @@ def local(T: int, S: int | None = None, *, radius: int, device: Device = None) -
 def global_tokens(T: int, tokens: Sequence[int], *, device: Device = None) -> Tensor:
     """(T, T): the positions in `tokens` may look at all others, and all others at them."""
     chosen = torch.zeros(T, dtype=torch.bool, device=device)  # (T,)
-    for token in tokens:
-        chosen[token] = True
+    chosen[list(tokens)] = True
     return chosen[:, None] | chosen[None, :]  # (T, T)
 
 

@@ -11,12 +11,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit.kernels import widened
+from coursekit.kernels import upcast
 
 
 def rms_norm(x: Tensor, weight: Tensor | None = None, *, eps: float = 1e-5) -> Tensor:
     """x (..., D), weight (D,) -> (..., D): x / √(mean of x² + eps), times the weight."""
-    wide = widened(x)  # (..., D)
+    wide = upcast(x)  # (..., D)
     y = wide / (wide.square().mean(dim=-1, keepdim=True) + eps).sqrt()  # (..., D)
     return (y if weight is None else y * weight).to(x.dtype)
 

@@ -1,7 +1,7 @@
-"""Positions: how a model that does not know order is told about it.
+"""Positions: how a model that ignores order learns where each token is.
 
-Added to the embeddings: none, learned, binary, sinusoidal, and the 2-D sine of images. Turned into
-the queries and keys: rotary. Added to the scores: ALiBi, the T5 bucket bias, the Swin window bias,
+Added to the embeddings: none, learned, binary, sinusoidal, and the 2-D sine of images. Rotating the
+queries and keys: rotary. Added to the scores: ALiBi, the T5 bucket bias, the Swin window bias,
 which are in `biases`. The book compares them in "Positions".
 Shapes: B batch, T length, S keys, D width, H heads.
 """
@@ -60,9 +60,10 @@ def shift_matrix(
 def binary(positions: int | Tensor, width: int) -> Tensor:
     """positions (...) -> (..., width): each position's number in bits, lowest bit first."""
     t = _ids(positions)  # (...)
-    for place in map(int, t.aminmax()) if t.numel() and readable(t) else ():
-        if not 0 <= place < 2**width:
-            raise ValueError(f"{width} bits number {2**width} positions, found position {place}")
+    if t.numel() and readable(t):
+        for place in (int(t.min()), int(t.max())):
+            if not 0 <= place < 2**width:
+                raise ValueError(f"{width} bits hold {2**width} positions, found position {place}")
     return (t[..., None] >> torch.arange(width, device=t.device) & 1).float()  # (..., width)
 
 
@@ -89,7 +90,7 @@ def padded_sine_2d(
 
     `keep` is True at real pixels. Rows and columns are counted from 1 over the real pixels only, so
     that an image gets the same positions with and without padding, and are scaled so that the last
-    one is at `scale`: a position is a part of the image, however many pixels it has.
+    one is at `scale`: positions are relative to the size of the image.
     """
     check_shape(keep, "keep", "batch, height, columns", torch.bool)
     _check_divides(4, width, "padded_sine_2d turns pairs for rows and for columns")
@@ -175,10 +176,10 @@ class BinaryPosition(nn.Module):
 
 
 class Rotary(nn.Module):
-    """Turn queries and keys by an angle that grows with their position (Su et al., 2021).
+    """Rotate queries and keys by an angle that grows with their position (Su et al., 2021).
 
-    The dot product of two turned vectors depends on how far apart they are, not on where.
-    `layout` says which numbers form the turning pairs: "pairs" takes neighbours (0, 1), (2, 3), …
+    The dot product of two rotated vectors depends on how far apart they are, not on where.
+    `layout` says which numbers form the rotating pairs: "pairs" takes neighbours (0, 1), (2, 3), …
     as the paper does, "halves" takes (0, D/2), (1, D/2 + 1), … as GPT-NeoX and Llama do.
     """
 
@@ -230,8 +231,8 @@ class Rotary(nn.Module):
 def _angles(positions: Tensor, width: int, base: float) -> Tensor:
     """positions (...) -> (..., ceil(width / 2)): ω_i t with ω_i = base^(−2i / width).
 
-    In double precision, for at position 100,000 a float32 angle is wrong in the third decimal; MPS
-    has no double and must do without.
+    In float64, because at position 100,000 a float32 angle is wrong in the third decimal; MPS has
+    no float64 and must do without.
     """
     dtype = torch.float32 if positions.device.type == "mps" else torch.float64
     pairs = torch.arange(0, width, 2, dtype=dtype, device=positions.device)

@@ -93,7 +93,7 @@ def parser() -> argparse.ArgumentParser:
     _everywhere(top, first=True)
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
-    add = _adder(commands, doctor, "doctor", "what this machine has, lacks, and how to install it")
+    add = _adder(commands, doctor, "doctor", "show what this machine lacks and how to install it")
     add("--json", action="store_true", help="print the report as JSON")
 
     add = _adder(commands, book, "book", "execute stale notebooks and build the whole book")
@@ -108,7 +108,7 @@ def parser() -> argparse.ArgumentParser:
     add("language", metavar="LANGUAGE", help="its code, such as de or pt_BR")
     add("pages", nargs="*", metavar="PAGE", help="pages to begin, such as book/heads")
 
-    add = _adder(commands, address, "address", "say where the course is at home, or move it there")
+    add = _adder(commands, address, "address", "show or set the course's address")
     add("url", nargs="?", metavar="URL", help="https://github.com/OWNER/REPOSITORY")
     text = "a JupyterHub with nbgitpuller, which a button on every notebook's page opens"
     add("--hub", metavar="HUB", help=text)
@@ -121,7 +121,7 @@ def parser() -> argparse.ArgumentParser:
     chapter = below.add_subparsers(title="commands", metavar="COMMAND", required=True)
     add = _adder(chapter, new_chapter, "new", "write a chapter that builds, to be filled in")
     add("name", metavar="NAME", help="the stem of its files, such as mixing")
-    add("title", metavar="TITLE", help="what stands above its page")
+    add("title", metavar="TITLE", help="the title of its page")
     add("--after", required=True, metavar="NAME", help="the chapter before it, which it needs")
 
     below = commands.add_parser("notebooks", help="check or execute notebooks")
@@ -131,7 +131,7 @@ def parser() -> argparse.ArgumentParser:
 
     add = _adder(notebooks, lint_notebooks, "lint", "check notebooks, and the numbers on pages")
     add("paths", nargs="*", type=Path, metavar="PATH", help="notebooks, folders or pages (all)")
-    add("--fix", action="store_true", help="mend what needs no author, then check")
+    add("--fix", action="store_true", help="fix what can be fixed automatically, then check")
 
     add = _adder(notebooks, run_notebooks, "run", "execute the notebooks whose results are stale")
     add("paths", nargs="*", type=Path, metavar="PATH", help="notebooks (default: all lectures)")
@@ -190,7 +190,7 @@ def address(arguments: argparse.Namespace) -> int:
     print(home)
     if not known.is_set(home) and not arguments.quiet:
         hint = "coursekit address https://github.com/OWNER/REPOSITORY"
-        print(f"this stands for none, and nobody can register it; `{hint}` sets one")
+        print(f"this course has no address yet; `{hint}` sets one")
     return 0
 
 

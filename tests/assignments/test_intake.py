@@ -42,7 +42,7 @@ def zipped() -> bytes:
         (zipped(), "a zip archive", "the notebook itself"),
         (b"%PDF-1.7 ...\xff\xfe", "a PDF", "the notebook itself"),
         (b"# my answers\nimport torch\n", "Python code", "the notebook itself"),
-        (b"[1, 2]", "no notebook", "Download"),
+        (b"[1, 2]", "not a notebook", "Download"),
         (b'{"a": 1}', "no cells", "Download"),
         (b'{"cells": {"0": 1}}', "no cells", "Download"),
         (notebook("text"), "cell 1 is not a cell", "Download"),

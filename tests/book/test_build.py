@@ -120,7 +120,7 @@ def test_a_book_comes_out_and_changes_arrive(built, first_build):
     assert 'html[data-theme="dark"] .highlight' in styles and "@import" not in styles
     lost = (course / "_build/html/404.html").read_text()
     assert '<a href="/attention/search.html">the search</a>' in lost
-    assert "There is no such page" in lost and 'href="/attention/_static/joined.css"' in lost
+    assert "Page not found" in lost and 'href="/attention/_static/joined.css"' in lost
     assert '<p class="side-steps">Hands on: <a class="reference internal"' in page
     assert "/blob/main/tests/test_masks.py" in first
     assert "2 notebooks ran in" in first

@@ -244,9 +244,9 @@ def test_bad_input_gets_a_sentence_and_writes_nothing(course, capsys):
     broken = catalogue(course, "book/waves")
     broken.parent.mkdir(parents=True)
     for content, said in {
-        'msgid "Waves"\nmsgstr "Wellen\n': 'line 2: msgstr "Wellen is no string in quotes',
+        'msgid "Waves"\nmsgstr "Wellen\n': 'line 2: msgstr "Wellen is not a quoted string',
         'msgid "Waves"\nmsgstr "sagt "Wellen""\n': "line 2: msgstr",
-        'msgid "Waves"\nmsgstring "Wellen"\n': "waves.po is no catalogue of gettext",
+        'msgid "Waves"\nmsgstring "Wellen"\n': "waves.po is not a gettext catalogue",
     }.items():
         broken.write_text(content)
         before = sorted(course.rglob("*"))

@@ -150,7 +150,7 @@ def test_an_endless_loop_is_stopped_and_the_rest_left_alone(monkeypatch):
     monkeypatch.setattr(checking, "SECONDS", 0.5)
     answer = check("shares", looping)
     assert "does a loop never end?" in answer.problem and answer.passed == 0
-    assert repr(answer).count("(not looked at)") == 3
+    assert repr(answer).count("(not run)") == 3
 
 
 def test_waiting_is_no_work_but_has_an_end_too(monkeypatch):

@@ -193,7 +193,7 @@ def test_submit_check_finds_the_file_and_says_what_is_not_saved(tmp_path, still,
     monkeypatch.setenv("JPY_SESSION_NAME", str(path))
     names = {"submit_check": handin.submit_check}
     exec("report = submit_check()", names)
-    assert names["report"].mend == [] and "looked at mine.ipynb" in names["report"].good[0]
+    assert names["report"].mend == [] and "checked mine.ipynb" in names["report"].good[0]
 
     def shares(scores):
         return scores * 7
@@ -292,7 +292,7 @@ def around(tmp_path, home, place, text):
         (WRONG, "below", RIGHT, ""),
         (STUB, "above", RIGHT, ""),
         (STUB, "below", RIGHT.replace("def shares", "def mine") + "\nshares = mine", ""),
-        (None, "above", RIGHT, "the cell for shares is gone; the answer in another cell is read"),
+        (None, "above", RIGHT, "the cell for shares is gone; the answer in another cell counts"),
         (RIGHT, "after", WRONG, "the cell mine defines shares below its check"),
     ],
 )

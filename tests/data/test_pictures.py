@@ -183,7 +183,9 @@ def test_a_folder_without_the_right_files_gets_a_sentence(monkeypatch, tmp_path)
     with pytest.raises(CourseError, match=r"has 3 labels in train, expected 4"):
         fashion(**ask)
     idx(tmp_path, "train", np.zeros((4, 27, 28)), labels)
-    with pytest.raises(CourseError, match=r"no IDX file of pictures of 28 × 28: .*\[2051, 4, 27"):
+    with pytest.raises(
+        CourseError, match=r"not an IDX file of pictures of 28 × 28: .*\[2051, 4, 27"
+    ):
         fashion(**ask)
     file = tmp_path / "train-images-idx3-ubyte.gz"
     idx(tmp_path, "train", pixels, labels)
@@ -191,10 +193,10 @@ def test_a_folder_without_the_right_files_gets_a_sentence(monkeypatch, tmp_path)
     with pytest.raises(CourseError, match=r"and 3135 bytes follow"):
         fashion(**ask)
     file.write_bytes(gzip.compress(b"\0\0\b"))
-    with pytest.raises(CourseError, match="no IDX file of pictures"):
+    with pytest.raises(CourseError, match="not an IDX file of pictures"):
         fashion(**ask)
     file.write_bytes(b"no zip")
-    with pytest.raises(CourseError, match="is no gzip file: Not a gzipped file"):
+    with pytest.raises(CourseError, match="is not a gzip file: Not a gzipped file"):
         fashion(**ask)
     with pytest.raises(ValueError, match="source=\"full\" only, found source='embedded'"):
         fashion(folder=tmp_path)

@@ -324,7 +324,7 @@ def test_two_runs_of_the_same_values_do_not_mix(lab, answers):
     folder = train.train(toy, quiet=True).executed.parent
     with (
         train.only_one(folder, "held"),
-        pytest.raises(CourseError, match="another run of toy with these values is at work"),
+        pytest.raises(CourseError, match="another run of toy with these values is running"),
     ):
         train.train(toy, quiet=True)
     train.train(toy, quiet=True)
@@ -374,7 +374,10 @@ def test_resume_takes_what_is_there_and_a_new_run_empties_it(lab, answers, capsy
     toy = find(Course(lab.root), "toy")
     trained = train.train(toy, resume=True)
     folder, seconds = trained.executed.parent, trained.result["seconds"]
-    assert "there are no checkpoints of these values; it starts anew" in capsys.readouterr().err
+    assert (
+        "there are no checkpoints of these values; it starts from scratch"
+        in capsys.readouterr().err
+    )
     state = folder / "checkpoints" / "state"
     state.write_text("1")
     begun = folder / "begun.json"

@@ -384,7 +384,7 @@ WORDS = torch.tensor([[3, 4, 5]])
         (lambda m: m(torch.zeros(2, 0, dtype=int)), ValueError, r"found \(2, 0\)"),
         (lambda m: m(torch.zeros(0, 2, dtype=int)), ValueError, r"found \(0, 2\)"),
         (lambda m: m(torch.ones(2, 3)), TypeError, "token ids.*torch.float32"),
-        (lambda m: m(torch.ones(1, 12, dtype=int)), ValueError, "may have 11 tokens.*found 12"),
+        (lambda m: m(torch.ones(1, 12, dtype=int)), ValueError, "at most 11 tokens, found 12"),
         (lambda m: m(WORDS, WORDS), ValueError, "segments has token id 3, expected ids from 0 to"),
         (lambda m: m(WORDS, torch.tensor([[0]])), ValueError, r"segments.*\(1, 3\).*\(1, 1\)"),
         (lambda m: m(WORDS, None, torch.ones(1, 3)), TypeError, "keep must be boolean"),
@@ -403,7 +403,7 @@ def test_bad_input_gets_a_sentence(call, error, sentence):
 
 
 def test_too_long_for_roberta_counts_the_places_in_front():
-    with pytest.raises(ValueError, match="may have 9 tokens here, found 10"):
+    with pytest.raises(ValueError, match="at most 9 tokens, found 10"):
         small(pad=1, skip_padding=True)(torch.full((1, 10), 4))
 
 

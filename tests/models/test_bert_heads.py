@@ -228,7 +228,7 @@ ROW = torch.zeros(1, 3)
     [
         (lambda: BertClassifier(small(pooler=False), classes=2), ValueError, "with its pooler"),
         (lambda: RobertaClassifier(small(), classes=2), ValueError, "make the Bert pooler=False"),
-        (lambda: BertTagger(BertConfig(), classes=2), TypeError, "on a Bert, found BertConfig"),
+        (lambda: BertTagger(BertConfig(), classes=2), TypeError, "needs a Bert, found BertConfig"),
         (
             lambda: best_span(ROW[0], ROW[0], None),
             ValueError,

@@ -348,7 +348,7 @@ def test_the_rows_of_table_3_are_equal_to_the_paper_written_out(norm, changes):
 
 
 def test_learned_places_have_an_end():
-    with pytest.raises(ValueError, match="places are learned for maps of 50×50, found 2×51"):
+    with pytest.raises(ValueError, match="at most 50×50 here, found 2×51"):
         tiny(places="learned")(maps(1, 6, 2, 51))
 
 

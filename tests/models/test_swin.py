@@ -68,7 +68,7 @@ def test_windows_partition_and_reverse(batch, window, down, right, width):
 
 
 def test_a_map_without_whole_windows_gets_a_sentence():
-    with pytest.raises(ValueError, match=r"a map of \(4, 6\) has no whole windows of side 4"):
+    with pytest.raises(ValueError, match=r"a map of \(4, 6\) cannot be cut into windows of side 4"):
         window_partition(torch.zeros(1, 4, 6, 2), 4)
 
 

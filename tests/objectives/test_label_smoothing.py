@@ -176,7 +176,7 @@ def test_bad_input_gets_a_sentence(loss):
     logits, targets = example()
     with pytest.raises(ValueError, match=r"every target is padding \(-100\)"):
         loss(logits, torch.full_like(targets, -100))
-    with pytest.raises(ValueError, match=r"smoothing must be a share between 0 and 1, found nan"):
+    with pytest.raises(ValueError, match=r"smoothing must be between 0 and 1, found nan"):
         loss(logits, targets, smoothing=math.nan)
     with pytest.raises(TypeError, match=r"smoothing must be a number, found '0.1'"):
         loss(logits, targets, smoothing="0.1")

@@ -233,7 +233,7 @@ def test_bad_input_gets_a_sentence():
     one = rows(0.0)
     with pytest.raises(ValueError, match="beta must be above 0, found 0"):
         dpo_loss(one, one, one, one, beta=0)
-    with pytest.raises(ValueError, match=r"smoothing must be a share between 0 and 1, found 1.5"):
+    with pytest.raises(ValueError, match=r"smoothing must be between 0 and 1, found 1.5"):
         dpo_loss(one, one, one, one, smoothing=1.5)
     with pytest.raises(ValueError, match=r"one shape, .*found \[\(1,\), \(2,\), \(1"):
         dpo_loss(one, rows(0.0, 1.0), one, one)

@@ -78,7 +78,7 @@ def test_check_looks_with_the_numbers_of_the_student():
         return eval("check('hinge', answer)", notebook)
 
     right = checked(hinge(3.0), "ada")
-    assert right.right and right.notes == ["looked at with the numbers of 'ada': margin = 3.0"]
+    assert right.right and right.notes == ["checked with the numbers of 'ada': margin = 3.0"]
     assert not checked(hinge(1.0), "ada").right
     nobody = checked(hinge(1.0))
     assert nobody.right and "numbers to practise with" in nobody.notes[0]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coursekit.objectives.next_sentence import PairInput, pad_pairs
-from coursekit.training.batches import Batches, moved
+from coursekit.training.batches import Batches, to_device
 from coursekit.training.schedules import growth
 
 
@@ -68,7 +68,7 @@ def test_nothing_to_read_is_said():
 def test_a_batch_is_moved_whatever_holds_its_tensors():
     pair = PairInput([1, 2, 3], [0, 0, 1], is_next=True)
     batch = {"pairs": (pad_pairs([pair], 0), [torch.ones(2), 7]), "name": "x"}
-    there = moved(batch, torch.device("meta"))
+    there = to_device(batch, torch.device("meta"))
     pairs, (ones, number) = there["pairs"]
     assert pairs.tokens.is_meta and pairs.is_next.is_meta and ones.is_meta
     assert number == 7 and there["name"] == "x" and not batch["pairs"][0].tokens.is_meta

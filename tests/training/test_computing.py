@@ -180,7 +180,7 @@ def test_the_scale_of_float16_is_taken_where_the_file_has_one(tmp_path):
 def test_more_processes_than_cards_is_one_sentence(monkeypatch):
     card(monkeypatch, 8, 0)
     monkeypatch.setenv(computing.PROCESSES, "2")
-    with pytest.raises(CourseError, match="2 processes need as many GPUs, and here are 1"):
+    with pytest.raises(CourseError, match="2 processes need 2 GPUs, found 1"):
         fit()
 
 

@@ -245,7 +245,7 @@ def test_stopping_saves_and_never_gains(curves, data):
     [
         (lambda: layer_rates(nn.Linear(2, 2), 1, 1), "a Bert, or stand on one .* found Linear"),
         (lambda: layer_rates(Bert(SMALL), -1, 1), "lr must be at least 0, found -1"),
-        (lambda: layer_rates(Bert(SMALL), 1, 1.1), "decay must be a share .* found 1.1"),
+        (lambda: layer_rates(Bert(SMALL), 1, 1.1), "decay must be between 0 and 1, found 1.1"),
         (lambda: layer_rates(Bert(SMALL), 1, 1, weight_decay=-1), "weight_decay must be at least"),
         (lambda: fresh_top(Bert(SMALL), 4), "at most 3, the blocks of this Bert, found 4"),
         (lambda: fresh_top(Bert(SMALL), -1), "layers must be at least 0, found -1"),

@@ -173,7 +173,7 @@ def test_it_stops_when_nothing_gets_better_and_returns_to_the_best():
         return {"valid": next(losses)}
 
     weights, history = fit(steps=60, every=10, validate=validate, patience=3)
-    assert history.step == 50 and "3 looks" in history.stopped
+    assert history.step == 50 and "3 evaluations" in history.stopped
     assert_equal(weights, seen[1])
 
 
@@ -196,7 +196,7 @@ def test_what_does_not_fit_is_said(tmp_path):
     path = tmp_path / "run.pt"
     fit(steps=2, checkpoint=path)
     model, batches, loss, optimiser = problem(seed=1)
-    with pytest.raises(CourseError, match="seed 0, and here it is 1"):
+    with pytest.raises(CourseError, match="seed 0, and this training has 1"):
         train(model, batches, loss, optimiser, steps=3, checkpoint=path, quiet=True)
     other = nn.Linear(4, 3)
     model, batches, loss, optimiser = problem()
@@ -206,7 +206,7 @@ def test_what_does_not_fit_is_said(tmp_path):
             steps=3, checkpoint=path, quiet=True,
         )  # fmt: skip
     path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(CourseError, match="no checkpoint"):
+    with pytest.raises(CourseError, match="not a checkpoint"):
         train(model, batches, loss, optimiser, steps=3, checkpoint=path, quiet=True)
     with pytest.raises(ValueError, match="batch of 12 cannot be cut"):
         fit(pieces=13)

@@ -38,7 +38,7 @@ def test_one_picture_grows(shown, monkeypatch):
         for count in range(1, 5):
             history.curve = rows(count)
             bar.stepped()
-            bar.looked()
+            bar.evaluated()
     assert [len(states) for states in shown] == [3]  # one row is no curve yet
     assert all(state.data.startswith(b"\x89PNG") for state in shown[0])
     assert len({bytes(state.data) for state in shown[0]}) == 3
@@ -50,7 +50,7 @@ def test_fast_looks_are_drawn_once_at_the_end(shown, monkeypatch):
     with progress_bar.Display("toy", history, looks, quiet=False) as bar:
         for count in range(1, looks + 1):
             history.curve = rows(count)
-            bar.looked()
+            bar.evaluated()
     assert [len(states) for states in shown] == [1]  # fifty would take seconds of a training
 
 
@@ -64,5 +64,5 @@ def test_quiet_is_quiet(shown, capsys):
     history = History(curve=rows(3))
     with progress_bar.Display("toy", history, 3, quiet=True) as bar:
         bar.stepped()
-        bar.looked()
+        bar.evaluated()
     assert not shown and capsys.readouterr().err == ""

@@ -87,9 +87,12 @@ def test_settings_do_not_change_and_can_be_copied(shown):
         ({"norm": 1}, "norm is 1; text such as 'post'"),
         ({"tied": 1}, "tied is 1; true or false such as True"),
         ({"sizes": 1}, r"sizes is 1; a list such as \[1\]"),
-        ({"width": 1}, "width is no setting of this training; there are steps, lr, norm, tied, si"),
-        ({"width": None}, "width is no setting"),
-        ({"minutes": 1}, "minutes is no setting"),
+        (
+            {"width": 1},
+            "width is not a setting of this training; there are steps, lr, norm, tied, si",
+        ),
+        ({"width": None}, "width is not a setting"),
+        ({"minutes": 1}, "minutes is not a setting"),
     ],
 )
 def test_a_change_that_does_not_fit_is_one_sentence(change, said):

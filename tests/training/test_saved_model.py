@@ -135,7 +135,7 @@ def test_only_models_of_the_course_are_built(keep):
         "sha256": saved_model.checksum(bad),
     }
     write_result(file, {"model": about}, base64.b64encode(bad).decode())
-    with pytest.raises(CourseError, match=r"is none of coursekit\.models"):
+    with pytest.raises(CourseError, match=r"is not in coursekit\.models"):
         trained("toy")
 
 

@@ -203,7 +203,7 @@ def check_under(model: object, kind: type, name: str = "a head") -> None:
     if not isinstance(model, kind):
         expected, found = kind.__name__, type(model).__name__
         made = f"; make one of it: {expected}(config)" if found == f"{expected}Config" else ""
-        raise TypeError(f"{name} stands on a {expected}, found {found}{made}")
+        raise TypeError(f"{name} needs a {expected}, found {found}{made}")
 
 
 def check_ids(vocabulary: int, **ids: int) -> None:
@@ -283,7 +283,7 @@ def check_fraction(**numbers: float) -> None:
     check_number(**numbers)
     for name, number in numbers.items():
         if not 0 <= number <= 1:
-            raise ValueError(f"{name} must be a share between 0 and 1, found {number}")
+            raise ValueError(f"{name} must be between 0 and 1, found {number}")
 
 
 def check_int(least: float = 1, **numbers: int) -> None:

@@ -54,7 +54,7 @@ class Answer:
         return address(self.page) if self.page else ""
 
     def _cases(self) -> list[tuple[str, str]]:
-        later = "" if self.passed == 0 and not self.first else " (not looked at)"
+        later = "" if self.passed == 0 and not self.first else " (not run)"
         return [
             ("·", says + later) if passed is None else ("✓" if passed else "✗", says)
             for says, passed in self.cases

@@ -80,7 +80,7 @@ def _check(answer: Any, function: Any, notebook: dict[str, Any]) -> Answer:
     with torch.random.fork_rng(devices=[]):  # the notebook's random numbers stay as they are
         result = _look(assignment, question, answer, notebook)
     if question.variant:
-        result.notes.insert(0, f"looked at with {whose(student)}: {question.variant}")
+        result.notes.insert(0, f"checked with {whose(student)}: {question.variant}")
     return result
 
 

@@ -104,7 +104,7 @@ def submit_check(notebook: str | Path | None = None) -> Report | None:
             )
         else:
             ago = time.strftime("%H:%M:%S", time.localtime(path.stat().st_mtime))
-            report.good.insert(0, f"looked at {path.name}, saved at {ago}")
+            report.good.insert(0, f"checked {path.name}, saved at {ago}")
         return report
     except Exception as error:  # a broken check must not look like a broken answer
         print(f"The check itself failed ({type(error).__name__}: {error}). Please tell the course.")
@@ -238,7 +238,7 @@ def _cells(
                 else f"the cell for {name} is gone; copy your answers into a fresh download"
             )
         elif not answers:
-            report.look.append(f"the cell for {name} is gone; the answer in another cell is read")
+            report.look.append(f"the cell for {name} is gone; the answer in another cell counts")
         if below:
             which = cells[below[-1]]["id"]
             report.look.append(

@@ -109,7 +109,7 @@ def _idx(folder: Path, part: str) -> tuple[np.ndarray, np.ndarray]:
         try:
             content = gzip.decompress(path.read_bytes())
         except (OSError, EOFError, zlib.error) as error:  # what gzip says of a torn file
-            raise CourseError(f"{path} is no gzip file: {error}") from error
+            raise CourseError(f"{path} is not a gzip file: {error}") from error
         sides = len(axes) + 1
         start = 4 * (sides + 1)  # the magic number and the sides, each of 4 bytes
         header = np.frombuffer(content[:start].ljust(start, b"\0"), ">u4").tolist()
@@ -117,7 +117,7 @@ def _idx(folder: Path, part: str) -> tuple[np.ndarray, np.ndarray]:
         whole = count * (axes[0] * axes[1] if axes else 1)
         if header != [0x800 + sides, count, *axes] or body != whole:
             raise CourseError(
-                f"{path} is no IDX file of {'pictures of 28 × 28' if axes else 'labels'}: its "
+                f"{path} is not an IDX file of {'pictures of 28 × 28' if axes else 'labels'}: its "
                 f"header is {header}, and {body} bytes follow"
             )
         flat = np.frombuffer(content, np.uint8, offset=start)

@@ -1,6 +1,6 @@
 """BERT: an encoder that reads in both directions, trained to fill in words (Devlin et al., 2019).
 
-A token's vector is the sum of three: which word, which place, which of the two sentences. Post-norm
+A token's vector is the sum of three: word, position, and which of the two sentences. Post-norm
 Transformer blocks follow. Pre-training asks two questions: which words were hidden (masked LM), and
 is the second sentence the one that followed the first (next sentence). RoBERTa (Liu et al., 2019)
 is the same network, trained longer and without the second question; see `BertConfig.roberta_base`.
@@ -155,7 +155,8 @@ class Bert(nn.Module):
         keep       (B, T) boolean: True = a real token; everything is real if left out
         head_mask  (depth, H): a factor for the result of each head, 0 removes it
         """
-        mask = self._check(tokens, segments, keep, head_mask)
+        self._check(tokens, segments, keep, head_mask)
+        mask = None if keep is None else keep[:, None, None, :]  # (B, 1, 1, T)
         x = self.embeddings(tokens, segments)  # (B, T, D)
         head_mask = None if head_mask is None else head_mask[:, None]  # (depth, 1, H)
         return self.encoder(x, mask=mask, head_mask=head_mask)  # (B, T, D)
@@ -172,27 +173,24 @@ class Bert(nn.Module):
         segments: Tensor | None,
         keep: Tensor | None,
         head_mask: Tensor | None,
-    ) -> Tensor | None:
-        """Check the input and return the mask (B, 1, 1, T), or None where everything is real."""
+    ) -> None:
         config = self.config
         check_tokens(tokens, config.vocabulary)
         if tokens.shape[1] > config.longest:
             raise ValueError(
-                f"a sequence may have {config.longest} tokens here, found {tokens.shape[1]}"
+                f"a sequence can have at most {config.longest} tokens, found {tokens.shape[1]}"
             )
         if segments is not None:
             check_tokens(segments, config.segments, "segments")
             check_shape(segments, "segments", tokens.shape)
         if head_mask is not None:
             check_shape(head_mask, "head_mask", (config.depth, config.heads))
-        if keep is None:
-            return None
-        check_keep(keep, tokens)
-        return keep[:, None, None, :]  # (B, 1, 1, T): padding is masked
+        if keep is not None:
+            check_keep(keep, tokens)
 
 
 class MaskedLMHead(nn.Module):
-    """A layer and a norm, then the scores of all words: the token embeddings, read backwards."""
+    """A layer and a norm, then the scores of all words by the token embeddings, transposed."""
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()

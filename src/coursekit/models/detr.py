@@ -1,8 +1,8 @@
 """DETR: detection as the prediction of a set (Carion et al., 2020).
 
-A backbone makes a feature map of the image, an encoder lets its places look at each other, a
-decoder lets Q learned *object queries* look at the map and at each other, and each query says one
-class (or "no object") and one box. No anchors, no suppression of duplicates: the loss matches
+A backbone makes a feature map of the image, an encoder lets its cells attend to each other, a
+decoder lets Q learned *object queries* attend to the map and to each other, and each query predicts
+one class (or "no object") and one box. No anchors, no suppression of duplicates: the loss matches
 queries and objects one to one (`coursekit.objectives.detection`). The same on one page, without
 padding, is `plain/detr.py`. The book explains it in "DETR".
 
@@ -17,7 +17,7 @@ Shapes: B batch, C classes, D width, H heads, L decoder layers, Q object queries
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Self
 
 import torch
@@ -201,12 +201,11 @@ class DETR(nn.Module):
         )[1:]
         outputs = layers if self.config.auxiliary else layers[-1:]
         states = self.decoder.final(torch.stack(outputs))  # (L, B, Q, D): one norm for all layers
-        names = ("logits", "boxes", "states")
         *earlier, last = [
-            {**dict(zip(names, layer)), "grid": tuple(features.shape[2:])}
-            for layer in zip(self.class_head(states), self.box_head(states), states)
+            Detections(logits=logits, boxes=boxes, states=state, grid=tuple(features.shape[2:]))
+            for logits, boxes, state in zip(self.class_head(states), self.box_head(states), states)
         ]
-        return Detections(**last, earlier=tuple(Detections(**layer) for layer in earlier))
+        return replace(last, earlier=tuple(earlier))
 
     def positions(self, features: Tensor, keep: Tensor | None) -> Tensor | None:
         """Map (B, D, h, w), keep (B, h, w) or None -> position vectors (B or 1, S, D) or None."""
@@ -216,7 +215,7 @@ class DETR(nn.Module):
         if self.rows is not None and self.columns is not None:
             if max(rows, columns) > LONGEST:
                 raise ValueError(
-                    f"places are learned for maps of {LONGEST}×{LONGEST}, found {rows}×{columns}"
+                    f"a map may be at most {LONGEST}×{LONGEST} here, found {rows}×{columns}"
                 )
             down = self.rows[:rows, None].expand(-1, columns, -1)  # (h, w, D/2)
             right = self.columns[:columns].expand(rows, -1, -1)  # (h, w, D/2)

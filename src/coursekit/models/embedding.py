@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 
 class WordEmbedding(nn.Embedding):
-    """An `nn.Embedding` that can also be read backwards, with a `bias` (V,) on the scores."""
+    """An `nn.Embedding` that is also the output layer, with a `bias` (V,) on the scores."""
 
     def __init__(
         self,

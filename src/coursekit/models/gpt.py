@@ -1,12 +1,12 @@
-"""GPT: a stack of causal blocks that writes the next token.
+"""GPT: a stack of causal blocks that predicts the next token.
 
 Radford et al. (2018) put the norm after each sublayer ("post"); GPT-2 (Radford et al., 2019) moved
-it in front, added one at the top, and shrank the layers that write into the residual stream by
-1/√N, N being their number. The rest is the same: learned positions, GELU in its tanh form, and one
-matrix that is embedding and output at once. Each change of later models is a field of `GPTConfig`.
-`GPTConfig.llama()` sets those of the first Llama (Touvron et al., 2023): rotary positions, the
-root mean square as norm, SwiGLU, no biases, an output matrix of its own; fewer heads for keys and
-values, and a window, came later. The book explains it in "GPT".
+it in front, added one at the top, and scaled the initial weights of the layers that write into the
+residual stream by 1/√N, N being their number. The rest is the same: learned positions, GELU in its
+tanh form, and one matrix that is embedding and output at once. Each change of later models is a
+field of `GPTConfig`. `GPTConfig.llama()` sets those of the first Llama (Touvron et al., 2023):
+rotary positions, the root mean square as norm, SwiGLU, no biases, an output matrix of its own;
+fewer heads for keys and values, and a window, came later. The book explains it in "GPT".
 Shapes: B batch, T length, S length with the past, D width, V vocabulary.
 """
 
@@ -174,7 +174,7 @@ class GPT(nn.Module):
         return self.tokens.scores(x) if self.output is None else self.output(x)
 
     def _mask(self, keep: Tensor | None, tokens: Tensor, past: int = 0) -> Tensor | None:
-        """Keep (B, S) -> mask (B, 1, 1, S) without padding, (B, 1, T, S) where a `window` ends."""
+        """keep (B, S) -> mask (B, 1, 1, S) without padding, (B, 1, T, S) where a `window` ends."""
         padding = None if keep is None else keep[:, None, None, :]
         T, window = tokens.shape[1], self.config.window
         if window is None or past + T <= window:
@@ -194,7 +194,7 @@ class GPT(nn.Module):
                 for last in (block.self_attention.out, block.feed_forward.contract):
                     nn.init.normal_(last.weight, std=0.02 / (2 * self.config.depth) ** 0.5)
 
-    # Writing: one token after the other, each past position computed once (`decoding`).
+    # Decoding: one token at a time, each past position computed once (`decoding`).
 
     def start(self, keep: Tensor | None = None, *, capacity: int = 0) -> State:
         """Return the state before anything is read; `keep` (B, S) is False at left padding.

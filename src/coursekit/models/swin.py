@@ -108,7 +108,9 @@ class SwinConfig:
 def window_partition(x: Tensor, window: int) -> Tensor:
     """x (B, R, C, D) -> (B·W, M², D): cut each map into windows, row by row."""
     if x.shape[1] % window or x.shape[2] % window:
-        raise ValueError(f"a map of {tuple(x.shape[1:3])} has no whole windows of side {window}")
+        raise ValueError(
+            f"a map of {tuple(x.shape[1:3])} cannot be cut into windows of side {window}"
+        )
     x = x.unflatten(2, (-1, window)).unflatten(1, (-1, window))  # (B, R/M, M, C/M, M, D)
     return x.transpose(2, 3).flatten(3, 4).flatten(0, 2)  # (B·W, M², D)
 
@@ -137,9 +139,9 @@ def shift_mask(
     cells from the other side of the image. Cells attend to each other only if both came around the
     edge or neither did.
     """
-    came_down = torch.arange(rows, device=device) >= rows - shift  # (R,)
-    came_right = torch.arange(columns, device=device) >= columns - shift  # (C,)
-    region = 2 * came_down[:, None] + came_right  # (R, C): one of four numbers
+    rows_wrapped = torch.arange(rows, device=device) >= rows - shift  # (R,)
+    columns_wrapped = torch.arange(columns, device=device) >= columns - shift  # (C,)
+    region = 2 * rows_wrapped[:, None] + columns_wrapped  # (R, C): one of four numbers
     region = window_partition(region[None, :, :, None], window)  # (W, M², 1)
     return (region == region.mT)[:, None]  # (W, 1, M², M²)
 

@@ -69,7 +69,7 @@ class ViTConfig:
             raise ValueError("pool='class' reads the class token, but class_token is False")
         if self.told != "once" and self.positions in ("none", "relative"):
             raise ValueError(
-                "only positions that are added (1d, 2d, sine) can be told before every layer, "
+                "only positions that are added (1d, 2d, sine) can be added before every layer, "
                 f"found positions={self.positions!r} with told={self.told!r}"
             )
         if self.told == "every layer" and self.positions == "sine":

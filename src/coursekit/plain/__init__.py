@@ -1,4 +1,4 @@
-"""One page a model: the whole idea and nothing beside it, made of the parts of Part I.
+"""One page a model: the whole idea and nothing else, made of the parts of Part I.
 
 Each is equal to the full model in `coursekit.models`, which has what real use needs; tests
 hold outputs and gradients equal. `from coursekit.plain import PlainGPT` loads that one file only.

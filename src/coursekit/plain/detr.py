@@ -1,9 +1,10 @@
-"""DETR on a page: the whole idea and nothing beside it (Carion et al., 2020).
+"""DETR on a page: the whole idea and nothing else (Carion et al., 2020).
 
-A backbone sees, an encoder compares all cells of its map, a decoder looks at them with Q object
-queries, and each query makes one guess: a class and a box. `models/detr.py` is the same model with
-what real use needs: padded images, a loss at every layer, pretrained weights. The two have their
-weights under the same names, and a test holds them equal. The book explains it in "DETR".
+A backbone makes a feature map, an encoder relates its cells, a decoder attends to them with Q
+object queries, and each query makes one prediction: a class and a box. `models/detr.py` is the same
+model with what real use needs: padded images, a loss at every layer, pretrained weights. The two
+have their weights under the same names, and a test holds them equal. The book explains it in
+"DETR".
 Shapes: B batch, C classes, D width, Q object queries, S = h·w cells.
 """
 
@@ -43,7 +44,7 @@ class PlainDETR(nn.Module):
     def forward(self, images: Tensor) -> tuple[Tensor, Tensor]:
         """images (B, 3, height, width) -> logits (B, Q, C + 1) and boxes (B, Q, 4).
 
-        A box is its centre x, y, its width and its height, in parts of the image.
+        A box is its centre x, y, its width and its height, as fractions of the image.
         """
         features = self.project(self.backbone(images))  # (B, D, h, w)
         real = features.new_ones(1, *features.shape[2:]).bool()  # (1, h, w): no padding

@@ -1,4 +1,4 @@
-"""GPT on a page: the model of GPT-2 and nothing beside it (Radford et al., 2019).
+"""GPT on a page: the model of GPT-2 and nothing else (Radford et al., 2019).
 
 Each token becomes a vector, causal blocks rework it in the light of what comes before it, and the
 same token vectors read off which token comes next. `models/gpt.py` is the same model with what real

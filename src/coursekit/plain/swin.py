@@ -27,10 +27,10 @@ def window_reverse(windows: Tensor, M: int, R: int, C: int) -> Tensor:
 
 
 def shift_mask(R: int, C: int, M: int, shift: int) -> Tensor:
-    """(W, M², M²): who was a neighbour before the map was rolled; True = may look."""
-    from_top = torch.arange(R) >= R - shift  # (R,): these rows came around the edge
-    from_left = torch.arange(C) >= C - shift  # (C,)
-    region = 2 * from_top[:, None] + from_left  # (R, C): 0, 1, 2 or 3
+    """(W, M², M²): who was a neighbour before the map was rolled; True = may attend."""
+    rows_wrapped = torch.arange(R) >= R - shift  # (R,): these rows came around the edge
+    columns_wrapped = torch.arange(C) >= C - shift  # (C,)
+    region = 2 * rows_wrapped[:, None] + columns_wrapped  # (R, C): 0, 1, 2 or 3
     region = window_partition(region[None, :, :, None], M)  # (W, M², 1)
     return region == region.mT  # (W, M², M²)
 
@@ -39,7 +39,7 @@ def offset_index(M: int) -> Tensor:
     """(M², M²): which of the (2M − 1)² offsets leads from each key to each query."""
     row, column = torch.cartesian_prod(torch.arange(M), torch.arange(M)).T  # 2 × (M²,)
     down, right = (n[:, None] - n + M - 1 for n in (row, column))  # 2 × (M², M²): 0 … 2M − 2
-    return down * (2 * M - 1) + right  # the number of a table's place, in reading order
+    return down * (2 * M - 1) + right  # the row of the bias table
 
 
 class WindowAttention(nn.Module):

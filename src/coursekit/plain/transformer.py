@@ -18,7 +18,7 @@ from coursekit.positions import SinusoidalPosition
 
 
 class EncoderBlock(nn.Module):
-    """Look at the whole source, then think about each word."""
+    """Attend to the whole source, then a feed-forward network on each word."""
 
     def __init__(self, *, width: int, heads: int, hidden: int) -> None:
         super().__init__()
@@ -34,7 +34,7 @@ class EncoderBlock(nn.Module):
 
 
 class DecoderBlock(nn.Module):
-    """Look at what is written, then at the source, then think about each word."""
+    """Attend to what is written, then to the source, then a feed-forward network on each word."""
 
     def __init__(self, *, width: int, heads: int, hidden: int) -> None:
         super().__init__()

@@ -3,7 +3,7 @@
 Cut the image into patches, map each to a vector, put a class token in front, add a learned vector
 for each place; the rest is an encoder with the norm first. The book explains it in "ViT". The full
 model, with other positions, other image sizes and pretrained weights, is `models/vit.py`; this
-page leaves out its dropout and its initial values as well, and a test holds the two equal.
+page leaves out dropout and weight initialisation, and a test holds the two equal.
 Shapes: B batch, C channels, H rows and W columns of pixels, P side of a patch, N patches, D width.
 """
 
@@ -42,5 +42,5 @@ class PlainViT(nn.Module):
         first = self.class_token.expand(len(x), -1, -1)  # (B, 1, D)
         x = torch.cat([first, x], dim=1)  # (B, 1 + N, D)
         x = x + self.positions  # without them the patches would be a set
-        x = self.stack(x)  # everyone sees everyone, and a last norm
+        x = self.stack(x)  # attention without a mask, and a last norm
         return self.head(x[:, 0])  # (B, classes): what the class token has gathered

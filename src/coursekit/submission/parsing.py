@@ -43,7 +43,7 @@ def read(data: bytes, limits: Limits | None = None) -> dict[str, Any]:
         raise Malformed("the file is empty", "save the notebook, look at its size, upload again")
     notebook = _parse(data)
     if not isinstance(notebook, dict):
-        raise Malformed("the file is JSON, but no notebook", f"{DOWNLOAD} in Jupyter or Colab")
+        raise Malformed("the file is JSON, but not a notebook", f"{DOWNLOAD} in Jupyter or Colab")
     return _version_4(notebook)
 
 
@@ -82,7 +82,7 @@ def _parse(data: bytes) -> Any:
         ) from None
     except ValueError:  # a number of thousands of digits
         raise Malformed(
-            "the file holds a number that no notebook holds", f"{DOWNLOAD} in Jupyter or Colab"
+            "the file holds a number that no notebook may hold", f"{DOWNLOAD} in Jupyter or Colab"
         ) from None
 
 

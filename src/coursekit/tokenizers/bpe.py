@@ -2,8 +2,8 @@
 
 The first half of this file is the idea on plain numbers, in four functions. The second is the
 tokenizer of Sennrich, Haddow and Birch (2016), also that of the first Transformer and of GPT-1. A
-word is what is between spaces; its last character carries the mark </w>, so that the pieces of
-a text say where spaces were. It learns and joins as the four functions do, and tests hold them
+word is a run without spaces; its last character carries the mark </w>, so that decoding knows
+where spaces were. It learns and joins as the four functions do, and tests hold them
 equal; how that is made fast is in `merges.py`. The book explains it in "Tokenization".
 """
 

@@ -108,8 +108,8 @@ def learn_merges(
 
     `where` knows the words in which a pair occurred, so a merge visits these alone, and there only
     the neighbours of the merged pair: in x·a·b·y the pairs xa and by are lost, and with t for ab
-    the pairs xt and ty are won. The next best pair comes from a heap. A count that fell leaves an
-    entry behind that promises too much; it is put back with its true count when it comes up.
+    the pairs xt and ty are gained. The next best pair comes from a heap. A count that fell leaves a
+    stale entry behind; when it is popped, it is pushed back with its true count.
     """
     prefer = preference(ties, tokens)
     number = {spelling: i for i, spelling in enumerate(tokens)}

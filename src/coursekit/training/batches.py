@@ -78,15 +78,17 @@ class Batches:
         return batches
 
 
-def moved(batch: Any, device: torch.device) -> Any:
+def to_device(batch: Any, device: torch.device) -> Any:
     """Return a batch on `device`: a tensor, or tensors in lists, tuples, dicts and dataclasses."""
     if isinstance(batch, Mapping):
-        return {name: moved(part, device) for name, part in batch.items()}
+        return {name: to_device(part, device) for name, part in batch.items()}
     if isinstance(batch, tuple) and hasattr(batch, "_fields"):
-        return type(batch)(*(moved(part, device) for part in batch))
+        return type(batch)(*(to_device(part, device) for part in batch))
     if isinstance(batch, (list, tuple)):
-        return type(batch)(moved(part, device) for part in batch)
+        return type(batch)(to_device(part, device) for part in batch)
     if is_dataclass(batch) and not isinstance(batch, type):
-        parts = {field.name: moved(getattr(batch, field.name), device) for field in fields(batch)}
+        parts = {
+            field.name: to_device(getattr(batch, field.name), device) for field in fields(batch)
+        }
         return replace(batch, **parts)
     return batch.to(device) if hasattr(batch, "to") else batch

@@ -58,8 +58,8 @@ class Checkpoint:
         for name, value in self.plan.items():
             if state["plan"].get(name) != value:
                 raise CourseError(
-                    f"{self.path.name} is of a training with {name} {state['plan'].get(name)!r}, "
-                    f"and here it is {value!r}; remove the file to begin anew"
+                    f"{self.path.name} was saved with {name} {state['plan'].get(name)!r}, and this "
+                    f"training has {value!r}; delete the file to start over"
                 )
         there = {name: part for name, part in self.extra.items() if name in state}
         try:
@@ -68,7 +68,7 @@ class Checkpoint:
         except (KeyError, RuntimeError, ValueError) as error:
             raise CourseError(
                 f"{self.path.name} does not fit this model and optimiser "
-                f"({str(error).splitlines()[0]}); remove the file to begin anew"
+                f"({str(error).splitlines()[0]}); delete the file to start over"
             ) from error
         return History(**state["history"])
 
@@ -79,5 +79,5 @@ class Checkpoint:
             return {**state, "plan": dict(state["plan"]), "history": dict(state["history"])}
         except Exception as error:
             raise CourseError(
-                f"{path.name} is no checkpoint of a training; remove it to begin anew"
+                f"{path.name} is not a checkpoint of a training; delete it to start over"
             ) from error

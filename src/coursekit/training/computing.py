@@ -106,10 +106,9 @@ def _of_the_card() -> dict[str, Any]:
     return {"precision": "fp16"} if generation == 7 else {}  # V100 and T4
 
 
-def several() -> int:
-    """Return how many processes make one training; 0 where it is this one alone."""
-    number = int(os.environ.get(PROCESSES) or 1)
-    return number if number > 1 else 0
+def world_size() -> int:
+    """Return how many processes make one training."""
+    return int(os.environ.get(PROCESSES) or 1)
 
 
 def check_cards() -> int:
@@ -117,6 +116,6 @@ def check_cards() -> int:
     import torch
 
     there = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    if there and several() > there:
-        raise CourseError(f"{several()} processes need as many GPUs, and here are {there}")
+    if there and world_size() > there:
+        raise CourseError(f"{world_size()} processes need {world_size()} GPUs, found {there}")
     return there

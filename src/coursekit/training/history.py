@@ -36,7 +36,7 @@ class History:
     def last(self) -> dict[str, float]:
         """The latest row of the curve."""
         if not self.curve:
-            raise ValueError("there is no row yet: the training has not looked at the model")
+            raise ValueError("there is no row yet: no evaluation has run yet")
         return self.curve[-1]
 
     def column(self, name: str) -> tuple[list[int], list[float]]:
@@ -59,7 +59,7 @@ class History:
             return
         self.since_best += 1
         if self.since_best >= patience:
-            self.stopped = f"no lower loss in {patience} looks"
+            self.stopped = f"no lower validation loss in {patience} evaluations"
 
 
 def _copy(weights: Mapping[str, Tensor]) -> Weights:

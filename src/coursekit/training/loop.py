@@ -32,9 +32,9 @@ from torch.optim import Optimizer
 
 from coursekit._base.checks import check_int, check_positive
 from coursekit._base.errors import CourseError
-from coursekit.training.batches import Batches, moved
+from coursekit.training.batches import Batches, to_device
 from coursekit.training.checkpoint import Checkpoint
-from coursekit.training.computing import FOLDER, Computing, check_cards, current, several
+from coursekit.training.computing import FOLDER, Computing, check_cards, current, world_size
 from coursekit.training.following import Following, follow
 from coursekit.training.history import History
 from coursekit.training.interrupts import interrupts_wait
@@ -45,12 +45,12 @@ Loss = Callable[[Any, Any], tuple[Tensor, Tensor | int]]
 
 
 class DivergedError(CourseError):
-    """The loss is no number any more; `history` is what came before."""
+    """The loss became NaN or infinite; `history` is what came before."""
 
     def __init__(self, history: History) -> None:
         super().__init__(
-            f"the loss is not a number any more at step {history.step}: a smaller learning rate, a "
-            "longer warm-up or clipped gradients may help"
+            f"the loss became NaN or infinite at step {history.step}; a smaller learning rate, a "
+            "longer warm-up or gradient clipping may help"
         )
         self.history = history
 
@@ -83,20 +83,25 @@ def train(
     divides by all that were counted in a step; with a mean in place of the sum it would do so
     twice, and hardly learn.
 
-    After each `every` steps the model is looked at: `validate(model)` adds its numbers to the
-    curve (its tensors may be on the CPU, see `following`), the weights are among the `keep` latest
+    Every `every` steps the model is evaluated: `validate(model)` adds its numbers to the curve
+    (its tensors may be on the CPU, see `following`), the weights are among the `keep` latest
     (for an average), the checkpoint is written. With `patience` the training ends after that many
-    looks without a lower "valid" of `validate`, and the model gets its best weights back.
+    evaluations without a lower "valid" of `validate`, and the model gets its best weights back.
     `watch(step, model)` sees the gradients of each step before they are used. `clip` is the largest
     norm that all gradients together may have. In how many `pieces` a batch is read, and with what
     `precision` the products are made, follows `computing.current()` where it is not said here.
     """
-    given: dict[str, Any] = {"pieces": pieces, "precision": precision}
-    how = replace(current(), **{name: one for name, one in given.items() if one is not None})
+    how = current()
+    if pieces is not None:
+        how = replace(how, pieces=pieces)
+    if precision is not None:
+        how = replace(how, precision=precision)
     check_int(steps=steps, every=every)
-    check_int(patience=1 if patience is None else patience)
     check_int(0, keep=keep)
-    check_positive(clip=1 if clip is None else clip)
+    if patience is not None:
+        check_int(patience=patience)
+    if clip is not None:
+        check_positive(clip=clip)
     if not hasattr(batches, "from_step"):
         raise TypeError(
             f"batches must be Batches(items, collate, size=…), found {type(batches).__name__}"
@@ -117,7 +122,9 @@ def train(
             broadcast(tensor.data)
     if how.log:
         accelerator.init_trackers(name)
-    sums = torch.tensor(history.pending, device=accelerator.device)  # of losses, since a look
+    sums = torch.tensor(
+        history.pending, device=accelerator.device
+    )  # of losses, not yet in the curve
     display = Display(name, history, steps, quiet=quiet or rank > 0)
     with display, how.applied(model), interrupts_wait() as stop, following.pause():
         for step, chosen in batches.from_step(history.step + 1):
@@ -127,7 +134,7 @@ def train(
             set_seed(1_000_003 * batches.seed + 1009 * step + rank)  # for dropout, random masks
             total = torch.zeros(2, device=accelerator.device)  # sum of the losses, their number
             for piece in _shares(chosen, how.pieces, rank, processes):
-                batch = moved(batches.collated(piece), accelerator.device)
+                batch = to_device(batches.collated(piece), accelerator.device)
                 # Of a list of rows `loss` makes the tensors, and they have to follow the model.
                 with accelerator.autocast(), following.pause(not isinstance(batch, list)):
                     part, number = _summed(loss(model, batch))
@@ -156,12 +163,12 @@ def train(
             history.seconds += time.perf_counter() - began
             display.stepped()
             if step % every == 0 or step == steps:
-                _look(model, history, sums.tolist(), optimiser, validate, following)
+                _evaluate(model, history, sums.tolist(), optimiser, validate, following)
                 sums.zero_()
                 if how.log:
                     accelerator.log(history.last, step=step)
                 history.remember(model.state_dict(), keep, patience)
-                display.looked()
+                display.evaluated()
             if rank == 0 and (step % every == 0 or step == steps or stop()):
                 history.pending = sums.tolist()
                 saved.save(history)
@@ -183,7 +190,7 @@ def _accelerator(how: Computing) -> Accelerator:
     before = AcceleratorState._shared_state
     if before and before["_mixed_precision"] != how.precision:
         AcceleratorState._reset_state()
-    options: dict[str, Any] = {"cpu": True} if several() and not cards else {}
+    options: dict[str, Any] = {"cpu": True} if world_size() > 1 and not cards else {}
     if how.log:
         if find_spec(how.log) is None:
             raise CourseError(f"{how.log}, which should get the curve, is not installed")
@@ -219,7 +226,7 @@ def _shares(chosen: list[int], pieces: int, rank: int, processes: int) -> Iterat
         yield chosen[rank * pieces + piece :: pieces * processes]
 
 
-def _look(
+def _evaluate(
     model: nn.Module,
     history: History,
     sums: list[float],

@@ -1,6 +1,6 @@
 """What a training shows while it runs: a bar with loss, speed and time left, and a live curve.
 
-The curve is for notebooks: it is below the bar and is drawn anew at each look at the model, but
+The curve is for notebooks: it is below the bar and is drawn anew at each evaluation, but
 not more often than an eye follows, since a picture may take longer than the steps in between.
 """
 
@@ -32,7 +32,7 @@ class Display:
             file=sys.stderr,
             disable=quiet,
             mininterval=0.5,
-            smoothing=0,  # time left by the mean of all steps, looks at the model included
+            smoothing=0,  # time left by the mean of all steps, evaluations included
             dynamic_ncols=sys.stderr.isatty(),
             bar_format="{desc} {n}/{total} |{bar:20}| {elapsed}, {remaining} left{postfix}",
         )
@@ -47,7 +47,7 @@ class Display:
     def __exit__(self, *error: object) -> None:
         self.bar.close()
         self.due = 0.0  # the last picture is whole, also that of a training finished before
-        self.looked()
+        self.evaluated()
 
     def stepped(self) -> None:
         """Move the bar on."""
@@ -59,7 +59,7 @@ class Display:
         self.bar.set_postfix_str(f"{loss}{speed:,.0f} items/s", refresh=False)
         self.bar.update()
 
-    def looked(self) -> None:
+    def evaluated(self) -> None:
         """Draw the curve again if it has grown and it is time."""
         rows = len(self.history.curve)
         if not self.draws or rows < 2 or rows == self.drawn or time.monotonic() < self.due:

@@ -98,7 +98,7 @@ def choose(
     for name, value in (changes or {}).items():
         if name == "minutes" or name not in chosen:
             names = _listed([names for names in chosen if names != "minutes"])
-            raise ValueError(f"{name} is no setting of this training; there are {names}")
+            raise ValueError(f"{name} is not a setting of this training; there are {names}")
         if value is not None:
             chosen[name] = _of_kind(name, value, chosen[name])
     settings = Settings(chosen)

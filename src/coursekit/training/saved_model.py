@@ -73,7 +73,7 @@ def unpack(file: Path, waiting: Path, about: Mapping[str, Any]) -> nn.Module:
         header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
         saved = json.loads(header["__metadata__"]["about"])
     except (SafetensorError, KeyError, ValueError) as error:
-        raise CourseError(f"{where} is no file of weights of a training: {error}") from error
+        raise CourseError(f"{where} is not a file of trained weights: {error}") from error
     other = [name for name in ABOUT if saved.get(name) != about.get(name)]
     if other:
         name = other[-1]
@@ -129,7 +129,7 @@ def _built(about: Mapping[str, Any]) -> nn.Module:
 
 def _named(dotted: str) -> Any:
     if not dotted.startswith(MODELS):
-        raise ValueError(f"{dotted} is none of coursekit.models")
+        raise ValueError(f"{dotted} is not in coursekit.models")
     module, _, name = dotted.rpartition(".")
     return getattr(import_module(module), name)
 

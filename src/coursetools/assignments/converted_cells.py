@@ -86,7 +86,7 @@ def _turned(release: _Release, at: int, cell: Cell) -> tuple[Cell, str]:
         "metadata": {"nbgrader": dict(regions.meta(stub))},
         "source": cell["source"],
     }
-    flag = f"solution cell {name} was turned into a {was} cell; its text was read all the same"
+    flag = f"solution cell {name} was turned into a {was} cell; its text was read anyway"
     if stub["cell_type"] == "code":
         turned |= {"outputs": [], "execution_count": None, "source": _unfenced(cell["source"])}
         if not _is_code(turned["source"], release.names[at]):

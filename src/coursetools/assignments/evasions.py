@@ -57,7 +57,7 @@ def flags(cells: Sequence[str], given: Collection[str], usual: Collection[str]) 
             continue
         room -= len(source)
         if room < 0:  # untrusted text is never parsed without a limit
-            flagged.append(f"cell {number}: too long to be searched for what is forbidden")
+            flagged.append(f"cell {number}: too long to search for forbidden names")
             break
         if _may(source):
             if imports is None:

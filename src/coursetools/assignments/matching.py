@@ -189,7 +189,7 @@ class Matching:
         if len(copies) > 1:
             name = regions.grade_id(stub)
             self.flags.append(
-                f"solution cell {name} was there {len(copies)} times; the last answer counts"
+                f"solution cell {name} appears {len(copies)} times; the last answer counts"
             )
         answered = [here for here in copies if not self.is_blank(here, stub)]
         complete = [here for here in answered if self._gives(here, at)]

@@ -45,7 +45,7 @@ class Rebuilt:
 def rebuild(
     master: _Master, submission: bytes | dict[str, Any], limits: Limits | None = None
 ) -> Rebuilt:
-    """Rebuild a submission; raises `intake.Malformed` where there is nothing to build from.
+    """Rebuild a submission; raises `parsing.Malformed` where there is nothing to build from.
 
     The notebook has the form of the release: no solution and no hidden test is in it.
     """
@@ -86,7 +86,7 @@ class _Rebuilding(Matching):
             elif at in self.copies:
                 cell["source"] = self._kept_source(at)
             elif regions.is_test(stub):
-                self.flags.append(f"test cell {name} was deleted; it was put back")
+                self.flags.append(f"test cell {name} was deleted and has been restored")
             cells.append(cell)
             cells += own.get(at, [])
         flags = ["TAMPERED", *self.tampered] if self.tampered else []
@@ -116,7 +116,7 @@ class _Rebuilding(Matching):
             elif changed:
                 self.flags.append(f"locked cell {name} was changed; the original was used")
         if len(copies) > 1 and regions.is_test(stub):
-            self.flags.append(f"test cell {name} was there {len(copies)} times")
+            self.flags.append(f"test cell {name} appears {len(copies)} times")
         return stub["source"]
 
     def _answer_source(self, at: int, name: str, answers: dict[str, str]) -> str:
@@ -127,9 +127,9 @@ class _Rebuilding(Matching):
         elif home is not None:
             answers[name] = ""
         else:
-            self.flags.append(f"solution cell {name} is not there")
+            self.flags.append(f"solution cell {name} is missing")
         if here not in (None, home):
-            self.flags.append(f"the answer to {name} stood in another cell")
+            self.flags.append(f"the answer to {name} was in another cell")
         source = stub["source"] if home is None else self.cells[home]["source"]
         if not regions.is_blank(stub["source"], source, stub["cell_type"]):
             return source

@@ -8,7 +8,7 @@ Directives: `notebook-figure` and `notebook-table` show what a notebook showed, 
 reader can play with, `ask` a question that takes its answer, `catch` a game with a mistake in it,
 `listing` code where it runs, `how-it-was-run` the conditions of a measurement, `lecture-map` the
 table of the lectures, `notebook-status` how the notebooks ran, `benchmark-table` how fast we are.
-Those of `guide_pages` lead into the book: questions, terms, symbols, the way through the chapters.
+Those of `guide_directives` lead into the book: questions, terms, symbols, the way through it.
 """
 
 from __future__ import annotations

@@ -39,8 +39,8 @@ def take_the_address(app: Sphinx, config: Config) -> None:
     config.notfound_urls_prefix = begin = urlsplit(home).path or "/"
     config.notfound_template = "page.html"
     config.notfound_context = {
-        "title": "There is no such page",
-        "body": "<h1>There is no such page</h1><p>It may have moved. "
+        "title": "Page not found",
+        "body": "<h1>Page not found</h1><p>It may have moved. "
         f'<a href="{begin}index.html">The first page</a> leads to every chapter, and '
         f'<a href="{begin}search.html">the search</a> looks through all sections.</p>',
     }

@@ -149,11 +149,11 @@ def read_catalogue(path: Path) -> Catalog:
         for number, line in enumerate(text.splitlines(), start=1):
             if (begun := BEGINS.match(line)) and not GOES_ON.fullmatch(line, begun.end()):
                 # Babel would read it without its last letter.
-                raise CourseError(f"{path}, line {number}: {line[:60]} is no string in quotes")
+                raise CourseError(f"{path}, line {number}: {line[:60]} is not a quoted string")
         return read_po(StringIO(text), abort_invalid=True)
     except (PoFileError, UnicodeDecodeError) as error:
         reason = " ".join(str(error).split())
-        raise CourseError(f"{path} is no catalogue of gettext: {reason}") from error
+        raise CourseError(f"{path} is not a gettext catalogue: {reason}") from error
 
 
 def _files(course: Course, language: str) -> dict[str, Path]:

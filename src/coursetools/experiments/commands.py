@@ -41,25 +41,25 @@ def add(
     option("--profile", choices=profiles, help="how much is trained (as the notebook has it: cpu)")
     text = "a parameter of the notebook, or precision, pieces, compile, tf32; several times"
     option("--set", action="append", default=[], metavar="NAME=VALUE", dest="changes", help=text)
-    option("--resume", action="store_true", help="go on from the checkpoints of the same values")
+    option("--resume", action="store_true", help="resume from the checkpoints of the same values")
     text = "where checkpoints are, on a drive that stays; goes on from those that are there"
     option("--checkpoints", type=Path, metavar="DIR", help=text)
-    text = "who gets the curve as well, if it is installed"
+    text = "another tracker to log the curve to, if it is installed"
     option("--log", choices=("tensorboard", "wandb", "trackio"), help=text)
-    option("--processes", type=count, metavar="N", help="processes of one training, one a GPU")
+    option("--processes", type=count, metavar="N", help="processes of one training, one per GPU")
     text = "one run for each value in a TOML file: [grid], [[run]], [fixed], seeds"
     option("--sweep", type=Path, metavar="FILE", help=text)
     option("--workers", type=count, metavar="N", help="runs of a sweep at a time (2)")
     text = "keep the models of a sweep's runs too, beside the runs in _build"
     option("--keep", action="store_true", help=text)
-    option("--cluster", metavar="ADDRESS", help="a Dask scheduler that gets a sweep's runs")
+    option("--cluster", metavar="ADDRESS", help="run a sweep on this Dask scheduler")
     option("--threads", type=count, metavar="N", help="threads of one run (all cores, shared out)")
     text = "seconds for one run, which then saves where it is (no limit)"
     option("--timeout", type=seconds, metavar="S", help=text)
     text = "two steps with a few rows, and what the profile (gpu) will take on a T4, A100 and H100"
     option("--rehearse", action="store_true", help=text)
 
-    option = adder(commands, inside(results), "results", "show what trainings found")
+    option = adder(commands, inside(results), "results", "show the results of trainings")
     option("name", nargs="?", metavar="NAME", help="of one training only")
     text = "two results, translation/cpu or a path, or NAME alone for its cpu and gpu"
     option("--compare", nargs="*", metavar="RESULT", help=text)

@@ -38,7 +38,7 @@ def _load(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise CourseError(f"{where} cannot be read: {error}") from error
     if not isinstance(content, dict) or not {"name", "profile", "hardware"} <= set(content):
-        raise CourseError(f"{where} is no result of a training")
+        raise CourseError(f"{where} is not the result of a training")
     return content
 
 

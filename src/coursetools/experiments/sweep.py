@@ -55,7 +55,7 @@ def sweep(
     values = {r.stem: training.values(profile, r.values, processes, path.name) for r in runs}
     profile = values[runs[0].stem]["profile"]
     folder = training.folder / "sweeps" / f"{profile}-{path.stem}"
-    with only_one(folder, f"another run of the sweep {path.name} is at work"):
+    with only_one(folder, f"another run of the sweep {path.name} is running"):
         done = _done(folder, training, values, keep)
         waiting = [run for run in runs if run.stem not in done]
         count = max(1, min(len(waiting), workers or WORKERS))

@@ -171,7 +171,7 @@ def train(
     profile = values["profile"]
     others = {k: v for k, v in training.parameters(values).items() if k != "profile"}
     folder = training.folder / f"{profile}-{short_hash(others)}"
-    with only_one(folder, f"another run of {training.name} with these values is at work"):
+    with only_one(folder, f"another run of {training.name} with these values is running"):
         kept = folder
         if checkpoints is not None:
             kept, resume = checkpoints / training.name / folder.name, True
@@ -249,7 +249,9 @@ def _prepare(
             )
     else:
         if resume and not quiet:
-            print("there are no checkpoints of these values; it starts anew", file=sys.stderr)
+            print(
+                "there are no checkpoints of these values; it starts from scratch", file=sys.stderr
+            )
         begun.unlink(missing_ok=True)
         shutil.rmtree(checkpoints, ignore_errors=True)
         try:

@@ -60,7 +60,9 @@ def check_names(path: Path, table: dict[str, Any], known: tuple[str, ...], where
     """Refuse names that nobody knows; most are misspelled."""
     unknown = sorted(set(table) - set(known))
     if unknown:
-        raise CourseError(f"{path}: {where}knows {', '.join(known)}, and not {', '.join(unknown)}")
+        raise CourseError(
+            f"{path}: {where}unknown {', '.join(unknown)}; expected {', '.join(known)}"
+        )
 
 
 def whole(path: Path, name: str, value: Any) -> int:
@@ -87,6 +89,6 @@ def time_zone_of(course: Course, otherwise: tzinfo | None = None) -> tzinfo:
         return ZoneInfo(name)
     except (ValueError, OSError, TypeError, LookupError) as error:
         raise CourseError(
-            f"{course / FILE}: time_zone is {name!r}, which is no zone that this machine knows; "
-            'it should be one such as "Europe/Berlin"'
+            f"{course / FILE}: time_zone is {name!r}, which this machine does not know; write one "
+            'such as "Europe/Berlin"'
         ) from error

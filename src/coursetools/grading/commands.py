@@ -48,13 +48,13 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     option("--layout", choices=("canvas", "moodle", "nbgrader", "plain"), help=how)
     text = "who handed in when: id, time; or Moodle's grading worksheet"
     option("--times", type=Path, metavar="CSV", help=text)
-    text = "what students ask to have looked at again: id, question, text"
+    text = "regrade requests: id, question, text"
     option("--requests", type=Path, metavar="CSV", help=text)
     text = "tables of marks, as the pages of coursekit mark save them; of two markers, both"
     option("--marks", nargs="+", type=Path, metavar="CSV", help=text)
     text = "points by which two markers may differ before a third is asked (1)"
     option("--apart", type=float, default=1.0, metavar="POINTS", help=text)
-    text = "with --marks, in the place of other points by hand"
+    text = "with --marks, replace points already given by hand"
     option("--overwrite", action="store_true", help=text)
     which = "the attempt that counts (last)"
     text = "the groups of the class list, for an assignment that was collected with others"
@@ -66,9 +66,9 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     option("name", metavar="NAME", help="the assignment")
     option("--workers", type=count, metavar="N", help="processes (one a core)")
     option("--cluster", metavar="ADDRESS", help="a Dask scheduler, in place of processes here")
-    option("--require", metavar="LAYERS", help="of the sandbox, without which nothing is graded")
-    option("--force", action="store_true", help="grade again what has not changed")
-    option("--dry-run", action="store_true", help="say what would be graded, and touch nothing")
+    option("--require", metavar="LAYERS", help="of the sandbox: grade only if these hold")
+    option("--force", action="store_true", help="grade unchanged hand-ins again, too")
+    option("--dry-run", action="store_true", help="show what would be graded, and change nothing")
     option("--json", action="store_true", help="print the summary as JSON")
 
     text = "write a page for each question in words, to mark its answers without names"
@@ -110,7 +110,7 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     option("--output", type=Path, metavar="FILE", help="where (autograder/export/)")
     option("--title", metavar="TEXT", help="the assignment's name in Canvas or Moodle")
 
-    text = "where a class stands with an assignment, and each next step, asked for and done"
+    text = "guide a class through an assignment, one step at a time"
     option = adder(commands, inside("grading.next_step"), "next", text)
     option("name", metavar="NAME", help="the assignment")
 
@@ -119,11 +119,11 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     option("name", nargs="?", metavar="NAME", help="the assignment, or all for every one")
     more = "students, then 48h, 2d, 30min, a time or excused"
     option("words", nargs="*", metavar="STUDENT", help=more)
-    option("--why", default="", metavar="TEXT", help="for whoever reads the table")
+    option("--why", default="", metavar="TEXT", help="a note for whoever reads the table")
     option("--remove", action="store_true", help="take it back")
     option("--list", action="store_true", help="show who has more time")
 
-    text = "show whose solutions are alike, for a human to read"
+    text = "list solutions that are alike, for a human to read"
     option = adder(commands, inside("grading.results.similarity"), "similarity", text)
     option("name", metavar="NAME", help="the assignment")
     text = "earlier hand-ins to compare with: a folder of notebooks, or a backup"
@@ -144,7 +144,7 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
 
 def _changes(commands: Any, adder: Adder, inside: Callable[..., Command]) -> None:
     """Add what changes a grade, or says what changed."""
-    text = "set what a question is worth; nobody is run again"
+    text = "override the points of a question, without running it again"
     option = adder(commands, inside("grading.changes.override"), "override", text)
     option("name", metavar="NAME", help="the assignment")
     option("question", metavar="QUESTION", help="as the export's columns call it")
@@ -155,7 +155,7 @@ def _changes(commands: Any, adder: Adder, inside: Callable[..., Command]) -> Non
     option("--why", metavar="TEXT", help="what the student reads")
     option("--remove", action="store_true", help="take it back")
 
-    text = "show whose points are others than those that have gone out, and why"
+    text = "list students whose points differ from those released, and why"
     option = adder(commands, inside("grading.changes.commands", "changes"), "changes", text)
     option("name", metavar="NAME", help="the assignment")
 
@@ -167,10 +167,10 @@ def _changes(commands: Any, adder: Adder, inside: Callable[..., Command]) -> Non
     option = adder(commands, inside("grading.changes.log"), "log", "show who changed what")
     option("name", nargs="?", metavar="NAME", help="one assignment (default: all)")
 
-    text = "write all that a class consists of into one zip"
+    text = "back a class up into one zip"
     option = adder(commands, inside("grading.changes.keeping", "run_backup"), "backup", text)
     option("file", type=Path, metavar="FILE", help="a new zip")
-    text = "put a class back from such a zip, into a course that has none"
+    text = "restore a class from such a zip, into a course that has none"
     option = adder(commands, inside("grading.changes.keeping", "run_restore"), "restore", text)
     option("file", type=Path, metavar="FILE", help="what coursekit backup wrote")
 
@@ -207,7 +207,7 @@ def _exercises(commands: Any, adder: Adder, inside: Callable[..., Command]) -> N
     text = "write an assignment for paper, as HTML and PDF"
     option = adder(assignment, inside("assignments.paper"), "paper", text)
     option("name", metavar="NAME", help="the assignment")
-    option("--answers", action="store_true", help="with what is right, for whoever marks")
+    option("--answers", action="store_true", help="with the answers, for whoever marks")
     option("--paper", choices=("a4", "letter"), default="a4", help="its size (a4)")
     text = "write the notebooks with their solutions to notebooks/solutions, after the deadline"
     option = adder(assignment, run, "solutions", text)
@@ -215,7 +215,7 @@ def _exercises(commands: Any, adder: Adder, inside: Callable[..., Command]) -> N
     option("--early", action="store_true", help="before the deadline, too")
     option.__self__.set_defaults(action="solutions")
 
-    option = adder(commands, inside("questions.audit"), "audit", "prove that assignments are sound")
+    option = adder(commands, inside("questions.audit"), "audit", "check that assignments are sound")
     option("name", nargs="?", metavar="NAME", help="one assignment (default: all)")
 
     def submit_check(arguments: argparse.Namespace) -> int:
@@ -332,7 +332,8 @@ def collect(arguments: argparse.Namespace) -> int:
     if arguments.marks:
         print("\n".join(marked.as_lines()))
     if "class_list" in result:
-        print(f"{result['class_list']} students on the class list")
+        people = result["class_list"]
+        print(f"{people} student{'s' * (people != 1)} on the class list")
     if source or known or named or regroup:
         print("\n".join(taken.as_lines(folders.name, arguments.zip or arguments.folder)))
     return 0

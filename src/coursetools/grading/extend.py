@@ -132,7 +132,7 @@ def _people(folders: Folders, students: list[str], note: Note) -> list[str]:
     for who in students:
         student, why = names.row(HandIn("", who, who, True, who, "", None))
         if not student and people.open and not bad_id(who):
-            note(f"there is no class list, so nobody can say whether {who} is one of the class")
+            note(f"there is no class list, so it is not known whether {who} is in the class")
             student = who
         if not student:
             raise CourseError(why)
@@ -159,7 +159,7 @@ def _graded_again(course: Course, name: str, people: list[str]) -> list[str]:
     """Say that the gradebook's penalties and the attempts that count are from before."""
     if name == ALL or not any(Folders(course, name).submitted(who).is_dir() for who in people):
         return []
-    return [f"something is handed in already: coursekit grade {name} takes this into account"]
+    return [f"there are hand-ins already; coursekit grade {name} applies this to them"]
 
 
 def _into_gradebook(course: Course, name: str) -> None:

@@ -140,8 +140,8 @@ def _times(name: str, stand: Stand) -> Step:
     if not stand.unknown:
         return Step(f"due {spelled(due)}; it is known when each came")
     return Step(
-        f"due {spelled(due)}; when {counted(stand.unknown, 'student')} handed in is unknown, and "
-        "costs nothing",
+        f"due {spelled(due)}; hand-in time unknown for {counted(stand.unknown, 'student')}, so no "
+        "late penalty applies to them",
         "a table of times (id, time), or Moodle's grading worksheet",
         lambda path: ["collect", name, "--times", _file(path)],
     )
@@ -228,7 +228,7 @@ def _platform(path: Path) -> str:
 def _yes(words: Words) -> Callable[[str], Words]:
     def command(answer: str) -> Words:
         if answer not in ("y", "yes"):
-            raise CourseError(f"{answer!r} is no answer to this")
+            raise CourseError(f"{answer!r} is not an answer here")
         return words
 
     return command

@@ -1,9 +1,9 @@
 """Questions of assignments, for those who write and grade them; they are in `solutions/NAME/`.
 
 `question.py` says what a question is and `mistakes.py` what its text says, `catalogue.py` reads
-both, `known.py` computes what our answer and the wrong ones give, and `audit.py` proves that an
-assignment grades as it should. `compiling.py` writes what `coursekit.check` needs of it. This file
-loads nothing.
+both, `known_answers.py` computes what our answer and the wrong ones give, and `audit.py` proves
+that an assignment grades as it should. `compiling.py` writes what `coursekit.check` needs of it.
+This file loads nothing.
 """
 
 from coursekit._base.lazy import lazily

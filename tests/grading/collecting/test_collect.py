@@ -249,8 +249,8 @@ def test_a_class_list(tmp_path, encoding, delimiter):
     [
         ("", "is empty"),
         ("name,email\nx,y", "line 1: there is no column called id"),
-        ("id,name", "nobody below"),
-        ("id,name\na,A\nb,B\na,C", "line 4: a is there twice"),
+        ("id,name", "no students below"),
+        ("id,name\na,A\nb,B\na,C", "line 4: a appears twice"),
         ("id,name\n../x,A", "line 2: the id '../x'"),
         ("id,name\na/b,A", "line 2: the id 'a/b' holds '/'"),
         ('id,name\na,"A\nb,B', "unexpected end"),
@@ -322,7 +322,7 @@ def test_a_source_in_which_nobody_hands_in_says_so(classroom, tmp_path, capsys):
 
     empty = zipped(tmp_path / "e.zip", {})
     assert main(["collect", "ps1", "--root", str(classroom.root), "--zip", str(empty)]) == 0
-    assert "holds no file that anybody has handed in" in capsys.readouterr().out
+    assert "holds no hand-ins" in capsys.readouterr().out
 
 
 def test_means_and_counts_are_of_students(classroom, folders, quick_gradebook):

@@ -66,7 +66,7 @@ def test_a_canvas_zip_makes_nobody_late(classroom, folders, tmp_path, quick_grad
     asked = ["collect", "ps1", "--root", str(classroom.root)]
     assert main([*asked, "--zip", str(path)]) == 0
     said = capsys.readouterr().out
-    assert "when 2 of all handed in is unknown, and costs nothing" in said and "--times" in said
+    assert "hand-in time unknown for 2, so no late penalty applies" in said and "--times" in said
     assert json.loads(folders.ledger.read_text())["students"] == {
         "doejane": {"late": False, "time": None}, "wangwei": {"late": True, "time": None},
     }  # fmt: skip
@@ -164,12 +164,12 @@ def test_moodles_worksheet_without_a_class_list(folders, tmp_path):
         ("id,when\na,b", "line 1: there is no column called time"),
         ("who,time\na,2026-10-01 10:00", "line 1: there is no column called id"),
         ("id,time,submitted_at\na,,", "'time' and 'submitted_at' could both"),
-        ("id,time\na,yesterday", "line 2: 'yesterday' is no time; write it as 2026-10-01 23:59"),
-        ("id,time\na,2026-10-01", "line 2: '2026-10-01' is no time"),
-        ("id,time\na,10:00", "line 2: '10:00' is no time"),
-        ("id,time\na,10/1/2026 10:00", "line 2: '10/1/2026 10:00' is no time"),
-        ("id,time\na,2026-10-01 10:00 CEST", "line 2: '2026-10-01 10:00 CEST' is no time"),
-        ("id,time\na,2026-13-01 10:00", "is no time"),
+        ("id,time\na,yesterday", "line 2: 'yesterday' is not a time; write it as 2026-10-01 23:59"),
+        ("id,time\na,2026-10-01", "line 2: '2026-10-01' is not a time"),
+        ("id,time\na,10:00", "line 2: '10:00' is not a time"),
+        ("id,time\na,10/1/2026 10:00", "line 2: '10/1/2026 10:00' is not a time"),
+        ("id,time\na,2026-10-01 10:00 CEST", "line 2: '2026-10-01 10:00 CEST' is not a time"),
+        ("id,time\na,2026-13-01 10:00", "is not a time"),
         ("id,time\na,2026-10-01 10:00\na,2026-10-01 11:00", "line 3: the same person .* line 2"),
         ("id,time\n,2026-10-01 10:00", "line 2 does not say whose time it is"),
     ],
@@ -189,7 +189,7 @@ def test_times_of_nobody_are_named(folders, tmp_path):
     result = collect(folders, found, people, times=read_times(path))
     assert result.notes == [
         f"{path}, line 2: 124 is not on the class list; did you mean 00124?",
-        f"{path}, line 3: ben has a time, and handed nothing in",
+        f"{path}, line 3: ben has a time, but handed in nothing",
     ]
 
 

@@ -50,11 +50,11 @@ def test_what_is_no_time_is_said_and_changes_nothing(classroom, capsys):
     path = classroom.private / "assignment.toml"
     for text in ("2026-11-20", "tomorrow", "20.11.2026 12:00"):
         assert due(classroom, text) == 1
-        assert "is no time; write 2026-11-20T12:00" in capsys.readouterr().err
+        assert "is not a time; write 2026-11-20T12:00" in capsys.readouterr().err
     assert not path.exists()
     path.write_text('"due" = 2020-01-01T00:00:00Z\n')
     assert due(classroom, "2026-11-20T12:00") == 1
-    assert "put there yourself: due = 2026-11-20T12:00:00+00:00" in capsys.readouterr().err
+    assert "write it yourself: due = 2026-11-20T12:00:00+00:00" in capsys.readouterr().err
     assert path.read_text() == '"due" = 2020-01-01T00:00:00Z\n'
     (classroom.root / "autograder").mkdir()
     (classroom.root / "autograder" / "class.toml").write_text('time_zone = "Berlin"\n')

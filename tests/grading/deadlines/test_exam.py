@@ -270,7 +270,10 @@ def test_an_exam_has_an_end(course, late, end):
             "due = 2026-12-14T09:00:00Z\n[exam]\nstart = 2026-12-14T08:00:00Z\npractice = 0\n",
             "practice should be true or false, found 0",
         ),
-        ("due = 2026-12-14T09:00:00Z\n[exam]\nend = 2026-12-14T09:30:00Z\n", "knows start, allow"),
+        (
+            "due = 2026-12-14T09:00:00Z\n[exam]\nend = 2026-12-14T09:30:00Z\n",
+            "expected start, allow",
+        ),
     ],
 )
 def test_settings_that_make_no_exam_are_said(course, text, said, capsys):

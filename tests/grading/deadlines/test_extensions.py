@@ -52,7 +52,7 @@ def test_what_an_extension_may_be(text, means):
 
 @pytest.mark.parametrize("text", ["", "48", "2w", "-2h", "2026-11-22", "22.11.2026 12:00", "soon"])
 def test_what_it_may_not_be(text):
-    with pytest.raises(CourseError, match="is no extension; write 48h, 2d, a time"):
+    with pytest.raises(CourseError, match="is not an extension; write 48h, 2d, excused"):
         read_extension(text, UTC)
     with pytest.raises(CourseError, match="longer than a year"):
         read_extension("9000d", UTC)
@@ -87,7 +87,7 @@ def test_what_is_written_is_read(tmp_path_factory, hours, why):
     ("text", "said"),
     [
         ("id,assignment\nada,ps1\n", "line 1: there is no column called extension"),
-        (f"{HEAD}ada,ps1,soon,\n", "line 2: 'soon' is no extension"),
+        (f"{HEAD}ada,ps1,soon,\n", "line 2: 'soon' is not an extension"),
         (f"{HEAD}ada,,2d,\n", "line 2: the cell assignment is empty"),
         (f"{HEAD}ada,ps1,2d,\nada,ps1,3d,\n", "line 3: ada has a line for ps1 already, line 2"),
         (f"{HEAD}ada,*,2026-11-22T12:00,\n", "line 2: a time cannot be the deadline of all"),
@@ -157,7 +157,7 @@ def test_several_at_once_a_list_and_back(week, capsys):
     [
         (["ps1", "ada", "zoe", "48h"], "zoe is not on the class list"),
         (["ps1", "Ada", "48h"], "did you mean ada?"),
-        (["ps1", "ada", "soon"], "'soon' is no extension"),
+        (["ps1", "ada", "soon"], "'soon' is not an extension"),
         (["ps1", "ada", "2026-09-30T12:00"], "is not later than the deadline of ps1, Thursday"),
         (["ps2", "ada", "48h"], "ps2 has no deadline that could be later"),
         (["ps3", "ada", "48h"], "there is no assignment ps3"),

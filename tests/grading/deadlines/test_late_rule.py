@@ -90,7 +90,7 @@ def test_a_free_step_needs_no_late_day():
         ("steps = [{hours = 24, credit = 0.5}, {hours = 48, credit = 0.6}]", "credit falls"),
         ("rate = 0.1\nsteps = [{hours = 24, credit = 0.5}]", "keep one"),
         ("end_hours = -1", "end_hours is -1"),
-        ("end = 3", "knows rate, grace_hours, most, steps, end_hours, and not end"),
+        ("end = 3", "unknown end; expected rate, grace_hours, most, steps, end_hours"),
     ],
 )
 def test_a_rule_that_cannot_be_meant_is_named(tmp_path, table, said):
@@ -111,9 +111,9 @@ def test_a_rule_is_no_rule_before_the_deadline(rule, score):
     [
         ("[late_days]\nbudget = 2.5", "budget is 2.5; it should be a whole number"),
         ("[late_days]\nmost = 2", "budget is None"),
-        ("[late_days]\nbudgets = 2", "knows budget, most, and not budgets"),
+        ("[late_days]\nbudgets = 2", "unknown budgets; expected budget, most"),
         ("late_days = 5", "should be a table"),
-        ("[latedays]\nbudget = 5", "knows time_zone, late_days, term, and not latedays"),
+        ("[latedays]\nbudget = 5", "unknown latedays; expected time_zone, late_days, term"),
         ("[late_days", "cannot be read"),
     ],
 )

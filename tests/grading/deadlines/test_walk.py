@@ -162,7 +162,7 @@ def test_a_line_about_nobody_is_said(term):
     path = term.course / "autograder" / "extensions.csv"
     path.write_text(path.read_text() + "adda,ps1,2d,\nada,ps7,2d,\n")
     said = [note.rpartition("line ")[2] for note in term.grade("ps1")]
-    assert said == ["5: adda is not in the class, so nobody has this extension",
+    assert said == ["5: adda is not in the class, so this extension has no effect",
                     "6: there is no assignment ps7"]  # fmt: skip
 
 

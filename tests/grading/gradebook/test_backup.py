@@ -22,7 +22,7 @@ ROSTER = "id,first_name,last_name,email\nada,Ada,Lovelace,ada@x.org\nben,,,\nmia
 def graded(classroom) -> list[str]:
     notes = Notes()
     grade(classroom.course, notes=notes)
-    return [note for note in notes.notes if "gradebook" in note or "no place" in note]
+    return [note for note in notes.notes if "gradebook" in note or "no longer has a place" in note]
 
 
 def lose(classroom) -> None:
@@ -135,7 +135,7 @@ def test_what_has_no_place_any_more_is_said(marked):
     master["cells"] = [cell for cell in master["cells"] if cell["id"] != "why"]
     path.write_text(json.dumps(master))
     said = graded(marked)
-    assert len(said) == 4 and "ada: mark for why has no place any more" in said[1]
+    assert len(said) == 4 and "ada: mark for why no longer has a place" in said[1]
     assert "Schön" in said[3]
 
 

@@ -153,7 +153,7 @@ def test_the_instructor_changes_the_notebook(classroom, quick_gradebook):
     with Gradebook(folders.database) as book:
         book.find_grade("why", "ps1", "ps1", "ben").manual_score = 3
         book.db.commit()
-    with pytest.raises(CourseError, match="why is not in the notebook any more"):
+    with pytest.raises(CourseError, match="why is no longer in the notebook"):
         grade(classroom.course)
     with Gradebook(folders.database) as book:
         book.find_grade("why", "ps1", "ps1", "ben").manual_score = None

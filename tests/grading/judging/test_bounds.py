@@ -78,7 +78,7 @@ def test_large_answers_are_dropped_and_larger_ones_are_not_read(many, tools, meg
     first, cube = found[0].questions
     assert (first.status, cube.status, found[0].points) == (status, "OK", 3)
     if status == "MEM":
-        assert "handed over more than 16 MB" in first.reason
+        assert "larger than 16 MB" in first.reason
     assert tools.seen(many.grade(tools.submission())) == desk.baseline
 
 
@@ -171,24 +171,24 @@ GREEDY = {
         "def cube(x):\n    n = 0\n    while True:\n        n += 1\n"
         "        try: square(x + 9 + n)\n        except Exception: pass",
         "TIMEOUT",
-        "most of it in calls of answers lent to it",
+        "most of it in calls of our reference answers",
     ),
     "a call without an end": (
         "def cube(x):\n    square(x)\n    try: square(x - 1000)\n    except Exception: pass\n"
         "    while square(x - 1000): pass",
         "TIMEOUT",
-        "most of it in calls of answers lent to it",
+        "most of it in calls of our reference answers",
     ),
     "eight million numbers": (
         "def cube(x):\n    return square(torch.ones(8_000_000))[0] * x",
         "MEM",
-        "handed over more than 16 MB",
+        "larger than 16 MB",
     ),
     "many calls with many numbers": (
         "def cube(x):\n    for n in range(9): y = square(torch.full((1 << 20,), 1.0 + n))\n"
         "    return y[0] * x",
         "MEM",
-        "handed over more than 16 MB",
+        "larger than 16 MB",
     ),
     "an answer that is larger than what may be sent": (
         "def cube(x):\n    return square(torch.tensor(-64.0)) * x",
@@ -198,7 +198,7 @@ GREEDY = {
     "too many calls": (
         "def cube(x):\n    for n in range(60): square(x * 0 - 1)\n    return square(x) * x",
         "TIMEOUT",
-        "it called the answers lent to it more than 50 times",
+        "it called our reference answers more than 50 times",
     ),
 }
 
@@ -238,7 +238,7 @@ def test_calls_of_what_is_lent_are_in_their_own_time(lender, tools, name, monkey
     cube = verdict.questions[1]
     assert (tools.statuses(verdict), cube.points) == (["FAIL", status], 0)
     assert said in cube.reason
-    assert cube.reason.startswith("With ours in the place of your square")
+    assert cube.reason.startswith("With our square")
     # The system's alarm counts ticks and misses most of them on a busy machine, so what is held is
     # that there is an end: a call of these would go on for thirty years.
     assert sum(seconds) < 60

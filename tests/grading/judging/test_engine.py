@@ -82,11 +82,11 @@ def test_an_earlier_answer_that_is_wrong_costs_its_own_points_only(desk):
     wrong = "def square(x):\n    return 2 * x + 1"
     cube = desk.grade(wrong, "def cube(x):\n    return square(x) * x").questions[1]
     assert (cube.status, cube.points, cube.hint) == ("OK", 3, "")
-    said = "With ours in the place of your square, which does not pass: All 3 cases pass."
+    said = "With our square, since yours does not pass: All 3 cases pass."
     assert cube.reason == said
     too = desk.grade(wrong, "def cube(x):\n    return square(x) * 3 / x").questions[1]
     assert (too.points, too.carried) == (0, ["square"])
-    assert too.reason.startswith("With ours in the place of your square, which does not pass: 0 of")
+    assert too.reason.startswith("With our square, since yours does not pass: 0 of")
     assert (too.misconception, too.hint) == ("times", "3 times is not to the 3")  # its own mistake
     assert desk.grade(SQUARE_NUMBER, "def cube(x):\n    return square(x) * x").status == "OK"
     alone = desk.grade(wrong, "def cube(x):\n    return x + 5")
@@ -410,7 +410,7 @@ def foreign(tools):
     ("parts", "points", "statuses", "reason"),
     [
         ({"cube": "def cube(x): return x ** 3 if x > 0 else 0"}, 3, ["OK", "PARTIAL"], "All tests"),
-        ({"square": "def square(x): return 9"}, 2.5, ["FAIL", "PARTIAL"], "only the grader has"),
+        ({"square": "def square(x): return 9"}, 2.5, ["FAIL", "PARTIAL"], "hidden test fails"),
         ({"square": "def square(x): return 0"}, 2.5, ["FAIL", "PARTIAL"], "assert square(3) == 9"),
         ({"square": "import os\nos._exit(0)"}, 2.5, ["FAIL", "PARTIAL"], "assert square(3) == 9"),
         (

@@ -156,10 +156,10 @@ def test_zeros_earn_nothing_and_cost_the_others_nothing(kernels):
     assert points(zeros) == ALL | {"shares": 0}
     for name in ("predict", "self_attention"):
         said = zeros[name].reason
-        assert said.startswith("With ours in the place of your shares, which does not pass: All")
+        assert said.startswith("With our shares, since yours does not pass: All")
     idle = kernels(predict="def predict(query, x, y, bandwidth):\n    return query * 0")
     assert points(idle) == ALL | {"predict": 0}
-    assert idle["predict"].reason.endswith("they earn nothing alone.")
+    assert idle["predict"].reason.endswith("these alone earn no points.")
 
 
 def test_a_slow_answer_takes_no_time_from_others(kernels):

@@ -85,7 +85,7 @@ def test_an_answer_counts_where_python_finds_it(desk, tools, home, around, point
 
 def test_the_cell_with_the_answer_is_named_where_it_stops(desk, tools):
     verdict = desk.grade_bytes(handed_in(tools, "", below=["def square(x):\n    return ("]))
-    assert "the cell of square stops" in verdict.questions[0].reason.lower(), verdict.questions[0]
+    assert "the cell of square fails" in verdict.questions[0].reason.lower(), verdict.questions[0]
     assert "SyntaxError" in verdict.questions[0].reason
 
 

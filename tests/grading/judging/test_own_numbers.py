@@ -77,7 +77,7 @@ def test_a_neighbours_answer_earns_what_it_deserves_and_is_seen(grade):
 
 def test_numbers_to_practise_with_are_nobodys(grade):
     cube = grade(3, ADA).questions[1]
-    assert cube.points == 0 and "Write your id into `student`" in cube.hint
+    assert cube.points == 0 and "write your id into `student`" in cube.hint
     assert cube.numbers == "factors = 4"
     assert "practise" not in grade(3, ADA, ADA).questions[1].hint
 

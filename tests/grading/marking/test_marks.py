@@ -55,9 +55,9 @@ def test_points_that_are_left_out_follow_from_the_items(tmp_path, items, points)
     ("column", "value", "said"),
     [
         (0, "bbbbbbbbbb", "no answer to why has the code 'bbbbbbbbbb'; if its student has handed"),
-        (1, "what", "'what' is no question in words; there are why"),
+        (1, "what", "'what' is not a question in words; there are why"),
         (2, "", "it should say who marked, in the column marker"),
-        (3, "signs else", "'else' is no item of the rubric of why, which has signs, why, odd"),
+        (3, "signs else", "'else' is not an item of the rubric of why, which has signs, why, odd"),
         (4, "3.5", "points are '3.5', and should be a number from 0 to 3"),
         (4, "nan", "points are 'nan', and should be a number from 0 to 3"),
         (4, "-1", "points are '-1', and should be a number from 0 to 3"),
@@ -113,13 +113,13 @@ def test_points_count_as_given_until_the_student_hands_in_again(
 def test_the_student_reads_what_was_found_and_the_comments():
     said = remark(ASKED, [mark(1, "mia", "signs", comment="See <b>p. 3</b>.")], 1)
     assert said == (
-        "What was looked for:\n\n- ✓ Signs. (1 point)\n- – Why. (2.5 points)\n\nSee < b>p. 3< /b>."
+        "What we looked for:\n\n- ✓ Signs. (1 point)\n- – Why. (2.5 points)\n\nSee < b>p. 3< /b>."
     )
     assert "- ✗ Odd. (-1 points)" in remark(ASKED, [mark(0, "mia", "odd")], 0)
     assert "As a whole it was given 2 points." in remark(ASKED, [mark(2, "mia", "signs")], 2)
     both = [mark(1, "mia", "signs", comment="Why?"), mark(0, "tom", comment="Why?")]
     assert remark(ASKED, both, 0.5) == (
-        "What was looked for:\n\n- ✓ Signs. (1 point, found by 1 of 2 readers)\n"
+        "What we looked for:\n\n- ✓ Signs. (1 point, found by 1 of 2 readers)\n"
         "- – Why. (2.5 points)\n\n2 people have read this answer; the mean counts.\n\nWhy?"
     )
 
@@ -177,7 +177,7 @@ def test_the_same_table_again_changes_nothing_and_other_points_are_not_written_o
     desk.type("collect", "ps1", "--marks", table)
     desk.type("collect", "ps1", "--marks", table)
     assert capsys.readouterr().out == "3 answers marked\n0 answers marked, 3 had them before\n"
-    assert desk.formgrader("eve") == (1, False, "What was looked for:\n\n" + "\n".join(
+    assert desk.formgrader("eve") == (1, False, "What we looked for:\n\n" + "\n".join(
         f"- – {item}" for item in (
             "A square is never negative; a cube has the sign of its number. (1 point)",
             "Two factors of one sign have a product that is not negative. (2 points)",
@@ -187,7 +187,10 @@ def test_the_same_table_again_changes_nothing_and_other_points_are_not_written_o
     desk.type("collect", "ps1", "--marks", desk.table("mia", ada=("", 3), ben=("", 2)), code=1)
     said = capsys.readouterr().err
     ada = desk.codes["ada"]
-    assert f"why {ada} has 4 points by hand, and here 3; --overwrite takes what is here" in said
+    assert (
+        f"why {ada} has 4 points by hand, and in this table 3; --overwrite takes the table's"
+        in said
+    )
     assert "no mark was taken" in said and "ada" not in said.replace(ada, "")
     assert desk.formgrader("ben")[:2] == (0, True)
     desk.type("collect", "ps1", "--marks", "ps1-why-mia.csv", "--overwrite")

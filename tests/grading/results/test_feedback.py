@@ -207,7 +207,7 @@ def test_advice_fits_how_the_code_ended(classroom) -> None:
     )
     classroom.hand_in("ada", replace(verdict, points=0, questions=[cube, square]))
     seen = read(page_of(classroom, "ada")).text
-    assert seen.index("did not come to an end") < seen.index("no time left to try this answer")
+    assert seen.index("did not finish") < seen.index("no time left to run this answer")
     assert "(ran out of time). It took longer than 1 s" in seen
     assert "The 3 seconds were used up." in seen
 

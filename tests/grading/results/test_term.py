@@ -41,8 +41,8 @@ def settings(classroom, text: str) -> None:
     ("text", "said"),
     [
         ("[term]\ndrop = -1", "drop is -1; it should be a whole number"),
-        ("[term]\ndrops = 1", "knows drop, weights, and not drops"),
-        ("[term.weights]\npower = 1", "knows powers, and not power"),
+        ("[term]\ndrops = 1", "unknown drops; expected drop, weights"),
+        ("[term.weights]\npower = 1", "unknown power; expected powers"),
         ("[term.weights]\npowers = -1", "powers is -1; it should be a number from 0"),
         ("[term]\nweights = 3", "should be a table"),
     ],

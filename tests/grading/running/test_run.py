@@ -472,7 +472,7 @@ def test_what_ran_out_of_time_is_judged_once_more_alone(classroom, tmp_path):
     notes = Notes()
     summary = grade_class(classroom.course, "ps1", options(), notes)
     assert summary.counts == {"OK": 3} and summary.graded == 3
-    assert "1 ran out of time; each once more, alone" in notes.notes
+    assert "1 ran out of time; running each once more, alone" in notes.notes
     assert notes.done[-1].startswith("ben")
     assert grade_class(classroom.course, "ps1", options()).unchanged == 3
 

@@ -130,7 +130,7 @@ def test_settings_of_every_kind_come_back(file):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda c: b"GGML" + c[4:], "small.gguf is no GGUF file: it begins b'GGML'"),
+        (lambda c: b"GGML" + c[4:], "small.gguf is not a GGUF file: it begins b'GGML'"),
         (lambda c: c[:4] + b"\x02" + c[5:], "must be GGUF of version 3, found 2"),
         (lambda c: c[:-40], "ends after [0-9,]+ bytes, in the middle of something"),
         (lambda c: c[:30], "ends after 30 bytes"),

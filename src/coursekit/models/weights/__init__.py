@@ -101,4 +101,4 @@ def _home(kind: type) -> ModuleType:
     for ancestor in kind.__mro__:
         if ancestor.__name__ in FAMILIES:
             return import_module(f"{__name__}.{FAMILIES[ancestor.__name__]}")
-    raise TypeError(f"no other program is known to have a {kind.__name__}")
+    raise TypeError(f"a {kind.__name__} has no counterpart in other programs")

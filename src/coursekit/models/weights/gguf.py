@@ -91,7 +91,7 @@ def read_gguf(path: Path | str) -> GGUF:
     path = Path(path)
     cursor = _Cursor(memoryview(path.read_bytes()), path.name)
     if bytes(cursor.content[:4]) != b"GGUF":
-        raise ValueError(f"{path.name} is no GGUF file: it begins {bytes(cursor.content[:4])!r}")
+        raise ValueError(f"{path.name} is not a GGUF file: it begins {bytes(cursor.content[:4])!r}")
     cursor.place = 4
     if (version := cursor.number("I")) != VERSION:
         raise ValueError(f"{path.name} must be GGUF of version {VERSION}, found {version}")

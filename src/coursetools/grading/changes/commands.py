@@ -33,7 +33,7 @@ def feedback(arguments: argparse.Namespace) -> int:
 
 def _before(journal: Journal, student: str | None) -> str:
     if not journal.out:
-        return f"nothing of {journal.folders.name} has gone out before"
+        return f"nothing has been released for {journal.folders.name} yet"
     changed = [one for one in journal.changes() if student in (None, one[0].student)]
     pages = counted(len(changed), "page")
     return f"{pages} {'changes' if len(changed) == 1 else 'change'} points since the last time"
@@ -61,7 +61,7 @@ def changes(arguments: argparse.Namespace) -> int:
     journal = Journal.read(Folders(arguments.course, arguments.name)).look("seen")
     if not journal.out:
         raise CourseError(
-            f"nothing of {arguments.name} has gone out yet, by coursekit feedback or export"
+            f"nothing of {arguments.name} has been released yet, by coursekit feedback or export"
         )
     if differences := journal.changes():
         print(as_table(differences))
@@ -75,7 +75,7 @@ def history(arguments: argparse.Namespace) -> int:
     journal = Journal.read(folders).look("seen")
     if student not in journal.now:
         raise CourseError(
-            f"nobody called {student!r} is in the class list or has been graded in {folders.name}"
+            f"{student!r} is not on the class list and has no grade in {folders.name}"
         )
     for time, what, text in sorted(_steps(folders, journal, student), key=lambda step: step[0]):
         print(f"{time[:19].replace('T', ' ')}  {what:<12}  {text}".rstrip())

@@ -87,14 +87,14 @@ class Journal:
             return ""
         changed, name = self.changes(), self.folders.name
         if not changed:
-            return "nobody's points are others than those that have gone out"
+            return "nobody's points differ from those released"
         who = [one[0].student for one in changed]
         verb = "changes" if len(who) == 1 else "change"
         steps = [step for one in who if (step := self._step(one))]
         span = f", {_signed(max(steps))} … {_signed(min(steps))}" if len(set(steps)) > 1 else ""
         span = f", {_signed(steps[0])}" if len(set(steps)) == 1 else span
         return (
-            f"{counted(len(who), 'student')} {verb}{span}, against what has gone out: "
+            f"{counted(len(who), 'student')} {verb}{span}, against the points released: "
             f"{', '.join(who[:10])}{', …' if len(who) > 10 else ''}; "
             f"coursekit changes {name} shows them"
         )
@@ -200,8 +200,8 @@ def why(before: State, after: State, question: str) -> str:
     if (before["status"] == "excused") != (after["status"] == "excused"):
         return "excused" if after["status"] == "excused" else "no longer excused"
     for name, reason, gone in (
-        ("set", "override, {}", "an override was taken back"),
-        ("by hand", "marked by hand", "points by hand were taken away"),
+        ("set", "override, {}", "an override was removed"),
+        ("by hand", "marked by hand", "points by hand were removed"),
     ):
         if (new := after[name].get(question)) != before[name].get(question):
             return gone if new is None else reason.format(new)
@@ -219,10 +219,10 @@ def why(before: State, after: State, question: str) -> str:
 
 def _why_late(before: State, after: State) -> str:
     for name, reason in (
-        ("submitted", "another time of handing in"),
-        ("due", "extension, or another deadline"),
+        ("submitted", "a different hand-in time"),
+        ("due", "an extension, or a different deadline"),
         ("late days", "late days"),
-        ("rule", "another rule for late work"),
+        ("rule", "a different rule for late work"),
     ):
         if before.get(name) != after.get(name):
             return reason

@@ -36,9 +36,9 @@ def backup(course: Course, path: Path) -> int:
     if not files:
         raise CourseError(f"there is no class in {folder}")
     if path.exists():
-        raise CourseError(f"{path} is there already, and nothing is written over; name another")
+        raise CourseError(f"{path} already exists and is not overwritten; choose another name")
     if path.resolve().is_relative_to(folder):
-        raise CourseError(f"{path} lies in what is to be kept; name another folder")
+        raise CourseError(f"{path} is inside the class to be backed up; choose another folder")
     with new_zip(path, strict_timestamps=False) as out:
         about = {"version": 1, "time": now(), "by": account(), "files": len(files)}
         out.writestr(ABOUT, json.dumps(about))
@@ -78,7 +78,7 @@ def run_backup(arguments: argparse.Namespace) -> int:
         size = file.stat().st_size / 1e6
         print(f"{counted(count, 'file')} of the class, {size:.1f} MB, in {file}")
         if not (course / "autograder" / "gradebook.db").is_file():
-            print("the gradebook is no file here; of it, autograder/kept/ is in the zip")
+            print("the gradebook is not a file here; the zip has the copy in autograder/kept/")
     return 0
 
 
@@ -87,7 +87,7 @@ def run_restore(arguments: argparse.Namespace) -> int:
     count = restore(arguments.course, arguments.file)
     record(arguments.course, "restore", file=str(arguments.file))
     if not arguments.quiet:
-        print(f"{counted(count, 'file')} of the class are back; coursekit grade NAME does the rest")
+        print(f"{counted(count, 'file')} of the class restored; coursekit grade NAME does the rest")
     return 0
 
 
@@ -131,19 +131,23 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
         raise CourseError(f"{path} cannot be read ({error.strerror or error})") from error
     except (zipfile.BadZipFile, EOFError) as error:
         raise CourseError(
-            f"{path} is damaged, or no zip ({error}); nothing was put back"
+            f"{path} is damaged, or not a zip ({error}); nothing was put back"
         ) from error
 
 
 def _entries(path: Path, zipped: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     """Return what is to be put back; refuse what no backup of ours holds."""
     if ABOUT not in zipped.namelist():
-        raise CourseError(f"{path} is no backup: coursekit backup writes {ABOUT} into it")
+        raise CourseError(
+            f"{path} is not a backup: it lacks {ABOUT}, which coursekit backup writes"
+        )
     entries = [one for one in zipped.infolist() if one.filename != ABOUT]
     if sum(one.file_size for one in entries) > MOST:
-        raise CourseError(f"{path} would be larger than {MOST >> 30} GB; nothing was put back")
+        raise CourseError(f"{path} would be larger than {MOST >> 30} GB; nothing was restored")
     for one in entries:
         parts = PurePosixPath(one.filename).parts
         if not parts or parts[0] in OURS or ".." in parts or one.filename.startswith("/"):
-            raise CourseError(f"{path} holds {one.filename!r}, which no backup does; not put back")
+            raise CourseError(
+                f"{path} holds {one.filename!r}, as no backup does; nothing was restored"
+            )
     return entries

@@ -57,7 +57,7 @@ def override(
         if not why:
             raise CourseError("say why, with --why TEXT; the student reads it in the feedback")
         if has_unseen(why):
-            raise CourseError("--why holds characters that nobody sees")
+            raise CourseError("--why contains invisible characters")
     with alone(course):
         rows = {row.key: row for row in read_all(course)}
         for one in who:
@@ -130,7 +130,7 @@ def find(asked: dict[str, Outline], question: str) -> tuple[str, Part]:
     exact = {name: part for name, part in parts.items() if question in (name, part.cell)}
     parts = exact if len(exact) == 1 else parts
     if len(parts) != 1:
-        what = f"could be {' or '.join(parts)}" if parts else "is no question"
+        what = f"could be {' or '.join(parts)}" if parts else "is not a question"
         raise CourseError(f"{question!r} {what}; there are {', '.join(known)}")
     return next(iter(parts.items()))
 
@@ -153,4 +153,4 @@ def _known(folders: Folders, students: list[str]) -> None:
         if one not in people:
             near = get_close_matches(one, people, 1)
             hint = f"; did you mean {near[0]}?" if near else ""
-            raise CourseError(f"nobody called {one!r} is in the class{hint}")
+            raise CourseError(f"{one!r} is not in the class{hint}")

@@ -123,9 +123,9 @@ class Overrides:
         """Say of each row about nobody, or about no question, that it is so."""
         people, names = {EVERYBODY, *students, *self._numbers}, set(questions)
         return [
-            f"overrides.csv: {row.question} is no question of {row.assignment}"
+            f"overrides.csv: {row.question} is not a question of {row.assignment}"
             if row.question not in names
-            else f"overrides.csv: {row.student} is not in the class, so this override is nobody's"
+            else f"overrides.csv: {row.student} is not in the class, so this override has no effect"
             for row in self.rows
             if row.question not in names or row.student not in people
         ]

@@ -46,7 +46,7 @@ def take_requests(
         who, text = row.get("id", ""), one_line(row.get("text", ""), 2000)
         try:
             if who not in known:
-                raise CourseError(f"nobody called {who!r} is in the class")
+                raise CourseError(f"{who!r} is not in the class")
             cell = cell_of(row.get("question", ""))
         except CourseError as error:
             refused.append(f"{where}: {error}")

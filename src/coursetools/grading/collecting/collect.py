@@ -56,7 +56,7 @@ class Collected:
             f"{len(self.refused)} refused, {len(self.aside)} set aside"
         ]
         if source and not (self.new or self.known or self.refused or self.aside):
-            lines.append(f"{source} holds no file that anybody has handed in")
+            lines.append(f"{source} holds no hand-ins")
         if self.missing:
             lines.append(f"on the class list, nothing handed in: {some(self.missing)}")
         if self.too_late:
@@ -72,8 +72,8 @@ class Collected:
             )
         if self.unknown:
             lines.append(
-                f"when {len(self.unknown)} of all handed in is unknown, and costs nothing; a "
-                f"table of times says it: coursekit collect {name} --times CSV"
+                f"hand-in time unknown for {len(self.unknown)}, so no late penalty applies to "
+                f"them; to add times: coursekit collect {name} --times CSV"
             )
         return lines
 
@@ -138,7 +138,7 @@ def collect(
             ledger.about(student, about.get("time"), about.get("late"))
         elif _taken_back(folders, student, before.members(student)):
             ledger.students.pop(student, None)
-            names.say(f"{student} has handed in nothing, and has no group that has")
+            names.say(f"{student} has handed in nothing, and nor has a group of theirs")
         if too_late(folders, (student,), end):
             result.too_late.append(student)
         time = about.get("time")
@@ -380,7 +380,7 @@ def _time(
         if not student:
             problems.append(f"{row.where}: {why}")
         elif not attempts:
-            problems.append(f"{row.where}: {student} has a time, and handed nothing in")
+            problems.append(f"{row.where}: {student} has a time, but handed in nothing")
         else:
             folder, about = attempts[-1]
             if about["time"] != row.time.isoformat():

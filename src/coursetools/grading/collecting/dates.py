@@ -141,7 +141,7 @@ def _in_words(cells: Sequence[tuple[str, str]]) -> list[datetime]:
     at = next((at for at in range(len(cells)) if not _is_read_alone(texts[at])), 0)
     where, text = cells[at]
     raise CourseError(
-        f"{where}: {text[:60]!r} is no time; write it as 2026-10-01 23:59 or "
+        f"{where}: {text[:60]!r} is not a time; write it as 2026-10-01 23:59 or "
         "2026-10-01T23:59:00+02:00"
     )
 

@@ -65,7 +65,7 @@ def read_groups(course: Course) -> dict[str, str]:
     for where, cells in tables.read(path, ",".join(COLUMNS)).cells(COLUMNS):
         who = cells.get("id", "")
         if not who or who in groups:
-            why = f"{who} is there twice; keep one line" if who else "the cell id is empty"
+            why = f"{who} appears twice; keep one line" if who else "the cell id is empty"
             raise CourseError(f"{where}: {why}")
         groups[who] = cells.get("group", "")
     return {who: name for who, name in groups.items() if name}

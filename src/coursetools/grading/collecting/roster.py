@@ -50,7 +50,7 @@ class Person:
 def bad_id(name: str) -> str:
     """Say why something cannot be a student's id, and so a folder; "" if it can."""
     if not name or name != name.strip() or name.startswith((".", "~", "-")):
-        return "is empty, or begins or ends with what no id begins or ends with"
+        return "is empty, or begins or ends with a character that no id may begin or end with"
     if len(name.encode()) > 120:
         return "is too long"
     odd = [c for c in name if unicodedata.category(c)[0] in "CZ" or c in "/\\$`*?[]{}<>|;:\"'!&,"]
@@ -81,12 +81,12 @@ def read_csv(path: Path) -> list[Person]:
         ):
             before = line_of.setdefault((what, value), person.id) if value else person.id
             if person.id in people and what == "id":
-                raise CourseError(f"{where}: {person.id} is there twice; remove one of the lines")
+                raise CourseError(f"{where}: {person.id} appears twice; remove one of the lines")
             if before != person.id:
                 raise CourseError(f"{where}: {before} and {person.id} have the same {what}")
         people[person.id] = person
     if not people:
-        raise CourseError(f"{path} has a header and nobody below it")
+        raise CourseError(f"{path} has a header and no students below it")
     return list(people.values())
 
 

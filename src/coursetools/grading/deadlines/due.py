@@ -79,7 +79,7 @@ def set_due(course: Course, name: str, text: str, start: str | None = None) -> d
     except tomllib.TOMLDecodeError:
         same = False
     if not same:
-        raise CourseError(f"{path} writes due in an unusual way; put there yourself: {line}")
+        raise CourseError(f"{path} writes due in an unusual way; write it yourself: {line}")
     write_whole(path, new)
     log.record(course, "due", assignment=name, due=due.isoformat(), start=start)
     return due
@@ -91,6 +91,6 @@ def read_time(course: Course, text: str) -> datetime:
         when = deadline.read_time(text, time_zone_of(course))
     except ValueError:
         raise CourseError(
-            f"{text[:60]!r} is no time; write 2026-11-20T12:00 or 2026-11-20T12:00+01:00"
+            f"{text[:60]!r} is not a time; write 2026-11-20T12:00 or 2026-11-20T12:00+01:00"
         ) from None
     return datetime.fromisoformat(when.isoformat())  # with an offset in place of a zone's rules

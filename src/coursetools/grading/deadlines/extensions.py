@@ -75,8 +75,8 @@ def read_extension(text: str, zone: tzinfo) -> Extension:
         return read_time(text, zone)
     except ValueError:
         raise CourseError(
-            f"{text[:60]!r} is no extension; write 48h, 2d, a time such as 2026-11-22T12:00, or "
-            "excused"
+            f"{text[:60]!r} is not an extension; write 48h, 2d, excused, or a time such as "
+            "2026-11-22T12:00"
         ) from None
 
 
@@ -136,7 +136,7 @@ class Extensions:
         return [
             f"{one.where}: {'there is no assignment ' + one.assignment}"
             if one.assignment not in names
-            else f"{one.where}: {one.student} is not in the class, so nobody has this extension"
+            else f"{one.where}: {one.student} is not in the class, so this extension has no effect"
             for one in self.lines
             if one.assignment not in names or one.student not in people
         ]

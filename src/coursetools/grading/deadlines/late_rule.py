@@ -109,7 +109,7 @@ def rule_of(folder: Path) -> LateRule | None:
     unknown = set(table) - set(known) if isinstance(table, dict) else {"late"}
     if unknown:
         raise CourseError(
-            f"{path}: [late] knows {', '.join(known)}, and not {', '.join(sorted(unknown))}"
+            f"{path}: [late] unknown {', '.join(sorted(unknown))}; expected {', '.join(known)}"
         )
     if exam and not {"rate", "steps", "end_hours"} & set(table):
         table = {"end_hours": 0.0, **table}

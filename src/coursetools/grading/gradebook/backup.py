@@ -262,7 +262,7 @@ def put_back(folders: Folders, database: Database, kept: Kept, note: Callable[[s
 
     name, lost, items = database.patiently(work)
     for of in lost:
-        note(f"{of[1]}: {of[0]} for {of[3]} has no place any more: {kept.items[of]}")
+        note(f"{of[1]}: {of[0]} for {of[3]} no longer has a place: {kept.items[of]}")
     kept.keep(name, items)
 
 

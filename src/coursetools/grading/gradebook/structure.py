@@ -137,9 +137,7 @@ def _save_cell(book: Any, cell: Cell, notebook: str, assignment: str) -> None:
     if regions.is_grade(cell) or regions.is_task(cell):
         points = regions.meta(cell).get("points")
         if not isinstance(points, int | float) or isinstance(points, bool):
-            raise CourseError(
-                f"cell {where[0]} of {notebook} gives points and does not say how many"
-            )
+            raise CourseError(f"cell {where[0]} of {notebook} is graded and has no points")
         save = book.update_or_create_grade_cell
         save = book.update_or_create_task_cell if regions.is_task(cell) else save
         save(*where, max_score=float(points), cell_type=kind)
@@ -164,7 +162,7 @@ def _drop_gone(book: Any, notebook: Any, names: set[str]) -> None:
         grades = book.db.query(api.Grade).filter(api.Grade.cell_id == cell.id)
         if grades.filter(api.Grade.manual_score.is_not(None)).first() is not None:
             raise CourseError(
-                f"cell {cell.name} is not in the notebook any more, but has points by hand in the "
+                f"cell {cell.name} is no longer in the notebook, but has points by hand in the "
                 "gradebook; put it back, or remove those points in formgrader first"
             )
         grades.delete()

@@ -120,7 +120,7 @@ class Attempt:
             self.restart()
             most = AGAIN * self.limits.notebook_seconds
             if self._processes >= PROCESSES or self._on_cells > most:
-                raise Stopped("CRASH", "its processes have died too often")
+                raise Stopped("CRASH", "its processes have crashed too often")
             self._processes += 1
             self._process = self._warm.fork()
             self.layers = self._process.layers

@@ -1,6 +1,6 @@
 """From a submission to a verdict: pure, but for the processes that it starts and ends.
 
-    with Engine(Master.read(root, name)) as engine:
+    with Engine(Master.read(course, name)) as engine:
         verdict = engine.grade(submission)
 
 Nothing is read from or written to the course here, so the same call runs in a pool of workers or on

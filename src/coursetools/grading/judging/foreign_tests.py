@@ -151,7 +151,7 @@ def _safe(ran: Ran, source: str) -> str:
     at = trouble.here - 1
     if 0 <= at < len(lines) and not _is_hidden(lines, at):
         return f"this test fails: {one_line(lines[at], 200)}"
-    return "a test fails that only the grader has"
+    return "a hidden test fails"
 
 
 def _is_hidden(lines: list[str], at: int) -> bool:

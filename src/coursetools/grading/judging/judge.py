@@ -28,7 +28,7 @@ from coursetools.grading.verdict import CaseVerdict, QuestionVerdict, Status
 from coursetools.questions.known_answers import Known
 from coursetools.questions.question import Assignment, Case, Question
 
-FREE = "Zeros or the unchanged input would pass as many: they earn nothing alone."
+FREE = "Zeros, or the input unchanged, would pass as many cases, so these alone earn no points."
 
 
 class Judge:
@@ -197,9 +197,7 @@ class Judge:
         if better.points < verdict.points:
             return verdict
         # Equal is better, too: what is wrong now is wrong here, and its hint is the right one.
-        sentence = (
-            f"With ours in the place of your {which}, which {pass_} not pass: {better.reason}"
-        )
+        sentence = f"With our {which}, since yours {pass_} not pass: {better.reason}"
         return replace(better, reason=sentence, flags=verdict.flags, carried=called)
 
     def _with_ours(
@@ -243,7 +241,7 @@ class Judge:
         trouble = attempt.trouble(name, answer)
         if trouble is not None and (answer or trouble.kind != "NotImplementedError"):
             reason = one_line(trouble.sentence())
-            return trouble.status, f"the cell of {name} stops, so {name} is not defined: {reason}"
+            return trouble.status, f"the cell of {name} fails, so {name} is not defined: {reason}"
         if answer is None:
             return "MISSING", f"the cell of {name} is not in the notebook"
         if answer == "":

@@ -1,4 +1,4 @@
-"""The judge's side of `ours`: runs our own answers on what a student's process asks them.
+"""The judge's side of `student/lent_answers.py`: runs our answers on what a process sends.
 
 The arguments are untrusted: each call has an end in time, which is the student's, and takes
 no more memory than `ROOM`.
@@ -27,7 +27,7 @@ LONGEST = 64 << 10  # bytes of a letter and its answer that are kept
 MOST = 1000  # of them
 PAGE = resource.getpagesize()
 ROOM = 512 * MB  # of memory, for one call
-LENT = "most of it in calls of answers lent to it"
+LENT = "most of it in calls of our reference answers"
 
 
 class Carried:

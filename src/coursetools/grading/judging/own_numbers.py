@@ -2,7 +2,7 @@
 
 A student's variant follows from their id in the class list. An answer that is wrong there, and
 right for the id that the notebook says, has its points: `check` said that it was right, and a human
-sees the flag. One that is right for other numbers yet has what it earns, and a flag.
+sees the flag. One that is right for other numbers only keeps its points and gets a flag as well.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def _elsewhere(
         hint = verdict.hint
         if number == 0 and not written:
             hint = (
-                f"This is right for the numbers to practise with, {right.numbers}. Your own: "
-                f"{verdict.numbers}. Write your id into `student`, and `check` knows."
+                f"This is right for the practice numbers, {right.numbers}. Yours are "
+                f"{verdict.numbers}: write your id into `student`, and run `check` again."
             )
         return replace(verdict, flags=[*verdict.flags, flag], hint=hint)
     return verdict

@@ -254,14 +254,14 @@ class StudentProcess:
             if envelope.get("sequence") != self._number or envelope.get("token") != token:
                 self._stale += 1
                 if self._stale > STALE:
-                    self._stop("CRASH", "the process answered what nobody had asked")
+                    self._stop("CRASH", "the process sent replies that nobody asked for")
                 continue
             if ours is None or envelope.get("back") is not True:
                 return envelope, reply
             calls += 1
             if calls > self.limits.lent_calls:
                 most = f"{self.limits.lent_calls:,}"
-                self._stop("TIMEOUT", f"it called the answers lent to it more than {most} times")
+                self._stop("TIMEOUT", f"it called our reference answers more than {most} times")
             answer = self._lend(ours, reply, until)
             left -= body + len(answer.body)
             if left < 0:
@@ -282,7 +282,7 @@ class StudentProcess:
 
     def _too_much(self) -> NoReturn:
         most = self.limits.answer_bytes / MB
-        self._stop("MEM", f"it handed over more than {most:g} MB, which is all that is read of it")
+        self._stop("MEM", f"its result is larger than {most:g} MB, the limit")
 
     def unseal(self, reply: Letter) -> tuple[dict[str, Any], list[memoryview]]:
         """Open a letter of this process; if it is none, the process is ended."""

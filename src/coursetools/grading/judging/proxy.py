@@ -150,9 +150,9 @@ class Remote:
     def _probe(self, how: str, arguments: Any, count: int) -> Any:
         value = self._link.call(self._node, how, arguments, {})
         if type(value) is not tuple or len(value) != count or type(value[1]) is not list:
-            raise _raised("TypeError", "the process did not answer what was asked")
+            raise _raised("TypeError", "the process answered something else")
         if count == 3 and type(value[2]) is not dict:
-            raise _raised("TypeError", "the process did not answer what was asked")
+            raise _raised("TypeError", "the process answered something else")
         return value
 
     def _no_value(self, *_: object) -> NoReturn:

@@ -60,7 +60,7 @@ def reason(cases: Sequence[Case], visible: int, seen: Sequence[Seen]) -> str:
         detail = one_line(seen[first].detail.partition("\n")[0])
         return f"{count}“{cases[first].says}”: {detail}{'' if detail.endswith('.') else '.'}"
     how = HOW.get(seen[first].status, "fails")
-    return f"{count}A case that only the grader has {how}: “{cases[first].says}”."
+    return f"{count}A hidden case {how}: “{cases[first].says}”."
 
 
 def raised(error: StudentError) -> str:

@@ -37,7 +37,7 @@ class Taken:
     marked: int  # answers that have points now
     known: int  # that had the same before
     lines: list[str]  # what is to be said of them
-    changes: str  # against what has gone out
+    changes: str  # against the points released
 
     def as_lines(self) -> list[str]:
         """Say it to people."""
@@ -120,11 +120,11 @@ def _new(
             continue
         new[of] = mark
         if manual is not None:
-            here = "a third mark is asked for" if mark.points is None else number(mark.points)
+            here = "a third mark is needed" if mark.points is None else number(mark.points)
             here = "another comment" if mark.points == manual else here
             differ.append(
-                f"{names[of]} has {number(manual)} points by hand, and here {here}; "
-                "--overwrite takes what is here"
+                f"{names[of]} has {number(manual)} points by hand, and in this table {here}; "
+                "--overwrite takes the table's"
             )
     return new, differ
 
@@ -165,7 +165,7 @@ def remark(asked: InWords, by_all: list[Mark], points: float) -> str:
     """Return what the student reads: what was looked for and found, and the markers' comments."""
     parts = []
     if lines := [line for item in asked.rubric.items if (line := _line(item, by_all))]:
-        parts += ["What was looked for:", "\n".join(lines)]
+        parts += ["What we looked for:", "\n".join(lines)]
     if len(by_all) > 1:
         which = "mean" if len(by_all) == 2 else "median"
         parts.append(f"{len(by_all)} people have read this answer; the {which} counts.")

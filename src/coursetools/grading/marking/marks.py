@@ -53,7 +53,7 @@ def _read(row: dict[str, str], questions: dict[str, InWords]) -> tuple[tuple[str
     name, code, marker = (row.get(one, "") for one in ("question", "code", "marker"))
     if name not in questions:
         raise CourseError(
-            f"{name!r} is no question in words; there are {', '.join(questions) or 'none'}"
+            f"{name!r} is not a question in words; there are {', '.join(questions) or 'none'}"
         )
     asked = questions[name]
     if all(answer.code != code for answer in asked.answers):
@@ -68,7 +68,7 @@ def _read(row: dict[str, str], questions: dict[str, InWords]) -> tuple[tuple[str
     for item in items:
         if item not in known:
             has = ", ".join(known) or "none"
-            raise CourseError(f"{item!r} is no item of the rubric of {name}, which has {has}")
+            raise CourseError(f"{item!r} is not an item of the rubric of {name}, which has {has}")
     points = _points(row.get("points", ""), asked, items)
     comment = clean(row.get("comment", "")).strip()[:LONGEST]
     given = tuple(item for item in known if item in items)

@@ -108,7 +108,7 @@ def export(
 def check(form: str, into: Path | None) -> None:
     """Say what is wrong with a format, or with filling it in."""
     if form not in FORMATS:
-        raise CourseError(f"{form!r} is no format of a table; there are {', '.join(FORMATS)}")
+        raise CourseError(f"{form!r} is not a format of a table; choose from {', '.join(FORMATS)}")
     how = FORMATS[form]
     if how.write is None and into is None:
         raise CourseError(
@@ -184,8 +184,8 @@ def remarks(table: Table) -> list[str]:
                   and row.status != "MISSING" for row in table.rows)  # fmt: skip
     if unknown and table.has_deadline:
         sentences.append(
-            f"when {counted(unknown, 'student')} handed in is unknown, and nothing was taken off: "
-            f"coursekit collect {table.name} --times CSV, then grade again"
+            f"hand-in time unknown for {counted(unknown, 'student')}, so no late penalty applies "
+            f"to them; to add times: coursekit collect {table.name} --times CSV, then grade again"
         )
     if table.nameless:
         sentences.append(

@@ -15,11 +15,11 @@ LAST = 2  # assignments in a row; the sentences below say "two"
 FAR = 0.2  # of an assignment's points
 
 RULE = (
-    "Here is whoever, in each of the last two assignments that are over for them, handed in "
-    f"nothing or came {100 * FAR:.0f} percentage points or more below their usual. Their usual is "
-    "their mean distance from the class's mean, over all earlier assignments that they handed in; "
-    "so an assignment that was hard for everybody brings nobody here. An assignment from which "
-    "somebody is excused, or for which they still have time, is passed over."
+    "A student is listed if, in each of their last two closed assignments, they handed in nothing "
+    f"or came {100 * FAR:.0f} percentage points or more below their usual. Their usual is their "
+    "mean distance from the class's mean over all earlier assignments that they handed in, so an "
+    "assignment that was hard for everybody lists nobody. Assignments from which they are excused, "
+    "or for which they still have time, do not count here."
 )
 
 State = Literal["handed in", "missing", "open", "excused", "not graded"]

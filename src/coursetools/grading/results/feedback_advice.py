@@ -13,12 +13,12 @@ from coursetools.grading.results.outline import Outline, Part
 from coursetools.grading.verdict import CaseVerdict, QuestionVerdict
 
 ADVICE = {  # where the way the code ended says more than the question's hint
-    "TIMEOUT": "Your code did not come to an end. Look for a loop that never stops, and call your "
+    "TIMEOUT": "Your code did not finish. Look for a loop that never stops, and call your "
     "function on one small example.",
-    "MEM": "Your code asked for more memory than there is. Look for a list that grows without end, "
+    "MEM": "Your code ran out of memory. Look for a list that grows without end, "
     "or a tensor with an axis too many; print its shape.",
     "OUTPUT": "Your code printed far too much. Take the print out of the loop.",
-    "CRASH": "Python itself stopped while your code ran. Restart the kernel and call your function "
+    "CRASH": "Python crashed while your code ran. Restart the kernel and call your function "
     "on one small example.",
     "BLOCKED": "Your code asked for something that a notebook cannot have while it is graded, such "
     "as the network or somebody else's files. The question can be solved without.",
@@ -79,7 +79,7 @@ def advice(question: QuestionVerdict, part: Part) -> str:
     if question.misconception and question.hint:
         return question.hint
     if question.status == "TIMEOUT" and untried(question):
-        return "There was no time left to try this answer. It will be tried once the others end."
+        return "There was no time left to run this answer. It will be run once the others finish."
     return ADVICE.get(question.status) or question.hint or part.hint
 
 

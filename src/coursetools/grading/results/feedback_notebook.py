@@ -121,13 +121,13 @@ def _beside(one: Shown, book: str) -> str:
         lines.append(f"Your numbers: `{one.question.numbers}`")
     if one.question is not None and one.question.carried:
         lines.append(
-            f"This calls your {' and '.join(one.question.carried)}, not yet right. So it was tried "
-            "with ours in that place: a mistake costs its own question only."
+            f"This calls your {' and '.join(one.question.carried)}, not yet right, so it was run "
+            "with ours instead: a mistake costs points in its own question only."
         )
     if one.needs:
         lines.append(
-            f"This answer is tried together with your {' and '.join(one.needs)}, not yet right: "
-            "mend that first, and this may come right by itself."
+            f"This answer is run together with your {' and '.join(one.needs)}, not yet right: "
+            "mend that first, and this one may pass as it is."
         )
     if one.status not in ("OK", "INTERNAL") and (one.hint or one.missing):
         lines.append((one.hint or "There is no answer here.") + _again(one.part, book))

@@ -36,7 +36,7 @@ WHEN = (2000, 1, 1, 0, 0, 0)  # of each member: the same pages make the same fil
 NO_NUMBER = "no number of Moodle's is known"
 NO_NAME = "nothing was handed in through Canvas"
 OF_GROUP = "Canvas gives a group's file to all of it, if the assignment is for groups there"
-NEWER = "not graded as it was handed in last"
+NEWER = "the latest hand-in is not graded yet"
 LOST = "the graded notebook is not where it was written"
 
 Files = Iterator[tuple[str, bytes]]
@@ -188,5 +188,5 @@ def zip_feedback(
             result.students += 1
         if not result.students:
             why = "; ".join(result.as_lines(folders.name)[1:]) or "there is nobody"
-            raise CourseError(f"no zip was written, for nobody would be in it: {why}")
+            raise CourseError(f"no zip was written, since nobody would be in it: {why}")
     return result

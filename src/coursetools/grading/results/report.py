@@ -24,14 +24,14 @@ WORDS = {
     "OK": "everything right",
     "PARTIAL": "partly right",
     "FAIL": "nothing right, or no answer",
-    "TIMEOUT": "stopped by the clock",
-    "MEM": "asked for too much memory",
+    "TIMEOUT": "ran out of time",
+    "MEM": "ran out of memory",
     "OUTPUT": "printed too much",
     "CRASH": "the process died",
     "BLOCKED": "stopped by the sandbox",
-    "MALFORMED": "no notebook",
+    "MALFORMED": "not a notebook",
     "MISSING": "nothing handed in",
-    "INTERNAL": "our own fault, no grade",
+    "INTERNAL": "the grader failed, no grade",
 }
 
 

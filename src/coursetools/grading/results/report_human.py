@@ -17,15 +17,15 @@ from coursetools.grading.results.outline import safe_name
 MOST_ROWS = 1000  # of one list; all of it is in the verdicts
 GROUPS = {
     "INTERNAL": (
-        "Not graded, through our own fault",
+        "Not graded, because the grader failed",
         "No score was given. Run coursekit grade again; what was graded is not run twice.",
     ),
     "MALFORMED": (
-        "Files that are no notebooks",
+        "Files that are not notebooks",
         "They count 0 until something better is handed in.",
     ),
     "requests": (
-        "Asked to be looked at again",
+        "Regrade requests",
         "Answer each with coursekit override NAME QUESTION --student ID --why TEXT, and full, keep "
         "or points before it; the next feedback shows the answer.",
     ),
@@ -35,10 +35,10 @@ GROUPS = {
     ),
     "claims": (
         "Named as if they were somebody else's",
-        "The name was not believed: each file counts for whoever handed it in, the student here.",
+        "The name was ignored: each file counts for the student who handed it in, named here.",
     ),
     "groups": (
-        "Handed in apart from their group",
+        "Handed in separately from their group",
         "One file counts for a group. If they were right to work alone, mend the class list's "
         "column group: coursekit collect NAME --roster CSV --regroup.",
     ),

@@ -206,7 +206,7 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"{100 * likeness.share:3.0f} %  {plain(student)}  {likeness.what}")
         count = counted(len(similar.pairs), "pair")
         own = counted(len(similar.own), "answer")
-        print(f"{count} to read, {own} like the course's own; being alike is no proof of copying")
+        print(f"{count} to read, {own} like the course's own; being alike does not prove copying")
     print(path)
     return 0
 

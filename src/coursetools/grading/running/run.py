@@ -286,7 +286,7 @@ class _Run:
                 else:
                     self._keep(outcome)
             if late:
-                self.progress.note(f"{len(late)} ran out of time; each once more, alone")
+                self.progress.note(f"{len(late)} ran out of time; running each once more, alone")
             for outcome in self._outcomes(late, workers=1):
                 self._keep(outcome)
             self._write()

@@ -87,5 +87,5 @@ def time_of(text: str, folder: Path, progress: Progress) -> datetime | None:
     try:
         return parse_utc(text)
     except (ValueError, OverflowError):
-        progress.note(f"{folder / 'timestamp.txt'} holds no time; taken as handed in in time")
+        progress.note(f"{folder / 'timestamp.txt'} holds no time; counted as on time")
         return None

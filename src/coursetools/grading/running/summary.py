@@ -81,8 +81,8 @@ class Summary:
         lines.append(f"  {self.done} in {self.seconds:.1f} s{each}")
         if self.time_unknown:
             lines.append(
-                f"  when {self.time_unknown} handed in is unknown, and costs nothing: "
-                f"coursekit collect {self.assignment} --times CSV"
+                f"  hand-in time unknown for {self.time_unknown}, so no late penalty applies to "
+                f"them; to add times: coursekit collect {self.assignment} --times CSV"
             )
         if self.internal:
             some = ", ".join(self.internal[:5]) + (" …" if len(self.internal) > 5 else "")
