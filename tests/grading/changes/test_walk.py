@@ -165,7 +165,7 @@ def test_what_cannot_be_is_said_in_a_sentence(week):
         ("override ps1 cube full --student bem --why x", "'bem' is not in the class; did you mean ben"),
         ("override ps1 cube --remove", "there is no override of test_cube for everybody in ps1"),
         ("override ps1 cube", "say what the question is worth"),
-        ("changes ps1", "nothing of ps1 has gone out yet"),
+        ("changes ps1", "nothing of ps1 has been released yet"),
         ("history ps1 bem", "'bem' is not on the class list"),
     ):
         assert said in week.type(command, code=1)

@@ -59,7 +59,7 @@ def test_what_is_no_time_is_said_and_changes_nothing(classroom, capsys):
     (classroom.root / "autograder").mkdir()
     (classroom.root / "autograder" / "class.toml").write_text('time_zone = "Berlin"\n')
     assert due(classroom, "2026-11-20T12:00") == 1
-    assert "time_zone is 'Berlin', which is no zone" in capsys.readouterr().err
+    assert "time_zone is 'Berlin', which this machine does not know" in capsys.readouterr().err
 
 
 def test_without_a_deadline_it_says_so(classroom, capsys):
