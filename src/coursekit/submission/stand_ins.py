@@ -15,6 +15,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from typing import Any, NoReturn
 
 OURS = ("coursekit", "coursetools")
+SILENT = ("coursekit.check", "coursekit.exercises")  # these say nothing when graded
 HARMLESS = {  # magics that change nothing about an answer
     *("autoreload", "capture", "config", "env", "load_ext", "matplotlib", "pylab", "precision"),
     *("reload_ext", "time", "timeit", "prun", "who", "whos", "xmode", "colors"),
@@ -41,7 +42,7 @@ def put_in_place(
         return
     for name in [name for name in sys.modules if name.split(".")[0] in OURS]:
         del sys.modules[name]  # ours; an import finds fresh ones, which know nothing
-    for name in ("coursekit.check", "coursekit.exercises"):
+    for name in SILENT:
         silent = types.ModuleType(name, "Quiet while a notebook is graded.")
         silent.__path__ = []
         for attribute in ("check", "exam_check", "submit_check", "variant"):

@@ -47,9 +47,11 @@ def class_settings(course: Course) -> dict[str, Any]:
 def table_of(course: Course, name: str, known: tuple[str, ...]) -> dict[str, Any] | None:
     """Return the table `[name]`, in which only `known` may stand; None where there is none."""
     table = class_settings(course).get(name)
-    if table is None:
-        return None
-    path = course / FILE
+    return None if table is None else checked(course / FILE, name, table, known)
+
+
+def checked(path: Path, name: str, table: Any, known: tuple[str, ...]) -> dict[str, Any]:
+    """Return what stands as `[name]` in a file, if that is a table with no other names."""
     if not isinstance(table, dict):
         raise CourseError(f"{path}: {name} should be a table, [{name}], found {table!r}")
     check_names(path, table, known, f"[{name}] ")

@@ -36,6 +36,12 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
 
         return run
 
+    def one(run: Command, name: str, text: str) -> Callable[..., Any]:
+        """Add a command about one assignment."""
+        option = adder(commands, run, name, text)
+        option("name", metavar="NAME", help="the assignment")
+        return option
+
     here, changed = "grading.commands", "grading.changes.commands"
     option = adder(commands, inside(here, "collect"), "collect", "take in what students handed in")
     option("name", metavar="NAME", help="the assignment, a01_kernels")
@@ -62,8 +68,7 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     option("--attempt", choices=("last", "first"), default="last", help=which)
     option("--json", action="store_true", help="print the result as JSON")
 
-    option = adder(commands, inside(here, "grade"), "grade", "grade what was collected")
-    option("name", metavar="NAME", help="the assignment")
+    option = one(inside(here, "grade"), "grade", "grade what was collected")
     option("--workers", type=count, metavar="N", help="processes (one a core)")
     option("--cluster", metavar="ADDRESS", help="a Dask scheduler, in place of processes here")
     option("--require", metavar="LAYERS", help="of the sandbox: grade only if these hold")
@@ -72,13 +77,9 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     option("--json", action="store_true", help="print the summary as JSON")
 
     text = "write a page for each question in words, to mark its answers without names"
-    option = adder(commands, inside("grading.marking.page"), "mark", text)
-    option("name", metavar="NAME", help="the assignment")
+    option = one(inside("grading.marking.page"), "mark", text)
 
-    option = adder(
-        commands, inside(changed, "feedback"), "feedback", "write a page for each student"
-    )
-    option("name", metavar="NAME", help="the assignment")
+    option = one(inside(changed, "feedback"), "feedback", "write a page for each student")
     option("--student", metavar="ID", help="only this one")
     option("--exchange", action="store_true", help="hand the pages out by nbgrader's exchange")
     text = "put them into one zip to be uploaded; canvas gets graded notebooks, plain is ID.html"
@@ -88,10 +89,7 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     option("--worksheet", type=Path, metavar="CSV", help=text)
     option("--workers", type=count, metavar="N", help="processes (2, or 1 on one core)")
 
-    option = adder(
-        commands, inside("grading.results.report"), "report", "write the instructor's page"
-    )
-    option("name", metavar="NAME", help="the assignment")
+    option = one(inside("grading.results.report"), "report", "write the instructor's page")
 
     text = "write a page about a term: who falls behind, which mistakes come back"
     adder(commands, inside("grading.results.term_page"), "term", text)
@@ -111,8 +109,7 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     option("--title", metavar="TEXT", help="the assignment's name in Canvas or Moodle")
 
     text = "guide a class through an assignment, one step at a time"
-    option = adder(commands, inside("grading.next_step"), "next", text)
-    option("name", metavar="NAME", help="the assignment")
+    option = one(inside("grading.next_step"), "next", text)
 
     text = "give students more time, or excuse them"
     option = adder(commands, inside("grading.extend"), "extend", text)
@@ -124,29 +121,27 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     option("--list", action="store_true", help="show who has more time")
 
     text = "list solutions that are alike, for a human to read"
-    option = adder(commands, inside("grading.results.similarity"), "similarity", text)
-    option("name", metavar="NAME", help="the assignment")
+    option = one(inside("grading.results.similarity"), "similarity", text)
     text = "earlier hand-ins to compare with: a folder of notebooks, or a backup"
     option("--also", action="append", type=Path, metavar="PATH", help=text)
 
     text = "write an assignment's autograder for Gradescope, with its hidden cases"
-    option = adder(commands, inside("grading.gradescope"), "gradescope", text)
-    option("name", metavar="NAME", help="the assignment")
+    option = one(inside("grading.gradescope"), "gradescope", text)
     option("file", type=Path, metavar="FILE", help="the zip")
 
     text = "write a question to each student about the answer that they handed in"
-    option = adder(commands, inside("grading.results.own_code"), "own-code", text)
-    option("name", metavar="NAME", help="the assignment")
+    option = one(inside("grading.results.own_code"), "own-code", text)
 
-    _changes(commands, adder, inside)
+    _changes(commands, adder, inside, one)
     _exercises(commands, adder, inside)
 
 
-def _changes(commands: Any, adder: Adder, inside: Callable[..., Command]) -> None:
+def _changes(
+    commands: Any, adder: Adder, inside: Callable[..., Command], one: Callable[..., Any]
+) -> None:
     """Add what changes a grade, or says what changed."""
     text = "override the points of a question, without running it again"
-    option = adder(commands, inside("grading.changes.override"), "override", text)
-    option("name", metavar="NAME", help="the assignment")
+    option = one(inside("grading.changes.override"), "override", text)
     option("question", metavar="QUESTION", help="as the export's columns call it")
     text = "full, drop (does not count), keep (stays, and says why), or points"
     option("points", nargs="?", metavar="full|drop|keep|POINTS", help=text)
@@ -156,12 +151,10 @@ def _changes(commands: Any, adder: Adder, inside: Callable[..., Command]) -> Non
     option("--remove", action="store_true", help="take it back")
 
     text = "list students whose points differ from those released, and why"
-    option = adder(commands, inside("grading.changes.commands", "changes"), "changes", text)
-    option("name", metavar="NAME", help="the assignment")
+    option = one(inside("grading.changes.commands", "changes"), "changes", text)
 
     text = "show how a student's grade came about"
-    option = adder(commands, inside("grading.changes.commands", "history"), "history", text)
-    option("name", metavar="NAME", help="the assignment")
+    option = one(inside("grading.changes.commands", "history"), "history", text)
     option("student", metavar="STUDENT", help="an id")
 
     option = adder(commands, inside("grading.changes.log"), "log", "show who changed what")

@@ -93,13 +93,13 @@ def take_back(
 ) -> list[str]:
     """Take lines out of the table, all or none; return what is to be said."""
     table = Extensions.read(course)
-    there = {line.student for line in table.lines if line.assignment == name}
     folders = _folders(course, name)
     people = [
-        who if who in there else _people(folders, [who], lambda text: None)[0] for who in students
+        who if (who, name) in table.lines else _people(folders, [who], lambda text: None)[0]
+        for who in students
     ]
     for who in people:
-        if not table.remove(who, name):
+        if table.lines.pop((who, name), None) is None:
             raise CourseError(f"{who} has no extension for {name} in {course.relative(table.path)}")
     table.write()
     for who in people:
@@ -112,7 +112,7 @@ def listed(course: Course, name: str | None = None) -> list[str]:
     """Return a line for each extension, of one assignment or of all."""
     lines = [
         _said(line, _deadline(Folders(course, line.assignment), line.assignment)[0])
-        for line in Extensions.read(course).lines
+        for line in Extensions.read(course).lines.values()
         if name in (None, line.assignment) or (line.assignment == ALL and name)
     ]
     return lines or ["nobody has an extension"]
@@ -130,7 +130,7 @@ def _people(folders: Folders, students: list[str], note: Note) -> list[str]:
     people = class_list(folders, note)
     names, chosen = Names(folders, people), []
     for who in students:
-        student, why = names.row(HandIn("", who, who, True, who, "", None))
+        student, why = names.row(HandIn("", id=who, number=who, email=who))
         if not student and people.open and not bad_id(who):
             note(f"there is no class list, so it is not known whether {who} is in the class")
             student = who

@@ -12,7 +12,6 @@ import ast
 import builtins
 import hashlib
 from collections import deque
-from dataclasses import dataclass, field
 
 RUN = 12
 WINDOW = 5
@@ -22,20 +21,11 @@ KNOWN = frozenset(dir(builtins))
 _SKIPPED = (ast.Import, ast.ImportFrom, ast.expr_context)
 
 
-@dataclass(frozen=True)
-class Prints:
-    """The fingerprints of one student's answers, each with the lines that it was taken from."""
+def fingerprints(answers: dict[str, str]) -> dict[int, tuple[str, int, int]]:
+    """Take the fingerprints of the cells of one student; what is no Python has none.
 
-    lines: dict[int, tuple[str, int, int]] = field(default_factory=dict)  # cell, first, last
-
-    @property
-    def hashes(self) -> frozenset[int]:
-        """The fingerprints alone."""
-        return frozenset(self.lines)
-
-
-def fingerprints(answers: dict[str, str]) -> Prints:
-    """Take the fingerprints of the cells of one student; what is no Python has none."""
+    Each stands with the lines that it was taken from: their cell, the first, the last.
+    """
     prints: dict[int, tuple[str, int, int]] = {}
     room = MOST_SOURCE
     for cell, source in answers.items():
@@ -45,7 +35,7 @@ def fingerprints(answers: dict[str, str]) -> Prints:
         for tokens in _definitions(source):
             for mark, first, last in _winnow(tokens):
                 prints.setdefault(mark, (cell, first, last))
-    return Prints(prints)
+    return prints
 
 
 Token = tuple[str, int]  # what it is, its line

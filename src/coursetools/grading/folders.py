@@ -21,6 +21,7 @@ from coursekit.submission.limits import Limits
 from coursetools.assignments.release import check_beside
 from coursetools.assignments.settings import settings_of
 from coursetools.course import Course
+from coursetools.grading.class_settings import checked
 
 
 @dataclass(frozen=True)
@@ -113,9 +114,9 @@ class Folders:
     def students(self) -> Iterator[str]:
         """Yield, in order, the students of whom something is in `submitted/`."""
         submitted = self.class_folder / "submitted"
-        names = sorted(entry.name for entry in _folders_in(submitted))
-        for student in names:
-            if not student.startswith(".") and self.submitted(student).is_dir():
+        for student in sorted(os.listdir(submitted)) if submitted.is_dir() else ():
+            link = os.path.islink(submitted / student)
+            if not link and not student.startswith(".") and self.submitted(student).is_dir():
                 yield student
 
     def notebooks(self) -> list[str]:
@@ -134,11 +135,8 @@ class Folders:
     @cached_property
     def limits(self) -> Limits:
         """The limits of the assignment: ours, with what its own file changes."""
-        try:
-            return Limits(**self.settings.get("limits", {}))
-        except TypeError as error:
-            path, known = self.private / "assignment.toml", ", ".join(Limits.__dataclass_fields__)
-            raise CourseError(f"[limits] in {path} has an unknown name; known: {known}") from error
+        path, known = self.private / "assignment.toml", tuple(Limits.__dataclass_fields__)
+        return Limits(**checked(path, "limits", self.settings.get("limits", {}), known))
 
     @cached_property
     def config(self) -> Any:
@@ -173,14 +171,6 @@ class Folders:
     def course_id(self) -> str:
         """nbgrader's name of the course."""
         return self.config.get("CourseDirectory", {}).get("course_id") or "default_course"
-
-
-def _folders_in(folder: Path) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            return [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
-    except FileNotFoundError:
-        return []
 
 
 def read_plain(path: Path, most: int) -> bytes:

@@ -95,8 +95,7 @@ def grade(autograder: Path) -> dict[str, Any]:
         if path is None:
             verdicts.append(no_file(name, NOTHING))
             continue
-        files = tuple((file, text) for file, text in fields["files"])
-        with Engine(Master(**{**fields, "files": files}), limits) as engine:
+        with Engine(Master(**fields), limits) as engine:
             verdicts.append(engine.grade(read_plain(path, limits.submission_bytes)))
     if any(verdict.status == "INTERNAL" for verdict in verdicts):
         raise CourseError("the grader itself failed, which is no zero: rerun the autograder")

@@ -72,7 +72,7 @@ class OwnAnswers:
 
 
 def _marks(source: str) -> frozenset[int]:
-    return fingerprints({"": source}).hashes
+    return frozenset(fingerprints({"": source}))
 
 
 def _source(part: str) -> str:

@@ -14,7 +14,6 @@ from coursekit.submission.stand_ins import OURS
 
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff]")
 JOINERS = "\u200c\u200d"
-ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 # Characters that turn the direction of text around can make code read as what it is not.
 TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 UNSHOWABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -32,7 +31,7 @@ def clean(text: str) -> str:
     And where the instructor's Python lives: a student who reads a warning from
     `torch/functional.py` need not know whose home that is in.
     """
-    text = CONTROL.sub("", ESCAPES.sub("", text))
+    text = CONTROL.sub("", TERMINAL.sub("", text))
     if os.sep in text:
         for folder in _homes(tuple(sys.path)):
             text = text.replace(folder, "")
@@ -59,6 +58,12 @@ def one_line(text: str, length: int = 300) -> str:
     """Return text for the middle of a sentence."""
     text = " ".join(clean(text).split())
     return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def sentence(text: str) -> str:
+    """Return text that begins with a capital letter and ends with a full stop."""
+    end = "" if text.endswith((".", "…")) else "."
+    return f"{text[:1].upper()}{text[1:]}{end}"
 
 
 def plain(value: str) -> str:

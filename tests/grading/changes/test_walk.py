@@ -162,7 +162,10 @@ def test_what_cannot_be_is_said_in_a_sentence(week):
         ("override ps1 cube 4 --why x", "should be full, drop, keep or a number from 0 to 3"),
         ("override ps1 cube nan --why x", "should be full, drop"),
         ("override ps1 cube full", "say why, with --why TEXT"),
-        ("override ps1 cube full --student bem --why x", "'bem' is not in the class; did you mean ben"),
+        (
+            "override ps1 cube full --student bem --why x",
+            "'bem' is not in the class; did you mean ben",
+        ),
         ("override ps1 cube --remove", "there is no override of test_cube for everybody in ps1"),
         ("override ps1 cube", "say what the question is worth"),
         ("changes ps1", "nothing of ps1 has been released yet"),

@@ -232,7 +232,8 @@ def test_the_latest_deadline_of_a_group_holds_and_an_excuse_is_ones_own():
     groups = Groups({"ada": "red", "bob": "red", "cy": "red", "dee": "blue"})
     due = datetime(2026, 10, 1)
     granted = {"dee": timedelta(hours=1)}
-    one = Lateness("ps1", due, LateRule(), Extensions(None, lines), granted, groups=groups)
+    table = Extensions(None, {line.key: line for line in lines})
+    one = Lateness("ps1", due, LateRule(), table, granted, groups=groups)
     assert [one.extension(who) for who in ("ada", "bob", "cy")] == [timedelta(days=1)] * 3
     assert [one.excused(who) for who in ("ada", "bob", "cy")] == [False, True, False]
     assert one.extension("dee") == timedelta(hours=1) and one.extension("eve") is None
@@ -240,7 +241,7 @@ def test_the_latest_deadline_of_a_group_holds_and_an_excuse_is_ones_own():
 
 def test_an_extension_reaches_who_handed_in_anonymously():
     lines = [Line("ada", "ps1", timedelta(days=1)), Line("bob", "all", EXCUSED)]
-    table = Extensions(Path("extensions.csv"), lines)
+    table = Extensions(Path("extensions.csv"), {line.key: line for line in lines})
     groups = Groups({"ada": "red", "cy": "red"}, {"x1": "ada", "x2": "bob", "x3": ""})
     due, spent = datetime(2026, 10, 1), {"ada": 2}
     one = Lateness("ps1", due, LateRule(), table, {}, LateDays(5, 5), spent, groups=groups)

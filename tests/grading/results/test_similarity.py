@@ -64,7 +64,7 @@ USUAL = (
 
 
 def of(source: str) -> frozenset[int]:
-    return fingerprints({"square": source}).hashes
+    return frozenset(fingerprints({"square": source}))
 
 
 def test_renaming_order_layout_and_comments_change_nothing() -> None:

@@ -12,20 +12,17 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from coursetools.grading.changes.log import account, add_lines, now, read_lines
+from coursetools.grading.deadlines.late_rule import rule_of
 from coursetools.grading.folders import Folders
-from coursetools.grading.results.outline import Outline, outlines
+from coursetools.grading.results.outline import Outline, columns, outlines
 from coursetools.grading.results.pages import counted, number
 from coursetools.grading.results.scores import (
     Book,
     Handed,
-    Student,
-    add_up,
     handed_in,
-    late_rule,
-    points_of,
     read_gradebook,
 )
-from coursetools.grading.verdict import status_of
+from coursetools.grading.results.table import row_of
 
 State = dict[str, Any]  # of one student: points, and what they are made of
 TOTAL, PENALTY = "total", "late penalty"
@@ -120,7 +117,7 @@ class Journal:
 
 def states_of(folders: Folders) -> dict[str, State]:
     """Return what the points of everybody are, and what they are made of."""
-    asked, book, rule = outlines(folders), read_gradebook(folders), late_rule(folders)
+    asked, book, rule = outlines(folders), read_gradebook(folders), rule_of(folders.private)
     handed = handed_in(folders)
     late = str(folders.settings.get("late", ""))
     return {
@@ -132,25 +129,13 @@ def states_of(folders: Folders) -> dict[str, State]:
 def _state(
     asked: dict[str, Outline], book: Book, who: str, handed: Handed | None, rule: Any
 ) -> State:
-    student = book.student(who, handed)
-    places = handed.places if handed else {}
-    statuses = {place.status for place in places.values()}
-    open_ = (
-        student.excused
-        or "INTERNAL" in statuses
-        or (student.marks is None and bool(statuses - {"MISSING"}))
-    )
-    score = None if open_ else add_up(asked, student, {}, rule)
-    cells = {
-        (f"{notebook}.{part.cell}" if len(asked) > 1 else part.cell): (notebook, part)
-        for notebook, outline in asked.items()
-        for part in outline.parts
-    }
+    row, cells = row_of(asked, book.student(who, handed), handed, rule), columns(asked)
+    student, score = row.student, row.score
     marks = {name: student.mark(book_, part.cell) for name, (book_, part) in cells.items()}
     given = {name: student.override(book_, part.cell) for name, (book_, part) in cells.items()}
     return {
-        "status": _status(student, statuses),
-        "points": {} if open_ else {n: points_of(student, b, p) for n, (b, p) in cells.items()},
+        "status": row.status,
+        "points": dict(zip(cells, row.parts)) if score else {},
         "total": score.total if score else None,
         "of": score.points if score else None,
         "penalty": score.penalty if score else None,
@@ -166,15 +151,9 @@ def _state(
         "set": {name: f"{row.points}: {row.why}" for name, row in given.items() if row},
         "made of": {
             notebook: {"file": place.submission, **place.made_of}
-            for notebook, place in places.items()
+            for notebook, place in (handed.places if handed else {}).items()
         },
     }
-
-
-def _status(student: Student, statuses: set[Any]) -> str:
-    if student.excused:
-        return "excused"
-    return "MISSING" if student.marks is None and not statuses else status_of(statuses)
 
 
 def difference(student: str, before: State, after: State) -> list[Change]:

@@ -46,12 +46,8 @@ def as_line(one: dict[str, Any]) -> str:
         str(value) if name == "assignment" else f"{name} {_short(value)}"
         for name, value in facts.items()
     )
-    return f"{when(one)}  {one_line(str(one.get('by', '')), 40)}  {one.get('action')}  {told}"
-
-
-def when(one: dict[str, Any]) -> str:
-    """Return the time of a line as people read it."""
-    return str(one.get("time", ""))[:19].replace("T", " ")
+    when = str(one.get("time", ""))[:19].replace("T", " ")
+    return f"{when}  {one_line(str(one.get('by', '')), 40)}  {one.get('action')}  {told}"
 
 
 def now() -> str:

@@ -25,7 +25,7 @@ from coursetools.grading.changes.overrides import (
 )
 from coursetools.grading.changes.requests import take_requests
 from coursetools.grading.folders import Folders
-from coursetools.grading.results.outline import Outline, Part, outlines
+from coursetools.grading.results.outline import Outline, Part, columns, outlines
 from coursetools.grading.results.pages import counted, number
 from coursetools.grading.results.scores import read_gradebook
 from coursetools.grading.running.run import enter_again
@@ -118,15 +118,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 def find(asked: dict[str, Outline], question: str) -> tuple[str, Part]:
     """Return the question's name in tables, and the part that it is."""
-    several = len(asked) > 1
     parts, known = {}, []
-    for notebook, outline in asked.items():
-        for part in outline.parts:
-            name = f"{notebook}.{part.cell}" if several else part.cell
-            short = part.name or part.cell.removeprefix("test_")
-            known.append(short if not several else name)
-            if question in (name, part.cell, short, f"{notebook}.{short}"):
-                parts[name] = part
+    for name, (notebook, part) in columns(asked).items():
+        short = part.name or part.cell.removeprefix("test_")
+        known.append(short if len(asked) == 1 else name)
+        if question in (name, part.cell, short, f"{notebook}.{short}"):
+            parts[name] = part
     exact = {name: part for name, part in parts.items() if question in (name, part.cell)}
     parts = exact if len(exact) == 1 else parts
     if len(parts) != 1:

@@ -54,23 +54,30 @@ class File:
     read: Callable[[int], bytes] = field(compare=False)
 
 
-@dataclass(frozen=True)
-class Candidate:
+@dataclass(frozen=True, kw_only=True)
+class Owner:
+    """Whose a file is, as its path says."""
+
+    who: str  # a name or an id, as the platform or the instructor has written it
+    inner: PurePosixPath  # what the student has named
+    lms: str = ""  # the number that the platform gives the person
+    order: int = 0  # what the platform, or a copy's number, says comes later
+    late: bool | None = None  # as the platform says; None where it says nothing
+    whole: str = ""  # `who` with all that may have been put around it: an id may look like that
+    or_else: tuple[str, str] = ("", "")  # name and number, if the file's name can be read so too
+    anonymous: bool = False  # `who` is a number, too
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate(Owner):
     """One file that somebody handed in, not read yet."""
 
     label: str  # as the instructor knows it
-    who: str  # a name or an id, as the platform or the instructor has written it
-    lms: str  # the number that the platform gives the person, "" if none
-    lms_stays: bool  # for one person, in every assignment
     seen: datetime
-    order: int  # what the platform, or a copy's number, says comes later
-    late: bool | None  # as the platform says; None where it says nothing
-    time: datetime | None  # of handing in, where it can be believed
     read: Callable[[int], bytes] = field(compare=False)
-    whole: str = ""  # `who` with all that may have been put around it: an id may look like that
-    or_else: tuple[str, str] = ("", "")  # name and number, if the file's name can be read so too
+    lms_stays: bool = True  # for one person, in every assignment
+    time: datetime | None = None  # of handing in, where it can be believed
     claim: tuple[str, str] = ("", "")  # somebody else whom a name inside the upload names
-    anonymous: bool = False  # `who` is a number, too
     secret: str = ""  # by which its feedback is found in nbgrader's exchange
 
 
@@ -80,18 +87,6 @@ class Refused:
 
     label: str
     why: str
-
-
-@dataclass(frozen=True)
-class _Owner:
-    who: str
-    inner: PurePosixPath  # what the student has named
-    lms: str = ""
-    order: int = 0
-    late: bool | None = None
-    whole: str = ""
-    or_else: tuple[str, str] = ("", "")
-    anonymous: bool = False
 
 
 def canvas_name(name: str) -> re.Match[str] | None:
@@ -106,7 +101,7 @@ def sort_out(
     files = [f for f in files if f.path.parts and not any(map(ignored, f.path.parts))]
     told, layout = layout, layout or _layout_of(files, name, where)
     results: list[Candidate | Refused] = []
-    groups: dict[tuple[str, str, str], list[tuple[_Owner, File]]] = {}
+    groups: dict[tuple[str, str, str], list[tuple[Owner, File]]] = {}
     for file in files:
         owner, kind = _OWNER[layout](file.path, name), _kind(file.path)
         if layout == "plain" != kind and not told:  # which takes any name for a student's
@@ -120,19 +115,12 @@ def sort_out(
         for owner, file in _notebooks(group, name):
             results.append(
                 Candidate(
+                    **vars(owner),
                     label=shown(file.path.as_posix()),
-                    who=owner.who,
-                    lms=owner.lms,
-                    lms_stays=layout != "moodle" and not owner.anonymous,
                     seen=file.seen,
-                    order=owner.order,
-                    late=owner.late,
-                    time=None,
                     read=file.read,
-                    whole=owner.whole or owner.who,
-                    or_else=owner.or_else,
+                    lms_stays=layout != "moodle" and not owner.anonymous,
                     claim=_claim(owner),
-                    anonymous=owner.anonymous,
                 )
             )
     return results
@@ -200,7 +188,7 @@ def _kind(path: PurePosixPath) -> str:
     return "nbgrader" if top == "submitted" and not alone else "plain"
 
 
-def _canvas(path: PurePosixPath, name: str) -> _Owner | str | None:
+def _canvas(path: PurePosixPath, name: str) -> Owner | str | None:
     match = canvas_name(path.name)
     if len(path.parts) > 1 or not match:
         return "is not named as Canvas names what was handed in"
@@ -208,12 +196,12 @@ def _canvas(path: PurePosixPath, name: str) -> _Owner | str | None:
     if match.re is ANONYMOUS:
         late = bool(match["late"] or match["later"])
         who, order = match["user"], int(match["file"])
-        return _Owner(who=who, inner=inner, lms=who, order=order, late=late, anonymous=True)
+        return Owner(who=who, inner=inner, lms=who, order=order, late=late, anonymous=True)
     # Somebody called "kim_5" with the number 12 gives kim_5_12_3456_…, and so do kim, 5, file 12
     # and a file called "3456_…". Files are numbered higher than people, and without leading zeros.
     next_number = re.match(r"([1-9]\d*)_.", inner.name, re.DOTALL)
     twice = next_number and not match["late"] and int(next_number[1]) > int(match["file"])
-    return _Owner(
+    return Owner(
         who=match["who"],
         inner=inner,
         lms=match["user"],
@@ -223,17 +211,17 @@ def _canvas(path: PurePosixPath, name: str) -> _Owner | str | None:
     )
 
 
-def _moodle(path: PurePosixPath, name: str) -> _Owner | str | None:
+def _moodle(path: PurePosixPath, name: str) -> Owner | str | None:
     match, alone = MOODLE.fullmatch(path.parts[0]), len(path.parts) == 1
     if not match or bool(match["name"]) != alone:
         return "is not named as Moodle names what was handed in"
     if match["kind"] == "onlinetext":
         return "is a text typed into Moodle, not a file"
     inner = PurePosixPath(match["name"] if alone else PurePosixPath(*path.parts[1:]))
-    return _Owner(who=match["who"], inner=inner, lms=match["user"], order=_again(inner))
+    return Owner(who=match["who"], inner=inner, lms=match["user"], order=_again(inner))
 
 
-def _nbgrader(path: PurePosixPath, name: str) -> _Owner | str | None:
+def _nbgrader(path: PurePosixPath, name: str) -> Owner | str | None:
     parts = path.parts[1:] if path.parts[0] == "submitted" else path.parts
     if len(parts) < 3:
         return "is not in a folder STUDENT/ASSIGNMENT/"
@@ -241,13 +229,13 @@ def _nbgrader(path: PurePosixPath, name: str) -> _Owner | str | None:
         return None  # another assignment's
     below = parts[3:] if STAMP.fullmatch(parts[2]) and len(parts) > 3 else parts[2:]
     inner = PurePosixPath(*below)
-    return _Owner(who=parts[0], inner=inner, order=_again(inner))
+    return Owner(who=parts[0], inner=inner, order=_again(inner))
 
 
-def _plain(path: PurePosixPath, name: str) -> _Owner | str | None:
+def _plain(path: PurePosixPath, name: str) -> Owner | str | None:
     if len(path.parts) > 1:
         inner = PurePosixPath(*path.parts[1:])
-        return _Owner(who=path.parts[0], inner=inner, order=_again(inner))
+        return Owner(who=path.parts[0], inner=inner, order=_again(inner))
     if path.suffix.lower() != ".ipynb":
         return "is not a notebook"
     copy = COPY.search(path.stem)
@@ -258,7 +246,7 @@ def _plain(path: PurePosixPath, name: str) -> _Owner | str | None:
         stem = stem.removeprefix(affix)
     if stem == name or not stem:
         return "does not say whose it is; name it student.ipynb"
-    return _Owner(
+    return Owner(
         who=stem, inner=PurePosixPath(f"{name}.ipynb"), order=int(copy[1]) if copy else 0,
         whole=path.stem,
     )  # fmt: skip
@@ -272,7 +260,7 @@ def _again(inner: PurePosixPath) -> int:
     return int(again[1] or again[2]) if again else 0
 
 
-def _notebooks(group: list[tuple[_Owner, File]], name: str) -> list[tuple[_Owner, File]]:
+def _notebooks(group: list[tuple[Owner, File]], name: str) -> list[tuple[Owner, File]]:
     """Return which of a student's files is the notebook; where none is, one to say so about."""
     notebooks = [one for one in group if one[0].inner.suffix.lower() == ".ipynb"]
     same = [one for one in notebooks if AGAIN.sub("", one[0].inner.stem) == name]
@@ -281,7 +269,7 @@ def _notebooks(group: list[tuple[_Owner, File]], name: str) -> list[tuple[_Owner
     return [one for one in chosen if len(one[0].inner.parts) == depth]
 
 
-def _claim(owner: _Owner) -> tuple[str, str]:
+def _claim(owner: Owner) -> tuple[str, str]:
     """Return whom a name inside somebody's upload names as a platform would, if anybody else."""
     for part in owner.inner.parts:
         match = MOODLE.fullmatch(part) or CANVAS.fullmatch(part)

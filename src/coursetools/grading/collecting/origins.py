@@ -137,14 +137,10 @@ def _handed_over(
     return Candidate(
         label=label,
         who=student,
-        lms="",
-        lms_stays=True,
+        inner=PurePosixPath(path.name),
         seen=time,
-        order=0,
-        late=None,
         time=time if abs(changed - time) <= AFTER else None,
         read=lambda most: read_plain(path, most),
-        whole=student,
         secret=secret_in(folder),
     )
 

@@ -99,43 +99,33 @@ def _no_student(values: dict[str, str]) -> bool:
 def save(database: Any, people: Iterable[Person]) -> int:
     """Put people into the gradebook, new or changed; return how many are on the list then."""
     from nbgrader import api
-    from sqlalchemy import bindparam, insert, select, update
+    from sqlalchemy import select
+
+    from coursetools.grading.gradebook.own_tables import LISTED, insert_rows, update_rows
 
     table = api.Student.__table__
-    rows = [
-        {
-            "one": person.id,
+    rows = {
+        person.id: {
             "first_name": person.first or None,
             "last_name": person.last or None,
             "email": person.email or None,
             "lms_user_id": person.lms or None,
         }
         for person in people
-    ]
-    rows = list({row["one"]: row for row in rows}.values())
-    from coursetools.grading.gradebook.backup import listed
-
-    on_list = listed()
-    names = ("first_name", "last_name", "email", "lms_user_id")
-    values = {name: bindparam(f"new_{name}") for name in names}
+    }
 
     def write() -> None:
         known = set(database.students())
-        old = [{"one": r["one"], **{f"new_{n}": r[n] for n in names}} for r in rows]
-        new = [{"id": r["one"], **{n: r[n] for n in names}} for r in rows if r["one"] not in known]
         with database.writing.begin() as connection:
-            if new:
-                connection.execute(insert(table), new)
-            change = update(table).where(table.c.id == bindparam("one")).values(values)
-            connection.execute(change, old)
-            on_list.create(connection, checkfirst=True)
-            there = set(connection.scalars(select(on_list.c.student)))
-            further = [{"student": r["one"]} for r in rows if r["one"] not in there]
-            if further:
-                connection.execute(insert(on_list), further)
+            new = [{"id": who} for who in rows if who not in known]
+            insert_rows(connection, table, new)
+            update_rows(connection, table, [{"row": who, **row} for who, row in rows.items()])
+            LISTED.create(connection, checkfirst=True)
+            there = set(connection.scalars(select(LISTED.c.student)))
+            further = [{"student": who} for who in rows if who not in there]
+            insert_rows(connection, LISTED, further)
 
-    if rows:
-        database.patiently(write)
+    database.patiently(write)
     return len(database.students())
 
 
@@ -183,13 +173,12 @@ def class_list(
 def _read_listed(database: Any) -> set[str]:
     from sqlalchemy import inspect, select
 
-    from coursetools.grading.gradebook.backup import listed
+    from coursetools.grading.gradebook.own_tables import LISTED
 
-    table = listed()
-    if not inspect(database.engine).has_table(table.name):
+    if not inspect(database.engine).has_table(LISTED.name):
         return set()
     with database.engine.connect() as connection:
-        return set(connection.scalars(select(table.c.student)))
+        return set(connection.scalars(select(LISTED.c.student)))
 
 
 def _person(values: dict[str, str], where: str) -> Person:

@@ -7,7 +7,7 @@ It comes in the language of whoever downloads it (`worksheet`, `dates`).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
@@ -27,12 +27,12 @@ class HandIn:
     """One line of a table of times."""
 
     where: str
-    id: str
-    number: str  # that the platform gives the person
-    lasting: bool  # in every assignment
-    email: str
-    name: str
-    time: datetime | None  # None where nothing was handed in
+    id: str = ""
+    number: str = ""  # that the platform gives the person
+    lasting: bool = True  # in every assignment
+    email: str = ""
+    name: str = ""
+    time: datetime | None = None  # None where nothing was handed in
     zoned: bool = True  # the table says in which zone the time is
 
 
@@ -50,6 +50,9 @@ def read_times(path: Path, zone: tzinfo = UTC) -> list[HandIn]:
     times: list[HandIn] = []
     line_of: dict[Any, str] = {}
     for (where, cells), time in zip(rows, when):
+        zoned = time is None or time.tzinfo is not None
+        if time is not None:
+            time = (time if zoned else time.replace(tzinfo=zone)).astimezone(UTC)
         one = HandIn(
             where=where,
             id=cells.get("id", ""),
@@ -57,12 +60,9 @@ def read_times(path: Path, zone: tzinfo = UTC) -> list[HandIn]:
             lasting="participant" not in cells,
             email=cells.get("email", ""),
             name=cells.get("name", ""),
-            time=None,
+            time=time,
+            zoned=zoned,
         )
-        if time is not None:
-            zoned = time.tzinfo is not None
-            time = (time if zoned else time.replace(tzinfo=zone)).astimezone(UTC)
-            one = replace(one, time=time, zoned=zoned)
         key: Any = (one.id, one.number, one.email.casefold()) if one.id or one.number else one.email
         key = key or one.name
         if not key or key == ("", "", ""):

@@ -22,7 +22,7 @@ from coursekit._base.errors import CourseError
 from coursekit.submission.deadline import spelled
 from coursetools.assignments.settings import due_of, settings_of
 from coursetools.course import Course
-from coursetools.grading.class_settings import check_names
+from coursetools.grading.class_settings import checked
 from coursetools.grading.deadlines.extensions import Extensions
 
 
@@ -67,10 +67,8 @@ def exam_of(course: Course, name: str) -> Exam | None:
     settings = settings_of(private)
     if "exam" not in settings:
         return None
-    path, table = private / "assignment.toml", settings["exam"]
-    if not isinstance(table, dict):
-        raise CourseError(f"{path}: exam should be a table, [exam], found {table!r}")
-    check_names(path, table, ("start", "allowed", "practice"), "[exam] ")
+    path = private / "assignment.toml"
+    table = checked(path, "exam", settings["exam"], ("start", "allowed", "practice"))
     due = due_of(private)
     if due is None:
         raise CourseError(
@@ -84,7 +82,7 @@ def exam_of(course: Course, name: str) -> Exam | None:
     if start >= end:
         raise CourseError(f"{path}: the exam begins at {start} and ends at {end}, which is earlier")
     extensions = Extensions.read(course)
-    more = [extensions.after(line.student, name, due) for line in extensions.lines]
+    more = [extensions.after(student, name, due) for student, _ in extensions.lines]
     over = end + max(filter(None, more), default=end - end)
     practice = table.get("practice", True)
     if not isinstance(practice, bool):

@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
-from functools import cached_property
 from pathlib import Path
 from typing import Self
 
@@ -42,6 +41,11 @@ class Line:
     why: str = ""
     where: str = ""  # the file and the line's number
     further: dict[str, str] = field(default_factory=dict)  # cells of columns that are not ours
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What there is one line of."""
+        return self.student, self.assignment
 
     def after(self, due: datetime) -> timedelta:
         """Return by how much it moves a deadline (in UTC); never to an earlier time."""
@@ -85,7 +89,7 @@ class Extensions:
     """The table of a class."""
 
     path: Path
-    lines: list[Line] = field(default_factory=list)
+    lines: dict[tuple[str, str], Line] = field(default_factory=dict)  # by student, assignment
     header: list[str] = field(default_factory=lambda: list(COLUMNS))
     delimiter: str = ","
     marked: bool = False  # begins with the mark that Excel looks for
@@ -101,7 +105,7 @@ class Extensions:
         lines: dict[tuple[str, str], Line] = {}
         for where, cells in table.cells(COLUMNS[:3]):
             line = _line(cells, where, zone)
-            before = lines.setdefault((line.student, line.assignment), line)
+            before = lines.setdefault(line.key, line)
             if before is not line:
                 other = before.where.rpartition(" ")[2]
                 raise CourseError(
@@ -112,15 +116,14 @@ class Extensions:
         if any(line.assignment == ALL for line in lines.values()):
             known = course.assignments
             exams = frozenset(one for one in known if "exam" in settings_of(course.private(one)))
-        return cls(path, list(lines.values()), table.header, table.delimiter, table.marked, exams)
+        return cls(path, lines, table.header, table.delimiter, table.marked, exams)
 
     def of(self, student: str, assignment: str) -> list[Line]:
         """Return the lines about a student's hand-in, and those about all assignments."""
-        names = (assignment, ALL)
-        entries = (one for one in self._by_student.get(student, ()) if one.assignment in names)
-        if assignment in self.exams:
-            entries = (one for one in entries if one.assignment != ALL or one.extension == EXCUSED)
-        return list(entries)
+        own, of_all = (self.lines.get((student, name)) for name in (assignment, ALL))
+        if of_all and assignment in self.exams and of_all.extension != EXCUSED:
+            of_all = None
+        return [one for one in (own, of_all) if one]
 
     def excused(self, student: str, assignment: str) -> bool:
         """Return whether the assignment does not count for a student."""
@@ -137,14 +140,14 @@ class Extensions:
             f"{one.where}: {'there is no assignment ' + one.assignment}"
             if one.assignment not in names
             else f"{one.where}: {one.student} is not in the class, so this extension has no effect"
-            for one in self.lines
+            for one in self.lines.values()
             if one.assignment not in names or one.student not in people
         ]
 
     def unreached(self, assignment: str, anonymous: dict[str, str]) -> str:
         """Say that lines may be about those of `anonymous` ids who are not named, "" if not so."""
         nameless = sorted(number for number, student in anonymous.items() if not student)
-        if not nameless or not any(one.assignment in (assignment, ALL) for one in self.lines):
+        if not nameless or not any(name in (assignment, ALL) for _, name in self.lines):
             return ""
         return (
             f"{self.path}: no extension reaches {some(nameless)}, who handed in anonymously, until "
@@ -154,45 +157,17 @@ class Extensions:
 
     def put(self, new: Iterable[Line]) -> None:
         """Enter lines, each in the place of an earlier one about the same."""
-        for line in new:
-            same = [
-                at
-                for at, one in enumerate(self.lines)
-                if (one.student, one.assignment) == (line.student, line.assignment)
-            ]
-            if same:
-                self.lines[same[0]] = line
-            else:
-                self.lines.append(line)
-        self._forget()
-
-    def remove(self, student: str, assignment: str) -> bool:
-        """Take a line out; return whether there was one."""
-        kept = [one for one in self.lines if (one.student, one.assignment) != (student, assignment)]
-        gone = len(kept) < len(self.lines)
-        self.lines = kept
-        self._forget()
-        return gone
+        self.lines |= {line.key: line for line in new}
 
     def write(self) -> None:
         """Write the table, its separator and further columns as they were."""
         words = [tables.word(title) for title in self.header]
         header = self.header + [name for name in COLUMNS if name not in words]
         words += [name for name in COLUMNS if name not in words]
-        cells = [line.further | _cells(line) for line in self.lines]
+        cells = [line.further | _cells(line) for line in self.lines.values()]
         rows = [header, *([one.get(word, "") for word in words] for one in cells)]
         text = tables.as_text(rows, delimiter=self.delimiter, lineterminator="\n")
         write_whole(self.path, ("\ufeff" if self.marked else "") + text)
-
-    @cached_property
-    def _by_student(self) -> dict[str, list[Line]]:
-        lines: dict[str, list[Line]] = {}
-        for line in self.lines:
-            lines.setdefault(line.student, []).append(line)
-        return lines
-
-    def _forget(self) -> None:
-        self.__dict__.pop("_by_student", None)
 
 
 def check_line(line: Line) -> Line:

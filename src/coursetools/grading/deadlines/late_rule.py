@@ -13,13 +13,14 @@ nbgrader's own commands both are applied by the plugin in `late_plugin`.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
 from coursetools.assignments.settings import settings_of
+from coursetools.grading.class_settings import checked
 
 HOUR, DAY = 3600.0, 86400.0
 
@@ -103,14 +104,8 @@ def rule_of(folder: Path) -> LateRule | None:
     table, exam = settings.get("late"), "exam" in settings
     if table is None and not exam:
         return None
-    table = {} if table is None else table
-    path = Path(folder) / "assignment.toml"
-    known = [field.name for field in fields(LateRule)]
-    unknown = set(table) - set(known) if isinstance(table, dict) else {"late"}
-    if unknown:
-        raise CourseError(
-            f"{path}: [late] unknown {', '.join(sorted(unknown))}; expected {', '.join(known)}"
-        )
+    path, known = Path(folder) / "assignment.toml", tuple(LateRule.__dataclass_fields__)
+    table = checked(path, "late", {} if table is None else table, known)
     if exam and not {"rate", "steps", "end_hours"} & set(table):
         table = {"end_hours": 0.0, **table}
     try:

@@ -16,22 +16,19 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from sqlalchemy import inspect, select, update
+
 from coursekit._base.errors import CourseError
 from coursetools.course import Course
 from coursetools.grading.changes.log import FILE as LOG
 from coursetools.grading.changes.log import add_lines, now, read_lines
 from coursetools.grading.collecting.groups import Groups
 from coursetools.grading.folders import Folders
-from coursetools.grading.gradebook.by_hand import MARK, agree, cells
-from coursetools.grading.gradebook.database import Database, written
+from coursetools.grading.gradebook.by_hand import MARK, agree, cells, of_row, write_by_hand
+from coursetools.grading.gradebook.database import Database
 from coursetools.grading.gradebook.lateness import granted
-from coursetools.grading.gradebook.overridden import (
-    ByHand,
-    Overridden,
-    overridden_table,
-    read_overridden,
-    write_overridden,
-)
+from coursetools.grading.gradebook.overridden import ByHand, read_overridden
+from coursetools.grading.gradebook.own_tables import IDENTITY, LISTED, OURS, WRITTEN, insert_rows
 from coursetools.grading.gradebook.structure import Structure
 
 PERSON = ("first_name", "last_name", "email", "lms_user_id")
@@ -114,35 +111,17 @@ def _said(
 
 def identity(connection: Any) -> str:
     """Return the name that the database was given when we first used it, "" where it has none."""
-    from sqlalchemy import inspect, select
-
-    table = identities()
-    if not inspect(connection).has_table(table.name):
+    if not inspect(connection).has_table(IDENTITY.name):
         return ""
-    return connection.scalar(select(table.c.id)) or ""
-
-
-def identities() -> Any:
-    """Return our table of one row, the database's own name."""
-    from sqlalchemy import Column, MetaData, String, Table
-
-    return Table("coursekit_gradebook", MetaData(), Column("id", String(32), primary_key=True))
-
-
-def listed() -> Any:
-    """Return our table of who was on an imported class list."""
-    from sqlalchemy import Column, MetaData, String, Table
-
-    return Table("coursekit_listed", MetaData(), Column("student", String(128), primary_key=True))
+    return connection.scalar(select(IDENTITY.c.id)) or ""
 
 
 def irreplaceable(connection: Any, name: str) -> dict[Of, Any]:
     """Return what a database holds that cannot be computed again."""
     from nbgrader import api
-    from sqlalchemy import select
 
-    person, table = api.Student.__table__, listed()
-    on_list = set(connection.scalars(select(table.c.student)))
+    person = api.Student.__table__
+    on_list = set(connection.scalars(select(LISTED.c.student)))
     items: dict[Of, Any] = {}
     for row in connection.execute(select(person.c.id, *(person.c[one] for one in PERSON))):
         facts = {one: getattr(row, one) for one in PERSON if getattr(row, one)}
@@ -173,17 +152,12 @@ def recall(folders: Folders, database: Database, note: Callable[[str], None]) ->
     kept = Kept.read(folders)
 
     def work() -> tuple[str, bool, dict[Of, Any]]:
-        from sqlalchemy import insert, select
-
-        table = identities()
         with database.writing.begin() as connection:
-            for one in (table, listed(), database.written_table, overridden_table()):
-                one.create(connection, checkfirst=True)
-            known = connection.scalar(select(table.c.id))
-            if known is None:
-                connection.execute(insert(table), [{"id": uuid4().hex}])
-            rows = connection.execute(select(database.written_table).limit(1)).first()
-            name, used = connection.scalar(select(table.c.id)), known is not None or bool(rows)
+            OURS.create_all(connection)
+            known = identity(connection)
+            name = known or uuid4().hex
+            insert_rows(connection, IDENTITY, [] if known else [{"id": name}])
+            used = bool(known or connection.execute(select(WRITTEN).limit(1)).first())
             if kept.gradebook not in ("", name):
                 _people(connection, kept)
             return name, used, irreplaceable(connection, folders.name)
@@ -220,45 +194,31 @@ def put_back(folders: Folders, database: Database, kept: Kept, note: Callable[[s
 
     def work() -> tuple[str, list[Of], dict[Of, Any]]:
         from nbgrader import api
-        from sqlalchemy import select, update
 
-        lost, ours = [], written()
-        under: dict[tuple[str, str, str], Overridden | None] = {}
+        lost: list[Of] = []
+        marks: list[tuple[Any, ByHand]] = []
+        comments: list[tuple[Any, str | None]] = []
         with database.writing.begin() as connection:
-            overridden = read_overridden(connection, folders.name)
+            held = read_overridden(connection, folders.name)
             for kind, table in (("mark", api.Grade), ("comment", api.Comment)):
-                rows = {
-                    (kind, row.student, row.notebook, row.cell): row
-                    for row in cells(connection, folders.name, table)
-                }
-                for of, value in kept.items.items():
-                    if of[0] != kind:
-                        continue
-                    row = rows.get(of)
-                    if row is None:
-                        lost.append(of)
-                    elif kind == "comment" and not row.manual_comment:
-                        change = update(table.__table__).where(table.__table__.c.id == row.id)
-                        connection.execute(change.values(manual_comment=value))
-                    elif kind == "mark":
-                        cell = (of[1], of[2], of[3])
-                        there = overridden.get(cell)
-                        now = ByHand.of(row) if there is None else there.before
-                        if now.manual is not None or now.extra:
-                            continue
+                rows = {(kind, *of_row(row)): row for row in cells(connection, folders.name, table)}
+                kept_here = {of: value for of, value in kept.items.items() if of[0] == kind}
+                lost += [of for of in kept_here if of not in rows]
+                there = [(rows[of], value) for of, value in kept_here.items() if of in rows]
+                if kind == "comment":
+                    comments += [(row, text) for row, text in there if not row.manual_comment]
+                    continue
+                for row, value in there:
+                    over = held.get(of_row(row))
+                    now = over.before if over else ByHand.of(row)
+                    if now.manual is None and not now.extra:
+                        manual, extra, waits = (value[one] for one in MARK)
                         changed = value["submission"] not in (None, row.submission)
-                        facts = {one: value[one] for one in MARK}
-                        facts["needs_manual_grade"] = bool(facts["needs_manual_grade"] or changed)
-                        if there is not None:
-                            under[cell] = Overridden(there.points, ByHand(*facts.values()))
-                            continue
-                        change = update(table.__table__).where(table.__table__.c.id == row.id)
-                        connection.execute(change.values(facts))
-            write_overridden(connection, folders.name, under)
-            again = update(ours).where(ours.c.assignment == folders.name, ours.c.student != "")
-            connection.execute(again.values(mark=""))
-            name = connection.scalar(select(identities().c.id))
-            return name, lost, irreplaceable(connection, folders.name)
+                        marks.append((row, ByHand(manual, extra, bool(waits or changed))))
+            write_by_hand(connection, folders.name, held, marks, comments)
+            of_students = (WRITTEN.c.assignment == folders.name, WRITTEN.c.student != "")
+            connection.execute(update(WRITTEN).where(*of_students).values(mark=""))
+            return identity(connection), lost, irreplaceable(connection, folders.name)
 
     name, lost, items = database.patiently(work)
     for of in lost:
@@ -269,7 +229,6 @@ def put_back(folders: Folders, database: Database, kept: Kept, note: Callable[[s
 def put_back_times(connection: Any, kept: Kept, structure: Structure) -> datetime | None:
     """Put back extensions, and a deadline of formgrader's, before the penalties; return it."""
     from nbgrader import api
-    from sqlalchemy import insert, select, update
 
     table, submitted = api.Assignment.__table__, api.SubmittedAssignment.__table__
     due, assignment = structure.due, structure.assignment
@@ -291,7 +250,7 @@ def put_back_times(connection: Any, kept: Kept, structure: Structure) -> datetim
             connection.execute(change.values(extension=extension))
         else:
             facts = {"id": uuid4().hex, "assignment_id": assignment, "student_id": of[1]}
-            connection.execute(insert(submitted), [{**facts, "extension": extension}])
+            insert_rows(connection, submitted, [{**facts, "extension": extension}])
     return due
 
 
@@ -333,21 +292,18 @@ def _lost(folders: Folders, kept: Kept) -> str:
 def _people(connection: Any, kept: Kept) -> None:
     """Enter the people that the database does not know, and the names that it lacks."""
     from nbgrader import api
-    from sqlalchemy import insert, select, update
 
-    table, list_ = api.Student.__table__, listed()
+    table = api.Student.__table__
     query = select(table.c.id, *(table.c[one] for one in PERSON))
     there = {row.id: any(row[1:]) for row in connection.execute(query)}
-    on_list = set(connection.scalars(select(list_.c.student)))
+    on_list = set(connection.scalars(select(LISTED.c.student)))
     people = {of[1]: facts for of, facts in kept.items.items() if of[0] == "person"}
     new = [who for who in people if who not in there]
-    if new:
-        rows = [{"id": who, **{one: people[who].get(one) for one in PERSON}} for who in new]
-        connection.execute(insert(table), rows)
+    rows = [{"id": who, **{one: people[who].get(one) for one in PERSON}} for who in new]
+    insert_rows(connection, table, rows)
     for who, facts in people.items():
         names = {one: facts[one] for one in PERSON if one in facts}
         if names and there.get(who) is False:
             connection.execute(update(table).where(table.c.id == who).values(names))
     rows = [{"student": who} for who in people if people[who]["listed"] and who not in on_list]
-    if rows:
-        connection.execute(insert(list_), rows)
+    insert_rows(connection, LISTED, rows)

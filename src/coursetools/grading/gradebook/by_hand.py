@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from sqlalchemy import and_, or_, select
+
 from coursetools.grading.collecting.groups import Groups
-from coursetools.grading.gradebook.database import written
 from coursetools.grading.gradebook.overridden import (
     ByHand,
     Of,
@@ -17,6 +18,7 @@ from coursetools.grading.gradebook.overridden import (
     read_overridden,
     write_overridden,
 )
+from coursetools.grading.gradebook.own_tables import WRITTEN, update_rows
 
 MARK = ("manual_score", "extra_credit", "needs_manual_grade")
 
@@ -28,42 +30,61 @@ def agree(connection: Any, name: str, groups: Groups, before: dict[Any, Any]) ->
     notebook, cell). Whose submission is another one is left alone, and so are overrides.
     """
     from nbgrader import api
-    from sqlalchemy import update
 
     if not groups.names:
         return False
-    held, given = read_overridden(connection, name), False
-    under: dict[Of, Overridden | None] = {}
+    held = read_overridden(connection, name)
+    marks: list[tuple[Any, ByHand]] = []
+    comments: list[tuple[Any, str | None]] = []
     for kind, table in (("mark", api.Grade), ("comment", api.Comment)):
         rows: dict[tuple[str, ...], dict[Of, Any]] = {}  # of one cell, of those with one file
         marked = {row.cell for row in cells(connection, name, table, only=True)}
         for row in cells(connection, name, table, named=marked) if marked else ():
             if group := groups.name(row.student):
                 same = (group, row.notebook, row.cell, row.submission)
-                of = row.student, row.notebook, row.cell
-                rows.setdefault(same, {})[of] = row
+                rows.setdefault(same, {})[of_row(row)] = row
         for together in rows.values():
             now = {of: _entered(kind, row, held.get(of)) for of, row in sorted(together.items())}
             if len(set(now.values())) < 2:
                 continue
             new = [of for of, one in now.items() if one != _before(before.get((kind, *of)))]
             source = next(iter([*new, *(of for of, one in now.items() if one)]))
-            for of, one in now.items():
-                if one == now[source]:
-                    continue
-                given = True
-                if kind == "mark":
-                    mark = _by_hand(together[source], held.get(source))
-                    if of in held:
-                        under[of] = Overridden(held[of].points, mark)
-                        continue
-                    values = dict(zip(MARK, (mark.manual, mark.extra, mark.waits)))
-                else:
-                    values = {"manual_comment": now[source]}
-                change = update(table.__table__).where(table.__table__.c.id == together[of].id)
-                connection.execute(change.values(values))
+            others = [row for of, row in together.items() if now[of] != now[source]]
+            if kind == "mark":
+                mark = _by_hand(together[source], held.get(source))
+                marks += [(row, mark) for row in others]
+            else:
+                comments += [(row, now[source]) for row in others]
+    write_by_hand(connection, name, held, marks, comments)
+    return bool(marks or comments)
+
+
+def write_by_hand(
+    connection: Any,
+    name: str,
+    held: dict[Of, Overridden],
+    marks: list[tuple[Any, ByHand]],
+    comments: list[tuple[Any, str | None]],
+) -> None:
+    """Write what a human gives for rows of `cells`; below an override it waits for its end."""
+    from nbgrader import api
+
+    under: dict[Of, Overridden | None] = {}
+    grades = []
+    for row, mark in marks:
+        if (of := of_row(row)) in held:
+            under[of] = Overridden(held[of].points, mark)
+        else:
+            grades.append({"row": row.id, **dict(zip(MARK, vars(mark).values()))})
+    texts = [{"row": row.id, "manual_comment": text} for row, text in comments]
+    update_rows(connection, api.Grade.__table__, grades)
+    update_rows(connection, api.Comment.__table__, texts)
     write_overridden(connection, name, under)
-    return given
+
+
+def of_row(row: Any) -> Of:
+    """Return of which student, notebook and cell a row of `cells` is."""
+    return row.student, row.notebook, row.cell
 
 
 def _by_hand(row: Any, held: Overridden | None) -> ByHand:
@@ -95,12 +116,10 @@ def cells(
     Of all cells, or of those that are `named`.
     """
     from nbgrader import api
-    from sqlalchemy import and_, or_, select
 
     rows, base, notebook = table.__table__, api.BaseCell.__table__, api.Notebook.__table__
     handed, submitted = api.SubmittedNotebook.__table__, api.SubmittedAssignment.__table__
     assignment = api.Assignment.__table__
-    ours = written()
     columns = ("manual_comment",) if table is api.Comment else MARK
     query = (
         select(
@@ -108,7 +127,7 @@ def cells(
             submitted.c.student_id.label("student"),
             notebook.c.name.label("notebook"),
             base.c.name.label("cell"),
-            ours.c.submission,
+            WRITTEN.c.submission,
             *(rows.c[one] for one in columns),
         )
         .select_from(rows)
@@ -118,11 +137,11 @@ def cells(
         .join(handed, handed.c.id == rows.c.notebook_id)
         .join(submitted, submitted.c.id == handed.c.assignment_id)
         .outerjoin(
-            ours,
+            WRITTEN,
             and_(
-                ours.c.assignment == assignment.c.name,
-                ours.c.student == submitted.c.student_id,
-                ours.c.notebook == notebook.c.name,
+                WRITTEN.c.assignment == assignment.c.name,
+                WRITTEN.c.student == submitted.c.student_id,
+                WRITTEN.c.notebook == notebook.c.name,
             ),
         )
         .where(assignment.c.name == name)

@@ -13,6 +13,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from sqlalchemy import create_engine, event, inspect, select
+from sqlalchemy.exc import DBAPIError
+
 from coursekit._base.errors import CourseError
 from coursetools.course import quick_imports
 from coursetools.grading.folders import Folders
@@ -22,10 +25,7 @@ WAIT = 60.0  # seconds for somebody else's lock on the database
 
 
 class Database:
-    """A connection to the gradebook of a course; `engine` reads, `writing` takes the write lock.
-
-    `written_table` is a table of ours: which verdict each row was made of.
-    """
+    """A connection to the gradebook of a course; `engine` reads, `writing` takes the write lock."""
 
     def __init__(
         self, folders: Folders, note: Callable[[str], None] = lambda text: None, wait: float = WAIT
@@ -33,11 +33,11 @@ class Database:
         load_nbgrader()
         self.folders, self.note, self.wait = folders, note, wait
         self.url = folders.database
+        folders.class_folder.mkdir(parents=True, exist_ok=True)
         with _venv_on_path():
-            self._create()
+            self.patiently(self._create_tables)
         self.engine = self._connect()
         self.writing = self.engine.execution_options(writes=True)
-        self.written_table = written()
 
     def close(self) -> None:
         """Let go of the database."""
@@ -46,7 +46,6 @@ class Database:
     def students(self) -> dict[str, dict[str, str]]:
         """Return id -> first_name, last_name, email, lms_user_id of everybody on the class list."""
         from nbgrader import api
-        from sqlalchemy import select
 
         table = api.Student.__table__
         names = ("first_name", "last_name", "email", "lms_user_id")
@@ -56,34 +55,33 @@ class Database:
 
     def patiently(self, work: Callable[[], T]) -> T:
         """Do `work`, again and again while somebody else holds the database's lock."""
-        with self._said_plainly():
-            start, told = time.monotonic(), False
-            while True:
-                try:
-                    return work()
-                except Exception as error:
-                    if not _locked(error):
+        start, told = time.monotonic(), False
+        while True:
+            try:
+                return work()
+            except Exception as error:
+                if not _locked(error):
+                    if not isinstance(error, DBAPIError):
                         raise
-                    if not told:
-                        self.note("the gradebook is locked by another program; waiting for it")
-                        told = True
-                    if time.monotonic() - start >= self.wait:
-                        raise CourseError(
-                            "the gradebook is locked by another program (formgrader, or another "
-                            "grader); verdicts so far are kept: close it and run the same "
-                            "command again"
-                        ) from error
-                    time.sleep(0.1)
-
-    def _create(self) -> None:
-        """Let nbgrader make its tables where there are none."""
-        if self.url.startswith("sqlite:///"):
-            self.folders.class_folder.mkdir(parents=True, exist_ok=True)
-        self.patiently(self._create_tables)
+                    short = " ".join(str(error.orig).split())
+                    raise CourseError(
+                        f"the gradebook cannot be used ({short}); verdicts so far are kept: "
+                        "mend that and run the same command again"
+                    ) from error
+                if not told:
+                    self.note("the gradebook is locked by another program; waiting for it")
+                    told = True
+                if time.monotonic() - start >= self.wait:
+                    raise CourseError(
+                        "the gradebook is locked by another program (formgrader, or another "
+                        "grader); verdicts so far are kept: close it and run the same "
+                        "command again"
+                    ) from error
+                time.sleep(0.1)
 
     def _create_tables(self) -> None:
+        """Let nbgrader make its tables where there are none."""
         from nbgrader.api import Course, Gradebook
-        from sqlalchemy import create_engine, inspect, select
 
         plain = create_engine(self.url)
         try:
@@ -99,8 +97,6 @@ class Database:
         Gradebook(self.url, self.folders.course_id).close()
 
     def _connect(self) -> Any:
-        from sqlalchemy import create_engine, event
-
         if not self.url.startswith("sqlite"):
             return create_engine(self.url)
         engine = create_engine(self.url, connect_args={"timeout": 0.2})
@@ -117,29 +113,6 @@ class Database:
             connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
         return engine
-
-    @contextmanager
-    def _said_plainly(self) -> Iterator[None]:
-        from sqlalchemy.exc import DBAPIError
-
-        try:
-            yield
-        except DBAPIError as error:
-            short = " ".join(str(error.orig).split())
-            raise CourseError(
-                f"the gradebook cannot be used ({short}); verdicts so far are kept: "
-                "mend that and run the same command again"
-            ) from error
-
-
-def written() -> Any:
-    """Return our table of which verdict each row was made of."""
-    from sqlalchemy import Column, MetaData, String, Table
-
-    names = ("assignment", "student", "notebook")
-    keys = [Column(name, String(128), primary_key=True) for name in names]
-    facts = [Column(name, String(64)) for name in ("submission", "mark")]
-    return Table("coursekit_written", MetaData(), *keys, *facts)
 
 
 def load_nbgrader() -> None:

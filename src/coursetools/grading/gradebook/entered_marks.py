@@ -6,17 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from sqlalchemy import update
+
 from coursetools.grading.folders import Folders
-from coursetools.grading.gradebook.backup import Kept, identities, irreplaceable
-from coursetools.grading.gradebook.by_hand import cells
-from coursetools.grading.gradebook.database import Database, written
-from coursetools.grading.gradebook.overridden import (
-    ByHand,
-    Of,
-    Overridden,
-    read_overridden,
-    write_overridden,
-)
+from coursetools.grading.gradebook.backup import Kept, identity, irreplaceable
+from coursetools.grading.gradebook.by_hand import cells, of_row, write_by_hand
+from coursetools.grading.gradebook.database import Database
+from coursetools.grading.gradebook.overridden import ByHand, Of, read_overridden
+from coursetools.grading.gradebook.own_tables import WRITTEN
 
 
 @dataclass(frozen=True)
@@ -37,34 +34,24 @@ def enter_by_hand(folders: Folders, given: dict[Of, Given], note: Callable[[str]
 
     def work() -> tuple[str, dict[Any, Any]]:
         from nbgrader import api
-        from sqlalchemy import select, update
 
-        name, ours = folders.name, written()
-        grade, comment = api.Grade.__table__, api.Comment.__table__
+        name = folders.name
         with database.writing.begin() as connection:
             held = read_overridden(connection, name)
-            under: dict[Of, Overridden | None] = {}
+            marks: list[tuple[Any, ByHand]] = []
             for row in cells(connection, name, api.Grade):
-                of = (row.student, row.notebook, row.cell)
-                if of not in given:
-                    continue
-                points = given[of].points
-                if of in held:  # an override stands there, and this comes back when it goes
-                    before = ByHand(points, held[of].before.extra, points is None)
-                    under[of] = Overridden(held[of].points, before)
-                    continue
-                facts = {"manual_score": points, "needs_manual_grade": points is None}
-                connection.execute(update(grade).where(grade.c.id == row.id).values(facts))
-            for row in cells(connection, name, api.Comment):
-                one = given.get((row.student, row.notebook, row.cell))
-                if one is not None:
-                    change = update(comment).where(comment.c.id == row.id)
-                    connection.execute(change.values(manual_comment=one.comment or None))
-            write_overridden(connection, name, under)
+                if (of := of_row(row)) in given:
+                    points = given[of].points
+                    before = held[of].before if of in held else ByHand.of(row)
+                    marks.append((row, ByHand(points, before.extra, points is None)))
+            rows = (row for row in cells(connection, name, api.Comment) if of_row(row) in given)
+            comments = [(row, given[of_row(row)].comment or None) for row in rows]
+            write_by_hand(connection, name, held, marks, comments)
             for student in {who for who, _, _ in given}:
-                again = update(ours).where(ours.c.assignment == name, ours.c.student == student)
+                same = (WRITTEN.c.assignment == name, WRITTEN.c.student == student)
+                again = update(WRITTEN).where(*same)
                 connection.execute(again.values(mark=""))
-            return connection.scalar(select(identities().c.id)), irreplaceable(connection, name)
+            return identity(connection), irreplaceable(connection, name)
 
     try:
         gradebook, items = database.patiently(work)

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
 
+from sqlalchemy import and_, create_engine, inspect, literal, select
+
 from coursetools.assignments.settings import due_of, settings_of
 from coursetools.course import Course
 from coursetools.grading.collecting.groups import Groups
@@ -21,6 +23,7 @@ from coursetools.grading.deadlines.late_days import LateDays, Spent, days_spent
 from coursetools.grading.deadlines.late_rule import DAY, LateRule, rule_of
 from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.database import load_nbgrader
+from coursetools.grading.gradebook.own_tables import EXTENDED, delete_rows, insert_rows, update_rows
 
 Book = dict[str, list[Any]]  # the gradebook's rows by assignment
 
@@ -115,8 +118,6 @@ class Lateness:
 
 def read_lateness(folders: Folders) -> Lateness:
     """Read it, from the gradebook too if there is one."""
-    from sqlalchemy import create_engine
-
     if not folders.has_gradebook:
         return lateness_of(folders.course, folders.name, None)
     engine = create_engine(folders.database)
@@ -172,39 +173,29 @@ def write_extensions(
 ) -> None:
     """Copy extensions into the rows of an assignment, by its id; of all students, or of some."""
     from nbgrader import api
-    from sqlalchemy import delete, insert, select, update
 
-    ours, submitted = extended(), api.SubmittedAssignment.__table__
-    ours.create(connection, checkfirst=True)
+    submitted = api.SubmittedAssignment.__table__
+    EXTENDED.create(connection, checkfirst=True)
     query = select(submitted.c.id, submitted.c.student_id, submitted.c.extension)
     query = query.where(submitted.c.assignment_id == assignment)
     if students is not None:
         query = query.where(submitted.c.student_id.in_(list(students)))
-    of_name = ours.c.assignment == lateness.name
-    known = {
-        row.student: timedelta(seconds=row.seconds)
-        for row in connection.execute(select(ours.c.student, ours.c.seconds).where(of_name))
-    }
+    ours = select(EXTENDED).where(EXTENDED.c.assignment == lateness.name)
+    known = {row.student: timedelta(seconds=row.seconds) for row in connection.execute(ours)}
+    moved, old, new = [], [], []
     for row in connection.execute(query).all():
         who, before = row.student_id, known.get(row.student_id)
         listed = lateness.listed(who)
         wanted = row.extension if listed is None and row.extension != before else listed
         if wanted != row.extension:
-            change = update(submitted).where(submitted.c.id == row.id)
-            connection.execute(change.values(extension=wanted))
+            moved.append({"row": row.id, "extension": wanted})
         if listed != before:
-            connection.execute(delete(ours).where(of_name, ours.c.student == who))
+            old.append({"assignment": lateness.name, "student": who})
             if listed is not None:
-                facts = {"assignment": lateness.name, "student": who}
-                connection.execute(insert(ours), [{**facts, "seconds": listed.total_seconds()}])
-
-
-def extended() -> Any:
-    """Return our table of which extensions of the gradebook are copies of the class's table."""
-    from sqlalchemy import Column, Float, MetaData, String, Table
-
-    keys = [Column(name, String(128), primary_key=True) for name in ("assignment", "student")]
-    return Table("coursekit_extended", MetaData(), *keys, Column("seconds", Float))
+                new.append({**old[-1], "seconds": listed.total_seconds()})
+    update_rows(connection, submitted, moved)
+    delete_rows(connection, EXTENDED, old)
+    insert_rows(connection, EXTENDED, new)
 
 
 def granted(connection: Any, name: str) -> dict[str, timedelta]:
@@ -221,7 +212,6 @@ def _read(connection: Any | None, only: str | None) -> Book:
         return {}
     load_nbgrader()
     from nbgrader import api
-    from sqlalchemy import and_, inspect, literal, select
 
     assignment, submitted = api.Assignment.__table__, api.SubmittedAssignment.__table__
     if not inspect(connection).has_table(assignment.name):
@@ -231,13 +221,13 @@ def _read(connection: Any | None, only: str | None) -> Book:
         submitted.c.student_id.label("student"), submitted.c.timestamp, submitted.c.extension,
     ]  # fmt: skip
     tables = assignment.outerjoin(submitted, submitted.c.assignment_id == assignment.c.id)
-    ours = extended()
-    if inspect(connection).has_table(ours.name):
+    if inspect(connection).has_table(EXTENDED.name):
         same = and_(
-            ours.c.assignment == assignment.c.name, ours.c.student == submitted.c.student_id
+            EXTENDED.c.assignment == assignment.c.name,
+            EXTENDED.c.student == submitted.c.student_id,
         )
-        tables = tables.outerjoin(ours, same)
-        columns.append(ours.c.seconds)
+        tables = tables.outerjoin(EXTENDED, same)
+        columns.append(EXTENDED.c.seconds)
     else:
         columns.append(literal(None).label("seconds"))
     query = select(*columns).select_from(tables)

@@ -10,6 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sqlalchemy import inspect, select
+
+from coursetools.grading.gradebook.own_tables import OVERRIDDEN, delete_rows, insert_rows
+
 Of = tuple[str, str, str]  # student, notebook, cell
 
 
@@ -39,28 +43,15 @@ class Overridden:
         return self.before if now.manual == self.points and not now.extra else now
 
 
-def overridden_table() -> Any:
-    """Return our table of the cells that hold an override's points."""
-    from sqlalchemy import Boolean, Column, Float, MetaData, String, Table
-
-    names = ("assignment", "student", "notebook", "cell")
-    keys = [Column(name, String(128), primary_key=True) for name in names]
-    facts = [Column("points", Float), Column("manual", Float), Column("extra", Float)]
-    return Table("coursekit_overridden", MetaData(), *keys, *facts, Column("waits", Boolean))
-
-
 def read_overridden(
     connection: Any, assignment: str, students: Sequence[str] | None = None
 ) -> dict[Of, Overridden]:
     """Return the cells that hold an override's points, of an assignment or of some students."""
-    from sqlalchemy import inspect, select
-
-    table = overridden_table()
-    if not inspect(connection).has_table(table.name):
+    if not inspect(connection).has_table(OVERRIDDEN.name):
         return {}
-    query = select(table).where(table.c.assignment == assignment)
+    query = select(OVERRIDDEN).where(OVERRIDDEN.c.assignment == assignment)
     if students is not None:
-        query = query.where(table.c.student.in_(students))
+        query = query.where(OVERRIDDEN.c.student.in_(students))
     return {
         (row.student, row.notebook, row.cell): Overridden(
             row.points, ByHand(row.manual, row.extra, row.waits)
@@ -73,23 +64,9 @@ def write_overridden(
     connection: Any, assignment: str, changed: dict[Of, Overridden | None]
 ) -> None:
     """Write the rows of some cells; None is one that holds an override's points no more."""
-    from sqlalchemy import bindparam, delete
-
-    if not changed:
-        return
-    table = overridden_table()
-    keys = [{"one": who, "of": book, "at": cell} for who, book, cell in changed]
-    gone = delete(table).where(
-        table.c.assignment == assignment,
-        table.c.student == bindparam("one"),
-        table.c.notebook == bindparam("of"),
-        table.c.cell == bindparam("at"),
-    )
-    connection.execute(gone, keys)
-    rows = [
-        {"assignment": assignment, "student": who, "notebook": book, "cell": cell,
-         "points": one.points, **vars(one.before)}
-        for (who, book, cell), one in changed.items() if one is not None
-    ]  # fmt: skip
-    if rows:
-        connection.execute(table.insert(), rows)
+    names = ("assignment", "student", "notebook", "cell")
+    keys = {of: dict(zip(names, (assignment, *of))) for of in changed}
+    delete_rows(connection, OVERRIDDEN, list(keys.values()))
+    held = {of: one for of, one in changed.items() if one is not None}
+    rows = [{**keys[of], "points": one.points, **vars(one.before)} for of, one in held.items()]
+    insert_rows(connection, OVERRIDDEN, rows)

@@ -14,6 +14,8 @@ from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
+from sqlalchemy import select
+
 from coursekit.submission import regions
 from coursetools.grading.changes.overrides import Of, Overrides, named
 from coursetools.grading.gradebook.lateness import Lateness, write_extensions
@@ -23,6 +25,7 @@ from coursetools.grading.gradebook.overridden import (
     read_overridden,
     write_overridden,
 )
+from coursetools.grading.gradebook.own_tables import WRITTEN, delete_rows, insert_rows, update_rows
 from coursetools.grading.gradebook.structure import GradedCell, NotebookRows, Structure
 from coursetools.grading.text import harmless_markdown
 from coursetools.grading.verdict import QuestionVerdict, Verdict
@@ -49,14 +52,13 @@ class BatchOfRows:
         self,
         connection: Any,
         structure: Structure,
-        written: Any,
         lateness: Lateness,
         penalty: Penalty,
         overrides: Overrides,
     ) -> None:
         from nbgrader import api
 
-        self.connection, self.structure, self.written = connection, structure, written
+        self.connection, self.structure = connection, structure
         self.lateness, self.penalty, self.overrides = lateness, penalty, overrides
         self.student = api.Student.__table__
         self.assignment = api.SubmittedAssignment.__table__
@@ -78,16 +80,14 @@ class BatchOfRows:
         self._remember(latest)
 
     def _students(self, students: list[str]) -> None:
-        from sqlalchemy import select
-
         query = select(self.student.c.id).where(self.student.c.id.in_(students))
         known = set(self.connection.scalars(query))
-        self._insert(self.student, [{"id": one} for one in students if one not in known])
+        insert_rows(
+            self.connection, self.student, [{"id": one} for one in students if one not in known]
+        )
 
     def _submissions(self, students: list[str], latest: dict[Any, Row]) -> dict[str, str]:
         """Return student -> id; make those that are missing."""
-        from sqlalchemy import select
-
         table = self.assignment
         query = select(table.c.id, table.c.student_id, table.c.timestamp).where(
             table.c.assignment_id == self.structure.assignment, table.c.student_id.in_(students)
@@ -104,20 +104,18 @@ class BatchOfRows:
             for student in students
             if student not in rows
         ]
-        self._insert(table, new)
+        insert_rows(self.connection, table, new)
         moved = [
             {"row": rows[student].id, "timestamp": times[student]}
             for student in students
             if student in rows and rows[student].timestamp != times[student]
         ]
-        self._update(table, moved, ("timestamp",))
+        update_rows(self.connection, table, moved)
         known = {student: row.id for student, row in rows.items()}
         return known | {row["student_id"]: row["id"] for row in new}
 
     def _notebooks(self, submissions: dict[str, str]) -> dict[tuple[str, str], str]:
         """Return (student, notebook) -> id, for all notebooks of the assignment."""
-        from sqlalchemy import select
-
         table = self.notebook
         owners = {row: student for student, row in submissions.items()}
         query = select(table.c.id, table.c.assignment_id, table.c.notebook_id).where(
@@ -140,13 +138,11 @@ class BatchOfRows:
             for name, rows in self.structure.notebooks.items()
             if (student, name) not in found
         }
-        self._insert(table, list(new.values()))
+        insert_rows(self.connection, table, list(new.values()))
         return found | {key: row["id"] for key, row in new.items()}
 
     def _cells(self, notebooks: dict[tuple[str, str], str]) -> None:
         """Make an empty grade and comment for each cell that has none yet."""
-        from sqlalchemy import select
-
         for table in (self.grade, self.comment):
             query = select(table.c.notebook_id, table.c.cell_id).where(
                 table.c.cell_id.in_(self._all_cells(table)),
@@ -154,7 +150,8 @@ class BatchOfRows:
             )
             known = {tuple(row) for row in self.connection.execute(query)}
             further = {"needs_manual_grade": True} if table is self.grade else {}
-            self._insert(
+            insert_rows(
+                self.connection,
                 table,
                 [
                     {"id": _new_id(), "notebook_id": row, "cell_id": cell, **further}
@@ -179,11 +176,8 @@ class BatchOfRows:
 
     def _submissions_before(self, students: list[str]) -> dict[tuple[str, str], str]:
         """Return which file each row was made of when it was last written."""
-        from sqlalchemy import select
-
-        table = self.written
-        query = select(table.c.student, table.c.notebook, table.c.submission).where(
-            table.c.assignment == self.structure.name, table.c.student.in_(students)
+        query = select(WRITTEN).where(
+            WRITTEN.c.assignment == self.structure.name, WRITTEN.c.student.in_(students)
         )
         return {
             (row.student, row.notebook): row.submission for row in self.connection.execute(query)
@@ -196,8 +190,6 @@ class BatchOfRows:
         before: dict[tuple[str, str], str],
     ) -> dict[str, float]:
         """Write points and comments; return the score of each submitted notebook."""
-        from sqlalchemy import select
-
         wanted = {notebooks[key]: key for key in latest}
         grade, comment = self.grade, self.comment
         names = ("id", "notebook_id", "cell_id", "auto_score", "manual_score", "extra_credit")
@@ -243,11 +235,11 @@ class BatchOfRows:
                 remarks.append({"row": place, "auto_comment": text})
             if not same:
                 flags.append({"row": submitted, "flagged": bool(row.verdict.flags)})
-        self._update(grade, grades, ("auto_score", "needs_manual_grade"))
-        self._update(grade, by_hand, ("manual_score", "extra_credit"))
+        update_rows(self.connection, grade, grades)
+        update_rows(self.connection, grade, by_hand)
         write_overridden(self.connection, name, moved)
-        self._update(comment, remarks, ("auto_comment",))
-        self._update(self.notebook, flags, ("flagged",))
+        update_rows(self.connection, comment, remarks)
+        update_rows(self.connection, self.notebook, flags)
         return scores
 
     def _penalties(
@@ -263,46 +255,21 @@ class BatchOfRows:
             if seconds and not self.lateness.excused(row.student):
                 lost = self.penalty(row.student, scores[notebooks[key]], seconds)
             values.append({"row": notebooks[key], "late_submission_penalty": lost})
-        self._update(self.notebook, values, ("late_submission_penalty",))
+        update_rows(self.connection, self.notebook, values)
 
     def _remember(self, latest: dict[tuple[str, str], Row]) -> None:
-        from sqlalchemy import bindparam, delete
-
-        table, name = self.written, self.structure.name
-        gone = delete(table).where(
-            table.c.assignment == name,
-            table.c.student == bindparam("one"),
-            table.c.notebook == bindparam("of"),
-        )
-        self.connection.execute(gone, [{"one": s, "of": n} for s, n in latest])
-        self._insert(
-            table,
-            [
-                {
-                    "assignment": name,
-                    "student": row.student,
-                    "notebook": row.notebook,
-                    "submission": row.submission,
-                    "mark": row.mark,
-                }
-                for row in latest.values()
-            ],
-        )
-
-    def _insert(self, table: Any, rows: list[dict[str, Any]]) -> None:
-        if rows:
-            self.connection.execute(table.insert(), rows)
-
-    def _update(self, table: Any, rows: list[dict[str, Any]], names: tuple[str, ...]) -> None:
-        from sqlalchemy import bindparam, update
-
-        if rows:
-            change = update(table).where(table.c.id == bindparam("row"))
-            change = change.values({name: bindparam(f"new_{name}") for name in names})
-            values = [
-                {"row": row["row"], **{f"new_{name}": row[name] for name in names}} for row in rows
-            ]
-            self.connection.execute(change, values)
+        rows = [
+            {
+                "assignment": self.structure.name,
+                "student": row.student,
+                "notebook": row.notebook,
+                "submission": row.submission,
+                "mark": row.mark,
+            }
+            for row in latest.values()
+        ]
+        delete_rows(self.connection, WRITTEN, rows)
+        insert_rows(self.connection, WRITTEN, rows)
 
 
 def decide(cell: GradedCell, verdict: Verdict) -> tuple[float | None, bool]:

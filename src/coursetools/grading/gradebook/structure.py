@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from sqlalchemy import select
+
 from coursekit._base.errors import CourseError
 from coursekit.submission import parsing, regions
 from coursekit.submission.regions import Cell
@@ -20,6 +22,7 @@ from coursetools.assignments.settings import due_of
 from coursetools.grading.deadlines.late_rule import replaced
 from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.database import Database
+from coursetools.grading.gradebook.own_tables import WRITTEN, delete_rows, insert_rows
 
 
 @dataclass(frozen=True)
@@ -67,8 +70,6 @@ def synchronise(
 
     `dropped` names the cells that count for nobody, by an override; they give 0 points.
     """
-    from sqlalchemy import delete, insert, select
-
     cells = {name: _cells(master.notebook) for name, master in masters.items()}
     for notebook, inside in cells.items():
         for at, cell in enumerate(inside):
@@ -78,20 +79,19 @@ def synchronise(
     due = due_of(folders.private)
     text = json.dumps([[cells[name] for name in sorted(cells)], str(due), 1], sort_keys=True)
     state = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
-    table = database.written_table
-    ours = (table.c.assignment == folders.name, table.c.student == "", table.c.notebook == "")
+    row = {"assignment": folders.name, "student": "", "notebook": ""}
+    ours = (WRITTEN.c[name] == value for name, value in row.items())
     with database.engine.connect() as connection:
-        same = connection.scalar(select(table.c.mark).where(*ours)) == state
+        same = connection.scalar(select(WRITTEN.c.mark).where(*ours)) == state
     known = _known(database, folders.name)
     moved = known is not None and due is not None and known.duedate != due
     if moved and known.duedate is not None:
         database.note(replaced(folders.name, known.duedate, due))
     if not same or known is None or moved:
         database.patiently(lambda: _save(folders, cells, due))
-        row = {"assignment": folders.name, "student": "", "notebook": "", "mark": state}
         with database.writing.begin() as connection:
-            connection.execute(delete(table).where(*ours))
-            connection.execute(insert(table).values(submission="", **row))
+            delete_rows(connection, WRITTEN, [row])
+            insert_rows(connection, WRITTEN, [{**row, "submission": "", "mark": state}])
     return _load(database, folders.name, cells)
 
 
@@ -109,7 +109,6 @@ def _cells(text: str) -> list[Cell]:
 def _known(database: Database, name: str) -> Any:
     """Return the assignment's row in the database, or None."""
     from nbgrader import api
-    from sqlalchemy import select
 
     table = api.Assignment.__table__
     query = select(table.c.id, table.c.duedate).where(table.c.name == name)
@@ -176,7 +175,6 @@ def _drop_gone(book: Any, notebook: Any, names: set[str]) -> None:
 
 def _load(database: Database, name: str, cells: dict[str, list[Cell]]) -> Structure:
     from nbgrader import api
-    from sqlalchemy import select
 
     row, notebook = _known(database, name), api.Notebook.__table__
     base = api.BaseCell.__table__

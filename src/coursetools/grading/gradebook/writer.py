@@ -12,11 +12,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from sqlalchemy import distinct, func, select
+
 from coursetools.grading.changes.overrides import Overrides
 from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook import backup
 from coursetools.grading.gradebook.database import WAIT, Database
 from coursetools.grading.gradebook.lateness import Lateness, lateness_of, write_extensions
+from coursetools.grading.gradebook.own_tables import WRITTEN
 from coursetools.grading.gradebook.rows import BatchOfRows, Row
 from coursetools.grading.gradebook.structure import Structure, synchronise
 
@@ -43,14 +46,13 @@ class Writer(Database):
     def marks(self) -> dict[tuple[str, str], str]:
         """Return (student, notebook) -> the mark of what the gradebook holds."""
         from nbgrader import api
-        from sqlalchemy import select
 
-        table, submitted = self.written_table, api.SubmittedAssignment.__table__
+        submitted = api.SubmittedAssignment.__table__
         query = (
-            select(table.c.student, table.c.notebook, table.c.mark)
-            .join(submitted, submitted.c.student_id == table.c.student)
+            select(WRITTEN.c.student, WRITTEN.c.notebook, WRITTEN.c.mark)
+            .join(submitted, submitted.c.student_id == WRITTEN.c.student)
             .where(
-                table.c.assignment == self.folders.name,
+                WRITTEN.c.assignment == self.folders.name,
                 submitted.c.assignment_id == self.structure.assignment,
             )
         )
@@ -62,7 +64,6 @@ class Writer(Database):
     def waiting(self) -> int:
         """Return how many submissions a human has still to look at."""
         from nbgrader import api
-        from sqlalchemy import distinct, func, select
 
         grade, notebook = api.Grade.__table__, api.SubmittedNotebook.__table__
         cells = [cell.id for rows in self.structure.notebooks.values() for cell in rows.graded]
@@ -85,7 +86,6 @@ class Writer(Database):
             batch = BatchOfRows(
                 connection,
                 self.structure,
-                self.written_table,
                 self.lateness,
                 self.penalty,
                 self.overrides,

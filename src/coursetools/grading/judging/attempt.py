@@ -18,6 +18,7 @@ from functools import cached_property
 from typing import Any
 
 from coursekit.submission.limits import Limits
+from coursekit.submission.stand_ins import SILENT
 from coursetools.grading.judging.fork_server import Warm
 from coursetools.grading.judging.lent_answers import Carried
 from coursetools.grading.judging.process import Stopped, StudentProcess
@@ -27,7 +28,6 @@ from coursetools.grading.verdict import Status
 
 PNG = b"\x89PNG\r\n\x1a\n"
 IMPORT = re.compile(r"(import|from)\s+\w[\w. ,]*.*$")
-OURS = ("coursekit.check", "coursekit.exercises")  # which every notebook may import
 PROCESSES = 200
 AGAIN = 5  # times the time of the cells that may be spent on running them in fresh processes
 ALWAYS_AGAIN = ("TIMEOUT", "MEM", "OUTPUT", "CRASH")  # after these the process is no good
@@ -102,7 +102,7 @@ class Attempt:
     def imports(self) -> str:
         """The lines of the notebook that import something, but for `check`."""
         lines = (line for cell in self._cells for line in cell.source.split("\n"))
-        return "\n".join(line for line in lines if IMPORT.match(line) and not _ours(line))
+        return "\n".join(line for line in lines if IMPORT.match(line) and not _silent(line))
 
     @property
     def spent(self) -> float:
@@ -282,5 +282,5 @@ def _error_output(error: StudentError) -> dict[str, Any]:
     }
 
 
-def _ours(line: str) -> bool:
-    return any(name in line for name in OURS)
+def _silent(line: str) -> bool:
+    return any(name in line for name in SILENT)

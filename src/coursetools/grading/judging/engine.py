@@ -26,7 +26,7 @@ from coursetools.grading.judging.master import Master
 from coursetools.grading.judging.process import WarmDied
 from coursetools.grading.own_answers import OwnAnswers
 from coursetools.grading.sandbox import plan
-from coursetools.grading.text import clean, one_line
+from coursetools.grading.text import clean, one_line, sentence
 from coursetools.grading.verdict import QuestionVerdict, Status, Verdict
 from coursetools.questions import catalogue
 
@@ -186,8 +186,7 @@ class Engine:
         )
 
     def _malformed(self, error: Malformed) -> Verdict:
-        reason = one_line(f"{error.reason}: {error.hint}" if error.hint else error.reason)
-        reason = f"{reason[:1].upper()}{reason[1:]}."
+        said = f"{error.reason}: {error.hint}" if error.hint else error.reason
         if self._judge is not None:
             questions = [
                 self._judge.blank(question, "MALFORMED", "the file could not be read")
@@ -205,7 +204,7 @@ class Engine:
                 )
                 for name, (_, points) in self._tests.items()
             ]
-        return self._empty("MALFORMED", reason, questions, [])
+        return self._empty("MALFORMED", sentence(one_line(said)), questions, [])
 
     def _internal(self, error: BaseException) -> Verdict:
         fault = one_line(f"{type(error).__name__}: {error}")

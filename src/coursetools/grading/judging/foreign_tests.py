@@ -10,13 +10,14 @@ thing, the notebook runs a second time, without the tests, for what the student 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from coursekit.submission import parsing, regions
 from coursetools.grading.judging.attempt import Attempt, Cell, Ran
 from coursetools.grading.judging.fork_server import Warm
 from coursetools.grading.judging.process import Stopped
-from coursetools.grading.text import one_line
+from coursetools.grading.text import one_line, sentence
 from coursetools.grading.verdict import QuestionVerdict, Status
 
 
@@ -49,7 +50,7 @@ def judge(
             ran = attempt.ran.get(cell.number)
             verdict = _verdict(cell.grade_id, points, ran, stop, sources[cell.grade_id])
             if verdict.status == "FAIL" and before and all(not answers.get(n) for n in before):
-                verdict = _unanswered(verdict)
+                verdict = replace(verdict, reason="There is no answer here yet.")
             verdicts.append(verdict)
             before = []
         elif cell.grade_id:
@@ -115,21 +116,14 @@ def _verdict(
         reason = "All tests pass" if status == "OK" else "Some of the tests do not pass"
     else:
         status, points, reason = "OK", most, "All tests pass"
-    reason = reason[:1].upper() + reason[1:]
     return QuestionVerdict(
         name=name,
         cell=name,
         points=points,
         max_points=most,
         status=status,
-        reason=reason if reason.endswith(".") else f"{reason}.",
+        reason=sentence(reason),
     )
-
-
-def _unanswered(verdict: QuestionVerdict) -> QuestionVerdict:
-    import dataclasses
-
-    return dataclasses.replace(verdict, reason="There is no answer here yet.")
 
 
 def _safe(ran: Ran, source: str) -> str:

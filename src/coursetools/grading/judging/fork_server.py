@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from typing import Any, Self
 
 from coursekit._base.errors import CourseError
@@ -44,7 +45,7 @@ class Warm:
                 stderr=subprocess.PIPE,
                 start_new_session=True,
             )
-        self._control.sendall(json.dumps(plan.as_json()).encode() + b"\n")
+        self._control.sendall(json.dumps(asdict(plan)).encode() + b"\n")
         self._lines = bytearray()
         self._children = 0
         try:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import copy
 import re
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from coursekit._base.errors import CourseError
 from coursekit.check.outcome import Outcome
@@ -20,10 +21,10 @@ from coursetools.grading.judging.asking import Asking, Looking
 from coursetools.grading.judging.attempt import Attempt
 from coursetools.grading.judging.lent_answers import Carried
 from coursetools.grading.judging.process import Stopped
-from coursetools.grading.judging.sentences import leaf, named, overall, reason
+from coursetools.grading.judging.sentences import Seen, leaf, named, overall, reason
 from coursetools.grading.judging.shared_errors import name_of
 from coursetools.grading.student.wire import Letter
-from coursetools.grading.text import clean, one_line
+from coursetools.grading.text import clean, one_line, sentence
 from coursetools.grading.verdict import CaseVerdict, QuestionVerdict, Status
 from coursetools.questions.known_answers import Known
 from coursetools.questions.question import Assignment, Case, Question
@@ -110,68 +111,47 @@ class Judge:
             look.verdict = self._without(question, stop.status, stop.sentence, look.flags)
             return
         if question.name not in attempt.defined:
-            look.verdict = self._without(
-                question, *self._undefined(question, attempt, look.answer), look.flags
-            )
+            look.verdict = self._undefined(look, attempt)
 
     def _take(self, look: Looking, numbers: range, attempt: Attempt) -> None:
         """Run some cases, one after the other."""
-        question = look.question
         for number in numbers:
             look.seen.append(self.asking.case(look, number, attempt))
             if look.over:
                 return
             error = look.seen[-1].outcome and look.seen[-1].outcome.error
             if not look.answer and number == 0 and isinstance(error, NotImplementedError):
-                look.verdict = self._without(
-                    question, *self._undefined(question, attempt, look.answer), look.flags
-                )
+                look.verdict = self._undefined(look, attempt)
                 return
 
-    def blank(self, question: Question, status: Status, sentence: str) -> QuestionVerdict:
+    def blank(self, question: Question, status: Status, why: str) -> QuestionVerdict:
         """Return the verdict for a question that could not be looked at."""
-        return replace(self._without(question, status, sentence, []), numbers="")
+        return replace(self._without(question, status, why, []), numbers="")
 
     def _verdict(self, look: Looking) -> QuestionVerdict:
         question, seen = look.question, look.seen
         known = self._known[question.name]
-        visible = len(question.cases)
         status = overall(seen)
-        why = reason(known.cases, visible, seen)
+        why = reason(known.cases, len(question.cases), seen)
         right = 1.0 if status == "OK" else known.earned([one.passed for one in seen])
         if status == "PARTIAL" and not right:
             status, why = "FAIL", f"{why} {FREE}"
-        mistake, outcomes = None, [one.outcome for one in seen]
-        if status != "OK":
-            mistake = known.misconception(outcomes)
+        outcomes = [one.outcome for one in seen]
+        mistake = None if status == "OK" else known.misconception(outcomes)
         for name in sorted(look.used):
             flag = f"uses {spelled(name)}"
             if not any(leaf(flag) == leaf(other) for other in look.flags):
                 look.flags.append(flag)
-        return QuestionVerdict(
-            name=question.name,
-            cell=f"test_{question.name}",
+        return self._made(
+            question,
+            seen,
             points=round(question.points * right, 2),
-            max_points=question.points,
             status=status,
             reason=why,
             misconception=mistake.name if mistake else "",
             hint=mistake.hint if mistake else "" if status == "OK" else question.hint,
             unknown="" if mistake or status == "OK" else name_of(outcomes),
             flags=look.flags,
-            numbers=str(question.variant or ""),
-            seconds=round(sum(one.seconds for one in seen), 4),
-            cases=[
-                CaseVerdict(
-                    says=case.says,
-                    hidden=number >= visible,
-                    status=one.status,
-                    share=round(share, 4),
-                    detail=_readable(one.detail),
-                    seconds=one.seconds,
-                )
-                for number, (case, share, one) in enumerate(zip(known.cases, known.shares, seen))
-            ],
         )
 
     def _carried(
@@ -197,8 +177,8 @@ class Judge:
         if better.points < verdict.points:
             return verdict
         # Equal is better, too: what is wrong now is wrong here, and its hint is the right one.
-        sentence = f"With our {which}, since yours {pass_} not pass: {better.reason}"
-        return replace(better, reason=sentence, flags=verdict.flags, carried=called)
+        why = f"With our {which}, since yours {pass_} not pass: {better.reason}"
+        return replace(better, reason=why, flags=verdict.flags, carried=called)
 
     def _with_ours(
         self, question: Question, carried: Carried, attempt: Attempt, answers: dict[str, str]
@@ -233,46 +213,57 @@ class Judge:
                 names += self._known[name].question.needs
         return [known.question for name, known in self._known.items() if name in reached]
 
-    def _undefined(
-        self, question: Question, attempt: Attempt, answer: str | None
-    ) -> tuple[Status, str]:
-        """Say why the name that is asked for is not there."""
-        name = question.name
+    def _undefined(self, look: Looking, attempt: Attempt) -> QuestionVerdict:
+        """Return the verdict where the name that is asked for is not there, and say why."""
+        name, answer = look.question.name, look.answer
         trouble = attempt.trouble(name, answer)
+        status: Status = "FAIL"
         if trouble is not None and (answer or trouble.kind != "NotImplementedError"):
-            reason = one_line(trouble.sentence())
-            return trouble.status, f"the cell of {name} fails, so {name} is not defined: {reason}"
-        if answer is None:
-            return "MISSING", f"the cell of {name} is not in the notebook"
-        if answer == "":
-            return "FAIL", "there is no answer here yet"
-        return "FAIL", f"the cell runs, but does not define {name}"
+            status, reason = trouble.status, one_line(trouble.sentence())
+            why = f"the cell of {name} fails, so {name} is not defined: {reason}"
+        elif answer is None:
+            status, why = "MISSING", f"the cell of {name} is not in the notebook"
+        elif answer == "":
+            why = "there is no answer here yet"
+        else:
+            why = f"the cell runs, but does not define {name}"
+        return self._without(look.question, status, why, look.flags)
 
     def _without(
-        self, question: Question, status: Status, sentence: str, flags: list[str]
+        self, question: Question, status: Status, why: str, flags: list[str]
     ) -> QuestionVerdict:
+        """Return the verdict on a question of which no case was run."""
+        return self._made(
+            question,
+            [Seen(status, None, "", 0.0)] * len(self._known[question.name].cases),
+            points=0.0,
+            status=status,
+            reason=sentence(why or "the time for the notebook was used up"),
+            hint=question.hint,
+            flags=flags,
+        )
+
+    def _made(self, question: Question, seen: Sequence[Seen], **facts: Any) -> QuestionVerdict:
+        """Return a verdict with what came of each case, and with further `facts`."""
         known = self._known[question.name]
-        sentence = sentence or "the time for the notebook was used up"
-        sentence = sentence[:1].upper() + sentence[1:]
         return QuestionVerdict(
             name=question.name,
             cell=f"test_{question.name}",
-            points=0.0,
             max_points=question.points,
-            status=status,
-            reason=sentence if sentence.endswith((".", "…")) else f"{sentence}.",
-            hint=question.hint,
-            flags=flags,
             numbers=str(question.variant or ""),
+            seconds=round(sum(one.seconds for one in seen), 4),
             cases=[
                 CaseVerdict(
                     says=case.says,
                     hidden=number >= len(question.cases),
-                    status=status,
+                    status=one.status,
                     share=round(share, 4),
+                    detail=_readable(one.detail),
+                    seconds=one.seconds,
                 )
-                for number, (case, share) in enumerate(zip(known.cases, known.shares))
+                for number, (case, share, one) in enumerate(zip(known.cases, known.shares, seen))
             ],
+            **facts,
         )
 
     def _check_all(self) -> None:
@@ -291,5 +282,5 @@ class Judge:
 
 def _readable(detail: str) -> str:
     """Return a sentence and, below it, the numbers side by side, if there are any."""
-    sentence, _, table = detail.partition("\n")
-    return "\n".join([one_line(sentence, 500), *([clean(table)] if table else [])])
+    first, _, table = detail.partition("\n")
+    return "\n".join([one_line(first, 500), *([clean(table)] if table else [])])

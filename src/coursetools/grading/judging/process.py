@@ -20,13 +20,13 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from coursekit.submission.limits import MB
 from coursetools.grading.verdict import Status
 
 if TYPE_CHECKING:
-    from coursekit.submission.limits import Limits
+    from coursetools.grading.judging.fork_server import Warm
     from coursetools.grading.student.wire import Letter
 
 PIECE = 1 << 16  # bytes taken in at once; for more than this Python asks the system for memory
@@ -49,24 +49,6 @@ class WarmDied(BaseException):
 
     No `except Exception` may make it a student's.
     """
-
-
-class Keeper(Protocol):
-    """Who has forked a student's process, and can end it: the grader's side of the warm process."""
-
-    limits: Limits
-
-    def fileno(self) -> int:
-        """Return what is readable when it has something to say."""
-
-    def end_child(self) -> None:
-        """Have the present child killed, if it is still there."""
-
-    def has_ended(self, child: int) -> bool:
-        """Say, when there is something to be heard, whether it is the end of this child."""
-
-    def ended(self, child: int) -> dict[str, Any]:
-        """Wait until a child has ended and return how."""
 
 
 @dataclass(frozen=True)
@@ -98,11 +80,8 @@ class Printed:
 class StudentProcess:
     """One submission's process: requests go in, answers and printed text come out."""
 
-    def __init__(
-        self, keeper: Keeper, child: int, channel: socket.socket, out: int, err: int
-    ) -> None:
-        self.limits, self._child, self._channel = keeper.limits, child, channel
-        self._keeper = keeper
+    def __init__(self, warm: Warm, child: int, channel: socket.socket, out: int, err: int) -> None:
+        self.limits, self._warm, self._child, self._channel = warm.limits, warm, child, channel
         self.layers: dict[str, str] = {}
         self.peak = 0
         self.worked = 0.0  # seconds of processor time, as they were when somebody last looked
@@ -124,7 +103,7 @@ class StudentProcess:
         channel.setblocking(False)
         self._selector = selectors.DefaultSelector()
         self._selector.register(channel, selectors.EVENT_READ)
-        self._selector.register(keeper.fileno(), selectors.EVENT_READ)
+        self._selector.register(warm.fileno(), selectors.EVENT_READ)
         for pipe in self._pipes:
             os.set_blocking(pipe, False)
             self._selector.register(pipe, selectors.EVENT_READ)
@@ -302,7 +281,7 @@ class StudentProcess:
         if self.ended:
             return
         self.look()
-        self._keeper.end_child()
+        self._warm.end_child()
         self._over()
 
     def _greet(self) -> None:
@@ -366,8 +345,8 @@ class StudentProcess:
         for key, events in ready:
             if key.fd in self._pipes:
                 self._read_pipe(key.fd)
-            elif key.fd == self._keeper.fileno():
-                died = self._keeper.has_ended(self._child)
+            elif key.fd == self._warm.fileno():
+                died = self._warm.has_ended(self._child)
             elif events & selectors.EVENT_READ or not writing:
                 self._read_channel()
         if died:
@@ -415,7 +394,7 @@ class StudentProcess:
         """The process is gone, or has closed its channel, which is the same."""
         with contextlib.suppress(Stopped):
             self._drain()
-        self._keeper.end_child()
+        self._warm.end_child()
         status = self._over()
         if self.greedy:
             raise Stopped("MEM", "its processes asked for more memory than a submission may use")
@@ -425,7 +404,7 @@ class StudentProcess:
 
     def _stop(self, status: Status, sentence: str) -> NoReturn:
         self.look()
-        self._keeper.end_child()
+        self._warm.end_child()
         self._over()
         raise Stopped(status, sentence)
 
@@ -436,7 +415,7 @@ class StudentProcess:
         self._channel.close()
         for pipe in self._pipes:
             os.close(pipe)
-        message = self._keeper.ended(self._child)
+        message = self._warm.ended(self._child)
         self.peak, self.greedy = int(message["peak"]), message["greedy"] is True
         return int(message["exit"])
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from coursekit.submission import parsing, regions
 from coursetools.grading.folders import Folders
-from coursetools.grading.results.outline import Part, outlines
+from coursetools.grading.results.outline import Part, columns, outlines
 from coursetools.grading.results.scores import answer_in_words, graded, verdicts_of
 from coursetools.grading.running.verdicts import Verdicts
 from coursetools.questions import rubric
@@ -49,13 +49,8 @@ class InWords:
 
 def in_words(folders: Folders) -> list[InWords]:
     """Return the questions in words of an assignment that is graded."""
-    asked = outlines(folders)
-    parts = [
-        (part.cell if len(asked) == 1 else f"{notebook}.{part.cell}", notebook, part)
-        for notebook, outline in asked.items()
-        for part in outline.parts
-        if part.written
-    ]
+    asked = columns(outlines(folders))
+    parts = [(name, *place) for name, place in asked.items() if place[1].written]
     store = Verdicts(folders.verdicts)
     written: dict[str, dict[str, list[str]]] = {name: defaultdict(list) for name, _, _ in parts}
     for one in graded(folders).values():

@@ -7,18 +7,17 @@ all tables are taken, or none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median, pvariance
 
 from coursekit._base.errors import CourseError
 from coursetools.grading.changes.journal import Journal
 from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.entered_marks import Given, enter_by_hand
 from coursetools.grading.gradebook.overridden import Of
-from coursetools.grading.marking.agreement import Agreement
 from coursetools.grading.marking.answers import InWords, in_words
 from coursetools.grading.marking.marks import Mark, Marks, read_marks
 from coursetools.grading.results.pages import counted, number
@@ -140,14 +139,27 @@ def agreed(asked: InWords, marks: Marks) -> list[str]:
         both = sorted(by_marker[one].keys() & by_marker[other].keys())
         if not both:
             continue
-        agreement = Agreement.of(*([by_marker[who][code] for code in both] for who in (one, other)))
-        kappa = "–" if agreement.kappa is None else f"{agreement.kappa:.2f}"
+        first, second = ([by_marker[who][code] for code in both] for who in (one, other))
+        alike = fmean(a == b for a, b in zip(first, second))
+        kappa = weighted_kappa(first, second)
         lines.append(
-            f"{asked.name}, {one} and {other}: {counted(agreement.answers, 'answer')}, "
-            f"{100 * agreement.same:.0f} % alike, {one} {agreement.more:+.2f} points on average, "
-            f"weighted kappa {kappa}"
+            f"{asked.name}, {one} and {other}: {counted(len(both), 'answer')}, "
+            f"{100 * alike:.0f} % alike, {one} {fmean(first) - fmean(second):+.2f} points on "
+            f"average, weighted kappa {'–' if kappa is None else f'{kappa:.2f}'}"
         )
     return lines
+
+
+def weighted_kappa(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """Return Cohen's kappa of two markers, in which a difference counts by its square.
+
+    1 is the same points everywhere, 0 no more agreement than by chance: than if each had given
+    their own points to answers drawn by lot; None where nobody told answers apart.
+    """
+    seen = fmean((one - other) ** 2 for one, other in zip(first, second))
+    # The mean square of the difference of two that are drawn by lot.
+    chance = pvariance(first) + pvariance(second) + (fmean(first) - fmean(second)) ** 2
+    return 1 - seen / chance if chance else None
 
 
 def spread(by_all: list[Mark]) -> float:

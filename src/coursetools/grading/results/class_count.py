@@ -25,7 +25,7 @@ from coursetools.grading.collecting.collect import (
 )
 from coursetools.grading.collecting.ledger import Ledger, unlisted
 from coursetools.grading.deadlines.exam import Exam, exam_of
-from coursetools.grading.deadlines.late_rule import LateRule
+from coursetools.grading.deadlines.late_rule import LateRule, rule_of
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.outline import Outline, Part, outlines
 from coursetools.grading.results.scores import (
@@ -34,7 +34,6 @@ from coursetools.grading.results.scores import (
     add_up,
     graded,
     handed_in,
-    late_rule,
     maximum,
     read_gradebook,
     verdicts_of,
@@ -172,7 +171,7 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
     asked = outlines(folders)
     store = Verdicts(folders.verdicts)
     book = read_gradebook(folders)
-    rule = late_rule(folders)
+    rule = rule_of(folders.private)
     if not any(folders.students()) and not handed_in(folders):
         raise CourseError(nobody(name))
     handed = graded(folders)

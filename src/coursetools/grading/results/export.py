@@ -14,23 +14,20 @@ from pathlib import Path
 from coursekit._base.errors import CourseError
 from coursetools.course import Course, write_changed
 from coursetools.grading.collecting.ledger import Ledger, unlisted
+from coursetools.grading.deadlines.late_rule import rule_of
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.fill_template import Filling
 from coursetools.grading.results.formats import FORMATS
-from coursetools.grading.results.outline import Outline, outlines
+from coursetools.grading.results.outline import columns, outlines
 from coursetools.grading.results.pages import counted, number
 from coursetools.grading.results.scores import (
     Book,
-    add_up,
     handed_in,
-    late_rule,
     maximum,
-    points_of,
     read_gradebook,
 )
-from coursetools.grading.results.table import Row, Table
+from coursetools.grading.results.table import Row, Table, row_of
 from coursetools.grading.text import some
-from coursetools.grading.verdict import status_of
 
 
 def read_table(course: Course, name: str) -> Table:
@@ -44,30 +41,15 @@ def read_table(course: Course, name: str) -> Table:
             f"there is nobody to export: grade first (coursekit grade {name}), or import the class "
             "list (coursekit collect --roster)"
         )
-    rule, ledger = late_rule(folders), Ledger.read(folders)
+    rule, ledger = rule_of(folders.private), Ledger.read(folders)
     rows = []
     for who in _everybody(folders, book, set(handed)):
-        student = book.student(who, handed.get(who))
-        places = handed[who].places if who in handed else {}
-        if student.excused:
-            rows.append(Row(student, "excused", None, tuple(None for _ in _cells(asked))))
-            continue
-        statuses = {place.status for place in places.values()}
-        if "INTERNAL" in statuses or (student.marks is None and statuses - {"MISSING"}):
-            rows.append(Row(student, "INTERNAL", None, tuple(None for _ in _cells(asked))))
-            continue
-        status = "MISSING" if student.marks is None else ""
-        if statuses and not status:
-            status = status_of(statuses)
-        parts = tuple(
-            points_of(student, notebook, part)
-            for notebook, outline in asked.items()
-            for part in outline.parts
-        )
-        score = add_up(asked, student, {}, rule)
-        if status in ("MALFORMED", "MISSING"):  # nbgrader asks a human, but there is no answer
-            score = replace(score, waits=0.0)
-        rows.append(Row(student, status, score, parts))
+        one = handed.get(who)
+        row = row_of(asked, book.student(who, one), one, rule)
+        if row.score and row.status in ("MALFORMED", "MISSING"):
+            # nbgrader asks a human, but there is no answer
+            row = replace(row, score=replace(row.score, waits=0.0))
+        rows.append(row)
     rows = _named(rows, book, ledger)
     points = maximum(asked, book)
     others = [row.student.id for row in rows if row.score and row.score.points != points]
@@ -76,13 +58,11 @@ def read_table(course: Course, name: str) -> Table:
         f"of {some(others)} a question was dropped: their points are scaled to {number(points)}, "
         "as a table has one maximum for all"
     ]
-    several = len(asked) > 1
-    columns = tuple(f"{book}.{cell}" if several else cell for book, cell in _cells(asked))
-    title = next(iter(asked.values())).title if not several else name
+    title = next(iter(asked.values())).title if len(asked) == 1 else name
     deadline = book.due is not None or "due" in folders.settings
     return Table(
-        name, title, columns, points, tuple(rows), tuple(notes if others else ()), deadline,
-        nameless=tuple(ledger.nameless()),
+        name, title, tuple(columns(asked)), points, tuple(rows), tuple(notes if others else ()),
+        has_deadline=deadline, nameless=tuple(ledger.nameless()),
     )  # fmt: skip
 
 
@@ -214,7 +194,3 @@ def _named(rows: list[Row], book: Book, ledger: Ledger) -> list[Row]:
         )  # fmt: skip
         named.append(replace(row, student=student))
     return sorted(named, key=lambda row: row.student.id)
-
-
-def _cells(asked: dict[str, Outline]) -> list[tuple[str, str]]:
-    return [(book, part.cell) for book, outline in asked.items() for part in outline.parts]

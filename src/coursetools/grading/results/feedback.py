@@ -21,6 +21,7 @@ from coursetools.course import Course, write_changed
 from coursetools.grading.collecting.collect import too_late
 from coursetools.grading.collecting.ledger import unlisted
 from coursetools.grading.deadlines.exam import exam_of
+from coursetools.grading.deadlines.late_rule import LateRule, rule_of
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.feedback_page import feedback_page
 from coursetools.grading.results.outline import Outline, outlines, safe_name
@@ -31,7 +32,6 @@ from coursetools.grading.results.scores import (
     add_up,
     graded,
     handed_in,
-    late_rule,
     read_gradebook,
     verdicts_of,
 )
@@ -39,7 +39,6 @@ from coursetools.grading.running.verdicts import Verdicts
 from coursetools.jobs.pool import Pool
 
 if TYPE_CHECKING:
-    from coursetools.grading.deadlines.late_rule import LateRule
     from coursetools.grading.results.feedback_zip import Zipped
 
 CHUNK = 25  # students that a worker gets at a time
@@ -107,7 +106,7 @@ def write_feedback(
 ) -> Written:
     """Write the pages of everybody, or of one student."""
     folders = Folders(course, name)
-    writer = Writer(folders, outlines(folders), late_rule(folders), course.book_address)
+    writer = Writer(folders, outlines(folders), rule_of(folders.private), course.book_address)
     tasks = _tasks(folders, student)
     handed = {who.id: one for who, one in tasks}
     progress = progress or Progress()
@@ -178,7 +177,7 @@ def _zip(arguments: argparse.Namespace, folders: Folders) -> Zipped:
         outlines(folders),
         tasks,
         arguments.zip,
-        rule=late_rule(folders),
+        rule=rule_of(folders.private),
         output=arguments.output,
         worksheet=read_times(arguments.worksheet) if arguments.worksheet else (),
     )

@@ -93,10 +93,8 @@ def fill_canvas(filling: Filling, title: str, ready: Ready) -> str:
                 where=f"{source.path}, line {line}",
                 id=next(filter(None, ids), ""),
                 number=row[number].strip(),
-                lasting=True,
                 email=ids[-1] if ids else "",
                 name=row[name],
-                time=None,
             )
             student = filling.row_of(person)
             if student is not None and (value := for_canvas(student)) is not None:
@@ -125,7 +123,6 @@ def fill_worksheet(
             where=f"{source.path}, line {line}",
             number=number_in(have["participant"]),
             lasting=False,
-            time=None,
             id=have.get("id", ""),
             email=have.get("email", ""),
             name=have.get("name", ""),

@@ -45,24 +45,35 @@ class Format:
 
 def as_csv(table: Table, title: str) -> Iterator[list[Cell]]:
     """Yield a table with everything, one row a student."""
-    yield [
+    names = [
         *("assignment", "student_id", "last_name", "first_name", "email", "status", "submitted"),
         *("hours_late", "late_days", "auto_points", "written_points", "late_penalty", "score"),
-        "max_score",
-        *("waits_for_human", *table.columns),
+        *("max_score", "waits_for_human"),
     ]
+    yield [*names, *table.columns]
     for row in table.rows:
-        student, score = row.student, row.score
-        when = student.submitted.isoformat(" ", "seconds") if student.submitted else ""
-        yield [
-            *(title, student.id, student.last, student.first, student.email, row.status, when),
-            *(hours_late(row), late_days(row)),
-            *((score.auto, score.written, score.penalty) if score else (None, None, None)),
-            score.total if score else None,
-            table.points,
-            score.waits if score else None,
-            *row.parts,
-        ]
+        known = {"assignment": title, "max_score": table.points, **_known(row)}
+        yield [*(known[name] for name in names), *row.parts]
+
+
+def _known(row: Row) -> dict[str, Any]:
+    """Return what is known of a student's score, by the names that tables and JSON have for it."""
+    student, score = row.student, row.score
+    return {
+        "student_id": student.id,
+        "last_name": student.last,
+        "first_name": student.first,
+        "email": student.email,
+        "status": row.status,
+        "submitted": student.submitted and student.submitted.isoformat(" ", "seconds"),
+        "hours_late": hours_late(row),
+        "late_days": late_days(row),
+        "auto_points": score and score.auto,
+        "written_points": score and score.written,
+        "late_penalty": score and score.penalty,
+        "score": score and score.total,
+        "waits_for_human": score and score.waits,
+    }
 
 
 def as_json(table: Table, title: str) -> str:
@@ -72,27 +83,10 @@ def as_json(table: Table, title: str) -> str:
     """
     students = []
     for row in table.rows:
-        student, score = row.student, row.score
-        when = student.submitted.isoformat(" ", "seconds") if student.submitted else None
-        students.append(
-            {
-                "student_id": student.id,
-                "last_name": student.last,
-                "first_name": student.first,
-                "email": student.email,
-                "lms_id": student.lms,
-                "status": row.status,
-                "submitted": when and f"{when} UTC",
-                "hours_late": hours_late(row),
-                "late_days": late_days(row),
-                "auto_points": score.auto if score else None,
-                "written_points": score.written if score else None,
-                "late_penalty": score.penalty if score else None,
-                "score": score.total if score else None,
-                "waits_for_human": score.waits if score else None,
-                "parts": dict(zip(table.columns, row.parts)),
-            }
-        )
+        known = _known(row)
+        when, parts = known["submitted"], dict(zip(table.columns, row.parts))
+        further = {"lms_id": row.student.lms, "submitted": when and f"{when} UTC", "parts": parts}
+        students.append({**known, **further})
     whole = {
         "assignment": table.name,
         "title": title or table.title,

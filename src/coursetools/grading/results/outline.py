@@ -57,10 +57,6 @@ class Outline:
         """What can be earned in all."""
         return sum(part.points for part in self.parts)
 
-    def part(self, cell: str) -> Part | None:
-        """Return the part that the gradebook calls `cell`, if there is one."""
-        return next((part for part in self.parts if part.cell == cell), None)
-
     @classmethod
     def of(cls, name: str, notebook: dict[str, Any], assignment: Any = None) -> Outline:
         """Read an instructor's notebook; `assignment` is what its questions say."""
@@ -109,6 +105,15 @@ def outlines(folders: Folders) -> dict[str, Outline]:
         assignment = catalogue.of(folders.name, text, files)
         by_notebook[notebook] = Outline.of(notebook, content, assignment)
     return by_notebook
+
+
+def columns(asked: dict[str, Outline]) -> dict[str, tuple[str, Part]]:
+    """Return each part with its notebook, by its name in tables, which may need the notebook's."""
+    return {
+        f"{notebook}.{part.cell}" if len(asked) > 1 else part.cell: (notebook, part)
+        for notebook, outline in asked.items()
+        for part in outline.parts
+    }
 
 
 def safe_name(name: str) -> bool:

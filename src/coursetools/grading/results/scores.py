@@ -196,25 +196,13 @@ def maximum(outlines: dict[str, Outline], book: Book) -> float:
     )
 
 
-def late_rule(folders: Folders) -> LateRule | None:
-    """Return the assignment's own rule for late work; without one, nbgrader's numbers count."""
-    from coursetools.grading.deadlines.late_rule import rule_of
-
-    return rule_of(folders.private)
-
-
 def waits_for_human(part: Part, mark: Mark | None, verdict: Verdict | None) -> bool:
     """Return whether a written part has an answer that nobody has marked yet."""
     if verdict is not None and verdict.status in ("MALFORMED", "MISSING"):
         return False
     if mark is None:
-        return verdict is not None and answered(part, verdict)
+        return verdict is not None and bool(answer_in_words(part, verdict))
     return mark.waits
-
-
-def answered(part: Part, verdict: Verdict) -> bool:
-    """Return whether a written part has an answer that somebody could read."""
-    return bool(answer_in_words(part, verdict))
 
 
 def answer_in_words(part: Part, verdict: Verdict) -> str:

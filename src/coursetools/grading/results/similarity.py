@@ -25,7 +25,7 @@ from coursekit.submission.regions import grade_id, is_solution, release_source
 from coursetools.assignments.release import source
 from coursetools.course import Course, write_changed
 from coursetools.grading.collecting.groups import Groups
-from coursetools.grading.fingerprints import Prints, fingerprints
+from coursetools.grading.fingerprints import fingerprints
 from coursetools.grading.folders import Folders
 from coursetools.grading.own_answers import Likeness, OwnAnswers
 from coursetools.grading.results import pages
@@ -151,7 +151,7 @@ def find_similar(
     progress = progress or Progress()
     for student, one in handed.items():
         answers = _answers(store, one, cells)
-        prints[student] = array("Q", fingerprints(answers).hashes)
+        prints[student] = array("Q", fingerprints(answers))
         own += [(student, likeness) for likeness in (ours.like(answers) if ours else ())]
         progress.advance(student)
     before = {
@@ -159,7 +159,7 @@ def find_similar(
         for path in also
         for who, answers in earlier_answers(path, folders).items()
     }
-    prints |= {who: array("Q", fingerprints(one).hashes) for who, one in before.items()}
+    prints |= {who: array("Q", fingerprints(one)) for who, one in before.items()}
     pairs = similar_pairs(prints, ignore, aside=before)[:PAIRS]
     people = {who for pair in pairs for who in (pair.one, pair.other)}
     return Similar(
@@ -230,9 +230,9 @@ def _marked(
 ) -> Iterator[tuple[str, list[tuple[bool, Markup]]]]:
     """Yield a student's answers line by line, coloured, and whether each line is a shared one."""
     marked: dict[str, set[int]] = defaultdict(set)
-    taken: Prints = fingerprints(answers)
-    for mark in shared & taken.hashes:
-        cell, first, last = taken.lines[mark]
+    taken = fingerprints(answers)
+    for mark in shared & taken.keys():
+        cell, first, last = taken[mark]
         marked[cell].update(range(first, last + 1))
     for cell, answer in answers.items():
         lines = str(pages.highlighted(answer)).split("\n")
@@ -265,5 +265,5 @@ def _release(folders: Folders) -> tuple[dict[str, list[str]], frozenset[int]]:
             if cell["cell_type"] != "code" or not grade_id(cell) or not is_solution(cell):
                 continue
             cells.setdefault(notebook, []).append(grade_id(cell))
-            given |= fingerprints({"release": release_source(cell)}).hashes
+            given.update(fingerprints({"release": release_source(cell)}))
     return cells, frozenset(given)

@@ -11,8 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from coursetools.grading.collecting import tables
+from coursetools.grading.deadlines.late_rule import LateRule
+from coursetools.grading.results.outline import Outline, columns
 from coursetools.grading.results.pages import counted, number
-from coursetools.grading.results.scores import Score, Student
+from coursetools.grading.results.scores import Handed, Score, Student, add_up, points_of
+from coursetools.grading.verdict import status_of
 
 Cell = str | float | None
 
@@ -42,6 +45,25 @@ class Table:
     notes: tuple[str, ...] = ()  # about the table of a platform
     has_deadline: bool = False
     nameless: tuple[str, ...] = ()  # who handed in anonymously, and nobody knows who they are
+
+
+def row_of(
+    asked: dict[str, Outline], student: Student, handed: Handed | None, rule: LateRule | None
+) -> Row:
+    """Return the scores of a student; who is excused, or could not be graded, has none."""
+    parts = columns(asked).values()
+    statuses = {place.status for place in handed.places.values()} if handed else set()
+    failed = "INTERNAL" in statuses or (student.marks is None and statuses - {"MISSING"})
+    if student.excused or failed:
+        status = "excused" if student.excused else "INTERNAL"
+        return Row(student, status, None, (None,) * len(parts))
+    status = status_of(statuses) if statuses else ""
+    return Row(
+        student,
+        "MISSING" if student.marks is None else status,
+        add_up(asked, student, {}, rule),
+        tuple(points_of(student, notebook, part) for notebook, part in parts),
+    )
 
 
 def defuse(value: str) -> str:

@@ -16,7 +16,7 @@ from typing import Self
 
 from coursekit._base.errors import CourseError
 from coursetools.course import Course, write_changed
-from coursetools.grading.class_settings import FILE, check_names, positive, table_of, whole
+from coursetools.grading.class_settings import FILE, checked, positive, table_of, whole
 from coursetools.grading.deadlines.late_days import LateDays
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.export import read_table
@@ -40,9 +40,7 @@ class TermRules:
         """Return what the class's settings say."""
         table = table_of(course, "term", ("drop", "weights")) or {}
         path, weights = course / FILE, table.get("weights", {})
-        if not isinstance(weights, dict):
-            raise CourseError(f"{path}: [term.weights] should be a table, found {weights!r}")
-        check_names(path, weights, tuple(course.assignments), "[term.weights] ")
+        checked(path, "term.weights", weights, tuple(course.assignments))
         return cls(
             whole(path, "[term] drop", table.get("drop", 0)),
             {n: positive(path, f"[term.weights] {n}", value) for n, value in weights.items()},

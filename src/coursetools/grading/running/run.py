@@ -138,7 +138,8 @@ class _Run:
         for task in plan.grade:
             self.progress.note(f"would grade {task.student}")
         would = len(plan.grade) + len(plan.settled)
-        return summarise(self.folders, self.index, None, unchanged=plan.unchanged, would=would)
+        did = {"unchanged": plan.unchanged, "would_grade": would}
+        return summarise(self.folders, self.index, None, **did)
 
     def enter(self) -> int:
         """Write what is graded already and not as it should be in the gradebook; grade nothing."""
@@ -198,7 +199,6 @@ class _Run:
                 self.progress = before
             if writer.put_back():
                 self._work(self._plan(writer.marks()))
-            seconds = time.monotonic() - self.began
             return summarise(
                 self.folders,
                 self.index,
@@ -208,7 +208,7 @@ class _Run:
                 entered=plan.entered,
                 recomputed=plan.recomputed,
                 rewritten=len(plan.write) - plan.entered - plan.recomputed,
-                seconds=seconds,
+                seconds=round(time.monotonic() - self.began, 2),
             )
         finally:
             writer.close()
@@ -224,8 +224,8 @@ class _Run:
                 place = self.index.get(who)
                 state = NOTHING if path is None else state_of(path, self.folders)
                 key = key_of(self.masters[notebook], state, self.folders)
-                known = place is not None and place.key == key and place.status != "INTERNAL"
-                if known and not (self.options.force and state not in NO_FILE):
+                again = self.options.force and state not in NO_FILE
+                if place and _holds(place, key) and not again:
                     if marks is None or self._is_written(who, place, stamp, marks):
                         plan.unchanged += 1
                     else:
@@ -249,7 +249,7 @@ class _Run:
         """Return where the verdict on the same file of another of the group is."""
         student, notebook = who
         places = (self.index.get((one, notebook)) for one in self.groups.members(student))
-        return next((p for p in places if p and p.key == key and p.status != "INTERNAL"), None)
+        return next((place for place in places if place and _holds(place, key)), None)
 
     def _same(self, who: tuple[str, str], key: str) -> tuple[str, ...]:
         """Return what is the same for those of a group who have one file between them."""
@@ -257,14 +257,10 @@ class _Run:
         return self.groups.name(student) or f"/{student}", notebook, key
 
     def _is_written(
-        self,
-        who: tuple[str, str],
-        place: Place | None,
-        stamp: str | None,
-        marks: dict[tuple[str, str], str],
+        self, who: tuple[str, str], place: Place, stamp: str | None, marks: dict[Any, str]
     ) -> bool:
         there = (self.folders.autograded(who[0]) / f"{who[1]}.ipynb").is_file()
-        return there and place is not None and marks.get(who) == self._mark(who[0], place, stamp)
+        return there and marks.get(who) == self._mark(who[0], place, stamp)
 
     def _late(self, student: str) -> str:
         """Return what a student's penalty depends on."""
@@ -389,6 +385,11 @@ class _Run:
         self.last_write = time.monotonic()
 
 
+def _holds(place: Place, key: str) -> bool:
+    """Return whether a verdict is what would come out again."""
+    return place.key == key and place.status != "INTERNAL"
+
+
 def ran_out_of_time(verdict: Verdict) -> bool:
     """Return whether anything of a submission was stopped by the clock.
 
@@ -402,21 +403,18 @@ def ran_out_of_time(verdict: Verdict) -> bool:
 @contextmanager
 def _alone(folders: Folders, dry: bool) -> Iterator[None]:
     """Hold the assignment's lock; it goes with the process, however that ends."""
-    if dry or os.name != "posix":
+    if dry:
         yield
         return
-    import fcntl
+    from filelock import FileLock, Timeout
 
     folders.verdicts.parent.mkdir(parents=True, exist_ok=True)
-    with folders.verdicts.with_suffix(".lock").open("w") as file:
-        for left in reversed(range(20)):
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except OSError as error:
-                if not left:
-                    raise CourseError(
-                        f"{folders.name} is being graded by another coursekit grade; wait for it"
-                    ) from error
-            time.sleep(0.05)  # one that was just killed has it until what it was starting has begun
+    try:
+        # One that was just killed has it until what it was starting has begun.
+        held = FileLock(folders.verdicts.with_suffix(".lock")).acquire(timeout=1)
+    except Timeout as error:
+        raise CourseError(
+            f"{folders.name} is being graded by another coursekit grade; wait for it"
+        ) from error
+    with held:
         yield

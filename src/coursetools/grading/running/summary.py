@@ -23,7 +23,7 @@ class Summary:
 
     assignment: str
     counts: dict[str, int]  # students by status, those of the class list who are MISSING too
-    graded: int  # in this run
+    graded: int = 0  # in this run
     unchanged: int
     entered: int = 0  # graded by an earlier run that ended before the gradebook had it
     rewritten: int = 0  # whose graded notebook was gone
@@ -102,16 +102,12 @@ def summarise(
     folders: Folders,
     index: dict[tuple[str, str], Place],
     writer: Writer | None,
-    *,
-    graded: int = 0,
-    unchanged: int = 0,
-    entered: int = 0,
-    recomputed: int = 0,
-    rewritten: int = 0,
-    seconds: float = 0.0,
-    would: int | None = None,
+    **did: Any,
 ) -> Summary:
-    """Count the verdicts of students who handed in, and ask who waits for a human."""
+    """Count the verdicts of students who handed in, and ask who waits for a human.
+
+    What the run itself `did` is passed on, by the names that a `Summary` has for it.
+    """
     handed_in = set(folders.students())
     by_student: dict[str, list[Place]] = {}
     for (student, _), place in index.items():
@@ -125,8 +121,7 @@ def summarise(
         who for who in others
         if not left_out(who) and not (writer and writer.lateness.excused(who))
     ]  # fmt: skip
-    if missing:
-        counts["MISSING"] += len(missing)
+    counts["MISSING"] += len(missing)
     judged = [
         places for who, places in by_student.items() if statuses[who] not in ("INTERNAL", "MISSING")
     ]
@@ -136,18 +131,12 @@ def summarise(
     return Summary(
         assignment=folders.name,
         counts={status: counts[status] for status in ORDER if counts[status]},
-        graded=graded,
-        unchanged=unchanged,
-        entered=entered,
-        recomputed=recomputed,
-        rewritten=rewritten,
         mean=points / len(judged) if judged else None,
         needs_human=writer.waiting() if writer else 0,
         missing=missing,
         internal=sorted(who for who, status in statuses.items() if status == "INTERNAL"),
-        seconds=round(seconds, 2),
         seconds_each=ran / len(judged) if judged else None,
         handed_in=len(handed_in),
         time_unknown=len(set(Ledger.read(folders).unknown()) & handed_in) if due else 0,
-        would_grade=would,
+        **did,
     )

@@ -14,11 +14,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import cache_from_source
 from pathlib import Path
 
-from coursekit.submission.stand_ins import OURS
+from coursekit.submission.stand_ins import OURS, SILENT
 
 LIBRARY = "coursekit"
 ANSWERS = "coursetools.grading.student.serve"
-STAND_INS = ("coursekit.check", "coursekit.exercises")  # which say nothing when graded
 HERE = {"torch", "numpy", "math"}
 IMPORT = re.compile(r"^\s*(?:from\s+(coursekit[\w.]*)\s+)?import\s+([\w., ]+)", re.MULTILINE)
 
@@ -36,7 +35,7 @@ def hidden(
     away = [*OURS, *roots - {*OURS}] if LIBRARY in roots else [*roots]
     hide = [os.path.join(home, name) for home in (str(source), *folders) for name in away]
     if LIBRARY not in roots:
-        hide += [str(source.joinpath(*name.split("."))) for name in STAND_INS]
+        hide += [str(source.joinpath(*name.split("."))) for name in SILENT]
     hide = [path for one in hide for path in (one, os.path.realpath(one))]
     hide = [path for path in dict.fromkeys(hide) if os.path.isdir(path)]
     if LIBRARY not in roots:
@@ -84,7 +83,7 @@ def _with_imports(source: Path, names: Iterable[str]) -> Iterator[tuple[str, Pat
     seen, waiting = set(), list(names)
     while waiting:
         name = waiting.pop()
-        if name in seen or ".".join(name.split(".")[:2]) in STAND_INS:
+        if name in seen or ".".join(name.split(".")[:2]) in SILENT:
             continue
         seen.add(name)
         place = source.joinpath(*name.split("."))

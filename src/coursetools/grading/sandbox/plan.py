@@ -41,13 +41,9 @@ class Plan:
     watched: list[str] = dataclasses.field(default_factory=list)  # what questions forbid
     cells: list[tuple[int, str]] = dataclasses.field(default_factory=list)  # of the release
 
-    def as_json(self) -> dict[str, Any]:
-        """Return plain data."""
-        return dataclasses.asdict(self)
-
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Plan:
-        """Read what `as_json` wrote."""
+        """Make it of the plain data that `dataclasses.asdict` gives."""
         return cls(**{**data, "limits": Limits(**data["limits"])})
 
 
