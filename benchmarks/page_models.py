@@ -16,7 +16,7 @@ from playwright.sync_api import sync_playwright
 
 from coursekit.figures.live import HERE
 from coursekit.training.records import weights_file
-from coursetools.doctor import find_chromium
+from coursetools.book.formats.chromium import find_chromium
 
 PARTS = ("safetensors", "layers", "models")
 PROMPT = 40  # tokens

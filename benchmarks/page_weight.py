@@ -19,7 +19,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, sync_playwright
 
-from coursetools.doctor import find_chromium
+from coursetools.book.formats.chromium import find_chromium
 
 HTML = Path(__file__).parents[1] / "_build" / "html"
 LINE = {"offline": False, "latency": 150, "downloadThroughput": 2e5, "uploadThroughput": 2e5}

@@ -30,7 +30,7 @@ ALLOWED = {
     "coursetools/assignments": 5,
     "coursetools/book": 8,
     "coursetools/experiments": 12,
-    "coursetools/grading": 50,
+    "coursetools/grading": 47,
     "coursetools/jobs": 10,
     "coursetools/notebooks": 12,
     "coursetools/questions": 16,

@@ -28,8 +28,8 @@ from hypothesis import settings
 os.environ["OMP_NUM_THREADS"] = "1"  # before anybody imports torch
 os.environ["MKL_NUM_THREADS"] = "1"
 
+from coursetools.book.formats.chromium import find_chromium
 from coursetools.course import Course, quick_imports
-from coursetools.doctor import find_chromium
 from coursetools.notebooks.header_cells import colab_door
 
 with quick_imports():  # three seconds for each process of this run

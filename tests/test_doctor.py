@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from coursetools import cli, doctor
+from coursetools.book.formats import chromium
+from coursetools.book.formats.chromium import find_chromium
 from coursetools.course import Course
-from coursetools.doctor import Check, as_json, as_table, examine, find_chromium, healthy
+from coursetools.doctor import Check, as_json, as_table, examine, healthy
 
 ROOT = Path(__file__).resolve().parents[1]
 OURS = Course(ROOT)
@@ -23,7 +25,7 @@ def bare(tmp_path, monkeypatch):
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))
     monkeypatch.delenv("CHROMIUM", raising=False)
-    monkeypatch.setattr(doctor, "CHROMIUM_MAC", (str(tmp_path / "Chromium.app"),))
+    monkeypatch.setattr(chromium, "ON_A_MAC", (str(tmp_path / "Chromium.app"),))
     return folder
 
 

@@ -297,10 +297,10 @@ def translate(arguments: argparse.Namespace) -> int:
 
 def _book_as_files(arguments: argparse.Namespace) -> int:
     """Write the built book in each format that is asked for, and print where."""
+    from coursetools.book.formats.chromium import find_chromium
     from coursetools.book.formats.epub import write_epub
     from coursetools.book.formats.offline import write_offline
     from coursetools.book.formats.pdf import write_pdf
-    from coursetools.doctor import find_chromium
 
     if arguments.workers or arguments.force or arguments.language:
         raise UsageError(

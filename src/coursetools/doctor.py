@@ -16,6 +16,7 @@ import coursekit
 from coursekit import __version__
 from coursekit._base import address
 from coursekit._base.errors import CourseError
+from coursetools.book.formats.chromium import find_chromium
 from coursetools.course import Course
 
 OLDEST_PYTHON = (3, 11)
@@ -26,11 +27,6 @@ GROUPS = {
     "grade": "grades assignments",
     "dev": "runs the tests",
 }
-CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-CHROMIUM_MAC = (
-    "/Applications/Chromium.app/Contents/MacOS/Chromium",
-    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-)
 
 
 @dataclass(frozen=True)
@@ -42,20 +38,6 @@ class Check:
     found: str
     needed: bool = False
     install: str = ""
-
-
-def find_chromium() -> str | None:
-    """Return the command of a Chromium or Chrome for the page tests, or None.
-
-    The environment variable CHROMIUM comes first, then the names it has on PATH, then macOS.
-    """
-    variable = os.environ.get("CHROMIUM")
-    if variable and (program := shutil.which(variable)):
-        return program
-    for name in CHROMIUM_NAMES:
-        if program := shutil.which(name):
-            return program
-    return next((path for path in CHROMIUM_MAC if os.access(path, os.X_OK)), None)
 
 
 def examine(course: Course | None = None) -> list[Check]:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from coursetools.assignments.paper import FEWEST, as_paper, write_paper
+from coursetools.book.formats.chromium import find_chromium
 from coursetools.cli import main
 from coursetools.course import Course
-from coursetools.doctor import find_chromium
 
 ROOT = Path(__file__).resolve().parents[2]
 OURS = Course(ROOT)

@@ -21,11 +21,11 @@ from coursetools.book import assets
 from coursetools.book.build import build_book, pages
 from coursetools.book.contents import chapters, title
 from coursetools.book.formats import articles
+from coursetools.book.formats.chromium import find_chromium
 from coursetools.book.formats.epub import write_epub
 from coursetools.book.formats.offline import write_offline
 from coursetools.book.formats.pdf import write_pdf
 from coursetools.course import Course
-from coursetools.doctor import find_chromium
 from coursetools.notebooks.run import run_notebooks, stale
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -18,8 +18,8 @@ from coursekit._base import address
 from coursetools.book import assets, lecture_map, questions_and_terms
 from coursetools.book.build import build_book, pages
 from coursetools.book.contents import chapters, sections, title
+from coursetools.book.formats.chromium import find_chromium
 from coursetools.course import Course
-from coursetools.doctor import find_chromium
 from coursetools.notebooks.imports import read_notebook
 from coursetools.notebooks.run import executed_copy, run_notebooks, stale
 

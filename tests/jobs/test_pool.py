@@ -121,7 +121,7 @@ def test_a_job_may_be_done_again(tmp_path):
 @POSIX
 def test_a_job_that_takes_too_long_is_ended_and_costs_no_other(processes):
     jobs = [("sleep", 600), ("start", 1)]
-    before = set(processes.below(os.getpid()))  # another test's: a browser, a warm process
+    before = set(processes.below(os.getpid()))  # another test's: a browser, a fork server
     with Pool("toy_work", 1, seconds=1.0, ahead=2) as pool:
         found = pool.run(jobs)
         late, answer = next(found)

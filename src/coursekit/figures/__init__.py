@@ -12,70 +12,22 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from coursekit._base.lazy import lazily
+from coursekit._base.style import COLOURS as COLOURS
+from coursekit._base.style import LINES as LINES
+from coursekit._base.style import STYLE
+from coursekit._base.style import new_figure as new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-# Okabe and Ito's eight colours, told apart by colour-blind readers too.
-COLOURS = {
-    "blue": "#0072B2",
-    "orange": "#E69F00",
-    "green": "#009E73",
-    "vermilion": "#D55E00",
-    "purple": "#CC79A7",
-    "sky": "#56B4E9",
-    "grey": "#6B6B6B",
-    "black": "#000000",
-}
-
-LINES = (  # told apart by their strokes too
-    {"color": COLOURS["blue"], "linestyle": "-"},
-    {"color": COLOURS["vermilion"], "linestyle": "--"},
-    {"color": COLOURS["green"], "linestyle": "-."},
-    {"color": COLOURS["black"], "linestyle": ":"},
-)
 
 ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
 ONES = (*ONES.split(), "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")
 TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 
 WIDTH = 5.4  # inches: a letter of 10 points is 9 pixels high where the picture has 360
-
-# What matplotlib reads when it makes axes; colours of lines come with the axes as a cycle.
-STYLE = {
-    "figure.facecolor": "white",
-    "figure.dpi": 110,
-    "savefig.dpi": 240,  # two pixels a pixel of the page; see `coursetools.book.lighten`
-    "figure.constrained_layout.use": True,
-    "font.size": 10,
-    "axes.titlesize": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.grid.axis": "y",
-    "grid.color": "#DDDDDD",
-    "axes.axisbelow": True,
-}
-
-
-def new_figure(
-    rows: int = 1, columns: int = 1, *, width: float = 6.0, height: float = 3.2, **options: Any
-) -> tuple[Figure, Any]:
-    """Return `(figure, axes)` in the style of the course; sizes are inches for the whole figure.
-
-    A telephone shows it some 390 pixels wide: what is written in 10 points is 9 pixels high there
-    if the figure has 6 inches, and less if it is wider.
-    """
-    import matplotlib.pyplot as plt
-    from cycler import cycler
-
-    with plt.rc_context({**STYLE, "axes.prop_cycle": cycler(color=list(COLOURS.values()))}):
-        figure, axes = plt.subplots(rows, columns, figsize=(width, height), **options)
-    plt.close(figure)  # `show` displays it; the notebook must not draw it a second time
-    return figure, axes
 
 
 def lowest_letters(figure: Figure) -> float:
@@ -185,7 +137,6 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "smooth": "blocks",
     "box_matching": "box_matching",
     "cross_attention": "cross_attention",
-    "loss_curve": "curves",
     "detection": "detection",
     "one_run": "finetuning",
     "low_rank": "finetuning",

@@ -1,11 +1,9 @@
-"""Curves of trainings: a loss as it falls, and levels with names to compare a curve with."""
+"""Legends below a drawing, names on lines, and levels with names to compare a curve with."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
-
-from coursekit.figures import COLOURS, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -13,21 +11,6 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 Row = Mapping[str, float]
-
-
-def loss_curve(rows: Sequence[Row], name: str) -> Figure:
-    """Draw the loss of one training and, where it was measured, that on the validation data."""
-    figure, axes = new_figure(height=2.6)
-    steps = [row["step"] for row in rows]
-    axes.plot(steps, [row["loss"] for row in rows], label="training")
-    if all("valid" in row for row in rows):
-        valid = [row["valid"] for row in rows]
-        axes.plot(steps, valid, "--", color=COLOURS["vermilion"], label="validation")
-        axes.legend(frameon=False)
-    axes.set_title(name)
-    axes.set_xlabel("step")
-    axes.set_ylabel("loss")
-    return figure
 
 
 def legend_below(figure: Figure, *handles: Line2D) -> None:

@@ -201,8 +201,9 @@ class DETR(nn.Module):
         )[1:]
         outputs = layers if self.config.auxiliary else layers[-1:]
         states = self.decoder.final(torch.stack(outputs))  # (L, B, Q, D): one norm for all layers
+        grid = features.shape[2], features.shape[3]
         *earlier, last = [
-            Detections(logits=logits, boxes=boxes, states=state, grid=tuple(features.shape[2:]))
+            Detections(logits=logits, boxes=boxes, states=state, grid=grid)
             for logits, boxes, state in zip(self.class_head(states), self.box_head(states), states)
         ]
         return replace(last, earlier=tuple(earlier))

@@ -18,7 +18,7 @@ class Limits:
     question_seconds: float = 20.0  # all cases of a question
     notebook_seconds: float = 60.0  # all cells, each time they run
     patience: float = 2.0
-    memory: int = 2048 * MB  # on top of what the warm process has
+    memory: int = 2048 * MB  # on top of what the fork server has
     answer_bytes: int = 16 * MB  # handed to the judge, and kept there, by what it asks at once
     lent_calls: int = 5000  # of our answers in the place of wrong ones, by what is asked at once
     cell_output: int = 64 << 10  # printed by one cell

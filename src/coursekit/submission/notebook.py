@@ -123,7 +123,7 @@ def compiled(
 ) -> tuple[types.CodeType, types.CodeType | None]:
     """Return the code of a cell, and that of its last expression if it has a value to be shown.
 
-    Remembered, so that the warm process can compile what everybody's notebook has.
+    Remembered, so that the fork server can compile what everybody's notebook has.
     """
     source = _plain(source)
     tree = ast.parse(source, name)

@@ -30,6 +30,7 @@ HOMES = {  # which module holds a name; the cache keys of the notebooks read thi
     "add_lora": "lora",
     "merge_lora": "lora",
     "learned_weights": "lora",
+    "loss_curve": "loss_curve",
     "DivergedError": "loop",
     "train": "loop",
     "AdamW": "optimisers",

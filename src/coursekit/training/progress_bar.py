@@ -13,8 +13,8 @@ from typing import Any, Self
 
 from tqdm import tqdm
 
-from coursekit.figures.curves import loss_curve
 from coursekit.training.history import History
+from coursekit.training.loss_curve import loss_curve
 
 PAUSE = 2.0  # seconds before the first picture of a curve, and between two
 

@@ -18,13 +18,13 @@ from coursekit.submission import regions
 from coursekit.submission.deadline import spelled
 from coursetools.assignments.release import read, release, source
 from coursetools.book.formats import chromium
+from coursetools.book.formats.chromium import find_chromium
 from coursetools.book.formats.epub import AS_XHTML
 from coursetools.book.formats.pdf import PAPERS
 from coursetools.book.plain_formula import show_plain
 from coursetools.course import Course, write_whole
-from coursetools.doctor import find_chromium
-from coursetools.grading.deadlines.exam import exam_of
 from coursetools.notebooks.header_cells import SETUP_ID
+from coursetools.settings.exam import exam_of
 
 LEFT_OUT = (SETUP_ID, "before-upload", "before-upload-what")
 MARKER = re.compile(r"^.*### (BEGIN|END) (SOLUTION|HIDDEN TESTS|MARK SCHEME).*\n?", re.MULTILINE)

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
-from coursetools.assignments.settings import due_of, settings_of
 from coursetools.course import SOURCES, Course, quick_imports, write_changed
-from coursetools.grading.deadlines.exam import Exam, private_exam
 from coursetools.notebooks.header_cells import COLAB_TEXT
+from coursetools.settings.exam import Exam, private_exam
+from coursetools.settings.of_assignment import due_of, settings_of
 
 # nbconvert's ClearOutput takes these away with the outputs.
 NOISE = ("collapsed", "scrolled")

@@ -22,9 +22,9 @@ from coursetools.book.build import pages
 from coursetools.book.dependencies import note_input
 from coursetools.book.guide_directives import Guide
 from coursetools.course import Course
-from coursetools.grading.deadlines.exam import private_exam
 from coursetools.notebooks.header_cells import SETUP_ID, colab_link
 from coursetools.notebooks.imports import read_notebook
+from coursetools.settings.exam import private_exam
 
 PAGES = "notebooks/assignments/"
 HEADER = re.compile(

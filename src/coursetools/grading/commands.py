@@ -192,7 +192,7 @@ def _exercises(commands: Any, adder: Adder, inside: Callable[..., Command]) -> N
     )
     option("folder", type=Path, metavar="DIR", help="a new folder, or what this wrote before")
     option.__self__.set_defaults(action="public")
-    run_due = inside("grading.deadlines.due")
+    run_due = inside("grading.due")
     option = adder(assignment, run_due, "due", "say or set when an assignment is due")
     option("name", metavar="NAME", help="the assignment")
     option("time", nargs="?", metavar="TIME", help="2026-11-20T12:00, or with a zone +01:00")
@@ -232,11 +232,11 @@ def collect(arguments: argparse.Namespace) -> int:
     import json
     from dataclasses import asdict
 
-    from coursetools.grading.class_settings import time_zone_of
     from coursetools.grading.collecting import groups, origins, roster, times
     from coursetools.grading.collecting.collect import collect as take_in
     from coursetools.grading.folders import Folders
     from coursetools.grading.gradebook.database import Database
+    from coursetools.settings.of_class import time_zone_of
 
     folders = Folders(arguments.course, arguments.name)
     notebooks = folders.notebooks()  # what does not exist is known before anything is written

@@ -14,11 +14,12 @@ from coursekit._base.errors import CourseError
 from coursekit.submission.deadline import spelled
 from coursetools.course import Course
 from coursetools.grading.changes import log
-from coursetools.grading.class_settings import time_zone_of
 from coursetools.grading.collecting.identify import Names
 from coursetools.grading.collecting.roster import bad_id, class_list
 from coursetools.grading.collecting.times import HandIn
-from coursetools.grading.deadlines.extensions import (
+from coursetools.grading.folders import Folders
+from coursetools.grading.gradebook.lateness import lateness_of, read_lateness, write_extensions
+from coursetools.settings.extensions import (
     ALL,
     EXCUSED,
     Extensions,
@@ -26,8 +27,7 @@ from coursetools.grading.deadlines.extensions import (
     check_line,
     read_extension,
 )
-from coursetools.grading.folders import Folders
-from coursetools.grading.gradebook.lateness import lateness_of, read_lateness, write_extensions
+from coursetools.settings.of_class import time_zone_of
 
 Note = Callable[[str], None]
 

@@ -19,9 +19,9 @@ from typing import Any
 from coursekit._base.errors import CourseError
 from coursekit.submission.limits import Limits
 from coursetools.assignments.release import check_beside
-from coursetools.assignments.settings import settings_of
 from coursetools.course import Course
-from coursetools.grading.class_settings import checked
+from coursetools.settings.of_assignment import settings_of
+from coursetools.settings.of_class import checked
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ from nbgrader.api import Gradebook
 from nbgrader.plugins import LateSubmissionPlugin
 from traitlets import Float, Unicode
 
-from coursetools.assignments.settings import due_of
 from coursetools.course import Course
-from coursetools.grading.deadlines.late_rule import LateRule, replaced, rule_of
 from coursetools.grading.gradebook.lateness import Lateness, lateness_of, write_extensions
+from coursetools.settings.late_rule import LateRule, replaced, rule_of
+from coursetools.settings.of_assignment import due_of
 
 
 class DailyPenalty(LateSubmissionPlugin):

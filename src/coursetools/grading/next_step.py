@@ -21,12 +21,12 @@ from coursekit.submission.deadline import spelled
 from coursetools.course import Course
 from coursetools.grading.collecting.ledger import Ledger
 from coursetools.grading.collecting.roster import class_list
-from coursetools.grading.deadlines.exam import exam_of
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.export import read_table
 from coursetools.grading.results.pages import counted
 from coursetools.grading.running.run import Options, grade_class
-from coursetools.grading.text import some
+from coursetools.settings.exam import exam_of
+from coursetools.text import some
 
 Words = list[str]  # a command without `coursekit`
 Run = Callable[[Words], int]

@@ -25,7 +25,6 @@ from coursekit.check.outcome import Outcome, differ, observe
 from coursekit.submission.forbidden import spelled, used
 from coursetools.assignments.release import read, release, release_text, released, source, sources
 from coursetools.course import SOURCES, Course
-from coursetools.grading.deadlines.exam import private_exam
 from coursetools.questions import catalogue, compiling, library_answers, rubric
 from coursetools.questions.even_variants import uneven
 from coursetools.questions.known_answers import Known, passed, share
@@ -34,6 +33,7 @@ from coursetools.questions.memorised import by_heart
 from coursetools.questions.question import Assignment, Question
 from coursetools.questions.rounding import in_double
 from coursetools.questions.wrong import source_of
+from coursetools.settings.exam import private_exam
 
 FEWEST = {"visible cases": 3, "hidden cases": 4, "misconceptions": 4}
 SLOWEST = 1.0  # seconds for check

@@ -23,10 +23,10 @@ from coursekit.check import compiled
 from coursekit.check.compiled import Numbers, packed, unpacked
 from coursekit.check.outcome import Outcome
 from coursetools.course import Course, write_whole
-from coursetools.grading.deadlines.exam import private_exam
 from coursetools.questions.catalogue import load
 from coursetools.questions.known_answers import Known
 from coursetools.questions.question import Assignment, Misconception, Question
+from coursetools.settings.exam import private_exam
 
 PLACE = "src/coursekit/check/compiled"
 LARGEST = 80_000  # bytes of a file, with pairs of mistakes; twenty are 1.6 MB

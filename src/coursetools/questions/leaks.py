@@ -9,9 +9,9 @@ from pathlib import Path
 
 from coursetools.assignments.release import read, release, source, sources
 from coursetools.course import Course
-from coursetools.grading.deadlines.exam import private_exams
 from coursetools.questions.catalogue import load, names
 from coursetools.questions.wrong import source_of
+from coursetools.settings.exam import private_exams
 
 SHORTEST = 24  # characters; shorter lines are in every program
 LONG = 40  # a line that nobody writes twice by chance

@@ -19,12 +19,12 @@ from coursetools.assignments.release import (
     sources,
     write_release,
 )
-from coursetools.assignments.settings import due_of
 from coursetools.course import Course, quick_imports, write_whole
-from coursetools.grading.deadlines.exam import Exam, private_exam, private_exams
 from coursetools.questions import catalogue, compiling
 from coursetools.questions.leaks import SOLVED, leaks
 from coursetools.questions.new import new
+from coursetools.settings.exam import Exam, private_exam, private_exams
+from coursetools.settings.of_assignment import due_of
 
 # What of a course belongs to its instructors.
 PRIVATE = ("solutions", "autograder", "_build", ".git", ".venv")

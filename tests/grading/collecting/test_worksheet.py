@@ -13,13 +13,14 @@ import pytest
 
 from coursekit._base.errors import CourseError
 from coursetools.course import Course
-from coursetools.grading.collecting import dates, tables, worksheet
+from coursetools.grading.collecting import dates, worksheet
 from coursetools.grading.collecting.roster import Person
 from coursetools.grading.collecting.times import read_times
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.fill_template import Filling, fill_worksheet
 from coursetools.grading.results.scores import Score, Student
 from coursetools.grading.results.table import Row, ready
+from coursetools.settings import tables
 
 # participant, name, address, status, grade, maximum, changeable, submitted, graded, comment
 HEADERS = {

@@ -19,12 +19,12 @@ from coursetools.assignments.release import as_exam, released, with_numbers
 from coursetools.book.assignment_pages import read_assignment
 from coursetools.cli import main
 from coursetools.course import Course
-from coursetools.grading.deadlines.exam import exam_of
-from coursetools.grading.deadlines.extensions import Extensions
-from coursetools.grading.deadlines.late_rule import rule_of
 from coursetools.grading.folders import Folders
 from coursetools.questions import compiling
 from coursetools.questions.publish import public, write_solution
+from coursetools.settings.exam import exam_of
+from coursetools.settings.extensions import Extensions
+from coursetools.settings.late_rule import rule_of
 
 HOUR = timedelta(hours=1)
 QUESTION = '''"""Our answer and the cases."""

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from coursekit._base.errors import CourseError
 from coursetools.course import Course
-from coursetools.grading.deadlines.extensions import (
+from coursetools.grading.gradebook.lateness import Lateness
+from coursetools.settings.extensions import (
     EXCUSED,
     Extensions,
     Line,
     read_extension,
 )
-from coursetools.grading.deadlines.late_rule import LateRule
-from coursetools.grading.gradebook.lateness import Lateness
+from coursetools.settings.late_rule import LateRule
 
 DUE = datetime(2026, 11, 20, 12)
 HEAD = "id,assignment,extension,why\n"

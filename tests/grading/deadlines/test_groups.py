@@ -16,13 +16,13 @@ from coursetools.grading.collecting.groups import Groups, kept, read_groups, sav
 from coursetools.grading.collecting.origins import from_folder, secret_in
 from coursetools.grading.collecting.roster import Person
 from coursetools.grading.collecting.times import HandIn
-from coursetools.grading.deadlines.extensions import EXCUSED, Extensions, Line
-from coursetools.grading.deadlines.late_days import LateDays
-from coursetools.grading.deadlines.late_rule import LateRule
 from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.lateness import Lateness
 from coursetools.grading.results import similarity
 from coursetools.grading.running import run
+from coursetools.settings.extensions import EXCUSED, Extensions, Line
+from coursetools.settings.late_days import LateDays
+from coursetools.settings.late_rule import LateRule
 
 LIST = "id,name,group\nada,Ada A,red\nbob,Bob B,red\ncy,Cy C,blue\ndee,Dee D,\neve,Eve E,blue\n"
 NEXT = (

@@ -9,8 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from coursekit._base.errors import CourseError
-from coursetools.grading.deadlines.late_days import LateDays, days_spent
-from coursetools.grading.deadlines.late_rule import DAY, HOUR, LateRule, rule_of
+from coursetools.settings.late_days import LateDays, days_spent
+from coursetools.settings.late_rule import DAY, HOUR, LateRule, rule_of
 
 SHARE = st.floats(0, 1)
 HOURS = st.floats(0, 400)

@@ -12,7 +12,7 @@ HERE = PAGE.replace("a01_kernels", "ps1").replace("a02_scaling", "ps2")
 
 def test_the_example_of_the_page(week, capsys):
     """Every command is run, every text is printed, every setting is read."""
-    from coursetools.grading.deadlines.late_rule import HOUR, rule_of
+    from coursetools.settings.late_rule import HOUR, rule_of
 
     zone, late, steps, late_days, term = blocks(HERE, "toml")
     week.class_settings("\n".join((zone, late_days, term)))
@@ -63,8 +63,8 @@ def test_the_rule_of_the_page_is_that_of_the_command():
 def test_every_option_of_the_settings_stands_on_the_page():
     from dataclasses import fields
 
-    from coursetools.grading.class_settings import KNOWN
-    from coursetools.grading.deadlines.late_rule import LateRule
+    from coursetools.settings.late_rule import LateRule
+    from coursetools.settings.of_class import KNOWN
 
     names = {*KNOWN, *(one.name for one in fields(LateRule)), "budget", "drop", "weights"}
     assert [name for name in sorted(names) if name not in PAGE] == []

@@ -13,7 +13,7 @@ import pytest
 from helpers import blocks, page_of_book
 
 from coursetools import cli
-from coursetools.grading.deadlines.late_rule import rule_of
+from coursetools.settings.late_rule import rule_of
 
 PAGE = page_of_book("teaching")
 HERE = PAGE.replace("a02_scaling", "ps1")

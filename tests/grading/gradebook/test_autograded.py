@@ -6,7 +6,7 @@ import bs4
 import pytest
 
 from coursetools.grading.gradebook.autograded import _safe
-from coursetools.grading.text import harmless_markdown
+from coursetools.text import harmless_markdown
 
 
 @pytest.mark.parametrize(

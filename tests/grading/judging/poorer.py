@@ -97,7 +97,7 @@ def grade(kind: str, tools) -> None:
     with Engine(tools.MASTER, plenty, assignment=tools.ASSIGNMENT) as engine:
         for name, source in first.items():
             seconds = 0.5 if name == "endless" else plenty.cell_seconds
-            engine._warm.limits = replace(plenty, cell_seconds=seconds)
+            engine._server.limits = replace(plenty, cell_seconds=seconds)
             verdict = engine.grade(tools.submission(f"{source}\n{good}" if source else good))
             found[name] = {
                 "statuses": tools.statuses(verdict),

@@ -122,7 +122,7 @@ def test_a_mistake_in_what_is_large_is_still_told(tools):
 
 
 def test_what_a_value_weighs():
-    link = Link(lambda link, letter: None, "square", 0)
+    link = Link(lambda link, packet: None, "square", 0)
     for value, least, most in (
         (torch.ones(1 << 20), 4 << 20, 5 << 20),
         ([[]] * 10_000, 1 << 20, 20 << 20),
@@ -230,7 +230,7 @@ def test_calls_of_what_is_lent_are_in_their_own_time(lender, tools, name, monkey
     source, status, said = GREEDY[name]
     if "without" in name:
         monkeypatch.setattr(
-            desk.engine._warm, "limits", replace(desk.engine.limits, lent_calls=9**9)
+            desk.engine._server, "limits", replace(desk.engine.limits, lent_calls=9**9)
         )
     called.clear()
     verdict = desk.grade(WRONG, source)

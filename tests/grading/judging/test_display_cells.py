@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coursetools.grading.judging.attempt import Cell
-from coursetools.grading.judging.display_cells import without_looks
+from coursetools.grading.judging.display_cells import drop_display_cells
 
 LOOK = "import math\nseries = [square(n) for n in range(9)]\nprint(series)"
 RELEASE = [
@@ -17,7 +17,7 @@ ANSWER = "def square(x):\n    return x * x"
 
 def run(*cells):
     made = [Cell(n, name, "", source) for n, (name, source) in enumerate(cells, 1)]
-    return [cell.id for cell in without_looks(made, RELEASE)]
+    return [cell.id for cell in drop_display_cells(made, RELEASE)]
 
 
 def test_what_was_left_as_it_was_is_not_run():

@@ -227,8 +227,8 @@ def test_our_own_fault_is_internal_and_never_a_zero(tools, monkeypatch, desk):
 
 
 def test_a_killed_warm_process_is_replaced(tools, desk):
-    desk.engine._warm._process.kill()
-    desk.engine._warm._process.wait()
+    desk.engine._server._process.kill()
+    desk.engine._server._process.wait()
     assert desk.engine.grade(tools.submission()).points == 5
     assert desk.grade().points == 5
 
@@ -312,13 +312,13 @@ def apply(f, x): return f(x)
 
 @pytest.fixture
 def student(desk):
-    attempt = Attempt(desk.engine._warm, [Cell(1, "a", "", MODULE)], ["Block"])
+    attempt = Attempt(desk.engine._server, [Cell(1, "a", "", MODULE)], ["Block"])
     process = attempt.process()
     assert attempt.defined == {"Block": "type"}
 
-    def ask(link, letter):
-        _, reply = process.exchange(letter, {"case": link.about}, process.until(20.0))
-        link.hear(letter, reply)
+    def ask(link, packet):
+        _, reply = process.exchange(packet, {"case": link.about}, process.until(20.0))
+        link.hear(packet, reply)
 
     yield Student(Link(ask, "a case", 0))
     attempt.restart()
@@ -492,9 +492,9 @@ def test_a_notebook_runs_without_its_tests_only_where_it_says_something(
     foreign, tools, monkeypatch, parts, processes, shown
 ):
     begun = []
-    warm = foreign.engine._warm
-    fork = warm.fork
-    monkeypatch.setattr(warm, "fork", lambda: begun.append(1) or fork())
+    server = foreign.engine._server
+    fork = server.fork
+    monkeypatch.setattr(server, "fork", lambda: begun.append(1) or fork())
     verdict = foreign.engine.grade(tools.submission(**parts))
     assert len(begun) == processes
     assert shown in json.dumps(verdict.outputs)

@@ -95,7 +95,7 @@ def test_what_takes_too_much_costs_its_own_question_only(desk, tools, name, monk
     source, status, word = EXHAUSTION[name]
     if status == "TIMEOUT":  # what never ends proves as much in half the time
         limits = dataclasses.replace(tools.LIMITS, cell_seconds=0.5, question_seconds=1.0)
-        monkeypatch.setattr(desk.engine._warm, "limits", limits)
+        monkeypatch.setattr(desk.engine._server, "limits", limits)
     verdict = desk.grade(source)
     assert tools.statuses(verdict) == [status, "OK"], verdict.questions[0]
     assert (verdict.points, verdict.status) == (3, "PARTIAL")
@@ -104,7 +104,7 @@ def test_what_takes_too_much_costs_its_own_question_only(desk, tools, name, monk
 
 def test_many_small_memory_bombs_are_one_large_one(desk, tools, monkeypatch):
     limits = dataclasses.replace(tools.LIMITS, cell_seconds=7.0)
-    monkeypatch.setattr(desk.engine._warm, "limits", limits)
+    monkeypatch.setattr(desk.engine._server, "limits", limits)
     bombs = (
         "import os, time\nfor _ in range(4):\n    if os.fork() == 0:\n"
         "        x = b'x' * (180 << 20)\n        time.sleep(9)\ntime.sleep(9)"
@@ -120,7 +120,7 @@ def test_an_example_call_that_never_ends_does_not_lose_the_answer(desk, tools):
 
 def test_the_whole_notebook_has_an_end_too(desk, tools, monkeypatch):
     limits = dataclasses.replace(tools.LIMITS, notebook_seconds=0.5)
-    monkeypatch.setattr(desk.engine._warm, "limits", limits)
+    monkeypatch.setattr(desk.engine._server, "limits", limits)
 
     def napping(times: int) -> bytes:
         data = json.loads(tools.submission())
@@ -222,7 +222,7 @@ def test_what_can_be_seen_from_inside(desk, tools):
 
 def test_there_is_nothing_worth_finding_in_the_memory(desk, tools, monkeypatch):
     limits = dataclasses.replace(tools.LIMITS, cell_seconds=7.0)
-    monkeypatch.setattr(desk.engine._warm, "limits", limits)
+    monkeypatch.setattr(desk.engine._server, "limits", limits)
     look = (
         "import gc, sys\ngc.unfreeze()\nwords = set()\n"
         "def take(o):\n"

@@ -174,7 +174,7 @@ def test_a_slow_answer_takes_no_time_from_others(kernels):
 def test_on_a_busy_machine_everybody_gets_the_same(desk, tools, monkeypatch):
     # A third of its time is left to whom is nearest to the limit, for all that is not its answer.
     limits = dataclasses.replace(tools.LIMITS, cell_seconds=0.5, question_seconds=1.0)
-    monkeypatch.setattr(desk.engine._warm, "limits", limits)
+    monkeypatch.setattr(desk.engine._server, "limits", limits)
     work = (
         "import time\ndef square(x):\n    start = time.process_time()\n"
         "    while time.process_time() < start + {}: pass\n    return x * x"

@@ -12,7 +12,7 @@ from coursekit.check.outcome import differ, observe
 from coursekit.submission.limits import MB, Limits
 from coursetools.assignments.release import read, source
 from coursetools.course import Course
-from coursetools.grading.judging.lent_answers import Carried
+from coursetools.grading.judging.lent_answers import LentAnswers
 from coursetools.grading.student import lent_answers, wire
 from coursetools.questions import catalogue
 from coursetools.questions.audit import _namespace
@@ -28,7 +28,7 @@ CALLERS = [
 ]
 
 
-def asking(carried: Carried) -> lent_answers.Ask:
+def asking(carried: LentAnswers) -> lent_answers.Ask:
     """Ask without a process between: letters are the same."""
 
     def ask(message, buffers):
@@ -39,7 +39,7 @@ def asking(carried: Carried) -> lent_answers.Ask:
 
 def stand_ins(references: dict, limits: Limits | None = None) -> SimpleNamespace:
     questions = [SimpleNamespace(name=name, reference=one) for name, one in references.items()]
-    carried = Carried(questions, limits or Limits())
+    carried = LentAnswers(questions, limits or Limits())
     return SimpleNamespace(**lent_answers.made(carried.kinds, asking(carried)))
 
 
@@ -122,7 +122,7 @@ def test_whatever_a_stranger_asks_has_an_end_and_is_an_answer():
         names.greedy(1, 2, 3)
     with pytest.raises(TypeError, match="plain values"):
         names.greedy(lambda: None)
-    carried = Carried([SimpleNamespace(name="greedy", reference=greedy)], Limits())
+    carried = LentAnswers([SimpleNamespace(name="greedy", reference=greedy)], Limits())
     for message in ({}, {"values": 1}, {"do": "call", "name": "other", "values": {"list": []}}):
         assert "error" in wire.unseal(carried(wire.seal(message, [])))[0]
 

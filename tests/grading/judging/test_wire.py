@@ -22,14 +22,14 @@ class Thing:
 def cross(value, grad=False):
     """Send a value through bytes and back; objects become the text "object"."""
     encoder = wire.Encoder(lambda _: {"object": 1, "type": "Thing"})
-    letter = wire.seal({"value": encoder.encode(value)}, encoder.buffers)
-    frame = wire.frame({"token": "x"}, letter)
+    packet = wire.seal({"value": encoder.encode(value)}, encoder.buffers)
+    frame = wire.frame({"token": "x"}, packet)
     header, body = wire.lengths(frame[: wire.PREFIX.size])
     rest = frame[wire.PREFIX.size :]
     assert len(rest) == header + body
     envelope, arrived = wire.unframe(rest[:header], rest[header:])
     assert envelope == {"token": "x"}
-    assert (arrived, arrived.digest()) == (letter, letter.digest())
+    assert (arrived, arrived.digest()) == (packet, packet.digest())
     message, buffers = wire.unseal(arrived)
     return wire.Decoder(buffers, lambda _: "object", grad).decode(message["value"])
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from markupsafe import escape
 
-from coursetools.doctor import find_chromium
+from coursetools.book.formats.chromium import find_chromium
 from coursetools.grading.marking.answers import in_words
 from coursetools.grading.marking.page import marking_page
 

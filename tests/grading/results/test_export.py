@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coursekit._base.errors import CourseError
-from coursetools.grading.deadlines.late_rule import LateRule, rule_of
 from coursetools.grading.results.export import export, read_table, remarks
 from coursetools.grading.results.table import as_text, defuse
+from coursetools.settings.late_rule import LateRule, rule_of
 
 NAMES = {
     "comma": ("Ann, the", "O'Neil"),

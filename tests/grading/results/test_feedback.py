@@ -16,7 +16,7 @@ import pytest
 
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress
-from coursetools.grading import text
+from coursetools import text
 from coursetools.grading.results import feedback, pages
 from coursetools.grading.results.feedback import write_feedback
 from coursetools.grading.results.scores import handed_in

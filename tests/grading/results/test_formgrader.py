@@ -22,8 +22,8 @@ import pytest
 from demo import make_course
 from invented import Maker
 
+from coursetools.book.formats.chromium import find_chromium
 from coursetools.course import Course
-from coursetools.doctor import find_chromium
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.export import export
 

@@ -129,7 +129,7 @@ def test_what_a_verdict_depends_on(classroom):
     assert grade_class(classroom.course, "ps1", options()).graded == 1
     assert grade_class(classroom.course, "ps1", options()).graded == 0
     (folder / "assignment.toml").write_text("[limits]\nfile_size = 3\n")
-    with pytest.raises(CourseError, match="and not file_size"):
+    with pytest.raises(CourseError, match="unknown file_size"):
         grade_class(classroom.course, "ps1", options())
 
 

@@ -7,7 +7,9 @@ Chromium writes can name a folder of the machine that it ran on.
 from __future__ import annotations
 
 import mimetypes
+import os
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +29,25 @@ COUNTS = """() => [
   document.querySelectorAll("mjx-container").length,
   document.querySelectorAll("mjx-merror, [data-mjx-error]").length,
 ]"""
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+ON_A_MAC = (
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+)
+
+
+def find_chromium() -> str | None:
+    """Return the command of a Chromium or Chrome, or None.
+
+    The environment variable CHROMIUM comes first, then the names it has on PATH, then macOS.
+    """
+    variable = os.environ.get("CHROMIUM")
+    if variable and (program := shutil.which(variable)):
+        return program
+    for name in NAMES:
+        if program := shutil.which(name):
+            return program
+    return next((path for path in ON_A_MAC if os.access(path, os.X_OK)), None)
 
 
 @contextmanager

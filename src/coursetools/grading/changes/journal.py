@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from coursetools.grading.changes.log import account, add_lines, now, read_lines
-from coursetools.grading.deadlines.late_rule import rule_of
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.outline import Outline, columns, outlines
 from coursetools.grading.results.pages import counted, number
@@ -23,6 +22,7 @@ from coursetools.grading.results.scores import (
     read_gradebook,
 )
 from coursetools.grading.results.table import row_of
+from coursetools.settings.late_rule import rule_of
 
 State = dict[str, Any]  # of one student: points, and what they are made of
 TOTAL, PENALTY = "total", "late penalty"

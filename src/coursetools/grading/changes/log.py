@@ -15,7 +15,7 @@ from typing import Any
 
 from coursekit._base.errors import CourseError
 from coursetools.course import Course
-from coursetools.grading.text import one_line
+from coursetools.text import one_line
 
 FILE = "autograder/log.jsonl"
 

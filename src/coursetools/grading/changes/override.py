@@ -29,7 +29,7 @@ from coursetools.grading.results.outline import Outline, Part, columns, outlines
 from coursetools.grading.results.pages import counted, number
 from coursetools.grading.results.scores import read_gradebook
 from coursetools.grading.running.run import enter_again
-from coursetools.grading.text import has_unseen, one_line, some
+from coursetools.text import has_unseen, one_line, some
 
 
 def override(

@@ -14,8 +14,8 @@ from coursekit._base.errors import CourseError
 from coursetools.course import Course
 from coursetools.grading.changes.log import add_lines, now, read_lines
 from coursetools.grading.changes.overrides import Overrides
-from coursetools.grading.collecting import tables
-from coursetools.grading.text import one_line
+from coursetools.settings import tables
+from coursetools.text import one_line
 
 FILE = "autograder/requests.jsonl"
 COLUMNS = ("id", "question", "text")  # of a table of them

@@ -24,10 +24,10 @@ from coursetools.grading.collecting.ledger import Ledger
 from coursetools.grading.collecting.origins import SECRET
 from coursetools.grading.collecting.roster import ClassList, Person, bad_id
 from coursetools.grading.collecting.times import HandIn
-from coursetools.grading.deadlines.exam import exam_of
 from coursetools.grading.folders import Folders, read_plain
 from coursetools.grading.gradebook.lateness import Lateness, read_lateness
-from coursetools.grading.text import some
+from coursetools.settings.exam import exam_of
+from coursetools.text import some
 
 STAMP = "%Y-%m-%dT%H-%M-%SZ"
 Note = Callable[[str], None]

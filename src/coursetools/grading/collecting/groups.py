@@ -14,9 +14,9 @@ from typing import Self
 
 from coursekit._base.errors import CourseError
 from coursetools.course import Course, write_whole
-from coursetools.grading.collecting import tables
 from coursetools.grading.collecting.ledger import Ledger
 from coursetools.grading.folders import Folders
+from coursetools.settings import tables
 
 FILE = "autograder/groups.csv"
 COLUMNS = ("id", "group")

@@ -17,7 +17,7 @@ from coursetools.grading.collecting.layouts import Candidate, Refused, plain_nam
 from coursetools.grading.collecting.roster import ClassList, bad_id
 from coursetools.grading.collecting.times import HandIn
 from coursetools.grading.folders import Folders
-from coursetools.grading.text import has_unseen, one_line
+from coursetools.text import has_unseen, one_line
 
 ASIDE = "is set aside: "  # how the reason begins where somebody is not on the class list
 

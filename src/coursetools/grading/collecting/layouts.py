@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import PurePosixPath
 
 from coursekit._base.errors import CourseError
-from coursetools.grading.text import one_line
+from coursetools.text import one_line
 
 # Canvas: name, LATE, the person's number, the file's number; then the student's own name for it.
 # It takes _digits_ out of people's names, so the first pair of numbers is its own.

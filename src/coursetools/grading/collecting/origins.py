@@ -24,7 +24,7 @@ from coursetools.grading.collecting.layouts import (
     sort_out,
 )
 from coursetools.grading.folders import read_plain
-from coursetools.grading.text import has_unseen
+from coursetools.text import has_unseen
 
 MEMBERS = 50_000  # in a zip
 TOTAL = 8 << 30  # bytes of a whole zip, unpacked

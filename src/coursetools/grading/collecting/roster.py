@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
-from coursetools.grading.collecting import tables
 from coursetools.grading.collecting.layouts import plain_name
 from coursetools.grading.folders import Folders
+from coursetools.settings import tables
 
 COLUMNS = {  # what a header may be called -> what it means
     "id": "id student_id studentid student sis_user_id sis_login_id login login_id username user "

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
-from coursetools.grading.collecting import dates, tables, worksheet
+from coursetools.grading.collecting import dates, worksheet
 from coursetools.grading.collecting.roster import MEANING
+from coursetools.settings import tables
 
 TIME = re.compile(
     "time|timestamp|submitted(_at|_on)?|submission_(time|date)|hand(ed)?_in(_time)?|"

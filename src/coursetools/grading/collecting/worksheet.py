@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from coursetools.grading.collecting import dates
 from coursetools.grading.collecting.roster import MEANING
-from coursetools.grading.collecting.tables import Table
+from coursetools.settings.tables import Table
 
 PARTICIPANT = re.compile(r"(\D*[^\W\d_]\D*)(\d+)")  # "Participant 501", "Teilnehmer/in501"
 NUMBER = re.compile(r"\d+([.,]\d+)?")

@@ -15,8 +15,8 @@ from coursekit.submission import regions
 from coursekit.submission.limits import Limits
 from coursekit.submission.parsing import Malformed
 from coursetools.assignments.rebuild import Rebuilt, ids_of, rebuild, release_of
-from coursetools.grading.text import harmless_markdown
 from coursetools.grading.verdict import QuestionVerdict, Verdict
+from coursetools.text import harmless_markdown
 
 SAFE = ("text/plain", "image/png")
 SIGNS = {"OK": "passed", "FAIL": "failed", "INTERNAL": "not tested"}

@@ -15,15 +15,15 @@ from typing import Any
 
 from sqlalchemy import and_, create_engine, inspect, literal, select
 
-from coursetools.assignments.settings import due_of, settings_of
 from coursetools.course import Course
 from coursetools.grading.collecting.groups import Groups
-from coursetools.grading.deadlines.extensions import Extensions
-from coursetools.grading.deadlines.late_days import LateDays, Spent, days_spent
-from coursetools.grading.deadlines.late_rule import DAY, LateRule, rule_of
 from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.database import load_nbgrader
 from coursetools.grading.gradebook.own_tables import EXTENDED, delete_rows, insert_rows, update_rows
+from coursetools.settings.extensions import Extensions
+from coursetools.settings.late_days import LateDays, Spent, days_spent
+from coursetools.settings.late_rule import DAY, LateRule, rule_of
+from coursetools.settings.of_assignment import due_of, settings_of
 
 Book = dict[str, list[Any]]  # the gradebook's rows by assignment
 

@@ -27,8 +27,8 @@ from coursetools.grading.gradebook.overridden import (
 )
 from coursetools.grading.gradebook.own_tables import WRITTEN, delete_rows, insert_rows, update_rows
 from coursetools.grading.gradebook.structure import GradedCell, NotebookRows, Structure
-from coursetools.grading.text import harmless_markdown
 from coursetools.grading.verdict import QuestionVerdict, Verdict
+from coursetools.text import harmless_markdown
 
 Penalty = Callable[[str, float, float], float | None]
 

@@ -20,9 +20,9 @@ from coursetools.grading.judging.attempt import Attempt
 from coursetools.grading.judging.dialogues import LONGEST, End, Memory, weight
 from coursetools.grading.judging.lent_answers import LENT, ROOM, bounded
 from coursetools.grading.judging.process import Stopped, StudentProcess, Until
-from coursetools.grading.judging.proxy import Link, Strayed, Student, StudentError
+from coursetools.grading.judging.proxy import Link, NotRepeatable, Student, StudentError
 from coursetools.grading.judging.sentences import Seen, raised, said
-from coursetools.grading.student.wire import Letter, Unsendable
+from coursetools.grading.student.wire import Packet, Unsendable
 from coursetools.grading.verdict import QuestionVerdict
 from coursetools.questions.known_answers import Known
 from coursetools.questions.question import Case, Question
@@ -58,7 +58,7 @@ class Looking:
         visible = len(self.question.cases)
         return range(visible, len(self.cases)) if hidden else range(visible)
 
-    def link(self, number: int, ask: Callable[[Link, Letter], None]) -> Link:
+    def link(self, number: int, ask: Callable[[Link, Packet], None]) -> Link:
         """Return the beginning of the dialogue of one case."""
         variant = self.question.variant.number if self.question.variant else 0
         return Link(ask, self.question.name, number, self.question.forbidden, variant)
@@ -90,17 +90,17 @@ class Asking:
             seconds = min(seconds, left)
             until = process.until(seconds)
 
-            def ask(link: Link, letter: Letter) -> None:
-                self._ask(look, link, letter, process, until, attempt)
+            def ask(link: Link, packet: Packet) -> None:
+                self._ask(look, link, packet, process, until, attempt)
 
             link = look.link(number, ask)
-            while isinstance(step := self.memory.next(link), Letter):
+            while isinstance(step := self.memory.next(link), Packet):
                 ask(link, step)
             end = step or self._end(question, number, link, process)
             if _is_memory(end):
                 attempt.restart()
             return seen(end, attempt.spent - before)
-        except Strayed:  # it is not the same every time, and is remembered no more
+        except NotRepeatable:  # it is not the same every time, and is remembered no more
             self.memory.give_up(link.case)
             return self.case(look, number, attempt)
         except Stopped as stop:
@@ -116,20 +116,20 @@ class Asking:
         self,
         look: Looking,
         link: Link,
-        letter: Letter,
+        packet: Packet,
         process: StudentProcess,
         until: Until,
         attempt: Attempt,
     ) -> None:
-        """Send a letter, and take down the answer."""
+        """Send a packet, and take down the answer."""
         about = {"case": link.about, "fresh": not link.heard}
         room = attempt.limits.answer_bytes - link.kept
-        envelope, reply = process.exchange(letter, about, until, attempt.carried, room)
+        envelope, reply = process.exchange(packet, about, until, attempt.carried, room)
         process.clear()  # what is printed here could be a hidden input: nobody keeps it
         names = envelope.get("used")
         if isinstance(names, list):
             look.used.update(name for name in look.question.forbidden if name in names)
-        link.hear(letter, reply)
+        link.hear(packet, reply)
 
     def _end(self, question: Question, number: int, link: Link, process: StudentProcess) -> End:
         """Run a case from its beginning to its end, in the time of the process that it asks.

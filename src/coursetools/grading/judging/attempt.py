@@ -19,12 +19,12 @@ from typing import Any
 
 from coursekit.submission.limits import Limits
 from coursekit.submission.stand_ins import SILENT
-from coursetools.grading.judging.fork_server import Warm
-from coursetools.grading.judging.lent_answers import Carried
+from coursetools.grading.judging.fork_server import ForkServer
+from coursetools.grading.judging.lent_answers import LentAnswers
 from coursetools.grading.judging.process import Stopped, StudentProcess
 from coursetools.grading.judging.proxy import StudentError, student_error
-from coursetools.grading.text import clean
 from coursetools.grading.verdict import Status
+from coursetools.text import clean
 
 PNG = b"\x89PNG\r\n\x1a\n"
 IMPORT = re.compile(r"(import|from)\s+\w[\w. ,]*.*$")
@@ -77,12 +77,12 @@ class Attempt:
 
     def __init__(
         self,
-        warm: Warm,
+        server: ForkServer,
         cells: Sequence[Cell],
         wanted: Sequence[str] = (),
-        carried: Carried | None = None,
+        carried: LentAnswers | None = None,
     ) -> None:
-        self.limits: Limits = warm.limits
+        self.limits: Limits = server.limits
         self.carried = carried  # our answers, in the place of some of theirs
         self.ran: dict[int, Ran] = {}
         self.defined: dict[str, str] = {}  # wanted names that there are, and their types
@@ -91,7 +91,7 @@ class Attempt:
         self._spent = 0.0  # seconds of the processes that have ended
         self._lent = 0.0  # of these, in calls of our answers
         self._on_cells = 0.0  # of all seconds
-        self._warm, self._cells = warm, list(cells)
+        self._server, self._cells = server, list(cells)
         self._wanted = list(wanted)
         self._left_out: dict[int, str] = {}
         self._process: StudentProcess | None = None
@@ -122,14 +122,14 @@ class Attempt:
             if self._processes >= PROCESSES or self._on_cells > most:
                 raise Stopped("CRASH", "its processes have crashed too often")
             self._processes += 1
-            self._process = self._warm.fork()
+            self._process = self._server.fork()
             self.layers = self._process.layers
             with contextlib.suppress(Stopped):
                 self._run_all(self._process)
             self._on_cells += self._process.spent
         return self._process
 
-    def carry(self, carried: Carried) -> None:
+    def carry(self, carried: LentAnswers) -> None:
         """Put some answers of ours into the process, and into those to come."""
         self.carried = carried
         if self._process is not None and not self._process.ended:
@@ -140,9 +140,9 @@ class Attempt:
         if self.carried is not None:
             process.ask({"op": "carry", "kinds": self.carried.kinds}, [], process.until(10))
 
-    def again(self, carried: Carried) -> Attempt:
+    def again(self, carried: LentAnswers) -> Attempt:
         """Return the same submission, to be run once more with some of our answers in it."""
-        return Attempt(self._warm, self._cells, self._wanted, carried)
+        return Attempt(self._server, self._cells, self._wanted, carried)
 
     def restart(self) -> None:
         """End the process; the next one that is asked for is fresh."""

@@ -1,8 +1,8 @@
 """What cases have already been through, so that a common answer is compared once.
 
-A case is a dialogue: it sends a letter, and the answer decides what it sends next, or what comes of
+A case is a dialogue: it sends a packet, and the answer decides what it sends next, or what comes of
 it. Cases are deterministic, so the same answers lead to the same end. Of every dialogue that has
-come to an end its letters are kept, and the end, under a name made of the answers so far; the next
+come to an end its packets are kept, and the end, under a name made of the answers so far; the next
 process that gives the same bytes is led along without the case itself being run.
 """
 
@@ -19,7 +19,7 @@ import torch
 
 from coursekit.check.outcome import Outcome
 from coursetools.grading.judging.proxy import Link, Remote, StudentError
-from coursetools.grading.student.wire import Letter
+from coursetools.grading.student.wire import Packet
 
 BYTES = 64 << 20  # kept of all dialogues together
 LONGEST = 1 << 20  # bytes of one that is kept, and of what came of a case
@@ -40,11 +40,11 @@ class Memory:
 
     def __init__(self, room: int = BYTES) -> None:
         self._room = room
-        self._steps: OrderedDict[bytes, Letter | End] = OrderedDict()
+        self._steps: OrderedDict[bytes, Packet | End] = OrderedDict()
         self._erratic: set[str] = set()
 
-    def next(self, link: Link) -> Letter | End | None:
-        """Return what comes after all that was heard in a case: a letter, the end; None if new."""
+    def next(self, link: Link) -> Packet | End | None:
+        """Return what comes after all that was heard in a case: a packet, the end; None if new."""
         step = self._steps.get(link.place)
         if step is not None:
             self._steps.move_to_end(link.place)
@@ -66,7 +66,7 @@ class Memory:
         self._erratic.add(case)
         self._take_away(case.encode())
 
-    def _put(self, place: bytes, step: Letter | End) -> None:
+    def _put(self, place: bytes, step: Packet | End) -> None:
         if place in self._steps:
             return
         self._steps[place] = step
@@ -100,5 +100,5 @@ def _lasts(outcome: Outcome) -> bool:
     return not isinstance(outcome.error, MemoryError) or isinstance(outcome.error, StudentError)
 
 
-def _size(step: Letter | End) -> int:
+def _size(step: Packet | End) -> int:
     return ENTRY + int(step.size if isinstance(step, End) else len(step.body))

@@ -16,7 +16,7 @@ from coursetools.grading.judging.attempt import Cell
 TAG = "look"
 
 
-def without_looks(cells: list[Cell], release: list[dict[str, Any]]) -> list[Cell]:
+def drop_display_cells(cells: list[Cell], release: list[dict[str, Any]]) -> list[Cell]:
     """Return the cells that are run; `release` are those that students were given."""
     given = {
         (str(cell.get("id")), cell["source"])

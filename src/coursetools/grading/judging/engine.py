@@ -19,20 +19,20 @@ from coursekit.submission.parsing import Malformed
 from coursetools.assignments.rebuild import Rebuilt, rebuild, release_of
 from coursetools.grading.judging import foreign_tests, fork_server, own_numbers
 from coursetools.grading.judging.attempt import Attempt, Cell
-from coursetools.grading.judging.display_cells import without_looks
-from coursetools.grading.judging.fork_server import Warm
+from coursetools.grading.judging.display_cells import drop_display_cells
+from coursetools.grading.judging.fork_server import ForkServer
 from coursetools.grading.judging.judge import Judge
 from coursetools.grading.judging.master import Master
-from coursetools.grading.judging.process import WarmDied
+from coursetools.grading.judging.process import ForkServerDied
 from coursetools.grading.own_answers import OwnAnswers
 from coursetools.grading.sandbox import plan
-from coursetools.grading.text import clean, one_line, sentence
 from coursetools.grading.verdict import QuestionVerdict, Status, Verdict
 from coursetools.questions import catalogue
+from coursetools.text import clean, one_line, sentence
 
 
 class Engine:
-    """Judges submissions of one assignment; holds the warm process and the expected values.
+    """Judges submissions of one assignment; holds the fork server and the expected values.
 
     `assignment` takes the place of the questions in the master's files. Without either it is
     somebody else's notebook, judged by its own test cells. `require` names layers of
@@ -52,7 +52,7 @@ class Engine:
         self._judge = Judge(assignment) if assignment else None
         self._own = OwnAnswers(assignment, master.notebook) if assignment else None
         self._tests = foreign_tests.tests(master.notebook)
-        self._warm: Warm | None = None
+        self._server: ForkServer | None = None
         self.rebuilt: Rebuilt | None = None  # the submission that was graded last
         self.layers: dict[str, str] = {}
         if self.require:
@@ -68,7 +68,7 @@ class Engine:
         try:
             try:
                 verdict = self._grade(submission, student)
-            except WarmDied:
+            except ForkServerDied:
                 self.close()  # it may have been killed by what it ran: once more, from the start
                 verdict = self._grade(submission, student)
         except (KeyboardInterrupt, SystemExit):
@@ -83,9 +83,9 @@ class Engine:
 
     def close(self) -> None:
         """End every process that this has started."""
-        if self._warm is not None:
-            self._warm.close()
-            self._warm = None
+        if self._server is not None:
+            self._server.close()
+            self._server = None
 
     def __enter__(self) -> Self:
         return self
@@ -100,25 +100,25 @@ class Engine:
             return sum(question.points for question in self._judge.assignment.questions)
         return sum(points for _, points in self._tests.values())
 
-    def _begin(self) -> Warm:
-        """Return the warm process; start it, and see what its sandbox holds, the first time."""
-        if self._warm is None:
+    def _begin(self) -> ForkServer:
+        """Return the fork server; start it, and see what its sandbox holds, the first time."""
+        if self._server is None:
             watched = self._judge.watched if self._judge else []
             cells = foreign_tests.shown_cells(release_of(self.master)["cells"])
             shared = [(cell.number, cell.source) for cell in cells if not cell.graded]
             count = len(self._judge.names) if self._judge else len(self._tests)
             wanted = plan.plan(self.limits, questions=count, watched=watched, cells=shared)
-            warm = Warm(wanted)
+            server = ForkServer(wanted)
             try:
-                child = warm.fork()
+                child = server.fork()
                 self.layers = child.layers
                 child.end()
                 self._check(self.layers)
             except BaseException:
-                warm.close()
+                server.close()
                 raise
-            self._warm = warm
-        return self._warm
+            self._server = server
+        return self._server
 
     def _check(self, layers: dict[str, str]) -> None:
         missing = plan.missing(layers, self.require)
@@ -131,17 +131,17 @@ class Engine:
             rebuilt = self.rebuilt = rebuild(self.master, submission, self.limits)
         except Malformed as error:
             return self._malformed(error)
-        warm = self._begin()
+        server = self._begin()
         given = release_of(self.master)["cells"]
-        cells = without_looks(foreign_tests.shown_cells(rebuilt.notebook["cells"]), given)
+        cells = drop_display_cells(foreign_tests.shown_cells(rebuilt.notebook["cells"]), given)
         own = [cell for cell in cells if not cell.graded]
         if self._judge is None:
             questions, attempt = foreign_tests.judge(
-                warm, cells, self.master.notebook, rebuilt.answers
+                server, cells, self.master.notebook, rebuilt.answers
             )
             flags: list[str] = []
         else:
-            attempt = Attempt(warm, cells, self._judge.names)
+            attempt = Attempt(server, cells, self._judge.names)
             try:
                 questions, flags = own_numbers.judged(
                     self._judge, attempt, rebuilt.answers, student, own

@@ -15,10 +15,10 @@ from typing import Any
 
 from coursekit.submission import parsing, regions
 from coursetools.grading.judging.attempt import Attempt, Cell, Ran
-from coursetools.grading.judging.fork_server import Warm
+from coursetools.grading.judging.fork_server import ForkServer
 from coursetools.grading.judging.process import Stopped
-from coursetools.grading.text import one_line, sentence
 from coursetools.grading.verdict import QuestionVerdict, Status
+from coursetools.text import one_line, sentence
 
 
 def tests(notebook: str) -> dict[str, tuple[str, float]]:
@@ -35,12 +35,12 @@ def tests(notebook: str) -> dict[str, tuple[str, float]]:
 
 
 def judge(
-    warm: Warm, cells: list[Cell], notebook: str, answers: dict[str, str]
+    server: ForkServer, cells: list[Cell], notebook: str, answers: dict[str, str]
 ) -> tuple[list[QuestionVerdict], Attempt]:
     """Return a verdict for each graded cell, and what the other cells have shown."""
     graded = tests(notebook)
     sources = {name: source for name, (source, _) in graded.items()}
-    attempt = Attempt(warm, [_with_tests(cell, sources) for cell in cells])
+    attempt = Attempt(server, [_with_tests(cell, sources) for cell in cells])
     stop = _run(attempt)
     before: list[str] = []
     verdicts = []
@@ -55,7 +55,7 @@ def judge(
             before = []
         elif cell.grade_id:
             before.append(cell.grade_id)
-    return verdicts, _shown(warm, cells, attempt)
+    return verdicts, _shown(server, cells, attempt)
 
 
 def _run(attempt: Attempt) -> Stopped | None:
@@ -69,7 +69,7 @@ def _run(attempt: Attempt) -> Stopped | None:
     return None
 
 
-def _shown(warm: Warm, cells: list[Cell], tested: Attempt) -> Attempt:
+def _shown(server: ForkServer, cells: list[Cell], tested: Attempt) -> Attempt:
     """Return an attempt with nothing of a test in what its cells show: the same, or a new one."""
     own = [cell for cell in cells if not cell.graded]
     clean, after_tests = {}, False
@@ -80,7 +80,7 @@ def _shown(warm: Warm, cells: list[Cell], tested: Attempt) -> Attempt:
             clean[cell.number] = ran
     if len(clean) == len(own):
         return tested
-    attempt = Attempt(warm, own)
+    attempt = Attempt(server, own)
     _run(attempt)
     attempt.ran = {**clean, **attempt.ran}
     attempt.layers = attempt.layers or tested.layers  # no time was left for a process

@@ -1,4 +1,4 @@
-"""The grader's side of the warm process: starting it, asking it for children, ending it."""
+"""The grader's side of the fork server: starting it, asking it for children, ending it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from typing import Any, Self
 
 from coursekit._base.errors import CourseError
 from coursekit.submission.limits import Limits
-from coursetools.grading.judging.process import StudentProcess, WarmDied
+from coursetools.grading.judging.process import ForkServerDied, StudentProcess
 from coursetools.grading.sandbox.plan import Plan, plan
 
-START = 120.0  # seconds for the warm process to load torch, on a busy machine
+START = 120.0  # seconds for the fork server to load torch, on a busy machine
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp/work", "LANG": "C.UTF-8"}
 PROGRAM = """
 import sys
@@ -27,8 +27,8 @@ main({descriptor})
 """
 
 
-class Warm:
-    """A warm process, and the way to ask it for children."""
+class ForkServer:
+    """A fork server, and the way to ask it for children."""
 
     def __init__(self, plan: Plan) -> None:
         self.limits = plan.limits
@@ -50,7 +50,7 @@ class Warm:
         self._children = 0
         try:
             self.hear(START)
-        except WarmDied as error:
+        except ForkServerDied as error:
             self._process.kill()
             errors = self._process.communicate()[1].decode(errors="replace").strip()
             raise CourseError(
@@ -67,7 +67,7 @@ class Warm:
         try:
             socket.send_fds(self._control, [b"fork\n"], [theirs.fileno(), out_theirs, err_theirs])
         except OSError as error:
-            raise WarmDied("the process for students' code has ended") from error
+            raise ForkServerDied("the process for students' code has ended") from error
         finally:
             theirs.close()
             os.close(out_theirs)
@@ -76,7 +76,7 @@ class Warm:
         return StudentProcess(self, self._children, ours, out, err)
 
     def fileno(self) -> int:
-        """Return the descriptor on which the warm process speaks."""
+        """Return the descriptor on which the fork server speaks."""
         return self._control.fileno()
 
     def end_child(self) -> None:
@@ -85,16 +85,16 @@ class Warm:
             self._control.sendall(b"end\n")
 
     def hear(self, seconds: float) -> dict[str, Any]:
-        """Return the next message of the warm process."""
+        """Return the next message of the fork server."""
         deadline = time.monotonic() + seconds
         while b"\n" not in self._lines:
             self._control.settimeout(max(0.001, deadline - time.monotonic()))
             try:
                 data = self._control.recv(4096)
             except OSError as error:
-                raise WarmDied("the process for students' code does not answer") from error
+                raise ForkServerDied("the process for students' code does not answer") from error
             if not data:
-                raise WarmDied("the process for students' code has ended")
+                raise ForkServerDied("the process for students' code has ended")
             self._lines += data
         line, _, self._lines = self._lines.partition(b"\n")
         self._control.settimeout(None)
@@ -115,7 +115,7 @@ class Warm:
         except OSError:
             return False
         if not data:
-            raise WarmDied("the process for students' code has ended")
+            raise ForkServerDied("the process for students' code has ended")
         lines = [json.loads(line) for line in data.splitlines() if line.endswith(b"}")]
         if any(line["child"] == child for line in lines):
             return True
@@ -123,7 +123,7 @@ class Warm:
         return False
 
     def close(self) -> None:
-        """End the warm process and all of its children."""
+        """End the fork server and all of its children."""
         self._control.close()
         try:
             self._process.wait(5)
@@ -140,8 +140,8 @@ class Warm:
 
 def available() -> dict[str, str]:
     """Return each layer with "held", or why it cannot be had here; asks a throwaway child."""
-    with Warm(plan(Limits(), torch=False)) as warm:
-        child = warm.fork()
+    with ForkServer(plan(Limits(), torch=False)) as server:
+        child = server.fork()
         try:
             return child.layers
         finally:

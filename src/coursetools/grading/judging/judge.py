@@ -19,15 +19,15 @@ from coursekit.check.outcome import Outcome
 from coursekit.submission.forbidden import spelled
 from coursetools.grading.judging.asking import Asking, Looking
 from coursetools.grading.judging.attempt import Attempt
-from coursetools.grading.judging.lent_answers import Carried
+from coursetools.grading.judging.lent_answers import LentAnswers
 from coursetools.grading.judging.process import Stopped
 from coursetools.grading.judging.sentences import Seen, leaf, named, overall, reason
 from coursetools.grading.judging.shared_errors import name_of
-from coursetools.grading.student.wire import Letter
-from coursetools.grading.text import clean, one_line, sentence
+from coursetools.grading.student.wire import Packet
 from coursetools.grading.verdict import CaseVerdict, QuestionVerdict, Status
 from coursetools.questions.known_answers import Known
 from coursetools.questions.question import Assignment, Case, Question
+from coursetools.text import clean, one_line, sentence
 
 FREE = "Zeros, or the input unchanged, would pass as many cases, so these alone earn no points."
 
@@ -44,7 +44,7 @@ class Judge:
         self.watched = sorted({name for q in assignment.questions for name in q.forbidden})
         self.names = names
         self.asking = Asking(self._known)
-        self._ours: OrderedDict[bytes, Letter] = OrderedDict()  # what ours was asked, and answered
+        self._ours: OrderedDict[bytes, Packet] = OrderedDict()  # what ours was asked, and answered
         self._others: dict[int, Judge] = {}  # by the numbers of their variants
         self._check_all()
 
@@ -171,7 +171,7 @@ class Judge:
         if verdict.status == "OK" or not called or question.name not in attempt.defined:
             return verdict
         better = self._with_ours(
-            question, Carried(wrong, attempt.limits, self._ours), attempt, answers
+            question, LentAnswers(wrong, attempt.limits, self._ours), attempt, answers
         )
         which, pass_ = " and ".join(called), "does" if len(called) == 1 else "do"
         if better.points < verdict.points:
@@ -181,7 +181,7 @@ class Judge:
         return replace(better, reason=why, flags=verdict.flags, carried=called)
 
     def _with_ours(
-        self, question: Question, carried: Carried, attempt: Attempt, answers: dict[str, str]
+        self, question: Question, carried: LentAnswers, attempt: Attempt, answers: dict[str, str]
     ) -> QuestionVerdict:
         """Judge one question with some answers of ours in its notebook.
 

@@ -23,17 +23,17 @@ from coursetools.grading.student.lent_answers import tensors_in
 from coursetools.questions.question import Question
 from coursetools.questions.time_limit import Overtime, alarm
 
-LONGEST = 64 << 10  # bytes of a letter and its answer that are kept
+LONGEST = 64 << 10  # bytes of a packet and its answer that are kept
 MOST = 1000  # of them
 PAGE = resource.getpagesize()
 ROOM = 512 * MB  # of memory, for one call
 LENT = "most of it in calls of our reference answers"
 
 
-class Carried:
+class LentAnswers:
     """Our answers to some questions, to be asked from elsewhere.
 
-    The same letter has the same answer; `known` keeps them, for all who ask. What went wrong is not
+    The same packet has the same answer; `known` keeps them, for all who ask. What went wrong is not
     kept: it may be the want of memory or time of one moment.
     """
 
@@ -41,7 +41,7 @@ class Carried:
         self,
         questions: Sequence[Question],
         limits: Limits,
-        known: OrderedDict[bytes, wire.Letter] | None = None,
+        known: OrderedDict[bytes, wire.Packet] | None = None,
     ) -> None:
         self._answers = {question.name: question.reference for question in questions}
         self._limits = limits
@@ -55,15 +55,15 @@ class Carried:
             for name, answer in self._answers.items()
         }
 
-    def __call__(self, letter: wire.Letter, seconds: float = math.inf) -> wire.Letter:
-        """Answer one letter within `seconds`; whatever goes wrong is the answer, too."""
-        name = letter.digest()
+    def __call__(self, packet: wire.Packet, seconds: float = math.inf) -> wire.Packet:
+        """Answer one packet within `seconds`; whatever goes wrong is the answer, too."""
+        name = packet.digest()
         if name in self._known:
             return self._known[name]
         seconds = min(seconds, self._limits.cell_seconds)
         try:
             with alarm(seconds), bounded(min(ROOM, self._limits.memory)), same_chance():
-                answer = self._answer(letter)
+                answer = self._answer(packet)
             if len(answer.body) > self._limits.answer_bytes:
                 raise MemoryError(f"{len(answer.body):,} bytes are too many to be sent")
         except (Exception, Overtime) as error:
@@ -71,14 +71,14 @@ class Carried:
                 error.args = (f"it took too long, {LENT}",)
             reason = " ".join(str(error).split())[:200]
             return wire.seal({"error": f"ours raises {type(error).__name__}: {reason}"}, [])
-        if len(letter.body) + len(answer.body) <= LONGEST:
+        if len(packet.body) + len(answer.body) <= LONGEST:
             self._known[name] = answer
             if len(self._known) > MOST:
                 self._known.popitem(last=False)
         return answer
 
-    def _answer(self, letter: wire.Letter) -> wire.Letter:
-        message, buffers = wire.unseal(letter)
+    def _answer(self, packet: wire.Packet) -> wire.Packet:
+        message, buffers = wire.unseal(packet)
         decoder = wire.Decoder(buffers, _refuse, grad=True)
         values = decoder.decode(message["values"])
         leaves = [

@@ -3,7 +3,7 @@
 Nothing here trusts what comes in: output is cut while it is read, messages have caps, every wait
 has an end, and whatever goes wrong with a student's process is a `Stopped` with its status. Time is
 that of the processor: how busy the machine is with others makes no answer slower. What we do
-ourselves for a process, reading its letters or computing what it asks, is of its time, too.
+ourselves for a process, reading its packets or computing what it asks, is of its time, too.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ from coursekit.submission.limits import MB
 from coursetools.grading.verdict import Status
 
 if TYPE_CHECKING:
-    from coursetools.grading.judging.fork_server import Warm
-    from coursetools.grading.student.wire import Letter
+    from coursetools.grading.student.wire import Packet
 
 PIECE = 1 << 16  # bytes taken in at once; for more than this Python asks the system for memory
 STALE = 1000  # answers out of turn that are passed over
@@ -44,8 +43,8 @@ class Stopped(BaseException):
         self.status, self.sentence = status, sentence
 
 
-class WarmDied(BaseException):
-    """The warm process is gone, or cannot do its work: the grader's own fault, never a zero.
+class ForkServerDied(BaseException):
+    """The fork server is gone, or cannot do its work: the grader's own fault, never a zero.
 
     No `except Exception` may make it a student's.
     """
@@ -80,8 +79,13 @@ class Printed:
 class StudentProcess:
     """One submission's process: requests go in, answers and printed text come out."""
 
-    def __init__(self, warm: Warm, child: int, channel: socket.socket, out: int, err: int) -> None:
-        self.limits, self._warm, self._child, self._channel = warm.limits, warm, child, channel
+    def __init__(self, server: Any, child: int, channel: socket.socket, out: int, err: int) -> None:
+        self.limits, self._server, self._child, self._channel = (
+            server.limits,
+            server,
+            child,
+            channel,
+        )
         self.layers: dict[str, str] = {}
         self.peak = 0
         self.worked = 0.0  # seconds of processor time, as they were when somebody last looked
@@ -103,7 +107,7 @@ class StudentProcess:
         channel.setblocking(False)
         self._selector = selectors.DefaultSelector()
         self._selector.register(channel, selectors.EVENT_READ)
-        self._selector.register(warm.fileno(), selectors.EVENT_READ)
+        self._selector.register(server.fileno(), selectors.EVENT_READ)
         for pipe in self._pipes:
             os.set_blocking(pipe, False)
             self._selector.register(pipe, selectors.EVENT_READ)
@@ -186,13 +190,13 @@ class StudentProcess:
 
     def exchange(
         self,
-        letter: Letter,
+        packet: Packet,
         about: dict[str, Any],
         until: Until,
-        ours: Callable[[Letter, float], Letter] | None = None,
+        ours: Callable[[Packet, float], Packet] | None = None,
         room: int | None = None,
-    ) -> tuple[dict[str, Any], Letter]:
-        """Send a letter with `about` on its envelope; return the envelope and the reply.
+    ) -> tuple[dict[str, Any], Packet]:
+        """Send a packet with `about` on its envelope; return the envelope and the reply.
 
         While it answers, the process may call back, and is answered by `ours`. `room` is for all
         bytes that it sends, and for what it is answered.
@@ -202,24 +206,24 @@ class StudentProcess:
         began, kept = time.monotonic(), self.kept
         try:
             with self.serving():
-                return self._exchange(letter, about, until, ours, room)
+                return self._exchange(packet, about, until, ours, room)
         finally:
             self.waited += max(0.0, time.monotonic() - began - (self.kept - kept))
 
     def _exchange(
         self,
-        letter: Letter,
+        packet: Packet,
         about: dict[str, Any],
         until: Until,
-        ours: Callable[[Letter, float], Letter] | None,
+        ours: Callable[[Packet, float], Packet] | None,
         room: int | None,
-    ) -> tuple[dict[str, Any], Letter]:
+    ) -> tuple[dict[str, Any], Packet]:
         from coursetools.grading.student import wire
 
         self._number += 1
         token = secrets.token_hex(8)
         envelope = {**about, "sequence": self._number, "token": token}
-        self._send(wire.frame(envelope, letter), until)
+        self._send(wire.frame(envelope, packet), until)
         calls, left = 0, wire.BODY_BYTES if room is None else room
         while True:
             try:
@@ -248,12 +252,12 @@ class StudentProcess:
             self._send(wire.frame({}, answer), until)
 
     def _lend(
-        self, ours: Callable[[Letter, float], Letter], letter: Letter, until: Until
-    ) -> Letter:
+        self, ours: Callable[[Packet, float], Packet], packet: Packet, until: Until
+    ) -> Packet:
         """Ask an answer of ours, within the time that is left."""
         left, served, began = self.check(until), self.served, time.monotonic()
         try:
-            return ours(letter, left)
+            return ours(packet, left)
         finally:
             self.look()
             self.lent += self.served - served
@@ -263,8 +267,8 @@ class StudentProcess:
         most = self.limits.answer_bytes / MB
         self._stop("MEM", f"its result is larger than {most:g} MB, the limit")
 
-    def unseal(self, reply: Letter) -> tuple[dict[str, Any], list[memoryview]]:
-        """Open a letter of this process; if it is none, the process is ended."""
+    def unseal(self, reply: Packet) -> tuple[dict[str, Any], list[memoryview]]:
+        """Open a packet of this process; if it is none, the process is ended."""
         from coursetools.grading.student import wire
 
         try:
@@ -281,7 +285,7 @@ class StudentProcess:
         if self.ended:
             return
         self.look()
-        self._warm.end_child()
+        self._server.end_child()
         self._over()
 
     def _greet(self) -> None:
@@ -293,7 +297,9 @@ class StudentProcess:
                 self._wait(until)
         except Stopped as stop:
             errors = self.printed["stderr"].text().strip()[-300:]
-            raise WarmDied(f"a sandbox could not be made: {errors or stop.sentence}") from stop
+            raise ForkServerDied(
+                f"a sandbox could not be made: {errors or stop.sentence}"
+            ) from stop
         if pid:
             self._tell_pid(False)
         line, _, self._incoming = self._incoming.partition(b"\n")
@@ -345,8 +351,8 @@ class StudentProcess:
         for key, events in ready:
             if key.fd in self._pipes:
                 self._read_pipe(key.fd)
-            elif key.fd == self._warm.fileno():
-                died = self._warm.has_ended(self._child)
+            elif key.fd == self._server.fileno():
+                died = self._server.has_ended(self._child)
             elif events & selectors.EVENT_READ or not writing:
                 self._read_channel()
         if died:
@@ -394,7 +400,7 @@ class StudentProcess:
         """The process is gone, or has closed its channel, which is the same."""
         with contextlib.suppress(Stopped):
             self._drain()
-        self._warm.end_child()
+        self._server.end_child()
         status = self._over()
         if self.greedy:
             raise Stopped("MEM", "its processes asked for more memory than a submission may use")
@@ -404,7 +410,7 @@ class StudentProcess:
 
     def _stop(self, status: Status, sentence: str) -> NoReturn:
         self.look()
-        self._warm.end_child()
+        self._server.end_child()
         self._over()
         raise Stopped(status, sentence)
 
@@ -415,7 +421,7 @@ class StudentProcess:
         self._channel.close()
         for pipe in self._pipes:
             os.close(pipe)
-        message = self._warm.ended(self._child)
+        message = self._server.ended(self._child)
         self.peak, self.greedy = int(message["peak"]), message["greedy"] is True
         return int(message["exit"])
 

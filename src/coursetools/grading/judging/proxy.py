@@ -17,8 +17,8 @@ from typing import Any, NoReturn
 
 from coursetools.grading.judging.process import Stopped
 from coursetools.grading.student import wire
-from coursetools.grading.text import clean
 from coursetools.grading.verdict import Status
+from coursetools.text import clean
 
 STATUSES = ("FAIL", "BLOCKED", "MEM")
 PUBLIC = ("torch", "numpy", "math", "coursekit", "builtins", "operator")  # sent by name
@@ -34,20 +34,20 @@ class StudentError(Exception):
     cell = line = here = 0  # where the student wrote it; the line of the cell that led there
 
 
-class Strayed(BaseException):
+class NotRepeatable(BaseException):
     """A case has asked something else than it had asked before: it is not the same every time."""
 
 
 class Link:
     """The dialogue of one case with a student's process: what was said on it so far.
 
-    `heard` holds each letter sent, and the answer. A case is deterministic, so it can be run from
+    `heard` holds each packet sent, and the answer. A case is deterministic, so it can be run from
     its beginning with the answers that are there; what is missing it asks.
     """
 
     def __init__(
         self,
-        ask: Callable[[Link, wire.Letter], None],
+        ask: Callable[[Link, wire.Packet], None],
         question: str,
         number: int,
         forbidden: tuple[str, ...] = (),
@@ -55,15 +55,15 @@ class Link:
     ) -> None:
         self.case = f"{question} {number} {variant}"
         self.place = self.case.encode()  # a name for all that was heard
-        self.heard: list[tuple[wire.Letter, wire.Letter]] = []
+        self.heard: list[tuple[wire.Packet, wire.Packet]] = []
         self.about = {"question": question, "forbidden": list(forbidden)}  # for the envelope
         self.ask = ask
         self._next = 0  # of `heard`
         self.kept = 0  # bytes of the answers
 
-    def hear(self, letter: wire.Letter, reply: wire.Letter) -> None:
-        """Take down one more letter and its answer."""
-        self.heard.append((letter, reply))
+    def hear(self, packet: wire.Packet, reply: wire.Packet) -> None:
+        """Take down one more packet and its answer."""
+        self.heard.append((packet, reply))
         self.kept += len(reply.body) + 8 * len(reply.sizes)
         self.place = reply.digest(self.place)
 
@@ -84,12 +84,12 @@ class Link:
         return self._ask({"op": "get", "of": node, "name": name}, wire.Encoder(_stand_in))
 
     def _ask(self, message: dict[str, Any], encoder: wire.Encoder) -> Any:
-        letter = wire.seal(message, encoder.buffers)
+        packet = wire.seal(message, encoder.buffers)
         if self._next == len(self.heard):
-            self.ask(self, letter)
+            self.ask(self, packet)
         sent, reply = self.heard[self._next]
-        if sent != letter:
-            raise Strayed
+        if sent != packet:
+            raise NotRepeatable
         self._next += 1
         try:
             answer, buffers = wire.unseal(reply)

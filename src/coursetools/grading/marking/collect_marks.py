@@ -23,8 +23,8 @@ from coursetools.grading.marking.marks import Mark, Marks, read_marks
 from coursetools.grading.results.pages import counted, number
 from coursetools.grading.results.scores import read_gradebook
 from coursetools.grading.running.run import enter_again
-from coursetools.grading.text import harmless_markdown
 from coursetools.questions.rubric import Item
+from coursetools.text import harmless_markdown
 
 APART = 1.0  # points
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coursekit._base.errors import CourseError
-from coursetools.grading.collecting import tables
 from coursetools.grading.marking.answers import InWords
 from coursetools.grading.results.pages import number
-from coursetools.grading.text import clean, has_unseen, one_line
+from coursetools.settings import tables
+from coursetools.text import clean, has_unseen, one_line
 
 COLUMNS = ("code", "question", "marker", "items", "points", "comment")
 LONGEST = 5000  # characters of a comment

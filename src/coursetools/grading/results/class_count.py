@@ -24,8 +24,6 @@ from coursetools.grading.collecting.collect import (
     too_late,
 )
 from coursetools.grading.collecting.ledger import Ledger, unlisted
-from coursetools.grading.deadlines.exam import Exam, exam_of
-from coursetools.grading.deadlines.late_rule import LateRule, rule_of
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.outline import Outline, Part, outlines
 from coursetools.grading.results.scores import (
@@ -42,6 +40,8 @@ from coursetools.grading.results.scores import (
 from coursetools.grading.running.summary import nobody
 from coursetools.grading.running.verdicts import Verdicts
 from coursetools.grading.verdict import Verdict, status_of
+from coursetools.settings.exam import Exam, exam_of
+from coursetools.settings.late_rule import LateRule, rule_of
 
 SLOWEST = 10  # submissions that are named
 ENOUGH = 10  # students below which a correlation says nothing

@@ -14,7 +14,6 @@ from pathlib import Path
 from coursekit._base.errors import CourseError
 from coursetools.course import Course, write_changed
 from coursetools.grading.collecting.ledger import Ledger, unlisted
-from coursetools.grading.deadlines.late_rule import rule_of
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.fill_template import Filling
 from coursetools.grading.results.formats import FORMATS
@@ -27,7 +26,8 @@ from coursetools.grading.results.scores import (
     read_gradebook,
 )
 from coursetools.grading.results.table import Row, Table, row_of
-from coursetools.grading.text import some
+from coursetools.settings.late_rule import rule_of
+from coursetools.text import some
 
 
 def read_table(course: Course, name: str) -> Table:

@@ -20,8 +20,6 @@ from coursekit._base.progress import Progress, track
 from coursetools.course import Course, write_changed
 from coursetools.grading.collecting.collect import too_late
 from coursetools.grading.collecting.ledger import unlisted
-from coursetools.grading.deadlines.exam import exam_of
-from coursetools.grading.deadlines.late_rule import LateRule, rule_of
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.feedback_page import feedback_page
 from coursetools.grading.results.outline import Outline, outlines, safe_name
@@ -37,6 +35,8 @@ from coursetools.grading.results.scores import (
 )
 from coursetools.grading.running.verdicts import Verdicts
 from coursetools.jobs.pool import Pool
+from coursetools.settings.exam import exam_of
+from coursetools.settings.late_rule import LateRule, rule_of
 
 if TYPE_CHECKING:
     from coursetools.grading.results.feedback_zip import Zipped

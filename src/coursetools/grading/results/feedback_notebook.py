@@ -17,8 +17,8 @@ from coursetools.grading.results.feedback_page import Shown, questions_of, settl
 from coursetools.grading.results.outline import Outline, Part
 from coursetools.grading.results.pages import counted, number
 from coursetools.grading.results.scores import Score, Student
-from coursetools.grading.text import harmless_markdown
 from coursetools.grading.verdict import Verdict
+from coursetools.text import harmless_markdown
 
 UNREAD = ("MISSING", "MALFORMED", "INTERNAL")  # of which no question can be spoken
 

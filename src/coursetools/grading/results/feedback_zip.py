@@ -30,7 +30,7 @@ from coursetools.grading.results.pages import counted
 from coursetools.grading.results.release_feedback import is_graded
 from coursetools.grading.results.scores import Handed, Student, add_up, verdicts_of
 from coursetools.grading.running.verdicts import Verdicts
-from coursetools.grading.text import some
+from coursetools.text import some
 
 WHEN = (2000, 1, 1, 0, 0, 0)  # of each member: the same pages make the same file
 NO_NUMBER = "no number of Moodle's is known"

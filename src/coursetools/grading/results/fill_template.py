@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
-from coursetools.grading.collecting import tables, worksheet
+from coursetools.grading.collecting import worksheet
 from coursetools.grading.collecting.collect import numbers_of
 from coursetools.grading.collecting.identify import Names
 from coursetools.grading.collecting.roster import ClassList, Person
 from coursetools.grading.collecting.times import HandIn, number_in
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.table import for_canvas
+from coursetools.settings import tables
 
 Ready = Callable[[Any], Any]  # makes a cell harmless for spreadsheets
 TITLED = re.compile(r"(?P<title>.*?)\s*\((?P<id>\d+)\)\s*", re.DOTALL)

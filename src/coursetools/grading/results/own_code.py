@@ -17,7 +17,6 @@ from dataclasses import dataclass
 
 from coursekit._base.errors import CourseError
 from coursetools.course import Course, write_changed
-from coursetools.grading.collecting import tables
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.pages import counted, render
 from coursetools.grading.running.verdicts import Verdicts
@@ -27,6 +26,7 @@ from coursetools.questions.compiling import code
 from coursetools.questions.known_answers import Known
 from coursetools.questions.question import Assignment, Misconception, Question
 from coursetools.questions.wrong import Wrong, as_cell, with_numbers
+from coursetools.settings import tables
 
 NEAREST = 3  # mistakes of a question that are asked about; neighbours should not have the same
 

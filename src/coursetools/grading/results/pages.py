@@ -19,7 +19,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from coursetools.grading.text import plain
+from coursetools.text import plain
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; sandbox"
 MOST_SOURCE = 20_000  # characters of one cell that are shown

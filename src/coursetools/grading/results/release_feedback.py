@@ -18,7 +18,7 @@ from coursetools.grading.folders import Folders
 from coursetools.grading.results.pages import counted
 from coursetools.grading.results.scores import Handed
 from coursetools.grading.running.submitted import NOTHING, state_of, submitted_file
-from coursetools.grading.text import some
+from coursetools.text import some
 
 ENTER, READ = 0o711, 0o644  # a folder's mode and a page's
 

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 from coursekit._base.errors import CourseError
 from coursetools.grading.changes.overrides import Of, Override, Overrides, named
-from coursetools.grading.deadlines.late_rule import DAY
 from coursetools.grading.results.outline import Outline, Part, safe_name
 from coursetools.grading.running.verdicts import Verdicts
+from coursetools.settings.late_rule import DAY
 
 if TYPE_CHECKING:
-    from coursetools.grading.deadlines.late_days import Spent
-    from coursetools.grading.deadlines.late_rule import LateRule
     from coursetools.grading.folders import Folders
     from coursetools.grading.gradebook.lateness import Lateness
     from coursetools.grading.running.verdicts import Place
     from coursetools.grading.verdict import Verdict
+    from coursetools.settings.late_days import Spent
+    from coursetools.settings.late_rule import LateRule
 
 
 @dataclass(slots=True)

@@ -40,8 +40,8 @@ from coursetools.grading.results.scores import (
     verdicts_of,
 )
 from coursetools.grading.running.verdicts import Verdicts
-from coursetools.grading.text import plain
 from coursetools.questions import catalogue
+from coursetools.text import plain
 
 PAIRS = 50  # on the page
 LEAST = 0.5  # shared part of what two students have of their own

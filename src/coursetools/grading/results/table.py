@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from coursetools.grading.collecting import tables
-from coursetools.grading.deadlines.late_rule import LateRule
 from coursetools.grading.results.outline import Outline, columns
 from coursetools.grading.results.pages import counted, number
 from coursetools.grading.results.scores import Handed, Score, Student, add_up, points_of
 from coursetools.grading.verdict import status_of
+from coursetools.settings import tables
+from coursetools.settings.late_rule import LateRule
 
 Cell = str | float | None
 

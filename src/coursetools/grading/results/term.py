@@ -16,14 +16,14 @@ from typing import Self
 
 from coursekit._base.errors import CourseError
 from coursetools.course import Course, write_changed
-from coursetools.grading.class_settings import FILE, checked, positive, table_of, whole
-from coursetools.grading.deadlines.late_days import LateDays
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.export import read_table
 from coursetools.grading.results.pages import counted
 from coursetools.grading.results.scores import Student
 from coursetools.grading.results.table import Cell, Row, Table, as_text, for_canvas, late_days
-from coursetools.grading.text import some
+from coursetools.settings.late_days import LateDays
+from coursetools.settings.of_class import FILE, checked, positive, table_of, whole
+from coursetools.text import some
 
 FORMATS = ("csv", "canvas")
 

@@ -13,9 +13,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from coursekit._base.progress import Progress
-from coursetools.assignments.settings import due_of
 from coursetools.course import Course
-from coursetools.grading.deadlines.late_days import LateDays
 from coursetools.grading.results.class_count import ClassCount, count_class
 from coursetools.grading.results.export import read_table
 from coursetools.grading.results.falling_behind import Step, behind, never
@@ -29,6 +27,8 @@ from coursetools.grading.results.term import (
     share_of,
     total_of,
 )
+from coursetools.settings.late_days import LateDays
+from coursetools.settings.of_assignment import due_of
 
 HARD = 0.5  # of a question's points, below which the class's mean makes it hard
 BLURRED = 0.1  # a correlation with the rest of the score, below which a question tells nothing

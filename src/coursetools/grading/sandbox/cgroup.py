@@ -1,4 +1,4 @@
-"""A control group for each warm process: memory and processes counted by the kernel, for all.
+"""A control group for each fork server: memory and processes counted by the kernel, for all.
 
 Only where there is cgroup version 2 and this process may make a group, as under systemd with
 `systemd-run --scope -p Delegate=yes`, or as root.

@@ -1,6 +1,6 @@
 """What confines a student's code: layers, each put on where the machine allows it, and reported.
 
-The warm process prepares `Ground` once; every child that it forks calls `confine` before it does
+The fork server prepares `Ground` once; every child that it forks calls `confine` before it does
 anything else. A layer that cannot be put on is no error here: the report says why, and `--require`
 decides.
 """
@@ -27,7 +27,7 @@ from coursetools.grading.sandbox.descendants import (
 )
 from coursetools.grading.sandbox.plan import HELD, LAYERS, Plan
 
-SHARED = 256 * MB  # of what all have from the warm process
+SHARED = 256 * MB  # of what all have from the fork server
 
 OWN_PROC = ("/proc/self", "/proc/cpuinfo", "/proc/meminfo")
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
@@ -35,7 +35,7 @@ RANDOM = ("/dev/random", "/dev/urandom")
 
 
 class Ground:
-    """How the warm process is confined, and what it can do for its children."""
+    """How the fork server is confined, and what it can do for its children."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan

@@ -1,6 +1,6 @@
 """A small world of its own: a file system of what Python needs, no network, no other process.
 
-`enter` is called once by the warm process, before anything is imported: it leaves the namespaces
+`enter` is called once by the fork server, before anything is imported: it leaves the namespaces
 of the machine and builds a root of read-only folders. `enter_again` is called by each child: a
 fresh /tmp with a quota, its own /proc, its own shared memory.
 """

@@ -1,4 +1,4 @@
-"""What a sandbox is to be, as the grader plans it: plain data for the warm process.
+"""What a sandbox is to be, as the grader plans it: plain data for the fork server.
 
 The layers are put on where the machine allows it, and reported; `missing` says what `--require`
 asks for in vain.
@@ -27,7 +27,7 @@ PRIVATE = ("solutions", "autograder", "gradebook.db", "nbgrader_config.py", ".gi
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What the sandbox of one warm process is to be: plain data, sent to it at its start."""
+    """What the sandbox of one fork server is to be: plain data, sent to it at its start."""
 
     limits: Limits
     read: list[str]  # all that a student's code may read
@@ -54,7 +54,7 @@ def plan(
     questions: int = 0,
     torch: bool = True,
 ) -> Plan:
-    """Return the plan for a warm process with the Python that runs now."""
+    """Return the plan for a fork server with the Python that runs now."""
     source = Path(__file__).resolve().parents[3]
     folders = [p for p in dict.fromkeys(sys.path) if _is_library(p) and p != str(source)]
     read = [*SYSTEM, *DETAILS, *_prefixes(), *folders, *(str(source / name) for name in OURS)]

@@ -1,4 +1,4 @@
-"""The warm process: has torch loaded, knows nothing, and forks a child for each submission.
+"""The fork server: has torch loaded, knows nothing, and forks a child for each submission.
 
 It is started with an empty environment, confines itself first (`sandbox.Ground`), then imports what
 notebooks import, computes nothing, and waits for requests. It never sees a test, a solution, a

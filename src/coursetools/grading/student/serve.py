@@ -71,7 +71,7 @@ def make_probe(source: str) -> Any:
     return module
 
 
-def _sealed(reply: dict[str, Any], arrays: list[Any]) -> wire.Letter:
+def _sealed(reply: dict[str, Any], arrays: list[Any]) -> wire.Packet:
     try:
         return wire.seal(reply, arrays)
     except (wire.Unsendable, ValueError, TypeError) as error:
@@ -93,7 +93,7 @@ def _import(source: str) -> None:
 class Student:
     """Answers the judge's requests, one after the other, until the judge has had enough.
 
-    Made, and rehearsed, in the warm process, so that no child has to do the same again; a child
+    Made, and rehearsed, in the fork server, so that no child has to do the same again; a child
     gets a copy of it by being forked.
     """
 
@@ -114,14 +114,14 @@ class Student:
         """Answer until the connection is closed."""
         self._connection, process = connection, os.getpid()
         while True:
-            envelope, letter = self._receive()
+            envelope, packet = self._receive()
             self._about = {name: envelope[name] for name in ("sequence", "token")}
             if envelope.get("fresh"):
                 self._objects.clear()
                 torch.default_generator.manual_seed(0)
             # what a case hands over may be of any size: the judge refuses it, and says so
             self._room = math.inf if "case" in envelope else wire.BODY_BYTES
-            reply = _sealed(*self._answer(envelope.get("case", AT_HOME), letter))
+            reply = _sealed(*self._answer(envelope.get("case", AT_HOME), packet))
             if os.getpid() != process:
                 os._exit(0)  # a copy of this process that a student's os.fork() has made
             used, self._used = self._used, []
@@ -133,9 +133,9 @@ class Student:
         self._send({"back": True}, wire.seal(message, buffers))
         return wire.unseal(self._receive()[1])
 
-    def _send(self, about: dict[str, Any], letter: wire.Letter) -> None:
+    def _send(self, about: dict[str, Any], packet: wire.Packet) -> None:
         try:
-            frame = wire.frame(self._about | about, letter, room=self._room)
+            frame = wire.frame(self._about | about, packet, room=self._room)
         except wire.Unsendable as error:
             frame = wire.frame(self._about, _sealed({"error": describe(error)}, []))
         self._connection.sendall(frame)
@@ -165,10 +165,10 @@ class Student:
         torch.set_rng_state(state)
 
     def _answer(
-        self, envelope: dict[str, Any], letter: wire.Letter
+        self, envelope: dict[str, Any], packet: wire.Packet
     ) -> tuple[dict[str, Any], list[Any]]:
         try:
-            request, buffers = wire.unseal(letter)
+            request, buffers = wire.unseal(packet)
             self._notebook.checked.keep(request.get("checked", ()))
             if request["op"] == "cell":
                 result = self._notebook.run(
@@ -223,7 +223,7 @@ class Student:
         module, _, name = node["import"].rpartition(".")
         return getattr(import_module(module), name)
 
-    def _receive(self) -> tuple[dict[str, Any], wire.Letter]:
+    def _receive(self) -> tuple[dict[str, Any], wire.Packet]:
         header, body = wire.lengths(self._read(wire.PREFIX.size))
         return wire.unframe(bytes(self._read(header)), self._read(body))
 

@@ -1,11 +1,11 @@
 """How values cross between the judge and the student's process: JSON and raw bytes, never pickle.
 
-A frame is two lengths, an envelope of JSON, and a letter: JSON with what is asked or said, and the
+A frame is two lengths, an envelope of JSON, and a packet: JSON with what is asked or said, and the
 bytes of its arrays one after the other. What differs each time is on the envelope, so that the same
-question is the same letter, byte for byte. Only exact types cross: None, bool, int, float, str,
+question is the same packet, byte for byte. Only exact types cross: None, bool, int, float, str,
 list, tuple, dict with string keys, torch tensors, numpy arrays, dtypes. Everything else stays where
 it is; what crosses is a number for it. What comes from a student's process is an untrusted
-letter: sizes, depth, shapes and types are checked before anything is made of them.
+packet: sizes, depth, shapes and types are checked before anything is made of them.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Unsendable(TypeError):
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class Packet:
     """Bytes that mean the same whenever they are sent; `sizes` says where one part ends."""
 
     sizes: list[int]
@@ -70,38 +70,38 @@ class Letter:
         return parts
 
     def digest(self, before: bytes = b"") -> bytes:
-        """Return a name for this letter as an answer to what has the name `before`."""
+        """Return a name for this packet as an answer to what has the name `before`."""
         digest = hashlib.blake2b(before + repr(self.sizes).encode(), digest_size=16)
         digest.update(self.body)
         return digest.digest()
 
 
-def seal(message: dict[str, Any], buffers: list[Any]) -> Letter:
-    """Return the letter that says `message`."""
+def seal(message: dict[str, Any], buffers: list[Any]) -> Packet:
+    """Return the packet that says `message`."""
     text = json.dumps(message).encode()
     if len(text) > HEADER_BYTES:
         raise Unsendable(f"the value is too large ({len(text):,} bytes)")
-    return Letter([len(text), *map(len, buffers)], b"".join((text, *buffers)))
+    return Packet([len(text), *map(len, buffers)], b"".join((text, *buffers)))
 
 
-def unseal(letter: Letter) -> tuple[dict[str, Any], list[memoryview]]:
+def unseal(packet: Packet) -> tuple[dict[str, Any], list[memoryview]]:
     """Return the message and its buffers; the counterpart of `seal`."""
-    if not letter.sizes or letter.sizes[0] > HEADER_BYTES:
+    if not packet.sizes or packet.sizes[0] > HEADER_BYTES:
         raise Garbled("a message that is too large, or none")
-    text, *buffers = letter.parts()
+    text, *buffers = packet.parts()
     message = _json(text.tobytes())
     if not isinstance(message, dict):
         raise Garbled("a message that is not JSON of the agreed form")
     return message, buffers
 
 
-def frame(envelope: dict[str, Any], letter: Letter, room: float = BODY_BYTES) -> bytes:
+def frame(envelope: dict[str, Any], packet: Packet, room: float = BODY_BYTES) -> bytes:
     """Return the bytes of one frame."""
-    header = json.dumps({**envelope, "sizes": letter.sizes}).encode()
-    size = len(letter.body)
+    header = json.dumps({**envelope, "sizes": packet.sizes}).encode()
+    size = len(packet.body)
     if len(header) > HEADER_BYTES or size > room:
         raise Unsendable(f"the value is too large ({len(header) + size:,} bytes)")
-    return b"".join((PREFIX.pack(len(header), size), header, letter.body))
+    return b"".join((PREFIX.pack(len(header), size), header, packet.body))
 
 
 def lengths(prefix: bytes, room: float = BODY_BYTES) -> tuple[int, int]:
@@ -114,13 +114,13 @@ def lengths(prefix: bytes, room: float = BODY_BYTES) -> tuple[int, int]:
     return header, body
 
 
-def unframe(header: bytes, body: bytes | bytearray) -> tuple[dict[str, Any], Letter]:
-    """Return the envelope and the letter; the counterpart of `frame`."""
+def unframe(header: bytes, body: bytes | bytearray) -> tuple[dict[str, Any], Packet]:
+    """Return the envelope and the packet; the counterpart of `frame`."""
     envelope = _json(header)
     sizes = envelope.pop("sizes", None) if isinstance(envelope, dict) else None
     if not _sizes(sizes) or sum(sizes) != len(body):
         raise Garbled("a message with wrong sizes")
-    return envelope, Letter(sizes, body)
+    return envelope, Packet(sizes, body)
 
 
 def _json(text: bytes) -> Any:

@@ -10,8 +10,6 @@ import unicodedata
 from functools import lru_cache
 from pathlib import Path
 
-from coursekit.submission.stand_ins import OURS
-
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff]")
 JOINERS = "\u200c\u200d"
 # Characters that turn the direction of text around can make code read as what it is not.
@@ -43,7 +41,7 @@ def _homes(path: tuple[str, ...]) -> list[str]:
     """Return the folders of Python and its packages, with a slash behind, the innermost first."""
     names = ("stdlib", "platstdlib", "purelib", "platlib")
     folders = {*path, *(sysconfig.get_paths()[name] for name in names), sys.prefix, sys.base_prefix}
-    folders |= {str(Path(__file__).parents[3] / name) for name in OURS}
+    folders.add(str(Path(__file__).parents[1]))  # of both our packages
     folders |= {os.path.realpath(folder) for folder in folders if folder}
     deep = {folder.rstrip(os.sep) + os.sep for folder in folders if Path(folder).is_absolute()}
     return sorted((one for one in deep if one.count(os.sep) > 3), key=len, reverse=True)

@@ -17,11 +17,11 @@ from typing import Self
 
 from coursekit._base.errors import CourseError
 from coursekit.submission.deadline import read_time, span, spelled
-from coursetools.assignments.settings import settings_of
 from coursetools.course import Course, write_whole
-from coursetools.grading.class_settings import time_zone_of
-from coursetools.grading.collecting import tables
-from coursetools.grading.text import some
+from coursetools.settings import tables
+from coursetools.settings.of_assignment import settings_of
+from coursetools.settings.of_class import time_zone_of
+from coursetools.text import some
 
 COLUMNS = ("id", "assignment", "extension", "why")
 ALL = "all"  # in place of an assignment's name

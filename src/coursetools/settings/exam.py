@@ -20,10 +20,10 @@ from datetime import UTC, datetime
 
 from coursekit._base.errors import CourseError
 from coursekit.submission.deadline import spelled
-from coursetools.assignments.settings import due_of, settings_of
 from coursetools.course import Course
-from coursetools.grading.class_settings import checked
-from coursetools.grading.deadlines.extensions import Extensions
+from coursetools.settings.extensions import Extensions
+from coursetools.settings.of_assignment import due_of, settings_of
+from coursetools.settings.of_class import checked
 
 
 @dataclass(frozen=True)

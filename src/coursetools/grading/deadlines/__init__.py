@@ -1,1 +1,0 @@
-"""When something is due, for whom, and what it costs to be late."""

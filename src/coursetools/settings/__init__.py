@@ -1,0 +1,1 @@
+"""What a course and its assignments are set to: deadlines, more time, late work, exams."""
