@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-Row = Mapping[str, float]
-
 
 def legend_below(figure: Figure, *handles: Line2D) -> None:
     """Put a legend below the axes, in as many columns as there is room for.
