@@ -24,15 +24,15 @@ ALLOWED = {
     "coursekit/figures": 138,
     "coursekit/models": 85,
     "coursekit/objectives": 5,
-    "coursekit/tokenizers": 27,
+    "coursekit/tokenizers": 24,
     "coursekit/training": 8,
     "coursetools": 1,
     "coursetools/assignments": 5,
-    "coursetools/book": 8,
+    "coursetools/book": 7,
     "coursetools/experiments": 12,
     "coursetools/grading": 50,
     "coursetools/jobs": 10,
-    "coursetools/notebooks": 12,
+    "coursetools/notebooks": 10,
     "coursetools/questions": 16,
 }
 

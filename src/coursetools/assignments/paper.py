@@ -16,7 +16,7 @@ from typing import Any
 
 from coursekit.submission import regions
 from coursekit.submission.deadline import spelled
-from coursetools.assignments.release import read, release, source
+from coursetools.assignments.release import release, source
 from coursetools.book.formats import chromium
 from coursetools.book.formats.epub import AS_XHTML
 from coursetools.book.formats.pdf import PAPERS
@@ -25,6 +25,7 @@ from coursetools.course import Course, write_whole
 from coursetools.doctor import find_chromium
 from coursetools.grading.deadlines.exam import exam_of
 from coursetools.notebooks.header_cells import SETUP_ID
+from coursetools.notebooks.imports import read_notebook
 
 LEFT_OUT = (SETUP_ID, "before-upload", "before-upload-what")
 MARKER = re.compile(r"^.*### (BEGIN|END) (SOLUTION|HIDDEN TESTS|MARK SCHEME).*\n?", re.MULTILINE)
@@ -85,7 +86,7 @@ def write_paper(
 
 def as_paper(course: Course, name: str, answers: bool = False) -> tuple[str, str]:
     """Return the title and the body of an assignment on paper, as HTML."""
-    notebook, exam = read(source(course, name)), exam_of(course, name)
+    notebook, exam = read_notebook(source(course, name)), exam_of(course, name)
     points, parts, minutes = [], [], FEWEST
     cells = list(zip(notebook["cells"], release(notebook)["cells"], strict=True))
     title = cells[0][1]["source"].partition("\n")[0].lstrip("# ")
