@@ -94,7 +94,6 @@ PLAUSIBLE = {  # each gave a number, an index or a set of boxes
     "where similarity falls": lambda: a.falls_until(nans(4)),
     "the rank of NaN": lambda: a.effective_rank(nans(3, 3)),
     "principal filters": lambda: a.principal_filters(nans(4, 1, 2, 2), 1),
-    "a rank-one distance": lambda: a.distance_to_rank_one(nans(3, 3)),
     "an assignment": lambda: o.assign(nans(2, 3)),
     "an assignment of infinity": lambda: o.assign(torch.full((2, 3), INF)),
 }  # fmt: skip

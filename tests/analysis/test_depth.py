@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from coursekit.analysis.depth import (
     distance_to_equal_rows,
-    distance_to_rank_one,
     distances_by_depth,
     gradient_norms,
     local_exponents,
@@ -39,16 +38,10 @@ def test_distance_to_equal_rows_by_hand():
     assert distance_to_equal_rows(x).item() == pytest.approx(math.sqrt(10 / 26))
 
 
-def test_distance_to_rank_one_by_hand():
-    x = torch.diag(torch.tensor([4.0, 3.0]))  # the best matrix of rank 1 keeps the 4
-    assert distance_to_rank_one(x).item() == pytest.approx(3 / 5)
-
-
 def test_equal_tokens_are_at_distance_zero_and_opposite_ones_at_one():
     token = tokens(1, 5)
     assert distance_to_equal_rows(token.expand(4, 5)).item() == pytest.approx(0, abs=1e-12)
     assert distance_to_equal_rows(torch.cat([token, -token])).item() == pytest.approx(1)
-    assert distance_to_rank_one(torch.cat([token, -token])).item() == pytest.approx(0, abs=1e-12)
 
 
 def test_no_other_common_row_is_nearer_than_the_mean():
@@ -61,9 +54,7 @@ def test_no_other_common_row_is_nearer_than_the_mean():
 
 def test_zeros_and_a_single_token_are_equal_to_themselves():
     assert distance_to_equal_rows(torch.zeros(3, 2)).item() == 0
-    assert distance_to_rank_one(torch.zeros(3, 2)).item() == 0
     assert distance_to_equal_rows(tokens(1, 7)).item() == 0
-    assert distance_to_rank_one(tokens(1, 7)).item() == 0
 
 
 @given(
@@ -73,25 +64,23 @@ def test_zeros_and_a_single_token_are_equal_to_themselves():
     scale=st.floats(1e-3, 1e3),
     shift=st.floats(0, 10),
 )
-def test_distances_lie_in_order_and_ignore_scale_and_batch(length, width, seed, scale, shift):
+def test_distances_ignore_scale_and_batch(length, width, seed, scale, shift):
     x = tokens(3, length, width, seed=seed) + shift
-    equal, rank = distance_to_equal_rows(x), distance_to_rank_one(x)
-    assert equal.shape == rank.shape == (3,)
-    assert (rank >= 0).all()
-    assert (rank <= equal + 1e-9).all()
+    equal = distance_to_equal_rows(x)
+    assert equal.shape == (3,)
+    assert (equal >= 0).all()
     assert (equal <= 1 + 1e-9).all()
     torch.testing.assert_close(distance_to_equal_rows(scale * x), equal, atol=1e-9, rtol=1e-9)
     torch.testing.assert_close(distance_to_equal_rows(x[1]), equal[1], atol=1e-9, rtol=1e-9)
 
 
-@pytest.mark.parametrize("measure", [distance_to_equal_rows, distance_to_rank_one])
-def test_distances_name_what_they_found(measure):
+def test_a_distance_names_what_it_found():
     with pytest.raises(ValueError, match=r"\(\.\.\., T, D\), found \(5,\)"):
-        measure(torch.ones(5))
+        distance_to_equal_rows(torch.ones(5))
     with pytest.raises(ValueError, match=r"at least one token.*found \(0, 5\)"):
-        measure(torch.ones(0, 5))
+        distance_to_equal_rows(torch.ones(0, 5))
     with pytest.raises(TypeError, match=r"floating point, found torch\.int64"):
-        measure(torch.ones(2, 2, dtype=torch.int64))
+        distance_to_equal_rows(torch.ones(2, 2, dtype=torch.int64))
 
 
 # --- through a stack ---

@@ -55,7 +55,7 @@ def package(course):
     course.module("coursekit/zoo/lion", "from coursekit.base import ONE\n")
     course.module("coursekit/zoo/mouse", "")
     (course.root / "src" / "coursekit" / "zoo" / "__init__.py").write_text(
-        'HOMES = {"Lion": "lion", "Mouse": "mouse"}\n'
+        'HANDS_OUT = {"lion": "Lion", "mouse": "Mouse"}\n'
     )
     return course
 

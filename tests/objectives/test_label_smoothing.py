@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from coursekit.objectives.label_smoothing import (
     fused_cross_entropy,
-    loss_on_tokens,
     lowest_loss,
     smoothed_cross_entropy,
     smoothed_targets,
@@ -90,31 +89,6 @@ def test_the_gradient_stops_at_the_smoothed_target_and_vanishes_at_padding():
     torch.testing.assert_close(grad, want)
 
 
-@pytest.mark.parametrize("smoothing", [0.0, 0.1])
-def test_a_head_on_real_tokens_gives_the_same_loss_and_never_sees_padding(smoothing):
-    torch.manual_seed(0)
-    head = torch.nn.Linear(4, 7).double()
-    hidden = torch.randn(3, 5, 4, dtype=torch.double, requires_grad=True)
-    _, targets = example()
-    seen = []
-
-    def watched(x):
-        seen.append(x.shape)
-        return head(x)
-
-    everything = [hidden, *head.parameters()]
-    found = loss_on_tokens(hidden, watched, targets, pad=PAD, smoothing=smoothing)
-    want = smoothed_cross_entropy(head(hidden), targets, smoothing=smoothing, pad=PAD)
-    assert seen == [(9, 4)] and (targets != PAD).sum() == 9
-    torch.testing.assert_close(found, want)
-    found = torch.autograd.grad(found, everything)
-    torch.testing.assert_close(found, torch.autograd.grad(want, everything))
-    assert found[0][targets == PAD].eq(0).all() and found[0][targets != PAD].ne(0).any(-1).all()
-
-    spoilt = hidden.detach().masked_fill((targets == PAD)[..., None], torch.nan)
-    assert loss_on_tokens(spoilt, head, targets, pad=PAD).isfinite()
-
-
 def test_a_mean_over_all_tokens_of_the_batch_not_over_rows():
     logits, targets = example()
     sums = [
@@ -152,13 +126,6 @@ def test_a_word_that_is_impossible_costs_nothing_without_smoothing(loss):
     assert loss(logits, torch.tensor([0]), smoothing=0.1).item() == math.inf  # ε asks for it
 
 
-def test_a_head_sees_no_ignored_token():
-    head = torch.nn.Linear(4, 7)
-    hidden, targets = torch.randn(1, 3, 4), torch.tensor([[2, -100, 0]])
-    found = loss_on_tokens(hidden, head, targets, pad=0)
-    torch.testing.assert_close(found, F.cross_entropy(head(hidden[:, 0]), targets[:, 0]))
-
-
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("pad", [None, PAD])
 @pytest.mark.parametrize("wrong", [7, 99, -1, -99])
@@ -186,11 +153,3 @@ def test_bad_input_gets_a_sentence(loss):
         loss(logits, torch.zeros_like(targets), pad=PAD)
     with pytest.raises(ValueError, match=r"targets must have shape \(3, 5\), found \(3, 4\)"):
         loss(logits, targets[:, 1:])
-
-
-def test_hidden_states_without_their_targets_get_a_sentence():
-    hidden, head = torch.randn(2, 3, 4), torch.nn.Linear(4, 7)
-    with pytest.raises(ValueError, match=r"targets must have shape \(2, 3\), found \(2, 2\)"):
-        loss_on_tokens(hidden, head, torch.ones(2, 2, dtype=torch.long), pad=PAD)
-    with pytest.raises(ValueError, match="every target is padding"):
-        loss_on_tokens(hidden, head, torch.zeros(2, 3, dtype=torch.long), pad=PAD)

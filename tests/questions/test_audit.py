@@ -15,8 +15,9 @@ import pytest
 
 from coursekit._base.errors import CourseError
 from coursekit.check import check
-from coursetools.assignments.release import read, release, source, sources, write_release
+from coursetools.assignments.release import release, source, sources, write_release
 from coursetools.course import Course
+from coursetools.notebooks.imports import read_notebook
 from coursetools.questions import audit, catalogue, compiling, known_answers
 from coursetools.questions.question import Case
 from coursetools.questions.wrong import as_cell
@@ -46,7 +47,7 @@ def test_the_audit_finds_nothing_wrong(name):
 @cache
 def given(name):
     """Return what the released notebook defines before anything is answered."""
-    return vars(audit._namespace(release(read(source(Course(ROOT), name)))))
+    return vars(audit._namespace(release(read_notebook(source(Course(ROOT), name)))))
 
 
 @pytest.mark.parametrize(("assignment", "question"), QUESTIONS)

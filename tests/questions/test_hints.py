@@ -8,8 +8,9 @@ from pathlib import Path
 import ours
 import pytest
 
-from coursetools.assignments.release import read, source
+from coursetools.assignments.release import source
 from coursetools.course import Course
+from coursetools.notebooks.imports import read_notebook
 from coursetools.questions.wrong import source_of
 
 ROOT = Path(__file__).parents[2]
@@ -38,7 +39,7 @@ def given_away(hint, answer):
 
 @pytest.mark.parametrize(("name", "question"), QUESTIONS)
 def test_no_hint_has_a_piece_of_an_answer_in_it(name, question):
-    cells = read(source(Course(ROOT), name))["cells"]
+    cells = read_notebook(source(Course(ROOT), name))["cells"]
     theirs = next(
         cell["source"]
         for cell in cells

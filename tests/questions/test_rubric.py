@@ -8,9 +8,9 @@ import pytest
 
 from coursekit._base.errors import CourseError
 from coursekit.submission import regions
-from coursetools.assignments.release import read as read_notebook
 from coursetools.assignments.release import source, sources
 from coursetools.course import Course
+from coursetools.notebooks.imports import read_notebook
 from coursetools.questions import audit, catalogue
 from coursetools.questions.rubric import Item, Rubric, read
 

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from coursekit.tokenizers import base
 from coursekit.tokenizers.bpe import BPE
 from coursekit.tokenizers.byte_bpe import ByteBPE
 from coursekit.tokenizers.merges import learn_merges, learn_merges_simple
@@ -62,8 +61,7 @@ def test_training_keeps_to_the_words_of_the_chosen_pattern():
 
 
 @pytest.mark.parametrize("pattern", [*PATTERNS, r"\S+|\s+", re.compile(r"\w+|\W+")])
-def test_a_stream_is_cut_where_the_pattern_allows(pattern, monkeypatch):
-    monkeypatch.setattr(base, "PATIENCE", 4)
+def test_a_stream_is_cut_where_the_pattern_allows(pattern):
     tokenizer = ByteBPE.train(TRAINED * 3, vocabulary_size=290, pattern=pattern, special=["<s>"])
 
     @settings(max_examples=60, deadline=None)

@@ -35,3 +35,8 @@ def lazily(
         return sorted([*vars(sys.modules[package]), *homes])
 
     return load, names
+
+
+def homes_of(files: Mapping[str, str]) -> dict[str, str]:
+    """Return the file of each name; `files` has their names, a space between two, by the file."""
+    return {name: file for file, names in files.items() for name in names.split()}

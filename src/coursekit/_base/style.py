@@ -25,9 +25,10 @@ LINES = (  # told apart by their strokes too
     {"color": COLOURS["green"], "linestyle": "-."},
     {"color": COLOURS["black"], "linestyle": ":"},
 )
+MARKED_LINES = tuple({**look, "marker": mark} for look, mark in zip(LINES, "os^D"))
 
 # What matplotlib reads when it makes axes; colours of lines come with the axes as a cycle.
-STYLE = {
+STYLE: Any = {
     "figure.facecolor": "white",
     "figure.dpi": 110,
     "savefig.dpi": 240,  # two pixels a pixel of the page; see `coursetools.book.lighten`

@@ -4,92 +4,40 @@ ViT has learned, and how a loss falls with what it costs.
 `from coursekit.analysis import prune` works for every name below and loads that one file only.
 """
 
-from coursekit._base.lazy import lazily
+from coursekit._base.lazy import homes_of, lazily
 
-HOMES = {  # which module holds a name; the cache keys of the notebooks read this table too
-    "distance_to_equal_rows": "depth",
-    "distance_to_rank_one": "depth",
-    "distances_by_depth": "depth",
-    "gradient_norms": "depth",
-    "local_exponents": "depth",
-    "flops_by_count": "energy",
-    "flops_by_clock": "energy",
-    "kilowatt_hours": "energy",
-    "Training": "energy",
-    "Gaussian": "frechet",
-    "gaussian_of": "frechet",
-    "frechet_distance": "frechet",
-    "inception_score": "frechet",
-    "head_importance": "heads",
-    "prune": "heads",
-    "greedy_order": "heads",
-    "score_matrices": "heads",
-    "captured_energy": "heads",
-    "effective_rank": "heads",
-    "heads_off": "heads",
-    "weight_on": "heads",
-    "PowerLaw": "laws",
-    "Frontier": "laws",
-    "Interval": "laws",
-    "power_law": "laws",
-    "frontier": "laws",
-    "bootstrap": "laws",
-    "cell_middles": "detector_attention",
-    "cells_inside": "detector_attention",
-    "object_lifts": "detector_attention",
-    "ring_shares": "detector_attention",
-    "Activations": "memory",
-    "activations": "memory",
-    "Memory": "memory",
-    "counted": "memory",
-    "measured": "memory",
-    "kept_bytes": "memory",
-    "rows_that_fit": "memory",
-    "hidden_pixels": "inpainting",
-    "fill_hidden": "inpainting",
-    "painting_error": "inpainting",
-    "paint_from_neighbours": "inpainting",
-    "paint_from_nearest": "inpainting",
-    "LinearPainter": "inpainting",
-    "patch_means": "inpainting",
-    "Size": "parameters",
-    "count": "parameters",
-    "detr": "parameters",
-    "length_dependence": "positions",
-    "closest_pair": "positions",
-    "growth": "positions",
-    "shift_residual": "positions",
-    "shift_dependence": "positions",
-    "falls_until": "positions",
-    "Convolution": "receptive",
-    "Reach": "receptive",
-    "receptive_field": "receptive",
-    "depends_on": "receptive",
-    "Probe": "probing",
-    "linear_probe": "probing",
-    "tuned_probe": "probing",
-    "Recording": "capture",
-    "capture": "capture",
-    "encode_words": "relations",
-    "word_weights": "relations",
-    "largest_other": "relations",
-    "relation_hits": "relations",
-    "judged_head": "relations",
-    "best_offset": "relations",
-    "offset_share": "relations",
-    "guess_share": "relations",
-    "fresh": "relations",
-    "relation_rows": "relations",
-    "patch_distances": "vision",
-    "attention_distance": "vision",
-    "place_similarity": "vision",
-    "Components": "vision",
-    "principal_filters": "vision",
-    "rollout": "vision",
-    "Readout": "vision",
-    "ridge": "vision",
-    "few_shot": "vision",
+HANDS_OUT = {  # which names each file hands out; the cache keys of the notebooks read it too
+    "depth": ("distance_to_equal_rows distances_by_depth gradient_norms local_exponents"),
+    "energy": "flops_by_count flops_by_clock kilowatt_hours Training",
+    "frechet": "Gaussian gaussian_of frechet_distance inception_score",
+    "heads": (
+        "head_importance prune greedy_order score_matrices captured_energy effective_rank "
+        "heads_off weight_on"
+    ),
+    "laws": "PowerLaw Frontier Interval power_law frontier bootstrap",
+    "detector_attention": "cell_middles cells_inside object_lifts ring_shares",
+    "memory": "Activations activations Memory counted measured kept_bytes rows_that_fit",
+    "inpainting": (
+        "hidden_pixels fill_hidden painting_error paint_from_neighbours paint_from_nearest "
+        "LinearPainter patch_means"
+    ),
+    "parameters": "Size count detr",
+    "positions": (
+        "length_dependence closest_pair growth shift_residual shift_dependence falls_until"
+    ),
+    "receptive": "Convolution Reach receptive_field depends_on",
+    "probing": "Probe linear_probe tuned_probe",
+    "capture": "Recording capture",
+    "relations": (
+        "encode_words word_weights largest_other relation_hits judged_head best_offset "
+        "offset_share guess_share fresh relation_rows"
+    ),
+    "vision": (
+        "patch_distances attention_distance place_similarity Components principal_filters rollout "
+        "Readout ridge few_shot"
+    ),
 }
 
+HOMES = homes_of(HANDS_OUT)
 __all__ = list(HOMES)
 __getattr__, __dir__ = lazily(__name__, HOMES)

@@ -24,16 +24,6 @@ def distance_to_equal_rows(x: Tensor) -> Tensor:
     return _ratio(_norm(residual), _norm(x))  # (...)
 
 
-def distance_to_rank_one(x: Tensor) -> Tensor:
-    """x (..., T, D) -> (...): the share of x's Frobenius norm that no matrix of rank 1 can hold.
-
-    Never above `distance_to_equal_rows`, since equal rows are one kind of rank 1.
-    """
-    _check_tokens(x)
-    singular = torch.linalg.svdvals(x)  # (..., min(T, D)), the largest first
-    return _ratio(singular[..., 1:].norm(dim=-1), singular.norm(dim=-1))  # (...)
-
-
 def distances_by_depth(stack: Stack, x: Tensor) -> Tensor:
     """x (B, T, D) -> (L + 1,): distance to equal rows of the input and of each block's output.
 

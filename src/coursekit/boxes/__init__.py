@@ -3,21 +3,16 @@
 `from coursekit.boxes import iou` works for every name below and loads that one file only.
 """
 
-from coursekit._base.lazy import lazily
+from coursekit._base.lazy import homes_of, lazily
 
-HOMES = {  # which module holds a name; the cache keys of the notebooks read this table too
-    "Objects": "geometry",
-    "to_corners": "geometry",
-    "to_centres": "geometry",
-    "area": "geometry",
-    "intersection": "geometry",
-    "iou": "geometry",
-    "generalized_iou": "geometry",
-    "non_maximum_suppression": "geometry",
-    "Evaluation": "average_precision",
-    "average_precision": "average_precision",
-    "evaluate": "average_precision",
+HANDS_OUT = {  # which names each file hands out; the cache keys of the notebooks read it too
+    "geometry": (
+        "Objects to_corners to_centres area intersection iou generalized_iou "
+        "non_maximum_suppression"
+    ),
+    "average_precision": "Evaluation average_precision evaluate",
 }
 
+HOMES = homes_of(HANDS_OUT)
 __all__ = list(HOMES)
 __getattr__, __dir__ = lazily(__name__, HOMES)

@@ -10,14 +10,14 @@ Beside the code is one file an assignment (`compiled/`): the visible cases, and 
 and the known mistakes gave there. Our answers are not in it. This file loads nothing.
 """
 
-from coursekit._base.lazy import lazily
+from coursekit._base.lazy import homes_of, lazily
 
-HOMES = {
-    "catch": "catching",
-    "check": "checking",
-    "exam_check": "exam",
-    "submit_check": "handin",
-    "variant": "your_numbers",
-}  # which module holds a name
+HANDS_OUT = {  # which names each file hands out
+    "catching": "catch",
+    "checking": "check",
+    "exam": "exam_check",
+    "handin": "submit_check",
+    "your_numbers": "variant",
+}
 
-__getattr__, __dir__ = lazily(__name__, HOMES)
+__getattr__, __dir__ = lazily(__name__, homes_of(HANDS_OUT))

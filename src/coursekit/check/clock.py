@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import signal
-import sys
 import threading
 from collections.abc import Iterator
 
@@ -71,9 +70,5 @@ class Printed(io.TextIOBase):
 def silence() -> Iterator[Printed]:
     """Keep what the block prints off the page, warnings included."""
     printed = Printed()
-    before = sys.stdout, sys.stderr
-    sys.stdout = sys.stderr = printed
-    try:
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         yield printed
-    finally:
-        sys.stdout, sys.stderr = before

@@ -5,56 +5,29 @@ The book shows each of them in "What the models are trained on".
 `from coursekit.data import verses` works for every name below and loads that one file only.
 """
 
-from coursekit._base.lazy import lazily
+from coursekit._base.lazy import homes_of, lazily
 
-HOMES = {  # which module holds a name; the cache keys of the notebooks read this table too
-    "Mixed": "augment",
-    "random_flip": "augment",
-    "random_shift": "augment",
-    "random_erase": "augment",
-    "mixup": "augment",
-    "cutmix": "augment",
-    "Blank": "blanks",
-    "blanks": "blanks",
-    "span_pieces": "blanks",
-    "paint_canvases": "canvases",
-    "as_canvas": "canvases",
-    "ends": "canvases",
-    "Card": "cards",
+HANDS_OUT = {  # which names each file hands out; the cache keys of the notebooks read it too
+    "augment": "Mixed random_flip random_shift random_erase mixup cutmix",
+    "blanks": "Blank blanks span_pieces",
+    "canvases": "paint_canvases as_canvas ends",
+    "cards": "Card",
     "cifar": "cifar",
-    "Command": "commands",
-    "commands": "commands",
-    "phrases": "commands",
-    "split_commands": "commands",
-    "holds_words": "commands",
-    "word_ids": "commands",
+    "commands": "Command commands phrases split_commands holds_words word_ids",
     "digits": "digits",
     "documents": "documents",
     "fashion": "fashion",
-    "Images": "images",
-    "Related": "relations",
-    "related_words": "relations",
-    "Tagged": "punctuation",
-    "punctuation": "punctuation",
-    "tagged": "punctuation",
-    "punctuated": "punctuation",
-    "tag_pieces": "punctuation",
-    "Review": "reviews",
-    "reviews": "reviews",
-    "Scene": "scenes",
-    "Placed": "scenes",
-    "Scenes": "scenes",
-    "scenes": "scenes",
-    "Speech": "speeches",
-    "speeches": "speeches",
-    "split_of": "splits",
-    "shingles": "near_duplicates",
-    "jaccard": "near_duplicates",
-    "near_pairs": "near_duplicates",
-    "leaders": "near_duplicates",
-    "verses": "verses",
-    "verse_pairs": "verses",
+    "images": "Images",
+    "relations": "Related related_words",
+    "punctuation": "Tagged punctuation tagged punctuated tag_pieces",
+    "reviews": "Review reviews",
+    "scenes": "Scene Placed Scenes scenes",
+    "speeches": "Speech speeches",
+    "splits": "split_of",
+    "near_duplicates": "shingles jaccard near_pairs leaders",
+    "verses": "verses verse_pairs",
 }
 
+HOMES = homes_of(HANDS_OUT)
 __all__ = list(HOMES)
 __getattr__, __dir__ = lazily(__name__, HOMES)

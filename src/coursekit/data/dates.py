@@ -17,6 +17,8 @@ from functools import cache
 import torch
 from torch import Tensor
 
+from coursekit.objectives.rows import pad_rows
+
 YEARS = range(1980, 2030)
 MONTHS = (
     "january", "february", "march", "april", "may", "june",
@@ -142,9 +144,9 @@ def encode(pairs: Sequence[Pair]) -> Batch:
     sources = [[_number(word, _SOURCE_IDS) for word in pair.source] for pair in pairs]
     targets = [[_number(symbol, _TARGET_IDS) for symbol in pair.target] for pair in pairs]
     return Batch(
-        source=_padded(sources, PAD),
-        target=_padded([[START, *target, END] for target in targets], PAD),
-        alignment=_padded([[*pair.alignment, -1] for pair in pairs], -1),
+        source=pad_rows(sources, PAD),
+        target=pad_rows([[START, *target, END] for target in targets], PAD),
+        alignment=pad_rows([[*pair.alignment, -1] for pair in pairs], -1),
     )
 
 
@@ -165,8 +167,3 @@ def _number(word: str, ids: dict[str, int]) -> int:
     if word not in ids:
         raise ValueError(f"{word!r} is not in the vocabulary of the dates")
     return ids[word]
-
-
-def _padded(rows: list[list[int]], fill: int) -> Tensor:
-    longest = max(map(len, rows))
-    return torch.tensor([row + [fill] * (longest - len(row)) for row in rows])

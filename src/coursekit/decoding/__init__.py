@@ -3,24 +3,16 @@
 `from coursekit.decoding import generate` works for every name below and loads that one file only.
 """
 
-from coursekit._base.lazy import lazily
+from coursekit._base.lazy import homes_of, lazily
 
-HOMES = {  # which module holds a name; the cache keys of the notebooks read this table too
-    "State": "generation",
-    "Decoder": "generation",
-    "left_pad": "generation",
-    "stream": "generation",
-    "generate": "generation",
-    "wu_penalty": "generation",
-    "power_penalty": "generation",
-    "Hypotheses": "generation",
-    "beam_search": "generation",
-    "greedy": "sampling",
-    "sample": "sampling",
-    "keep_top_k": "sampling",
-    "keep_top_p": "sampling",
-    "QuickStack": "fast_step",
+HANDS_OUT = {  # which names each file hands out; the cache keys of the notebooks read it too
+    "generation": (
+        "State Decoder left_pad stream generate wu_penalty power_penalty Hypotheses beam_search"
+    ),
+    "sampling": "greedy sample keep_top_k keep_top_p",
+    "fast_step": "QuickStack",
 }
 
+HOMES = homes_of(HANDS_OUT)
 __all__ = list(HOMES)
 __getattr__, __dir__ = lazily(__name__, HOMES)

@@ -2,5 +2,5 @@
 
 from coursekit._base.lazy import lazily
 
-# Not called HOMES: what is found there is looked for beside it, and these are in `check`.
+# Not called HANDS_OUT: what is found there is looked for beside it, and these are in `check`.
 __getattr__, __dir__ = lazily("coursekit.check", {"check": "checking", "submit_check": "handin"})

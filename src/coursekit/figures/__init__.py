@@ -12,11 +12,12 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from coursekit._base.lazy import lazily
+from coursekit._base.lazy import homes_of, lazily
 from coursekit._base.style import COLOURS as COLOURS
 from coursekit._base.style import LINES as LINES
+from coursekit._base.style import MARKED_LINES as MARKED_LINES
 from coursekit._base.style import STYLE
 from coursekit._base.style import new_figure as new_figure
 
@@ -28,6 +29,18 @@ ONES = (*ONES.split(), "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"
 TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 
 WIDTH = 5.4  # inches: a letter of 10 points is 9 pixels high where the picture has 360
+
+
+def panel_grid(
+    count: int, columns: int, *, each: float, width: float = WIDTH, **options: Any
+) -> tuple[Figure, list[Any]]:
+    """Return `(figure, axes)` of `count` panels, `columns` in a row that is `each` inches high."""
+    rows = -(-count // columns)
+    options |= {"width": width, "height": each * rows, "squeeze": False}
+    figure, axes = new_figure(rows, columns, **options)
+    for axis in axes.flat[count:]:
+        axis.set_visible(False)
+    return figure, list(axes.flat[:count])
 
 
 def lowest_letters(figure: Figure) -> float:
@@ -115,143 +128,63 @@ def in_words(number: int) -> str:
     return TENS[tens - 2] + (f"-{ONES[ones]}" if ones else "")
 
 
-HOMES = {  # which module holds a name; the cache keys of the notebooks read this table too
+HANDS_OUT = {  # which names each file hands out; the cache keys of the notebooks read it too
     "attention_mask": "attention_mask",
     "beam_tree": "beam_tree",
-    "input_sum": "bert",
-    "who_may_see": "bert",
-    "fates": "bert",
-    "four_heads": "bert",
-    "tagging_by_labels": "bert",
-    "influence": "blocks",
-    "work": "blocks",
-    "gelu": "blocks",
-    "gelu_errors": "blocks",
-    "coins": "blocks",
-    "placements": "blocks",
-    "gradients": "blocks",
-    "collapse": "blocks",
-    "one_layer": "blocks",
-    "digits": "blocks",
-    "collapse_in_training": "blocks",
-    "smooth": "blocks",
+    "bert": "input_sum who_may_see fates four_heads tagging_by_labels",
+    "blocks": (
+        "influence work gelu gelu_errors coins placements gradients collapse one_layer digits "
+        "collapse_in_training smooth"
+    ),
     "box_matching": "box_matching",
     "cross_attention": "cross_attention",
     "detection": "detection",
-    "one_run": "finetuning",
-    "low_rank": "finetuning",
+    "finetuning": "one_run low_rank",
     "flipbook": "flipbook",
     "four_tokenizers": "four_tokenizers",
     "forward_pass": "forward_pass",
-    "knobs": "gpt",
-    "dating": "gpt",
-    "weights_of_one_query": "heads",
-    "accuracy_by_heads": "heads",
-    "split_attend_join": "heads",
-    "self_and_cross": "heads",
-    "head_roles": "heads",
-    "loss_by_heads_left": "heads",
-    "energy_by_directions": "heads",
-    "cache_cost": "heads",
-    "cost_by_length": "heads",
-    "energy_bars": "limits",
-    "stacked": "limits",
-    "by_length": "limits",
-    "split_bars": "limits",
-    "by_pairs": "limits",
-    "wilson": "limits",
+    "gpt": "knobs dating",
+    "heads": (
+        "weights_of_one_query accuracy_by_heads split_attend_join self_and_cross head_roles "
+        "loss_by_heads_left energy_by_directions cache_cost cost_by_length"
+    ),
+    "limits": "energy_bars stacked by_length split_bars by_pairs wilson",
     "kl_leash": "kl_leash",
     "logit_lens": "logit_lens",
-    "lookup": "kernels",
-    "regression": "kernels",
-    "planes": "kernels",
-    "alignments": "kernels",
-    "accuracy_by_length": "kernels",
-    "matrices": "kernels",
-    "hull": "kernels",
-    "loss_by_compute": "laws",
-    "ladder": "laws",
-    "gallery": "mae",
-    "shuffled": "mae",
-    "by_ratio": "mae",
-    "by_labels": "mae",
-    "warmed": "mae",
-    "mask_grid": "masking",
-    "losses": "masking",
-    "reach": "masking",
-    "cost": "masking",
+    "kernels": "lookup regression planes alignments accuracy_by_length matrices hull",
+    "laws": "loss_by_compute ladder",
+    "mae": "gallery shuffled by_ratio by_labels warmed",
+    "masking": "mask_grid losses reach cost",
     "norm_placement": "norm_placement",
     "painting": "painting",
     "patch_attention": "patch_attention",
     "position_clocks": "position_clocks",
-    "word_vectors": "positions",
-    "bits_and_waves": "positions",
-    "heat_map": "positions",
-    "clock_hands": "positions",
-    "similarity_maps": "positions",
-    "similarity_decay": "positions",
-    "score_biases": "positions",
-    "buckets": "positions",
-    "window_bias": "positions",
-    "grid_similarity": "positions",
-    "where_right": "positions",
-    "echoes": "positions",
-    "by_shots": "prompts",
-    "reading": "prompts",
-    "relation_bars": "relations",
-    "attention_arrows": "relations",
-    "packed": "roberta",
-    "whole_steps": "roberta",
-    "canvas_rows": "sagan",
-    "fields": "sagan",
-    "where_it_looks": "sagan",
-    "over_steps": "sagan",
-    "by_count": "sagan",
-    "histograms": "scaling",
-    "saturation": "scaling",
-    "gradient": "scaling",
-    "temperature": "scaling",
-    "seed_rows": "seeds",
-    "best_of": "seeds",
-    "stopped": "seeds",
+    "positions": (
+        "word_vectors bits_and_waves heat_map clock_hands similarity_maps similarity_decay "
+        "score_biases buckets window_bias grid_similarity where_right echoes"
+    ),
+    "prompts": "by_shots reading",
+    "relations": "relation_bars attention_arrows",
+    "roberta": "packed whole_steps",
+    "sagan": "canvas_rows fields where_it_looks over_steps by_count",
+    "scaling": "histograms saturation gradient temperature",
+    "seeds": "seed_rows best_of stopped",
     "scaling_law": "scaling_law",
     "soft_lookup": "soft_lookup",
     "softmax_gradient": "softmax_gradient",
-    "noises": "t5",
-    "span_lengths": "t5",
-    "outcomes": "t5",
-    "changed_ids": "t5",
-    "pieces": "tokenization",
-    "merge_step": "tokenization",
-    "foreign": "tokenization",
-    "scripts": "tokenization",
-    "two_costs": "tokenization",
-    "best_sizes": "tokenization",
-    "valley": "training",
-    "lines": "training",
-    "trust": "training",
-    "ridges": "training",
-    "with_marks": "training",
-    "machine": "translation",
-    "learning": "translation",
-    "attention_maps": "translation",
-    "all_heads": "translation",
-    "right_by_length": "translation",
-    "smoothing": "translation",
-    "by_verse_length": "translation",
-    "beams": "translation",
-    "changes": "translation",
+    "t5": "noises span_lengths outcomes changed_ids",
+    "tokenization": "pieces merge_step foreign scripts two_costs best_sizes",
+    "training": "valley lines trust ridges with_marks",
+    "translation": (
+        "machine learning attention_maps all_heads right_by_length smoothing by_verse_length beams "
+        "changes"
+    ),
     "valley_walks": "valley_walks",
-    "rearranged": "vit",
-    "reading_order": "vit",
-    "by_pictures": "vit",
-    "filters": "vit",
-    "place_maps": "vit",
-    "distances": "vit",
-    "looks": "vit",
+    "vit": "rearranged reading_order by_pictures filters place_maps distances looks",
     "window_reach": "window_reach",
     "writer": "writer",
 }
 
+HOMES = homes_of(HANDS_OUT)
 __all__ = list(HOMES)
 __getattr__, __dir__ = lazily(__name__, HOMES)

@@ -1,14 +1,36 @@
-"""Legends below a drawing, names on lines, and levels with names to compare a curve with."""
+"""What many pictures have: rows with names, seeds and their mean, legends, levels."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from statistics import mean
 from typing import TYPE_CHECKING
+
+from coursekit.figures import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
+
+
+def name_rows(axis: Axes, names: Collection[str], *, lines: bool = True) -> None:
+    """Name the rows 0, 1, … of an axis from above, with or without lines along them."""
+    axis.set_yticks(range(len(names)), names)
+    axis.set_ylim(len(names) - 0.5, -0.5)
+    axis.grid(axis="x")
+    axis.grid(visible=lines, axis="y")
+
+
+def rows_of_seeds(axis: Axes, rows: Mapping[str, Sequence[float]]) -> None:
+    """Draw a row for each name, with a ring for each seed and a bar at their mean."""
+    for row, values in enumerate(rows.values()):
+        bar, ring = ("", "") if row else ("mean of seeds", "one seed")
+        axis.plot(mean(values), row, "|k", ms=17, mew=2.5, label=bar)
+        look = {"mfc": "none", "mec": COLOURS["blue"], "ms": 6}
+        axis.plot(values, [row] * len(values), "o", label=ring, **look)
+    name_rows(axis, rows)
+    axis.margins(x=0.08)
 
 
 def legend_below(figure: Figure, *handles: Line2D) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coursekit.figures import COLOURS, LINES, WIDTH, new_figure
+from coursekit.figures import COLOURS, LINES, MARKED_LINES, WIDTH, new_figure, panel_grid
 from coursekit.figures.curves import legend_below
 from coursekit.figures.diagram import box as rounded
 from coursekit.figures.diagram import canvas, line
@@ -31,11 +31,8 @@ LETTER, LINE = 0.042, 0.1  # of a label, in parts of a panel: width of a letter,
 
 def same_distance(pairs: Sequence[tuple[Tensor, Tensor]], titles: Sequence[str]) -> Figure:
     """Draw a true box (4,) and a guess (4,) in each panel, two panels in a row, with titles."""
-    rows = -(-len(pairs) // 2)
-    figure, axes = new_figure(rows, 2, width=WIDTH, height=2.75 * rows, squeeze=False)
-    for axis in axes.flat[len(pairs) :]:
-        axis.set_axis_off()
-    for axis, (truth, guess), title in zip(axes.flat, pairs, titles, strict=False):
+    figure, axes = panel_grid(len(pairs), 2, each=2.75)
+    for axis, (truth, guess), title in zip(axes, pairs, titles, strict=False):
         _sheet(axis)
         _draw(axis, truth, TRUE)
         _draw(axis, guess, FOUND, dashed=True)
@@ -105,12 +102,11 @@ def paths(panels: Mapping[str, np.ndarray], objects: Sequence[float], *, ylabel:
 
 def sine_channels(encoding: Tensor, channels: Mapping[str, int]) -> Figure:
     """encoding (h, w, D): draw some of its channels as maps, two in a row, under their titles."""
-    rows = -(-len(channels) // 2)
-    figure, axes = new_figure(rows, 2, width=WIDTH, height=2.45 * rows, squeeze=False)
-    for axis, (title, channel) in zip(axes.flat, channels.items()):
+    figure, axes = panel_grid(len(channels), 2, each=2.45)
+    for axis, (title, channel) in zip(axes, channels.items()):
         shown = axis.imshow(encoding[..., channel], cmap="RdBu_r", vmin=-1, vmax=1)
         _bare(axis, title)
-    figure.colorbar(shown, ax=list(axes[:, 1]), label="value", shrink=0.7)
+    figure.colorbar(shown, ax=axes[1::2], label="value", shrink=0.7)
     return figure
 
 
@@ -237,8 +233,8 @@ def over_steps(rows: Sequence[Mapping[str, float]], names: Mapping[str, str]) ->
     """Draw what rows with a "step" say under the keys of `names`, a line for each, over steps."""
     figure, axis = new_figure(width=WIDTH, height=3.4)
     steps = [row["step"] for row in rows]
-    for (key, name), look, mark in zip(names.items(), LINES, "os^D", strict=False):
-        axis.plot(steps, [row[key] for row in rows], label=name, marker=mark, ms=4, **look)
+    for (key, name), look in zip(names.items(), MARKED_LINES, strict=False):
+        axis.plot(steps, [row[key] for row in rows], label=name, ms=4, **look)
     axis.set(xlabel="step", ylabel="average precision (%)", ylim=(0, 100))
     legend_below(figure)
     return figure
@@ -252,11 +248,8 @@ def moments(
     `truth` (n, 4) are its objects; a stage has for each of them the number of the query that
     answers for it, written on the object, and the box which that query says. Corners in pixels.
     """
-    rows = -(-len(stages) // 3)
-    figure, axes = new_figure(rows, 3, width=WIDTH, height=2.05 * rows, squeeze=False)
-    for axis in axes.flat[len(stages) :]:
-        axis.set_axis_off()
-    for axis, (title, answers) in zip(axes.flat, stages.items()):
+    figure, axes = panel_grid(len(stages), 3, each=2.05)
+    for axis, (title, answers) in zip(axes, stages.items()):
         _photograph(axis, picture, title)
         for one, (query, guess) in zip(truth, answers, strict=True):
             _draw(axis, one, "white", width=1.5)
@@ -279,13 +272,8 @@ def detections(
 
     True boxes, if any, are thin and white. Corners in pixels.
     """
-    rows = -(-len(pictures) // 2)
-    figure, axes = new_figure(rows, 2, width=WIDTH, height=2.75 * rows, squeeze=False)
-    for axis in axes.flat[len(pictures) :]:
-        axis.set_axis_off()
-    for n, (axis, picture, objects) in enumerate(
-        zip(axes.flat, pictures, all_objects, strict=False)
-    ):
+    figure, axes = panel_grid(len(pictures), 2, each=2.75)
+    for n, (axis, picture, objects) in enumerate(zip(axes, pictures, all_objects, strict=False)):
         _photograph(axis, picture, titles[n] if titles else "")
         for one in truth[n].boxes if truth else ():
             _draw(axis, one, "white", width=1.2)
@@ -321,13 +309,10 @@ def where_it_looks(
     Each map comes with a box, or with `points` with a place (x, y), in pixels. Each panel has a
     scale of its own, from 0 (nothing) to its largest weight.
     """
-    rows = -(-len(looks) // 2)
-    figure, axes = new_figure(rows, 2, width=WIDTH, height=2.8 * rows, squeeze=False)
+    figure, axes = panel_grid(len(looks), 2, each=2.8)
     height, width = picture.shape[1:]
     grey = picture.float().mean(dim=0) / 255  # (R, L)
-    for axis in axes.flat[len(looks) :]:
-        axis.set_axis_off()
-    for axis, (title, (mark, table)) in zip(axes.flat, looks.items()):
+    for axis, (title, (mark, table)) in zip(axes, looks.items()):
         ends = (0, width, height, 0)
         axis.imshow(0.35 + 0.65 * grey, cmap="gray", vmin=0, vmax=1, extent=ends)
         table = np.asarray(table / table.max())
@@ -343,11 +328,8 @@ def where_it_looks(
 
 def by_query(centres: Mapping[int, Tensor]) -> Figure:
     """Draw the centres (k, 2) of all boxes that each query guessed, in parts of the picture."""
-    rows = -(-len(centres) // 4)
-    figure, axes = new_figure(rows, 4, width=WIDTH, height=1.6 * rows, squeeze=False)
-    for axis in axes.flat[len(centres) :]:
-        axis.set_axis_off()
-    for axis, (query, places) in zip(axes.flat, centres.items()):
+    figure, axes = panel_grid(len(centres), 4, each=1.6)
+    for axis, (query, places) in zip(axes, centres.items()):
         _sheet(axis)
         axis.scatter(*np.asarray(places).T, s=9, color=COLOURS["blue"], linewidths=0, alpha=0.6)
         axis.set_title(f"query {query}", fontsize=10)

@@ -12,8 +12,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Array = Any  # a numpy array or a tensor without gradient
-MARKERS = ("o", "s", "^", "D", "v")
-DASHES = ("-", "--", "-.", ":")
+LOOKS: Sequence[dict[str, Any]] = (  # of the lines of a picture, in turns
+    {"color": COLOURS["blue"], "linestyle": "-", "marker": "o"},
+    {"color": COLOURS["orange"], "linestyle": "--", "marker": "s"},
+    {"color": COLOURS["green"], "linestyle": "-.", "marker": "^"},
+    {"color": COLOURS["vermilion"], "linestyle": ":", "marker": "D"},
+)
 
 
 def weights_of_one_query(panels: Mapping[str, Array], wanted: Sequence[int]) -> Figure:
@@ -48,13 +52,11 @@ def accuracy_by_heads(
 ) -> Figure:
     """Draw accuracy (one point a seed) by number of heads, beside BLEU in the paper's Table 3."""
     figure, (left, right) = new_figure(1, 2, height=3.7, width_ratios=[1.5, 1])
-    for index, (label, runs) in enumerate(ours.items()):
-        colour = list(COLOURS.values())[index]
-        heads = list(runs)
+    for (label, runs), look in zip(ours.items(), LOOKS):
         means = [sum(values) / len(values) for values in runs.values()]
-        left.plot(heads, means, DASHES[index], marker=MARKERS[index], color=colour, label=label)
+        left.plot(list(runs), means, label=label, **look)
         for count, values in runs.items():
-            left.plot([count] * len(values), values, ".", color=colour, alpha=0.6)
+            left.plot([count] * len(values), values, ".", color=look["color"], alpha=0.6)
     left.plot(
         list(bound),
         list(bound.values()),
@@ -226,13 +228,12 @@ def head_roles(roles: Sequence[Array], importance: Sequence[Array]) -> Figure:
 def loss_by_heads_left(curves: Mapping[str, Array], chance: float) -> Figure:
     """Draw the loss as heads are removed: `curves` holds (seeds, H + 1), all heads kept first."""
     figure, axis = new_figure(height=3.6)
-    for index, (label, runs) in enumerate(curves.items()):
-        colour = list(COLOURS.values())[index]
+    for (label, runs), look in zip(curves.items(), LOOKS):
         left = list(range(len(runs[0])))[::-1]
         mean = [sum(float(value) for value in column) / len(runs) for column in zip(*runs)]
-        axis.plot(left, mean, DASHES[index], marker=MARKERS[index], color=colour, label=label)
+        axis.plot(left, mean, label=label, **look)
         for run in runs:
-            axis.plot(left, run, color=colour, lw=0.7, alpha=0.45)
+            axis.plot(left, run, color=look["color"], lw=0.7, alpha=0.45)
     axis.axhline(chance, color=COLOURS["black"], lw=1)
     axis.text(left[0], chance, "guessing", va="bottom", ha="left", fontsize=10)
     axis.invert_xaxis()
@@ -270,12 +271,9 @@ def head_kinds(kinds: Mapping[str, tuple[Sequence[str], Sequence[str], Array]]) 
 def pruned_by_kind(curves: Mapping[str, Array]) -> Figure:
     """Draw the loss as heads of one kind are removed: each curve is (H + 1,), all kept first."""
     figure, axis = new_figure(width=5.4, height=3.6)
-    for index, (label, losses) in enumerate(curves.items()):
+    for (label, losses), look in zip(curves.items(), LOOKS):
         removed = range(len(losses))
-        axis.plot(
-            removed, [float(loss) for loss in losses], DASHES[index], marker=MARKERS[index],
-            color=list(COLOURS.values())[index], label=label,
-        )  # fmt: skip
+        axis.plot(removed, [float(loss) for loss in losses], label=label, **look)
     axis.set(xlabel="heads removed", ylabel="loss (nats for each token)")
     axis.set_xticks(removed)
     axis.legend(loc="upper left", frameon=False)
@@ -285,11 +283,8 @@ def pruned_by_kind(curves: Mapping[str, Array]) -> Figure:
 def gradient_along(steps: Sequence[int], chains: Mapping[str, Sequence[float]]) -> Figure:
     """Draw how much of a gradient arrives at the first token, by the places that it came from."""
     figure, axis = new_figure(width=5.4, height=3.8)
-    for index, (label, lengths) in enumerate(chains.items()):
-        axis.plot(
-            steps, lengths, DASHES[index], marker=MARKERS[index],
-            color=list(COLOURS.values())[index], label=label,
-        )  # fmt: skip
+    for (label, lengths), look in zip(chains.items(), LOOKS):
+        axis.plot(steps, lengths, label=label, **look)
     axis.set(
         xscale="log", yscale="log", xlabel="distance (tokens)", ylabel="gradient (1: next token)"
     )
@@ -304,17 +299,12 @@ def energy_by_directions(
 ) -> Figure:
     """Draw the captured energy of each head's score matrix, and of the concatenated heads."""
     figure, axes = new_figure(1, 2, height=3.5, sharey=True)
-    for index, (label, energy) in enumerate(heads.items()):
-        colour = list(COLOURS.values())[index]
+    for (label, energy), look in zip(heads.items(), LOOKS):
         for row, shares in enumerate(energy):
-            axes[0].plot(
-                range(1, len(shares) + 1), shares, DASHES[index], color=colour, lw=1.2, alpha=0.8,
-                label=label if row == 0 else None,
-            )  # fmt: skip
-        part = joined[label]
-        axes[1].plot(
-            range(1, len(part) + 1), part, DASHES[index], marker=MARKERS[index], ms=4, color=colour
-        )
+            thin = look | {"marker": "", "lw": 1.2, "alpha": 0.8}
+            name = label if row == 0 else None
+            axes[0].plot(range(1, len(shares) + 1), shares, label=name, **thin)
+        axes[1].plot(range(1, len(joined[label]) + 1), joined[label], ms=4, **look)
     for axis in axes:
         axis.axhline(share, color=COLOURS["grey"], lw=1, ls=":")
         axis.set_xlabel("directions kept")
@@ -334,14 +324,8 @@ def cache_cost(positions: Sequence[int], flops: Mapping, seconds: Mapping) -> Fi
         (axes[0], flops, "FLOPs for one token (millions)", 1e6),
         (axes[1], seconds, "time for one token (ms)", 1e-3),
     ):
-        for index, (label, values) in enumerate(rows.items()):
-            axis.plot(
-                positions,
-                [value / unit for value in values],
-                DASHES[index],
-                marker=MARKERS[index],
-                label=label,
-            )
+        for (label, values), look in zip(rows.items(), LOOKS):
+            axis.plot(positions, [value / unit for value in values], label=label, **look)
         axis.set(xlabel="position t (tokens)", ylabel=name, xscale="log", yscale="log")
         axis.set_xticks(positions, positions, rotation=45)
         axis.minorticks_off()
@@ -354,26 +338,11 @@ def cost_by_length(
 ) -> Figure:
     """Draw FLOPs of the four layer types by length, and the clock for two of them."""
     figure, axes = new_figure(1, 2, height=4.0)
-    colours = dict(zip(flops, COLOURS.values()))
-    for index, (label, values) in enumerate(flops.items()):
-        axes[0].plot(
-            lengths,
-            [value / 1e9 for value in values],
-            DASHES[index],
-            marker=MARKERS[index],
-            ms=5,
-            color=colours[label],
-            label=label,
-        )
+    looks = dict(zip(flops, LOOKS))
+    for label, values in flops.items():
+        axes[0].plot(lengths, [v / 1e9 for v in values], ms=5, label=label, **looks[label])
     for label, values in seconds.items():
-        index = list(flops).index(label)
-        axes[1].plot(
-            measured,
-            [value * 1e3 for value in values],
-            DASHES[index],
-            marker=MARKERS[index],
-            color=colours[label],
-        )
+        axes[1].plot(measured, [value * 1e3 for value in values], **looks[label])
     for axis, title, unit in (
         (axes[0], "counted", "FLOPs of a layer (billions)"),
         (axes[1], "measured, one thread", "time of a layer (ms)"),

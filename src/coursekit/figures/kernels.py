@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coursekit.figures import COLOURS, WIDTH, new_figure
+from coursekit.figures import COLOURS, WIDTH, new_figure, panel_grid
 from coursekit.figures.diagram import box, canvas, line
 
 if TYPE_CHECKING:
@@ -204,11 +204,8 @@ def matrices(
     tables: Sequence[tuple[str, Any, Sequence[str], Sequence[str]]], digits: int = 2
 ) -> Figure:
     """Draw small matrices, two in a row, with numbers: title, matrix, row and column names."""
-    rows = -(-len(tables) // 2)
-    figure, panels = new_figure(rows, 2, width=5.4, height=2.3 * rows, squeeze=False)
-    for axes in panels.flat[len(tables) :]:
-        axes.set_visible(False)
-    for axes, (title, matrix, names, columns) in zip(panels.flat, tables):
+    figure, all_axes = panel_grid(len(tables), 2, each=2.3)
+    for axes, (title, matrix, names, columns) in zip(all_axes, tables):
         matrix = np.asarray(matrix)
         middle = (matrix.min() + matrix.max()) / 2
         axes.imshow(matrix, aspect="auto", cmap="Blues")

@@ -11,7 +11,7 @@ from statistics import mean
 from typing import TYPE_CHECKING
 
 from coursekit.figures import COLOURS, WIDTH, new_figure
-from coursekit.figures.curves import legend_below
+from coursekit.figures.curves import legend_below, name_rows, rows_of_seeds
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -84,11 +84,7 @@ def ladder(
     figure, axes = new_figure(panels, 1, width=WIDTH, height=height, squeeze=False)
     axis = axes[0, 0]
     axis.axvline(mean(losses[rows[0]]), color=COLOURS["grey"], linewidth=1)
-    for row, name in enumerate(rows):
-        values = losses[name]
-        axis.plot(mean(values), row, "|k", ms=17, mew=2.5, label="" if row else "mean of seeds")
-        axis.plot(values, [row] * len(values), "o", mfc="none", mec=COLOURS["blue"], ms=6,
-                  label="" if row else "one seed")  # fmt: skip
+    rows_of_seeds(axis, losses)
     axis.set(xlabel=xlabel)
     colours = [COLOURS[name] for name in ("vermilion", "green", "purple", "sky")]
     for (work, values), mark, colour in zip((times or {}).items(), MARKS, colours, strict=False):
@@ -97,11 +93,8 @@ def ladder(
     if times:
         axes[1, 0].axvline(1.0, color=COLOURS["grey"], linewidth=1)
         axes[1, 0].set(xlabel=f"time, {first} = 1")
-    for panel in axes[:, 0]:
-        panel.set_yticks(range(len(rows)), rows)
-        panel.set_ylim(len(rows) - 0.5, -0.5)
-        panel.grid(axis="x")
-        panel.margins(x=0.08)
+        name_rows(axes[1, 0], rows)
+        axes[1, 0].margins(x=0.08)
     handles = [mark for panel in axes[:, 0] for mark in panel.get_legend_handles_labels()[0]]
     legend_below(figure, *handles)
     return figure

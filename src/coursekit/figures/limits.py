@@ -10,7 +10,7 @@ from statistics import mean
 from typing import TYPE_CHECKING
 
 from coursekit.figures import COLOURS, LINES, WIDTH, new_figure
-from coursekit.figures.curves import legend_below
+from coursekit.figures.curves import legend_below, name_rows
 from coursekit.figures.diagram import box, canvas, line
 
 if TYPE_CHECKING:
@@ -34,11 +34,8 @@ def energy_bars(
         axis.barh(row, value - low, left=low, height=0.66, color=colour)
     dots = [(printed[name], row) for row, name in enumerate(computed) if name in printed]
     axis.plot(*zip(*dots), "o", color="black", ms=5, label="printed")
-    axis.set_yticks(range(len(rows)), rows)
-    axis.set(xscale="log", xlabel="energy (kWh)", ylim=(len(rows) - 0.5, -0.5))
-    axis.set_xlim(low, 3 * max(rows.values()))
-    axis.grid(axis="x")
-    axis.grid(visible=False, axis="y")
+    name_rows(axis, rows, lines=False)
+    axis.set(xscale="log", xlabel="energy (kWh)", xlim=(low, 3 * max(rows.values())))
     legend_below(figure)
     return figure
 
@@ -117,10 +114,8 @@ def stacked(
     handles = axis.get_legend_handles_labels()[0]
     if line is not None:
         handles.append(axis.axvline(line, color="black", linestyle="--", label=line_name))
-    axis.set_yticks(range(len(rows)), rows)
-    axis.set(xlabel=xlabel, ylim=(len(rows) - 0.5, -0.5))
-    axis.grid(axis="x")
-    axis.grid(visible=False, axis="y")
+    name_rows(axis, rows, lines=False)
+    axis.set(xlabel=xlabel)
     legend_below(figure, *handles)
     return figure
 
@@ -180,11 +175,9 @@ def split_bars(
                 low, top = wilson(share, asked)
                 axis.plot([100 * low, 100 * top], [y, y], "-", color="black", linewidth=1)
                 axis.plot(100 * share, y, "o", color="black", ms=4)
-    axis.set_yticks(range(len(shares)), shares)
-    axis.set(xlabel=xlabel, xlim=(0, 102), ylim=(len(shares) - 0.5, -0.5))
-    axis.grid(axis="x")
-    axis.grid(visible=False, axis="y")
-    legend_below(figure, *axis.get_legend_handles_labels()[0])
+    name_rows(axis, shares, lines=False)
+    axis.set(xlabel=xlabel, xlim=(0, 102))
+    legend_below(figure)
     return figure
 
 

@@ -10,7 +10,7 @@ import torch
 from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
-from coursekit.figures import COLOURS, LINES, WIDTH, new_figure
+from coursekit.figures import COLOURS, LINES, WIDTH, new_figure, panel_grid
 from coursekit.figures.diagram import box, canvas, line
 
 if TYPE_CHECKING:
@@ -239,19 +239,14 @@ def window_bias(offsets: Tensor, pairs: Tensor) -> Figure:
 def grid_similarity(encoding: Tensor, cells: Sequence[tuple[int, int]]) -> Figure:
     """Draw, for each of `cells`, its similarity with all cells of a grid (height, columns, D)."""
     unit = torch.nn.functional.normalize(encoding, dim=-1)  # (height, columns, D)
-    rows = math.ceil(len(cells) / 3)
-    figure, axes = new_figure(
-        rows, 3, width=6.0, height=1.85 * rows, sharex=True, sharey=True, squeeze=False
-    )
-    for axis in axes.flat[len(cells) :]:
-        axis.set_visible(False)
-    for axis, (row, column) in zip(axes.flat, cells):
+    figure, axes = panel_grid(len(cells), 3, each=1.85, width=6.0, sharex=True, sharey=True)
+    for axis, (row, column) in zip(axes, cells):
         image = _grid(axis, unit @ unit[row, column], cmap="viridis", vmin=0.5, vmax=1)
         axis.plot(column, row, "x", color=COLOURS["vermilion"], markersize=9, markeredgewidth=2)
         axis.set_aspect("equal")
     figure.supxlabel("column of the patch", fontsize=11)
     figure.supylabel("row of the patch", fontsize=11)
-    figure.colorbar(image, ax=axes, label="cosine similarity", shrink=0.8)
+    figure.colorbar(image, ax=figure.axes, label="cosine similarity", shrink=0.8)
     return figure
 
 
@@ -298,11 +293,8 @@ def race(
 
 def where_right(curves: Mapping[str, Tensor], trained: int, chance: float) -> Figure:
     """Draw accuracy by position (T,) in [0, 1], with the length of the training marked."""
-    rows = math.ceil(len(curves) / 3)
-    figure, axes = new_figure(rows, 3, height=2.1 * rows, sharex=True, sharey=True, squeeze=False)
-    for axis in axes.flat[len(curves) :]:
-        axis.set_visible(False)
-    for axis, (name, curve) in zip(axes.flat, curves.items()):
+    figure, axes = panel_grid(len(curves), 3, each=2.1, width=6.0, sharex=True, sharey=True)
+    for axis, (name, curve) in zip(axes, curves.items()):
         axis.axvspan(-0.5, trained - 0.5, color=COLOURS["sky"], alpha=0.25)
         axis.plot(100 * curve, color=COLOURS["blue"], linewidth=1.8)
         axis.axhline(100 * chance, color=COLOURS["grey"], linestyle=":")

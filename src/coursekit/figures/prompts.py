@@ -6,14 +6,12 @@ from collections.abc import Mapping, Sequence
 from statistics import mean
 from typing import TYPE_CHECKING
 
-from coursekit.figures import COLOURS, LINES, WIDTH, new_figure
+from coursekit.figures import COLOURS, MARKED_LINES, WIDTH, new_figure
 from coursekit.figures.curves import legend_below
 from coursekit.figures.diagram import box, canvas, line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-MARKS = ("o", "s", "^", "D")
 
 Shares = Mapping[int, Sequence[float]]  # number of examples -> a share, 0 to 1, for each seed
 
@@ -33,14 +31,14 @@ def by_shots(
     figure, axes = new_figure(len(panels), 1, width=WIDTH, height=height, squeeze=False)
     for axis, (title, lines) in zip(axes[:, 0], panels.items()):
         shots = sorted({n for shares in lines.values() for n in shares})
-        for (name, shares), look, mark in zip(lines.items(), LINES, MARKS, strict=False):
+        for (name, shares), look in zip(lines.items(), MARKED_LINES, strict=False):
             places = [shots.index(n) for n in shares]
             means = [100 * mean(values) for values in shares.values()]
-            axis.plot(places, means, marker=mark, ms=4, label=name, **look)
+            axis.plot(places, means, ms=4, label=name, **look)
             points = [
                 (p, 100 * one) for p, values in zip(places, shares.values()) for one in values
             ]
-            axis.plot(*zip(*points), mark, mfc="none", ms=7, color=look["color"])
+            axis.plot(*zip(*points), look["marker"], mfc="none", ms=7, color=look["color"])
         for dots, (name, known) in enumerate((levels or {}).get(title, {}).items(), 1):
             axis.plot([shots.index(n) for n in known], [100 * share for share in known.values()],
                       color=COLOURS["grey"], linestyle=(0, (1, 2 * dots)), label=name)  # fmt: skip

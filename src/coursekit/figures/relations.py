@@ -12,7 +12,7 @@ from torch import Tensor
 
 from coursekit._base.checks import check_tensor
 from coursekit.figures import COLOURS, new_figure
-from coursekit.figures.curves import legend_below
+from coursekit.figures.curves import legend_below, name_rows
 from coursekit.figures.diagram import canvas
 
 if TYPE_CHECKING:
@@ -42,9 +42,8 @@ def relation_bars(rows: Sequence[Sequence[str | float]]) -> Figure:
                 options.pop("mfc")
             axis.plot(value, place, label="" if place else name, **options)
     labels = [f"{row[0]}\nhead {row[1]}, offset {str(row[3]).replace('-', '−')}" for row in rows]
-    axis.set_yticks(range(len(rows)), labels)
-    axis.set(xlim=(0, 100), ylim=(len(rows) - 0.5, -0.5), xlabel="right word found (%)")
-    axis.grid(axis="x")
+    name_rows(axis, labels)
+    axis.set(xlim=(0, 100), xlabel="right word found (%)")
     legend_below(figure)
     return figure
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from coursekit.figures import COLOURS, LINES, WIDTH, new_figure
-from coursekit.figures.curves import legend_below
+from coursekit.figures.curves import legend_below, name_rows
 from coursekit.figures.diagram import box, canvas, line
 
 if TYPE_CHECKING:
@@ -177,10 +177,9 @@ def agreement(
                       linestyle="none")  # fmt: skip
             axis.plot(100 * alike, y, "o", color=COLOURS["blue"], markersize=6,
                       label="both ends alike" if first else "", linestyle="none")  # fmt: skip
-    axis.set_yticks(range(len(rows)), rows)
-    axis.set(ylim=(len(rows) - 0.5, -0.5), xlim=(0, 104))
+    name_rows(axis, rows)
+    axis.set_xlim(0, 104)
     axis.set_xlabel(xlabel, fontsize=10)
-    axis.grid(axis="x")
     axis.tick_params(labelsize=10)
     legend_below(figure)
     return figure

@@ -7,11 +7,10 @@ their words can be read on a telephone.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from statistics import mean
 from typing import TYPE_CHECKING
 
 from coursekit.figures import COLOURS, LINES, WIDTH, new_figure
-from coursekit.figures.curves import legend_below
+from coursekit.figures.curves import legend_below, rows_of_seeds
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,16 +34,9 @@ def seed_rows(
         len(panels), 1, width=WIDTH, height=height, squeeze=False, sharex=sharex
     )
     for axis, (title, values) in zip(axes[:, 0], panels.items()):
-        for row, name in enumerate(rows):
-            scores = [100 * value for value in values[name]]
-            axis.plot(mean(scores), row, "|k", ms=17, mew=2.5, label="" if row else "mean of seeds")
-            axis.plot(scores, [row] * len(scores), "o", mfc="none", mec=COLOURS["blue"], ms=6,
-                      label="" if row else "one seed")  # fmt: skip
+        rows_of_seeds(axis, {name: [100 * value for value in values[name]] for name in rows})
         axis.set_title(title, loc="left")
-        axis.set_yticks(range(len(rows)), rows)
-        axis.set(ylim=(len(rows) - 0.5, -0.5), xlabel=xlabel)
-        axis.grid(axis="x")
-        axis.margins(x=0.08)
+        axis.set_xlabel(xlabel)
     if ylabel:
         figure.supylabel(ylabel, fontsize=11)
     legend_below(figure)

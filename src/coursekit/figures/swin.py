@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from statistics import mean
 from typing import TYPE_CHECKING
 
-from coursekit.figures import COLOURS, LINES, WIDTH, new_figure
-from coursekit.figures.curves import legend_below
+from coursekit.figures import COLOURS, MARKED_LINES, WIDTH, new_figure
+from coursekit.figures.curves import legend_below, name_rows
 from coursekit.figures.diagram import box, canvas, line
 
 if TYPE_CHECKING:
@@ -194,8 +194,8 @@ def per_pixel(sides: Sequence[int], panels: Mapping[str, Mapping[str, Sequence[f
     figure, axes = new_figure(len(panels), 1, width=WIDTH, height=1.95 * len(panels) + 0.6,
                               squeeze=False, sharex=True)  # fmt: skip
     for axis, (ylabel, lines) in zip(axes[:, 0], panels.items()):
-        for (name, values), look, mark in zip(lines.items(), LINES, "os^D", strict=False):
-            axis.plot(sides, values, marker=mark, ms=5, label=name, **look)
+        for (name, values), look in zip(lines.items(), MARKED_LINES, strict=False):
+            axis.plot(sides, values, ms=5, label=name, **look)
         most = max(value for values in lines.values() for value in values)
         axis.set(ylabel=ylabel, ylim=(0, 1.1 * most))
         axis.set_xticks(sides)
@@ -219,10 +219,8 @@ def scores(rows: Mapping[str, Mapping[str, Sequence[float]]], *, xlabel: str) ->
             axis.plot([middle, middle], [y - 0.3, y + 0.3], color=COLOURS["blue"], linewidth=3)
             axis.plot(values[question], [y] * len(values[question]), "o", ms=7, mfc="none",
                       mec="black")  # fmt: skip
-        axis.set(title=question, xlabel=xlabel, xlim=(0, 1.15 * most), ylim=(len(rows) - 0.5, -0.5))
-        axis.set_yticks(range(len(rows)), rows)
-        axis.grid(visible=True, axis="x")
-        axis.grid(visible=False, axis="y")
+        axis.set(title=question, xlabel=xlabel, xlim=(0, 1.15 * most))
+        name_rows(axis, rows, lines=False)
     return figure
 
 

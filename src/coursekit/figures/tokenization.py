@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from coursekit.figures import COLOURS, WIDTH, new_figure
+from coursekit.figures import COLOURS, MARKED_LINES, WIDTH, new_figure
 from coursekit.figures.diagram import box, canvas, line
 
 if TYPE_CHECKING:
@@ -15,12 +15,6 @@ if TYPE_CHECKING:
 Span = tuple[int, int]
 
 FILLS = ("#CFE6F5", "#FBE3B5")  # two light fills in turn, so that neighbours can be told apart
-LINES = (
-    {"color": COLOURS["blue"], "linestyle": "-", "marker": "o"},
-    {"color": COLOURS["vermilion"], "linestyle": "--", "marker": "s"},
-    {"color": COLOURS["green"], "linestyle": "-.", "marker": "^"},
-    {"color": COLOURS["black"], "linestyle": ":", "marker": "D"},
-)
 
 
 def way(text: str, tokens: Sequence[str], ids: Sequence[int]) -> Figure:
@@ -169,13 +163,15 @@ def two_costs(
 ) -> Figure:
     """Draw tokens for each verse, and what a verse costs, part by part, over vocabulary sizes."""
     figure, (left, right) = new_figure(1, 2, height=3.4)
-    left.plot(sizes, tokens, **LINES[0])
+    left.plot(sizes, tokens, **MARKED_LINES[0])
     left.set_ylabel("tokens for each verse")
     left.set_ylim(bottom=0)
     total = [sum(column) for column in zip(*parts.values(), strict=True)]
-    for style, (name, values) in zip(LINES[1:], parts.items(), strict=False):
+    for style, (name, values) in zip(MARKED_LINES[1:], parts.items(), strict=False):
         right.plot(sizes, [value / 1e6 for value in values], label=name, markersize=5, **style)
-    right.plot(sizes, [value / 1e6 for value in total], label="sum", markersize=5, **LINES[0])
+    right.plot(
+        sizes, [value / 1e6 for value in total], label="sum", markersize=5, **MARKED_LINES[0]
+    )
     cheapest = min(range(len(sizes)), key=total.__getitem__)
     right.plot(sizes[cheapest], total[cheapest] / 1e6, "*", color=COLOURS["blue"], markersize=15)
     right.set_ylabel("million FLOPs for each verse")
@@ -191,12 +187,12 @@ def best_sizes(
 ) -> Figure:
     """Draw total costs over their minimum, and the bits for a character, over vocabulary sizes."""
     figure, (left, right) = new_figure(1, 2, height=3.6)
-    for style, (name, total) in zip(LINES, totals.items(), strict=False):
+    for style, (name, total) in zip(MARKED_LINES, totals.items(), strict=False):
         least = min(total)
         left.plot(sizes, [value / least for value in total], label=name, markersize=5, **style)
         left.plot(sizes[total.index(least)], 1, "*", color=style["color"], markersize=15)
     left.set_ylabel("FLOPs for each verse (least = 1)")
-    for style, (name, curve) in zip(LINES, bits.items(), strict=False):
+    for style, (name, curve) in zip(MARKED_LINES, bits.items(), strict=False):
         right.plot(sizes, curve, label=name, markersize=5, **style)
     right.set_ylabel("bits for each character")
     for axis in (left, right):

@@ -7,20 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from coursekit.figures import COLOURS, new_figure
+from coursekit.figures import COLOURS, MARKED_LINES, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Row = Mapping[str, Any]
-
-LINES = (
-    {"color": COLOURS["blue"], "linestyle": "-", "marker": "o"},
-    {"color": COLOURS["vermilion"], "linestyle": "--", "marker": "s"},
-    {"color": COLOURS["green"], "linestyle": "-.", "marker": "^"},
-    {"color": COLOURS["black"], "linestyle": ":", "marker": "D"},
-)
 
 
 def machine(weights: Mapping[str, int], depth: int) -> Figure:
@@ -141,7 +134,7 @@ def smoothing(
 ) -> Figure:
     """Draw the loss by the probability of the right token; a mark where each curve is lowest."""
     figure, axis = new_figure(height=3.0)
-    for style, (name, curve) in zip(LINES, losses.items()):
+    for style, (name, curve) in zip(MARKED_LINES, losses.items()):
         axis.plot(shares, curve, color=style["color"], linestyle=style["linestyle"], label=name)
         nearest = min(range(len(shares)), key=lambda i, name=name: abs(shares[i] - best[name]))
         mark = {"markersize": 9, "clip_on": False, "color": style["color"]}
@@ -158,7 +151,7 @@ def race(curves: Mapping[str, Sequence[Row]], column: str, label: str, marks: Ro
     """
     figure, axes = new_figure(1, 2, height=3.2, sharey=True)
     for axis, against, unit in zip(axes, ("step", "seconds"), (1, 60)):
-        for style, (name, rows) in zip(LINES, curves.items()):
+        for style, (name, rows) in zip(MARKED_LINES, curves.items()):
             points = [(row[against] / unit, row[column]) for row in rows if column in row]
             axis.plot(*zip(*points), label=name, markersize=5, **style)
         axis.axvline(marks[against] / unit, color=COLOURS["grey"], linestyle=":")
@@ -178,7 +171,7 @@ def by_verse_length(rows: Sequence[Row], names: Mapping[str, str]) -> Figure:
         for row in rows
     ]
     labels = [f"{tick}\n({row['verses']})" for tick, row in zip(ticks, rows)]
-    for style, (column, name) in zip(LINES, names.items()):
+    for style, (column, name) in zip(MARKED_LINES, names.items()):
         axis.plot(range(last + 1), [row[column] for row in rows], label=name, **style)
     axis.set_xticks(range(last + 1), labels)
     axis.set(xlabel="words of the English verse (number of verses)", ylabel="BLEU", ylim=(0, None))
@@ -190,7 +183,7 @@ def beams(rows: Sequence[Row]) -> Figure:
     """Draw BLEU, and the length of the translations, by the number of beams and by α."""
     figure, axes = new_figure(1, 2, height=3.2)
     greedy = [row for row in rows if row["beams"] == 1]
-    for style, alpha in zip(LINES, sorted({row["alpha"] for row in rows})):
+    for style, alpha in zip(MARKED_LINES, sorted({row["alpha"] for row in rows})):
         chosen = greedy + [row for row in rows if row["beams"] > 1 and row["alpha"] == alpha]
         widths = range(len(chosen))
         for axis, column in zip(axes, ("bleu", "length")):

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
-from coursekit.figures import COLOURS, LINES, WIDTH, new_figure
+from coursekit.figures import COLOURS, LINES, WIDTH, new_figure, panel_grid
 from coursekit.figures.curves import legend_below
 from coursekit.figures.diagram import box, canvas, line
 
@@ -195,13 +195,9 @@ def filters(components: Tensor, shares: Tensor) -> Figure:
 
     All have one scale, symmetric about 0.
     """
-    columns = 7
-    rows = -(-len(components) // columns)
-    figure, axes = new_figure(rows, columns, width=WIDTH, height=0.98 * rows, squeeze=False)
+    figure, axes = panel_grid(len(components), 7, each=0.98)
     most = float(components.abs().max())
-    for axis in axes.flat[len(components) :]:
-        axis.set_axis_off()
-    for axis, one, share in zip(axes.flat, components, shares):
+    for axis, one, share in zip(axes, components, shares):
         _picture(axis, one, cmap="RdBu_r", vmin=-most, vmax=most)
         axis.set_title(f"{100 * float(share):.1f}%", fontsize=10, pad=3)
     return figure

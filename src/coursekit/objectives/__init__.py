@@ -3,66 +3,34 @@
 `from coursekit.objectives import dpo_loss` works for every name below and loads that one file only.
 """
 
-from coursekit._base.lazy import lazily
+from coursekit._base.lazy import homes_of, lazily
 
-HOMES = {  # which module holds a name; the cache keys of the notebooks read this table too
-    "hinge_discriminator": "adversarial",
-    "hinge_generator": "adversarial",
-    "average_checkpoints": "checkpoints",
-    "token_masking": "denoising",
-    "token_deletion": "denoising",
-    "text_infilling": "denoising",
-    "sentence_permutation": "denoising",
-    "document_rotation": "denoising",
-    "bart_noise": "denoising",
-    "split_sentences": "denoising",
-    "DenoisingBatch": "denoising",
-    "denoising_batch": "denoising",
-    "DetectionLoss": "detection",
-    "hard_distillation": "distillation",
-    "soft_distillation": "distillation",
-    "distillation": "distillation",
-    "segment_pairs": "input_formats",
-    "sentence_pairs": "input_formats",
-    "full_sentences": "input_formats",
-    "doc_sentences": "input_formats",
-    "smoothed_targets": "label_smoothing",
-    "smoothed_cross_entropy": "label_smoothing",
-    "fused_cross_entropy": "label_smoothing",
-    "loss_on_tokens": "label_smoothing",
-    "lowest_loss": "label_smoothing",
-    "Replacement": "masked_lm",
-    "MaskedTokens": "masked_lm",
-    "mlm_mask": "masked_lm",
-    "masked_lm_loss": "masked_lm",
-    "HungarianMatcher": "matcher",
-    "assign": "matcher",
-    "SentencePair": "next_sentence",
-    "PairInput": "next_sentence",
-    "PairBatch": "next_sentence",
-    "nsp_pairs": "next_sentence",
-    "truncate_pair": "next_sentence",
-    "encode_pair": "next_sentence",
-    "pair_room": "next_sentence",
-    "pad_pairs": "next_sentence",
-    "next_sentence_loss": "next_sentence",
-    "answer_mask": "preferences",
-    "sequence_log_probability": "preferences",
-    "Preference": "preferences",
-    "dpo_loss": "preferences",
-    "reward_loss": "preferences",
-    "kl_to_reference": "preferences",
-    "rlhf_reward": "preferences",
-    "pad_rows": "rows",
-    "batches_of_tokens": "rows",
-    "SpanCorruption": "span_corruption",
-    "Corrupted": "span_corruption",
-    "corrupt_spans": "span_corruption",
-    "random_spans": "span_corruption",
-    "replace_spans": "span_corruption",
-    "restore": "span_corruption",
-    "SpecialTokens": "special_tokens",
+HANDS_OUT = {  # which names each file hands out; the cache keys of the notebooks read it too
+    "adversarial": "hinge_discriminator hinge_generator",
+    "checkpoints": "average_checkpoints",
+    "denoising": (
+        "token_masking token_deletion text_infilling sentence_permutation document_rotation "
+        "bart_noise split_sentences DenoisingBatch denoising_batch"
+    ),
+    "detection": "DetectionLoss",
+    "distillation": "hard_distillation soft_distillation distillation",
+    "input_formats": "segment_pairs sentence_pairs full_sentences doc_sentences",
+    "label_smoothing": ("smoothed_targets smoothed_cross_entropy fused_cross_entropy lowest_loss"),
+    "masked_lm": "Replacement MaskedTokens mlm_mask masked_lm_loss",
+    "matcher": "HungarianMatcher assign",
+    "next_sentence": (
+        "SentencePair PairInput PairBatch nsp_pairs truncate_pair encode_pair pair_room pad_pairs "
+        "next_sentence_loss"
+    ),
+    "preferences": (
+        "answer_mask sequence_log_probability Preference dpo_loss reward_loss kl_to_reference "
+        "rlhf_reward"
+    ),
+    "rows": "pad_rows batches_of_tokens",
+    "span_corruption": "SpanCorruption Corrupted corrupt_spans random_spans replace_spans restore",
+    "special_tokens": "SpecialTokens",
 }
 
+HOMES = homes_of(HANDS_OUT)
 __all__ = list(HOMES)
 __getattr__, __dir__ = lazily(__name__, HOMES)

@@ -14,7 +14,6 @@ Shapes: B batch, T target length, D width, V vocabulary.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import torch.nn.functional as F
 from torch import Tensor
@@ -64,24 +63,6 @@ def fused_cross_entropy(
         ignore_index=IGNORED,
         label_smoothing=smoothing,
     )
-
-
-def loss_on_tokens(
-    hidden: Tensor,
-    head: Callable[[Tensor], Tensor],
-    targets: Tensor,
-    *,
-    pad: int,
-    smoothing: float = 0.0,
-) -> Tensor:
-    """hidden (B, T, D), targets (B, T) -> the same mean loss, with the head on real tokens only.
-
-    The head's matrix D × V is often the largest of a model. Choosing the real positions before it
-    saves the product, the softmax and the memory (N, V) of every padding position.
-    """
-    check_shape(targets, "targets", hidden.shape[:-1])
-    real = _real(targets, pad)  # (B, T)
-    return fused_cross_entropy(head(hidden[real]), targets[real], smoothing=smoothing)
 
 
 def lowest_loss(vocabulary: int, smoothing: float) -> float:

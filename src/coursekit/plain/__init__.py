@@ -4,19 +4,20 @@ Each is equal to the full model in `coursekit.models`, which has what real use n
 hold outputs and gradients equal. `from coursekit.plain import PlainGPT` loads that one file only.
 """
 
-from coursekit._base.lazy import lazily
+from coursekit._base.lazy import homes_of, lazily
 
-HOMES = {  # which module holds a name; the cache keys of the notebooks read this table too
-    "PlainBert": "bert",
-    "PlainDETR": "detr",
-    "PlainGPT": "gpt",
-    "LlamaBlock": "llama",
-    "PlainMAE": "mae",
-    "PlainSwin": "swin",
-    "PlainT5": "t5",
-    "PlainTransformer": "transformer",
-    "PlainViT": "vit",
+HANDS_OUT = {  # which names each file hands out; the cache keys of the notebooks read it too
+    "bert": "PlainBert",
+    "detr": "PlainDETR",
+    "gpt": "PlainGPT",
+    "llama": "LlamaBlock",
+    "mae": "PlainMAE",
+    "swin": "PlainSwin",
+    "t5": "PlainT5",
+    "transformer": "PlainTransformer",
+    "vit": "PlainViT",
 }
 
+HOMES = homes_of(HANDS_OUT)
 __all__ = list(HOMES)
 __getattr__, __dir__ = lazily(__name__, HOMES)

@@ -36,14 +36,17 @@ def python_of(cell: str) -> str:
 
 def parse_cell(cell: str) -> ast.Module:
     """Parse a code cell as IPython would: magics out, `await` allowed at the top."""
+    return _parsed(python_of(cell))
+
+
+def _parsed(source: str) -> ast.Module:
     flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-    return compile(python_of(cell), "<cell>", "exec", flags=flags, dont_inherit=True)
+    return compile(source, "<cell>", "exec", flags=flags, dont_inherit=True)
 
 
 def _parses(source: str) -> bool:
-    flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     try:
-        compile(source, "<cell>", "exec", flags=flags, dont_inherit=True)
+        _parsed(source)
     except (SyntaxError, ValueError):
         return False
     return True

@@ -26,9 +26,6 @@ Special = Collection[str] | Literal["all"]
 Piece = tuple[int, int, int]  # a token's id, and where it starts and ends in its word or text
 
 
-PATIENCE = 4096  # characters that a stream waits for the end of a word
-
-
 class Tokenizer(ABC):
     """A vocabulary, and the two ways between text and ids."""
 
@@ -129,16 +126,15 @@ class Tokenizer(ABC):
         """Yield the ids of the chunks' joined text, one chunk after the other, in flat memory.
 
         Chunks may be lines of a file or cut anywhere: a word, or a special token, that goes on in
-        the next chunk waits for it. The ids equal `encode("".join(chunks))`. Where no word ends for
-        long, what is already certain of it is written; only `Unigram`, which weighs a word as a
-        whole, must hold it.
+        the next chunk waits for it. The ids equal `encode("".join(chunks))`. Text is held until
+        white space ends a word in it, so a text without any is held whole.
         """
         if not self.stops:  # it is not known where a cut is safe
             yield from self.encode("".join(chunks), allowed_special=allowed_special)
             return
         special = self._special_pattern(allowed_special)
         longest = max(map(len, self._allowed(allowed_special)), default=1)
-        rest, patience = "", PATIENCE
+        rest = ""
         for chunk in chunks:
             _check_text(chunk)
             rest += chunk
@@ -147,12 +143,7 @@ class Tokenizer(ABC):
             cut = self._safe_cut(rest, limit, special)
             if cut:
                 yield from self.encode(rest[:cut], allowed_special=allowed_special)
-                rest, patience = rest[cut:], PATIENCE
-            elif len(rest) > patience:
-                ids, cut = self._certain(rest, limit, allowed_special)
-                yield from ids
                 rest = rest[cut:]
-                patience = max(PATIENCE, 2 * len(rest))  # in vain: not again at every chunk
         yield from self.encode(rest, allowed_special=allowed_special)
 
     def _safe_cut(self, text: str, limit: int, special: re.Pattern[str] | None) -> int:
@@ -166,35 +157,6 @@ class Tokenizer(ABC):
                 if match.start() < at < match.end():
                     return match.end()
         return max(at, 0)
-
-    def _certain(self, text: str, limit: int, allowed: Special) -> tuple[list[int], int]:
-        """Return the ids of the beginning of an unfinished text without stops, and its length.
-
-        A special token that starts before `limit` is complete.
-        """
-        special = self._special_pattern(allowed)
-        matches = special.finditer(text) if special else ()
-        borders = [match.end() for match in matches if match.start() < limit]
-        if borders:
-            return self.encode(text[: borders[-1]], allowed_special=allowed), borders[-1]
-        text = text[: max(limit, 0)]
-        words = list(self.pattern.finditer(text))
-        if not words:
-            return [], len(text)  # nothing but space that is dropped
-        if len(words) > 2:  # how the last two are cut may depend on what follows
-            cut = words[-2].start()
-            return self.encode(text[:cut]), cut
-        if len(words) > 1:
-            return [], 0
-        ids, size = self._begun(words[0].group())
-        return ids, words[0].start() + size
-
-    def _begun(self, word: str) -> tuple[list[int], int]:
-        """Return ids that a long word begins with, however it goes on, and how much they stand for.
-
-        The rest of the word must be encoded as if it were a word of its own.
-        """
-        return [], 0
 
     def _segments(
         self, text: str, special: re.Pattern[str] | None

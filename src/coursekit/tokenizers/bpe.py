@@ -9,7 +9,6 @@ equal; how that is made fast is in `merges.py`. The book explains it in "Tokeniz
 
 from __future__ import annotations
 
-import functools
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +17,6 @@ from typing import Any, Self
 
 from coursekit.tokenizers.base import Piece, Tokenizer, check_size, split_at_special
 from coursekit.tokenizers.merges import (
-    Beginnings,
     Ties,
     apply_merges,
     first_tokens,
@@ -168,20 +166,6 @@ class BPE(Tokenizer):
 
     def _state(self) -> dict[str, Any]:
         return {"merges": self.merges, "end_of_word": self.end_of_word}
-
-    @functools.cached_property
-    def _beginnings(self) -> Beginnings:
-        return Beginnings(self._ranked)
-
-    def _begun(self, word: str) -> tuple[list[int], int]:
-        numbers = [self._ordinary.get(character) for character in word]
-        if None in numbers and self.unknown is None:
-            return [], 0
-        unknown = self.special.get(self.unknown)
-        letters = "".join(chr(unknown if n is None else n) for n in numbers)
-        certain = self._beginnings(letters)
-        certain = certain[:-1] if certain and certain[-1][1] == len(word) else certain
-        return [ord(token) for token, _ in certain], certain[-1][1] if certain else 0
 
 
 def whitespace_split(text: str) -> list[str]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from coursekit.tokenizers.base import Piece, Tokenizer, check_size, split_at_special
-from coursekit.tokenizers.merges import Beginnings, Ties, apply_merges, learn_merges, ranked
+from coursekit.tokenizers.merges import Ties, apply_merges, learn_merges, ranked
 from coursekit.tokenizers.patterns import (  # noqa: F401  importable from here too
     STOPS,
     Pattern,
@@ -153,23 +153,6 @@ class ByteBPE(Tokenizer):
 
     def _word_ids(self, word: str) -> list[int]:
         return list(map(ord, apply_merges(spell(word, self._letters), self._ranked)))
-
-    @functools.cached_property
-    def _beginnings(self) -> Beginnings:
-        return Beginnings(self._ranked)
-
-    def _begun(self, word: str) -> tuple[list[int], int]:
-        if self.pattern_name != "gpt2":  # others may join what is left with what follows it
-            return [], 0
-        ends, size = {}, 0  # after how many bytes a character ends
-        for number, character in enumerate(word, start=1):
-            size += len(character.encode())
-            ends[size] = number
-        certain = self._beginnings(spell(word, self._letters))
-        # The rest begins with a whole character, and the pattern must not take it for 's or 'll.
-        while certain and word[ends.get(certain[-1][1], len(word)) :][:1] in ("", "'"):
-            certain.pop()
-        return [ord(token) for token, _ in certain], ends[certain[-1][1]] if certain else 0
 
     def _pieces(self, word: str) -> list[Piece]:
         # the character that each byte belongs to

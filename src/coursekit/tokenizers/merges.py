@@ -214,67 +214,6 @@ def apply_merges_simple(word: str, merges: Merges) -> str:
     return word
 
 
-class Beginnings:
-    """What a word begins with, however it goes on: the tokens that no later letter can change.
-
-    Two tokens are neighbours somewhere only if they are what the merges make of these two alone; so
-    the last token of every beginning of a word is known from the one before it. Whatever follows a
-    text, one of its last few beginnings is kept as it is, up to where a token goes on into what
-    follows. So what all of these few have in common is certain.
-    """
-
-    def __init__(self, merges: Merges) -> None:
-        self.merges = merges
-        self.spelling: dict[str, str] = {}  # a token -> its letters
-        for pair, (_, token) in merges.items():
-            letters = "".join(self.spelling.get(part, part) for part in pair)
-            self.spelling.setdefault(token, letters)
-        self.tokens = {letters: token for token, letters in self.spelling.items()}
-        self.longest = max(map(len, self.tokens), default=1)
-        self.known: dict[str, bool] = {}  # two tokens -> whether they may be side by side
-
-    def fits(self, pair: str) -> bool:
-        """Return whether the two tokens may be side by side."""
-        if pair not in self.known:
-            if len(self.known) > 100_000:
-                self.known.clear()
-            both = "".join(self.spelling.get(token, token) for token in pair)
-            self.known[pair] = apply_merges(both, self.merges) == pair
-        return self.known[pair]
-
-    def __call__(self, word: str) -> list[tuple[str, int]]:
-        """Return the tokens that are certain, and where each of them ends."""
-        last = [""]  # last[end] is the last token of word[:end]
-        for end in range(1, len(word) + 1):
-            for start in range(max(end - self.longest, 0), end):
-                letters = word[start:end]
-                token = self.tokens.get(letters, letters if end == start + 1 else None)
-                if token and (not start or self.fits(last[start] + token)):
-                    last.append(token)
-                    break
-            else:
-                return []  # merges that no training makes
-        ends = self._ends(last, len(word))
-        if "".join(last[end] for end in ends) != apply_merges(word, self.merges):
-            return []
-        certain, ends_so_far = len(word), set(ends) | {0}
-        for end in range(max(len(word) - self.longest, 0), len(word)):
-            while end not in ends_so_far:
-                end -= self._size(last[end])
-            certain = min(certain, end)
-        return [(last[end], end) for end in ends if end <= certain]
-
-    def _ends(self, last: list[str], end: int) -> list[int]:
-        ends = []
-        while end:
-            ends.append(end)
-            end -= self._size(last[end])
-        return ends[::-1]
-
-    def _size(self, token: str) -> int:
-        return len(self.spelling.get(token, token))
-
-
 def apply_merges(word: str, merges: Merges) -> str:
     """Do what `apply_merges_simple` does; a word of n tokens takes n·log n steps, not n².
 

@@ -176,18 +176,6 @@ class WordPiece(Tokenizer):
                 break
         return pieces if start == len(word) else [(self._unknown_id(word), 0, len(word))]
 
-    def _begun(self, word: str) -> tuple[list[int], int]:
-        for end in range(len(word), 0, -1):  # a word begins behind a character that is one
-            if self._basic[ord(word[end - 1])].endswith(" "):
-                return self._word_ids(word[:end]), end
-        # Longer than every word: unknown, and so is any part of it that is.
-        return [], next(
-            (n for n in range(len(word) - LONGEST_WORD - 1, 0, -1) if self._too_long(word[n:])), 0
-        )
-
-    def _too_long(self, word: str) -> bool:
-        return len(word.translate(self._basic)) > LONGEST_WORD
-
     def _text(self, ids: list[int]) -> str:
         return " ".join(self._tokens[number] for number in ids).replace(f" {CONTINUES}", "")
 

@@ -51,11 +51,6 @@ class Words(Tokenizer):
         number = self._ordinary.get(word)
         return [(self._unknown_id(word) if number is None else number, 0, len(word))]
 
-    def _begun(self, word: str) -> tuple[list[int], int]:
-        # A word longer than all of the vocabulary is unknown, and so is a long enough part of it.
-        longest = max(map(len, self._tokens), default=0)
-        return [], max(len(word) - longest - 1, 0)
-
     def _text(self, ids: list[int]) -> str:
         return " ".join(self._tokens[number] for number in ids)
 

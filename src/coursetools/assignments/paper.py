@@ -16,7 +16,7 @@ from typing import Any
 
 from coursekit.submission import regions
 from coursekit.submission.deadline import spelled
-from coursetools.assignments.release import read, release, source
+from coursetools.assignments.release import release, source
 from coursetools.book.formats import chromium
 from coursetools.book.formats.chromium import find_chromium
 from coursetools.book.formats.epub import AS_XHTML
@@ -24,6 +24,7 @@ from coursetools.book.formats.pdf import PAPERS
 from coursetools.book.plain_formula import show_plain
 from coursetools.course import Course, write_whole
 from coursetools.notebooks.header_cells import SETUP_ID
+from coursetools.notebooks.imports import read_notebook
 from coursetools.settings.exam import exam_of
 
 LEFT_OUT = (SETUP_ID, "before-upload", "before-upload-what")
@@ -85,7 +86,7 @@ def write_paper(
 
 def as_paper(course: Course, name: str, answers: bool = False) -> tuple[str, str]:
     """Return the title and the body of an assignment on paper, as HTML."""
-    notebook, exam = read(source(course, name)), exam_of(course, name)
+    notebook, exam = read_notebook(source(course, name)), exam_of(course, name)
     points, parts, minutes = [], [], FEWEST
     cells = list(zip(notebook["cells"], release(notebook)["cells"], strict=True))
     title = cells[0][1]["source"].partition("\n")[0].lstrip("# ")

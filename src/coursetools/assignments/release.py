@@ -16,8 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
-from coursetools.course import SOURCES, Course, quick_imports, write_changed
+from coursekit.submission import regions
+from coursekit.submission.deadline import spelled
+from coursetools.course import SOURCES, Course, write_changed
 from coursetools.notebooks.header_cells import COLAB_TEXT
+from coursetools.notebooks.imports import notebook_text, read_notebook
 from coursetools.settings.exam import Exam, private_exam
 from coursetools.settings.of_assignment import due_of, settings_of
 
@@ -67,8 +70,6 @@ def released(course: Course, name: str) -> Path:
 
 def release(notebook: dict[str, Any]) -> dict[str, Any]:
     """Return the students' version of an instructor's notebook, both as plain data."""
-    from coursekit.submission import regions
-
     copied = copy.deepcopy(notebook)
     copied["metadata"].pop("celltoolbar", None)
     seen: set[str] = set()
@@ -99,8 +100,6 @@ def with_due(notebook: dict[str, Any], due: datetime) -> dict[str, Any]:
 
     A cell that is graded or locked is left alone; where there is no other text, none says it.
     """
-    from coursekit.submission.deadline import spelled
-
     copied = copy.deepcopy(notebook)
     copied["metadata"]["coursekit"] = {"due": due.isoformat()}
     for cell in _first_text(copied):
@@ -113,9 +112,6 @@ def as_exam(notebook: dict[str, Any], exam: Exam) -> dict[str, Any]:
 
     A test that students can read would tell them what is right, and is refused.
     """
-    from coursekit.submission import regions
-    from coursekit.submission.deadline import spelled
-
     copied = copy.deepcopy(notebook)
     copied["metadata"]["coursekit"] = {"due": exam.end.isoformat(), "exam": True}
     allowed = f"Allowed: {exam.allowed.rstrip('.')}." if exam.allowed else ""
@@ -161,8 +157,6 @@ def _rows(private: Path, name: str) -> list[dict[str, Any]]:
 
 def _first_text(notebook: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the first cell of text that is neither graded nor locked, if there is one."""
-    from coursekit.submission import regions
-
     cells = notebook["cells"]
     texts = (one for one in cells if one["cell_type"] == "markdown" and not regions.grade_id(one))
     return list(islice(texts, 1))
@@ -170,14 +164,12 @@ def _first_text(notebook: dict[str, Any]) -> list[dict[str, Any]]:
 
 def release_text(course: Course, name: str) -> str:
     """Return the text of the students' notebook, as the file should have it."""
-    with quick_imports():
-        import nbformat
-    notebook = release(read(source(course, name)))
+    notebook = release(read_notebook(source(course, name)))
     if exam := private_exam(course, name):
         notebook = with_numbers(as_exam(notebook, exam), course.private(name))
     elif due_of(course.private(name)) is not None:
         notebook = with_due(notebook, settings_of(course.private(name))["due"])
-    return nbformat.writes(nbformat.from_dict(notebook)).rstrip("\n") + "\n"
+    return notebook_text(notebook)
 
 
 def write_release(course: Course, name: str) -> bool:
@@ -185,21 +177,8 @@ def write_release(course: Course, name: str) -> bool:
     return write_changed(released(course, name), release_text(course, name))
 
 
-def read(path: Path) -> dict[str, Any]:
-    """Read a notebook as plain data, each source one string."""
-    from coursetools.notebooks.imports import read_notebook
-
-    notebook = read_notebook(path)
-    for cell in notebook["cells"]:
-        if not isinstance(cell["source"], str):
-            cell["source"] = "".join(cell["source"])
-    return notebook
-
-
 def _check_markers(cell: dict[str, Any]) -> None:
     """Refuse regions in cells where nbgrader refuses them, since nothing would restore them."""
-    from coursekit.submission import regions
-
     text = cell["source"]
     name = regions.grade_id(cell) or cell.get("id", "a cell")
     if "BEGIN SOLUTION" in text and not regions.is_solution(cell):

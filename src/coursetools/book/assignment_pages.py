@@ -88,7 +88,7 @@ def read_assignment(course: Course, name: str) -> Assignment:
         raise CourseError(f"there is no assignment {name}: {course.relative(path)} is missing")
     if exam := private_exam(course, name):
         raise exam.wait("no page shows it")
-    texts = ["".join(cell["source"]) for cell in read_notebook(path)["cells"]]
+    texts = [cell["source"] for cell in read_notebook(path)["cells"]]
     header = HEADER.match(texts[0] if texts else "")
     if header is None:
         raise CourseError(f"{course.relative(path)} {EXPECTED}")

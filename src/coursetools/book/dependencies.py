@@ -27,6 +27,15 @@ def note_input(env: BuildEnvironment, docname: str, path: Path) -> None:
     inputs[name] = _digest(Path(env.srcdir) / name)
 
 
+def need_caption(directive: SphinxDirective, what: str) -> None:
+    """Refuse a directive that lacks its name or caption; its argument should be `what`."""
+    if not directive.options.get("name") or not directive.content:
+        raise directive.error(
+            f"{directive.name} needs {what}, a :name: and a caption, but found "
+            f"{directive.arguments[0]!r}, {directive.options} and {len(directive.content)} lines"
+        )
+
+
 def outdated_pages(
     app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[str], removed: set[str]
 ) -> list[str]:

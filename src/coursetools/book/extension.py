@@ -239,11 +239,7 @@ class NotebookFigure(Figure, SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Write the picture below `_build` and return a figure of it."""
-        if not self.options.get("name") or not self.content:
-            raise self.error(
-                "notebook-figure needs notebook.ipynb::figure, a :name: and a caption, "
-                f"but found {self.arguments[0]!r}, {self.options} and {len(self.content)} lines"
-            )
+        dependencies.need_caption(self, "notebook.ipynb::figure")
         *_, output = dependencies.named_output(self, "figure", "image/png")
         png = base64.b64decode(output["data"]["image/png"])
         # The file of myst-nb for the notebook's own page, so that the picture exists once.

@@ -23,15 +23,14 @@ from typing import ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
-from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from coursekit._base.shown_code import Definition, shown_lines
-from coursetools.book.dependencies import note_input
+from coursetools.book.dependencies import need_caption, note_input
 from coursetools.book.lecture_map import find_file
 from coursetools.book.notebook_pages import without_glue
-from coursetools.book.tables import joined
+from coursetools.book.tables import doc_link, joined
 from coursetools.course import Course
 from coursetools.notebooks.imports import read_notebook
 
@@ -52,11 +51,7 @@ class Listing(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return the code below its caption."""
-        if not self.options.get("name") or not self.content:
-            raise self.error(
-                "listing needs names of code, a :name: and a caption, but found "
-                f"{self.arguments[0]!r}, {self.options} and {len(self.content)} lines"
-            )
+        need_caption(self, "names of code")
         pick = tuple(self.options.get("pick", "").replace(",", " ").split())
         course = Course(Path(self.env.srcdir))
         try:
@@ -102,11 +97,7 @@ class Listing(SphinxDirective):
             linked = [nodes.literal("", name) for name in names]  # `reference` makes them links
             return [nodes.Text(" From "), *joined(linked), nodes.Text(".")] if linked else []
         stem = Path(self.arguments[0].partition("::")[0]).stem
-        text = nodes.inline("", "notebook", classes=["doc"])
-        link = addnodes.pending_xref(
-            "", text, refdoc=self.env.docname, refdomain="std", reftype="doc",
-            reftarget=f"/notebooks/{stem}", refexplicit=True, refwarn=True,
-        )  # fmt: skip
+        link = doc_link(self.env.docname, f"/notebooks/{stem}", "notebook")
         return [nodes.Text(" From the "), link, nodes.Text(".")]
 
 
@@ -164,8 +155,7 @@ def cell_source(notebook: Path, wanted: str) -> str:
     cells = {cell.get("id"): cell for cell in read_notebook(notebook)["cells"]}
     if wanted not in cells or cells[wanted]["cell_type"] != "code":
         raise LookupError(f"{notebook.name} has no cell of code {wanted!r}")
-    text = cells[wanted]["source"]
-    return without_glue(text if isinstance(text, str) else "".join(text))
+    return without_glue(cells[wanted]["source"])
 
 
 def script_source(file: Path, name: str) -> str:

@@ -27,7 +27,7 @@ from coursekit._base.errors import CourseError
 from coursekit.figures import live, live_models, vocabularies
 from coursekit.tokenizers import base
 from coursetools.book import listings
-from coursetools.book.dependencies import note_input
+from coursetools.book.dependencies import need_caption, note_input
 from coursetools.course import Course
 
 CODE = (  # what makes the files of models
@@ -54,11 +54,7 @@ class LiveFigure(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Return the figure, and remember the model that its page needs."""
         name = self.arguments[0]
-        if not self.options.get("name") or not self.content:
-            raise self.error(
-                "live-figure needs the name of a function, a :name: and a caption, but found "
-                f"{name!r}, {self.options} and {len(self.content)} lines"
-            )
+        need_caption(self, "the name of a function")
         try:
             made = self._make(name)
         except CourseError as error:

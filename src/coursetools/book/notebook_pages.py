@@ -24,8 +24,7 @@ def for_its_page(text: str) -> str:
         if cell["cell_type"] != "code":
             continue
         cell["outputs"] = [output for output in cell["outputs"] if not _is_object(output)]
-        source = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
-        cell["source"] = without_glue(source)
+        cell["source"] = without_glue("".join(cell["source"]))
         tags = cell["metadata"].setdefault("tags", [])
         bare = not cell["source"].strip() or "hide-input" in tags
         if bare and not any(map(_is_seen, cell["outputs"])):
@@ -56,8 +55,7 @@ def _only_glues(node: ast.stmt) -> bool:
 def _is_object(output: dict[str, Any]) -> bool:
     """Return whether an output is the bare name of an object."""
     data = output.get("data", {})
-    text = data.get("text/plain", "")
-    text = text if isinstance(text, str) else "".join(text)
+    text = "".join(data.get("text/plain", ""))
     return (
         output["output_type"] == "execute_result"
         and set(data) == {"text/plain"}

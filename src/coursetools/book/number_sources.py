@@ -21,6 +21,7 @@ from sphinx.application import Sphinx
 
 from coursekit.submission.cells import parse_cell
 from coursetools.course import Course
+from coursetools.experiments.results import machine
 from coursetools.notebooks.run import executed_copy
 
 READ = {"result", "trained", "sweep_result"}  # what reads a run: `result("bert")`
@@ -189,7 +190,7 @@ def _run(course: Course, name: str) -> str:
     if file is None:
         return f"It reads the training {escape(training)}, of which no result is kept."
     kept = json.loads(file.read_text(encoding="utf-8"))
-    about = ", ".join([*_seeds(kept), _hardware(kept.get("hardware", {})), kept["finished"][:10]])
+    about = ", ".join([*_seeds(kept), machine(kept), kept["finished"][:10]])
     command = f"coursekit train {training} --profile {kept['profile']}"
     command += f" --sweep notebooks/training/{training}/{sweep}.toml" if sweep else ""
     which = f"the sweep {escape(sweep)} of " if sweep else ""
@@ -205,8 +206,3 @@ def _seeds(kept: dict[str, Any]) -> Iterator[str]:
     yield f"seed{'s' * (len(seeds) > 1)} {', '.join(map(str, sorted(seeds)))}"
     if several := kept.get("settings", {}).get("seeds"):
         yield f"{several} seeds from there on"
-
-
-def _hardware(about: dict[str, Any]) -> str:
-    cores = about.get("cores")
-    return str(about.get("gpu") or f"{about.get('cpu')}, {cores} core{'s' * (cores != 1)}")

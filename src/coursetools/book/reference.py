@@ -258,7 +258,7 @@ def _own_names(course: Course, chapter: str) -> frozenset[str]:
     for cell in read_notebook(path)["cells"]:
         names.add(cell.get("id"))
         if cell["cell_type"] == "code":
-            for node in ast.walk(ast.parse(python_of("".join(cell["source"])))):
+            for node in ast.walk(ast.parse(python_of(cell["source"]))):
                 if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
                     names.add(node.name)
                 elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from sphinx import addnodes
 from sphinx.application import Sphinx
 
 from coursetools.book.assignment_pages import PAGES as ASSIGNMENTS
 from coursetools.book.assignment_pages import assignments
 from coursetools.book.build import pages
+from coursetools.book.tables import doc_link
 from coursetools.course import Course
 
 NOTEBOOKS = "notebooks/"
@@ -46,10 +46,7 @@ def add_side_steps(app: Sphinx, doctree: nodes.document) -> None:
     line = SideSteps("", "Hands on: ")
     for number, (text, page) in enumerate(steps):
         line += nodes.Text(" · " if number else "")
-        line += addnodes.pending_xref(
-            "", nodes.inline("", text), refdoc=name, refdomain="std",
-            reftype="doc", reftarget=f"/{page}", refexplicit=True, refwarn=True,
-        )  # fmt: skip
+        line += doc_link(name, f"/{page}", text)
     title.parent.insert(title.parent.index(title) + 1, line)
 
 

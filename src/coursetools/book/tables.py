@@ -15,7 +15,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from coursekit._base.errors import CourseError
 from coursetools.book import lecture_map
-from coursetools.book.dependencies import named_output, note_input
+from coursetools.book.dependencies import named_output, need_caption, note_input
 from coursetools.book.drawings import ratio_lines
 from coursetools.course import Course
 from coursetools.notebooks.run import executed_copy, read_record
@@ -35,11 +35,7 @@ class NotebookTable(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return the table."""
-        if not self.options.get("name") or not self.content:
-            raise self.error(
-                "notebook-table needs notebook.ipynb::table, a :name: and a caption, "
-                f"but found {self.arguments[0]!r}, {self.options} and {len(self.content)} lines"
-            )
+        need_caption(self, "notebook.ipynb::table")
         _, name, output = named_output(self, "table", "text/markdown")
         holder = nodes.container(classes=["notebook-table"])
         lines = StringList("".join(output["data"]["text/markdown"]).splitlines(), source=name)
@@ -127,11 +123,7 @@ class NotebookStatus(SphinxDirective):
         packages = list(dict.fromkeys(n for r in records.values() for n in r["versions"]))
         rows = []
         for stem, record in records.items():
-            text = nodes.inline("", stem, classes=["doc"])
-            link = addnodes.pending_xref(
-                "", text, refdoc=self.env.docname, refdomain="std", reftype="doc",
-                reftarget=f"/notebooks/{stem}", refexplicit=False, refwarn=True,
-            )  # fmt: skip
+            link = doc_link(self.env.docname, f"/notebooks/{stem}")
             about = [f"{record['seconds']:.1f}", record["python"]]
             about += [record["versions"].get(name, "–") for name in packages]
             rows.append([[link], *([nodes.Text(cell)] for cell in about)])
@@ -221,6 +213,14 @@ def machine(record: dict[str, Any]) -> str:
 def _breakable(name: str) -> str:
     """Let a long name break behind its dots and underscores, and not in the middle of a word."""
     return re.sub(r"([._])", "\\1\u200b", name)
+
+
+def doc_link(here: str, target: str, text: str = "") -> addnodes.pending_xref:
+    """Return a link of the page `here` to a document, with its title if there is no text."""
+    return addnodes.pending_xref(
+        "", nodes.inline("", text or target, classes=["doc"]), refdoc=here, refdomain="std",
+        reftype="doc", reftarget=target, refexplicit=bool(text), refwarn=True,
+    )  # fmt: skip
 
 
 def joined(parts: list[nodes.Node]) -> list[nodes.Node]:

@@ -89,7 +89,7 @@ def _made_on(file: Path) -> str:
 def _minutes(training: Training, profile: str) -> float:
     """Return the budget that the notebook states for the profile."""
     cells = read_notebook(training.path)["cells"]
-    sources = ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    sources = (cell["source"] for cell in cells if cell["cell_type"] == "code")
     trees = (parse_cell(source) for source in sources if "choose(" in source)
     nodes = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.keyword))
     for node in nodes:

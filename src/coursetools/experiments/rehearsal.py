@@ -425,9 +425,7 @@ def _cells(training: Training) -> tuple[list[tuple[str, str, bool]], bool]:
     for cell in read_notebook(training.path)["cells"]:
         tags = cell.get("metadata", {}).get("tags", [])
         if cell["cell_type"] == "code" and "hide-input" not in tags:
-            source = cell["source"]
-            text = source if isinstance(source, str) else "".join(source)
-            sources.append((cell.get("id", "?"), text, "parameters" in tags))
+            sources.append((cell.get("id", "?"), cell["source"], "parameters" in tags))
     return sources, any("coursekit.training.loop" in source for _, source, _ in sources)
 
 

@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
+from coursekit._base.lazy import homes_of
 from coursekit.submission.cells import python_of
-from coursetools.course import Course
+from coursetools.course import Course, quick_imports
 
 KEYED_VERSIONS = ("torch", "numpy", "matplotlib")
 RECORDS = ("coursekit", "training", "records")
@@ -110,8 +111,9 @@ def imports_of_cells(cells: Iterable[Mapping[str, Any]]) -> set[tuple[str, ...]]
     """Return the dotted names that the cells of a notebook import."""
     names: set[tuple[str, ...]] = set()
     for cell in cells:
-        if cell["cell_type"] == "code" and "import" in _text(cell):
-            names |= _imports(python_of(_text(cell)), ())
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "code" and "import" in source:
+            names |= _imports(python_of(source), ())
     return names
 
 
@@ -137,13 +139,15 @@ def installed_version(name: str) -> str | None:
 
 
 def read_notebook(path: Path) -> dict:
-    """Return the JSON of a notebook; a file that is none is named in the error."""
+    """Return the JSON of a notebook, each source one string; a file that is none is an error."""
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
         if not isinstance(content.get("cells"), list) or content.get("nbformat") != 4:
             raise ValueError("no list of cells in nbformat 4")
         for cell in content["cells"]:
-            cell["cell_type"], _text(cell)
+            cell["source"] = "".join(cell["source"])
+            if not cell["cell_type"]:
+                raise ValueError("a cell without a type")
     except OSError as error:
         raise CourseError(f"{path} cannot be read: {error.strerror}") from error
     except (ValueError, AttributeError, TypeError, KeyError) as error:
@@ -151,21 +155,18 @@ def read_notebook(path: Path) -> dict:
     return content
 
 
-def _text(cell: dict) -> str:
-    source = cell["source"]
-    return source if isinstance(source, str) else "".join(source)
+def notebook_text(notebook: dict) -> str:
+    """Return a notebook as its file has it."""
+    with quick_imports():
+        import nbformat
+    return nbformat.writes(nbformat.from_dict(notebook)).rstrip("\n") + "\n"
 
 
 def _content(notebook: Path) -> dict:
     """Return what a notebook says before it is run; Jupyter's own book-keeping is left out."""
     content = read_notebook(notebook)
-    cells = [
-        {
-            "source": _text(cell),
-            **{name: cell.get(name) for name in ("cell_type", "id", "metadata", "attachments")},
-        }
-        for cell in content["cells"]
-    ]
+    names = ("source", "cell_type", "id", "metadata", "attachments")
+    cells = [{name: cell.get(name) for name in names} for cell in content["cells"]]
     left_out = ("language_info", "widgets")
     about = {k: v for k, v in content.get("metadata", {}).items() if k not in left_out}
     return {"cells": cells, "metadata": about}
@@ -191,7 +192,7 @@ def _files(name: tuple[str, ...], folders: Iterable[Path]) -> list[Path]:
     """Return the files that importing `name` runs: each package's `__init__.py`, then the module.
 
     What does not exist is skipped: `coursekit.masks.causal` is a function in a module. A package
-    may say in `HOMES` which of its modules holds a name, and load it when it is asked for: then
+    may say in `HANDS_OUT` which names a module holds, and load one when it is asked for: then
     the name leads to that module, and the package as a whole to all of them.
     """
     for folder in folders:
@@ -222,23 +223,23 @@ def _files(name: tuple[str, ...], folders: Iterable[Path]) -> list[Path]:
 
 
 def _at_home(package: Path, home: str) -> list[Path]:
-    """Return the file that a package's `HOMES` names, and those of the packages on the way."""
+    """Return the file that a package's `HANDS_OUT` names, and those of the packages on the way."""
     *rooms, module = home.split(".")
     inside = [package.parent.joinpath(*rooms[:n], "__init__.py") for n in range(1, len(rooms) + 1)]
     return [*inside, package.parent.joinpath(*rooms, f"{module}.py")]
 
 
 def homes(package: Path) -> dict[str, str]:
-    """Return the `HOMES` of an `__init__.py`: which module holds a name that it hands out."""
+    """Return which module holds a name that an `__init__.py` hands out, as its `HANDS_OUT` says."""
     source = package.read_text(encoding="utf-8") if package.name == "__init__.py" else ""
-    return _homes_in(source) if "HOMES" in source else {}
+    return _homes_in(source) if "HANDS_OUT" in source else {}
 
 
 @functools.lru_cache(maxsize=64)
 def _homes_in(source: str) -> dict[str, str]:
     for node in ast.parse(source).body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "HOMES":
-            return ast.literal_eval(node.value)
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "HANDS_OUT":
+            return homes_of(ast.literal_eval(node.value))
     return {}
 
 

@@ -16,7 +16,8 @@ from coursetools.course import Course, SOURCES, quick_imports, write_whole
 from coursekit._base.errors import CourseError
 from coursetools.notebooks.header_cells import SETUP_ID, cell_name, first_cells, fix_first_cells
 from coursekit.submission.cells import parse_cell
-from coursetools.notebooks.imports import read_notebook
+from coursekit.submission.forbidden import dotted_name, imported
+from coursetools.notebooks.imports import notebook_text, read_notebook
 from coursetools.notebooks.lint_training import GPU, is_training, training
 
 LONGEST_CELL = 25
@@ -68,8 +69,6 @@ def lint(path: Path) -> list[Problem]:
         notebook = read_notebook(path)
     except CourseError as error:
         return [Problem(path, "", str(error).replace(f"{path} ", "", 1))]
-    for cell in notebook["cells"]:
-        cell["source"] = _text(cell)
     problems: list[tuple[str, str]] = []
     common = (_format, _outputs, _ids, _kernel, _lengths, _paths, first_cells, _code)
     rules = (*common, _assignment, training)
@@ -97,7 +96,6 @@ def fix(path: Path) -> bool:
         notebook["metadata"]["accelerator"] = GPU
     notebook["nbformat_minor"] = 5
     for cell in notebook["cells"]:
-        cell["source"] = _text(cell)
         metadata = cell.setdefault("metadata", {})
         for noise in CELL_NOISE:
             metadata.pop(noise, None)
@@ -112,7 +110,7 @@ def fix(path: Path) -> bool:
         nbformat.validate(notebook)
     except nbformat.ValidationError as error:
         raise CourseError(f"{path} cannot be mended: {_one_line(error.message)}") from error
-    text = nbformat.writes(nbformat.from_dict(notebook)).rstrip("\n") + "\n"
+    text = notebook_text(notebook)
     if path.read_bytes() == text.encode():
         return False
     write_whole(path, text)
@@ -247,16 +245,9 @@ class _Figures:
 
     def __init__(self, trees: list[tuple[str, ast.Module]]) -> None:
         self.trees = trees
-        self.names: dict[str, str] = {}  # a name in the notebook -> the dotted name behind it
+        self.names = {"plt": "matplotlib.pyplot"}  # name -> dotted origin
         for _, tree in trees:
-            for node in ast.walk(tree):
-                if isinstance(node, ast.Import):
-                    for alias in node.names:
-                        target = alias.name if alias.asname else alias.name.split(".")[0]
-                        self.names[alias.asname or target] = target
-                elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                    for alias in node.names:
-                        self.names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+            self.names |= imported(tree)
 
     def problems(self) -> Found:
         shown: set[str] = set()  # variables
@@ -267,7 +258,7 @@ class _Figures:
             repeated = functions | _inside(tree, ast.For, ast.While, ast.comprehension)
             for node in ast.walk(tree):
                 if isinstance(node, ast.Call):
-                    called = self._dotted(node.func)
+                    called = dotted_name(node.func, self.names)
                     if called == SHOW:
                         named = [k.value for k in node.keywords if k.arg == "figure"]
                         shown.update(_variables([*node.args[:1], *named]))
@@ -335,19 +326,8 @@ class _Figures:
         """Return whether `node` calls something of coursekit.figures that returns a figure."""
         if not isinstance(node, ast.Call):
             return False
-        called = self._dotted(node.func)
+        called = dotted_name(node.func, self.names)
         return called.startswith("coursekit.figures.") and called not in NOT_FIGURES
-
-    def _dotted(self, node: ast.expr) -> str:
-        """Return the full dotted name behind `node`, as far as the imports tell."""
-        parts: list[str] = []
-        while isinstance(node, ast.Attribute):
-            parts.insert(0, node.attr)
-            node = node.value
-        if not isinstance(node, ast.Name):
-            return ""
-        start = self.names.get(node.id, "matplotlib.pyplot" if node.id == "plt" else node.id)
-        return ".".join([start, *parts])
 
 
 def _inside(tree: ast.AST, *kinds: type[ast.AST]) -> set[int]:
@@ -387,10 +367,6 @@ def _named(notebook: dict, kind: str | None = None) -> Iterator[tuple[dict[str, 
     for number, cell in enumerate(notebook["cells"]):
         if kind is None or cell["cell_type"] == kind:
             yield cell, cell_name(cell, number)
-
-
-def _text(cell: dict[str, Any]) -> str:
-    return cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
 
 
 def _one_line(message: str) -> str:

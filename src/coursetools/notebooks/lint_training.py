@@ -9,6 +9,7 @@ from typing import Any
 
 from coursetools.course import Course
 from coursekit.submission.cells import parse_cell
+from coursekit.submission.forbidden import dotted_name, imported
 from coursetools.notebooks.parameters import parameter_cells, parameters
 
 GPU = "GPU"  # what Colab reads in the metadata `accelerator`
@@ -34,11 +35,11 @@ def training(notebook: dict, path: Path, course: Course) -> Iterator[tuple[str, 
         yield from _parameters(cell, notebook)
     calls = list(_calls(notebook))
     for name in ("choose", "record"):
-        if not any(called == name for _, called, _ in calls):
+        if not any(called == f"{RECORDS}.{name}" for _, called, _ in calls):
             yield "", f"never calls {name} of {RECORDS}"
     for cell, called, node in calls:
         lacks = {"smoke", "cpu", "gpu", "changes"} - {keyword.arg for keyword in node.keywords}
-        if called == "choose" and lacks:
+        if called == f"{RECORDS}.choose" and lacks:
             yield cell, f"calls choose without {', '.join(sorted(lacks))}"
 
 
@@ -67,7 +68,7 @@ def _parameters(cell: dict[str, Any], notebook: dict) -> Iterator[tuple[str, str
 
 
 def _calls(notebook: dict) -> Iterator[tuple[str, str, ast.Call]]:
-    """Yield each call of what is imported from `records`: cell, name there, node."""
+    """Yield each call: its cell, the dotted name of what is called, its node."""
     names: dict[str, str] = {}
     for cell in notebook["cells"]:
         if cell["cell_type"] != "code":
@@ -76,9 +77,7 @@ def _calls(notebook: dict) -> Iterator[tuple[str, str, ast.Call]]:
             tree = parse_cell(cell["source"])
         except (SyntaxError, ValueError):
             continue
+        names |= imported(tree)
         for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and node.module == RECORDS:
-                names |= {alias.asname or alias.name: alias.name for alias in node.names}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                yield str(cell.get("id")), names.get(node.func.id, ""), node
+            if isinstance(node, ast.Call):
+                yield str(cell.get("id")), dotted_name(node.func, names), node

@@ -34,9 +34,8 @@ def parameters(notebook: dict) -> dict[str, Any]:
     """
     values: dict[str, Any] = {}
     for cell in parameter_cells(notebook):
-        source = cell["source"]
         try:
-            tree = parse_cell(source if isinstance(source, str) else "".join(source))
+            tree = parse_cell("".join(cell["source"]))
         except (SyntaxError, ValueError):
             return {}  # the lint says where
         for node in tree.body:

@@ -6,18 +6,11 @@ that an assignment grades as it should. `compiling.py` writes what `coursekit.ch
 This file loads nothing.
 """
 
-from coursekit._base.lazy import lazily
+from coursekit._base.lazy import homes_of, lazily
 
-HOMES = {  # which module holds a name; no module has the name of what it holds
-    "hidden": "question",
-    "visible": "question",
-    "load": "catalogue",
-    "names": "catalogue",
-    "Assignment": "question",
-    "Case": "question",
-    "Misconception": "question",
-    "Question": "question",
-    "Written": "question",
+HANDS_OUT = {  # which names each file hands out; no file has the name of what it holds
+    "question": "hidden visible Assignment Case Misconception Question Written",
+    "catalogue": "load names",
 }
 
-__getattr__, __dir__ = lazily(__name__, HOMES)
+__getattr__, __dir__ = lazily(__name__, homes_of(HANDS_OUT))

@@ -22,9 +22,12 @@ from coursekit.check import compiled
 from coursekit.check.clock import silence
 from coursekit.check.determinism import usual_numbers
 from coursekit.check.outcome import Outcome, differ, observe
+from coursekit.submission import regions
+from coursekit.submission.cells import python_of
 from coursekit.submission.forbidden import spelled, used
-from coursetools.assignments.release import read, release, release_text, released, source, sources
+from coursetools.assignments.release import release, release_text, released, source, sources
 from coursetools.course import SOURCES, Course
+from coursetools.notebooks.imports import read_notebook
 from coursetools.questions import catalogue, compiling, library_answers, rubric
 from coursetools.questions.even_variants import uneven
 from coursetools.questions.known_answers import Known, passed, share
@@ -85,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
 def audit(course: Course, name: str) -> tuple[list[Audited], list[str]]:
     """Return what was found for each question, and what is wrong with the assignment as a whole."""
     assignment = catalogue.load(course, name)
-    notebook = read(source(course, name))
+    notebook = read_notebook(source(course, name))
     place = compiling.place(course, name)
     content = place.read_bytes() if place.is_file() else b""
     in_step = compiling.in_step(content, assignment)
@@ -274,9 +277,6 @@ def _unsteady(known: Known, first: Sequence[Outcome]) -> bool:
 
 def _namespace(notebook: dict[str, Any]) -> SimpleNamespace:
     """Execute what the notebook defines, without its checks, and return its names."""
-    from coursekit.submission import regions
-    from coursekit.submission.cells import python_of
-
     names: dict[str, Any] = {"__name__": "__main__"}
     for cell in notebook["cells"]:
         if cell["cell_type"] != "code" or regions.is_test(cell):
@@ -296,8 +296,6 @@ def _namespace(notebook: dict[str, Any]) -> SimpleNamespace:
 
 def _form(course: Course, assignment: Assignment, notebook: dict[str, Any]) -> list[str]:
     """Say where notebook and questions do not fit together."""
-    from coursekit.submission import regions
-
     problems = []
     cells = {regions.grade_id(cell): cell for cell in notebook["cells"] if regions.grade_id(cell)}
     code = "\n".join(cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code")
@@ -355,8 +353,6 @@ def _parts(course: Course, name: str) -> list[str]:
 
 def _text_before(notebook: dict[str, Any], grade_id: str) -> str:
     """Return the words that are above a cell."""
-    from coursekit.submission import regions
-
     words: list[str] = []
     for cell in notebook["cells"]:
         if regions.grade_id(cell) == grade_id:

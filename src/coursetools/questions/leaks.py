@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from coursetools.assignments.release import read, release, source, sources
+from coursetools.assignments.release import release, source, sources
 from coursetools.course import Course
+from coursetools.notebooks.imports import read_notebook
 from coursetools.questions.catalogue import load, names
 from coursetools.questions.wrong import source_of
 from coursetools.settings.exam import private_exams
@@ -58,7 +59,7 @@ def private_lines(course: Course) -> tuple[set[str], set[str], set[str]]:
     answers, words, hidden, given = set(), set(), set(), ""
     exams = {exam.name for exam in private_exams(course)}  # of which the questions are private, too
     for name in sources(course):
-        notebook = read(source(course, name))
+        notebook = read_notebook(source(course, name))
         for before, behind in zip(notebook["cells"], release(notebook)["cells"]):
             shown = set(_telling(behind["source"]))
             if name not in exams:

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
-from coursetools.assignments.release import read, released, source, sources
-from coursetools.course import SOURCES, Course, quick_imports, write_whole
+from coursetools.assignments.release import released, source, sources
+from coursetools.course import SOURCES, Course, write_whole
 from coursetools.notebooks.header_cells import COLAB_TEXT
+from coursetools.notebooks.imports import notebook_text, read_notebook
 from coursetools.questions.catalogue import file_of
 
 QUESTION = '''"""What is asked, in one sentence."""
@@ -96,7 +97,7 @@ def new(course: Course, name: str, questions: list[str]) -> list[Path]:
         texts[private / f"{file_of(one)}.py"] = QUESTION.format(**names)
         texts[private / f"{file_of(one)}.md"] = ABOUT.format(**names)
     texts[notebooks / f"{name}.ipynb"] = _notebook(
-        read(source(course, pattern)), pattern, facts, questions
+        read_notebook(source(course, pattern)), pattern, facts, questions
     )
     for path, text in texts.items():
         write_whole(path, text)
@@ -126,8 +127,6 @@ def _notebook(
     pattern: dict[str, Any], old: str, facts: dict[str, Any], questions: list[str]
 ) -> str:
     """Return the source notebook, with the cells of `pattern` that all notebooks share."""
-    with quick_imports():
-        import nbformat
     cells = {cell["id"]: cell for cell in pattern["cells"]}
     link = COLAB_TEXT.search(cells["title"]["source"])  # none where the course has no address
     link = link[0].strip().replace(old, facts["name"]) if link else ""
@@ -149,7 +148,7 @@ def _notebook(
         ]
     made += [cells["before-upload-what"], cells["before-upload"]]
     whole = {**pattern, "cells": made}
-    return nbformat.writes(nbformat.from_dict(whole)).rstrip("\n") + "\n"
+    return notebook_text(whole)
 
 
 def _cell(

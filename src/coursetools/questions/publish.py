@@ -11,15 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from coursekit._base.errors import CourseError
-from coursetools.assignments.release import (
-    read,
-    release_text,
-    released,
-    source,
-    sources,
-    write_release,
-)
-from coursetools.course import Course, quick_imports, write_whole
+from coursekit.submission import regions
+from coursetools.assignments.release import release_text, released, source, sources, write_release
+from coursetools.course import Course, write_whole
+from coursetools.notebooks.imports import notebook_text, read_notebook
 from coursetools.questions import catalogue, compiling
 from coursetools.questions.leaks import SOLVED, leaks
 from coursetools.questions.new import new
@@ -177,8 +172,6 @@ def _without(course: Course, paths: list[Path], exam: Exam) -> list[Path]:
 
 def write_solution(course: Course, name: str, *, early: bool = False) -> Path:
     """Write the notebook with its solutions to where students find it; return where that is."""
-    from coursekit.submission import regions
-
     due = due_of(course.private(name))
     if exam := private_exam(course, name):
         raise exam.wait("its solutions are not written")
@@ -186,7 +179,7 @@ def write_solution(course: Course, name: str, *, early: bool = False) -> Path:
         raise CourseError(
             f"{name} is due on {due:%Y-%m-%d at %H:%M} UTC; say --early to write it now"
         )
-    notebook = read(source(course, name))
+    notebook = read_notebook(source(course, name))
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
             cell["outputs"], cell["execution_count"] = [], None
@@ -195,9 +188,7 @@ def write_solution(course: Course, name: str, *, early: bool = False) -> Path:
         cell["source"] = "\n".join(lines)
         cell["metadata"].pop("nbgrader", None)
     path = course / SOLVED / name / f"{name}.ipynb"
-    with quick_imports():
-        import nbformat
-    write_whole(path, nbformat.writes(nbformat.from_dict(notebook)).rstrip("\n") + "\n")
+    write_whole(path, notebook_text(notebook))
     return path
 
 

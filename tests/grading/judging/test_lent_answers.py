@@ -10,10 +10,11 @@ import torch
 
 from coursekit.check.outcome import differ, observe
 from coursekit.submission.limits import MB, Limits
-from coursetools.assignments.release import read, source
+from coursetools.assignments.release import source
 from coursetools.course import Course
 from coursetools.grading.judging.lent_answers import LentAnswers
 from coursetools.grading.student import lent_answers, wire
+from coursetools.notebooks.imports import read_notebook
 from coursetools.questions import catalogue
 from coursetools.questions.audit import _namespace
 from coursetools.questions.known_answers import Known
@@ -49,7 +50,7 @@ def test_a_right_answer_passes_every_case_with_ours_below_it(assignment, name):
     question = next(question for question in made.questions if question.name == name)
     known = Known(made, question)
     assert known.cases == (*question.cases, *question.hidden)
-    solved = _namespace(read(source(OURS, assignment)))
+    solved = _namespace(read_notebook(source(OURS, assignment)))
     below = {q.name: q.reference for q in made.questions if q.name in question.needs}
     names = vars(stand_ins(below))
     answer = getattr(solved, name)
