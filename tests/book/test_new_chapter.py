@@ -71,7 +71,7 @@ def test_its_notebook_and_its_figure_run(course):
     [
         ("Mixing!", "masking", "a word of small letters, found 'Mixing!'"),
         ("mixing", "nowhere", "there is no chapter nowhere; there are kernels"),
-        ("masking", "kernels", "masking.md is there already"),
+        ("masking", "kernels", "masking.md already exists"),
     ],
 )
 def test_bad_input_gets_a_sentence_and_writes_nothing(course, name, after, words):

@@ -211,7 +211,7 @@ def test_true_questions_have_no_fault_but_their_number(root):
         ("sec-waves-height: Why", "", "does not end with a question mark"),
         ("sec-waves-depth: Why?", "", "that chapter has no (sec-waves-depth)="),
         ("sec-tides-moon: Why?", "", "that chapter has no (sec-tides-moon)="),
-        ("ch-waves: Why?", "ch-tides: WHY?", "stands there twice"),
+        ("ch-waves: Why?", "ch-tides: WHY?", "appears twice"),
     ],
 )
 def test_each_fault_of_a_question_is_found(root, waves, tides, sentence):
@@ -226,7 +226,7 @@ def test_each_fault_of_a_question_is_found(root, waves, tides, sentence):
         ("questions: [Why?]\n", "`questions` must be lists by the label of a section"),
         ("questions:\n  ch-waves: Why?\n", "`questions` must be lists by the label of a section"),
         ("questions: {\n", "its front matter is not YAML"),
-        ("Why?\n", "its front matter is no table of names and values"),
+        ("Why?\n", "its front matter is not a table of names and values"),
         ("questions:\n  a:\n    - A?\n  b:\n    - B?\n  a:\n    - C?\n", "has a twice"),
         ("terms:\n  ch-waves: [{name: x}]\n", r"are expected, found \['name'\]"),
         ("terms:\n  ch-waves: [wave]\n", "are expected, found 'wave'"),

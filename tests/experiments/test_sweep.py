@@ -70,7 +70,10 @@ def test_a_plan_is_the_grid_then_the_single_runs_each_with_each_seed(tmp_path):
         ("grid = 3", r"grid of one\.toml should be a table, \[grid\]"),
         ("[grid]\nlr = 0.1", r"lr in \[grid\] of one\.toml should be a list of values"),
         ("[grid]\nlr = []", "should be a list of values"),
-        ("[grid]\nwidth = [1]", "sets width, which is no parameter; there are seed, steps, lr"),
+        (
+            "[grid]\nwidth = [1]",
+            "sets width, which is not a parameter; choose from seed",
+        ),
         ("[grid]\nprofile = ['gpu']", "sets profile; that is what --profile is for"),
         ("[fixed]\nwidth = 1\n[grid]\nlr = [1]", r"\[fixed\] of one\.toml sets width"),
         ("[run]\nname = 'a'", r"should be tables, \[\[run\]\]"),

@@ -277,7 +277,11 @@ def test_each_way_to_fail_has_its_sentence(lab):
     ("arguments", "code", "said"),
     [
         (["boat"], 1, "there is no notebooks/training/boat.ipynb; the trainings are plain, toy"),
-        (["toy", "--set", "width=3"], 1, "--set sets width, which is no parameter; there are seed"),
+        (
+            ["toy", "--set", "width=3"],
+            1,
+            "--set sets width, which is not a parameter; choose from seed",
+        ),
         (["toy", "--set", "profile=gpu"], 1, "sets profile; that is what --profile is for"),
         (["toy", "--set", "checkpoints=x"], 1, "checkpoints; that is what --checkpoints is for"),
         (["toy", "--set", "processes=2"], 1, "sets processes; that is what --processes is for"),

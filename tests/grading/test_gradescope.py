@@ -68,5 +68,5 @@ def test_a_submission_is_graded_there(autograder, monkeypatch, capsys):
     failed = Verdict(assignment="ps1", status="INTERNAL", reason="", points=0.0, max_points=0.0)
     monkeypatch.setattr(gradescope, "no_file", lambda *_: failed)
     assert gradescope.main(autograder) == 1
-    assert "which is no zero: rerun" in capsys.readouterr().err
+    assert "which is not a zero: rerun" in capsys.readouterr().err
     assert not (autograder / "results" / "results.json").exists()

@@ -128,7 +128,7 @@ def test_several_questions_have_a_file_each(clone):
         (NAME, ["for"], "a question is called like a function of Python, found 'for'"),
         (NAME, ["../mix"], "found '../mix'"),
         (NAME, ["SoftLookup", "soft_lookup"], "two questions would be in soft_lookup.py"),
-        ("a01_kernels", ["mix"], "a01_kernels is there already"),
+        ("a01_kernels", ["mix"], "a01_kernels already exists"),
     ],
 )
 def test_what_cannot_be_begun_is_said_and_nothing_is_written(clone, name, questions, said):

@@ -81,7 +81,7 @@ def test_another_answer_is_what_its_last_line_binds_and_may_use_ours():
     assert Whole(area, "wrong = becomes(str)(area)").made(3, 4) == "24"  # of `forgotten_demands.py`
     with pytest.raises(CourseError, match=r"^a wrong area should end with the function or class"):
         Whole(area, "wrong = area\nprint()").made  # noqa: B018
-    with pytest.raises(CourseError, match="is no function and no class that a student could"):
+    with pytest.raises(CourseError, match="is not a function or a class that a student could"):
         as_cell(Whole(area, "wrong = becomes(str)(area)"), "area")
 
 

@@ -23,7 +23,7 @@ from coursekit._base.checks import check_config, check_numbers, check_shape
 from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import Stack
 from coursekit.models.patches import Grid, GridPositions, grid_of, patchify, unpatchify
-from coursekit.models.vit import ViT, ViTConfig, start_feed_forward
+from coursekit.models.vit import ViT, ViTConfig, initialise_feed_forward
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +127,7 @@ class MAE(nn.Module):
             eps=encoder.eps,
         )
         self.predict = nn.Linear(width, encoder.patch**2 * encoder.channels)
-        start_feed_forward(self.decoder)
+        initialise_feed_forward(self.decoder)
         for linear in (self.narrow, self.predict):
             nn.init.xavier_uniform_(linear.weight)
             nn.init.zeros_(linear.bias)

@@ -170,11 +170,11 @@ class ViT(nn.Module):
         wide = config.representation or config.width
         self.representation = nn.Linear(config.width, wide) if config.representation else None
         self.head = nn.Linear(wide, config.classes) if config.classes else None
-        self.reset_parameters()
+        self._initialise()
 
-    def reset_parameters(self) -> None:
+    def _initialise(self) -> None:
         """Start as the paper's code does: Xavier inside, a head of zeros."""
-        start_feed_forward(self.stack)
+        initialise_feed_forward(self.stack)
         if self.representation is not None:
             nn.init.xavier_uniform_(self.representation.weight)
             nn.init.zeros_(self.representation.bias)
@@ -271,7 +271,7 @@ class ViT(nn.Module):
         return grid
 
 
-def start_feed_forward(stack: Stack) -> None:
+def initialise_feed_forward(stack: Stack) -> None:
     """Draw the feed-forward networks' matrices by Xavier's rule; attention has done so itself."""
     for module in stack.modules():
         if isinstance(module, FeedForward):

@@ -36,7 +36,7 @@ class History:
     def last(self) -> dict[str, float]:
         """The latest row of the curve."""
         if not self.curve:
-            raise ValueError("there is no row yet: no evaluation has run yet")
+            raise ValueError("there is no row yet: no evaluation has run")
         return self.curve[-1]
 
     def column(self, name: str) -> tuple[list[int], list[float]]:

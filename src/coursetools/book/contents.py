@@ -74,7 +74,7 @@ def front_matter(course: Course, stem: str) -> dict[str, Any]:
         reason = " ".join(str(error).split())
         raise CourseError(f"book/{stem}.md: its front matter is not YAML: {reason}") from error
     if not isinstance(read, dict):
-        raise CourseError(f"book/{stem}.md: its front matter is no table of names and values")
+        raise CourseError(f"book/{stem}.md: its front matter is not a table of names and values")
     return read
 
 

@@ -115,7 +115,7 @@ def new(course: Course, name: str, title: str, after: str) -> list[Path]:
         raise CourseError(f"there is no chapter {after}; there are {', '.join(chapters(course))}")
     for path in (book, notebook, figures):
         if path.exists():
-            raise CourseError(f"{path} is there already")
+            raise CourseError(f"{path} already exists")
     contents, home = course / "_toc.yml", course.page("index")
     changed = {
         contents: _in_contents(contents.read_text(encoding="utf-8"), name, after),

@@ -74,7 +74,7 @@ def check_questions(course: Course) -> list[str]:
         if not question.text.endswith("?"):
             faults.append(f"{name} does not end with a question mark")
         if first.setdefault(question.text.casefold(), name) != name:
-            faults.append(f"{name} stands there twice")
+            faults.append(f"{name} appears twice")
         place = places.get(question.section)
         if place is None or place.chapter != question.chapter:
             faults.append(f"{name}: that chapter has no ({question.section})=")

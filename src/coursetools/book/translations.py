@@ -181,7 +181,7 @@ def _settings(course: Course, language: str) -> dict[str, Any]:
 def _state(page: str, catalogue: Catalog, messages: list[str] | None) -> str:
     """Return the sentence that says how much of a page is translated; it may be there no longer."""
     if messages is None:
-        return f"{page}: has a catalogue, but is no page of _toc.yml"
+        return f"{page}: has a catalogue, but is not a page of _toc.yml"
     whole = [message for message in catalogue if message.string and not message.fuzzy]
     done = {text for message in whole for text in (message.id, message.string)}
     missing = sum(message not in done for message in messages)

@@ -98,7 +98,7 @@ def grade(autograder: Path) -> dict[str, Any]:
         with Engine(Master(**fields), limits) as engine:
             verdicts.append(engine.grade(read_plain(path, limits.submission_bytes)))
     if any(verdict.status == "INTERNAL" for verdict in verdicts):
-        raise CourseError("the grader itself failed, which is no zero: rerun the autograder")
+        raise CourseError("the grader itself failed, which is not a zero: rerun the autograder")
     return results(verdicts, about["titles"])
 
 

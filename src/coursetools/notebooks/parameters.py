@@ -79,7 +79,7 @@ def check_names(names: Iterable[str], known: Mapping[str, Any], where: str) -> N
             raise CourseError(f"{where} sets {name}; that is what {OPTIONS[name]} is for")
         if name not in known:
             can = ", ".join(other for other in known if other not in OPTIONS) or "none"
-            raise CourseError(f"{where} sets {name}, which is no parameter; there are {can}")
+            raise CourseError(f"{where} sets {name}, which is not a parameter; choose from {can}")
 
 
 def short_hash(values: Mapping[str, Any]) -> str:

@@ -116,7 +116,7 @@ def _refuse(name: str, questions: list[str], folders: tuple[Path, ...]) -> None:
         raise CourseError(f"two questions would be in {twice}.py; give one another name")
     for folder in folders:
         if folder.exists():
-            raise CourseError(f"{folder} is there already; copy one of its questions instead")
+            raise CourseError(f"{folder} already exists; copy one of its questions instead")
 
 
 def _heading(question: str) -> str:

@@ -143,7 +143,7 @@ def as_cell(wrong: Wrong, name: str) -> str:
         return ast.unparse(tree)
     last = tree.body[-1]
     if not isinstance(last, ast.FunctionDef | ast.ClassDef):
-        raise CourseError(f"{wrong} is no function and no class that a student could have written")
+        raise CourseError(f"{wrong} is not a function or a class that a student could write")
     uses = [node for node in ast.walk(last) if isinstance(node, ast.Name) and node.id == name]
     ours = with_numbers(source_of(wrong.reference), wrong.reference)
     before = ast.parse(ours).body if uses else []

@@ -204,7 +204,7 @@ def test_an_assignment_keeps_its_groups_until_that_is_asked(folders, classroom, 
     assert (folders.submitted("bob") / "ps1.ipynb").is_file()
     save_groups(folders.course, [("bob", "blue"), ("cy", "blue")])
     told = take(folders, tmp_path / "c", {}, regroup=True).notes
-    assert told == ["bob has handed in nothing, and nor has a group of theirs"]
+    assert told == ["bob has handed in nothing, and neither has their group"]
     assert not (folders.submitted("bob") / "ps1.ipynb").exists()
     assert (folders.submitted("cy") / "ps1.ipynb").read_text() == "an instructor's"
     assert read_groups(folders.course) == {"ada": "red", "bob": "blue", "cy": "blue"}

@@ -357,7 +357,7 @@ def test_killed_it_leaves_whole_pages_and_no_process(
             killer = Killer(processes, note, whom)
             write_feedback(classroom.course, classroom.name, workers=2, progress=killer)
         except CourseError as error:
-            code = 7 if "was killed, perhaps for want of memory" in str(error) else 2
+            code = 7 if "was killed, perhaps for lack of memory" in str(error) else 2
         finally:
             os._exit(code)
     _, status = os.waitpid(driver, 0)

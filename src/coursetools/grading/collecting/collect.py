@@ -138,7 +138,7 @@ def collect(
             ledger.about(student, about.get("time"), about.get("late"))
         elif _taken_back(folders, student, before.members(student)):
             ledger.students.pop(student, None)
-            names.say(f"{student} has handed in nothing, and nor has a group of theirs")
+            names.say(f"{student} has handed in nothing, and neither has their group")
         if too_late(folders, (student,), end):
             result.too_late.append(student)
         time = about.get("time")

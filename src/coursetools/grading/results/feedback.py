@@ -223,7 +223,7 @@ def _several(writer: Writer, tasks: list[Task], workers: int) -> Iterator[list]:
         for _, answer in pool.run(chunks):
             if "error" in answer:
                 raise CourseError(
-                    "a process that writes feedback was killed, perhaps for want of memory; what "
+                    "a process that writes feedback was killed, perhaps for lack of memory; what "
                     "is written is kept: run the command again, with --workers 1 if it comes back"
                 )
             yield answer["written"]
