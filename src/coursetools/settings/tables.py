@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,7 +42,8 @@ class Table:
 
 def word(title: str) -> str:
     """Return a column's title as a plain word: `Last modified (grade)` last_modified_grade."""
-    return re.sub(r"\W+", "_", title.strip().lower()).strip("_")
+    title = unicodedata.normalize("NFC", title).strip().lower()
+    return re.sub(r"\W+", "_", title).strip("_")
 
 
 def read(path: Path, example: str, *, joins: bool = False) -> Table:
