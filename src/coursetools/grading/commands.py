@@ -49,6 +49,10 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     source.add_argument("--from", dest="folder", type=Path, metavar="FOLDER", help="a folder")
     source.add_argument("--zip", type=Path, metavar="FILE", help="a zip of Canvas or Moodle")
     source.add_argument("--exchange", action="store_true", help="nbgrader's exchange")
+    text = "take back what the latest collecting added, or of some students what came last"
+    source.add_argument("--forget", nargs="*", metavar="STUDENT", help=text)
+    text = "take notebooks that are of another assignment, too"
+    option("--any", action="store_true", help=text)
     option("--roster", type=Path, metavar="CSV", help="the class list: id, name, email")
     text = "with --roster: whoever is not in the table leaves the class; their work is kept"
     option("--only", action="store_true", help=text)
@@ -234,8 +238,9 @@ def collect(arguments: argparse.Namespace) -> int:
     import json
     from dataclasses import asdict
 
-    from coursetools.grading.collecting import groups, origins, roster, times
+    from coursetools.grading.collecting import forget, groups, origins, roster, times
     from coursetools.grading.collecting.collect import collect as take_in
+    from coursetools.grading.collecting.strays import find_strays
     from coursetools.grading.folders import Folders
     from coursetools.grading.gradebook.database import Database
     from coursetools.settings.of_class import time_zone_of
@@ -246,6 +251,10 @@ def collect(arguments: argparse.Namespace) -> int:
     source = arguments.folder or arguments.zip or arguments.exchange
     regroup = arguments.regroup
     tables = (arguments.roster, arguments.times, arguments.requests, arguments.marks)
+    if arguments.forget is not None:
+        if regroup or any(tables):
+            raise CourseError("--forget stands alone; give tables and files afterwards")
+        return forget.run(folders, arguments)
     if not (source or regroup or any(tables)):
         raise CourseError(
             "say where from: --from FOLDER, --zip FILE or --exchange, or --roster CSV, "
@@ -276,6 +285,7 @@ def collect(arguments: argparse.Namespace) -> int:
         check = folders.config.get("ExchangeCollect", {}).get("check_owner", True)
         inbound = folders.exchange / "inbound"
         candidates = origins.from_exchange(inbound, folders.name, check is not False)
+    strays = find_strays(folders, candidates, arguments.any) if source else {}
     gone = roster.absent(people, roster.class_list(folders), arguments.roster) if people else []
     if people:  # everything was read, and is clear: only now something is written
         database = Database(folders, note)
@@ -291,7 +301,9 @@ def collect(arguments: argparse.Namespace) -> int:
         result["class_list"] = len(listed.people)
         result["left" if arguments.only else "not_in_table"] = gone
     if source or known or named or regroup:
-        taken = take_in(folders, candidates, listed, arguments.attempt, note, known, regroup)
+        taken = take_in(
+            folders, candidates, listed, arguments.attempt, note, known, regroup, strays
+        )
         result |= {
             "new": taken.new,
             "known": taken.known,
@@ -300,6 +312,8 @@ def collect(arguments: argparse.Namespace) -> int:
             "missing": taken.missing,
             "too_late": taken.too_late,
             "too_early": taken.too_early,
+            "not_counted": taken.behind,
+            "of_another_assignment": taken.strays,
             "by_name": taken.by_name,
             "time_unknown": taken.unknown,
             "notes": taken.notes,
