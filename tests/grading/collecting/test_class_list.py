@@ -14,6 +14,8 @@ from coursetools.grading.changes.log import read_log
 from coursetools.grading.collecting.roster import Person, class_list, read_csv
 from coursetools.grading.results.class_count import count_class
 from coursetools.grading.results.export import read_table
+from coursetools.grading.results.term import read_term
+from coursetools.grading.results.term_count import count_term
 
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
 
@@ -110,6 +112,26 @@ def test_who_has_left_is_off_the_list_and_gets_no_0(told, classroom, folders, tm
     stand()
     told("--roster", "class.csv")  # and they may come back
     assert [one.id for one in class_list(folders).people] == ["0001207", "0001208", "0042", "99"]
+
+
+def test_who_has_left_falls_behind_nowhere(told, classroom, tmp_path):
+    """What they handed in counts in their term, and nothing that came after."""
+    second = classroom.course.source("ps2")
+    second.mkdir(parents=True)
+    (second / "ps2.ipynb").write_bytes((classroom.source / "ps1.ipynb").read_bytes())
+    right = json.dumps(classroom.answered())
+    told("--roster", table("class.csv", *CLASS))
+    told("--from", str(unpacked(tmp_path / "in", {"0001207.ipynb": right, "0042.ipynb": right})))
+    told("--roster", table("new.csv", *CLASS[:3]), "--only")
+    grade(classroom.course)
+    words = ["--from", str(unpacked(tmp_path / "2", {"0001207.ipynb": right}))]
+    assert main(["collect", "ps2", *words, "--root", str(classroom.root)]) == 0
+    grade(classroom.course, "ps2")
+    totals = {who: own.total for who, own in read_term(classroom.course).sums.items()}
+    assert totals == {"0001207": 50, "0001208": 0, "0042": 50}
+    count = count_term(classroom.course)
+    assert {who: own.total for who, own in count.sums.items()} == totals
+    assert [step.state for step in count.ways["0042"]] == ["handed in", "excused"]
 
 
 def test_who_only_nbgrader_has_named_can_leave(told, folders):

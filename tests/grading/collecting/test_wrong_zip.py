@@ -179,9 +179,12 @@ def test_only_some_students_and_only_the_last_time(told, folders, tmp_path):
 
 def test_what_an_instructor_has_put_there_stays(told, folders, tmp_path):
     told("--from", str(unpacked(tmp_path / "in", {"ada.ipynb": "1"})))
+    told("--from", str(unpacked(tmp_path / "in", {"ada.ipynb": "2"})))
     (folders.submitted("ada") / "ps1.ipynb").write_text("the instructor's")
-    told("--forget")
-    assert submitted(folders) == {"ada": "the instructor's"}
+    for _ in range(2):
+        told("--forget")
+        assert submitted(folders) == {"ada": "the instructor's"}
+    assert attempts_of(folders, "ada") == []
 
 
 def test_a_group_loses_what_one_of_them_handed_in(folders, tmp_path, monkeypatch):

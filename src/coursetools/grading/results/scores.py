@@ -55,6 +55,7 @@ class Student:
     due: datetime | None = None  # this student's own deadline, in the zone of the class's
     extension: timedelta | None = None  # by which that is later than the class's
     excused: bool = False
+    left: bool = False  # the class; what they handed in before stays
     group: str = ""  # what it is called
     others: tuple[str, ...] = ()  # names of those with whom this student hands in
     seconds_late: float = 0.0  # after the student's own deadline
@@ -262,7 +263,7 @@ def read_book(db: Any, name: str, api: Any, lateness: Lateness) -> Book:
         api.Student.lms_user_id,
     ).order_by(api.Student.id):
         who, first, last, email, lms = (str(value or "") for value in row)
-        everybody[who] = Student(who, first, last, email, lms)
+        everybody[who] = Student(who, first, last, email, lms, left=who in left)
     book.students = {who: student for who, student in everybody.items() if who not in left}
     assignment = db.query(api.Assignment).filter(api.Assignment.name == name).one_or_none()
     if assignment is None:
