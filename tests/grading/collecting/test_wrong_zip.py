@@ -167,6 +167,7 @@ def test_only_some_students_and_only_the_last_time(told, folders, tmp_path):
     assert told("--forget")[0] == 0  # the latest that is there
     assert submitted(folders) == {"ada": "1", "bo": "1"}
     told("--forget", "ada")
+    assert not (folders.class_folder / "attempts" / "ada").exists()
     assert list(folders.students()) == ["bo"] and list(Ledger.read(folders).students) == ["bo"]
     code, said = told("--forget", "ada")
     assert code == 1 and "nothing of ps1 was collected of 1 (ada)" in said
