@@ -49,7 +49,13 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     source.add_argument("--from", dest="folder", type=Path, metavar="FOLDER", help="a folder")
     source.add_argument("--zip", type=Path, metavar="FILE", help="a zip of Canvas or Moodle")
     source.add_argument("--exchange", action="store_true", help="nbgrader's exchange")
+    text = "take back what the latest collecting added, or of some students what came last"
+    source.add_argument("--forget", nargs="*", metavar="STUDENT", help=text)
+    text = "take notebooks that are of another assignment, too"
+    option("--any", action="store_true", help=text)
     option("--roster", type=Path, metavar="CSV", help="the class list: id, name, email")
+    text = "with --roster: whoever is not in the table leaves the class; their work is kept"
+    option("--only", action="store_true", help=text)
     how = "how the platform names files: canvas, moodle, nbgrader, plain (found out)"
     option("--layout", choices=("canvas", "moodle", "nbgrader", "plain"), help=how)
     text = "who handed in when: id, time; or Moodle's grading worksheet"
@@ -232,17 +238,23 @@ def collect(arguments: argparse.Namespace) -> int:
     import json
     from dataclasses import asdict
 
-    from coursetools.grading.collecting import groups, origins, roster, times
+    from coursetools.grading.collecting import forget, groups, origins, roster, times
     from coursetools.grading.collecting.collect import collect as take_in
+    from coursetools.grading.collecting.strays import find_strays
     from coursetools.grading.folders import Folders
     from coursetools.grading.gradebook.database import Database
     from coursetools.settings.of_class import time_zone_of
+    from coursetools.text import some
 
     folders = Folders(arguments.course, arguments.name)
     notebooks = folders.notebooks()  # what does not exist is known before anything is written
     source = arguments.folder or arguments.zip or arguments.exchange
     regroup = arguments.regroup
     tables = (arguments.roster, arguments.times, arguments.requests, arguments.marks)
+    if arguments.forget is not None:
+        if regroup or any(tables):
+            raise CourseError("--forget stands alone; give tables and files afterwards")
+        return forget.run(folders, arguments)
     if not (source or regroup or any(tables)):
         raise CourseError(
             "say where from: --from FOLDER, --zip FILE or --exchange, or --roster CSV, "
@@ -253,6 +265,8 @@ def collect(arguments: argparse.Namespace) -> int:
             f"{folders.name} has {len(notebooks)} notebooks ({', '.join(notebooks)}), and collect "
             f"takes one a student; put them into autograder/submitted/STUDENT/{folders.name}/"
         )
+    if arguments.only and not arguments.roster:
+        raise CourseError("--only goes with --roster CSV, the list of who is in the class")
     note = Progress().note if arguments.json else Notes().note
     result: dict[str, Any] = {"assignment": folders.name}
     known = []
@@ -261,7 +275,7 @@ def collect(arguments: argparse.Namespace) -> int:
         known = times.read_times(arguments.times, zone)
         if not all(one.zoned for one in known):
             note(f"{arguments.times}: times without a zone were read as {zone}")
-    people = roster.read_csv(arguments.roster) if arguments.roster else []
+    people = roster.read_csv(arguments.roster, note) if arguments.roster else []
     candidates: origins.Found = []
     if arguments.folder:
         candidates = origins.from_folder(arguments.folder, folders.name, arguments.layout)
@@ -271,9 +285,11 @@ def collect(arguments: argparse.Namespace) -> int:
         check = folders.config.get("ExchangeCollect", {}).get("check_owner", True)
         inbound = folders.exchange / "inbound"
         candidates = origins.from_exchange(inbound, folders.name, check is not False)
+    strays = find_strays(folders, candidates, arguments.any) if source else {}
+    gone = roster.absent(people, roster.class_list(folders), arguments.roster) if people else []
     if people:  # everything was read, and is clear: only now something is written
         database = Database(folders, note)
-        result["class_list"] = roster.save(database, people)
+        roster.save(database, people, gone if arguments.only else ())
         database.close()
         groups.save_groups(folders.course, ((one.id, one.group) for one in people))
         if not regroup and (kept := groups.kept(folders)):
@@ -281,8 +297,13 @@ def collect(arguments: argparse.Namespace) -> int:
     named = any(person.anonymous for person in people)
     if source or known or people or regroup:
         listed = roster.class_list(folders, note, people)  # and keeps it
+    if people:
+        result["class_list"] = len(listed.people)
+        result["left" if arguments.only else "not_in_table"] = gone
     if source or known or named or regroup:
-        taken = take_in(folders, candidates, listed, arguments.attempt, note, known, regroup)
+        taken = take_in(
+            folders, candidates, listed, arguments.attempt, note, known, regroup, strays
+        )
         result |= {
             "new": taken.new,
             "known": taken.known,
@@ -291,6 +312,8 @@ def collect(arguments: argparse.Namespace) -> int:
             "missing": taken.missing,
             "too_late": taken.too_late,
             "too_early": taken.too_early,
+            "not_counted": taken.behind,
+            "of_another_assignment": taken.strays,
             "by_name": taken.by_name,
             "time_unknown": taken.unknown,
             "notes": taken.notes,
@@ -311,7 +334,8 @@ def collect(arguments: argparse.Namespace) -> int:
         result["marks"] = asdict(marked)
     from coursetools.grading.changes.log import record
 
-    counts = {"class_list": result.get("class_list"), "new": len(result.get("new", ())) or None}
+    counts = {"class_list": result.get("class_list"), "new": len(result.get("new", ())) or None,
+              "left": result.get("left") or None}  # fmt: skip
     files = {"source": str(source) if source and source is not True else None,
              "times": arguments.times and str(arguments.times),
              "requests": result.get("requests"), "regroup": regroup or None,
@@ -327,6 +351,13 @@ def collect(arguments: argparse.Namespace) -> int:
     if "class_list" in result:
         people = result["class_list"]
         print(f"{people} student{'s' * (people != 1)} on the class list")
+    if gone and arguments.only:
+        print(f"no longer on it, with all their work kept: {some(gone)}")
+    elif gone:
+        print(
+            f"on it, and not in {arguments.roster}: {some(gone)}; if they have left the class: "
+            f"coursekit collect {folders.name} --roster {arguments.roster} --only"
+        )
     if source or known or named or regroup:
         print("\n".join(taken.as_lines(folders.name, arguments.zip or arguments.folder)))
     return 0

@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
+
+SEPARATOR = re.compile(r'"?sep=([,;\t])"?')  # the first line of some of Excel's tables
 
 
 @dataclass(frozen=True)
@@ -39,11 +42,16 @@ class Table:
 
 def word(title: str) -> str:
     """Return a column's title as a plain word: `Last modified (grade)` last_modified_grade."""
-    return re.sub(r"\W+", "_", title.strip().lower()).strip("_")
+    title = unicodedata.normalize("NFC", title).strip().lower()
+    return re.sub(r"\W+", "_", title).strip("_")
 
 
-def read(path: Path, example: str) -> Table:
-    """Read a table; `example` is what its first line should look like."""
+def read(path: Path, example: str, *, joins: bool = False) -> Table:
+    """Read a table; `example` is what its first line should look like.
+
+    A row with more cells than there are columns is refused. Where the last column `joins`, it is
+    text that people type, and the further cells are what stood in it behind a comma.
+    """
     try:
         data = Path(path).read_bytes()
     except OSError as error:
@@ -52,13 +60,26 @@ def read(path: Path, example: str) -> Table:
     lines = [line for line in text.splitlines() if line.strip()]
     if not lines:
         raise CourseError(f"{path} is empty; its first line should be: {example}")
-    delimiter = max(",;\t", key=lines[0].count)
+    told = SEPARATOR.fullmatch(lines[0].strip())
+    delimiter = told[1] if told else max(",;\t", key=lines[0].count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
-        header = next(row for row in reader if any(row))
-        rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
+        full = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
     except csv.Error as error:
         raise CourseError(f"{path}, line {reader.line_num}: {error}") from error
+    full = full[1:] if told else full
+    if not full:
+        raise CourseError(f"{path} is empty; its first line should be: {example}")
+    (_, header), *rows = full
+    for at, (number, row) in enumerate(rows):
+        if joins:
+            last = max(at for at, title in enumerate(header) if title.strip())
+            rows[at] = number, [*row[:last], delimiter.join(row[last:]).rstrip(delimiter)]
+        elif any(cell.strip() for cell in row[len(header) :]):
+            raise CourseError(
+                f"{path}, line {number} has {len(row)} cells, and there are {len(header)} columns; "
+                f"put quotes around a cell with {delimiter!r} in it"
+            )
     return Table(Path(path), header, rows, delimiter, data.startswith(b"\xef\xbb\xbf"))
 
 

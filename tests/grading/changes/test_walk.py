@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from coursetools.course import Course
+from coursetools.grading.changes.requests import read_requests
+
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
 
 
@@ -204,6 +207,17 @@ def test_a_request_is_listed_until_it_is_answered(week, tmp_path):
     assert "asked         test_square: Is it" in week.type("history ps1 ada")
     said = week.type(f"collect ps1 --requests {week.root / 'class.csv'}", code=1)
     assert "there is no column called question" in said
+
+
+def test_a_request_goes_on_behind_its_commas(week, tmp_path):
+    """Students write on in the line that their page has given them, and know of no quotes."""
+    text = "Ich denke, der Test ist falsch, weil 3 · 3 = 9"
+    for comma, end in ((",", ""), (",", ",,"), (";", ";")):
+        lines = [f"id,question,text{end}", f"ada,test_square,{text}{end}"]
+        (tmp_path / "asked.csv").write_text("\n".join(lines).replace(",", comma))
+        week.type(f"collect ps1 --requests {tmp_path / 'asked.csv'}")
+    requests = read_requests(Course(week.root), "ps1")
+    assert [one.text for one in requests] == [text, text.replace(",", ";")]
 
 
 def test_a_lost_gradebook_loses_no_override_and_nothing_below_it(week):

@@ -255,12 +255,22 @@ def test_a_class_list(tmp_path, encoding, delimiter):
         ("id,name\na/b,A", "line 2: the id 'a/b' holds '/'"),
         ('id,name\na,"A\nb,B', "unexpected end"),
         ("id,name\n,A", "line 2: the id '' is empty"),
+        ("id,name,email\nada,Lovelace, Ada,a@x.de", "line 2 has 4 cells, and there are 3 columns"),
     ],
 )
 def test_a_class_list_that_is_not_clear(tmp_path, text, said):
     path = tmp_path / "list.csv"
     path.write_text(text)
     with pytest.raises(CourseError, match=said):
+        read_csv(path)
+
+
+def test_further_commas_are_no_cells_and_excel_names_its_separator(tmp_path):
+    path = tmp_path / "list.csv"
+    path.write_text("sep=;\nid;name;email;;\n\nada;Lovelace, Ada;a@x.de;;;\n")
+    assert read_csv(path) == [Person("ada", "Ada", "Lovelace", "a@x.de")]
+    path.write_text('"sep=,"\nid,name\nada,Lovelace, Ada\n')
+    with pytest.raises(CourseError, match=r"line 3 has 3 .*; put quotes around a cell with ','"):
         read_csv(path)
 
 

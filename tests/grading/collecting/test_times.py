@@ -167,7 +167,14 @@ def test_moodles_worksheet_without_a_class_list(folders, tmp_path):
         ("id,time\na,yesterday", "line 2: 'yesterday' is not a time; write it as 2026-10-01 23:59"),
         ("id,time\na,2026-10-01", "line 2: '2026-10-01' is not a time"),
         ("id,time\na,10:00", "line 2: '10:00' is not a time"),
-        ("id,time\na,10/1/2026 10:00", "line 2: '10/1/2026 10:00' is not a time"),
+        (
+            "id,time\na,10/1/2026 10:00",
+            "line 2: '10/1/2026 10:00' does not say which number is the day",
+        ),
+        (
+            "id,time\na,14.12.2026 10:59\nb,04.12.2026 10:59",
+            "line 3: .* the day and which the month",
+        ),
         ("id,time\na,2026-10-01 10:00 CEST", "line 2: '2026-10-01 10:00 CEST' is not a time"),
         ("id,time\na,2026-13-01 10:00", "is not a time"),
         ("id,time\na,2026-10-01 10:00\na,2026-10-01 11:00", "line 3: the same person .* line 2"),

@@ -14,7 +14,7 @@ import pytest
 from coursekit._base.errors import CourseError
 from coursetools.course import Course
 from coursetools.grading.collecting import dates, worksheet
-from coursetools.grading.collecting.roster import Person
+from coursetools.grading.collecting.roster import Person, read_csv
 from coursetools.grading.collecting.times import read_times
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.fill_template import Filling, fill_worksheet
@@ -100,6 +100,12 @@ def sheet(
     csv.writer(out, delimiter=delimiter).writerows(rows)
     path.write_text(out.getvalue(), encoding="utf-8")
     return path
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_worksheet_is_no_class_list(tmp_path, language):
+    with pytest.raises(CourseError, match=r"is Moodle's grading worksheet.* --times"):
+        read_csv(sheet(tmp_path / "w.csv", language))
 
 
 def fill(tmp_path: Path, path: Path, people: list[Person], handed: dict[str, str]) -> Filling:

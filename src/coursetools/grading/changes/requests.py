@@ -37,12 +37,13 @@ def take_requests(
 ) -> tuple[int, list[str]]:
     """Take in a table `id,question,text`; return how many are new, and why others were not taken.
 
-    `known` are the students; `cell_of` returns the name of a question's graded cell.
+    `known` are the students; `cell_of` returns the name of a question's graded cell. The text goes
+    to the end of the line, and needs no quotes.
     """
     before = read_requests(course)
     same = {(one.assignment, one.student, one.question, one.text) for one in before}
     new, refused = [], []
-    for where, row in tables.read(path, ",".join(COLUMNS)).cells(COLUMNS):
+    for where, row in tables.read(path, ",".join(COLUMNS), joins=True).cells(COLUMNS):
         who, text = row.get("id", ""), one_line(row.get("text", ""), 2000)
         try:
             if who not in known:

@@ -10,10 +10,11 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from coursetools.course import write_whole
@@ -47,6 +48,8 @@ class Collected:
     by_name: list[str] = field(default_factory=list)  # known by no id and no number
     too_late: list[str] = field(default_factory=list)  # with an attempt after their end
     too_early: list[str] = field(default_factory=list)  # before the exam began
+    behind: list[str] = field(default_factory=list)  # whose new attempt is not the one that counts
+    strays: list[str] = field(default_factory=list)  # whose notebook is of another assignment
     notes: list[str] = field(default_factory=list)
 
     def as_lines(self, name: str, source: Path | None = None) -> list[str]:
@@ -59,6 +62,18 @@ class Collected:
             lines.append(f"{source} holds no hand-ins")
         if self.missing:
             lines.append(f"on the class list, nothing handed in: {some(self.missing)}")
+        if self.strays:
+            lines.append(
+                f"a notebook of another assignment, taken all the same: {some(self.strays)}; to "
+                f"take a student's last back: coursekit collect {name} --forget STUDENT"
+            )
+        if self.behind:
+            lines.append(
+                "a new attempt that does not count, for one collected before is later by its "
+                f"hand-in time or by its zip's: {some(self.behind)}; if that one was a mistake, "
+                f"coursekit collect {name} --forget takes the latest collecting back, and when "
+                "given again the one before it; then collect anew"
+            )
         if self.too_late:
             lines.append(after_the_end(self.too_late))
         if self.too_early:
@@ -86,15 +101,18 @@ def collect(
     note: Note = lambda text: None,
     times: Sequence[HandIn] = (),
     regroup: bool = False,
+    strays: Mapping[str, str] = MappingProxyType({}),
 ) -> Collected:
     """Keep every candidate as an attempt, then choose for each student the one that counts.
 
     The attempts of a group are chosen from as if they were one student's. `regroup` takes the
-    class's groups of today for an assignment that something was collected of before.
+    class's groups of today for an assignment that something was collected of before. `strays` are
+    labels of files that are of another assignment, and of which.
     """
     if not isinstance(people, ClassList):
         people = ClassList(people or [], not people)
     result, names = Collected(), Names(folders, people, times)
+    now = datetime.now(UTC).isoformat()
     ledger, lateness = Ledger.read(folders), read_lateness(folders)
     touched: dict[str, None] = {}
     before = Groups(ledger.groups, dict(ledger.anonymous))
@@ -104,8 +122,10 @@ def collect(
     for one in names.resolve(found):
         if isinstance(one, Known):
             claim = names.claim(one.candidate, one.student)
-            why = _take(folders, one, claim, result, names.say)
+            why = _take(folders, one, claim, result, names.say, now)
             if not why:
+                if of := strays.get(one.candidate.label):
+                    result.strays.append(f"{one.student}: {of}")
                 ledger.taken(one.candidate.label, one.student, claim)
                 touched[one.student] = None
                 ledger.name([(one.student, "")] if one.candidate.anonymous else [])
@@ -115,7 +135,16 @@ def collect(
             one = Refused(one.candidate.label, why)
         ledger.refused(one.label, one.why)
         (result.aside if one.why.startswith(ASIDE) else result.refused).append(one)
-    for text in [*_named(result.refused, "refused: "), *_named(result.aside)]:
+    aside, renumbered = result.aside, [one for one in result.aside if one.renumbered]
+    if len(renumbered) > 2 and 10 * len(renumbered) >= 9 * len(found):
+        aside = [one for one in aside if not one.renumbered]
+        note(
+            f"{len(renumbered)} of {len(found)} files carry other numbers than their students are "
+            f"known by in {folders.name}: is this the zip of another assignment? If it is the "
+            "right one, what was collected before was not; take that back with coursekit collect "
+            f"{folders.name} --forget, and collect this again"
+        )
+    for text in [*_named(result.refused, "refused: "), *_named(aside)]:
         note(text)
     if nameless := ledger.nameless():
         names.say(
@@ -126,6 +155,7 @@ def collect(
     lateness = replace(lateness, groups=groups)
     for text in _time(folders, names, times, touched, groups):
         names.say(text)
+    new = set(result.new)
     ledger.attempt, exam = attempt, exam_of(folders.course, folders.name)
     for student in list(touched):
         touched |= dict.fromkeys(groups.members(student))
@@ -136,11 +166,13 @@ def collect(
         end = lateness.end_of(student)
         if about := choose(folders, student, attempt, end, groups.members(student)):
             ledger.about(student, about.get("time"), about.get("late"))
-        elif _taken_back(folders, student, before.members(student)):
+        elif _left_group(folders, student, before.members(student)):
             ledger.students.pop(student, None)
             names.say(f"{student} has handed in nothing, and neither has their group")
         if too_late(folders, (student,), end):
             result.too_late.append(student)
+        elif attempt == "last" and student in new and about.get("collected") != now:
+            result.behind.append(student)
         time = about.get("time")
         if exam and time and datetime.fromisoformat(time) < exam.start:
             result.too_early.append(student)
@@ -291,14 +323,19 @@ def after_the_end(students: list[str]) -> str:
     )
 
 
-def _taken_back(folders: Folders, student: str, members: Sequence[str]) -> bool:
+def _left_group(folders: Folders, student: str, members: Sequence[str]) -> bool:
     """Take the hand-in of a group away from who is in it no more, and say whether it was there."""
-    folder, was = folders.submitted(student), attempts_of(folders, *members)
+    was = attempts_of(folders, *members)
     if submitted_digest(folders, student) not in {about.get("sha256") for _, about in was}:
         return False  # nothing is there, or an instructor's
-    for name in (f"{folders.name}.ipynb", "timestamp.txt", SECRET):
-        (folder / name).unlink(missing_ok=True)  # the folder stays: it says that nothing is there
+    taken_back(folders, student)
     return True
+
+
+def taken_back(folders: Folders, student: str) -> None:
+    """Empty the folder of what counts; it stays, and says that nothing is there."""
+    for name in (f"{folders.name}.ipynb", "timestamp.txt", SECRET):
+        (folders.submitted(student) / name).unlink(missing_ok=True)
 
 
 def _after(about: dict[str, Any], end: datetime | None) -> bool:
@@ -326,7 +363,9 @@ def _by_age(attempts: list[Attempt]) -> list[Attempt]:
     return sorted(attempts, key=age)
 
 
-def _take(folders: Folders, known: Known, claim: str, result: Collected, say: Note) -> str:
+def _take(
+    folders: Folders, known: Known, claim: str, result: Collected, say: Note, now: str
+) -> str:
     """Read a file and keep it; return why that cannot be done, "" if it is done."""
     candidate, most = known.candidate, folders.limits.submission_bytes
     try:
@@ -340,7 +379,7 @@ def _take(folders: Folders, known: Known, claim: str, result: Collected, say: No
             f"{candidate.label} has {claim} in a name that the student has chosen; it counts as "
             f"{known.student}'s, who handed it in"
         )
-    if _keep(folders, known.student, candidate, data):
+    if _keep(folders, known.student, candidate, data, now):
         result.new.append(known.student)
     else:
         result.known += 1
@@ -390,7 +429,7 @@ def _time(
     return problems
 
 
-def _keep(folders: Folders, student: str, candidate: Candidate, data: bytes) -> bool:
+def _keep(folders: Folders, student: str, candidate: Candidate, data: bytes, now: str) -> bool:
     """Write an attempt; False if it is there already."""
     digest = hashlib.sha256(data).hexdigest()
     seen = candidate.seen.astimezone(UTC).replace(microsecond=0)
@@ -421,6 +460,7 @@ def _keep(folders: Folders, student: str, candidate: Candidate, data: bytes) -> 
         "lasting": candidate.lms_stays,
         "sha256": digest,
         "secret": candidate.secret,
+        "collected": now,  # the same of all that came together
     }
     write_whole(folder / "attempt.json", json.dumps(about, indent=1) + "\n")
     return True

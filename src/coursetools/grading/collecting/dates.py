@@ -140,6 +140,11 @@ def _in_words(cells: Sequence[tuple[str, str]]) -> list[datetime]:
         )
     at = next((at for at in range(len(cells)) if not _is_read_alone(texts[at])), 0)
     where, text = cells[at]
+    if _is_day_or_month(text):
+        raise CourseError(
+            f"{where}: {text[:60]!r} does not say which number is the day and which the month; "
+            "write it as 2026-10-01 23:59"
+        )
     raise CourseError(
         f"{where}: {text[:60]!r} is not a time; write it as 2026-10-01 23:59 or "
         "2026-10-01T23:59:00+02:00"
@@ -155,14 +160,18 @@ def _usual(text: str) -> datetime | None:
     from dateutil import parser
 
     # A day alone is not taken for a time, nor 1/10 for October or for January.
-    day = re.match(r"(\d\d?)[./-](\d\d?)[./-]\d{4}", text)
-    unclear = day and day[1] != day[2] and int(day[1]) < 13 and int(day[2]) < 13
-    if unclear or not re.search(r"\d{4}", text) or not re.search(r"\d:\d\d", text):
+    if _is_day_or_month(text) or not re.search(r"\d{4}", text) or not re.search(r"\d:\d\d", text):
         return None
     try:
         return parser.parse(text, tzinfos=_offset)
     except (ValueError, OverflowError):
         return None
+
+
+def _is_day_or_month(text: str) -> bool:
+    """Return whether a date begins with two numbers of which each may be the month."""
+    day = re.match(r"(\d\d?)[./-](\d\d?)[./-]\d{4}", text)
+    return bool(day and day[1] != day[2] and int(day[1]) < 13 and int(day[2]) < 13)
 
 
 def _offset(name: str | None, seconds: int | None) -> int | None:

@@ -198,6 +198,7 @@ class Names:
                 one.label,
                 f"{ASIDE}{shown(one.who)} has the number {one.lms} here, and {known.student} is "
                 f"known by {number}",
+                renumbered=True,
             )
         if not number and len(others) > 1:
             return Refused(

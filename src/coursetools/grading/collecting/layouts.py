@@ -87,6 +87,7 @@ class Refused:
 
     label: str
     why: str
+    renumbered: bool = False  # for it carries another number than its student is known by
 
 
 def canvas_name(name: str) -> re.Match[str] | None:

@@ -9,22 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
+from coursetools.grading.collecting import worksheet
+from coursetools.grading.collecting.columns import MEANING
 from coursetools.grading.collecting.layouts import plain_name
 from coursetools.grading.folders import Folders
 from coursetools.settings import tables
+from coursetools.text import some
 
-COLUMNS = {  # what a header may be called -> what it means
-    "id": "id student_id studentid student sis_user_id sis_login_id login login_id username user "
-    "id_number",
-    "name": "name student_name full_name fullname display_name",
-    "first": "first_name firstname first given_name given vorname",
-    "last": "last_name lastname last surname family_name nachname",
-    "email": "email email_address e_mail mail",
-    "lms": "lms_user_id lms_id canvas_id moodle_id",
-    "anonymous": "anonymous_id anon_id",
-    "group": "group group_name team team_name",
-}
-MEANING = {word: meaning for meaning, words in COLUMNS.items() for word in words.split()}
 CANVAS = {"student": "name", "id": "lms", "sis_user_id": "id", "sis_login_id": "login"}
 
 
@@ -57,14 +48,26 @@ def bad_id(name: str) -> str:
     return f"holds {odd[0]!r}" if odd else ""
 
 
-def read_csv(path: Path) -> list[Person]:
+def read_csv(path: Path, note: Callable[[str], None] = lambda text: None) -> list[Person]:
     """Read a class list, Canvas's gradebook too; what is not clear is refused with its line."""
     table = tables.read(path, "id,name,email")
     words = table.words()
     canvas = {"student", "id", "sis_login_id"} <= set(words)
     meanings = [(CANVAS if canvas else MEANING).get(word) for word in words]
+    unread = [title for title, meaning in zip(table.header, meanings) if title and not meaning]
+    sheet = worksheet.find(table)
+    if sheet and "id" not in meanings[sheet.who + 1 :]:
+        raise CourseError(
+            f"{path} is Moodle's grading worksheet, which has no ids of the class; give it with "
+            "--times, and with --roster a class list"
+        )
     if "id" not in meanings and not canvas:
-        raise CourseError(f"{path}, line 1: there is no column called id (student_id, login)")
+        raise CourseError(
+            f"{path}, line 1: there is no column called id (student_id, login, Matrikelnummer); "
+            f"not understood: {some(unread) if unread else 'none'}"
+        )
+    if unread and not canvas:
+        note(f"{path}: columns of which no use is made: {some(unread)}")
     people: dict[str, Person] = {}
     line_of: dict[tuple[str, str], str] = {}
     for number, row in table.rows:
@@ -96,12 +99,51 @@ def _no_student(values: dict[str, str]) -> bool:
     return not values.get("lms") or name in ("Points Possible", "Student, Test", "Test Student")
 
 
-def save(database: Any, people: Iterable[Person]) -> int:
-    """Put people into the gradebook, new or changed; return how many are on the list then."""
-    from nbgrader import api
-    from sqlalchemy import select
+def absent(people: list[Person], listed: ClassList, path: Path) -> list[str]:
+    """Return who is on the class list and not among new `people`.
 
-    from coursetools.grading.gradebook.own_tables import LISTED, insert_rows, update_rows
+    An id that is new, and is somebody's who would stay on the list beside it, is refused.
+    """
+    if listed.open:
+        return []
+    ids, known = ({one.id for one in those} for those in (people, listed.people))
+    others = [one for one in listed.people if one.id not in ids]
+    before = {mark: one.id for one in others for mark in _marks(one)}
+    twice = {
+        one.id: before[mark]
+        for one in people
+        for mark in _marks(one)
+        if one.id not in known and mark in before
+    }
+    if twice:
+        pairs = [f"{new} beside {old}" for new, old in twice.items()]
+        raise CourseError(
+            f"{path} would put people on the class list a second time, under another id: "
+            f"{some(pairs)}; nothing was taken. Did a spreadsheet drop leading zeros? Give the "
+            "table as your university exports it, or make the column text before you save it"
+        )
+    return sorted(one.id for one in others)
+
+
+def _marks(person: Person) -> list[tuple[str, str]]:
+    """Return what no two people share."""
+    marks = ("email", person.email.casefold()), ("lms", person.lms), ("id", person.id.lstrip("0"))
+    return [(what, value) for what, value in marks if value]
+
+
+def save(database: Any, people: Iterable[Person], leave: Iterable[str] = ()) -> None:
+    """Put people into the gradebook, new or changed; take those who `leave` off the class list."""
+    from nbgrader import api
+
+    from coursetools.grading.gradebook.own_tables import (
+        LEFT,
+        LISTED,
+        OURS,
+        delete_rows,
+        insert_rows,
+        students_in,
+        update_rows,
+    )
 
     table = api.Student.__table__
     rows = {
@@ -120,13 +162,13 @@ def save(database: Any, people: Iterable[Person]) -> int:
             new = [{"id": who} for who in rows if who not in known]
             insert_rows(connection, table, new)
             update_rows(connection, table, [{"row": who, **row} for who, row in rows.items()])
-            LISTED.create(connection, checkfirst=True)
-            there = set(connection.scalars(select(LISTED.c.student)))
-            further = [{"student": who} for who in rows if who not in there]
-            insert_rows(connection, LISTED, further)
+            OURS.create_all(connection)
+            for here, gone, who in ((LISTED, LEFT, list(rows)), (LEFT, LISTED, list(leave))):
+                there = students_in(connection, here)
+                insert_rows(connection, here, [{"student": w} for w in who if w not in there])
+                delete_rows(connection, gone, [{"student": w} for w in who])
 
     database.patiently(write)
-    return len(database.students())
 
 
 @dataclass(frozen=True)
@@ -155,7 +197,7 @@ def class_list(
     database = Database(folders, note)
     try:
         recall(folders, database, note)
-        rows, chosen = database.students(), _read_listed(database)
+        rows, (chosen, left) = database.students(), database.listed()
     finally:
         database.close()
     numbers = {person.id: person.anonymous for person in people}
@@ -164,21 +206,10 @@ def class_list(
             one, row["first_name"], row["last_name"], row["email"], row["lms_user_id"],
             numbers.get(one, ""),
         )
-        for one, row in rows.items()
+        for one, row in rows.items() if one not in left
     ]  # fmt: skip
     on = [p for p in known if p.id in chosen or p.first or p.last or p.email or p.lms]
     return ClassList(on or known, not on)
-
-
-def _read_listed(database: Any) -> set[str]:
-    from sqlalchemy import inspect, select
-
-    from coursetools.grading.gradebook.own_tables import LISTED
-
-    if not inspect(database.engine).has_table(LISTED.name):
-        return set()
-    with database.engine.connect() as connection:
-        return set(connection.scalars(select(LISTED.c.student)))
 
 
 def _person(values: dict[str, str], where: str) -> Person:

@@ -14,7 +14,7 @@ from typing import Any
 
 from coursekit._base.errors import CourseError
 from coursetools.grading.collecting import dates, worksheet
-from coursetools.grading.collecting.roster import MEANING
+from coursetools.grading.collecting.columns import MEANING
 from coursetools.settings import tables
 
 TIME = re.compile(

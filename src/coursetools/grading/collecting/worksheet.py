@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from coursetools.grading.collecting import dates
-from coursetools.grading.collecting.roster import MEANING
+from coursetools.grading.collecting.columns import MEANING
 from coursetools.settings.tables import Table
 
 PARTICIPANT = re.compile(r"(\D*[^\W\d_]\D*)(\d+)")  # "Participant 501", "Teilnehmer/in501"

@@ -28,7 +28,15 @@ from coursetools.grading.gradebook.by_hand import MARK, agree, cells, of_row, wr
 from coursetools.grading.gradebook.database import Database
 from coursetools.grading.gradebook.lateness import granted
 from coursetools.grading.gradebook.overridden import ByHand, read_overridden
-from coursetools.grading.gradebook.own_tables import IDENTITY, LISTED, OURS, WRITTEN, insert_rows
+from coursetools.grading.gradebook.own_tables import (
+    IDENTITY,
+    LEFT,
+    LISTED,
+    OURS,
+    WRITTEN,
+    insert_rows,
+    students_in,
+)
 from coursetools.grading.gradebook.structure import Structure
 
 PERSON = ("first_name", "last_name", "email", "lms_user_id")
@@ -121,11 +129,13 @@ def irreplaceable(connection: Any, name: str) -> dict[Of, Any]:
     from nbgrader import api
 
     person = api.Student.__table__
-    on_list = set(connection.scalars(select(LISTED.c.student)))
+    on_list, left = students_in(connection, LISTED), students_in(connection, LEFT)
     items: dict[Of, Any] = {}
     for row in connection.execute(select(person.c.id, *(person.c[one] for one in PERSON))):
         facts = {one: getattr(row, one) for one in PERSON if getattr(row, one)}
         items["person", row.id] = {**facts, "listed": row.id in on_list}
+        if row.id in left:
+            items["person", row.id]["left"] = True
     assignment = api.Assignment.__table__
     due = connection.scalar(select(assignment.c.duedate).where(assignment.c.name == name))
     if due is not None:
@@ -296,7 +306,7 @@ def _people(connection: Any, kept: Kept) -> None:
     table = api.Student.__table__
     query = select(table.c.id, *(table.c[one] for one in PERSON))
     there = {row.id: any(row[1:]) for row in connection.execute(query)}
-    on_list = set(connection.scalars(select(LISTED.c.student)))
+    on_list, left = students_in(connection, LISTED), students_in(connection, LEFT)
     people = {of[1]: facts for of, facts in kept.items.items() if of[0] == "person"}
     new = [who for who in people if who not in there]
     rows = [{"id": who, **{one: people[who].get(one) for one in PERSON}} for who in new]
@@ -307,3 +317,5 @@ def _people(connection: Any, kept: Kept) -> None:
             connection.execute(update(table).where(table.c.id == who).values(names))
     rows = [{"student": who} for who in people if people[who]["listed"] and who not in on_list]
     insert_rows(connection, LISTED, rows)
+    gone = [who for who in people if people[who].get("left") and who not in on_list | left]
+    insert_rows(connection, LEFT, [{"student": who} for who in gone])

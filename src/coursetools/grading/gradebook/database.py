@@ -19,6 +19,7 @@ from sqlalchemy.exc import DBAPIError
 from coursekit._base.errors import CourseError
 from coursetools.course import quick_imports
 from coursetools.grading.folders import Folders
+from coursetools.grading.gradebook.own_tables import LEFT, LISTED, students_in
 
 T = TypeVar("T")
 WAIT = 60.0  # seconds for somebody else's lock on the database
@@ -52,6 +53,11 @@ class Database:
         with self.engine.connect() as connection:
             rows = connection.execute(select(table.c.id, *(table.c[name] for name in names)))
             return {row.id: {name: getattr(row, name) or "" for name in names} for row in rows}
+
+    def listed(self) -> tuple[set[str], set[str]]:
+        """Return who was on an imported class list, and who has left the class."""
+        with self.engine.connect() as connection:
+            return students_in(connection, LISTED), students_in(connection, LEFT)
 
     def patiently(self, work: Callable[[], T]) -> T:
         """Do `work`, again and again while somebody else holds the database's lock."""

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Boolean, Column, Float, MetaData, String, Table, bindparam, delete, update
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Float,
+    MetaData,
+    String,
+    Table,
+    bindparam,
+    delete,
+    inspect,
+    select,
+    update,
+)
 
 
 def _keys(*names: str) -> list[Column[str]]:
@@ -17,6 +29,8 @@ OURS = MetaData()
 IDENTITY = Table("coursekit_gradebook", OURS, Column("id", String(32), primary_key=True))
 # Who was on an imported class list.
 LISTED = Table("coursekit_listed", OURS, *_keys("student"))
+# Who has left the class: not on the list, whatever names nbgrader's own table has.
+LEFT = Table("coursekit_left", OURS, *_keys("student"))
 # Which verdict each row was made of.
 WRITTEN = Table(
     "coursekit_written",
@@ -41,6 +55,13 @@ OVERRIDDEN = Table(
 )
 
 Rows = Sequence[dict[str, Any]]
+
+
+def students_in(connection: Any, table: Any) -> set[str]:
+    """Return the students of LISTED or LEFT; nobody where the database has no such table yet."""
+    if not inspect(connection).has_table(table.name):
+        return set()
+    return set(connection.scalars(select(table.c.student)))
 
 
 def insert_rows(connection: Any, table: Any, rows: Rows) -> None:

@@ -55,6 +55,7 @@ class Student:
     due: datetime | None = None  # this student's own deadline, in the zone of the class's
     extension: timedelta | None = None  # by which that is later than the class's
     excused: bool = False
+    left: bool = False  # the class; what they handed in before stays
     group: str = ""  # what it is called
     others: tuple[str, ...] = ()  # names of those with whom this student hands in
     seconds_late: float = 0.0  # after the student's own deadline
@@ -250,8 +251,10 @@ def _hide(url: str) -> str:
 def read_book(db: Any, name: str, api: Any, lateness: Lateness) -> Book:
     """Read what a gradebook of nbgrader's has of an assignment."""
     from coursetools.grading.gradebook.overridden import ByHand, read_overridden
+    from coursetools.grading.gradebook.own_tables import LEFT, students_in
 
     book = Book(due=lateness.due, lateness=lateness)
+    left, everybody = students_in(db.connection(), LEFT), {}
     for row in db.query(
         api.Student.id,
         api.Student.first_name,
@@ -260,7 +263,8 @@ def read_book(db: Any, name: str, api: Any, lateness: Lateness) -> Book:
         api.Student.lms_user_id,
     ).order_by(api.Student.id):
         who, first, last, email, lms = (str(value or "") for value in row)
-        book.students[who] = Student(who, first, last, email, lms)
+        everybody[who] = Student(who, first, last, email, lms, left=who in left)
+    book.students = {who: student for who, student in everybody.items() if who not in left}
     assignment = db.query(api.Assignment).filter(api.Assignment.name == name).one_or_none()
     if assignment is None:
         return book
@@ -284,7 +288,9 @@ def read_book(db: Any, name: str, api: Any, lateness: Lateness) -> Book:
     )
     marks: dict[str, dict[str, Mark]] = {}  # by nbgrader's id of the submitted notebook
     for notebook, who, when, penalty, of in handed_in:
-        student = book.students.setdefault(who, Student(who))
+        if who in left and notebook is None:  # their work stays, and no 0 where there is none
+            continue
+        student = book.students.setdefault(who, everybody.get(who) or Student(who))
         student.submitted = when
         student.marks = {} if student.marks is None else student.marks
         if notebook is not None:

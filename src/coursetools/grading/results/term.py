@@ -108,7 +108,7 @@ def read_term(course: Course) -> Term:
         shares = [
             (t.name, share_of(row, t), rules.weights.get(t.name, t.points))
             for t, row in its
-            if row is None or not row.student.excused
+            if not (students[who].left if row is None else row.student.excused)
         ]
         known = all(row is None or row.score or row.student.excused for _, row in its)
         sums[who] = total_of(shares, rules.drop) if known else Sum(None)

@@ -154,8 +154,11 @@ def count_term(
             for one in who:
                 own[one] = own.get(one, 0) + 1
         notes += left_open(table)
-    absent = Step("missing", 0.0)
-    ways = {who: [of.get(who, absent) for of in steps] for who in sorted(students)}
+    absent, gone = Step("missing", 0.0), Step("excused")
+    ways = {
+        who: [of.get(who, gone if student.left else absent) for of in steps]
+        for who, student in sorted(students.items())
+    }
     return TermCount(
         glances, by_deadline, students, ways,
         {who: _sum(way, names, weights, rules.drop) for who, way in ways.items()},

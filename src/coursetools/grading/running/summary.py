@@ -116,7 +116,7 @@ def summarise(
     statuses = {who: status_of(p.status for p in places) for who, places in by_student.items()}
     counts = Counter(statuses.values())
     left_out = unlisted(folders)
-    others = sorted(set(writer.students()) - handed_in) if writer else []
+    others = sorted(set(writer.students()) - handed_in - writer.listed()[1]) if writer else []
     missing = [
         who for who in others
         if not left_out(who) and not (writer and writer.lateness.excused(who))

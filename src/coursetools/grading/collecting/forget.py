@@ -1,0 +1,122 @@
+"""`coursekit collect NAME --forget`: what the latest collecting has added is taken back.
+
+Each attempt says with which collecting it came. What is taken back is put into
+`autograder/forgotten/`, and counts for nothing there; an attempt from before counts again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+
+from coursekit._base.errors import CourseError
+from coursetools.grading.changes.log import record
+from coursetools.grading.collecting.collect import (
+    Attempt,
+    attempts_of,
+    choose,
+    handed_in_by,
+    submitted_digest,
+    taken_back,
+)
+from coursetools.grading.collecting.ledger import Ledger
+from coursetools.grading.folders import Folders
+from coursetools.grading.gradebook.lateness import read_lateness
+from coursetools.text import some
+
+
+def forget(folders: Folders, students: Sequence[str] = ()) -> list[Attempt]:
+    """Take back what the latest collecting added, or of each of some students their latest.
+
+    Return the attempts that were taken back, as they were.
+    """
+    gone = _latest(folders, students)
+    lateness, ledger = read_lateness(folders), Ledger.read(folders)
+    who = sorted({one for attempt in gone
+                  for one in lateness.groups.members(handed_in_by(attempt))}
+                 | {handed_in_by(attempt) for attempt in gone})  # fmt: skip
+    held = {
+        one: submitted_digest(folders, one)
+        in {about.get("sha256") for _, about in attempts_of(folders, *lateness.groups.members(one))}
+        for one in who
+    }  # else an instructor has put another file there, which stays
+    for folder, about in gone:
+        student = folder.parent.parent.name
+        target = folders.class_folder / "forgotten" / student / folders.name / folder.name
+        while target.exists():
+            target = target.with_name(f"{target.name}-again")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        folder.rename(target)
+        with suppress(OSError):  # there is more in them
+            folder.parent.rmdir()
+            folder.parent.parent.rmdir()
+        ledger.claims.pop(str(about.get("from")), None)
+        if not attempts_of(folders, student):
+            ledger.anonymous.pop(student, None)
+    for one in who:
+        members, end = lateness.groups.members(one), lateness.end_of(one)
+        if attempts_of(folders, *members):
+            if held[one]:
+                about = choose(folders, one, ledger.attempt, end, members)
+                ledger.about(one, about.get("time"), about.get("late"))
+            continue
+        ledger.students.pop(one, None)
+        if held[one]:
+            taken_back(folders, one)
+            if not (folders.verdicts / one).is_dir():  # never graded: as if nothing had come
+                with suppress(OSError):  # an instructor's file is there
+                    folders.submitted(one).rmdir()
+    ledger.write()
+    return gone
+
+
+def _latest(folders: Folders, students: Sequence[str]) -> list[Attempt]:
+    """Return the attempts that the latest collecting added, or of each of the students their."""
+    if students:
+        by_student = {one: attempts_of(folders, one) for one in students}
+        if nothing := [one for one, attempts in by_student.items() if not attempts]:
+            raise CourseError(f"nothing of {folders.name} was collected of {some(nothing)}")
+    else:
+        root = folders.class_folder / "attempts"
+        names = sorted(os.listdir(root)) if root.is_dir() else []
+        by_student = {"": [one for name in names for one in attempts_of(folders, name)]}
+        if not by_student[""]:
+            raise CourseError(f"nothing of {folders.name} was collected, so nothing is taken back")
+    gone = []
+    for attempts in by_student.values():
+        latest = max(_collected(attempt) for attempt in attempts)
+        if not latest:
+            raise CourseError(
+                "attempts collected by an older version do not say with which others they came; "
+                "put the file that counts into autograder/submitted/ by hand"
+            )
+        gone += [attempt for attempt in attempts if _collected(attempt) == latest]
+    return gone
+
+
+def _collected(attempt: Attempt) -> str:
+    return str(attempt[1].get("collected", ""))
+
+
+def run(folders: Folders, arguments: argparse.Namespace) -> int:
+    """The command: `forget`, the students; `json`."""
+    gone = forget(folders, list(dict.fromkeys(arguments.forget)))
+    for attempt in gone:
+        facts = {"student": handed_in_by(attempt), "file": attempt[1].get("from")}
+        record(folders.course, "taken back", assignment=folders.name, **facts)
+    who = sorted({handed_in_by(attempt) for attempt in gone})
+    now = [one for one in who if attempts_of(folders, one)]
+    if arguments.json:
+        facts = {"assignment": folders.name, "taken_back": who, "have_earlier": now}
+        print(json.dumps(facts, indent=1, ensure_ascii=False))
+        return 0
+    print(f"{folders.name}: taken back what came last of {some(who)}; it lies in "
+          "autograder/forgotten")  # fmt: skip
+    if now:
+        print(f"an attempt from before counts again: {some(now)}")
+    if any((folders.verdicts / one).is_dir() for one in who):
+        print(f"points change when you grade again: coursekit grade {folders.name}")
+    return 0

@@ -1,0 +1,73 @@
+"""Notebooks of another assignment: a wrong zip looks like the right one, and its cells do not.
+
+A cell's grade id says of which assignment it is. A notebook with none of the assignment's own cells
+and with those of another is a stray. One stray is a student's mistake, and is taken and named; if
+most of a delivery are strays, it is the instructor's, and nothing is taken.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from coursekit._base.errors import CourseError
+from coursekit.submission import parsing, regions
+from coursetools.course import Course
+from coursetools.grading.collecting.layouts import Candidate, Refused
+from coursetools.grading.folders import Folders
+
+WRITTEN = re.compile(rb'"grade_id"\s*:\s*"([^"\\]+)"')  # not in a text, whose quotes have slashes
+
+
+def find_strays(
+    folders: Folders, found: Iterable[Candidate | Refused], take_any: bool = False
+) -> dict[str, str]:
+    """Return the label of each stray and of which assignment it is; refuse a wrong delivery.
+
+    A file that is no notebook, or has lost its cells' names, is no evidence either way. One in
+    which a name of the assignment stands is not parsed, and so a right delivery is only read.
+    """
+    ids = {name: _grade_ids(folders.course, name) for name in folders.course.assignments}
+    own = ids.pop(folders.name, set())
+    if not own:
+        return {}
+    quick = {one.encode() for one in own}
+    strays: dict[str, str] = {}
+    right = 0
+    for one in found:
+        if not isinstance(one, Candidate):
+            continue
+        try:
+            data = one.read(folders.limits.submission_bytes)
+            known = quick.intersection(WRITTEN.findall(data))
+            there = own if known else _ids(parsing.read(data, folders.limits))
+        except (OSError, parsing.Malformed):
+            continue
+        of = max(ids, key=lambda name: len(ids[name] & there), default="")
+        if there & own:
+            right += 1
+        elif of and ids[of] & there:
+            strays[one.label] = of
+    for of, count in Counter(strays.values()).most_common(1):
+        if count > 1 and 2 * count > right + len(strays) and not take_any:
+            raise CourseError(
+                f"{count} of {right + len(strays)} notebooks are of {of}, not of {folders.name}; "
+                f"nothing was taken. Give the files of {folders.name}, or say --any to take these"
+            )
+    return strays
+
+
+def _grade_ids(course: Course, name: str) -> set[str]:
+    """Return the names of an assignment's cells; none where its notebook cannot be read."""
+    names: set[str] = set()
+    for path in course.source(name).glob("*.ipynb"):
+        try:
+            names |= _ids(parsing.master(path.read_text(encoding="utf-8")))
+        except (CourseError, OSError, UnicodeDecodeError):
+            continue
+    return names
+
+
+def _ids(notebook: dict) -> set[str]:
+    return {regions.grade_id(cell) for cell in notebook["cells"]} - {""}
