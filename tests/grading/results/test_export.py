@@ -8,12 +8,17 @@ import json
 
 import pandas
 import pytest
+from helpers import unpacked
 from hypothesis import given
 from hypothesis import strategies as st
 
 from coursekit._base.errors import CourseError
+from coursetools.cli import main
+from coursetools.grading.results.class_count import count_class
 from coursetools.grading.results.export import export, read_table, remarks
-from coursetools.grading.results.table import as_text, defuse
+from coursetools.grading.results.table import as_text, defuse, remark
+from coursetools.grading.results.term import read_term
+from coursetools.grading.results.term_count import count_term
 from coursetools.settings.late_rule import LateRule, rule_of
 
 NAMES = {
@@ -335,3 +340,47 @@ def test_a_table_that_is_not_the_platforms(classroom, tmp_path, form, text, said
     path.write_text(text or "", encoding="utf-8")
     with pytest.raises(CourseError, match=said):
         export(classroom.course, classroom.name, form, into=None if text is None else path)
+
+
+def test_who_is_not_graded_yet_has_no_number(classroom, capsys, read_page) -> None:
+    classroom.hand_in("ada", classroom.partial(), manual=3)
+    classroom.hand_in("bob", classroom.empty("MISSING", "no file"))
+    for who in ("cy", "never"):
+        classroom.student(who)
+    for who in ("ada", "bob", "cy"):  # another attempt, the first one, and that of somebody new
+        unpacked(classroom.folders.submitted(who), {"powers.ipynb": "{}"})
+    table = read_table(classroom.course, classroom.name)
+    found = {row.student.id: (row.status, row.score and row.score.total) for row in table.rows}
+    assert found == {
+        "ada": ("PARTIAL", 6), "bob": ("not graded", None), "cy": ("not graded", None),
+        "never": ("MISSING", 0),
+    }  # fmt: skip
+    said = remarks(table)
+    what = "handed in, not graded yet, and so without a number: 2 (bob, cy); run coursekit grade"
+    assert f"{what} powers" in said and "1 student handed in nothing and got 0" in said
+    again = "handed in again since the grade in the table: 1 (ada); run coursekit grade powers"
+    assert again in said and not any("could not be graded" in one for one in said)
+    comments = {row.student.id: remark(row, table) for row in table.rows}
+    assert comments["cy"] == "Not graded yet." and "newer attempt is not" in comments["ada"]
+    path, _ = export(classroom.course, classroom.name, "ags")
+    assert json.loads(path.read_text().splitlines()[2])["gradingProgress"] == "Pending"
+
+    term = read_term(classroom.course)
+    assert {who: own.total for who, own in term.sums.items()} == {
+        "ada": 66.67, "bob": None, "cy": None, "never": 0,
+    }  # fmt: skip
+    assert f"powers: {again}" in term.notes
+    assert [count_term(classroom.course).ways[who][0].state for who in ("cy", "never")] == [
+        "not graded", "missing",
+    ]  # fmt: skip
+    count = count_class(classroom.course, classroom.name)
+    assert (count.students, count.handed_in, count.missing) == (4, 3, ["never"])
+    waiting = {one.student: one.what for one in count.concerns["ungraded"]}
+    assert waiting["ada"] == "handed in again since it was graded"
+    assert waiting["bob"] == waiting["cy"] == "handed in, not graded yet"
+    assert main(["feedback", "powers", "--root", str(classroom.root), "--workers", "1"]) == 0
+    assert "handed in, not graded yet: 3 (ada, bob, cy); run" in capsys.readouterr().out
+    pages = {who: read_page(classroom.folders.feedback(who) / "powers.html") for who in found}
+    assert "We have your notebook. It is not graded yet" in pages["cy"]
+    assert "We have your notebook" in pages["bob"] and "We have no notebook" in pages["never"]
+    assert "this page is about the one before it" in pages["ada"]

@@ -172,9 +172,10 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
     store = Verdicts(folders.verdicts)
     book = read_gradebook(folders)
     rule = rule_of(folders.private)
-    if not any(folders.students()) and not handed_in(folders):
+    everybody = handed_in(folders)
+    if not any(folders.students()) and not everybody:
         raise CourseError(nobody(name))
-    handed = graded(folders)
+    handed = graded(folders, everybody)
     parts = {
         (notebook, part.cell): PartCount(part)
         for notebook, outline in asked.items()
@@ -195,6 +196,12 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
             count.excused.append(one.student)
             progress.advance(one.student)
             continue
+        if student.ungraded:
+            _ungraded(count, student)
+            progress.advance(one.student)
+            continue
+        if student.newer:
+            _concern(count, "ungraded", student.id, "", "handed in again since it was graded")
         verdicts = verdicts_of(store, one)
         status = _add(count, asked, student, verdicts)
         if status == "MISSING":
@@ -213,11 +220,15 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
     ledger, left_out = Ledger.read(folders), unlisted(folders)
     others = set(book.students) - set(handed)
     others = {who for who in others if book.students[who].marks is not None or not left_out(who)}
-    excused = {who for who in others if book.student(who).excused}
-    count.excused = sorted([*count.excused, *excused])
-    others -= excused
-    absent = [who for who in others if book.students[who].marks is None]
-    count.students += len(others)
+    others |= set(everybody) - set(handed)
+    without = {who: book.student(who, everybody.get(who)) for who in others}
+    count.excused = sorted([*count.excused, *(who for who in without if without[who].excused)])
+    without = {who: one for who, one in without.items() if not one.excused}
+    for one in without.values():
+        if one.ungraded:
+            _ungraded(count, one)
+    absent = [who for who, one in without.items() if one.marks is None and not one.ungraded]
+    count.students += sum(not one.ungraded for one in without.values())
     count.statuses["MISSING"] += len(absent)
     count.missing = sorted(count.missing + absent)
     count.left, count.said_late = ledger.left, ledger.late()
@@ -228,6 +239,12 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
     for asked_for in open_requests(course, name):
         _concern(count, "requests", asked_for.student, asked_for.question, asked_for.text)
     return count
+
+
+def _ungraded(count: ClassCount, student: Student) -> None:
+    """Count somebody whose hand-in waits for `coursekit grade`."""
+    count.students += 1
+    _concern(count, "ungraded", student.id, "", "handed in, not graded yet")
 
 
 def _together(count: ClassCount, folders: Folders, book: Book) -> None:

@@ -20,6 +20,10 @@ GROUPS = {
         "Not graded, because the grader failed",
         "No score was given. Run coursekit grade again; what was graded is not run twice.",
     ),
+    "ungraded": (
+        "Handed in, and not graded yet",
+        "Run coursekit grade NAME, and this again.",
+    ),
     "MALFORMED": (
         "Files that are not notebooks",
         "They count 0 until something better is handed in.",

@@ -196,9 +196,15 @@ def left_open(table: Table) -> list[str]:
     notes = []
     rows = [row for row in table.rows if not row.student.excused]
     ungraded = [row.student.id for row in rows if row.score is None]
+    newer = [row.student.id for row in rows if row.student.newer]
     if ungraded:
         notes.append(
             f"{table.name}: not graded, and so without a total: {some(ungraded)}; run "
+            f"coursekit grade {table.name}"
+        )
+    if newer:
+        notes.append(
+            f"{table.name}: handed in again since the grade in the table: {some(newer)}; run "
             f"coursekit grade {table.name}"
         )
     if waiting := sum(bool(row.score and row.score.waits) for row in rows):
