@@ -537,3 +537,21 @@ def test_memory_of_the_judge_stays_where_it_is(desk, tools):
     for _ in range(60):
         desk.engine.grade(data)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 4_000  # KB
+
+
+def test_the_notebook_of_another_assignment_is_not_a_missing_one(desk, tools):
+    title = tools.cell("title", "# Assignment 1: kernels\n\nA soft lookup.", "markdown")
+    cells = [
+        tools.cell(name, f"def {name}(x): return x", solution=True) for name in ("shares", "scores")
+    ]
+    other = desk.grade_bytes(tools.notebook(title, *cells).encode())
+    assert (other.status, other.points) == ("MALFORMED", 0)
+    assert other.reason == (
+        "This is the notebook “Assignment 1: kernels”, and not that of powers: hand in the one of "
+        "powers."
+    )
+    none = desk.grade(None, None)
+    assert (none.status, none.points) == ("MALFORMED", 0)
+    assert none.reason.startswith("It has none of this assignment's answer cells: hand in")
+    some = desk.grade(None, "def cube(x): return 1 / 0")  # one is there, and none is right
+    assert some.status == "FAIL" and tools.statuses(some) == ["MISSING", "FAIL"]

@@ -41,7 +41,7 @@ STATUS = {  # what a student reads in place of a status, and its colour
     "OUTPUT": ("printed too much", "bad"),
     "CRASH": ("Python crashed", "bad"),
     "BLOCKED": ("not allowed when graded", "bad"),
-    "MALFORMED": ("could not be read", "bad"),
+    "MALFORMED": ("could not be graded", "bad"),
     "MISSING": ("no answer", "none"),
     "INTERNAL": ("not graded yet", "none"),
 }

@@ -25,7 +25,7 @@ GROUPS = {
         "Run coursekit grade NAME, and this again.",
     ),
     "MALFORMED": (
-        "Files that are not notebooks",
+        "Files that are not notebooks of this assignment",
         "They count 0 until something better is handed in.",
     ),
     "requests": (
