@@ -140,13 +140,17 @@ def run(arguments: argparse.Namespace) -> int:
 
 def remarks(table: Table) -> list[str]:
     """Say what a reader of the table should know before it goes anywhere."""
-    missing = sum(1 for row in table.rows if row.status == "MISSING")
+    absent = [row for row in table.rows if row.status == "MISSING"]
+    by_hand = [row.student.id for row in absent if row.score and row.score.total]
+    missing = len(absent) - len(by_hand)
     excused = sum(row.student.excused for row in table.rows)
     failed = [row.student.id for row in table.rows if row.status == "INTERNAL"]
     waiting = sum(1 for row in table.rows if row.score and row.score.waits)
     sentences = [counted(len(table.rows), "student")]
     if missing:
         sentences.append(f"{counted(missing, 'student')} handed in nothing and got 0")
+    if by_hand:
+        sentences.append(f"handed in nothing, with points set by hand: {some(by_hand)}")
     if excused:
         sentences.append(f"{counted(excused, 'student')} excused, without a number")
     if failed:

@@ -203,7 +203,7 @@ FORMATS = {
     "canvas": Format(
         write=_csv(as_canvas),
         notes=notes_for_canvas,
-        fill=lambda filling, table, title: fill_canvas(filling, title, ready),
+        fill=lambda filling, table, title: fill_canvas(filling, table.points, title, ready),
         begins="Student,ID,SIS User ID,SIS Login ID,Section",
     ),
     "moodle": Format(write=_csv(as_moodle)),

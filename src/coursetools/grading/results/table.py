@@ -111,6 +111,11 @@ def late_days(row: Row) -> int | None:
     return row.student.late_days.here if row.student.late_days else None
 
 
+def points_in_words(value: float) -> str:
+    """Write "1 point was", "2.5 points were"."""
+    return f"{number(value)} {'point was' if value == 1 else 'points were'}"
+
+
 def remark(row: Row, table: Table) -> str:
     """Say in a sentence or two how a score came about."""
     if row.student.excused:
@@ -118,12 +123,15 @@ def remark(row: Row, table: Table) -> str:
     if row.score is None:
         return "Not graded yet."
     if row.status == "MISSING":
-        return "Nothing was handed in."
+        by_hand = f" {points_in_words(row.score.total)} set by hand." if row.score.total else ""
+        return f"Nothing was handed in.{by_hand}"
     sentence = f"{number(row.score.total)} of {number(table.points)} points."
     if days := late_days(row):
         sentence += f" {counted(days, 'late day')} spent."
     if row.score.penalty:
         sentence += f" {number(row.score.penalty)} were lost because it came late."
+    if row.status == "MALFORMED":
+        sentence += " The file could not be graded."
     if row.score.waits:
         sentence += " The answer in words is still to be read."
     if row.student.newer:
