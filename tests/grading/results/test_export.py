@@ -416,10 +416,8 @@ def test_other_points_in_canvas_are_said(classroom, tmp_path) -> None:
         given.write_text("\r\n".join([CANVAS.splitlines()[0], head, line, *people]))
         _, table = export(classroom.course, classroom.name, "canvas", into=given, title="Powers")
         said[theirs] = [one for one in table.notes if "is worth" in one]
-    assert said == {
-        "9": [], "9,0": [],
-        "10": ["the assignment is worth 10 points in Canvas and 9 here: set Canvas's to ours first"],
-    }  # fmt: skip
+    what = "the assignment is worth 10 points in Canvas and 9 here: set Canvas's to ours first"
+    assert said == {"9": [], "9,0": [], "10": [what]}
 
 
 def test_points_set_by_hand_without_a_hand_in_are_said(classroom) -> None:

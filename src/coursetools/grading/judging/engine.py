@@ -153,7 +153,7 @@ class Engine:
             if questions and not any(question.points for question in questions):
                 cells = parsing.read(submission, self.limits)["cells"]
                 missing = all(question.status == "MISSING" for question in questions)
-                if missing or _names(cells) and not _names(cells) & _names(given):
+                if missing or (_names(cells) and not _names(cells) & _names(given)):
                     return self._malformed(self._of_another(cells))
         return self._verdict(attempt, own, rebuilt, questions, flags)
 
