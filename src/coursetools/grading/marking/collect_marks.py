@@ -100,7 +100,7 @@ def _new(
     folders: Folders, asked: list[InWords], given: dict[Of, Given]
 ) -> tuple[dict[Of, Given], list[str]]:
     """Return what is not in the gradebook yet, and a sentence for each other mark that is."""
-    book, new, differ = read_gradebook(folders), {}, []
+    book, new, differ = read_gradebook(folders), {}, {}
     names = {
         (who, one.notebook, one.part.cell): f"{one.name} {answer.code}"
         for one in asked
@@ -121,11 +121,11 @@ def _new(
         if manual is not None:
             here = "a third mark is needed" if mark.points is None else number(mark.points)
             here = "another comment" if mark.points == manual else here
-            differ.append(
-                f"{names[of]} has {number(manual)} points by hand, and in this table {here}; "
+            differ[names[of]] = (  # once, whoever shares the answer
+                f"{names[of]} has {_points(manual)} by hand, and in this table {here}; "
                 "--overwrite takes the table's"
             )
-    return new, differ
+    return new, list(differ.values())
 
 
 def agreed(asked: InWords, marks: Marks) -> list[str]:
