@@ -121,10 +121,11 @@ def _new(
         if manual is not None:
             here = "a third mark is needed" if mark.points is None else number(mark.points)
             here = "another comment" if mark.points == manual else here
-            differ[names[of]] = (  # once, whoever shares the answer
+            said = (
                 f"{names[of]} has {_points(manual)} by hand, and in this table {here}; "
                 "--overwrite takes the table's"
             )
+            differ.setdefault(names[of], said)  # once, whoever shares the answer
     return new, list(differ.values())
 
 
