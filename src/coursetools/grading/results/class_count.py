@@ -15,6 +15,7 @@ from datetime import UTC
 
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress
+from coursekit.submission.deadline import clock
 from coursetools.course import Course
 from coursetools.grading.changes.requests import open_requests
 from coursetools.grading.collecting.collect import (
@@ -262,7 +263,7 @@ def _together(count: ClassCount, folders: Folders, book: Book) -> None:
                 _concern(count, "groups", student, "", what)
     for student in folders.students():
         if when := too_late(folders, (student,), book.lateness.end_of(student)):
-            what = f"came at {when.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+            what = f"came at {clock(when, book.lateness.zone)}"
             _concern(count, "too_late", student, "", what)
 
 
@@ -342,9 +343,9 @@ def outside(student: Student, exam: Exam | None, rule: LateRule | None) -> str:
     """Say that what counts of a student came before an exam began, or after all was over."""
     when = student.submitted
     if exam and when and when < exam.start.astimezone(UTC).replace(tzinfo=None):
-        return f"came before the exam began, at {when:%Y-%m-%d %H:%M} UTC, and counts"
+        return f"came before the exam began, at {clock(when, student.zone)}, and counts"
     if rule and when and student.seconds_late > rule.end:
-        return f"came after the end, at {when:%Y-%m-%d %H:%M} UTC, and brings no points"
+        return f"came after the end, at {clock(when, student.zone)}, and brings no points"
     return ""
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any
 
 from coursekit._base.errors import CourseError
@@ -54,6 +54,7 @@ class Student:
     lms: str = ""  # the id in the learning management system
     submitted: datetime | None = None
     due: datetime | None = None  # this student's own deadline, in the zone of the class's
+    zone: tzinfo = UTC  # in which times are told
     extension: timedelta | None = None  # by which that is later than the class's
     excused: bool = False
     group: str = ""  # what it is called
@@ -107,7 +108,8 @@ class Book:
                 student.overrides = self.overrides.of(name, False)
         if self.lateness is not None:
             due = self.lateness.due_of(name)
-            student.due = due and due.replace(tzinfo=UTC).astimezone(self.lateness.zone)
+            student.zone = self.lateness.zone
+            student.due = due and due.replace(tzinfo=UTC).astimezone(student.zone)
             student.extension = self.lateness.extension(name)
             student.excused = self.lateness.excused(name)
             groups = self.lateness.groups
