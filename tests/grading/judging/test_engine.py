@@ -569,5 +569,5 @@ def test_a_process_that_does_not_answer_at_the_start_gets_a_second_try(tmp_path,
     with pytest.raises(CourseError, match=r"started twice and does not answer.*--workers 1"):
         fork_server.available()
     monkeypatch.setattr(fork_server, "PROGRAM", "import no_such_module\n")
-    with pytest.raises(CourseError, match="does not start: (.|\n)*no_such_module"):
+    with pytest.raises(CourseError, match=r"does not start: (.|\n)*no_such_module"):
         fork_server.available()

@@ -154,7 +154,7 @@ class Engine:
                 cells = parsing.read(submission, self.limits)["cells"]
                 missing = all(question.status == "MISSING" for question in questions)
                 if missing or (_names(cells) and not _names(cells) & _names(given)):
-                    return self._malformed(self._of_another(cells))
+                    return self._malformed(self._of_another(cells, given))
         return self._verdict(attempt, own, rebuilt, questions, flags)
 
     def _verdict(
@@ -192,10 +192,10 @@ class Engine:
             peak_bytes=attempt.peak,
         )
 
-    def _of_another(self, cells: list[regions.Cell]) -> Malformed:
+    def _of_another(self, cells: list[regions.Cell], given: list[regions.Cell]) -> Malformed:
         """Say of a notebook without any answer cell of this assignment what it is."""
         name, title = self.master.name, _title(cells)
-        if title in ("", _title(release_of(self.master)["cells"])):
+        if title in ("", _title(given)):
             return Malformed(
                 "it has none of this assignment's answer cells",
                 f"hand in the notebook of {name} in which you wrote your answers",

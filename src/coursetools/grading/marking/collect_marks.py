@@ -100,7 +100,8 @@ def _new(
     folders: Folders, asked: list[InWords], given: dict[Of, Given]
 ) -> tuple[dict[Of, Given], list[str]]:
     """Return what is not in the gradebook yet, and a sentence for each other mark that is."""
-    book, new, differ = read_gradebook(folders), {}, {}
+    book, new = read_gradebook(folders), {}
+    differ: dict[str, str] = {}
     names = {
         (who, one.notebook, one.part.cell): f"{one.name} {answer.code}"
         for one in asked

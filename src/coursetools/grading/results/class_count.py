@@ -224,12 +224,12 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
     others |= set(everybody) - set(handed)
     without = {who: book.student(who, everybody.get(who)) for who in others}
     count.excused = sorted([*count.excused, *(who for who in without if without[who].excused)])
-    without = {who: one for who, one in without.items() if not one.excused}
-    for one in without.values():
-        if one.ungraded:
-            _ungraded(count, one)
-    absent = [who for who, one in without.items() if one.marks is None and not one.ungraded]
-    count.students += sum(not one.ungraded for one in without.values())
+    for student in without.values():
+        if student.ungraded and not student.excused:
+            _ungraded(count, student)
+    rest = [one for one in without.values() if not (one.excused or one.ungraded)]
+    absent = [student.id for student in rest if student.marks is None]
+    count.students += len(rest)
     count.statuses["MISSING"] += len(absent)
     count.missing = sorted(count.missing + absent)
     count.left, count.said_late = ledger.left, ledger.late()
