@@ -121,7 +121,7 @@ def _is_empty(path: Path, folder: Path) -> bool:
     """
     place = path.relative_to(folder)
     if place.parts[0] == "kept":
-        return all(line.get("of", ["due"])[0] == "due" for line in read_lines(path))
+        return all(line.get("of", ["due"])[:1] == ["due"] for line in read_lines(path))
     if place.name != "gradebook.db":
         return place.name == Path(LOG).name
     try:

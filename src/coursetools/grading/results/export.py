@@ -184,7 +184,7 @@ def remarks(table: Table) -> list[str]:
 def not_graded(table: Table) -> list[str]:
     """Say who has handed in something that is not graded yet."""
     ungraded = [row.student.id for row in table.rows if row.status == UNGRADED]
-    newer = [row.student.id for row in table.rows if row.student.newer]
+    newer = [row.student.id for row in table.rows if row.student.newer and row.score]
     command, sentences = f"run coursekit grade {table.name}", []
     if ungraded:
         sentences.append(

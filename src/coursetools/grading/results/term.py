@@ -214,7 +214,7 @@ def left_open(table: Table) -> list[str]:
     notes = []
     rows = [row for row in table.rows if not row.student.excused]
     ungraded = [row.student.id for row in rows if row.score is None]
-    newer = [row.student.id for row in rows if row.student.newer]
+    newer = [row.student.id for row in rows if row.student.newer and row.score]
     if ungraded:
         notes.append(
             f"{table.name}: not graded, and so without a total: {some(ungraded)}; run "
