@@ -87,12 +87,12 @@ def history(arguments: argparse.Namespace) -> int:
 
 
 def _told_in(zone: tzinfo, time: str) -> str:
-    """Return a time that is written in UTC as the class's clocks have it."""
+    """Return a time as the class's clocks have it, and the zone where that is not UTC."""
     try:
         when = datetime.fromisoformat(time.removesuffix(" UTC"))
     except ValueError:  # somebody has edited the file
         return time[:19]
-    return clock(when, zone, "%Y-%m-%d %H:%M:%S")
+    return clock(when, zone, "%Y-%m-%d %H:%M:%S").removesuffix(" UTC")
 
 
 def _steps(folders: Folders, journal: Journal, student: str) -> list[tuple[str, str, str]]:
