@@ -27,10 +27,19 @@ def read_time(text: str, zone: tzinfo) -> datetime:
 def spelled(when: datetime) -> str:
     """Return a time with its zone: "Friday 20 November 2026, 12:00 UTC+01:00"."""
     when = when if when.tzinfo else when.replace(tzinfo=UTC)
-    offset = when.strftime("%z")
-    zone = "" if offset == "+0000" else f"{offset[:3]}:{offset[3:5]}"
     day = f"{DAYS[when.weekday()]} {when.day} {MONTHS[when.month - 1]} {when.year}"
-    return f"{day}, {when:%H:%M} UTC{zone}"
+    return f"{day}, {when:%H:%M} {_zone(when)}"
+
+
+def clock(when: datetime, zone: tzinfo, form: str = "%Y-%m-%d %H:%M") -> str:
+    """Return a time, in UTC if it says no zone, as `zone` has it: "2026-11-20 12:00 UTC+01:00"."""
+    when = (when if when.tzinfo else when.replace(tzinfo=UTC)).astimezone(zone)
+    return f"{when:{form}} {_zone(when)}"
+
+
+def _zone(when: datetime) -> str:
+    offset = when.strftime("%z")
+    return "UTC" if offset == "+0000" else f"UTC{offset[:3]}:{offset[3:5]}"
 
 
 def span(time: timedelta) -> str:

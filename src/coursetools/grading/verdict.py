@@ -19,7 +19,7 @@ Status = Literal[
     "OUTPUT",  # printed more than allowed
     "CRASH",  # the process died
     "BLOCKED",  # did something that the sandbox refused
-    "MALFORMED",  # the file is no notebook that can be graded
+    "MALFORMED",  # the file is no notebook of the assignment that can be graded
     "MISSING",  # nothing was handed in, or the question's cell is not there
     "INTERNAL",  # the grader's own fault: no grade, to be run again
 ]

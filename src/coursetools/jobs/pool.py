@@ -28,7 +28,7 @@ from coursekit._base.errors import CourseError
 
 GRACE = 10.0  # seconds for a worker to give up its job and end what it started
 STARTS = 3  # workers in a row that may end before they are ready
-START_SECONDS = 180.0
+START_SECONDS = 300.0
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 

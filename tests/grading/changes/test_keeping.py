@@ -7,7 +7,10 @@ import zipfile
 
 import pytest
 
+from coursetools.course import Course
 from coursetools.grading.changes.keeping import ABOUT, AGAIN
+from coursetools.grading.folders import Folders
+from coursetools.grading.gradebook.database import Database
 
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
 
@@ -32,6 +35,9 @@ def test_everything_else_is_deleted_and_comes_back(week, tmp_path):
     week.type("feedback ps1")
     pages = {who: week.page(who) for who in ("ada", "ben", "cy", "mia")}
     kept = tmp_path / "keep" / "class.zip"
+    assert f"there is no folder {kept.parent}" in week.type(f"backup {kept}", code=1)
+    assert not kept.parent.exists()  # where a stick would be
+    kept.parent.mkdir()
     assert "of the class" in week.type(f"backup {kept}")
     with zipfile.ZipFile(kept) as zipped:
         assert not {name.split("/")[0] for name in zipped.namelist()} & AGAIN
@@ -40,6 +46,8 @@ def test_everything_else_is_deleted_and_comes_back(week, tmp_path):
 
     shutil.rmtree(week.root / "autograder")
     assert "there is no class" in week.type(f"backup {tmp_path / 'none.zip'}", code=1)
+    assert "nobody has handed anything in" in week.type("grade ps1")
+    assert not (week.root / "autograder/gradebook.db").exists()
     week.type(f"restore {kept}")
     assert everything(week) == before
     said = week.type("grade ps1 --workers 1")
@@ -73,3 +81,24 @@ def test_what_is_no_backup_changes_nothing(week, tmp_path):
     assert "is damaged, or not a zip" in week.type(f"restore {bad}", code=1)
     assert "cannot be read" in week.type(f"restore {tmp_path / 'none.zip'}", code=1)
     assert list((week.root / "autograder").iterdir()) == []
+
+
+def test_what_an_empty_course_has_is_not_in_the_way(week, tmp_path):
+    """A command before `restore` leaves a gradebook with nobody in it, the log, and its folders."""
+    week.type("grade ps1 --workers 1")
+    before, kept = week.scores(), tmp_path / "class.zip"
+    week.type(f"backup {kept}")
+    shutil.rmtree(week.root / "autograder")
+    Database(Folders(Course(week.root), "ps1")).close()
+    for place, text in (("log.jsonl", "{}"), ("kept/ps1.jsonl", '{"gradebook": "another"}')):
+        (week.root / "autograder" / place).parent.mkdir(exist_ok=True)
+        (week.root / "autograder" / place).write_text(f"{text}\n")
+    (week.root / "autograder/verdicts").mkdir()
+    (week.root / "autograder/verdicts/ps1.lock").touch()
+    week.type(f"restore {kept}")
+    assert week.scores() == before
+    (week.root / "autograder/extensions.csv").write_text("id,assignment,extension,why\n")
+    said = week.type(f"restore {kept}", code=1)
+    names = said.split("holds a class already (")[1].split(")")[0].split(", ")
+    assert {"extensions.csv", "gradebook.db", "kept", "submitted", "verdicts"} <= set(names)
+    assert "log.jsonl" not in names  # that one may be written over

@@ -92,7 +92,10 @@ def test_the_walk(week, said, monkeypatch):
     said("report", "ps1")
     report = Folders(week.course, "ps1").report.read_text()
     assert "handed in a file of their own; for the group red bob&#39;s counts" in report
-    assert "came at 2026-10-05 14:00 UTC" in report and "2 groups that hand in together" in report
+    assert (
+        "came at 2026-10-05 16:00 UTC+02:00" in report
+        and "2 groups that hand in together" in report
+    )
     compared: list[set[str]] = []
     monkeypatch.setattr(
         similarity, "similar_pairs", lambda prints, *a, **k: compared.append(set(prints)) or []

@@ -7,6 +7,8 @@ from datetime import timedelta
 
 import pytest
 
+from coursetools.grading.results.class_count import count_class
+
 LATE = "[late]\nrate = 0.2\n"
 
 
@@ -61,8 +63,21 @@ def test_what_students_read(term):
     assert "Excused This assignment does not count for you." in page
     assert "We have no notebook" not in page
     page = term.page("ps2", "eve")
-    assert "after the end of the assignment, at 2026-10-12 14:00 UTC" in page
+    assert "after the end of the assignment, at 2026-10-12 16:00 UTC+02:00" in page
     assert "the attempt that you read about here does" in page
+
+
+def test_there_is_one_clock_for_people(term, capsys):
+    """That of the class; tables have UTC."""
+    for name in ("ps1", "ps2"):
+        term.grade(name)
+    assert "handed in 2026-10-02 08:00 UTC+02:00" in term.page("ps1", "cy")
+    assert term.column("ps1", "submitted")["cy"] == "2026-10-02 06:00:00"
+    capsys.readouterr()
+    assert term.say("history", "ps1", "cy") == 0
+    assert "2026-10-02 08:00:00 UTC+02:00  handed in" in capsys.readouterr().out
+    (late,) = count_class(term.course, "ps2").concerns["too_late"]
+    assert late.what == "came at 2026-10-12 16:00 UTC+02:00"
 
 
 def test_formgrader_shows_it(term):

@@ -15,6 +15,7 @@ import torch
 from coursekit._base.errors import CourseError
 from coursekit.check.probe import after, gradients, module_gradients
 from coursekit.submission.limits import Limits
+from coursetools.grading.judging import fork_server
 from coursetools.grading.judging.attempt import Attempt, Cell
 from coursetools.grading.judging.engine import Engine
 from coursetools.grading.judging.proxy import Link, Student, StudentError
@@ -537,3 +538,36 @@ def test_memory_of_the_judge_stays_where_it_is(desk, tools):
     for _ in range(60):
         desk.engine.grade(data)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 4_000  # KB
+
+
+def test_the_notebook_of_another_assignment_is_not_a_missing_one(desk, tools):
+    title = tools.cell("title", "# Assignment 1: kernels\n\nA soft lookup.", "markdown")
+    cells = [
+        tools.cell(name, f"def {name}(x): return x", solution=True) for name in ("shares", "scores")
+    ]
+    other = desk.grade_bytes(tools.notebook(title, *cells).encode())
+    assert (other.status, other.points) == ("MALFORMED", 0)
+    assert other.reason == (
+        "This is the notebook “Assignment 1: kernels”, and not that of powers: hand in the one of "
+        "powers."
+    )
+    none = desk.grade(None, None)
+    assert (none.status, none.points) == ("MALFORMED", 0)
+    assert none.reason.startswith("It has none of this assignment's answer cells: hand in")
+    some = desk.grade(None, "def cube(x): return 1 / 0")  # one is there, and none is right
+    assert some.status == "FAIL" and tools.statuses(some) == ["MISSING", "FAIL"]
+
+
+def test_a_process_that_does_not_answer_at_the_start_gets_a_second_try(tmp_path, monkeypatch):
+    """As once on a busy machine, where nothing was graded."""
+    marker, program = tmp_path / "tried", fork_server.PROGRAM
+    silent = f"import os\nif not os.path.exists({str(marker)!r}):\n"
+    silent += f"    open({str(marker)!r}, 'w').close()\n    os._exit(1)\n"
+    monkeypatch.setattr(fork_server, "PROGRAM", silent + program)
+    assert fork_server.available() and marker.exists()
+    monkeypatch.setattr(fork_server, "PROGRAM", "import os\nos._exit(1)\n")
+    with pytest.raises(CourseError, match=r"started twice and does not answer.*--workers 1"):
+        fork_server.available()
+    monkeypatch.setattr(fork_server, "PROGRAM", "import no_such_module\n")
+    with pytest.raises(CourseError, match=r"does not start: (.|\n)*no_such_module"):
+        fork_server.available()

@@ -458,7 +458,7 @@ def broken_files(tools) -> dict[str, tuple[bytes, str, float]]:
         "no metadata": (json.dumps(plain).encode(), "OK", 5),
         "every cell twice": (json.dumps(twice).encode(), "OK", 5),
         "tests deleted": (json.dumps(good | {"cells": untested}).encode(), "OK", 5),
-        "no answers": (tools.submission(None, None), "MISSING", 0),
+        "no answers": (tools.submission(None, None), "MALFORMED", 0),
         "nothing written": (tools.submission(*map(stub.format, ("square", "cube"))), "FAIL", 0),
         "a syntax error": (tools.submission("def square(x:"), "PARTIAL", 3),
         "a script": (
@@ -523,7 +523,7 @@ def test_a_class_of_them_is_graded_to_the_last_row(tools, tmp_path, workers, qui
         may = {"PARTIAL", "FAIL", "CRASH", "TIMEOUT"}
         hand_in("forgery", name, tools.submission(source), may, 0, 3)
     everything = (EXHAUSTION, ESCAPES, LEFT, CHEATS, FORGERIES, broken_files(tools))
-    assert len(kinds) == 15
+    assert len(kinds) == 14
     assert len(wanted) == 2 * (len(kinds) if workers == 1 else sum(map(len, everything)))
 
     before = _hashes(root / "autograder" / "submitted", root / "solutions")

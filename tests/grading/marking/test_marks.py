@@ -219,3 +219,12 @@ def test_a_mark_for_who_is_not_in_the_gradebook_is_refused(desk, monkeypatch):
     monkeypatch.setattr(collecting, "read_gradebook", lambda _: scores.Book())
     with pytest.raises(CourseError, match="is not in the gradebook; run coursekit grade ps1 first"):
         collect_marks(desk.folders, [desk.table("mia", ben=("signs", ""))], print)
+
+
+def test_those_who_share_an_answer_have_one_line(desk, capsys):
+    desk.type("collect", "ps1", "--marks", desk.table("mia", ada=("", 5), eve=("", 1)))
+    desk.type("collect", "ps1", "--marks", desk.table("mia", ada=("", 3), eve=("", 2)), code=1)
+    said = capsys.readouterr().err
+    assert said.count(f"why {desk.codes['ada']} has 5 points by hand, and in this table 3") == 1
+    assert f"why {desk.codes['eve']} has 1 point by hand, and in this table 2" in said
+    assert "no mark was taken: 2 rows to look at" in said  # ada's answer is cy's, too

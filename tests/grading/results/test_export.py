@@ -8,12 +8,19 @@ import json
 
 import pandas
 import pytest
+from helpers import unpacked, words
 from hypothesis import given
 from hypothesis import strategies as st
 
 from coursekit._base.errors import CourseError
+from coursetools.cli import main
+from coursetools.grading.results.class_count import count_class
 from coursetools.grading.results.export import export, read_table, remarks
-from coursetools.grading.results.table import as_text, defuse
+from coursetools.grading.results.feedback import write_feedback
+from coursetools.grading.results.report import report_page
+from coursetools.grading.results.table import as_text, defuse, remark
+from coursetools.grading.results.term import read_term
+from coursetools.grading.results.term_count import count_term
 from coursetools.settings.late_rule import LateRule, rule_of
 
 NAMES = {
@@ -269,6 +276,11 @@ def test_canvas_gets_its_own_table_back(classroom, tmp_path) -> None:
     given.write_text(CANVAS.replace("Squares (90)", "Powers (90)"), encoding="utf-8")
     with pytest.raises(CourseError, match="several assignments called 'Powers'"):
         export(classroom.course, classroom.name, "canvas", into=given, title="Powers")
+    given.write_text(CANVAS.replace("S77", "xyz").replace(",ada,", ",pqr,"), encoding="utf-8")
+    _, table = export(classroom.course, classroom.name, "canvas", into=given, title="Powers")
+    strangers = f"{given}: not on the class list, left as they are: 2 (pqr, xyz)"
+    assert [one for one in table.notes if "class list" in one] == [strangers]
+    given.write_text(CANVAS.replace("Squares (90)", "Powers (90)"), encoding="utf-8")
     path, _ = export(classroom.course, classroom.name, "canvas", into=given, title="Powers (91)")
     assert "Powers (91)" in path.read_text() and "Powers (90)" not in path.read_text()
 
@@ -335,3 +347,100 @@ def test_a_table_that_is_not_the_platforms(classroom, tmp_path, form, text, said
     path.write_text(text or "", encoding="utf-8")
     with pytest.raises(CourseError, match=said):
         export(classroom.course, classroom.name, form, into=None if text is None else path)
+
+
+def test_who_is_not_graded_yet_has_no_number(classroom, capsys, read_page) -> None:
+    classroom.hand_in("ada", classroom.partial(), manual=3)
+    classroom.hand_in("bob", classroom.empty("MISSING", "no file"))
+    for who in ("cy", "never"):
+        classroom.student(who)
+    for who in ("ada", "bob", "cy"):  # another attempt, the first one, and that of somebody new
+        unpacked(classroom.folders.submitted(who), {"powers.ipynb": "{}"})
+    table = read_table(classroom.course, classroom.name)
+    found = {row.student.id: (row.status, row.score and row.score.total) for row in table.rows}
+    assert found == {
+        "ada": ("PARTIAL", 6), "bob": ("not graded", None), "cy": ("not graded", None),
+        "never": ("MISSING", 0),
+    }  # fmt: skip
+    said = remarks(table)
+    what = "handed in, not graded yet, and so without a number: 2 (bob, cy); run coursekit grade"
+    assert f"{what} powers" in said and "1 student handed in nothing and got 0" in said
+    again = "handed in again since the grade in the table: 1 (ada); run coursekit grade powers"
+    assert again in said and not any("could not be graded" in one for one in said)
+    comments = {row.student.id: remark(row, table) for row in table.rows}
+    assert comments["cy"] == "Not graded yet." and "newer attempt is not" in comments["ada"]
+    path, _ = export(classroom.course, classroom.name, "ags")
+    assert json.loads(path.read_text().splitlines()[2])["gradingProgress"] == "Pending"
+
+    term = read_term(classroom.course)
+    assert {who: own.total for who, own in term.sums.items()} == {
+        "ada": 66.67, "bob": None, "cy": None, "never": 0,
+    }  # fmt: skip
+    assert f"powers: {again}" in term.notes
+    assert [count_term(classroom.course).ways[who][0].state for who in ("cy", "never")] == [
+        "not graded", "missing",
+    ]  # fmt: skip
+    count = count_class(classroom.course, classroom.name)
+    assert (count.students, count.handed_in, count.missing) == (4, 3, ["never"])
+    waiting = {one.student: one.what for one in count.concerns["ungraded"]}
+    assert waiting["ada"] == "handed in again since it was graded"
+    assert waiting["bob"] == waiting["cy"] == "handed in, not graded yet"
+    assert main(["feedback", "powers", "--root", str(classroom.root), "--workers", "1"]) == 0
+    assert "handed in, not graded yet: 3 (ada, bob, cy); run" in capsys.readouterr().out
+    pages = {who: read_page(classroom.folders.feedback(who) / "powers.html") for who in found}
+    assert "We have your notebook. It is not graded yet" in pages["cy"]
+    assert "We have your notebook" in pages["bob"] and "We have no notebook" in pages["never"]
+    assert "this page is about the one before it" in pages["ada"]
+
+
+def test_another_assignments_notebook_is_no_missing_one(classroom, read_page) -> None:
+    """What the engine says of it (test_engine.py) is what everybody reads."""
+    reason = "This is the notebook “Roots”, and not that of powers: hand in the one of powers."
+    classroom.hand_in("ada", classroom.empty("MALFORMED", reason))
+    (row,) = (table := read_table(classroom.course, classroom.name)).rows
+    assert (row.status, row.score.total) == ("MALFORMED", 0)
+    assert remark(row, table) == "0 of 9 points. The file could not be graded."
+    assert not any("nothing" in one for one in remarks(table))
+    assert reason in words(report_page(count_class(classroom.course, classroom.name)))
+    write_feedback(classroom.course, classroom.name)
+    assert reason in words(read_page(classroom.folders.feedback("ada") / "powers.html"))
+
+
+def test_other_points_in_canvas_are_said(classroom, tmp_path) -> None:
+    classroom.hand_in("ada", classroom.partial(), manual=3)
+    given = tmp_path / "gradebook.csv"
+    said = {}
+    for theirs in ("9", "9,0", "10"):
+        line = f'"    Points Possible",,,,,,"{theirs}",'
+        head, _, *people = CANVAS.splitlines()[1:]
+        given.write_text("\r\n".join([CANVAS.splitlines()[0], head, line, *people]))
+        _, table = export(classroom.course, classroom.name, "canvas", into=given, title="Powers")
+        said[theirs] = [one for one in table.notes if "is worth" in one]
+    what = "the assignment is worth 10 points in Canvas and 9 here: set Canvas's to ours first"
+    assert said == {"9": [], "9,0": [], "10": [what]}
+
+
+def test_points_set_by_hand_without_a_hand_in_are_said(classroom) -> None:
+    classroom.hand_in("ada", classroom.partial(), manual=3)
+    for who in ("bob", "never"):
+        classroom.student(who)
+    (classroom.folders.class_folder / "overrides.csv").write_text(
+        "assignment,question,student,points,why,by,time\npowers,test_cube,bob,3,told me,,\n"
+    )
+    table = read_table(classroom.course, classroom.name)
+    comments = {row.student.id: remark(row, table) for row in table.rows}
+    assert comments["bob"] == "Nothing was handed in. 3 points were set by hand."
+    assert comments["never"] == "Nothing was handed in."
+    said = remarks(table)
+    assert "1 student handed in nothing and got 0" in said
+    assert "handed in nothing, with points set by hand: 1 (bob)" in said
+
+
+def test_canvas_and_a_whole_term(classroom, capsys) -> None:
+    classroom.hand_in("ada", classroom.partial(), manual=3)
+    classroom.hand_in("int", classroom.empty("INTERNAL", "ours"))
+    assert main(["export", "--all", "--format", "canvas", "--root", str(classroom.root)]) == 0
+    said = capsys.readouterr().err
+    assert "makes new ones" in said and "export NAME --format canvas --into FILE" in said
+    assert "1 cell without a number is empty: an empty cell deletes what Canvas has" in said
+    assert "those in the line Points Possible" in said

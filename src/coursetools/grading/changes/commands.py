@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from datetime import datetime, tzinfo
 
 from coursekit._base.errors import CourseError
+from coursekit.submission.deadline import clock
 from coursetools.grading.changes import log
 from coursetools.grading.changes.journal import Journal, as_table, difference, total_of
 from coursetools.grading.changes.requests import read_requests
@@ -15,6 +17,7 @@ from coursetools.grading.results import export as exporting
 from coursetools.grading.results import feedback as writing
 from coursetools.grading.results import term
 from coursetools.grading.results.pages import counted, number
+from coursetools.grading.results.scores import read_gradebook
 
 TOLD = ("question", "points", "is", "extension")  # of a line of the log, in the history of a grade
 
@@ -77,9 +80,19 @@ def history(arguments: argparse.Namespace) -> int:
         raise CourseError(
             f"{student!r} is not on the class list and has no grade in {folders.name}"
         )
+    zone = read_gradebook(folders).student(student).zone
     for time, what, text in sorted(_steps(folders, journal, student), key=lambda step: step[0]):
-        print(f"{time[:19].replace('T', ' ')}  {what:<12}  {text}".rstrip())
+        print(f"{_told_in(zone, time)}  {what:<12}  {text}".rstrip())
     return 0
+
+
+def _told_in(zone: tzinfo, time: str) -> str:
+    """Return a time as the class's clocks have it, and the zone where that is not UTC."""
+    try:
+        when = datetime.fromisoformat(time.removesuffix(" UTC"))
+    except ValueError:  # somebody has edited the file
+        return time[:19]
+    return clock(when, zone, "%Y-%m-%d %H:%M:%S").removesuffix(" UTC")
 
 
 def _steps(folders: Folders, journal: Journal, student: str) -> list[tuple[str, str, str]]:

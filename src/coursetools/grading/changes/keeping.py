@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import shutil
+import os
 import sqlite3
 import tempfile
 import zipfile
@@ -19,7 +19,8 @@ from pathlib import Path, PurePosixPath
 
 from coursekit._base.errors import CourseError
 from coursetools.course import Course, new_zip
-from coursetools.grading.changes.log import account, now, record
+from coursetools.grading.changes.log import FILE as LOG
+from coursetools.grading.changes.log import account, now, read_lines, record
 from coursetools.grading.results.pages import counted
 
 OURS = {"README.md", "nbgrader_config.py", "jupyterhub_config.py", "demo"}  # git has them
@@ -37,6 +38,11 @@ def backup(course: Course, path: Path) -> int:
         raise CourseError(f"there is no class in {folder}")
     if path.exists():
         raise CourseError(f"{path} already exists and is not overwritten; choose another name")
+    if not path.resolve().parent.is_dir():
+        raise CourseError(
+            f"there is no folder {path.parent}, and none is made: plug in the disk, or make the "
+            "folder, and type the command again"
+        )
     if path.resolve().is_relative_to(folder):
         raise CourseError(f"{path} is inside the class to be backed up; choose another folder")
     with new_zip(path, strict_timestamps=False) as out:
@@ -52,9 +58,11 @@ def backup(course: Course, path: Path) -> int:
 def restore(course: Course, path: Path) -> int:
     """Put a class back into a course that has none; return how many files came."""
     folder = course / "autograder"
-    if there := sorted({file.relative_to(folder).parts[0] for file in _files(folder)}):
+    files = list(_files(folder))
+    there = {file.relative_to(folder).parts[0] for file in files if not _is_empty(file, folder)}
+    if there:
         raise CourseError(
-            f"{folder} holds a class already ({', '.join(there)}); move these away first"
+            f"{folder} holds a class already ({', '.join(sorted(there))}); move these away first"
         )
     folder.mkdir(parents=True, exist_ok=True)
     with (
@@ -64,8 +72,12 @@ def restore(course: Course, path: Path) -> int:
         names = [one.filename for one in _entries(Path(path), zipped)]
         for name in names:
             zipped.extract(name, waiting)
-        for entry in sorted(Path(waiting).iterdir()):
-            shutil.move(entry, folder / entry.name)
+        for file in files:
+            for end in ("", "-wal", "-shm"):  # the last two are of a database
+                file.with_name(f"{file.name}{end}").unlink(missing_ok=True)
+        for name in names:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            os.replace(Path(waiting) / name, folder / name)
     return len(names)
 
 
@@ -100,6 +112,24 @@ def _files(folder: Path) -> Iterator[Path]:
             passing = path.suffix in (".lock", ".tmp") or path.name.endswith(("-wal", "-shm"))
             if path.is_file() and not path.is_symlink() and not passing:
                 yield path
+
+
+def _is_empty(path: Path, folder: Path) -> bool:
+    """Return whether a command leaves such a file in a course that has no class: nobody is in it.
+
+    That is the log, a gradebook without people, and what is kept of that.
+    """
+    place = path.relative_to(folder)
+    if place.parts[0] == "kept":
+        return all(line.get("of", ["due"])[:1] == ["due"] for line in read_lines(path))
+    if place.name != "gradebook.db":
+        return place.name == Path(LOG).name
+    try:
+        address = f"{path.resolve().as_uri()}?mode=ro"
+        with contextlib.closing(sqlite3.connect(address, uri=True)) as db:
+            return not db.execute("select 1 from student limit 1").fetchone()
+    except sqlite3.Error as error:
+        return "no such table" in str(error)
 
 
 @contextlib.contextmanager
@@ -141,7 +171,7 @@ def _entries(path: Path, zipped: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
         raise CourseError(
             f"{path} is not a backup: it lacks {ABOUT}, which coursekit backup writes"
         )
-    entries = [one for one in zipped.infolist() if one.filename != ABOUT]
+    entries = [one for one in zipped.infolist() if one.filename != ABOUT and not one.is_dir()]
     if sum(one.file_size for one in entries) > MOST:
         raise CourseError(f"{path} would be larger than {MOST >> 30} GB; nothing was restored")
     for one in entries:

@@ -24,6 +24,7 @@ from coursetools.settings.extensions import Extensions
 from coursetools.settings.late_days import LateDays, Spent, days_spent
 from coursetools.settings.late_rule import DAY, LateRule, rule_of
 from coursetools.settings.of_assignment import due_of, settings_of
+from coursetools.settings.of_class import time_zone_of
 
 Book = dict[str, list[Any]]  # the gradebook's rows by assignment
 
@@ -39,7 +40,7 @@ class Lateness:
     granted: dict[str, timedelta] = field(default_factory=dict)  # in nbgrader, by student
     late_days: LateDays | None = None
     spent_before: dict[str, int] = field(default_factory=dict)  # on earlier deadlines
-    zone: tzinfo = UTC  # in which the deadline was written
+    zone: tzinfo = UTC  # the class's, else that in which the deadline was written
     groups: Groups = field(default_factory=Groups)
 
     def excused(self, student: str) -> bool:
@@ -144,7 +145,8 @@ def _lateness(
     due, rows = due_of(course.private(name)), book.get(name, [])
     if due is None:
         due = next((row.duedate for row in rows), None)
-    zone = getattr(settings_of(course.private(name)).get("due"), "tzinfo", None) or UTC
+    written = getattr(settings_of(course.private(name)).get("due"), "tzinfo", None)
+    zone = time_zone_of(course, written)
     rule = rule_of(course.private(name))
     groups = Groups.of(Folders(course, name))
     return Lateness(name, due, rule, table, _granted(rows), late_days, zone=zone, groups=groups)

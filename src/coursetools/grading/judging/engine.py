@@ -10,10 +10,12 @@ another machine. What is the grader's own fault is a verdict `INTERNAL`: no exce
 from __future__ import annotations
 
 import dataclasses
+import re
 import time
 from typing import Any, Self
 
 from coursekit._base.errors import CourseError
+from coursekit.submission import parsing, regions
 from coursekit.submission.limits import Limits
 from coursekit.submission.parsing import Malformed
 from coursetools.assignments.rebuild import Rebuilt, rebuild, release_of
@@ -148,6 +150,11 @@ class Engine:
                 )
             finally:
                 attempt.restart()
+            if questions and not any(question.points for question in questions):
+                cells = parsing.read(submission, self.limits)["cells"]
+                missing = all(question.status == "MISSING" for question in questions)
+                if missing or (_names(cells) and not _names(cells) & _names(given)):
+                    return self._malformed(self._of_another(cells, given))
         return self._verdict(attempt, own, rebuilt, questions, flags)
 
     def _verdict(
@@ -185,11 +192,23 @@ class Engine:
             peak_bytes=attempt.peak,
         )
 
+    def _of_another(self, cells: list[regions.Cell], given: list[regions.Cell]) -> Malformed:
+        """Say of a notebook without any answer cell of this assignment what it is."""
+        name, title = self.master.name, _title(cells)
+        if title in ("", _title(given)):
+            return Malformed(
+                "it has none of this assignment's answer cells",
+                f"hand in the notebook of {name} in which you wrote your answers",
+            )
+        return Malformed(
+            f"this is the notebook “{title}”, and not that of {name}", f"hand in the one of {name}"
+        )
+
     def _malformed(self, error: Malformed) -> Verdict:
         said = f"{error.reason}: {error.hint}" if error.hint else error.reason
         if self._judge is not None:
             questions = [
-                self._judge.blank(question, "MALFORMED", "the file could not be read")
+                self._judge.blank(question, "MALFORMED", "the file could not be graded")
                 for question in self._judge.assignment.questions
             ]
         else:
@@ -200,7 +219,7 @@ class Engine:
                     points=0.0,
                     max_points=points,
                     status="MALFORMED",
-                    reason="The file could not be read.",
+                    reason="The file could not be graded.",
                 )
                 for name, (_, points) in self._tests.items()
             ]
@@ -226,6 +245,20 @@ class Engine:
         )
 
 
+def _names(cells: list[regions.Cell]) -> set[str]:
+    """Return nbgrader's names of cells: of answers and tests."""
+    return {regions.grade_id(cell) for cell in cells} - {""}
+
+
+def _title(cells: list[regions.Cell]) -> str:
+    """Return the first heading of a notebook, "" where there is none."""
+    for cell in cells:
+        heading = re.match(r"\s*#\s+(.+)", cell["source"])
+        if cell["cell_type"] == "markdown" and heading:
+            return one_line(heading[1], 80)
+    return ""
+
+
 def _overall(questions: list[QuestionVerdict]) -> tuple[Status, str]:
     """Return one status for the submission, and a sentence."""
     right = sum(question.status == "OK" for question in questions)
@@ -234,7 +267,7 @@ def _overall(questions: list[QuestionVerdict]) -> tuple[Status, str]:
     summary = f"{right} of {len(questions)} questions are right."
     if any(question.points > 0 for question in questions):
         return "PARTIAL", summary
-    worst = next((q for q in questions if q.status not in ("FAIL", "PARTIAL")), questions[0])
-    return ("FAIL" if worst.status in ("PARTIAL", "OK") else worst.status), (
-        f"{summary} {worst.name}: {worst.reason}"
-    )
+    stopped = (q for q in questions if q.status not in ("OK", "PARTIAL", "FAIL", "MISSING"))
+    worst = next(stopped, None)  # MISSING is only for whoever handed in nothing
+    said = worst or questions[0]
+    return worst.status if worst else "FAIL", f"{summary} {said.name}: {said.reason}"

@@ -18,6 +18,10 @@ from coursetools.grading.judging.process import ForkServerDied, StudentProcess
 from coursetools.grading.sandbox.plan import Plan, plan
 
 START = 120.0  # seconds for the fork server to load torch, on a busy machine
+NEVER = (
+    "was started twice and does not answer; the machine may be too busy, or short of memory: wait, "
+    "or use fewer processes (--workers 1), and run the command again, which goes on where it was"
+)
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp/work", "LANG": "C.UTF-8"}
 PROGRAM = """
 import sys
@@ -32,6 +36,23 @@ class ForkServer:
 
     def __init__(self, plan: Plan) -> None:
         self.limits = plan.limits
+        self._children = 0
+        for again in (True, False):
+            self._start(plan)
+            try:
+                self.hear(START)
+                break
+            except ForkServerDied as error:
+                self._control.close()
+                self._process.kill()
+                errors = self._process.communicate()[1].decode(errors="replace").strip()
+                if not again:
+                    why = f"does not start: {errors[-500:]}" if errors else NEVER
+                    raise CourseError(f"the process for students' code {why}") from error
+        assert self._process.stderr is not None
+        self._process.stderr.close()
+
+    def _start(self, plan: Plan) -> None:
         self._control, theirs = socket.socketpair()
         program = PROGRAM.format(path=plan.path, descriptor=theirs.fileno())
         with theirs:
@@ -45,19 +66,9 @@ class ForkServer:
                 stderr=subprocess.PIPE,
                 start_new_session=True,
             )
-        self._control.sendall(json.dumps(asdict(plan)).encode() + b"\n")
         self._lines = bytearray()
-        self._children = 0
-        try:
-            self.hear(START)
-        except ForkServerDied as error:
-            self._process.kill()
-            errors = self._process.communicate()[1].decode(errors="replace").strip()
-            raise CourseError(
-                f"the process for students' code did not start: {errors[-500:] or error}"
-            ) from error
-        assert self._process.stderr is not None
-        self._process.stderr.close()
+        with contextlib.suppress(OSError):  # it has ended; `hear` says so
+            self._control.sendall(json.dumps(asdict(plan)).encode() + b"\n")
 
     def fork(self) -> StudentProcess:
         """Return the process of a new submission."""

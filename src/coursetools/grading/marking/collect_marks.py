@@ -100,7 +100,8 @@ def _new(
     folders: Folders, asked: list[InWords], given: dict[Of, Given]
 ) -> tuple[dict[Of, Given], list[str]]:
     """Return what is not in the gradebook yet, and a sentence for each other mark that is."""
-    book, new, differ = read_gradebook(folders), {}, []
+    book, new = read_gradebook(folders), {}
+    differ: dict[str, str] = {}
     names = {
         (who, one.notebook, one.part.cell): f"{one.name} {answer.code}"
         for one in asked
@@ -121,11 +122,12 @@ def _new(
         if manual is not None:
             here = "a third mark is needed" if mark.points is None else number(mark.points)
             here = "another comment" if mark.points == manual else here
-            differ.append(
-                f"{names[of]} has {number(manual)} points by hand, and in this table {here}; "
+            said = (
+                f"{names[of]} has {_points(manual)} by hand, and in this table {here}; "
                 "--overwrite takes the table's"
             )
-    return new, differ
+            differ.setdefault(names[of], said)  # once, whoever shares the answer
+    return new, list(differ.values())
 
 
 def agreed(asked: InWords, marks: Marks) -> list[str]:

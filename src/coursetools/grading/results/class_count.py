@@ -15,6 +15,7 @@ from datetime import UTC
 
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress
+from coursekit.submission.deadline import clock
 from coursetools.course import Course
 from coursetools.grading.changes.requests import open_requests
 from coursetools.grading.collecting.collect import (
@@ -172,9 +173,10 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
     store = Verdicts(folders.verdicts)
     book = read_gradebook(folders)
     rule = rule_of(folders.private)
-    if not any(folders.students()) and not handed_in(folders):
+    everybody = handed_in(folders)
+    if not any(folders.students()) and not everybody:
         raise CourseError(nobody(name))
-    handed = graded(folders)
+    handed = graded(folders, everybody)
     parts = {
         (notebook, part.cell): PartCount(part)
         for notebook, outline in asked.items()
@@ -195,6 +197,12 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
             count.excused.append(one.student)
             progress.advance(one.student)
             continue
+        if student.ungraded:
+            _ungraded(count, student)
+            progress.advance(one.student)
+            continue
+        if student.newer:
+            _concern(count, "ungraded", student.id, "", "handed in again since it was graded")
         verdicts = verdicts_of(store, one)
         status = _add(count, asked, student, verdicts)
         if status == "MISSING":
@@ -213,11 +221,15 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
     ledger, left_out = Ledger.read(folders), unlisted(folders)
     others = set(book.students) - set(handed)
     others = {who for who in others if book.students[who].marks is not None or not left_out(who)}
-    excused = {who for who in others if book.student(who).excused}
-    count.excused = sorted([*count.excused, *excused])
-    others -= excused
-    absent = [who for who in others if book.students[who].marks is None]
-    count.students += len(others)
+    others |= set(everybody) - set(handed)
+    without = {who: book.student(who, everybody.get(who)) for who in others}
+    count.excused = sorted([*count.excused, *(who for who in without if without[who].excused)])
+    for student in without.values():
+        if student.ungraded and not student.excused:
+            _ungraded(count, student)
+    rest = [one for one in without.values() if not (one.excused or one.ungraded)]
+    absent = [student.id for student in rest if student.marks is None]
+    count.students += len(rest)
     count.statuses["MISSING"] += len(absent)
     count.missing = sorted(count.missing + absent)
     count.left, count.said_late = ledger.left, ledger.late()
@@ -228,6 +240,12 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
     for asked_for in open_requests(course, name):
         _concern(count, "requests", asked_for.student, asked_for.question, asked_for.text)
     return count
+
+
+def _ungraded(count: ClassCount, student: Student) -> None:
+    """Count somebody whose hand-in waits for `coursekit grade`."""
+    count.students += 1
+    _concern(count, "ungraded", student.id, "", "handed in, not graded yet")
 
 
 def _together(count: ClassCount, folders: Folders, book: Book) -> None:
@@ -245,7 +263,7 @@ def _together(count: ClassCount, folders: Folders, book: Book) -> None:
                 _concern(count, "groups", student, "", what)
     for student in folders.students():
         if when := too_late(folders, (student,), book.lateness.end_of(student)):
-            what = f"came at {when.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+            what = f"came at {clock(when, book.lateness.zone)}"
             _concern(count, "too_late", student, "", what)
 
 
@@ -325,9 +343,9 @@ def outside(student: Student, exam: Exam | None, rule: LateRule | None) -> str:
     """Say that what counts of a student came before an exam began, or after all was over."""
     when = student.submitted
     if exam and when and when < exam.start.astimezone(UTC).replace(tzinfo=None):
-        return f"came before the exam began, at {when:%Y-%m-%d %H:%M} UTC, and counts"
+        return f"came before the exam began, at {clock(when, student.zone)}, and counts"
     if rule and when and student.seconds_late > rule.end:
-        return f"came after the end, at {when:%Y-%m-%d %H:%M} UTC, and brings no points"
+        return f"came after the end, at {clock(when, student.zone)}, and brings no points"
     return ""
 
 

@@ -1,7 +1,7 @@
 """`coursekit export NAME`: the scores as a table, for people, for Canvas, for Moodle.
 
-Everybody in the class list has a row. Who handed in nothing gets 0; who could not be graded through
-our own fault gets no number at all.
+Everybody in the class list has a row. Who handed in nothing gets 0; whose notebook is not graded,
+yet or through our own fault, gets no number at all.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from coursetools.grading.results.scores import (
     maximum,
     read_gradebook,
 )
-from coursetools.grading.results.table import Row, Table, row_of
+from coursetools.grading.results.table import UNGRADED, Row, Table, row_of
 from coursetools.settings.late_rule import rule_of
 from coursetools.text import some
 
@@ -140,21 +140,26 @@ def run(arguments: argparse.Namespace) -> int:
 
 def remarks(table: Table) -> list[str]:
     """Say what a reader of the table should know before it goes anywhere."""
-    missing = sum(1 for row in table.rows if row.status == "MISSING")
+    absent = [row for row in table.rows if row.status == "MISSING"]
+    by_hand = [row.student.id for row in absent if row.score and row.score.total]
+    missing = len(absent) - len(by_hand)
     excused = sum(row.student.excused for row in table.rows)
-    ungraded = [r.student.id for r in table.rows if r.score is None and not r.student.excused]
+    failed = [row.student.id for row in table.rows if row.status == "INTERNAL"]
     waiting = sum(1 for row in table.rows if row.score and row.score.waits)
     sentences = [counted(len(table.rows), "student")]
     if missing:
         sentences.append(f"{counted(missing, 'student')} handed in nothing and got 0")
+    if by_hand:
+        sentences.append(f"handed in nothing, with points set by hand: {some(by_hand)}")
     if excused:
         sentences.append(f"{counted(excused, 'student')} excused, without a number")
-    if ungraded:
-        some = ", ".join(ungraded[:5]) + (", …" if len(ungraded) > 5 else "")
+    if failed:
+        names = ", ".join(failed[:5]) + (", …" if len(failed) > 5 else "")
         sentences.append(
-            f"{counted(len(ungraded), 'student')} could not be graded and got no number ({some}): "
+            f"{counted(len(failed), 'student')} could not be graded and got no number ({names}): "
             f"run coursekit grade {table.name}"
         )
+    sentences += not_graded(table)
     if waiting:
         sentences.append(
             f"{counted(waiting, 'student')} wrote answers that nobody has marked yet; these points "
@@ -174,6 +179,20 @@ def remarks(table: Table) -> list[str]:
             "anonymous_id, says who they are"
         )
     return [*sentences, *table.notes]
+
+
+def not_graded(table: Table) -> list[str]:
+    """Say who has handed in something that is not graded yet."""
+    ungraded = [row.student.id for row in table.rows if row.status == UNGRADED]
+    newer = [row.student.id for row in table.rows if row.student.newer and row.score]
+    command, sentences = f"run coursekit grade {table.name}", []
+    if ungraded:
+        sentences.append(
+            f"handed in, not graded yet, and so without a number: {some(ungraded)}; {command}"
+        )
+    if newer:
+        sentences.append(f"handed in again since the grade in the table: {some(newer)}; {command}")
+    return sentences
 
 
 def _everybody(folders: Folders, book: Book, handed: set[str]) -> list[str]:

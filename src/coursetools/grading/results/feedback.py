@@ -37,6 +37,7 @@ from coursetools.grading.running.verdicts import Verdicts
 from coursetools.jobs.pool import Pool
 from coursetools.settings.exam import exam_of
 from coursetools.settings.late_rule import LateRule, rule_of
+from coursetools.text import some
 
 if TYPE_CHECKING:
     from coursetools.grading.results.feedback_zip import Zipped
@@ -146,6 +147,10 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.quiet:
         summary = f"feedback for {counted(result.pages, 'student')}"
         print(f"{summary}, {result.changed:,} changed, in {place}")
+        newer = [one.student for one in result.written if one.newer]
+        if newer and not (arguments.exchange or arguments.zip):  # these say it themselves
+            print(f"handed in, not graded yet: {some(newer)}; run coursekit grade {name}, and "
+                  "this again")  # fmt: skip
     if arguments.exchange:
         from coursetools.grading.results.release_feedback import release
 
@@ -188,7 +193,9 @@ def _tasks(folders: Folders, only: str | None) -> list[Task]:
     if exam and not exam.is_over:
         raise exam.wait("no feedback is written")
     book = read_gradebook(folders)
-    handed = graded(folders) if only is None else handed_in(folders)
+    handed = handed_in(folders)
+    if only is None:
+        graded(folders, handed)  # something is
     names = sorted(set(book.students) | set(handed))
     if only is not None:
         if only not in names:

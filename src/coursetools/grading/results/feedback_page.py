@@ -12,7 +12,7 @@ from datetime import timedelta
 
 from markupsafe import Markup
 
-from coursekit.submission.deadline import span, spelled
+from coursekit.submission.deadline import clock, span, spelled
 from coursetools.grading.changes.overrides import Override
 from coursetools.grading.results.feedback_advice import (
     advice,
@@ -41,7 +41,7 @@ STATUS = {  # what a student reads in place of a status, and its colour
     "OUTPUT": ("printed too much", "bad"),
     "CRASH": ("Python crashed", "bad"),
     "BLOCKED": ("not allowed when graded", "bad"),
-    "MALFORMED": ("could not be read", "bad"),
+    "MALFORMED": ("could not be graded", "bad"),
     "MISSING": ("no answer", "none"),
     "INTERNAL": ("not graded yet", "none"),
 }
@@ -107,6 +107,7 @@ def feedback_page(
         "extension": student.extension and f"{span(student.extension)} later than the class's",
         "due": student.due and spelled(student.due),
         "counts": student.submitted is None or student.submitted != student.too_late,
+        "clock": clock,
         "read_again": read_again,
         "failing": failing,
         "statuses": STATUS,

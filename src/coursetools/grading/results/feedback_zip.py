@@ -27,7 +27,6 @@ from coursetools.grading.gradebook.autograded import as_file
 from coursetools.grading.results.feedback_notebook import feedback_notebook, summary
 from coursetools.grading.results.outline import Outline
 from coursetools.grading.results.pages import counted
-from coursetools.grading.results.release_feedback import is_graded
 from coursetools.grading.results.scores import Handed, Student, add_up, verdicts_of
 from coursetools.grading.running.verdicts import Verdicts
 from coursetools.text import some
@@ -149,7 +148,7 @@ def _canvas_name(folders: Folders, student: Student) -> str:
 def _waits(folders: Folders, handed: Handed) -> bool:
     """Return whether something was handed in that the verdicts are not about."""
     here = folders.submitted(handed.student).is_dir()
-    return here and not (handed.places and is_graded(folders, handed))
+    return here and (handed.newer or not handed.places)
 
 
 PLATFORMS = {"moodle": _Moodle, "canvas": _Canvas, "plain": _Plain}

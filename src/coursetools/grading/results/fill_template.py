@@ -22,8 +22,10 @@ from coursetools.grading.collecting.times import HandIn, number_in
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.table import for_canvas
 from coursetools.settings import tables
+from coursetools.text import some
 
 Ready = Callable[[Any], Any]  # makes a cell harmless for spreadsheets
+STRANGE = " is not on the class list"  # how `Names` says it where nobody comes near
 TITLED = re.compile(r"(?P<title>.*?)\s*\((?P<id>\d+)\)\s*", re.DOTALL)
 
 
@@ -43,6 +45,7 @@ class Filling:
         self.numbers = numbers_of(folders)
         self.notes: list[str] = []
         self.filled: dict[str, int] = {}
+        self.strangers: list[tuple[str, str]] = []  # who is on no class list, and in which line
 
     def column(self, *words: str) -> int | None:
         """Return where a column is, by any of its names."""
@@ -52,6 +55,9 @@ class Filling:
         """Return the scores of a person; note who is not known, or appears twice."""
         student = self.numbers.get(person.number, "")
         student, why = (student, "") if student in self.rows else self.names.row(person)
+        if not student and why.endswith(STRANGE):
+            self.strangers.append((why.removesuffix(STRANGE), person.where))
+            return None
         if not student:
             self.notes.append(f"{person.where}: {why}; left as it is")
             return None
@@ -63,17 +69,25 @@ class Filling:
 
     def text(self, header: list[str], rows: list[list[Any]], ready: Ready) -> str:
         """Return the table as it goes back, and note who has no line in it."""
+        if len(self.strangers) == 1:
+            (name, where), *_ = self.strangers
+            self.notes.append(f"{where}: {name}{STRANGE}; left as it is")
+        elif self.strangers:
+            names = some([name for name, _ in self.strangers])
+            self.notes.append(
+                f"{self.source.path}: not on the class list, left as they are: {names}"
+            )
         missing = sorted(set(self.rows) - set(self.filled))
         if missing:
-            some = ", ".join(missing[:10]) + (", …" if len(missing) > 10 else "")
-            self.notes.append(f"{len(missing)} without a line in {self.source.path.name}: {some}")
+            names = ", ".join(missing[:10]) + (", …" if len(missing) > 10 else "")
+            self.notes.append(f"{len(missing)} without a line in {self.source.path.name}: {names}")
         # Moodle's "-" is no formula, and Moodle reads it again
         cells = ([cell if cell == "-" else ready(cell) for cell in row] for row in [header, *rows])
         style = {"delimiter": self.source.delimiter, "quoting": csv.QUOTE_NONNUMERIC}
         return ("\ufeff" if self.source.marked else "") + tables.as_text(cells, **style)
 
 
-def fill_canvas(filling: Filling, title: str, ready: Ready) -> str:
+def fill_canvas(filling: Filling, points: float, title: str, ready: Ready) -> str:
     """Put the scores into one column of Canvas's gradebook, and leave the other assignments out."""
     source = filling.source
     name, number, section = (filling.column(word) for word in ("student", "id", "section"))
@@ -87,6 +101,13 @@ def fill_canvas(filling: Filling, title: str, ready: Ready) -> str:
     for line, cells in source.rows:
         row = cells + [""] * (len(source.header) - len(cells))
         columns: list[Any] = [*row[: section + 1], row[at]]
+        if not row[number].strip():  # Points Possible, in Canvas's language
+            theirs = _number(row[at])
+            if theirs is not None and theirs != points:
+                filling.notes.append(
+                    f"the assignment is worth {theirs:g} points in Canvas and {points:g} here: set "
+                    "Canvas's to ours first"
+                )
         invented = row[name].strip() in ("Student, Test", "Test Student")
         if row[number].strip() and not invented:
             ids = [row[column].strip() for column in (sis, login) if column is not None]
@@ -136,7 +157,8 @@ def fill_worksheet(
             row[sheet.grade] = student.score.total
             if sheet.comment is not None:
                 row[sheet.comment] = remark(student)
-            if sheet.most is not None and _less(row[sheet.most], points):
+            most = None if sheet.most is None else _number(row[sheet.most])
+            if sheet.most is not None and most is not None and most < points:
                 small.add(row[sheet.most].strip())
         rows.append(row)
     for value in sorted(small):
@@ -170,8 +192,8 @@ def _titled(filling: Filling, start: int, title: str) -> int:
     )
 
 
-def _less(text: str, points: float) -> bool:
+def _number(text: str) -> float | None:
     try:
-        return float(text.strip().replace(",", ".")) < points
+        return float(text.strip().replace(",", "."))
     except ValueError:
-        return False
+        return None

@@ -20,6 +20,7 @@ from coursetools.grading.results.fill_template import (
 )
 from coursetools.grading.results.pages import counted, number
 from coursetools.grading.results.table import (
+    UNGRADED,
     Cell,
     Row,
     Table,
@@ -174,6 +175,8 @@ def _ags(row: Row, table: Table, now: str) -> dict[str, Any]:
     }
     if student.excused:
         made["gradingProgress"] = "NotReady"  # LTI has no word for it; the score is left alone
+    elif row.status == UNGRADED:
+        made["gradingProgress"] = "Pending"
     elif score is None:
         made["gradingProgress"] = "Failed"  # and so the platform leaves the score alone
     else:
@@ -200,7 +203,7 @@ FORMATS = {
     "canvas": Format(
         write=_csv(as_canvas),
         notes=notes_for_canvas,
-        fill=lambda filling, table, title: fill_canvas(filling, title, ready),
+        fill=lambda filling, table, title: fill_canvas(filling, table.points, title, ready),
         begins="Student,ID,SIS User ID,SIS Login ID,Section",
     ),
     "moodle": Format(write=_csv(as_moodle)),

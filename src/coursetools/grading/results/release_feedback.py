@@ -17,7 +17,6 @@ from coursetools.grading.collecting.origins import secret_in
 from coursetools.grading.folders import Folders
 from coursetools.grading.results.pages import counted
 from coursetools.grading.results.scores import Handed
-from coursetools.grading.running.submitted import NOTHING, state_of, submitted_file
 from coursetools.text import some
 
 ENTER, READ = 0o711, 0o644  # a folder's mode and a page's
@@ -67,7 +66,7 @@ def release(folders: Folders, handed: Iterable[Handed]) -> Released:
             secret = secret_in(folders.submitted(one.student))
             if not secret:
                 result.elsewhere.append(one.student)
-            elif not is_graded(folders, one):
+            elif one.newer:
                 result.newer.append(one.student)
             else:
                 for notebook in one.places:
@@ -79,15 +78,3 @@ def release(folders: Folders, handed: Iterable[Handed]) -> Released:
     except OSError as error:
         raise CourseError(f"cannot write {error.filename} ({error.strerror})") from error
     return result
-
-
-def is_graded(folders: Folders, handed: Handed) -> bool:
-    """Return whether what lies in `submitted/` is what the verdicts are about."""
-    files = {
-        notebook: submitted_file(folders, handed.student, notebook, len(handed.places))
-        for notebook in handed.places
-    }
-    return all(
-        (state_of(path, folders) if path else NOTHING) == handed.places[notebook].submission
-        for notebook, path in files.items()
-    )

@@ -29,7 +29,7 @@ WORDS = {
     "OUTPUT": "printed too much",
     "CRASH": "the process died",
     "BLOCKED": "stopped by the sandbox",
-    "MALFORMED": "not a notebook",
+    "MALFORMED": "no notebook of this assignment",
     "MISSING": "nothing handed in",
     "INTERNAL": "the grader failed, no grade",
 }

@@ -20,8 +20,12 @@ GROUPS = {
         "Not graded, because the grader failed",
         "No score was given. Run coursekit grade again; what was graded is not run twice.",
     ),
+    "ungraded": (
+        "Handed in, and not graded yet",
+        "Run coursekit grade NAME, and this again.",
+    ),
     "MALFORMED": (
-        "Files that are not notebooks",
+        "Files that are not notebooks of this assignment",
         "They count 0 until something better is handed in.",
     ),
     "requests": (

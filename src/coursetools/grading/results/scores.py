@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any
 
 from coursekit._base.errors import CourseError
 from coursetools.grading.changes.overrides import Of, Override, Overrides, named
 from coursetools.grading.results.outline import Outline, Part, safe_name
+from coursetools.grading.running.submitted import NOTHING, state_of, submitted_file
 from coursetools.grading.running.verdicts import Verdicts
 from coursetools.settings.late_rule import DAY
 
@@ -53,6 +54,7 @@ class Student:
     lms: str = ""  # the id in the learning management system
     submitted: datetime | None = None
     due: datetime | None = None  # this student's own deadline, in the zone of the class's
+    zone: tzinfo = UTC  # in which times are told
     extension: timedelta | None = None  # by which that is later than the class's
     excused: bool = False
     left: bool = False  # the class; what they handed in before stays
@@ -60,6 +62,8 @@ class Student:
     others: tuple[str, ...] = ()  # names of those with whom this student hands in
     seconds_late: float = 0.0  # after the student's own deadline
     late_days: Spent | None = None
+    ungraded: bool = False  # something was handed in, and nothing of it is graded yet
+    newer: bool = False  # it was handed in again since the verdicts that there are
     too_late: datetime | None = None  # when an attempt came that does not count any more
     penalty: float = 0.0  # as nbgrader wrote it down
     marks: dict[str, dict[str, Mark]] | None = None  # by notebook and cell; None: no submission
@@ -97,11 +101,16 @@ class Book:
     def student(self, name: str, handed: Handed | None = None) -> Student:
         """Return a student, a bare one where the class list does not know the name."""
         student = self.students.get(name) or Student(name, overrides=self.overrides.of(name))
-        if handed is not None and handed.missing:
-            student.overrides = self.overrides.of(name, False)
+        if handed is not None:
+            known = not handed.missing and bool(handed.places or student.marks is not None)
+            student.ungraded = handed.newer and not known
+            student.newer = handed.newer and known and bool(handed.places)
+            if handed.missing:
+                student.overrides = self.overrides.of(name, False)
         if self.lateness is not None:
             due = self.lateness.due_of(name)
-            student.due = due and due.replace(tzinfo=UTC).astimezone(self.lateness.zone)
+            student.zone = self.lateness.zone
+            student.due = due and due.replace(tzinfo=UTC).astimezone(student.zone)
             student.extension = self.lateness.extension(name)
             student.excused = self.lateness.excused(name)
             groups = self.lateness.groups
@@ -337,6 +346,7 @@ class Handed:
 
     student: str
     places: dict[str, Place]
+    newer: bool = False  # there is something that no verdict is about
 
     @property
     def missing(self) -> bool:
@@ -345,18 +355,36 @@ class Handed:
 
 
 def handed_in(folders: Folders) -> dict[str, Handed]:
-    """Return the students that have verdicts, in their order, and where these are."""
+    """Return who has verdicts, and where these are, or something to be graded, in their order."""
     places: dict[str, dict[str, Place]] = {}
     for (student, notebook), place in Verdicts(folders.verdicts).index().items():
         if safe_name(student):
             places.setdefault(student, {})[notebook] = place
-    return {student: Handed(student, places[student]) for student in sorted(places)}
+    names = folders.notebooks()
+    newer = {who for who in folders.students() if _is_newer(folders, who, places.get(who), names)}
+    return {
+        student: Handed(student, places.get(student, {}), student in newer)
+        for student in sorted(places.keys() | newer)
+    }
 
 
-def graded(folders: Folders) -> dict[str, Handed]:
-    """Return the same of an assignment of which something has to be graded."""
-    if handed := handed_in(folders):
-        return handed
+def _is_newer(
+    folders: Folders, student: str, places: dict[str, Place] | None, names: list[str]
+) -> bool:
+    """Return whether what lies in `submitted/` is not what the verdicts are about."""
+    for notebook in places or names:
+        path = submitted_file(folders, student, notebook, len(places or names))
+        state = NOTHING if path is None else state_of(path, folders)
+        if state != (places[notebook].submission if places else NOTHING):
+            return True
+    return False
+
+
+def graded(folders: Folders, handed: dict[str, Handed] | None = None) -> dict[str, Handed]:
+    """Return who has verdicts, of an assignment of which something has to be graded."""
+    handed = handed_in(folders) if handed is None else handed
+    if having := {who: one for who, one in handed.items() if one.places}:
+        return having
     raise CourseError(
         f"nothing of {folders.name} is graded yet; run coursekit grade {folders.name} first"
     )

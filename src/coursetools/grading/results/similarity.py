@@ -35,7 +35,6 @@ from coursetools.grading.results.pages import counted, render
 from coursetools.grading.results.scores import (
     Handed,
     graded,
-    handed_in,
     read_gradebook,
     verdicts_of,
 )
@@ -194,7 +193,7 @@ def write_similarity(
 def run(arguments: argparse.Namespace) -> int:
     """The command: `name`, `also`, `course`, `quiet`."""
     course = arguments.course
-    total = len(handed_in(Folders(course, arguments.name)))
+    total = len(graded(Folders(course, arguments.name)))
     with track(total, "similarity", arguments.quiet) as progress:
         path, similar = write_similarity(course, arguments.name, progress, arguments.also or ())
     if not arguments.quiet:

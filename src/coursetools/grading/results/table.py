@@ -18,6 +18,7 @@ from coursetools.settings import tables
 from coursetools.settings.late_rule import LateRule
 
 Cell = str | float | None
+UNGRADED = "not graded"  # in the place of a verdict
 
 _FORMULA = re.compile(r"[=+\-@\t\r|＝＋－＠]")
 _NUMBER = re.compile(r"-?\d+([.,]\d+)?")
@@ -28,7 +29,7 @@ class Row:
     """One student's line of the table."""
 
     student: Student
-    status: str  # the verdict's, "" where nbgrader alone has graded, "excused"
+    status: str  # the verdict's, "" where nbgrader alone has graded, "excused", "not graded"
     score: Score | None  # None: excused, or not graded yet, through no fault of the student
     parts: tuple[float | None, ...] = ()
 
@@ -53,6 +54,8 @@ def row_of(
     """Return the scores of a student; who is excused, or could not be graded, has none."""
     parts = columns(asked).values()
     statuses = {place.status for place in handed.places.values()} if handed else set()
+    if student.ungraded and not student.excused:
+        return Row(student, UNGRADED, None, (None,) * len(parts))
     failed = "INTERNAL" in statuses or (student.marks is None and statuses - {"MISSING"})
     if student.excused or failed:
         status = "excused" if student.excused else "INTERNAL"
@@ -108,6 +111,11 @@ def late_days(row: Row) -> int | None:
     return row.student.late_days.here if row.student.late_days else None
 
 
+def points_in_words(value: float) -> str:
+    """Write "1 point was", "2.5 points were"."""
+    return f"{number(value)} {'point was' if value == 1 else 'points were'}"
+
+
 def remark(row: Row, table: Table) -> str:
     """Say in a sentence or two how a score came about."""
     if row.student.excused:
@@ -115,12 +123,17 @@ def remark(row: Row, table: Table) -> str:
     if row.score is None:
         return "Not graded yet."
     if row.status == "MISSING":
-        return "Nothing was handed in."
+        by_hand = f" {points_in_words(row.score.total)} set by hand." if row.score.total else ""
+        return f"Nothing was handed in.{by_hand}"
     sentence = f"{number(row.score.total)} of {number(table.points)} points."
     if days := late_days(row):
         sentence += f" {counted(days, 'late day')} spent."
     if row.score.penalty:
         sentence += f" {number(row.score.penalty)} were lost because it came late."
+    if row.status == "MALFORMED":
+        sentence += " The file could not be graded."
     if row.score.waits:
         sentence += " The answer in words is still to be read."
+    if row.student.newer:
+        sentence += " A newer attempt is not graded yet."
     return sentence

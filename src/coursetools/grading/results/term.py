@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
@@ -153,6 +153,23 @@ def as_canvas(term: Term) -> Iterator[list[Cell]]:
         ]
 
 
+def notes_for_canvas(term: Term) -> list[str]:
+    """Say what Canvas does with the table."""
+    notes = [
+        "Canvas knows an assignment by the number in its title, which is not in this table, and "
+        "makes new ones; to fill in those that it has, export each alone: coursekit export NAME "
+        "--format canvas --into FILE, the gradebook that Canvas exports",
+        "Canvas sets the points of each to those in the line Points Possible",
+    ]
+    rows = (term.rows.get((table.name, one.id)) for table in term.tables for one in term.students)
+    if empty := sum(row is not None and for_canvas(row) is None for row in rows):
+        notes.append(
+            f"{counted(empty, 'cell')} without a number {'is' if empty == 1 else 'are'} empty: "
+            "an empty cell deletes what Canvas has"
+        )
+    return notes
+
+
 def export_term(course: Course, form: str = "csv", output: Path | None = None) -> tuple[Path, Term]:
     """Write the table; return where it is and what is in it."""
     if form not in FORMATS:
@@ -164,6 +181,7 @@ def export_term(course: Course, form: str = "csv", output: Path | None = None) -
         write_changed(path, "\ufeff" + as_text(as_csv(term)))  # Excel looks for the mark
     else:
         write_changed(path, as_text(as_canvas(term)))
+        term = replace(term, notes=(*term.notes, *notes_for_canvas(term)))
     return path, term
 
 
@@ -196,9 +214,15 @@ def left_open(table: Table) -> list[str]:
     notes = []
     rows = [row for row in table.rows if not row.student.excused]
     ungraded = [row.student.id for row in rows if row.score is None]
+    newer = [row.student.id for row in rows if row.student.newer and row.score]
     if ungraded:
         notes.append(
             f"{table.name}: not graded, and so without a total: {some(ungraded)}; run "
+            f"coursekit grade {table.name}"
+        )
+    if newer:
+        notes.append(
+            f"{table.name}: handed in again since the grade in the table: {some(newer)}; run "
             f"coursekit grade {table.name}"
         )
     if waiting := sum(bool(row.score and row.score.waits) for row in rows):

@@ -176,6 +176,9 @@ class _Run:
 
     def all(self, tracker: Tracker | None = None) -> Summary:
         """Grade and write what is to be graded and written."""
+        nobody = not (self.index or any(self.folders.students()))
+        if nobody and not self.folders.has_gradebook:  # none is made for nobody
+            return summarise(self.folders, self.index, None, unchanged=0)
         writer = self._open()
         try:
             table = writer.lateness.table
