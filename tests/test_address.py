@@ -63,7 +63,7 @@ def ask(capsys, *arguments):
 def test_one_command_sets_it_everywhere_and_another_one_anew(copy, capsys):
     before = contents(copy)
     code, out, _ = ask(capsys)
-    assert code == 0 and out.startswith(f"{address.UNSET}\nthis stands for none, and nobody can")
+    assert code == 0 and out.startswith(f"{address.UNSET}\nthis course has no address yet")
     code, out, err = ask(capsys, f"{OURS}.git/")
     assert (code, err) == (0, "")
     assert {line.removesuffix(": changed") for line in out.splitlines()[:-1]} == {
