@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -66,6 +67,11 @@ def grade_id(cell: Cell) -> str:
     """Return nbgrader's name of a cell, "" where it has none."""
     name = meta(cell).get("grade_id")
     return name if isinstance(name, str) else ""
+
+
+def grade_ids(cells: Iterable[Cell]) -> set[str]:
+    """Return nbgrader's names of cells: of answers, tests and texts."""
+    return {grade_id(cell) for cell in cells} - {""}
 
 
 def is_grade(cell: Cell) -> bool:

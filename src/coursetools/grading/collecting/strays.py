@@ -41,7 +41,7 @@ def find_strays(
         try:
             data = one.read(folders.limits.submission_bytes)
             known = quick.intersection(WRITTEN.findall(data))
-            there = own if known else _ids(parsing.read(data, folders.limits))
+            there = own if known else regions.grade_ids(parsing.read(data, folders.limits)["cells"])
         except (OSError, parsing.Malformed):
             continue
         of = max(ids, key=lambda name: len(ids[name] & there), default="")
@@ -63,11 +63,8 @@ def _grade_ids(course: Course, name: str) -> set[str]:
     names: set[str] = set()
     for path in course.source(name).glob("*.ipynb"):
         try:
-            names |= _ids(parsing.master(path.read_text(encoding="utf-8")))
+            notebook = parsing.master(path.read_text(encoding="utf-8"))
+            names |= regions.grade_ids(notebook["cells"])
         except (CourseError, OSError, UnicodeDecodeError):
             continue
     return names
-
-
-def _ids(notebook: dict) -> set[str]:
-    return {regions.grade_id(cell) for cell in notebook["cells"]} - {""}

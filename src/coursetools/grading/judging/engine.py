@@ -153,7 +153,8 @@ class Engine:
             if questions and not any(question.points for question in questions):
                 cells = parsing.read(submission, self.limits)["cells"]
                 missing = all(question.status == "MISSING" for question in questions)
-                if missing or (_names(cells) and not _names(cells) & _names(given)):
+                names = regions.grade_ids(cells)
+                if missing or (names and not names & regions.grade_ids(given)):
                     return self._malformed(self._of_another(cells, given))
         return self._verdict(attempt, own, rebuilt, questions, flags)
 
@@ -243,11 +244,6 @@ class Engine:
             flags=flags,
             guarantee="judged elsewhere" if self._judge else "in the student's process",
         )
-
-
-def _names(cells: list[regions.Cell]) -> set[str]:
-    """Return nbgrader's names of cells: of answers and tests."""
-    return {regions.grade_id(cell) for cell in cells} - {""}
 
 
 def _title(cells: list[regions.Cell]) -> str:
