@@ -4,6 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
 
 from coursekit import masks
 from coursekit.activations import gelu, relu
@@ -198,6 +199,20 @@ def test_feed_forward_works_on_each_position_alone():
     assert feed.expand.out_features == 4 * D
     want = feed.contract(relu(feed.expand(x)))
     torch.testing.assert_close(feed(x), want)
+
+
+def test_a_wide_network_has_the_products_of_many_narrow_ones_in_two_steps():
+    """As in the notebook on blocks: width adds to what runs at once, depth to what has to wait."""
+    wide = FeedForward(width=64, hidden=4096)
+    deep = nn.Sequential(*[FeedForward(width=64, hidden=128) for _ in range(32)])
+    x, counts, waits = torch.randn(1, 16, 64), [], []
+    for network in (wide, deep):
+        with torch.no_grad(), FlopCounterMode(display=False) as counter:
+            network(x)
+        counts.append(counter.get_total_flops())
+        waits.append(sum(isinstance(part, nn.Linear) for part in network.modules()))
+    assert counts[0] == counts[1] > 0
+    assert waits == [2, 64]
 
 
 @pytest.mark.parametrize("norm", NORMS)

@@ -14,14 +14,44 @@ from coursetools.course import Course
 ROOT = Path(__file__).resolve().parents[2]
 HEADER = ",".join(lecture_map.COLUMNS)
 GOOD = (
-    "L0,what a wave is,waves,sec-waves,coursekit.sea.Wave.height,tests/test_sea.py::test_up,built"
+    "L0,what a wave is,waves,sec-waves,rises and falls,coursekit.sea.Wave.height,"
+    "tests/test_sea.py::test_up,built"
 )
+PAGE = """# Waves
+
+Water rises and falls.
+
+(sec-waves)=
+## High ones
+
+Water {term}`rises <tide>`
+and *falls*, says {cite:t}`sailor`.
+
+### By hand
+
+% a comment about foam
+It is {glue:text}`sea.ipynb::height:d` metres high.
+
+```{notebook-figure} sea.ipynb::crest
+:name: fig-crest
+A breaker.
+```
+
+(sec-foam)=
+### Foam
+
+White.
+
+## Check yourself
+
+Is it white?
+"""
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     for name, text in {
-        "book/waves.md": "# Waves\n\n(sec-waves)=\n## High ones\n",
+        "book/waves.md": PAGE,
         "src/coursekit/sea.py": (
             "from math import tau\nclass Wave:\n    deep: bool = True\n"
             "    def height(self): ...\nif tau:\n    def tide(): ...\n"
@@ -59,13 +89,22 @@ def test_every_deck_has_its_place_on_the_page():
 
 
 def test_a_true_table_has_no_fault(root):
-    coming = "L0,what a sea is,The sea,,,,coming"
+    coming = "L0,what a sea is,The sea,,,,,coming"
     several = GOOD.replace("wave is", "tide is").replace(
         "coursekit.sea.Wave.height", "coursekit.sea.tide; coursekit.shore.SAND;coursekit.sea.Wave"
     )
     several = several.replace("::test_up", "::TestDown::test_far;tests/test_sea.py")
-    reported = "L0,what others measured of waves,waves,sec-waves,,,built"
+    reported = "L0,what others measured of waves,waves,sec-waves,a breaker,,,built"
     assert check(root, GOOD, several, coming, reported) == []
+
+
+def test_the_words_of_a_section_are_those_that_a_reader_sees(root):
+    assert lecture_map.section_texts(root / "book/waves.md") == {
+        "sec-waves": "high ones water rises and falls, says sailor. by hand it is metres high. "
+        "a breaker.",
+        "sec-foam": "foam white.",
+        "Check yourself": "check yourself is it white?",
+    }
 
 
 @pytest.mark.parametrize(
@@ -77,6 +116,10 @@ def test_a_true_table_has_no_fault(root):
         (",waves,", ",,", "the chapter is missing"),
         ("sec-waves", "sec-sands", "book/waves.md has no section (sec-sands)="),
         ("sec-waves", "", "a built row must name its section"),
+        ("rises and falls", "", "a built row must name its phrase"),
+        ("rises and falls", "foam", "the section (sec-waves) does not contain 'foam'; (sec-foam)"),
+        ("rises and falls", "spray", "the section (sec-waves) does not contain 'spray'"),
+        ("sec-waves,rises and falls", "sec-foam,White", "'White' is also in (Check yourself)"),
         ("sea.Wave", "sea.Sand", "there is no object coursekit.sea.Sand.height in src"),
         ("Wave.height", "Wave.depth", "there is no object coursekit.sea.Wave.depth in src"),
         ("coursekit.sea", "coursekit.land", "there is no object coursekit.land.Wave.height in src"),
@@ -87,7 +130,7 @@ def test_a_true_table_has_no_fault(root):
         ("test_sea.py", "test_land.py", "there is no test tests/test_land.py::test_up"),
         ("tests/test_sea.py::test_up", "", "a built row must name its test"),
         ("built", "done", "the state 'done' is neither built nor coming"),
-        ("built", "coming", "a coming row names nothing yet, but section and object and test"),
+        ("built", "coming", "a coming row names nothing yet, but section and phrase"),
     ],
 )
 def test_each_kind_of_fault_is_found(root, old, new, sentence):
@@ -125,7 +168,7 @@ def test_a_topic_stands_in_a_deck_once(root):
     [
         ("deck,topic\n", "must begin with the columns"),
         ("", "must begin with the columns .* not nothing"),
-        (f"{HEADER}\nL0,only two\n", "line 2: 2 cells were found, 7 were expected"),
+        (f"{HEADER}\nL0,only two\n", "line 2: 2 cells were found, 8 were expected"),
     ],
 )
 def test_a_table_of_another_form_is_refused(root, text, sentence):

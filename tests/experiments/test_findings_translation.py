@@ -34,6 +34,15 @@ def test_the_transformer_reaches_the_recurrent_network_s_last_perplexity_in_fewe
     assert math.exp(end["valid"]) > 1.2 * math.exp(curves["transformer"][-1]["valid"])
 
 
+def test_label_smoothing_hurts_perplexity_and_gains_no_accuracy():
+    practice = json.loads((RESULTS / "practice/cpu.json").read_text(encoding="utf-8"))
+    without, smoothed = practice["tables"]["smoothing"]
+    assert (without["smoothing"], smoothed["smoothing"]) == (0, 0.1)
+    assert smoothed["perplexity"] > 1.05 * without["perplexity"]
+    assert smoothed["accuracy"] < without["accuracy"]
+    assert smoothed["bleu"] < without["bleu"]
+
+
 def test_many_heads_are_worse_and_one_head_with_wide_keys_is_best():
     table, suspects = runs("ablations/cpu-table3.json"), runs("ablations/cpu-suspects.json")
     base = [table[name] for name in ("base", "base, seed 2", "base, seed 3")]

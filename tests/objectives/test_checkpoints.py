@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from safetensors.torch import save_file
 from torch import nn
 
-from coursekit.objectives.checkpoints import average_checkpoints
+from coursekit.objectives.checkpoints import average_checkpoints, update_running_mean
 
 
 def model(seed, dtype=torch.float32):
@@ -107,3 +107,31 @@ def test_the_mean_lies_further_in():
     states = [{"w": torch.stack([angle.cos(), angle.sin()])} for angle in angles]
     found = average_checkpoints(states)["w"]
     assert found.norm() < 1e-6 < min(state["w"].norm() for state in states)
+
+
+def test_the_running_mean_is_polyak_s_sum_written_out():
+    states = [model(seed, torch.float64).state_dict() for seed in range(6)]
+    mean = {name: tensor.clone() for name, tensor in states[0].items()}
+    for state in states[1:]:
+        update_running_mean(mean, state, decay=0.9)
+    shares = [0.9**5, *(0.1 * 0.9 ** (5 - step) for step in range(1, 6))]
+    assert sum(shares) == pytest.approx(1)
+    for name, tensor in mean.items():
+        if tensor.is_floating_point():
+            want = sum(share * state[name] for share, state in zip(shares, states))
+            torch.testing.assert_close(tensor, want)
+        else:
+            assert torch.equal(tensor, states[-1][name])
+
+
+def test_a_decay_of_one_keeps_the_mean_and_of_zero_follows_the_weights():
+    first, second = model(0).state_dict(), model(1).state_dict()
+    for decay, want in ((1.0, first), (0.0, second)):
+        mean = {name: tensor.clone() for name, tensor in first.items()}
+        update_running_mean(mean, second, decay=decay)
+        assert all(torch.equal(mean[n], want[n]) for n in mean if mean[n].is_floating_point())
+
+
+def test_the_running_mean_of_another_model_is_refused():
+    with pytest.raises(ValueError, match=r"1\.bias"):
+        update_running_mean({}, {"1.bias": torch.zeros(2)})

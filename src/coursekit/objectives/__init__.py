@@ -7,7 +7,7 @@ from coursekit._base.lazy import homes_of, lazily
 
 HANDS_OUT = {  # which names each file hands out; the cache keys of the notebooks read it too
     "adversarial": "hinge_discriminator hinge_generator",
-    "checkpoints": "average_checkpoints",
+    "checkpoints": "average_checkpoints update_running_mean",
     "denoising": (
         "token_masking token_deletion text_infilling sentence_permutation document_rotation "
         "bart_noise split_sentences DenoisingBatch denoising_batch"

@@ -1,8 +1,10 @@
-"""The mean of several checkpoints of one run, which is often better than the last of them.
+"""The mean of the weights of one run, which is often better than the last of them.
 
 Vaswani et al. (2017): "For the base models, we used a single model obtained by averaging the last 5
 checkpoints, which were written at 10-minute intervals. For the big models, we averaged the last 20
-checkpoints." Late in training the weights circle around a minimum, and the mean lies further in.
+checkpoints." Late in training the weights circle around a minimum, and the mean is further in.
+`average_checkpoints` takes the mean of saved weights; `update_running_mean` keeps an exponential
+moving average (EMA) while training, as ViT did (Polyak and Juditsky, 1992).
 """
 
 from __future__ import annotations
@@ -12,6 +14,8 @@ from pathlib import Path
 
 import torch
 from torch import Tensor
+
+from coursekit._base.checks import check_fraction
 
 State = Mapping[str, Tensor]
 
@@ -41,6 +45,24 @@ def average_checkpoints(checkpoints: Iterable[State | str | Path]) -> dict[str, 
     if not mean:
         raise ValueError("an average needs at least one checkpoint with tensors, found none")
     return {name: tensor.to(dtypes[name]) for name, tensor in mean.items()}
+
+
+@torch.no_grad()
+def update_running_mean(mean: dict[str, Tensor], state: State, *, decay: float = 0.9999) -> None:
+    """Move the running mean towards the current weights, in place: call it after each step.
+
+    mean ← decay · mean + (1 − decay) · weights. Start with a copy of the model's `state_dict()`;
+    with the default the mean covers about the last 10,000 steps. Integers, such as a counter, are
+    copied.
+    """
+    check_fraction(decay=decay)
+    if odd := sorted(mean.keys() ^ state.keys()):
+        raise ValueError(f"mean and weights must have the same names, but {odd[0]} is in one only")
+    for name, tensor in state.items():
+        if tensor.is_floating_point():
+            mean[name].lerp_(tensor.to(mean[name]), 1 - decay)
+        else:
+            mean[name].copy_(tensor)
 
 
 def _widened(tensor: Tensor) -> Tensor:

@@ -1,10 +1,11 @@
 """The table from slide topics to sections, objects and tests, and the check of its every claim.
 
-`book/lecture_map.csv` has one row a topic. A row that is `built` names a chapter by its stem, a
-section by its MyST label, one or more objects and one or more tests (separated by `;`); a row that
-only reports what a paper found has neither object nor test. A row that is `coming` has the title of
-the planned chapter and nothing else. Nothing is imported to check a
-row: modules and tests are read with `ast`.
+`book/lecture_map.csv` has one row per topic. A row that is `built` names a chapter by its stem, a
+section by its MyST label, a phrase of that section that names the topic, one or more objects and
+one or more tests (separated by `;`); a row that only reports what a paper found has neither object
+nor test. The phrase occurs in no other section of the chapter, so a topic that moves takes its row
+along. A row that is `coming` has the title of the planned chapter and nothing else. Nothing is
+imported to check a row: modules and tests are read with `ast`.
 """
 
 from __future__ import annotations
@@ -29,7 +30,13 @@ DECKS = {
 }
 STATES = ("built", "coming")
 ASSERTS = re.compile(r"^\s*assert |\.assert_close\(", re.MULTILINE)
-LABEL = re.compile(r"^\(([^()\s]+)\)=\s*$", re.MULTILINE)
+LABEL = re.compile(r"^\(([^()\s]+)\)=\s*$")
+HEADING = re.compile(r"^(#+)\s+(.*)$")
+FENCE = re.compile(r"^(?:`{3,}|:{3,})(?:\{[\w-]+\})?")
+UNREAD = re.compile(r"^(?:%|:[\w-]+:|`{3}\{(?:notebook-\w+|listing|live-figure)\})")
+ROLE = re.compile(r"\{([\w:.+-]+)\}`([^`]*)`")
+TARGET = re.compile(r"\s*<[^<>]*>$")
+LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 
 
 @dataclass(frozen=True)
@@ -40,6 +47,7 @@ class Row:
     topic: str
     chapter: str
     section: str
+    phrase: str
     object: str
     test: str
     state: str
@@ -162,7 +170,7 @@ def _faults(row: Row, course: Course) -> list[str]:
     if row.state not in STATES:
         return [*faults, f"the state {row.state!r} is neither built nor coming"]
     if row.state == "coming":
-        filled = [name for name in ("section", "object", "test") if getattr(row, name)]
+        filled = [n for n in ("section", "phrase", "object", "test") if getattr(row, n)]
         if filled:
             faults.append(
                 f"a coming row names nothing yet, but {' and '.join(filled)} is filled in"
@@ -170,13 +178,15 @@ def _faults(row: Row, course: Course) -> list[str]:
         return faults
     proved = ("object", "test") if row.object or row.test else ()
     faults += [
-        f"a built row must name its {n}" for n in ("section", *proved) if not getattr(row, n)
+        f"a built row must name its {n}"
+        for n in ("section", "phrase", *proved)
+        if not getattr(row, n)
     ]
     page = course.page(row.chapter)
     if row.chapter and not page.is_file():
         faults.append(f"there is no page book/{row.chapter}.md")
-    elif row.chapter and row.section and row.section not in _labels(page):
-        faults.append(f"book/{row.chapter}.md has no section ({row.section})=")
+    elif row.chapter and row.section:
+        faults += _misplaced(row, section_texts(page))
     source = course.packages
     for name in row.objects:
         if find_object(name, source) is None:
@@ -185,8 +195,55 @@ def _faults(row: Row, course: Course) -> list[str]:
     return faults
 
 
-def _labels(page: Path) -> set[str]:
-    return set(LABEL.findall(page.read_text(encoding="utf-8")))
+def _misplaced(row: Row, texts: dict[str, str]) -> list[str]:
+    """Return what is wrong with where the row leads: its section, or the phrase in it."""
+    if row.section not in texts:
+        return [f"book/{row.chapter}.md has no section ({row.section})="]
+    phrase = row.phrase.casefold()
+    having = [label for label, text in texts.items() if phrase in text]
+    if row.section not in having:
+        where = f"; ({', '.join(having)}) has it" if having else ""
+        return [f"the section ({row.section}) does not contain {row.phrase!r}{where}"]
+    others = [label for label in having if label != row.section]
+    return [f"{row.phrase!r} is also in ({', '.join(others)})"] if phrase and others else []
+
+
+def section_texts(page: Path) -> dict[str, str]:
+    """Return the words of each section of a page by its label, in lower case on one line.
+
+    A section ends where another one begins that has a label or is not below it; one without a label
+    is called by its title. What precedes the first section is not a section.
+    """
+    return _section_texts(str(page), page.stat().st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=64)
+def _section_texts(path: str, modified: int) -> dict[str, str]:
+    label, name, level, inside = "", "", 1, False
+    lines: dict[str, list[str]] = {}
+    for line in Path(path).read_text(encoding="utf-8").splitlines():
+        if found := LABEL.match(line):
+            label = found[1]
+            continue
+        if FENCE.match(line):
+            inside = not inside if line.startswith("```") else inside
+        elif (heading := HEADING.match(line)) and not inside:
+            deep = len(heading[1])
+            if deep > 1 and (label or deep <= level):
+                name, level = label or heading[2], deep
+            label = ""
+        elif line.strip():
+            label = ""
+        if name and not UNREAD.match(line):
+            lines.setdefault(name, []).append(_words(line))
+    return {name: " ".join(" ".join(some).split()).casefold() for name, some in lines.items()}
+
+
+def _words(line: str) -> str:
+    """Return what a reader sees of a line: no directive's name, no role, no link's target."""
+    line = FENCE.sub("", line).lstrip("#")
+    line = ROLE.sub(lambda role: "" if role[1] == "glue:text" else TARGET.sub("", role[2]), line)
+    return re.sub(r"[*`]", "", LINK.sub(r"\1", line))
 
 
 def _tree(path: Path) -> ast.Module:
