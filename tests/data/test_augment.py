@@ -116,6 +116,18 @@ def test_shares_and_areas_of_what_is_erased():
     assert abs(noise.mean()) < 0.02 and abs(noise.std() - 1) < 0.02
 
 
+def test_what_sticks_out_is_cut_off_at_every_edge_alike():
+    """A rectangle that was pushed inside instead would be whole at some edge."""
+    x = torch.ones(4000, 1, 20, 20)
+    out = random_erase(x, share=1.0, area=(0.25, 0.25), aspect=1.0, generator=coin())
+    erased = (out != x)[:, 0]  # (B, H, W): squares of 10 × 10 whose centre is anywhere
+    for lines in (erased.any(dim=2), erased.any(dim=1)):  # (B, 20): rows, columns
+        length, first, last = lines.sum(dim=1), lines[:, 0], lines[:, -1]
+        assert sorted(set(length[first].tolist())) == list(range(5, 11))
+        assert sorted(set(length[last].tolist())) == list(range(6, 11))
+        assert (length[~first & ~last] == 10).all()
+
+
 # Mixing
 
 

@@ -228,7 +228,12 @@ def no_residual(net):
     net.blocks[1].feed_residual.skip = False
 
 
+def other_eps(net):
+    net.blocks[1].feed_residual.norm.eps = 1.0
+
+
 LATER = TAMPERING | {
+    "eps": other_eps,
     "attribute": own_attribute,
     "residual": no_residual,
     "new weights": new_weights,
@@ -309,3 +314,10 @@ def test_whatever_the_stack_it_is_quick_and_right_or_not_at_all(norm, cross, mor
 )
 def test_it_steps_aside_for_other_blocks(choices):
     assert QuickStack.of(stack(**choices)) is None
+
+
+def test_it_steps_aside_where_blocks_turn_by_different_positions():
+    net, x = stack(rotary=Rotary(width=4)), torch.randn(B, 1, D).double()
+    assert QuickStack.of(net) is not None
+    net.blocks[1].self_attention.rotary = Rotary(width=4, base=50.0)
+    assert QuickStack.of(net) is None and net(x).shape == x.shape

@@ -1,7 +1,9 @@
 """Decoding on a made-up model whose scores depend on all it has read: no network involved."""
 
+import copy
 import itertools
 import math
+import pickle
 from functools import partial
 
 import pytest
@@ -422,6 +424,39 @@ def test_the_three_ways_to_stop():
     assert search("never") == ([10, 10], 10)  # but a tenth of it is above
 
 
+def test_where_length_costs_more_never_stops_no_earlier_than_hopeless():
+    """With α < 0 a longer text can only lose; the bound is then that of the present length."""
+    fixed = Fixed({(): [0.4, 0.6, 0.0], (1,): [0.1, 0.9, 0.0], (1, 1): [1.0, 0.0, 0.0]})
+    for stop in ("hopeless", "never"):
+        best = beam_search(
+            fixed, torch.tensor([[0]]), Memory(), beams=2, longest=10, end=0, pad=9, alpha=-1.0,
+            penalty=power_penalty, stop=stop,
+        )  # fmt: skip
+        texts = [[token for token in text if token != 9] for text in best.tokens[0].tolist()]
+        assert texts == [[0], [1, 1, 0]], stop  # 3 log 0.54 is above 2 log 0.06
+
+
+@pytest.mark.parametrize("make", [
+    lambda: GPT(GPTConfig(vocabulary=9, width=8, depth=2, heads=2, positions=12)),
+    lambda: Seq2SeqTransformer(
+        Seq2SeqConfig(vocabulary=9, width=8, depth=2, heads=2, hidden=16, pad=0, start=1, end=2)
+    ),
+])  # fmt: skip
+def test_a_state_belongs_to_one_model_and_can_be_pickled(make):
+    torch.manual_seed(0)
+    model, other = make().eval(), make().eval()
+    tokens, source = torch.tensor([[3, 4, 5]]), torch.tensor([[6, 7, 8, 3]])
+    with torch.no_grad():
+        state = model.start() if isinstance(model, GPT) else model.start(source)
+        model.decode(tokens, state)
+        with pytest.raises(ValueError, match="belongs to another model"):
+            other.decode(tokens[:, :1], state)
+        copies = [pickle.loads(pickle.dumps(state)), copy.deepcopy(state)]
+        expected = model.decode(tokens[:, :1], state)
+        for again in copies:
+            torch.testing.assert_close(model.decode(tokens[:, :1], again), expected)
+
+
 def test_a_finished_prompt_leaves_the_search():
     class Short(Table):
         def row(self, history):  # the prompt [3, 1] ends at once, the others never
@@ -586,7 +621,9 @@ def test_what_is_no_number_is_not_decoded(write, after, row):
 
 
 @pytest.mark.parametrize("row", [[-INF, -INF, -INF], [INF, 0.0, 1.0]])
-@pytest.mark.parametrize("write", [partial(generate, choose=sample), partial(beam_search, beams=2)])
+@pytest.mark.parametrize(
+    "write", [generate, partial(generate, choose=sample), partial(beam_search, beams=2)]
+)
 def test_a_row_without_probabilities_is_not_decoded(write, row):
     with pytest.raises(ValueError, match="infinity, or a row of nothing but -inf"):
         write(Broken(row), PROMPTS[:2], Memory(), longest=4)

@@ -149,6 +149,15 @@ def test_neighbours_that_are_unknown_are_one_token():
     assert spans == [(0, 0), (0, 1), (1, 3), (3, 4), (4, 5), (5, 6)]
 
 
+@pytest.mark.parametrize(("score", "pieces"), [(-4.9, ["[UNK]", "b"]), (-5.1, ["ab"])])
+def test_an_unknown_character_costs_ten_more_than_the_worst_piece(score, pieces):
+    """`a` alone is unknown; a positive score makes up for most of what that costs."""
+    scores = [0, -1, score, 20.0 + 2 * score]
+    ours = Unigram(["[UNK]", "▁", "ab", "b"], scores, unknown="[UNK]")
+    # [UNK] b: (score - 10) + (20 + 2 score) = 10 + 3 score; ab: score; equal at score = -5
+    assert ours.tokens("ab")[1:] == pieces
+
+
 def test_a_piece_is_better_than_an_unknown_character():
     ours = Unigram(["[UNK]", "▁", "b", "ab"], [0, -1, -2, -9], unknown="[UNK]")
     assert ours.tokens("ab b") == ["▁", "ab", "▁", "b"]

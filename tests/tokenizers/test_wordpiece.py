@@ -123,6 +123,17 @@ def test_the_basic_text_is_the_references(text, lower_case):
     assert text.translate(BasicText(lower_case)).split() == words
 
 
+def test_every_character_is_read_as_by_bert_s_own_code():
+    """Google's code in Python, which `transformers` keeps; `tokenizers` has tables of Unicode 8."""
+    legacy = pytest.importorskip("transformers.models.bert.tokenization_bert_legacy")
+    theirs, table = legacy.BasicTokenizer(do_lower_case=True), BasicText(True)
+    assigned = (c for c in map(chr, range(0x30000)) if unicodedata.category(c) not in ("Cn", "Cs"))
+    texts = [f"x{character}y" for character in assigned]
+    assert len(texts) > 100_000 and "x\U00016fe4y" in texts
+    odd = [t[1:-1] for t in texts if t.translate(table).split() != theirs.tokenize(t)]
+    assert odd == []
+
+
 def test_words_and_their_places_agree(nasty):
     ours = WordPiece([], lower_case=True)
     for text in nasty:

@@ -150,3 +150,41 @@ def test_what_cannot_be_is_refused():
         add_lora(add_lora(bert(), rank=1, alpha=1.0), rank=1, alpha=1.0)
     with pytest.raises(TypeError, match="names must be several, found 'qkv'"):
         add_lora(bert(), rank=1, alpha=1.0, names="qkv")
+
+
+class Twice(nn.Module):
+    """One layer in two places, and its weight tied to an embedding."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.tokens, self.first = nn.Embedding(6, 6), nn.Linear(6, 6)
+        self.first.weight = self.tokens.weight
+        self.other = nn.ModuleDict({"first": self.first, "last": nn.Linear(6, 6)})
+
+    def forward(self, tokens):
+        return self.other["last"](self.other["first"](self.first(self.tokens(tokens))))
+
+
+@pytest.mark.parametrize("names", [("first",), ("first", "last"), ("last",)])
+def test_merging_keeps_the_outputs_where_a_layer_is_used_twice_or_its_weight_is_tied(names):
+    model = Twice()
+    table = model.tokens.weight.clone()
+    moved(add_lora(model, rank=2, alpha=3.0, names=names))
+    assert (model.first is model.other["first"]) and isinstance(model.first, LoRA) == (
+        "first" in names
+    )
+    tokens = torch.arange(6)
+    before = model(tokens)
+    assert merge_lora(model) is model and not any(isinstance(m, LoRA) for m in model.modules())
+    torch.testing.assert_close(model(tokens), before)
+    torch.testing.assert_close(model.tokens.weight, table, rtol=0, atol=0)
+
+
+def test_a_layer_under_two_names_of_one_module_has_one_detour():
+    model = nn.Module()
+    model.qkv = model.again = nn.Linear(3, 3)
+    add_lora(model, rank=1, alpha=1.0, names=("qkv", "again"))
+    assert model.qkv is model.again and len(learned_weights(model)) == 2
+    merge_lora(moved(model))
+    assert model.qkv is model.again and type(model.qkv) is nn.Linear

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol, get_args
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 import torch
 import torch.nn.functional as F
@@ -36,12 +36,27 @@ class State:
     positions: int | None = None  # how many tokens the decoder can read, None without a limit
     quick: QuickStack | None = None  # the blocks without their modules, where that is possible
     in_pieces: bool = False  # whether several calls of `decode` read the prompts, not one
+    owner: Callable[[], object] | None = None  # a weak reference to the model it belongs to
 
     def __post_init__(self) -> None:
         self.prompt = None if self.keep is None else tuple(self.keep.shape)  # (B, T)
         if self.keep is not None:
             check_shape(self.keep, "keep", "batch, length", torch.bool)
             self.keep = None if self.keep.all() else self.keep
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled or copied: not the model, which is loaded on its own.
+
+        The copy decodes with any model of the same weights, without the quick form of its blocks.
+        """
+        return vars(self) | {"quick": None, "owner": None}
+
+    def check_owner(self, model: object) -> None:
+        """Raise unless the state was started by `model`: another one's keys mean nothing to it."""
+        if self.owner is not None and self.owner() is not model:
+            raise ValueError(
+                "the state belongs to another model: decode with the model whose start() made it"
+            )
 
     @property
     def length(self) -> int:

@@ -8,6 +8,8 @@ is the decoder without its encoder: a `GPT` with BART's weights. The book explai
 
 from __future__ import annotations
 
+from weakref import ref
+
 import torch
 from torch import Tensor, nn
 
@@ -115,11 +117,13 @@ class BartCausalLM(nn.Module):
             keep=keep,
             positions=self.config.positions,
             quick=QuickStack.of(self.stack),
+            owner=ref(self),
         )
 
     def decode(self, tokens: Tensor, state: State) -> Tensor:
         """Read tokens (B, T) after what `state` holds -> logits (B, V) of what follows them."""
         check_tokens(tokens, self.config.vocabulary)
+        state.check_owner(self)
         keep = state.keep_with(tokens)  # (B, past + T), or None
         x, mask = self.embed(tokens, keep, state.length), padding_mask(keep)
         if state.quick is not None and tokens.shape[1] == 1:

@@ -11,6 +11,7 @@ Shapes: B batch, S source length, T target length, D width, H heads, V vocabular
 from __future__ import annotations
 
 from typing import Any
+from weakref import ref
 
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -152,6 +153,7 @@ class EncoderDecoder(nn.Module):
             memory_mask=mask,
             positions=self.longest,
             quick=QuickStack.of(self.decoder),
+            owner=ref(self),
         )
 
     def decode(self, tokens: Tensor, state: State) -> Tensor:
@@ -160,6 +162,7 @@ class EncoderDecoder(nn.Module):
         The past, and the source's keys and values, are in `state.cache`: each is computed once.
         """
         check_tokens(tokens, self.config.vocabulary)
+        state.check_owner(self)
         past, T = state.length, tokens.shape[1]
         keep = state.keep_with(tokens)  # (B, past + T)
         x = self.embed_target(tokens, self.first(keep, past))  # (B, T, D)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, Literal
+from weakref import ref
 
 import torch
 from torch import Tensor, nn
@@ -210,6 +211,7 @@ class GPT(nn.Module):
             keep=keep,
             positions=None if self.config.rotary else self.config.positions,
             quick=QuickStack.of(self.stack),
+            owner=ref(self),
         )
 
     def decode(self, tokens: Tensor, state: State) -> Tensor:
@@ -218,6 +220,7 @@ class GPT(nn.Module):
         The result is that of `forward` on all tokens so far; the cache holds those already read.
         """
         check_tokens(tokens, self.config.vocabulary)
+        state.check_owner(self)
         keep = state.keep_with(tokens)  # (B, past + T), or None
         x = self.embed(tokens, keep, past=state.length)  # (B, T, D)
         mask = self._mask(keep, tokens, past=state.length)

@@ -44,6 +44,8 @@ class BasicText(dict[int, str]):
     A table that fills itself as characters come. Characters that are words get a space on both
     sides; accents go as marks (é is e and a mark once decomposed, NFD). Each character is rewritten
     alone, so a sigma that ends a word becomes σ, where the lower case of the word would have ς.
+    What is a mark or punctuation follows Python's Unicode tables, as in Google's own code. The
+    package `tokenizers` has those of Unicode 8: it keeps newer marks, such as U+16FE4.
     """
 
     def __init__(self, lower_case: bool) -> None:

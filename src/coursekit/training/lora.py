@@ -43,8 +43,12 @@ class LoRA(nn.Module):
 
     @torch.no_grad()
     def merge(self) -> nn.Linear:
-        """Add the detour to the weight of the layer, in place, and return the layer alone."""
-        self.frozen.weight += self.scale * self.B @ self.A  # (O, D)
+        """Give the layer the sum of its weight and the detour, and return the layer alone.
+
+        The sum is a new tensor: a weight that is tied to another layer's stays there as it was.
+        """
+        merged = self.frozen.weight + self.scale * self.B @ self.A  # (O, D)
+        self.frozen.weight = nn.Parameter(merged, requires_grad=False)
         return self.frozen
 
 
@@ -52,17 +56,18 @@ def add_lora(model: Model, *, rank: int, alpha: float, names: Collection[str] = 
     """Freeze a model and give its linear layers of these names a detour, in place; return it.
 
     In the models of this course `qkv` makes queries, keys and values, `out` follows attention. What
-    learns is the detours; a head that is added afterwards learns, too. Set torch's seed before.
+    learns is the detours; a head that is added afterwards learns, too. A layer that is used in
+    several places has one detour. Set torch's seed before.
     """
     if isinstance(names, str):
         raise TypeError(f"names must be several, found {names!r}: write ({names!r},)")
     model.requires_grad_(False)
-    adapted = 0
-    for part in list(model.modules()):
-        for name, layer in list(part.named_children()):
-            if name in names and isinstance(layer, nn.Linear):
-                setattr(part, name, LoRA(layer, rank=rank, alpha=alpha))
-                adapted += 1
+    adapted: dict[nn.Module, LoRA] = {}  # the layers, each once, and their detours
+    for part, name, layer in _places(model):
+        if name in names and isinstance(layer, nn.Linear):
+            if layer not in adapted:
+                adapted[layer] = LoRA(layer, rank=rank, alpha=alpha)
+            setattr(part, name, adapted[layer])
     if not adapted:
         kind = type(model).__name__
         raise ValueError(f"{kind} has no linear layer called {' or '.join(names)}")
@@ -71,11 +76,23 @@ def add_lora(model: Model, *, rank: int, alpha: float, names: Collection[str] = 
 
 def merge_lora(model: Model) -> Model:
     """Add every detour to the weight beside it and remove it, in place; return the model."""
-    for part in list(model.modules()):
-        for name, layer in list(part.named_children()):
-            if isinstance(layer, LoRA):
-                setattr(part, name, layer.merge())
+    merged: dict[LoRA, nn.Linear] = {}
+    for part, name, layer in _places(model):
+        if isinstance(layer, LoRA):
+            if layer not in merged:
+                merged[layer] = layer.merge()
+            setattr(part, name, merged[layer])
     return model
+
+
+def _places(model: nn.Module) -> list[tuple[nn.Module, str, nn.Module]]:
+    """Return (module, name, child) for every place of every child, also of one with several."""
+    return [
+        (part, name, child)
+        for part in model.modules()
+        for name, child in part._modules.items()
+        if child is not None
+    ]
 
 
 def learned_weights(model: nn.Module) -> dict[str, Tensor]:

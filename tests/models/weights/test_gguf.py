@@ -10,7 +10,7 @@ import torch
 from coursekit.models import weights
 from coursekit.models.gpt import GPT, GPTConfig
 from coursekit.models.smollm import model_of, pattern, tokenizer_of
-from coursekit.models.weights.gguf import GGUF, NAMES, decoded, read_gguf, unpaired
+from coursekit.models.weights.gguf import GGUF, NAMES, decoded, llama_config, read_gguf, unpaired
 from coursekit.tokenizers.byte_bpe import printable_bytes, show
 
 RANDOM = np.random.default_rng(0)
@@ -196,8 +196,32 @@ def test_a_model_comes_back_whole(file, tied):
     assert torch.equal(found(tokens), ours(tokens))
     with pytest.raises(ValueError, match=r"general\.architecture must be llama, found 'bert'"):
         model_of(GGUF({"general.architecture": "bert"}, {}))
+    also = {"llama.rope.dimension_count": 16, "llama.attention.key_length": 16,
+            "llama.attention.value_length": 16, "llama.rope.scaling.type": "none"}  # fmt: skip
+    found = model_of(read_gguf(file(gguf(settings | also, tensors))))
+    assert torch.equal(found(tokens), ours(tokens))
     with pytest.raises(ValueError, match=r"the settings lack llama\.rope\.freq_base"):
         model_of(GGUF({n: v for n, v in settings.items() if "rope" not in n}, {}))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("rope.scaling.type", "yarn"),
+        ("rope.scaling.factor", 4.0),
+        ("rope.dimension_count", 8),
+        ("attention.value_length", 8),
+        ("attention.sliding_window", 16),
+        ("attention.scale", 0.5),
+        ("logit_scale", 8.0),
+        ("expert_count", 4),
+    ],
+)
+def test_a_setting_that_changes_the_result_is_not_ignored(name, value):
+    settings = {"general.architecture": "llama"} | {f"llama.{n}": v for n, v in SIZES.items()}
+    llama_config(settings, tied=True)
+    with pytest.raises(ValueError, match=re.escape(f"llama.{name}")):
+        llama_config(settings | {f"llama.{name}": value}, tied=True)
 
 
 def test_unpaired_undoes_what_a_writer_does():

@@ -153,6 +153,15 @@ SIZES = {
 }  # fmt: skip
 
 
+# What else a model may say: its own name for a width, and what is plain rotary positions.
+ALSO = (
+    "attention.key_length",
+    "attention.value_length",
+    "rope.dimension_count",
+    "rope.scaling.type",
+)
+
+
 def llama_config(settings: Mapping[str, Any], *, tied: bool) -> dict[str, Any]:
     """Return the settings under the names of a Llama's `config.json`."""
     if (kind := settings.get("general.architecture")) != "llama":
@@ -162,7 +171,24 @@ def llama_config(settings: Mapping[str, Any], *, tied: bool) -> dict[str, Any]:
         raise ValueError(f"the settings lack {', '.join(missing)}")
     sizes = {their: settings[f"llama.{name}"] for their, name in SIZES.items()}
     sizes["rms_norm_eps"] = float(f"{sizes['rms_norm_eps']:.6g}")  # written in single precision
-    return {"model_type": "llama", "tie_word_embeddings": tied, **sizes}
+    head = settings.get(
+        "llama.attention.key_length", sizes["hidden_size"] // sizes["num_attention_heads"]
+    )
+    wanted = {
+        "attention.value_length": head,
+        "rope.dimension_count": head,
+        "rope.scaling.type": "none",
+    }
+    for name, value in wanted.items():
+        if (found := settings.get(f"llama.{name}", value)) != value:
+            raise ValueError(f"llama.{name} must be {value}, found {found!r}")
+    known = {f"llama.{name}" for name in (*SIZES.values(), *ALSO)}
+    if more := sorted(name for name in settings.keys() - known if name.startswith("llama.")):
+        raise ValueError(
+            f"the settings {', '.join(more)} change what a model computes and are not read here"
+        )
+    own_width = {"head_dim": head} if "llama.attention.key_length" in settings else {}
+    return {"model_type": "llama", "tie_word_embeddings": tied, **own_width, **sizes}
 
 
 def unpaired(weight: Tensor, heads: int) -> Tensor:
