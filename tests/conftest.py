@@ -30,7 +30,8 @@ os.environ["MKL_NUM_THREADS"] = "1"
 
 from coursetools.book.formats.chromium import find_chromium
 from coursetools.course import Course, quick_imports
-from coursetools.notebooks.header_cells import colab_door
+from coursetools.notebooks.header_cells import INSTALLED, colab_door
+from coursetools.notebooks.hidden_source import ELSEWHERE, TAG
 
 with quick_imports():  # three seconds for each process of this run
     import jsonschema  # noqa: F401
@@ -120,8 +121,9 @@ class SmallCourse:
         setup = (
             "import importlib.util\n"
             'if importlib.util.find_spec("coursekit") is None:  # Colab and other fresh machines\n'
-            f'    %pip install -q "coursekit @ git+https://github.com/{REPOSITORY}"'
-        )
+            f'    %pip install -q "coursekit @ git+https://github.com/{REPOSITORY}"\n'
+            + INSTALLED.format(names='"coursekit"')
+        ).rstrip("\n")
         content = {
             "cells": [
                 {
@@ -130,7 +132,7 @@ class SmallCourse:
                     "metadata": {},
                     "source": f"# About {name}\n\n{colab_door(f'{link}.ipynb')}",
                 },
-                self.code("setup-colab", setup, tags=["hide-input"]),
+                self.code("setup-colab", setup, tags=[TAG], **ELSEWHERE),
                 *(self.code(f"step-{n}", source) for n, source in enumerate(cells, 1)),
             ],
             "metadata": {

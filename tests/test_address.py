@@ -62,6 +62,7 @@ def ask(capsys, *arguments):
 
 def test_one_command_sets_it_everywhere_and_another_one_anew(copy, capsys):
     before = contents(copy)
+    assert "](../../../book/kernels.md)" in before[NOTEBOOKS[3]]  # where a learner has the page
     code, out, _ = ask(capsys)
     assert code == 0 and out.startswith(f"{address.UNSET}\nthis course has no address yet")
     code, out, err = ask(capsys, f"{OURS}.git/")
@@ -88,6 +89,7 @@ def test_one_command_sets_it_everywhere_and_another_one_anew(copy, capsys):
         assert colab_door(f"{colab}/{place}") in now[name], name
         assert f"git+{OURS}" in now[name], name
         assert lint(copy / name) == []
+        assert "../../../book/" not in now[name]
     assert "https://some-body.github.io/a.course/book/kernels.html" in now[NOTEBOOKS[-1]]
     assert ask(capsys, OURS) == (0, f"{OURS}\n", "")  # nothing is left to be done
     assert contents(copy) == now

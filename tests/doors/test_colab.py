@@ -78,6 +78,7 @@ def test_data_of_a_notebook_are_added_alone(path):
 def test_a_first_cell_is_read_by_ipython_7_as_by_ours():
     """Its rule for a magic: at the beginning of a line, also an indented one."""
     text = header_cells.SETUP.format(repository="a/b") + header_cells.PACKAGES.format(rows="    ")
+    text += header_cells.INSTALLED.format(names="*data")
     magics = [line for line in text.splitlines() if "%" in line.split("#")[0]]
     assert magics and all(line.lstrip().startswith("%pip install") for line in magics)
 

@@ -20,6 +20,7 @@ import torch
 
 from coursekit.check import check
 from coursetools.cli import parser
+from coursetools.course import Course
 from coursetools.doctor import examine
 from coursetools.notebooks import header_cells
 
@@ -64,6 +65,20 @@ def test_what_the_first_cell_says(monkeypatch):
     said = error(lambda: exec(header_cells.NO_ADDRESS, {}))
     assert said.startswith("ModuleNotFoundError: the package coursekit is missing")
     assert "the package coursekit is missing" in heading("No module named 'coursekit'")
+
+
+def test_a_first_cell_whose_pip_fails_stops_there(monkeypatch, tmp_path):
+    (tmp_path / "_config.yml").write_text("repository:\n  url: https://github.com/a/b\n")
+    cells = [{"cell_type": "code", "source": "from coursekit.data import scenes"}]
+    source = header_cells.setup_source(Course(tmp_path), cells, tmp_path)
+    assert source.count("%pip") == 2
+    without = re.sub(r"%pip [^\n]*", "pass", source)
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name != "skimage" or None)
+    said = error(lambda: exec(without, {}))
+    assert said.startswith("ModuleNotFoundError: skimage could not be installed")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: find("sys"))
+    exec(without, {})  # all there: nothing to say
 
 
 def test_what_python_and_torch_say():

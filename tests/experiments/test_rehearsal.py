@@ -62,7 +62,7 @@ def test_every_training_can_be_rehearsed(name):
         assert run.steps >= 1 and run.flops > 0 and run.typical.kept > 0
         assert 0 < run.gradients <= run.weights  # of what is frozen there are none
     assert all(0 < said.hours(one) < math.inf for one in DEVICES)
-    assert said.hours(DEVICES[0]) >= said.hours(DEVICES[2])  # a T4 is never the faster
+    assert said.hours(DEVICES[0]) == max(map(said.hours, DEVICES))  # a T4 is never the faster
     assert bool(said.notes) == (name in HUB)
     assert HUB.get(name, "") in str(said)
     assert (os.getcwd(), torch.get_default_device()) == (here, device)
@@ -147,7 +147,7 @@ def test_a_batch_that_does_not_fit_is_told_with_one_that_does():
         step = Step(rows, [Op(1e9, 1e6)], rows * 1e8)
         return Forecast("toy", "gpu", 5, [Run("toy", 10, step, step, 10**9, 10**9, 2 * 10**9)])
 
-    t4, a100, _ = DEVICES
+    t4, a100 = (device for device in DEVICES if device.name in ("T4", "A100"))
     large = forecast(200)
     assert large.verdict(t4) == "does not fit: try batch 110, or --set pieces=2 or more"
     assert large.verdict(a100) == "fits"

@@ -482,6 +482,25 @@ def test_a_process_that_fails_ends_the_others_with_its_sentence(lab):
         train.train(find(Course(lab.root), "toy"), quiet=True, threads=1, processes=2)
 
 
+def test_a_tracker_that_is_not_installed_is_refused_before_anything_runs(lab, monkeypatch):
+    lab.training("toy", REGRESSION)
+    real = train.find_spec
+    monkeypatch.setattr(train, "find_spec", lambda n: None if n == "trackio" else real(n))
+    monkeypatch.setattr(train, "_answer", lambda *_: pytest.fail("it has begun"))
+    with pytest.raises(CourseError, match="--log trackio needs the package trackio: pip"):
+        train.train(find(Course(lab.root), "toy"), log="trackio", quiet=True)
+
+
+def test_the_precision_has_an_option_of_its_own(lab, capsys):
+    lab.training("toy", REGRESSION)
+    code, _, err = ask(capsys, "train", "toy", "--precision", "fp16", "--set", "precision=bf16")
+    assert code == 1 and "--precision says fp16, --set says bf16" in err
+    command = ("train", "toy", "--profile", "smoke", "--precision", "bf16", "--quiet")
+    assert ask(capsys, *command)[0] == 0
+    (file,) = (lab.root / "_build" / "training" / "toy").glob("*/toy.json")
+    assert json.loads(file.read_text())["computing"]["precision"] == "bf16"
+
+
 # -- All of them -------------------------------------------------------------------------------
 
 
@@ -495,11 +514,13 @@ def test_all_is_a_plan_and_goes_as_far_as_the_hours_do(lab, capsys, monkeypatch)
     code, out, err = ask(capsys, "train", "--all", "--profile", "gpu", "--plan")
     assert (code, err) == (0, "")
     assert [line.split() for line in out.splitlines()[1:]] == [
-        ["bert", "1", "to", "do"],
-        ["broken", "1", "to", "do"],
-        ["alpha", "1", "done", "on", "T4"],
+        ["bert", "About", "bert", "1", "to", "do"],
+        ["broken", "About", "broken", "1", "to", "do"],
+        ["alpha", "About", "alpha", "1", "done", "on", "T4"],
         ["2", "of", "3", "to", "do,", "about", "0.0", "hours", "by", "their", "profiles"],
     ]
+    assert ask(capsys, "train", "--list", "--profile", "gpu") == (0, out, "")
+    assert ask(capsys, "train", "bert", "--list")[0] == 1
     code, out, err = ask(capsys, "train", "--all", "--profile", "gpu", "--quiet")
     assert code == 1 and out.startswith("bert: done\n")
     assert "broken.ipynb, cell step-3" in out and "1 of 3 to do" in out

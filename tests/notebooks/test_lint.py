@@ -89,6 +89,21 @@ def test_the_notebooks_of_the_course_have_no_problem():
         (lambda n: n["cells"][1].update(source="import importlib.util"), "setup-colab", "differs"),
         (lambda n: n["cells"][1]["metadata"].pop("tags"), "setup-colab", "the tag hide-input"),
         (
+            lambda n: n["cells"][1]["metadata"].pop("jupyter"),
+            "setup-colab",
+            "must be hidden in JupyterLab and Colab",
+        ),
+        (
+            lambda n: n["cells"][1]["metadata"].update(cellView="both"),
+            "setup-colab",
+            "must be hidden in JupyterLab and Colab",
+        ),
+        (
+            lambda n: n["cells"][2]["metadata"].update(jupyter={"source_hidden": True}),
+            "step-1",
+            "must be shown in JupyterLab and Colab",
+        ),
+        (
             lambda n: n["cells"][0].update(source="# Title"),
             "title",
             "needs the link [Open in Colab]",

@@ -14,6 +14,7 @@ from coursekit._base.errors import CourseError
 from coursetools.book.contents import FRONT, chapters
 from coursetools.course import Course, write_whole
 from coursetools.notebooks.header_cells import fix_first_cells
+from coursetools.notebooks.hidden_source import TAG, hide_alike
 
 PAGE = """---
 needs: [{after}]
@@ -102,7 +103,7 @@ CELLS = (
         'glue("highest", values.max())',
     ),
 )
-HIDDEN = {"first-shown": ["hide-input"]}
+HIDDEN = ("first-shown",)
 
 
 def new(course: Course, name: str, title: str, after: str) -> list[Path]:
@@ -160,7 +161,8 @@ def _on_routes(text: str, name: str, after: str) -> str:
 
 def _notebook(cells: list[dict]) -> str:
     for cell in cells:
-        cell.setdefault("metadata", {"tags": HIDDEN[cell["id"]]} if cell["id"] in HIDDEN else {})
+        cell.setdefault("metadata", {"tags": [TAG]} if cell["id"] in HIDDEN else {})
+        hide_alike(cell)
         cell["source"] = cell["source"].splitlines(keepends=True)
         if cell["cell_type"] == "code":
             cell |= {"execution_count": None, "outputs": []}

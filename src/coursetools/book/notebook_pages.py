@@ -12,6 +12,7 @@ import re
 from typing import Any
 
 from coursekit.submission.cells import parse_cell
+from coursetools.notebooks.hidden_source import hidden
 
 OBJECT = re.compile(r"<[\w.]+ .*>", re.DOTALL)  # <torch._C.Generator at 0x7fea8e990590>
 GLUED = "application/papermill.record"
@@ -26,7 +27,7 @@ def for_its_page(text: str) -> str:
         cell["outputs"] = [output for output in cell["outputs"] if not _is_object(output)]
         cell["source"] = without_glue("".join(cell["source"]))
         tags = cell["metadata"].setdefault("tags", [])
-        bare = not cell["source"].strip() or "hide-input" in tags
+        bare = not cell["source"].strip() or hidden(cell)
         if bare and not any(map(_is_seen, cell["outputs"])):
             tags.append("remove-cell")
     return json.dumps(notebook)

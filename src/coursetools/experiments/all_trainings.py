@@ -45,10 +45,13 @@ def agenda(course: Course, profile: str) -> list[Item]:
 
 def as_text(items: list[Item], profile: str) -> str:
     """Return the plan as people read it."""
-    rows = [[item.training.name, item.minutes, item.done or "to do"] for item in items]
+    rows = [
+        [item.training.name, _title(item.training), item.minutes, item.done or "to do"]
+        for item in items
+    ]
     left = sum(item.minutes for item in items if not item.done) / 60
     count = sum(not item.done for item in items)
-    table = as_rows(["training", "minutes", profile], rows)
+    table = as_rows(["training", "what it trains", "minutes", profile], rows)
     return f"{table}\n{count} of {len(items)} to do, about {left:.1f} hours by their profiles"
 
 
@@ -75,6 +78,12 @@ def run_all(
         except CourseError as error:
             spent = ends is not None and clock() >= ends - 1
             yield item.training, None if spent else error
+
+
+def _title(training: Training) -> str:
+    """Return the title of its notebook, which says what is trained."""
+    first = read_notebook(training.path)["cells"][0]["source"].partition("\n")[0]
+    return first.removeprefix("# ").removeprefix("Training: ")
 
 
 def _made_on(file: Path) -> str:

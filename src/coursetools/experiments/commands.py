@@ -35,11 +35,14 @@ def add(
     option = adder(commands, inside(train), "train", "run a training notebook, or a sweep of runs")
     option("name", nargs="?", metavar="NAME", help="notebooks/training/NAME.ipynb")
     option("--all", action="store_true", help="every training that has no result of the profile")
+    option("--list", action="store_true", help="list all training runs: what each is, its minutes")
     option("--budget", type=hours, metavar="HOURS", help="of --all: after that it stops, and saves")
     option("--plan", action="store_true", help="of --all: print what is done and what is to do")
     profiles = ("smoke", "cpu", "gpu")
     option("--profile", choices=profiles, help="how much is trained (as the notebook has it: cpu)")
-    text = "a parameter of the notebook, or precision, pieces, compile, tf32; several times"
+    text = "number format of the matrix products (default: what suits the GPU)"
+    option("--precision", choices=("no", "fp16", "bf16"), help=text)
+    text = "a parameter of the notebook, or pieces, compile, tf32; several times"
     option("--set", action="append", default=[], metavar="NAME=VALUE", dest="changes", help=text)
     option("--resume", action="store_true", help="resume from the checkpoints of the same values")
     text = "where checkpoints are, on a drive that stays; goes on from those that are there"
@@ -56,7 +59,7 @@ def add(
     option("--threads", type=count, metavar="N", help="threads of one run (all cores, shared out)")
     text = "seconds for one run, which then saves where it is (no limit)"
     option("--timeout", type=seconds, metavar="S", help=text)
-    text = "two steps with a few rows, and what the profile (gpu) will take on a T4, A100 and H100"
+    text = "run two steps and estimate the profile's (gpu) hours on common GPUs, from T4 to H200"
     option("--rehearse", action="store_true", help=text)
 
     option = adder(commands, inside(results), "results", "show the results of trainings")
@@ -71,8 +74,9 @@ def train(arguments: argparse.Namespace) -> int:
     from coursekit.training.records import in_short
     from coursetools.experiments.train import find
     from coursetools.experiments.train import train as run
-    from coursetools.notebooks.parameters import parse_settings
 
+    if arguments.list:
+        return _list(arguments)
     if arguments.all:
         return _all(arguments)
     for option in ("budget", "plan"):
@@ -91,7 +95,7 @@ def train(arguments: argparse.Namespace) -> int:
         raise CourseError("--keep is for the runs of a --sweep; a single training keeps its model")
     trained = run(
         find(arguments.course, arguments.name),
-        changes=parse_settings(arguments.changes),
+        changes=_changes(arguments),
         resume=arguments.resume,
         timeout=arguments.timeout,
         **_common(arguments),
@@ -109,6 +113,30 @@ def train(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _changes(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return what `--set` and `--precision` change."""
+    from coursetools.notebooks.parameters import parse_settings
+
+    changes = parse_settings(arguments.changes)
+    if arguments.precision is None:
+        return changes
+    if changes.setdefault("precision", arguments.precision) != arguments.precision:
+        raise CourseError(
+            f"--precision says {arguments.precision}, --set says {changes['precision']}; give one"
+        )
+    return changes
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    from coursetools.experiments.all_trainings import agenda, as_text
+
+    if arguments.name or arguments.all:
+        raise CourseError("--list lists all training runs; it goes without NAME and --all")
+    profile = arguments.profile or "cpu"
+    print(as_text(agenda(arguments.course, profile), profile))
+    return 0
+
+
 def _common(arguments: argparse.Namespace, shared: bool = True) -> dict[str, Any]:
     """Return the options that one training has, and each of all of them, with the shared loop."""
     names = ("profile", "threads", "checkpoints", "quiet", *("processes", "log") * shared)
@@ -120,8 +148,10 @@ def _all(arguments: argparse.Namespace) -> int:
     from coursetools.experiments.all_trainings import agenda, as_text, run_all
     from coursetools.experiments.train import train as run
 
-    if arguments.name or arguments.changes or arguments.sweep or arguments.rehearse:
-        raise CourseError("--all runs every training as its profile has it, without NAME or --set")
+    if arguments.name or _changes(arguments) or arguments.sweep or arguments.rehearse:
+        raise CourseError(
+            "--all runs every training as its profile has it, without NAME, --set or --precision"
+        )
     arguments.profile = arguments.profile or "cpu"
     items = agenda(arguments.course, arguments.profile)
     if arguments.plan:
@@ -150,14 +180,13 @@ def _all(arguments: argparse.Namespace) -> int:
 def _rehearse(arguments: argparse.Namespace) -> int:
     from coursekit._base.progress import track
     from coursetools.experiments.train import find
-    from coursetools.notebooks.parameters import parse_settings
 
     others = ["sweep", "workers", "cluster", "resume", "processes", "keep", "timeout"]
     others += ["log", "checkpoints"]
     conflicts = [option for option in others if getattr(arguments, option)]
     if conflicts:
         raise CourseError(f"--rehearse is of one training here and now, without --{conflicts[0]}")
-    training, changes = find(arguments.course, arguments.name), parse_settings(arguments.changes)
+    training, changes = find(arguments.course, arguments.name), _changes(arguments)
     values = training.values(arguments.profile or "gpu", changes, None, "--set")
 
     import torch
@@ -182,8 +211,10 @@ def _sweep(arguments: argparse.Namespace) -> int:
     for option in ("checkpoints", "log"):
         if getattr(arguments, option):
             raise CourseError(f"--{option} is for a single training, not for a --sweep")
-    if arguments.changes:
-        raise CourseError("--set does not go with --sweep; put the values into its table [fixed]")
+    if _changes(arguments):
+        raise CourseError(
+            "--set and --precision do not go with --sweep; put the values into its table [fixed]"
+        )
     swept = sweep(
         find(arguments.course, arguments.name),
         arguments.sweep,

@@ -36,8 +36,11 @@ class Device:
 
 DEVICES = (
     Device("T4", 16e9, 8.1e12, 65e12, 300e9, "NVIDIA T4 Tensor Core GPU, data sheet, 2019"),
+    Device("L4", 24e9, 30.3e12, 121e12, 300e9, "NVIDIA L4 Tensor Core GPU, data sheet, 2023"),
+    Device("RTX 4090", 24e9, 82.6e12, 165e12, 1008e9, "NVIDIA Ada architecture white paper, 2022"),
     Device("A100", 40e9, 19.5e12, 312e12, 1555e9, "NVIDIA A100 40GB, data sheet, 2021"),
     Device("H100", 80e9, 67e12, 989e12, 3350e9, "NVIDIA H100 SXM, data sheet, 2022"),
+    Device("H200", 141e9, 67e12, 989e12, 4800e9, "NVIDIA H200 SXM, data sheet, 2023"),
 )
 
 
@@ -161,7 +164,7 @@ class Forecast:
         ]
         for device in self.devices:
             lines.append(
-                f"  {device.name:5} {self.hours(device):8.2f} h, "
+                f"  {device.name:8} {self.hours(device):8.2f} h, "
                 f"{_size(run.memory + OWN)} of {_size(device.memory)}: {self.verdict(device)}"
             )
         lines += self.notes

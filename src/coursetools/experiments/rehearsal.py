@@ -44,6 +44,7 @@ from coursekit.training.hardware import hardware
 from coursekit.training.history import History
 from coursetools.experiments.forecast import DEVICES, Device, Forecast, Op, Run, Step, grown
 from coursetools.experiments.train import Training
+from coursetools.notebooks.hidden_source import TAG
 from coursetools.notebooks.imports import read_notebook
 
 FEW = 500  # pictures of a brief rehearsal
@@ -423,8 +424,8 @@ def _cells(training: Training) -> tuple[list[tuple[str, str, bool]], bool]:
     """
     sources = []
     for cell in read_notebook(training.path)["cells"]:
-        tags = cell.get("metadata", {}).get("tags", [])
-        if cell["cell_type"] == "code" and "hide-input" not in tags:
+        tags = cell["metadata"].get("tags", [])
+        if cell["cell_type"] == "code" and TAG not in tags:
             sources.append((cell.get("id", "?"), cell["source"], "parameters" in tags))
     return sources, any("coursekit.training.loop" in source for _, source, _ in sources)
 

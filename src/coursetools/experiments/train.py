@@ -71,6 +71,9 @@ class Training:
             Computing(**how)
         except ValueError as error:
             raise CourseError(f"{where} {error}") from error
+        log = how.get("log")
+        if log and find_spec(log) is None:  # the run would find out after many cells
+            raise CourseError(f"--log {log} needs the package {log}: pip install {log}")
         chosen = profile or str(self.known.get("profile") or "cpu")
         more = {} if processes is None else {"processes": processes}
         return {"profile": chosen, **changes, **more}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -11,9 +12,9 @@ from coursekit._base import address
 from coursetools.course import Course, SOURCES
 from coursekit._base.errors import CourseError
 from coursetools.notebooks.data_packages import packages
+from coursetools.notebooks.hidden_source import TAG, hide_alike
 
 SETUP_ID = "setup-colab"
-SETUP_TAG = "hide-input"
 IMPORT = "import importlib.util\n"
 SETUP = (
     IMPORT
@@ -40,12 +41,22 @@ missing = " ".join(data[name] for name in data if importlib.util.find_spec(name)
 if missing:
     %pip install -q --no-deps {{missing}}
 """
+INSTALLED = """\
+importlib.invalidate_caches()
+for name in [{names}]:
+    if importlib.util.find_spec(name) is None:
+        raise ModuleNotFoundError(
+            f"{{name}} could not be installed: pip says why above. Run this cell again when "
+            "that is solved; on Colab, check that the notebook is connected to the internet"
+        )
+"""
 COLAB = "https://colab.research.google.com/github/{repository}/blob/{branch}/{path}"
 # Written by whoever has run `tests/doors/colab.py try`; the home page says it too.
 TRIED = "last tried on 2026-11-27 with Colab's versions of 2026-08-19: Python 3.13, torch 2.11"
 COLAB_LINK = re.compile(r"https://colab\.research\.google\.com/github/[^\s)>\"']+")
 COLAB_DOOR = rf"\[Open in Colab\]\({COLAB_LINK.pattern}\)(?: \(last tried [^()]*\))?"
 COLAB_TEXT = re.compile(rf"(?:\s*·)?\s*{COLAB_DOOR}")
+BOOK_LINK = re.compile(r"\]\(((?:https?://[^\s()]*/|(?:\.\./)+)book/([\w-]+)\.(?:html|md))\)")
 
 
 def setup_source(
@@ -54,7 +65,8 @@ def setup_source(
     """Return the cell that installs what is missing: the package, and the data that `cells` read.
 
     It stays as it is after a restart, when what it has installed is there. Without an address it
-    says what to do. `folder` is that of the notebook.
+    says what to do, and where pip fails it stops, so that no later cell fails for want of it.
+    `folder` is that of the notebook.
     """
     name = address.repository(course.address)
     text = SETUP.format(repository=name) if name else NO_ADDRESS
@@ -62,6 +74,9 @@ def setup_source(
     if needed:
         rows = "\n".join(f'    "{module}": "{wanted}",' for module, wanted in needed.items())
         text += PACKAGES.format(rows=rows)
+    if name or needed:
+        names = ['"coursekit"'] if name else []
+        text += INSTALLED.format(names=", ".join(names + (["*data"] if needed else [])))
     return text.rstrip("\n")
 
 
@@ -84,6 +99,20 @@ def colab_door(link: str) -> str:
     return f"[Open in Colab]({link}) ({TRIED})"
 
 
+def book_link(chapter: str, path: Path, course: Course) -> str:
+    """Return the link from the notebook at `path` to a page: the published one, or else the file.
+
+    An assignment is opened away from the course, so where there is an address its link is whole.
+    """
+    if address.is_set(course.address) and _is_assignment(path, course):
+        return f"{address.pages(course.address)}/book/{chapter}.html"
+    return Path(os.path.relpath(course.page(chapter), path.parent)).as_posix()
+
+
+def _is_assignment(path: Path, course: Course) -> bool:
+    return course.relative(path).startswith((f"{SOURCES}/", "notebooks/assignments/"))
+
+
 def first_cells(notebook: dict, path: Path, course: Course) -> Iterator[tuple[str, str]]:
     """Yield the cell and the sentence of everything that the first two cells lack."""
     cells = notebook["cells"]
@@ -99,8 +128,11 @@ def first_cells(notebook: dict, path: Path, course: Course) -> Iterator[tuple[st
         if other != wanted:
             expected = f"{wanted} is expected" if wanted else "the course has no address yet"
             yield name, f"links to Colab at {other}; {expected}"
+    for there, chapter in BOOK_LINK.findall(first["source"]):
+        if there != (link := book_link(chapter, path, course)):
+            yield name, f"links to the book at {there}; {link} is expected"
     page = course.page(path.stem)
-    link = f"../book/{page.name}"
+    link = book_link(path.stem, path, course)
     if path.parent == course.notebooks and page.is_file() and f"({link})" not in first["source"]:
         yield name, f"needs a link to its page of the book, {link}"
     second = cells[1] if len(cells) > 1 else {}
@@ -109,27 +141,28 @@ def first_cells(notebook: dict, path: Path, course: Course) -> Iterator[tuple[st
         return
     if second["source"].rstrip("\n") != setup_source(course, cells, path.parent):
         yield SETUP_ID, "differs from the cell that the course expects; --fix writes it"
-    if SETUP_TAG not in second.get("metadata", {}).get("tags", []):
-        yield SETUP_ID, f"needs the tag {SETUP_TAG}"
+    if TAG not in second.get("metadata", {}).get("tags", []):
+        yield SETUP_ID, f"needs the tag {TAG}"
 
 
 def fix_first_cells(cells: list[dict[str, Any]], path: Path, course: Course) -> None:
-    """Give the first cell its link to Colab, or take it away, and write the second one."""
+    """Write the links of the first cell, to Colab (or none) and to the book, and the second one."""
     link = colab_link(path, course)
     if cells and cells[0]["cell_type"] == "markdown":
         pattern, new = (COLAB_DOOR, colab_door(link)) if link else (COLAB_TEXT, "")
         text = re.sub(pattern, lambda match: new, cells[0]["source"])
         if new not in text:
             text = text.rstrip("\n") + f"\n\n{new}"
-        cells[0]["source"] = text
+        cells[0]["source"] = BOOK_LINK.sub(lambda m: f"]({book_link(m[2], path, course)})", text)
     setup = next((cell for cell in cells if cell.get("id") == SETUP_ID), None)
     if setup is None:
         setup = {"cell_type": "code", "id": SETUP_ID, "outputs": [], "execution_count": None}
     else:
         cells.remove(setup)
     tags = setup.setdefault("metadata", {}).setdefault("tags", [])
-    if SETUP_TAG not in tags:
-        tags.append(SETUP_TAG)
+    if TAG not in tags:
+        tags.append(TAG)
+    hide_alike(setup)
     setup["source"] = setup_source(course, cells, path.parent)
     cells.insert(1, setup)
 

@@ -17,6 +17,7 @@ from coursekit._base.errors import CourseError
 from coursetools.notebooks.header_cells import SETUP_ID, cell_name, first_cells, fix_first_cells
 from coursekit.submission.cells import parse_cell
 from coursekit.submission.forbidden import dotted_name, imported
+from coursetools.notebooks.hidden_source import hidden, hide_alike, is_alike_everywhere
 from coursetools.notebooks.imports import notebook_text, read_notebook
 from coursetools.notebooks.lint_training import GPU, is_training, training
 
@@ -70,7 +71,7 @@ def lint(path: Path) -> list[Problem]:
     except CourseError as error:
         return [Problem(path, "", str(error).replace(f"{path} ", "", 1))]
     problems: list[tuple[str, str]] = []
-    common = (_format, _outputs, _ids, _kernel, _lengths, _paths, first_cells, _code)
+    common = (_format, _outputs, _ids, _kernel, _lengths, _paths, _hidden, first_cells, _code)
     rules = (*common, _assignment, training)
     for rule in rules:
         problems += rule(notebook, path.resolve(), course)
@@ -105,6 +106,8 @@ def fix(path: Path) -> bool:
             cell.pop("outputs", None)
             cell.pop("execution_count", None)
     fix_first_cells(notebook["cells"], path, course)
+    for cell in notebook["cells"]:
+        hide_alike(cell)
     _fix_ids(notebook["cells"])
     try:
         nbformat.validate(notebook)
@@ -118,6 +121,16 @@ def fix(path: Path) -> bool:
 
 
 Found = Iterator[tuple[str, str]]
+
+
+def _hidden(notebook: dict, path: Path, course: Course) -> Found:
+    for number, cell in enumerate(notebook["cells"]):
+        if "metadata" in cell and not is_alike_everywhere(cell):
+            how = "hidden" if hidden(cell) else "shown"
+            yield (
+                cell_name(cell, number),
+                f"is {how} in the book and must be {how} in JupyterLab and Colab; --fix writes it",
+            )
 
 
 def _format(notebook: dict, path: Path, course: Course) -> Found:
