@@ -1,10 +1,10 @@
-"""A link behind each word of code that names something of the package, where that is certain.
+"""Link a word of code to its entry in the reference, but only if its meaning is certain.
 
-A word is a link where it is qualified (`masks.causal`), where the page's notebook or a listing
-imports it, or where the page explains it: the entry's own module in the reference, and in a chapter
-the section that a docstring or the lecture map names. It is none where it means something else: a
-parameter of the entry, or what the notebook or a listing defines itself. On the page of an
-assignment only imports are links, so that no question leads to its answer.
+A word is linked if it is qualified (`masks.causal`), if the page's notebook or a listing imports
+it, or if this part of the page explains it: in the reference the module of the entry, in a chapter
+the section that a docstring or the lecture map names. A word with another meaning on the page is
+not linked: a parameter of the entry, or a name that the notebook or a listing defines. On the page
+of an assignment only imported names are linked, so that no question leads to its answer.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from coursetools.course import Course
 from coursetools.notebooks.imports import read_notebook
 
 WORD = re.compile(r"(?:from ([\w.]+) import )?@?([A-Za-z_][\w./]*)(?:\(.*\))?")
-CHECKS = ("check", "submit_check", "catch")  # what every assignment may speak of
+CHECKS = ("check", "submit_check", "catch")  # known in every assignment
 PYTHON = ("python", "ipython3", "ipython", "default")  # languages of a block of code
 Definition = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 Target = tuple[str, str, str]  # full name, page, anchor
@@ -45,7 +45,7 @@ def setup(app: Sphinx) -> None:
 
 
 def link_code_words(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Make each word of code that certainly names something of ours a link to its entry."""
+    """Link the code words of a page to their entries."""
     if app.builder.format != "html":
         return
     words = Words.of(app)
@@ -64,11 +64,11 @@ def link_code_words(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 
 @dataclass(frozen=True)
 class Scope:
-    """What a word of code may mean at one place of a page."""
+    """What a word of code may mean at one position of a page."""
 
     imported: Mapping[str, set[str]] = field(default_factory=dict)  # full names, by names
-    own: frozenset[str] = frozenset()  # names of something else
-    explained: frozenset[str] = frozenset()  # full names of objects and of whole files
+    own: frozenset[str] = frozenset()  # names with another meaning
+    explained: frozenset[str] = frozenset()  # full names of objects and modules
     imports_only: bool = False
 
 
@@ -77,7 +77,7 @@ class Words:
     """The entries of the reference, and what a word of code names among them."""
 
     course: Course
-    entries: dict[str, dict[str, Target]]  # by each form in which a page may write a name
+    entries: dict[str, dict[str, Target]]  # by every written form of a name
 
     @classmethod
     def of(cls, app: Sphinx) -> Words:
@@ -90,7 +90,7 @@ class Words:
 
     @classmethod
     def collected(cls, course: Course, listed: Iterable[tuple[str, str, str, str]]) -> Words:
-        """Return the words of these entries: full name, kind, page and anchor."""
+        """Return the words for entries given as full name, kind, page and anchor."""
         entries: dict[str, dict[str, Target]] = defaultdict(dict)
         for full, kind, page, anchor in sorted(listed, key=lambda entry: entry[1] == "module"):
             for form in written_forms(full, kind):
@@ -99,9 +99,9 @@ class Words:
         return cls(course, entries)
 
     def find(self, text: str, scope: Scope) -> Target | None:
-        """Return what `masks.causal`, `attention(q, k, v)`, `Block` or `masks.py` names there."""
+        """Return the entry that `masks.causal`, `attention(q, k, v)` or `masks.py` names."""
         match = WORD.fullmatch(text.replace("\u200b", "").strip())
-        if match is None or match[0] == PACKAGE:  # which is a command, too
+        if match is None or match[0] == PACKAGE:  # also a command
             return None
         name = f"{match[1]}.{match[2]}" if match[1] else match[2].replace("/", ".")
         if name.endswith(".py"):
@@ -118,7 +118,7 @@ class Words:
         return self._qualified(name) or self._explained(name, scope)
 
     def entry(self, full: str) -> Target | None:
-        """Return the entry of a full name; of what has none, that of its class or file."""
+        """Return the entry of a full name, or else that of its class or module."""
         full = home_of(self.course, full)
         if full in self.entries.get(full, {}):
             return self.entries[full][full]
@@ -131,18 +131,18 @@ class Words:
         return None if inside[0] in bound.foreign else self.entry(full.rpartition(".")[0])
 
     def _qualified(self, name: str) -> Target | None:
-        """Return the entry of a name that begins with the name of a file or of a room."""
+        """Return the entry of a name that starts with a module or package."""
         if "." not in name:
             return None
         if found := self.entry(f"{PACKAGE}.{name}"):
             return found
-        first = name.partition(".")[0]  # of a file or room, and of no class in one
+        first = name.partition(".")[0]  # a module or package, not a class
         return self._only(
             full for full in self.entries.get(name, {}) if first in self.file(full).split(".")
         )
 
     def file(self, full: str) -> str:
-        """Return the file that holds what has a full name, as a module."""
+        """Return the module that defines a full name."""
         _, inside = lecture_map.find_file(full, self.course.packages)
         return ".".join(full.split(".")[: len(full.split(".")) - len(inside)])
 
@@ -155,7 +155,7 @@ class Words:
         )
 
     def _only(self, names: Iterable[str]) -> Target | None:
-        """Return the entry of full names where they all have the same one."""
+        """Return the entry that all these full names share, if they do."""
         found = {self.entry(full) for full in names}
         return found.pop() if len(found) == 1 else None
 
@@ -163,7 +163,7 @@ class Words:
 def written_forms(full: str, kind: str) -> Iterator[str]:
     """Yield the forms in which a page writes a full name.
 
-    An attribute has its class before it, and a file its room.
+    An attribute follows its class, and a module its package.
     """
     parts = full.split(".")
     below = kind in ("method", "property", "attribute") or (kind == "module" and len(parts) > 2)
@@ -181,7 +181,7 @@ def written_forms(full: str, kind: str) -> Iterator[str]:
 
 @dataclass
 class Names:
-    """The names that code binds: what it imports from the package, from elsewhere, and its own."""
+    """The names that code binds: imported from the package or from elsewhere, or its own."""
 
     imported: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     foreign: set[str] = field(default_factory=set)
@@ -189,11 +189,11 @@ class Names:
 
     @classmethod
     def of(cls, file: Path) -> Names:
-        """Return the names of a file of Python, or of a notebook's cells."""
+        """Return the names that a module or the cells of a notebook bind."""
         return _names_of(file, file.stat().st_mtime_ns) if file.is_file() else cls()
 
     def add(self, tree: ast.AST, listed: Iterable[str] = ()) -> None:
-        """Add what a tree binds; the definitions at its top that are `listed` are the package's."""
+        """Add the names that a tree binds, except its top-level definitions in `listed`."""
         top = {
             id(node) for node in getattr(tree, "body", []) if getattr(node, "name", "") in listed
         }
@@ -210,12 +210,12 @@ class Names:
                 self.own.add(node.name)
 
     def add_block(self, block: nodes.literal_block) -> None:
-        """Add what a block of code on a page binds, and what it shows of the package."""
+        """Add the names that a block of code binds, and the package's code that it lists."""
         listed = _listed(block)
         for full in listed:
             self.imported[full.rpartition(".")[2]].add(full)
         if block.get("language") in PYTHON:
-            with contextlib.suppress(SyntaxError):  # a part of a program, or none
+            with contextlib.suppress(SyntaxError):  # not a whole program
                 self.add(parse_cell(block.astext()), {full.rpartition(".")[2] for full in listed})
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
@@ -242,7 +242,7 @@ def _names_of(file: Path, modified: int) -> Names:
 
 
 class Page:
-    """What the code of a page binds, and what each of its sections explains."""
+    """The names that the code of a page binds, and the objects that its sections explain."""
 
     def __init__(self, course: Course, docname: str, doctree: nodes.document) -> None:
         self.course, self.docname = course, docname
@@ -264,13 +264,13 @@ class Page:
         return names
 
     def scope(self, word: nodes.Node | None = None) -> Scope:
-        """Return what a word may mean where it is on the page."""
+        """Return what a word may mean at its position on the page."""
         names, own = self.names, self.names.own | self.names.foreign
         if self.is_assignment:
             return Scope(names.imported, frozenset(own), imports_only=True)
         if not self.documented:
             game = _game(word)
-            if game is not None:  # its code has a mistake, and is not the package's
+            if game is not None:  # its code, with a mistake in it, is not the package's
                 shown = Names()
                 for block in game.findall(nodes.literal_block):
                     shown.add_block(block)
@@ -287,14 +287,14 @@ class Page:
         return Scope(names.imported, frozenset(own), frozenset({module}))
 
     def _explained(self, word: nodes.Node | None) -> Iterator[str]:
-        """Yield what the sections around a word explain."""
+        """Yield the objects and modules that the sections around a word explain."""
         page = self.course.page(self.docname.rpartition("/")[2])
         titles = {contents.title(self.course, page.stem)} if page.is_file() else set()
         labels = {label for section in _sections(word) for label in section["ids"]}
         known = _titles(self.course)
         titles |= {known[label] for label in labels if label in known}
         for title in titles:
-            yield from _told(self.course).get(title, ())
+            yield from _explained_in(self.course).get(title, ())
         for full, sections in sections_of(self.course).items():
             if labels.intersection(sections):
                 yield full
@@ -312,7 +312,7 @@ def _notebook(course: Course, docname: str) -> Path:
 
 
 def _listed(block: nodes.literal_block) -> list[str]:
-    """Return the full names of the code that a listing shows, as its caption has them."""
+    """Return the full names of the code that a listing shows, from its caption."""
     holder = block.parent
     if not isinstance(holder, nodes.container) or not isinstance(holder[0], nodes.caption):
         return []
@@ -321,7 +321,7 @@ def _listed(block: nodes.literal_block) -> list[str]:
 
 
 def _game(node: nodes.Node | None) -> nodes.Element | None:
-    """Return the game with a mistake in it that a node is in."""
+    """Return the game around a node, if it is in one."""
     while node is not None and "catch" not in getattr(node, "attributes", {}).get("classes", ()):
         node = node.parent
     return node
@@ -335,7 +335,7 @@ def _sections(node: nodes.Node | None) -> Iterator[nodes.section]:
 
 
 def _modules(section: nodes.section) -> list[str]:
-    """Return the files that a section of the reference documents."""
+    """Return the modules that a section of the reference documents."""
     return [one.removeprefix("module-") for one in section["ids"] if one.startswith("module-")]
 
 
@@ -374,9 +374,9 @@ def _titles(course: Course) -> dict[str, str]:
 
 
 @functools.lru_cache(maxsize=1)
-def _told(course: Course) -> dict[str, set[str]]:
-    """Return the files and objects whose docstring names a page or a section, by its title."""
-    told: dict[str, set[str]] = defaultdict(set)
+def _explained_in(course: Course) -> dict[str, set[str]]:
+    """Return the modules and objects whose docstring names a page or section, by its title."""
+    named: dict[str, set[str]] = defaultdict(set)
     for path in sorted((course.packages / PACKAGE).rglob("*.py")):
         parts = path.relative_to(course.packages).with_suffix("").parts
         if parts[-1] == "__init__":
@@ -387,5 +387,5 @@ def _told(course: Course) -> dict[str, set[str]]:
             *((f".{n.name}", n) for n in tree.body if isinstance(n, Definition)),
         ]:
             for title in TITLE.findall(" ".join((ast.get_docstring(node) or "").split())):
-                told[title].add(".".join(parts) + name)
-    return told
+                named[title].add(".".join(parts) + name)
+    return named

@@ -1,8 +1,8 @@
 r"""A formula as a line of text: `\frac{QK^\top}{\sqrt d}` is (QKᵀ)/(√d).
 
-A page shows it until MathJax has set the formula, and where scripts do not run; the search, the
-EPUB's alternative text and a copied line have it. A formula that a line of text cannot say stays
-its TeX source, in code.
+A page shows it until MathJax has set the formula, and without scripts; it is also the text of the
+search, of the EPUB's `alttext` and of a copied line. A formula that has no faithful line of text
+stays TeX source, set as code.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ OPERAND = re.compile(r"[\w)\]}‖|′*ᵀ∞\u0300-\u036f\u20d7]\s*\Z")
 
 
 class Unsayable(ValueError):
-    """A formula that no line of text says."""
+    """Raised for a formula that has no faithful line of text."""
 
 
 def show_plain(page: str) -> str:
@@ -98,7 +98,7 @@ def _place(escaped: str, displayed: bool) -> str:
 def plain_formula(tex: str) -> str:
     r"""Return a formula as a line of text: `\frac{QK^\top}{\sqrt d}` is (QKᵀ)/(√d).
 
-    Its TeX source comes back where a line of text would lose something.
+    If a line of text would lose something, return the TeX source.
     """
     try:
         return " ".join(_lines(tex))
@@ -118,15 +118,15 @@ def _lines(tex: str) -> list[str]:
 
 
 class _Formula:
-    """TeX, read from left to right."""
+    """A reader of TeX, from left to right."""
 
     def __init__(self, tex: str) -> None:
         self.tokens = TOKEN.findall(tex)
         self.at = 0
 
     def text(self, *ends: str) -> str:
-        """Return the text up to one of the tokens `ends`, which is passed; else up to the end."""
-        out, apart = "", ""  # what must not follow without a space
+        """Return the text up to and past one of the tokens `ends`; without any, all of it."""
+        out, apart = "", ""  # a pattern: what follows needs a space
         while self.at < len(self.tokens):
             token = self._next()
             if token in ends:
@@ -156,13 +156,13 @@ class _Formula:
             self._next()
 
     def _atom(self, token: str, before: str) -> tuple[str, str]:
-        """Return the text of what starts with `token`, and what a space must keep away from it."""
+        """Return the text of the atom that starts with `token`, and what needs a space after it."""
         name = token.removeprefix("\\") if len(token) > 1 and token[0] == "\\" else ""
         if token.isspace() or name in SPACES or token == "~":
             return " ", ""
         if token == "{":
             return self.text("}"), ""
-        if token in ("^", "_"):  # a script of nothing
+        if token in ("^", "_"):  # a script without a base
             self.at -= 1
             return "", ""
         if name in FUNCTIONS or name in WORDS or name in STYLES:
@@ -256,7 +256,7 @@ class _Formula:
         return inside + label
 
     def _scripts(self) -> str:
-        """Return what is below, then what is above."""
+        """Return the subscript, then the superscript."""
         scripts: list[str] = []
         while self._peek() in ("^", "_"):
             below = self._peek() == "_"
@@ -289,14 +289,14 @@ class _Formula:
         return start + "; ".join(", ".join(row) for row in rows if any(row)) + stop
 
     def _spacing(self) -> None:
-        """Pass the `[4pt]` behind the end of a row."""
+        """Pass the `[4pt]` after the end of a row."""
         if self._peek() == "[":
             while self._next() != "]":
                 pass
 
 
 def _script(sign: str, text: str) -> str:
-    """Return what is low or high, in signs of that kind where there are some for all of it."""
+    """Return a subscript or superscript, in Unicode's own characters if all of it has them."""
     table = LOW if sign == "_" else HIGH
     tight = re.sub(r"\s*([=+−<>])\s*", r"\1", text)
     ours = tight.replace("−", "-")

@@ -1,7 +1,6 @@
-"""The buttons that lead to the repository: none without an address, and one to report a mistake.
+"""The theme's buttons to the repository: none without an address, and one to report a mistake.
 
-The theme makes them. Its button for a new issue, whose title has the name of the page, says here
-what it is for.
+The theme's issue button opens a new issue with the page's name in the title; it gets a label here.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ def setup(app: Sphinx) -> None:
 def lead_nowhere_without_address(app: Sphinx, config: Config) -> None:
     """Show no button to Colab or to the repository while the course has no address.
 
-    What a page says of them stands under `{only} address`.
+    Text about them goes under `{only} address`.
     """
     options = config.html_theme_options
     host = urlsplit(options.get("repository_url") or "").hostname
@@ -42,11 +41,11 @@ def lead_nowhere_without_address(app: Sphinx, config: Config) -> None:
 def name_report(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
 ) -> None:
-    """Say on the button for a new issue that it reports a mistake."""
+    """Label the button that opens a new issue."""
     for button in _buttons(context.get("header_buttons", ())):
         if button.get("label") == ISSUES:
             button["tooltip"] = app.config.report_label
-            if button.get("text"):  # alone it is an icon
+            if button.get("text"):  # empty if the theme shows only the icon
                 button["text"] = app.config.report_label
 
 

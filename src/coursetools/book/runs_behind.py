@@ -1,8 +1,8 @@
 """Which stored training runs are behind the names of a notebook, followed through its cells.
 
-`sweep_result("swin", sweep)` reads each sweep that `sweep` may be: a constant, what a loop over
-constants gives, a text made of them, the argument of a function of the notebook. Where none of
-these says it, it may be any sweep of that training: `swin-*`.
+`sweep_result("swin", sweep)` reads every sweep that `sweep` can be: a constant, one of a loop over
+constants, an f-string of them, an argument of a function of the notebook. If the notebook does
+not determine it, the result is `swin-*`, any sweep of that training.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ READ = {"result": 1, "trained": 1, "sweep_result": 2}  # names in a call: `resul
 ANY = "*"
 DEEPEST = 4  # functions that call functions
 
-Values = dict[str, list[ast.expr]]  # what a name may be, as its notebook writes it
+Values = dict[str, list[ast.expr]]  # the expressions that a name may be bound to
 
 
 class Runs:
-    """The runs behind each name of a notebook, whose cells are followed in order."""
+    """The runs behind each name of a notebook; follow its cells in order."""
 
     def __init__(self) -> None:
         self.behind: dict[str, set[str]] = {}
@@ -36,7 +36,7 @@ class Runs:
             used, bound = _names(statement)
             read = set(self._read(statement, self.values))
             if isinstance(statement, ast.FunctionDef):
-                read = {run for run in read if not run.endswith(ANY)}  # a call says which
+                read = {run for run in read if not run.endswith(ANY)}  # its calls determine which
             read = read.union(*(self.behind.get(name, set()) for name in used))
             values = _bind_all(statement, self.values)
             for name in bound:
