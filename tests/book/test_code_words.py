@@ -20,6 +20,7 @@ ENTRIES = (
     ("coursekit", "module"),
     ("coursekit.attention.attention", "function"),
     ("coursekit.attention", "module"),
+    ("coursekit.figures", "module"),
     ("coursekit.masks", "module"),
     ("coursekit.masks.causal", "function"),
     ("coursekit.masks.padding", "function"),
@@ -65,6 +66,7 @@ def named(words: Words, text: str, scope: Scope) -> str | None:
         ("coursekit/attention.py", "coursekit.attention"),
         ("attention.py", "coursekit.attention"),
         ("positions.alibi", "coursekit.biases.alibi"),  # what a file imports
+        ("figures.new_figure", "coursekit.figures"),  # what it imports has no entry
         ("objectives.masked_lm.TABLE_8", "coursekit.objectives.masked_lm"),
         ("causal", None),
         ("GPT", None),

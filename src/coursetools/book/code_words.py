@@ -126,8 +126,9 @@ class Words:
         if not inside or lecture_map.find_object(full, self.course.packages) is None:
             return None
         bound = Names.of(file)
-        if inside[0] in bound.imported:
-            return self._only(".".join([f, *inside[1:]]) for f in bound.imported[inside[0]])
+        origins = (".".join([one, *inside[1:]]) for one in bound.imported.get(inside[0], ()))
+        if found := self._only(origins):
+            return found
         return None if inside[0] in bound.foreign else self.entry(full.rpartition(".")[0])
 
     def _qualified(self, name: str) -> Target | None:
@@ -157,7 +158,7 @@ class Words:
     def _only(self, names: Iterable[str]) -> Target | None:
         """Return the entry that all these full names share, if they do."""
         found = {self.entry(full) for full in names}
-        return found.pop() if len(found) == 1 else None
+        return next(iter(found)) if len(found) == 1 else None
 
 
 def written_forms(full: str, kind: str) -> Iterator[str]:
