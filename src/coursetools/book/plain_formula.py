@@ -47,7 +47,8 @@ DIGITS = ("ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT"
 SPACES = {",", ";", ":", " ", "quad", "qquad", "\n"}
 NOTHING = {"!", "left", "right", "big", "Big", "bigl", "bigr", "Bigl", "Bigr", "limits",
            "displaystyle", "textstyle", "scriptstyle"}  # fmt: skip
-ENCLOSED = {"bmatrix": "[]", "pmatrix": "()", "vmatrix": "||", "cases": "{}"}  # in one line
+ENCLOSED = {"bmatrix": ("[", "]"), "pmatrix": ("(", ")"), "vmatrix": ("|", "|"),
+            "cases": ("{", "}")}  # in one line  # fmt: skip
 LINES = {"gathered", "aligned", "align", "split", "equation", "array"}
 
 LOW = str.maketrans("0123456789aehijklmnoprstuvx+-=()", "₀₁₂₃₄₅₆₇₈₉ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ₊₋₌₍₎")

@@ -143,8 +143,8 @@ def _bind_all(tree: ast.AST, values: Values) -> Values:
             case ast.Assign():
                 for target in node.targets:
                     _bind(target, [node.value], values)
-            case ast.AnnAssign(value=ast.expr()) | ast.NamedExpr():
-                _bind(node.target, [node.value], values)
+            case ast.AnnAssign(value=ast.expr() as value) | ast.NamedExpr(value=value):
+                _bind(node.target, [value], values)
     return values
 
 
@@ -164,7 +164,10 @@ def _given(function: ast.FunctionDef, call: ast.Call | None, values: Values) -> 
     for name, default in zip(reversed(names), reversed(function.args.defaults), strict=False):
         given[name] = [default]
     if call is not None:
-        passed = [*zip(names, call.args, strict=False), *((k.arg, k.value) for k in call.keywords)]
+        passed = [
+            *zip(names, call.args, strict=False),
+            *((k.arg or "", k.value) for k in call.keywords),
+        ]
         for name, one in passed:
             if name in given:
                 given[name] = [ast.Constant(text) for text in sorted(_texts(one, values))]
