@@ -13,7 +13,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from coursetools.book.code_links import link_imports
-from coursetools.book.reference import Words
+from coursetools.book.code_words import Words
 from coursetools.course import Course
 
 OURS = Course(Path(__file__).resolve().parents[2])

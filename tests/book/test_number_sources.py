@@ -10,7 +10,9 @@ import pytest
 from docutils import nodes
 
 from coursetools.book import number_sources
+from coursetools.book.runs_behind import Runs
 from coursetools.course import Course
+from coursetools.notebooks.imports import read_notebook
 
 VERSIONS = {"torch": "2.0"}
 CELLS = {
@@ -107,6 +109,51 @@ def test_the_fold_says_cell_value_seed_hardware_date_and_command(course):
 def test_a_training_without_a_kept_result_is_said(course):
     (course.root / "results" / "bert" / "cpu.json").unlink()
     assert "reads the training bert, of which no result is kept" in folded(course)
+
+
+@pytest.mark.parametrize(
+    ("source", "runs"),
+    [
+        ('for name in ("one", "two"):\n    glue("x", sweep_result("swin", name))', "one two"),
+        ('NAMES = "one", "two"\n', ""),  # nothing is read
+        ('made = {a: sweep_result("swin", a) for a in ["one", "two"]}\nglue("x", made)', "one two"),
+        ('NAMES = {"one": 1}\nfor a in NAMES:\n    glue("x", sweep_result("swin", a))', "one"),
+        (
+            'for n, (a, b) in enumerate([(1, "one")]):\n    glue("x", sweep_result("swin", b))',
+            "one",
+        ),
+        ('for a, b in {"no": "one"}.items():\n    glue("x", sweep_result("swin", b))', "one"),
+        ('size = "on"\nglue("x", sweep_result("swin", f"{size}e"))', "one"),
+        ('sweep = "one" if quick else "two"\nglue("x", sweep_result("swin", sweep))', "one two"),
+        ('def read(a):\n    return sweep_result("swin", a)\nr = read("one")\nglue("x", r)', "one"),
+        ('def read(a="one"):\n    return sweep_result("swin", a)\nglue("x", read())', "one"),
+        ('def read(a):\n    return sweep_result("swin", a)\nx = map(read, b)\nglue("x", x)', "*"),
+        ('glue("x", sweep_result("swin", sys.argv[1]))', "*"),
+        ('glue("x", sweep_result(name="swin", sweep="one"))', "one"),
+        ('a = "one"\na = other()\nglue("x", sweep_result("swin", a))', "*"),
+    ],
+)
+def test_a_sweep_is_found_whatever_names_it(source, runs):
+    assert Runs().follow(source) == {f"swin-{name}" for name in runs.split()}
+
+
+def test_any_sweep_of_a_training_is_every_one_that_is_stored(course):
+    assert number_sources.stored(course, "blanks-*") == ["blanks-rates"]
+    assert number_sources.stored(course, "blanks-rates") == ["blanks-rates"]
+    assert number_sources.stored(course, "nothing-*") == ["nothing"]
+
+
+def test_every_run_that_a_notebook_reads_is_found_among_the_results():
+    ours, found = Course(Path(__file__).resolve().parents[2]), set()
+    for path in ours.lectures:
+        runs = Runs()
+        for cell in read_notebook(path)["cells"]:
+            if cell["cell_type"] == "code":
+                found |= runs.follow(cell["source"])
+    assert len(found) > 50 and {"swin-table4", "tasks-spans", "queries-known"} <= found
+    for run in found:
+        for name in number_sources.stored(ours, run):
+            assert "no result is kept" not in number_sources._run(ours, name), run
 
 
 def test_the_commands_that_it_names_exist():

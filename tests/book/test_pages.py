@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import http.server
+import json
 import re
 import threading
+import zipfile
 from collections.abc import Callable, Iterator
 from html import unescape
 from pathlib import Path
@@ -13,14 +15,16 @@ from types import SimpleNamespace
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from lxml.html import HtmlElement, fromstring
 
 from coursekit._base import address
-from coursetools.book import assets, lecture_map, questions_and_terms
+from coursekit.check.compiled import FOLDER
+from coursetools.book import assets, assignment_pages, lecture_map, questions_and_terms
 from coursetools.book.build import build_book, pages
 from coursetools.book.contents import chapters, sections, title
 from coursetools.book.formats.chromium import find_chromium
 from coursetools.course import Course
-from coursetools.notebooks.imports import read_notebook
+from coursetools.notebooks.imports import imports_of_cells, read_notebook
 from coursetools.notebooks.run import executed_copy, run_notebooks, stale
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -394,12 +398,17 @@ def test_the_address_of_what_has_moved_leads_there(visit, site):
 
 
 def test_code_of_ours_leads_to_its_entry(book):
-    """No word of code that names a file and something in it is left without a link."""
+    """No word of code that names a file and something in it is left without a link.
+
+    On the page of an assignment it stays without one, so that no question leads to its answer.
+    """
     own = re.compile(
         r'(<a class="code-word[^>]*>)?<code class="docutils[^>]*>(.*?)</code>', re.DOTALL
     )
     dead = []
     for name in PAGES:
+        if name.startswith(assignment_pages.PAGES):
+            continue
         article = (book / f"{name}.html").read_text("utf-8").partition("<article")[2]
         for linked, code in own.findall(article):
             word = unescape(re.sub(r"<[^>]+>|\u200b", "", code)).partition("(")[0]
@@ -409,6 +418,58 @@ def test_code_of_ours_leads_to_its_entry(book):
             if lecture_map.find_object(dotted, OURS.packages) and not name.startswith("book/api"):
                 dead.append(f"{name}: {word}")
     assert dead == []
+
+
+def code_words(article: HtmlElement) -> list[HtmlElement]:
+    return article.xpath('.//a[contains(concat(" ", @class, " "), " code-word ")]')
+
+
+def test_no_page_of_an_assignment_leads_to_an_answer(book):
+    asked = 0
+    for name in PAGES:
+        if name.startswith(assignment_pages.PAGES):
+            with zipfile.ZipFile(FOLDER / f"{name.rpartition('/')[2]}.zip") as file:
+                questions = json.loads(file.read("index.json"))["questions"]
+            names = {question["name"] for question in questions}
+            asked += len(names)
+            page = fromstring((book / f"{name}.html").read_text("utf-8"))
+            imported = imports_of_cells(read_notebook(ROOT / f"{name}.ipynb")["cells"])
+            allowed = {one[-1] for one in imported if one[0] == "coursekit"} | {"catch"}
+            for link in code_words(page.find(".//article")):
+                to = link.get("href").rpartition(".")[2]
+                assert to not in names and to in allowed, (name, link.text_content())
+    assert asked > 90
+
+
+def test_no_entry_of_the_reference_links_its_own_parameters(book):
+    entries = 0
+    for path in sorted((book / "book" / "api").glob("*.html")):
+        article = fromstring(path.read_text("utf-8")).find(".//article")
+        for entry in article.xpath(".//dt[@id][following-sibling::dd]"):
+            named = entry.xpath('.//em[@class="sig-param"]/span[@class="n"][1]')
+            parameters = {"".join(one.itertext()) for one in named}
+            entries += bool(parameters)
+            for link in code_words(entry.getnext()):
+                word = link.text_content().replace("\u200b", "").partition("(")[0]
+                assert word not in parameters, (entry.get("id"), word)
+    assert entries > 500
+
+
+def test_a_stored_result_is_named_wherever_a_number_comes_from_it(book):
+    missing = re.compile(r"reads the training (\w+), of which no result is kept")
+    for name in PAGES:
+        for training in missing.findall((book / f"{name}.html").read_text("utf-8")):
+            stored = sorted((ROOT / "results" / training).glob("*.json"))
+            assert stored == [], f"{name} does not find {stored}"
+
+
+def test_no_formula_is_shown_as_its_source(book):
+    """Every formula of the book can be said in a line of text."""
+    shown = re.compile(r'<span[^>]* data-tex="[^"]*"[^>]*>([^<]*)<')
+    formulas = [text for name in PAGES
+                for text in shown.findall((book / f"{name}.html").read_text("utf-8"))]  # fmt: skip
+    assert len(formulas) > 2000
+    assert [text for text in formulas if not text.strip() or "\\" in text] == []
 
 
 def test_every_link_inside_the_book_leads_somewhere(book):

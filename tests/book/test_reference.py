@@ -1,4 +1,4 @@
-"""The reference of `coursekit`: all of it is there, and a word of code leads to its entry."""
+"""The reference of `coursekit`: all of it is there, and says where the book explains it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coursetools.book import contents
-from coursetools.book.reference import Words, chapters_of, for_docutils, written_forms
+from coursetools.book.reference import chapters_of, for_docutils, home_of
 from coursetools.course import Course
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -70,6 +70,13 @@ def test_weights_are_explained_where_their_model_is():
     assert chapters_of(OURS, "coursekit.models.weights.swin") == [("swin", "Swin")]
 
 
+def test_a_name_that_a_room_hands_out_is_at_home_in_its_file():
+    assert home_of(OURS, "coursekit.models.GPT") == "coursekit.models.gpt.GPT"
+    assert home_of(OURS, "coursekit.data.punctuation.tag_pieces") == (
+        "coursekit.data.punctuation.tag_pieces"  # the room hands out a function of that name, too
+    )
+
+
 @pytest.mark.parametrize(
     ("docstring", "expected"),
     [
@@ -82,78 +89,3 @@ def test_weights_are_explained_where_their_model_is():
 )
 def test_a_docstring_has_one_kind_of_markup(docstring, expected):
     assert for_docutils(docstring) == expected
-
-
-# --- Words ---
-
-
-@pytest.fixture
-def words() -> Words:
-    entries: dict[str, dict[str, tuple[str, str, str]]] = {}
-    for full, kind in (
-        ("coursekit.attention.attention", "function"),
-        ("coursekit.attention", "module"),
-        ("coursekit.masks.causal", "function"),
-        ("coursekit.kernels.cosine", "function"),
-        ("coursekit.training.schedules.cosine", "function"),
-        ("coursekit.biases.alibi", "function"),
-        ("coursekit.models.gpt.GPT", "class"),
-        ("coursekit.models.gpt.GPT.forward", "method"),
-        ("coursekit.objectives.masked_lm", "module"),
-        ("coursekit.decoding.sampling.keep_top_k", "function"),
-    ):
-        for form in written_forms(full, kind):
-            entries.setdefault(form, {})[full] = (full, "page", full)
-    return Words(OURS, entries)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("masks.causal", "coursekit.masks.causal"),
-        ("coursekit.masks.causal", "coursekit.masks.causal"),
-        ("masks.causal(T)", "coursekit.masks.causal"),
-        ("from coursekit.masks import causal", "coursekit.masks.causal"),
-        ("GPT", "coursekit.models.gpt.GPT"),
-        ("models.GPT", "coursekit.models.gpt.GPT"),
-        ("coursekit/attention.py", "coursekit.attention"),
-        ("attention.py", "coursekit.attention"),
-        ("GPT.forward", "coursekit.models.gpt.GPT.forward"),
-        ("forward", None),
-        ("positions.alibi", "coursekit.biases.alibi"),  # what a file imports
-        ("objectives.masked_lm.TABLE_8", "coursekit.objectives.masked_lm"),
-        ("masks.no_such_mask", None),
-        ("torch.softmax", None),
-        ("k = 3", None),
-        ("--resume", None),
-    ],
-)
-def test_what_a_word_names(words, text, expected):
-    found = words.find(text)
-    assert (found and found[0]) == expected
-
-
-def test_of_two_with_one_name_a_page_means_its_own(words):
-    assert words.find("cosine") is None
-    assert words.find("cosine", "kernels")[0] == "coursekit.kernels.cosine"
-    assert words.find("cosine", "training")[0] == "coursekit.training.schedules.cosine"
-
-
-def test_what_a_notebook_defines_is_its_own(words, tmp_path):
-    notebook = {
-        "cells": [{"id": "a", "cell_type": "code", "source": "%time\ndef keep_top_k(): ...\n"}],
-        "metadata": {}, "nbformat": 4, "nbformat_minor": 5,
-    }  # fmt: skip
-    import json
-
-    (tmp_path / "notebooks").mkdir()
-    (tmp_path / "notebooks" / "gpt.ipynb").write_text(json.dumps(notebook))
-    here = Words(Course(tmp_path), words.entries)
-    assert here.find("keep_top_k") is not None
-    assert here.find("keep_top_k", "gpt") is None
-
-
-def test_where_words_are_commands_a_small_word_is_one(words):
-    assert words.find("keep_top_k", commands=True) is None
-    assert words.find("sampling.keep_top_k", commands=True) is not None
-    assert words.find("GPT", commands=True) is not None

@@ -74,4 +74,4 @@ def test_a_page_has_plain_signs_and_keeps_the_formula_for_mathjax():
         in shown
     )
     assert '(1)</span><span class="displayed" data-tex="\\frac{1}{2} \\\\  x"' in shown
-    assert 'style="min-height: 5.2rem">(1)/(2)<br>x</span></div>' in shown
+    assert 'style="min-height: 5.2rem">(1)/(2)<br> x</span></div>' in shown

@@ -8,7 +8,8 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from coursetools.book.reference import Words
+from coursetools.book.assignment_pages import PAGES as ASSIGNMENTS
+from coursetools.book.code_words import Page, Scope, Words
 
 IMPORTED = re.compile(  # as Pygments marks it: `from coursekit.masks import causal, padding`
     r'(<span class="nn">(coursekit[\w.]*)</span>(?:<span class="w"> </span>| )'
@@ -28,11 +29,13 @@ def link_imports(
     """Make the names in the imports of a page links."""
     if doctree is None or app.builder.format != "html":
         return
-    words = Words.of(app)
+    words, scope = Words.of(app), Scope()
+    if page.startswith(ASSIGNMENTS):
+        scope = Page(words.course, page, doctree).scope()
 
     def imported(line: re.Match[str]) -> str:
         def name(match: re.Match[str]) -> str:
-            target = words.find(f"{line[2]}.{match[1]}")
+            target = words.find(f"{line[2]}.{match[1]}", scope)
             if target is None:
                 return match[0]
             full, where, anchor = target

@@ -103,7 +103,7 @@ def sections(course: Course) -> dict[str, Section]:
 
 def formulas(text: str) -> list[str]:
     """Return the formulas of a page, displayed ones and those within sentences."""
-    text = MARKED.sub("", FENCE.sub(_keep_words, text)).replace(r"\$", "")
+    text = MARKED.sub(" ", FENCE.sub(_keep_words, text)).replace(r"\$", "")
     displayed = re.findall(r"\$\$(.+?)\$\$", text, re.DOTALL)
     return displayed + re.findall(r"\$([^$\n]+)\$", re.sub(r"\$\$.+?\$\$", "", text, flags=re.S))
 

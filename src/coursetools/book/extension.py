@@ -31,7 +31,6 @@ from sphinx.errors import ExtensionError
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from coursekit._base import address
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import track
 from coursetools.book import (
@@ -40,6 +39,7 @@ from coursetools.book import (
     assignment_pages,
     catch,
     code_links,
+    code_words,
     computed_once,
     dependencies,
     guide_directives,
@@ -50,6 +50,7 @@ from coursetools.book import (
     number_sources,
     numerals,
     reference,
+    repository,
     search,
     sharing,
     side_steps,
@@ -68,7 +69,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the extension; Sphinx calls this."""
     app.connect("config-inited", distrust_unfinished)
     app.connect("config-inited", use_local_scripts)
-    app.connect("config-inited", lead_nowhere_without_address)
     app.connect("builder-inited", execute_notebooks)
     app.connect("builder-inited", lighten.lighten_pages)
     app.connect("env-get-outdated", dependencies.outdated_pages)
@@ -83,6 +83,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     ask.setup(app)
     catch.setup(app)
     code_links.setup(app)
+    code_words.setup(app)
     computed_once.setup(app)
     assignment_pages.setup(app)
     listings.setup(app)
@@ -90,6 +91,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     moved.setup(app)
     number_sources.setup(app)
     reference.setup(app)
+    repository.setup(app)
     sharing.setup(app)
     side_steps.setup(app)
     translations.setup(app)
@@ -152,21 +154,6 @@ def use_local_scripts(app: Sphinx, config: Config) -> None:
         return
     config.html_static_path = [*config.html_static_path, str(folder)]
     config.mathjax_path = "mathjax/tex-mml-chtml.js"
-
-
-def lead_nowhere_without_address(app: Sphinx, config: Config) -> None:
-    """Show no button to Colab or to the repository while the course has no address.
-
-    What a page says of them stands under `{only} address`.
-    """
-    options = config.html_theme_options
-    if options.get("repository_url") != address.UNSET:
-        app.tags.add("address")
-    else:
-        buttons = dict.fromkeys(name for name in options if name.startswith("use_"))
-        config.html_theme_options = {
-            **options, **buttons, "repository_url": "", "launch_buttons": {}
-        }  # fmt: skip
 
 
 # --- Notebooks ---

@@ -94,7 +94,7 @@ class Listing(SphinxDirective):
             return []
         if "::" not in self.arguments[0]:
             names = [name for name in self.arguments[0].split() if name.startswith("coursekit.")]
-            linked = [nodes.literal("", name) for name in names]  # `reference` makes them links
+            linked = [nodes.literal("", name) for name in names]  # `code_words` makes them links
             return [nodes.Text(" From "), *joined(linked), nodes.Text(".")] if linked else []
         stem = Path(self.arguments[0].partition("::")[0]).stem
         link = doc_link(self.env.docname, f"/notebooks/{stem}", "notebook")

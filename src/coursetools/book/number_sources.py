@@ -6,9 +6,7 @@ and without scripts, the fold at the end of the page has the same. Print has non
 
 from __future__ import annotations
 
-import ast
 import json
-import symtable
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import escape
@@ -19,12 +17,11 @@ from docutils import nodes
 from myst_nb.ext.glue.utils import PendingGlueReference
 from sphinx.application import Sphinx
 
-from coursekit.submission.cells import parse_cell
+from coursetools.book.runs_behind import ANY, Runs
 from coursetools.course import Course
 from coursetools.experiments.results import machine
 from coursetools.notebooks.run import executed_copy
 
-READ = {"result", "trained", "sweep_result"}  # what reads a run: `result("bert")`
 SHORT = 60  # characters of a value that is no number
 
 
@@ -36,7 +33,7 @@ class Cell:
     number: int  # from 1, among all cells
     name: str
     values: dict[str, str] = field(default_factory=dict)
-    runs: list[str] = field(default_factory=list)  # "bert", "blanks-rates"
+    runs: list[str] = field(default_factory=list)  # "bert", "blanks-rates", "swin-*"
 
 
 def setup(app: Sphinx) -> None:
@@ -90,12 +87,12 @@ def tell(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree
 def cells(notebook: Path) -> dict[str, Cell]:
     """Return the cell that has computed each number of an executed notebook, by its key."""
     cells: dict[str, Cell] = {}
-    runs: dict[str, set[str]] = {}  # behind each name of the notebook's
+    runs = Runs()
     content = json.loads(notebook.read_text(encoding="utf-8"))
     for number, cell in enumerate(content["cells"], start=1):
         if cell["cell_type"] != "code":
             continue
-        read = _follow("".join(cell["source"]), runs)
+        read = runs.follow("".join(cell["source"]))
         about = Cell(notebook, number, cell["id"], runs=sorted(read))
         for output in cell["outputs"]:
             glued = output.get("metadata", {}).get("scrapbook")
@@ -104,53 +101,6 @@ def cells(notebook: Path) -> dict[str, Cell]:
                 about.values[glued["name"]] = "".join(text)
                 cells[glued["name"]] = about
     return cells
-
-
-def _follow(source: str, runs: dict[str, set[str]]) -> set[str]:
-    """Note which runs are behind the names that a cell binds; return those behind what it glues."""
-    glued: set[str] = set()
-    for statement in parse_cell(source).body:
-        used, bound = _names(statement)
-        behind = set(_read(statement)).union(*(runs.get(name, set()) for name in used))
-        runs.update(dict.fromkeys(bound, behind))
-        glued |= behind if "glue" in used else set()
-    return glued
-
-
-def _names(statement: ast.stmt) -> tuple[set[str], set[str]]:
-    """Return the notebook's names that a statement uses, and those that it binds."""
-    whole = symtable.symtable(ast.unparse(statement), "cell", "exec")
-    tables, used = [whole], set()
-    while tables:
-        table = tables.pop()
-        tables += table.get_children()
-        for symbol in table.get_symbols():
-            if symbol.is_referenced() and (table is whole or symbol.is_global()):
-                used.add(symbol.get_name())
-    grown = {_base(node.target) for node in ast.walk(statement) if isinstance(node, ast.AugAssign)}
-    stored = (n for n in ast.walk(statement) if isinstance(n, ast.Subscript | ast.Attribute))
-    grown |= {_base(node) for node in stored if isinstance(node.ctx, ast.Store)}
-    loops = [node.target for node in ast.walk(statement) if isinstance(node, ast.For)]
-    anew = {one.id for loop in loops for one in ast.walk(loop) if isinstance(one, ast.Name)}
-    symbols = whole.get_symbols()
-    bound = {s.get_name() for s in symbols if s.is_assigned() or s.is_imported()}
-    return (used | grown) - anew, bound | grown
-
-
-def _base(node: ast.expr) -> str:
-    """Return the name that `x`, `x[...]` or `x.y` begins with."""
-    while isinstance(node, ast.Subscript | ast.Attribute):
-        node = node.value
-    return getattr(node, "id", "")
-
-
-def _read(statement: ast.stmt) -> Iterator[str]:
-    """Yield the runs that a statement reads itself."""
-    for node in ast.walk(statement):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in READ:
-            constants = [one.value for one in node.args if isinstance(one, ast.Constant)]
-            if names := [one for one in constants if isinstance(one, str)]:
-                yield "-".join(names[:2])
 
 
 def _cell(cell: Cell, at: str) -> str:
@@ -177,8 +127,18 @@ def _how(course: Course, cell: Cell) -> str:
         f"{record['python']}, torch {record['versions'].get('torch', 'none')}); "
         f"<code>{escape(command)}</code> runs it again."
     ]
-    paragraphs += [_run(course, name) for name in cell.runs]
+    names = dict.fromkeys(name for run in cell.runs for name in stored(course, run))
+    paragraphs += [_run(course, name) for name in names]
     return "".join(f"<p>{one}</p>" for one in paragraphs)
+
+
+def stored(course: Course, run: str) -> list[str]:
+    """Return the name of a run, or of every stored sweep where it may be any of its training."""
+    training, _, sweep = run.partition("-")
+    if sweep != ANY:
+        return [run]
+    files = (course / "results" / training).glob("*-*.json")
+    return sorted({f"{training}-{file.stem.partition('-')[2]}" for file in files}) or [training]
 
 
 def _run(course: Course, name: str) -> str:
@@ -189,9 +149,9 @@ def _run(course: Course, name: str) -> str:
     file = next((one for one in files if one.is_file()), None)
     if file is None:
         return f"It reads the training {escape(training)}, of which no result is kept."
-    kept = json.loads(file.read_text(encoding="utf-8"))
-    about = ", ".join([*_seeds(kept), machine(kept), kept["finished"][:10]])
-    command = f"coursekit train {training} --profile {kept['profile']}"
+    result = json.loads(file.read_text(encoding="utf-8"))
+    about = ", ".join([*_seeds(result), machine(result), result["finished"][:10]])
+    command = f"coursekit train {training} --profile {result['profile']}"
     command += f" --sweep notebooks/training/{training}/{sweep}.toml" if sweep else ""
     which = f"the sweep {escape(sweep)} of " if sweep else ""
     return (
