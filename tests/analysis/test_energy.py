@@ -68,7 +68,8 @@ def test_what_is_printed_is_met(training):
     assert (
         training.clocked is None
         or training.counted is None
-        or training.counted < 1.01 * (training.clocked)
+        or training.counted < 1.01 * training.clocked
+        or training.name == "T5 11B"  # counted as if each token met both sides: the page says so
     )  # no machine does less than the model needs
 
 
@@ -84,7 +85,8 @@ def test_days_and_what_nobody_printed():
     assert KNOWN["Transformer base"].days == 0.5
     assert KNOWN["Transformer big"].days == 3.5
     assert KNOWN["GPT-3"].days == pytest.approx(14.8)
-    assert KNOWN["T5 11B"].counted is None and KNOWN["PaLM"].energy is None
+    assert KNOWN["T5 11B"].counted > 1.6 * KNOWN["T5 11B"].clocked
+    assert KNOWN["PaLM"].energy is None
     assert KNOWN["BLOOM"].clocked is None
 
 

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
@@ -22,11 +23,20 @@ def test_the_reward_model_is_a_poor_likeness_but_one(run):
     assert 0.6 < found["in order"] < 0.7 and found["in order"] > found["in order before"] + 0.05
 
 
-def test_best_of_n_gains_most_for_each_nat_and_reinforce_passes_it(run):
+def test_at_equal_divergence_best_of_n_is_ahead_and_reinforce_passes_it(run):
     best, leash = run["tables"]["best"][-1], run["curves"]["REINFORCE, β 0.1"]
     for name in ("DPO, β 0.5", "DPO, β 0.1", "REINFORCE, β 0.1"):
         nearer = [row for row in run["curves"][name] if row["kl"] <= best["kl"]]
         assert all(row["opinion"] < best["opinion"] for row in nearer), name
+    tried = run["tables"]["best"]
+    for name in ("DPO, β 0.5", "DPO, β 0.1", "REINFORCE, β 0.1"):
+        for row in run["curves"][name]:
+            if row["kl"] <= best["kl"]:
+                equal = np.interp(row["kl"], *zip(*((r["kl"], r["opinion"]) for r in tried)))
+                assert equal > row["opinion"], (name, row["step"])
+    one, *more = tried
+    per_nat = [(row["opinion"] - one["opinion"]) / row["kl"] for row in more]
+    assert per_nat == sorted(per_nat, reverse=True)  # the first nats are the cheapest
     first = next(row for row in leash if row["opinion"] > best["opinion"])
     assert 2.5 < first["kl"] < 3.5 and leash[-1]["opinion"] > best["opinion"] + 0.2
     assert best["judge's best"] > best["opinion"] + 0.4

@@ -243,7 +243,7 @@ def rows_of(scene: torch.Tensor, least: float = 0.5) -> list[tuple[str, str, int
     objects = detect(scene)
     order = objects.scores.argsort(descending=True)
     return [
-        (KINDS[objects.labels[n]], f"{100 * objects.scores[n]:.1f}%", n + 1)
+        (KINDS[objects.labels[n]], f"{100 * objects.scores[n]:.1f}%", n)
         for n in order.tolist()
         if objects.scores[n] >= least
     ]
@@ -271,7 +271,7 @@ def test_a_scene_and_its_boxes_are_pythons(open_page):
         "(all) => all.map((one) => ['x', 'y', 'width', 'height'].map((n) => +one.getAttribute(n)))"
     )
     objects = detect(on_canvas(page))
-    firm = [row[2] - 1 for row in rows(page)]
+    firm = [row[2] for row in rows(page)]
     corners = torch.tensor(drawn)
     corners[:, 2:] += corners[:, :2]
     torch.testing.assert_close(corners, objects.boxes[firm], rtol=0, atol=0.064)  # 1e-3 of 64
@@ -319,7 +319,7 @@ def test_the_answer_to_its_question_is_eight_and_a_row_shows_where_its_query_loo
     shown = page.locator(".looks rect").evaluate_all(strengths)
     with torch.no_grad():
         seen = capture(trained("detector"), on_canvas(page)[None] / 127.5 - 1)
-    map_ = seen.weights["decoder.cross_attention"][-1][0, :, rows(page)[0][2] - 1].mean(dim=0)
+    map_ = seen.weights["decoder.cross_attention"][-1][0, :, rows(page)[0][2]].mean(dim=0)
     assert shown == pytest.approx((0.85 * map_ / map_.max()).tolist(), abs=2e-3)
     slide(page, 1, "Shown from")
     assert rows(page) == rows_of(on_canvas(page), 0.05)

@@ -20,6 +20,7 @@ def flops_by_count(parameters: float, tokens: float, *, training: bool = True) -
     """Return 6 · parameters · tokens; without `training`, when a model is only used, 2.
 
     Attention's products of tokens with tokens are left out; they are few where T is well below 6D.
+    In an encoder-decoder a token meets the weights of one side only: count each side by itself.
     """
     check_positive(parameters=parameters, tokens=tokens)
     return (FORWARD + BACKWARD if training else FORWARD) * parameters * tokens
@@ -147,6 +148,7 @@ PUBLISHED = (
         devices=512,
         device_hours=512 * 20 * 24,
         parameters=11e9,
+        tokens=2**11 * 512 * 10**6,  # of the inputs; an encoder-decoder: see `flops_by_count`
         sustained=45.6e12,
         watts=310,
         pue=1.12,

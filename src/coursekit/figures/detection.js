@@ -1,7 +1,7 @@
 // Emoji to put on a photograph, and what the course's detector finds there. State: emoji and photos
 // (bytes by name), items ([kind, left, top, longest], pixels), start, twelve (items), photo, from
-// (least share in percent of a box that is shown), chosen (item), query (whose look is shown; 0:
-// none), weights.
+// (least share in percent of a box that is shown), chosen (item), query (whose look is shown, from
+// 0 as everywhere; −1: none), weights.
 
 const SIDE = 64;
 const [SMALLEST, LARGEST] = [8, 24]; // as in the training
@@ -161,15 +161,15 @@ export default {
     };
     const show = () => {
       const found = judged();
-      const asked = within(model.get("query"), 0, guesses.length);
+      const asked = within(model.get("query"), -1, guesses.length - 1);
       marks.replaceChildren(...found.map(({ kind, share, box: [x, y, right, bottom], right: good }) =>
         draw("g", { class: `box ${good ? "" : "wrong"}` },
           draw("rect", { x, y, width: right - x, height: bottom - y }),
           draw("text", { x: Math.min(Math.max(x, 0.5), SIDE - 14), y: y < 4 ? bottom + 2.6 : y - 0.7 }, `${kind} ${Math.round(100 * share)}%`))));
       list.replaceChildren(...found.map(({ kind, share, query, iou, word }) => make("li", {}, make("button", {
-        type: "button", "aria-pressed": query === asked, onclick: () => put({ query: query === asked ? 0 : query }),
+        type: "button", "aria-pressed": query === asked, onclick: () => put({ query: query === asked ? -1 : query }),
       }, ...[kind, percent(share), `query ${query}`, iou > 0 ? `${word}, IoU ${fixed(iou, 2)}` : word].map((text) => make("span", {}, text))))));
-      const map = maps[asked - 1] ?? [];
+      const map = maps[asked] ?? [];
       const rows = Math.sqrt(map.length);
       const width = SIDE / rows; // of a cell
       looks.replaceChildren(...Array.from(map, (share, n) => draw("rect", {
@@ -193,7 +193,7 @@ export default {
         const shares = softmax(scores).slice(0, kinds.length);
         const best = shares.indexOf(Math.max(...shares));
         const [x, y, width, height] = Array.from(boxes[n], (part) => SIDE * part);
-        return { kind: kinds[best], share: shares[best], query: n + 1, box: [x - width / 2, y - height / 2, x + width / 2, y + height / 2] };
+        return { kind: kinds[best], share: shares[best], query: n, box: [x - width / 2, y - height / 2, x + width / 2, y + height / 2] };
       });
       maps = guesses.map((_, n) => last[0][n].map((_, s) => last.reduce((sum, head) => sum + head[n][s], 0) / last.length));
       show();
@@ -232,8 +232,8 @@ export default {
         make("div", {}, make("div", { class: "stage" }, canvas, svg)),
         make("div", {}, make("p", {}, "Press to add, drag to move"), palette, ground.label, size.label, least.label,
           make("div", { class: "buttons" }, button("Remove", remove),
-            button("All twelve", () => put({ items: model.get("twelve"), chosen: 0, query: 0 })),
-            button("Start again", () => put({ items: model.get("start"), chosen: 0, query: 0 }))))),
+            button("All twelve", () => put({ items: model.get("twelve"), chosen: 0, query: -1 })),
+            button("Start again", () => put({ items: model.get("start"), chosen: 0, query: -1 }))))),
       line, list, speed,
       ...tasks("drag one emoji over another, make one small, change the photograph. What is found twice, what is not there? Press a row to see where its query looks.",
         "in its training there were never more than six emoji on a picture. Press “All twelve”: how many of them are found with 50% or more?"),

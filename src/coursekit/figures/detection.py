@@ -37,7 +37,7 @@ def detection() -> Live:
         "photo": PHOTO,
         "from": FROM,
         "chosen": 0,
-        "query": 0,
+        "query": -1,
     }
     return Live("detection", state, _still(), PARTS, LINKED, trained_model("detector"), ROOM)
 
