@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 ALLOWED = {
     "coursekit/analysis": 10,
     "coursekit/boxes": 2,
-    "coursekit/check": 13,
+    "coursekit/check": 12,
     "coursekit/data": 7,
     "coursekit/decoding": 9,
     "coursekit/figures": 137,

@@ -187,7 +187,7 @@ class Told(CourseError):
     ],
 )
 def test_whatever_is_raised_becomes_a_sentence(capsys, monkeypatch, error, code, said):
-    def fail(root):
+    def fail(*_):
         raise error
 
     monkeypatch.setattr(doctor, "examine", fail)

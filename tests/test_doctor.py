@@ -88,25 +88,69 @@ def checkout(tmp_path, monkeypatch):
 
 
 def test_a_group_that_is_missing_comes_with_its_command(checkout):
-    checks = by_name(examine(Course(checkout)))
+    checks = by_name(examine(Course(checkout), ["book", "grade"]))
     book = checks["group book"]
     assert not book.ok and book.needed
     assert book.found.startswith("lacks no-such-package-1, nbclient>=9999 (found ")
     assert book.install == f'{sys.executable} -m pip install -e ".[book]"'
-    assert not checks["group grade"].ok and not checks["group grade"].needed
-    assert checks["group dev"].ok and checks["packages"].ok
+    assert not checks["group grade"].ok and checks["group grade"].needed
+    assert "group dev" not in checks and checks["packages"].ok
     assert not healthy(list(checks.values()))
+
+
+class Installed:
+    """A package as Python's metadata has it."""
+
+    def __init__(self, name, *requires):
+        self.metadata, self.requires = {"Name": name}, list(requires)
+
+
+LEARNER = [
+    Installed("coursekit", "numpy", "nbgrader; extra == 'grade'"),
+    Installed("jupyterlab", "nbconvert", "ipykernel>=6"),
+    Installed("nbconvert", "nbclient", "nbformat", "pyyaml"),
+    *map(Installed, ("nbclient", "nbformat", "ipykernel", "pyyaml", "numpy", "filelock")),
+    Installed("torch", "filelock"),
+]
+
+
+@pytest.mark.parametrize(
+    ("more", "shown"),
+    [
+        ([], set()),
+        ([Installed("Jupyter_Book", "sphinx-exercise")], {"group book"}),
+        ([Installed("papermill", "tqdm"), Installed("nbgrader")], {"group book", "group grade"}),
+    ],
+)
+def test_a_learner_hears_of_no_group_that_is_not_there(checkout, monkeypatch, capsys, more, shown):
+    """JupyterLab has brought a part of each; a group is there where somebody asked for it."""
+    (checkout / "_config.yml").touch()
+    (checkout / "notebooks").mkdir()
+    text = (checkout / "pyproject.toml").read_text()
+    text = text.replace("['no-such-package-1'", "['jupyter-book', 'papermill', 'ipykernel'")
+    text = text.replace("'no-such-package-2'", "'nbgrader', 'no-such-package-2'")
+    (checkout / "pyproject.toml").write_text(text)
+    monkeypatch.setattr(doctor.metadata, "distributions", lambda: [*LEARNER, *more])
+    assert cli.main(["doctor"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert {line[:11].rstrip() for line in lines if line.startswith("group ")} == shown
+    assert not [line for line in lines if "MISSING" in line]
+    assert any(line.startswith("npm") for line in lines) == ("group book" in shown)
+    (others,) = [line for line in lines if line.startswith("Not looked at")]
+    assert "dev (runs the tests)" in others and "coursekit doctor --group" in others
 
 
 def test_the_command_tells_with_its_exit_code(checkout, capsys):
     (checkout / "_config.yml").touch()
     (checkout / "notebooks").mkdir()
-    assert cli.main(["doctor"]) == 1
-    table = capsys.readouterr().out
-    needed, optional = table.split("`make book` needs:")[1].split("Not needed")
+    assert cli.main(["doctor", "--quiet"]) == 0
+    assert capsys.readouterr().out == ""
+    assert cli.main(["doctor", "--group", "book"]) == 1
+    needed = capsys.readouterr().out.split("Needed:")[1]
     assert '[book]"' in needed and "[grade]" not in needed
-    assert '[grade]"' in optional
-    assert cli.main(["doctor", "--json"]) == 1
+    assert cli.main(["doctor", "--group", "boook"]) == 2
+    assert "did you mean book?" in capsys.readouterr().err
+    assert cli.main(["doctor", "--json", "--group", "book", "--group", "grade"]) == 1
     report = json.loads(capsys.readouterr().out)
     assert report["ok"] is False
     assert {"name", "ok", "found", "needed", "install"} == set(report["checks"][0])
@@ -118,7 +162,7 @@ def test_outside_a_checkout_the_package_comes_from_its_repository(tmp_path, monk
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(doctor.address, "HOME", "https://github.com/somebody/attention")
     monkeypatch.setattr(doctor.metadata, "requires", lambda name: ["gone-1; extra == 'book'"])
-    book = by_name(examine(None))["group book"]
+    book = by_name(examine(None, ["book"]))["group book"]
     assert book.found == "lacks gone-1"
     assert book.install.split(" -m ")[1].startswith(
         'pip install "coursekit[book] @ git+https://github.com/'
@@ -151,15 +195,19 @@ def test_the_reports():
         "away  missing  not found",
         "core  MISSING  not found",
         "",
-        "`make book` needs:",
+        "Needed:",
         "  core: get core",
         "",
-        "Not needed for `make book`:",
+        "Not needed to run the notebooks:",
         "  away: get away",
+        "",
+        *as_table([]).splitlines()[-1:],
     ]
     assert as_json(checks)["ok"] is False
     assert as_json(checks[:2])["ok"] is True
-    assert as_table(checks[:1]) == "here  ok       1.0"
+    groups = [Check(f"group {name}", True, "") for name in doctor.GROUPS]
+    assert as_table([checks[0], *groups]).splitlines()[0].split() == ["here", "ok", "1.0"]
+    assert "Not looked at" not in as_table([checks[0], *groups])
 
 
 def test_the_sandbox_is_shown():

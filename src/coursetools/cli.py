@@ -95,6 +95,8 @@ def parser() -> argparse.ArgumentParser:
 
     add = _adder(commands, doctor, "doctor", "show what this machine lacks and how to install it")
     add("--json", action="store_true", help="print the report as JSON")
+    text = "a group of packages to look at too: book, train, grade or dev; several times"
+    add("--group", action="append", default=[], metavar="NAME", dest="groups", help=text)
 
     add = _adder(commands, book, "book", "execute stale notebooks and build the whole book")
     add("--workers", type=_count, metavar="N", help="notebooks at a time (2, or 1 on one core)")
@@ -149,7 +151,13 @@ def doctor(arguments: argparse.Namespace) -> int:
     """Print what the machine has and lacks."""
     import json
 
-    from coursetools.doctor import as_json, as_table, examine, healthy
+    from coursekit._base.nearest import did_you_mean
+    from coursetools.doctor import GROUPS, as_json, as_table, examine, healthy
+
+    for name in arguments.groups:
+        if name not in GROUPS:
+            close = did_you_mean(name, GROUPS) or f"; the groups are {', '.join(GROUPS)}"
+            raise UsageError(f"there is no group {name!r}{close}")
 
     try:
         course = _course(arguments)
@@ -157,7 +165,7 @@ def doctor(arguments: argparse.Namespace) -> int:
         if arguments.root is not None:
             raise
         course = None  # outside a course there is still a package to examine
-    checks = examine(course)
+    checks = examine(course, arguments.groups)
     if arguments.json:
         print(json.dumps(as_json(checks), indent=1))
     elif not arguments.quiet or not healthy(checks):

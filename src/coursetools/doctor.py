@@ -1,13 +1,19 @@
-"""What this machine has, what it lacks, and the command that installs each missing thing."""
+"""What this machine has, what it lacks, and the command that installs each missing thing.
+
+A learner needs Python, the package's own requirements, torch and some disk. What builds the book,
+trains, grades or tests is a group of its own, and is looked at where it was asked for or where a
+part of it is installed.
+"""
 
 from __future__ import annotations
 
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
@@ -31,7 +37,7 @@ GROUPS = {
 
 @dataclass(frozen=True)
 class Check:
-    """One line of the report; `needed` is True where `make book` cannot do without it."""
+    """One line of the report; `needed` is True where what was asked for cannot do without it."""
 
     name: str
     ok: bool
@@ -40,27 +46,31 @@ class Check:
     install: str = ""
 
 
-def examine(course: Course | None = None) -> list[Check]:
-    """Return every check, for a course if there is one."""
-    return list(_checks(course))
+def examine(course: Course | None = None, groups: Collection[str] = ()) -> list[Check]:
+    """Return every check, for a course if there is one; `groups` are needed as well."""
+    return list(_checks(course, groups))
 
 
 def healthy(checks: list[Check]) -> bool:
-    """Return whether everything that `make book` needs is there."""
+    """Return whether everything that is needed is there."""
     return all(check.ok for check in checks if check.needed)
 
 
 def as_table(checks: list[Check]) -> str:
     """Return the report that people read: what was found, then the commands that are missing."""
-    width = max(len(check.name) for check in checks)
+    width = max((len(check.name) for check in checks), default=0)
     lines = []
     for check in checks:
         mark = "ok" if check.ok else "MISSING" if check.needed else "missing"
         lines.append(f"{check.name:{width}}  {mark:7}  {check.found}".rstrip())
-    for title, needed in (("`make book` needs:", True), ("Not needed for `make book`:", False)):
+    for title, needed in (("Needed:", True), ("Not needed to run the notebooks:", False)):
         missing = [check for check in checks if not check.ok and check.needed == needed]
         if missing:
             lines += ["", title, *(f"  {check.name}: {check.install}" for check in missing)]
+    shown = {check.name for check in checks}
+    if others := [name for name in GROUPS if f"group {name}" not in shown]:
+        uses = ", ".join(f"{name} ({GROUPS[name]})" for name in others)
+        lines += ["", f"Not looked at: {uses}. `coursekit doctor --group NAME` looks."]
     return "\n".join(lines)
 
 
@@ -69,7 +79,7 @@ def as_json(checks: list[Check]) -> dict[str, object]:
     return {"ok": healthy(checks), "checks": [asdict(check) for check in checks]}
 
 
-def _checks(course: Course | None) -> Iterator[Check]:
+def _checks(course: Course | None, groups: Collection[str]) -> Iterator[Check]:
     yield Check("coursekit", True, f"{__version__} in {Path(coursekit.__file__).resolve().parent}")
     new_enough = sys.version_info >= OLDEST_PYTHON
     oldest = ".".join(map(str, OLDEST_PYTHON))
@@ -85,17 +95,23 @@ def _checks(course: Course | None) -> Iterator[Check]:
     requirements = _requirements(course)
     yield _packages("packages", "run the parts", requirements[""], _install(course, ""), True)
     yield _torch(_install(course, ""))
+    asked_for = _asked_for()
+    shown = []
     for group, use in GROUPS.items():
-        command = _install(course, group)
-        yield _packages(f"group {group}", use, requirements[group], command, group == "book")
+        own = {_name(line) for line in requirements[group]}
+        if group in groups or own & asked_for:
+            shown.append(group)
+            command = _install(course, group)
+            yield _packages(f"group {group}", use, requirements[group], command, group in groups)
     yield _program("git", "git --version", "versions, and installing from GitHub")
-    yield _program(
-        "npm", "npm --version", "local copies of MathJax; without it the book uses a CDN"
-    )
-    chromium = find_chromium()
-    text = chromium or "not found; without it the page tests are skipped"
-    install = "" if chromium else _system_package("chromium")
-    yield Check("chromium", chromium is not None, text, install=install)
+    if "book" in shown or "dev" in shown:
+        yield _program(
+            "npm", "npm --version", "local copies of MathJax; without it the book uses a CDN"
+        )
+        chromium = find_chromium()
+        text = chromium or "not found; without it the page tests are skipped"
+        install = "" if chromium else _system_package("chromium")
+        yield Check("chromium", chromium is not None, text, install=install)
     yield _sandbox()
     place = course.root if course else Path.cwd()
     free = shutil.disk_usage(place).free / 1e9
@@ -148,6 +164,27 @@ def _requirements(course: Course | None) -> dict[str, list[str]]:
         group = condition.partition("extra ==")[2].strip().strip("\"'")
         groups.setdefault(group, []).append(requirement.strip())
     return groups
+
+
+def _name(requirement: str) -> str:
+    """Return the name of the package that a requirement asks for, as indexes compare names."""
+    name = re.match(r"[\w.-]*", requirement.strip())
+    return re.sub(r"[-_.]+", "-", name[0] if name else "").lower()
+
+
+def _asked_for() -> set[str]:
+    """Return the installed packages that no other one brings along.
+
+    JupyterLab brings a part of each group, such as nbformat; that says nothing of what its owner
+    is after. jupyter-book, nbgrader, papermill or pytest do.
+    """
+    there, brought = set(), set()
+    for package in metadata.distributions():
+        name = _name(package.metadata["Name"] or "")
+        there.add(name)
+        if name != "coursekit":
+            brought |= {_name(line) for line in package.requires or () if "extra ==" not in line}
+    return there - brought
 
 
 def _sandbox() -> Check:

@@ -129,6 +129,13 @@ def test_what_cannot_be_run_is_answered_by_a_sentence(asked, said):
     assert "versions 1 to 3, found 4" in repr(catch("RMSNorm", version=4))
 
 
+@pytest.mark.parametrize("name", ["maskd softmax", "Masked Softmax", "softmax"])
+def test_a_game_that_is_almost_called_so_is_named_and_no_other(name):
+    said = repr(catch(name))
+    assert "did you mean catch('masked softmax')?" in said
+    assert not [game for game in GAMES if game != "masked softmax" and repr(game) in said]
+
+
 # --- How a game is written ---
 
 

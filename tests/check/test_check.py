@@ -6,18 +6,26 @@ import contextlib
 import dataclasses
 import html.parser
 import io
+import json
 import math
 import sys
 import time
 from importlib import import_module
+from pathlib import Path
 
+import numpy as np
 import ours
 import pytest
 import torch
 from torch import nn
 
 from coursekit._base.address import HOME, is_set
-from coursekit.check import check, checking, compiled, handin
+from coursekit._base.nearest import nearest
+from coursekit.check import check, checking, compiled, handin, variant
+from coursekit.check.clock import TooLong, limit
+from coursekit.check.variants import id_of, number_of, student_in
+from coursetools.assignments.release import released
+from coursetools.course import Course
 from coursetools.questions.known_answers import Known
 
 QUESTIONS = [
@@ -126,6 +134,32 @@ def test_a_wrong_signature_is_named():
     assert "predict(query, x) cannot be called like this: too many" in answer.problem
 
 
+def test_the_error_of_the_case_that_is_shown_is_that_cases_own():
+    calls = []
+
+    def shares(*scores):
+        calls.append(scores)
+        raise KeyError("first") if len(calls) == 1 else TypeError("later")
+
+    assert check("shares", shares).problem == "raised KeyError: 'first'"
+
+    def strict(scores, *, wide):
+        return scores
+
+    assert "cannot be called like this: missing" in check("shares", strict).problem
+
+
+def test_an_error_of_torch_is_not_taken_for_a_known_mistake_that_raises_too():
+    for question in (one for name in ours.names() for one in compiled.load(name).questions):
+        if any("error" in str(one.sketches) for one in question.mistakes):
+
+            def slip(*arguments, **named):
+                return -(torch.ones(1) > 0)
+
+            if not question.is_class:
+                assert "~mask" in check(question.name, slip).hint
+
+
 def test_a_stub_is_not_written_yet():
     def stub(scores):
         raise NotImplementedError()
@@ -135,6 +169,106 @@ def test_a_stub_is_not_written_yet():
     assert answer.hint and not answer.problem and answer.passed == 0
 
 
+SLIPS = {
+    "no minus": (lambda scores: scores * (1 - (scores > 0)), "~mask"),
+    "no sign": (lambda scores: scores * -(scores > 0), "~mask"),
+    "softmax of Long": (lambda scores: scores.long().softmax(-1), ".float()"),
+    "loss of Long": (
+        lambda scores: nn.functional.cross_entropy(scores.long(), scores.argmax(-1)),
+        ".float()",
+    ),
+    "mean of Long": (lambda scores: scores.long().mean(), ".float()"),
+    "targets as floats": (lambda scores: nn.functional.nll_loss(scores, scores[:, 0]), ".long()"),
+    "a mask of numbers": (lambda scores: scores.masked_fill(scores.long(), 0), ".bool()"),
+    "two dtypes": (lambda scores: scores @ scores.double().mT, ".to("),
+}
+
+
+@pytest.mark.parametrize("slip", SLIPS)
+def test_torchs_own_error_is_shown_with_its_line_and_what_to_do(slip):
+    """torch raises NotImplementedError too: that is not the stub's."""
+    wrong, advice = SLIPS[slip]
+    answer = check("shares", wrong)
+    assert answer.headline == "0 of 4 cases pass" and answer.cases[0][1] is False
+    assert answer.problem.startswith("raised ")
+    assert "lambda scores" in answer.where and advice in answer.hint
+
+
+def test_a_stub_is_one_in_the_answer_itself_alone():
+    def helper():
+        raise NotImplementedError
+
+    def calls_it(scores):
+        return helper()
+
+    def says_why(scores):
+        raise NotImplementedError("later")
+
+    def passes_on(scores):
+        try:
+            return scores.long().softmax(-1)
+        except NotImplementedError as error:
+            raise error
+
+    for wrong in (calls_it, says_why, passes_on):
+        assert "raised NotImplementedError" in check("shares", wrong).problem
+
+    def inside(scores):
+        def later():
+            raise NotImplementedError
+
+        return later()
+
+    assert check("shares", inside).headline == "not written yet"
+
+
+def test_a_class_may_be_a_stub_in_one_of_its_methods():
+    class AdditiveScores(Additive):
+        def forward(self, q, k, covered):
+            raise NotImplementedError()
+
+    answer = check(AdditiveScores)
+    assert answer.headline == "not written yet" or answer.passed
+    assert answer.headline == "not written yet" or "AdditiveScores is not written" in answer.problem
+
+    class Renamed(Additive):
+        forward = nn.Module().forward  # torch's: the module is missing its "forward"
+
+    class Long(Additive):
+        def forward(self, q, k, covered):
+            return (q @ k.mT).long().softmax(-1)
+
+    for wrong, said in ((Renamed, 'missing the required "forward"'), (Long, "for 'Long'")):
+        answer = check("AdditiveScores", wrong)
+        assert said in answer.problem and answer.headline != "not written yet"
+
+
+def test_an_answer_that_calls_one_that_is_not_written_names_that_one(monkeypatch):
+    def gaussian_scores(query, x, bandwidth):
+        raise NotImplementedError()
+
+    def predict(query, x, y, bandwidth):
+        return gaussian_scores_of(query[:, None], x[:, None], bandwidth).softmax(-1) @ y  # noqa: F821
+
+    def also(query, x, y, bandwidth):
+        return gaussian_scores(query[:, None], x[:, None], bandwidth)
+
+    monkeypatch.setitem(globals(), "gaussian_scores", gaussian_scores)
+    answer = check("predict", also)
+    assert answer.headline == "needs gaussian_scores, which is not written yet"
+    assert "gaussian_scores" in answer.hint and not answer.passed
+    assert "NameError" in check("predict", predict).problem  # no question is called like this
+    monkeypatch.delitem(globals(), "gaussian_scores")
+
+    def calls(query, x, y, bandwidth):
+        return shares_of + gaussian_scores(query)  # noqa: F821
+
+    names = {"check": check}
+    exec("def predict(query, x, y, bandwidth):\n    return gaussian_scores(query)", names)
+    exec("answer = check(predict)", names)
+    assert names["answer"].headline == "needs gaussian_scores, which is not defined yet"
+
+
 def test_prints_are_left_out_and_said_once(capsys):
     def chatty(scores):
         print("I am here")
@@ -142,7 +276,7 @@ def test_prints_are_left_out_and_said_once(capsys):
         return scores.softmax(dim=-1)
 
     answer = check("shares", chatty)
-    assert capsys.readouterr() == ("", "")
+    assert capsys.readouterr() == (f"{answer!r}\n", "")
     assert answer.right and "8 lines, beginning 'I am here'" in repr(answer)
 
 
@@ -164,7 +298,10 @@ def test_waiting_is_no_work_but_has_an_end_too(monkeypatch):
         return softmax
 
     assert check("shares", waits(0.15)).right  # a busy machine makes an answer wait like this
-    assert "does a loop never end?" in check("shares", waits(60)).problem
+    start = time.monotonic()
+    answer = check("shares", waits(60))
+    assert "stopped after" in answer.problem and "waiting" in answer.problem and not answer.hint
+    assert 1.2 <= time.monotonic() - start < 50
 
 
 def test_sys_exit_and_hostile_values_do_not_get_out():
@@ -319,7 +456,8 @@ def test_html_is_whole_escaped_and_has_no_script_and_no_fixed_text_colour():
 
 def test_the_courses_own_fault_is_a_sentence(monkeypatch):
     monkeypatch.setattr(checking.compiled, "asking", lambda name: 1 / 0)
-    assert "ZeroDivisionError" in repr(check(shares))
+    said = " ".join(repr(check(shares)).split())
+    assert "ZeroDivisionError" in said and "instructor" in said and "coursekit doctor" in said
 
 
 def test_a_module_that_only_reads_from_a_closed_stdout_still_works(monkeypatch):
@@ -362,3 +500,147 @@ def test_nobody_who_is_right_so_far_is_told_a_mistake():
 def test_both_names_are_the_same_check(home):
     module = import_module(home)
     assert module.check is check and module.submit_check is handin.submit_check
+
+
+@pytest.mark.parametrize(
+    "student",
+    [
+        torch.zeros(1, 4, requires_grad=True),
+        torch.zeros(3),
+        np.arange(3),
+        ["ada", "bob"],
+        {},
+        None,
+        True,
+        7.5,
+        nn.Linear(2, 2),
+        "\ud800",
+        10**5000,
+    ],
+    ids=lambda one: type(one).__name__,
+)
+@pytest.mark.parametrize("name", ["shares", "hinge"])  # one with variants, one without
+def test_a_global_called_student_may_be_anything(monkeypatch, student, name):
+    monkeypatch.setitem(globals(), "student", student)
+    answer = check(name, ours.find(name)[1].reference)
+    an_id = isinstance(student, str)  # it may be strange
+    assert answer.cases and (answer.right or an_id)
+    assert name == "shares" or an_id or "numbers to practise" in answer.notes[0]
+    assert "hinge" in repr(variant("hinge", student))
+
+
+@pytest.mark.parametrize("student", ["", "  ", "ada", np.str_("ada"), " ADA ", 0, 12345])
+def test_an_id_is_a_string_or_a_whole_number(monkeypatch, student):
+    """The same as the grader reads from the cell, an id of 0 included."""
+    text = student if isinstance(student, int) else str(student)
+    written = student_in([f"student = {text!r}"])
+    assert written == id_of(student) == str(student).strip()
+    assert number_of("a16_sagan", student, 5) == number_of("a16_sagan", written, 5)
+    assert (number_of("a16_sagan", student, 5) == 0) == (not str(student).strip())
+    assert student_in(["student = True"]) == student_in(["student = 0.5"]) == ""
+
+
+NAMES = {
+    "casual_mask": "causal_mask",
+    "sharse": "shares",
+    "GaussianScores": "gaussian_scores",
+    "Predict": "predict",
+    "scaled_atention": "scaled_attention",
+}
+
+
+@pytest.mark.parametrize("wrong", NAMES)
+def test_a_name_that_is_almost_right_is_completed(wrong):
+    names = {"check": check}
+    exec(f"def {wrong}(x):\n    return x\nanswer = check({wrong})", names)
+    assert f"did you mean {NAMES[wrong]}?" in names["answer"].headline
+    exec(f"answer = check({wrong!r})", names)
+    assert f"did you mean {NAMES[wrong]}?" in names["answer"].headline
+
+
+def test_the_notebooks_own_questions_are_meant_first(monkeypatch, tmp_path):
+    path = released(Course(Path(__file__).resolve().parents[2]), "a03_masking")
+    names = {"check": check}
+    exec("answer = check('zzz')", names)
+    assert "the questions" not in names["answer"].headline  # nobody knows which notebook this is
+    monkeypatch.setenv("JPY_SESSION_NAME", str(path))
+    exec("answer = check('zzz')", names)
+    listed = names["answer"].headline
+    assert all(one.name in listed for one in compiled.load("a03_masking").questions)
+    assert "gaussian_scores" not in listed
+    own, other = ["scaled_scores"], ["scale_score"]
+    assert nearest("scale_scores", own, other) == "scaled_scores"
+    assert nearest("scale_scores", other, own) == "scale_score"
+    assert nearest("SCALED scores ", own) == "scaled_scores"
+    assert nearest("", own) == nearest("qqqq", own) == ""
+
+
+def test_a_gradient_that_is_missing_is_called_that():
+    def cut(scores):
+        return (scores - scores.amax(dim=-1, keepdim=True)).detach().exp().softmax(dim=-1)
+
+    right = ours.find("shares")[1].reference
+    answer = check("shares", lambda scores: right(scores.detach()))
+    assert answer.passed == 3 and "no gradient at the first" in answer.problem
+    assert "return" not in answer.problem and ".detach()" in answer.hint
+    assert "is a return missing?" in check("shares", lambda scores: None).problem
+    assert "is a return missing?" not in check("shares", cut).problem
+
+
+def test_the_first_hint_is_for_answers_that_fail_most_cases():
+    right = ours.find("shares")[1].reference
+
+    def one_is_wrong(scores):
+        return right(scores) * (1 + (scores.dim() == 3))
+
+    answer = check("shares", one_is_wrong)
+    first = ours.find("shares")[1].hint
+    assert answer.passed == 3 and answer.hint != first and "a batch of four" in answer.hint
+    assert check("shares", lambda scores: scores * 0).hint == first
+
+    def not_a_number(scores):
+        return right(scores) * (math.nan if scores.dim() == 3 else 1)
+
+    assert "0 / 0" in check("shares", not_a_number).hint
+    assert "dtype" in check("shares", lambda scores: right(scores).double()).hint
+
+
+@pytest.mark.parametrize("where", ["answer", "check", "elsewhere", "unknown", "answered"])
+def test_an_answer_in_the_cell_of_its_check_is_pointed_out(monkeypatch, tmp_path, where):
+    """What the check's cell defines is not graded; in the answer's own cell all is well."""
+    monkeypatch.chdir(tmp_path)
+    path = released(Course(Path(__file__).resolve().parents[2]), "a01_kernels")
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    cells = {one["id"]: one for one in notebook["cells"]}
+    text = "def shares(scores):\n    return scores.softmax(dim=-1)\nanswer = check(shares)"
+    if where == "answered":
+        cells["shares"]["source"] = text
+    if where == "check":
+        cells["check-shares"]["source"] = text
+    if where != "unknown":
+        (tmp_path / "mine.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+    names = {"check": check}
+    files = ["/tmp/ipykernel_7/1.py"] * 2
+    if where == "elsewhere":
+        files[1] = "/tmp/ipykernel_7/2.py"
+    definition, asked = text.rsplit("\n", 1)
+    for file, source in zip(files, (definition, asked)):
+        exec(compile(source, file, "exec"), names)
+    notes = " ".join(names["answer"].notes)
+    assert names["answer"].right
+    assert ("not graded" in notes) == (where not in ("elsewhere", "answered"))
+    assert ("holds the stub" in notes) == (where in ("answer", "check"))
+
+
+def test_how_long_it_took_is_said_as_it_was():
+    assert str(TooLong(5.1, 5.0)) == "stopped after 5 seconds; does a loop never end?"
+    assert "stopped after 20 seconds" in str(TooLong(20.0, 5.0))
+    assert "5 of them at work" in str(TooLong(20.0, 5.0))
+    assert "20 seconds of waiting" in str(TooLong(20.0, 0.1))
+    start = time.monotonic()
+    with pytest.raises(TooLong) as stopped, limit(0.2):
+        while True:
+            pass
+    took = stopped.value  # on a busy machine it takes longer by the clock
+    assert 0.1 <= took.seconds <= time.monotonic() - start
+    assert 0 < took.work <= took.seconds + 0.1

@@ -14,9 +14,14 @@ from pathlib import Path
 
 import pytest
 
+from coursekit._base.errors import CourseError
 from coursekit.check import handin, notebook_path
+from coursekit.check.answer import BROKEN
+from coursekit.check.rehearsal import Ran
+from coursekit.check.stubs import is_open
+from coursekit.submission import regions
 from coursekit.submission.limits import Limits
-from coursetools.assignments.release import released, source
+from coursetools.assignments.release import released, source, sources
 from coursetools.course import Course
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -357,3 +362,88 @@ def test_a_deadline_that_is_none_is_not_said(tmp_path, still, about):
     path.write_text(json.dumps(notebook))
     report = handin.look_at(path)
     assert not [one for one in report.good + report.look if one.startswith("due ")]
+
+
+BOTH = f"{RIGHT}\n\ncheck(shares)"
+
+
+@pytest.mark.parametrize(
+    ("home", "said"),
+    [
+        (STUB, "shares is defined in the cell of its check, and the answer's own cell still holds"),
+        ("", "shares is defined in the cell of its check, and the answer's own cell still holds"),
+        (None, "shares is defined in the cell of its check, and the answer's own cell is gone"),
+    ],
+)
+def test_an_answer_in_the_cell_of_its_check_is_not_graded(tmp_path, home, said):
+    """Here the check passes, and the grader puts its own cell in this place."""
+
+    def change(cells, every):
+        cells["check-shares"]["source"] = BOTH
+        cells["shares"]["source"] = home or ""
+        keep = ("imports", "check-shares", *(["shares"] if home is not None else []))
+        every[:] = [one for one in every if one["id"] in keep]
+
+    report = handin.look_at(edited(tmp_path, change))
+    (sentence,) = [one for one in report.mend if one.split()[0] == "shares"]
+    assert sentence.startswith(said) and "not graded" in sentence
+    assert "shares: 4 of 4 visible cases pass" in report.good
+
+
+def test_a_check_that_defines_an_answer_again_is_pointed_out(tmp_path, still):
+    report = handin.look_at(edited(tmp_path, holding("check-shares", BOTH)))
+    assert report.mend == []
+    assert [one for one in report.look if "checks shares is changed" in one and "graded" in one]
+
+
+KEPT = f"{RIGHT}\n    raise NotImplementedError()"
+GUARD = RIGHT.replace(
+    "    raised", "    if scores is None:\n        raise NotImplementedError()\n    raised"
+)
+
+
+@pytest.mark.parametrize("text", [KEPT, GUARD, f"# raise NotImplementedError()\n{RIGHT}"])
+def test_a_stub_that_is_not_reached_is_an_answer(tmp_path, still, text):
+    report = handin.look_at(edited(tmp_path, holding("shares", text)))
+    assert report.mend == [] and not is_open(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [STUB, STUB.replace("()\n", "\n"), "# later", "", f"{RIGHT}\n{STUB}", "def f(:\n  " + STUB],
+)
+def test_a_stub_is_no_answer(text):
+    assert is_open(text)
+
+
+def test_every_stub_that_is_released_is_known_as_one():
+    for name in sources(OURS):
+        for path, blank in ((released(OURS, name), True), (source(OURS, name), False)):
+            for one in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+                if regions.is_solution(one) and one["cell_type"] == "code":
+                    assert is_open("".join(one["source"])) == blank, (name, one["id"])
+
+
+def test_a_file_that_is_almost_called_so_is_named(tmp_path, capsys):
+    edited(tmp_path, lambda *_: None)
+    assert handin.submit_check(tmp_path / "mien.ipynb") is None
+    assert "did you mean mine.ipynb?" in capsys.readouterr().out
+    with pytest.raises(CourseError, match=r"did you mean mine\.ipynb\?"):
+        handin.run(argparse.Namespace(notebook=tmp_path / "mien.ipynb", quiet=True))
+
+
+def test_a_check_that_could_not_look_is_said(tmp_path, monkeypatch):
+    def broken(cells, folder, advance, limits):
+        (number,) = (n for n, cell in enumerate(cells) if cell["id"] == "check-shares")
+        return [Ran(number, said=BROKEN)], ""
+
+    monkeypatch.setattr(handin, "rehearse", broken)
+    report = handin.look_at(edited(tmp_path, lambda *_: None))
+    assert [one for one in report.look if "check-shares" in one and "instructor" in one]
+
+
+def test_the_courses_own_fault_is_reported_to_the_instructor(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(handin, "look_at", lambda *_: 1 / 0)
+    assert handin.submit_check(edited(tmp_path, lambda *_: None)) is None
+    said = capsys.readouterr().out
+    assert "ZeroDivisionError" in said and "instructor" in said and "coursekit doctor" in said

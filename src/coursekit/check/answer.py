@@ -8,17 +8,19 @@ from html import escape
 
 from coursekit._base.address import HOME, is_set, pages
 from coursekit.check.excerpt import Excerpt
+from coursekit.check.shown import Shown
 
 WIDTH = 88
 
 # Colours are laid over whatever the page has, so that both themes can be read.
 GOOD, BAD, MARK = "rgba(0,158,115,.9)", "rgba(213,94,0,.95)", "rgba(213,94,0,.28)"
 PLAIN = "color:inherit;background:transparent;font-size:1em"
+BROKEN = "could not look at this"  # the headline where the course itself has failed
 OPEN = "rgba(128,128,128,.9)"  # nothing has been looked at
 
 
 @dataclass
-class Answer:
+class Answer(Shown):
     """The result of one `check`; what it prints is what a learner reads."""
 
     name: str
@@ -114,6 +116,20 @@ class Answer:
             f'<div style="border-left:4px solid {colour};padding:.2em .8em;line-height:1.5;'
             f'max-width:60em;overflow-x:auto">{inside}</div>'
         )
+
+
+def broken(error: Exception) -> Answer:
+    """Return the answer where `check` itself has failed; a learner's cell must not break by it."""
+    return Answer("check", BROKEN, problem=fault(error))
+
+
+def fault(error: Exception) -> str:
+    """Say that the course itself has failed, and what to do."""
+    return (
+        f"{type(error).__name__}: {error}. This is a fault of the course, not of your answer: it "
+        "costs you no points, and you can submit as usual. Report it to your instructor, with this "
+        "message, the name of the question, and the output of `coursekit doctor`."
+    )
 
 
 def address(page: str) -> str:

@@ -15,13 +15,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from coursekit._base.nearest import nearest
 from coursekit.check.excerpt import excerpt
 from coursekit.check.games.game import TOLERANCE, Game, Mistake, written
 from coursekit.check.outcome import differ, observe
+from coursekit.check.shown import Shown
 
 
 @dataclass(frozen=True)
-class Caught:
+class Caught(Shown):
     """What `catch` says, and whether the input has shown the mistake."""
 
     text: str
@@ -36,11 +38,18 @@ def catch(game: str = "", /, *inputs: Any, version: int = 1, **named: Any) -> Ca
 
     Like `check` it does not raise: what cannot be run is answered by a sentence.
     """
+    return _answer(game, inputs, version, named).show()
+
+
+def _answer(game: Any, inputs: tuple[Any, ...], version: Any, named: dict[str, Any]) -> Caught:
     from coursekit.check.games import GAMES
 
-    if game not in GAMES:
-        asked = f"there is no game {game!r}; " if game else ""
-        return Caught(f"{asked}the games are {', '.join(map(repr, GAMES))}")
+    if not isinstance(game, str) or game not in GAMES:
+        asked = f"there is no game {game!r}" if game != "" else ""
+        if asked and (close := nearest(str(game), GAMES)):
+            return Caught(f"{asked}; did you mean catch({close!r})? catch() lists them all")
+        listed = f"the games are {', '.join(map(repr, GAMES))}"
+        return Caught(f"{asked}; {listed}" if asked else listed)
     chosen = GAMES[game]
     versions = len(chosen.mistakes)
     if not isinstance(version, int) or not 1 <= version <= versions:

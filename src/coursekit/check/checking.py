@@ -7,27 +7,33 @@ the random numbers of the notebook are left as they were.
 from __future__ import annotations
 
 import inspect
-import linecache
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
-from types import CodeType, FunctionType, SimpleNamespace
+from types import CodeType, SimpleNamespace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from coursekit.check import compiled
-from coursekit.check.answer import Answer
+from coursekit._base.nearest import did_you_mean
+from coursekit.check import compiled, raised
+from coursekit.check.advice import fitting
+from coursekit.check.answer import Answer, broken
 from coursekit.check.clock import Printed, TooLong, limit, silence
 from coursekit.check.compiled import CompiledAssignment, CompiledQuestion
 from coursekit.check.excerpt import excerpt
+from coursekit.check.in_notebook import assignment_of, misplaced
 from coursekit.check.outcome import Outcome
-from coursekit.check.variants import number_of
+from coursekit.check.recorder import Recorder
+from coursekit.check.variants import id_of, number_of
 from coursekit.check.your_numbers import whose
 from coursekit.submission import forbidden
 
 SECONDS = 5.0  # of work, for all cases of a question
+SLOW = (
+    "Call your answer on one small example, and print where it is. Does a loop go over "
+    "numbers that torch can compute with at once?"
+)
 MISSING = object()
 
 
@@ -37,14 +43,14 @@ def check(answer: Any = MISSING, function: Any = MISSING) -> Answer:
     `check("shares")` looks the name up in the notebook, and `check("shares", something)` checks
     something of another name as if it were the answer.
     """
-    notebook = sys._getframe(1).f_globals
+    caller = sys._getframe(1)
     try:
-        return _check(answer, function, notebook)
-    except Exception as error:  # the course's own fault; a learner's cell must not break by it
-        message = f"{type(error).__name__}: {error}"
-        return Answer(
-            "check", "could not look at this", problem=f"{message}. Please tell the course."
-        )
+        result = _check(answer, function, caller.f_globals)
+        if note := misplaced(result.name, caller.f_code.co_filename, caller.f_globals):
+            result.notes.append(note)
+    except Exception as error:
+        result = broken(error)
+    return result.show()
 
 
 def _check(answer: Any, function: Any, notebook: dict[str, Any]) -> Answer:
@@ -61,13 +67,11 @@ def _check(answer: Any, function: Any, notebook: dict[str, Any]) -> Answer:
     else:
         name = getattr(answer, "__name__", "")
         if not compiled.asking(name):  # shares = lambda scores: ...
-            names = (question.name for question in _nearest(notebook).questions)
+            names = (question.name for one in _all() for question in one.questions)
             name = next((one for one in names if notebook.get(one, MISSING) is answer), name)
     home = compiled.asking(name) if name else None
     if home is None:
-        message = f"no question asks for {name!r}" if name else "this has no name"
-        names = ", ".join(question.name for question in _nearest(notebook).questions)
-        return Answer("check", f'{message}; the questions here are {names}. check("NAME", f)?')
+        return Answer("check", _unknown(name, notebook))
     assignment = compiled.load(home)
     question = next(one for one in assignment.questions if one.name == name)
     if answer is MISSING:
@@ -75,7 +79,7 @@ def _check(answer: Any, function: Any, notebook: dict[str, Any]) -> Answer:
     if question.is_class != inspect.isclass(answer) or not callable(answer):
         kind = "a class" if question.is_class else "a function"
         return Answer(name, f"{name} should be {kind}")
-    student = notebook.get("student", "")
+    student = id_of(notebook.get("student"))
     question = question.of(number_of(home, student, question.count))
     with torch.random.fork_rng(devices=[]):  # the notebook's random numbers stay as they are
         result = _look(assignment, question, answer, notebook)
@@ -84,10 +88,19 @@ def _check(answer: Any, function: Any, notebook: dict[str, Any]) -> Answer:
     return result
 
 
-def _nearest(notebook: dict[str, Any]) -> CompiledAssignment:
-    """Return the assignment most of whose names the notebook has."""
-    everything = [compiled.load(name) for name in compiled.names()]
-    return max(everything, key=lambda a: sum(q.name in notebook for q in a.questions))
+def _all() -> list[CompiledAssignment]:
+    return [compiled.load(name) for name in compiled.names()]
+
+
+def _unknown(name: Any, notebook: dict[str, Any]) -> str:
+    """Say that no question asks for a name, and which does; first of the notebook's own."""
+    here = assignment_of(notebook)
+    own = [question.name for question in here.questions] if here else []
+    message = f"no question asks for {name!r}" if name else "this has no name"
+    if name and (close := did_you_mean(name, own, (q.name for a in _all() for q in a.questions))):
+        return message + close
+    listed = f"the questions of this notebook are {', '.join(own)}. " if own else ""
+    return f'{message}; {listed}check("NAME", f) checks f as the answer to the question NAME'
 
 
 def _look(
@@ -103,9 +116,10 @@ def _look(
 
     result = Answer(question.name, "", page=question.page)
     first = None
+    end = outcomes.index(None) if stopped else None
     for number, (case, outcome) in enumerate(zip(question.cases, outcomes)):
         passed: bool | None = outcome is not None and case.difference(outcome) is None
-        if outcome is None and stopped != number:
+        if outcome is None and number != end:
             passed = None
         result.cases.append((case.says, passed))
         if passed is False and first is None:
@@ -118,29 +132,52 @@ def _look(
     if first is None:
         return result
     outcome, case = outcomes[first], question.cases[first]
+    failed = [case.says for case, (_, passed) in zip(question.cases, result.cases) if not passed]
     result.call = calls[first]
     if outcome is None:
-        result.problem = f"stopped after {SECONDS:.0f} seconds; does a loop never end?"
-    elif isinstance(outcome.error, NotImplementedError) and not result.passed:
-        result.headline, result.call, result.hint = "not written yet", "", question.hint
-        result.cases = [(case.says, None) for case in question.cases]
+        waited = stopped is not None and stopped.waited
+        result.problem, result.hint = str(stopped), "" if waited else SLOW
         return result
-    elif outcome.error is not None:
-        result.problem = _error(outcome.error, recorder)
-        result.where = _where(outcome.error, answer)
+    if outcome.error is not None:
+        known = {**answers, question.name: answer}
+        stub = raised.unwritten(outcome.error, known)
+        missing = raised.undefined(outcome.error, [q.name for q in assignment.questions])
+        if (stub or missing) and not result.passed:
+            return _open(question, result, stub, missing)
+        result.problem = recorder.misfits.get(outcome.error) or (
+            f"{stub} is not written yet (raise NotImplementedError())"
+            if stub
+            else raised.sentence(outcome.error)
+        )
+        result.where = raised.where(outcome.error, answer)
     else:
         difference = case.difference(outcome)
         result.problem = str(difference)
         result.excerpt = excerpt(difference, case.tolerance)
-    result.hint = question.hint
+    cause = ""
     if stopped is None:
         passing, cause = _earlier(assignment, question, answer)
+        if not cause and outcome.error is not None:  # two errors of one type are not one mistake
+            cause = raised.slip(result.problem)
         if not cause and (mistake := question.misconception(outcomes)):
             result.misconception, cause = mistake.name, mistake.hint
-        result.hint = cause or question.hint
         if passing:
             verb = "passes its own check" if len(passing) == 1 else "pass their own checks"
             result.notes.append(f"it calls your {' and '.join(passing)}, which {verb}.")
+    result.hint = cause or fitting(question.hint, failed, total, result.problem)
+    return result
+
+
+def _open(question: CompiledQuestion, result: Answer, stub: str, missing: str) -> Answer:
+    """Say what has to be written first: this answer, or another one that it calls."""
+    result.cases = [(case.says, None) for case in question.cases]
+    result.headline, result.call, result.hint = "not written yet", "", question.hint
+    if stub and stub != question.name:
+        result.headline = f"needs {stub}, which is not written yet"
+        result.hint = f"Write {stub} first, run its cell, and then this check again."
+    elif missing:
+        result.headline = f"needs {missing}, which is not defined yet"
+        result.hint = f"Run the cell that defines {missing}, and then this check again."
     return result
 
 
@@ -151,7 +188,7 @@ def _earlier(
 
     Return those that pass their checks, and a hint where one of them does not.
     """
-    names = getattr(next(_functions(answer), None), "__globals__", {})
+    names = getattr(next(raised.functions(answer), None), "__globals__", {})
     called = _called(answer, names)
     passing: list[str] = []
     for earlier in assignment.questions:
@@ -173,30 +210,24 @@ def _earlier(
     return passing, ""
 
 
-def _functions(answer: Any) -> Iterator[FunctionType]:
-    """Yield the functions that an answer is made of: itself, or its methods."""
-    parts = vars(answer).values() if inspect.isclass(answer) else [answer]
-    yield from (one for one in map(inspect.unwrap, parts) if isinstance(one, FunctionType))
-
-
 def _called(answer: Any, names: dict[str, Any]) -> set[str]:
     """Return the names that the code of an answer mentions, and of what it calls in a notebook."""
     called: set[str] = set()
-    waiting = [function.__code__ for function in _functions(answer)]
+    waiting = [function.__code__ for function in raised.functions(answer)]
     while waiting:
         code = waiting.pop()
         waiting += [one for one in code.co_consts if isinstance(one, CodeType)]
         for name in set(code.co_names) - called:
             called.add(name)
             if getattr(names.get(name), "__module__", "") == names.get("__name__", "__main__"):
-                waiting += [function.__code__ for function in _functions(names[name])]
+                waiting += [function.__code__ for function in raised.functions(names[name])]
     return called
 
 
 def _run(
     question: CompiledQuestion, student: SimpleNamespace, recorder: Recorder
-) -> tuple[list[Outcome | None], list[str], Printed, int | None]:
-    """Run each case once; return outcomes, calls, what was printed, and where time ran out."""
+) -> tuple[list[Outcome | None], list[str], Printed, TooLong | None]:
+    """Run each case once; return outcomes, calls, what was printed, and whether time ran out."""
     outcomes: list[Outcome | None] = [None] * len(question.cases)
     calls = [""] * len(question.cases)
     number = 0
@@ -212,9 +243,9 @@ def _run(
                     except BaseException as error:  # sys.exit() in an answer
                         outcomes[number] = Outcome(error=error)
                     calls[number] = recorder.call
-        except TooLong:
-            calls[number] = recorder.call
-            return outcomes, calls, printed, number
+        except TooLong as end:
+            outcomes[number:], calls[number] = [None] * (len(outcomes) - number), recorder.call
+            return outcomes, calls, printed, end
     return outcomes, calls, printed, None
 
 
@@ -238,93 +269,3 @@ def _notes(
         start = printed.start.strip().split("\n")[0][:60]
         notes.append(f"what it prints is left out here ({lines}, beginning {start!r}).")
     return notes
-
-
-def _error(error: BaseException, recorder: Recorder) -> str:
-    if recorder.misfit:
-        return recorder.misfit
-    message = " ".join(str(error).split())
-    message = message if len(message) <= 300 else message[:297] + "..."
-    if isinstance(error, NotImplementedError):
-        return "a part is not written yet (raise NotImplementedError())"
-    if "in-place operation" in message and "leaf" in message:
-        return f"{type(error).__name__}: {message} It changes its input; make a new tensor instead."
-    return (
-        f"raised {type(error).__name__}: {message}" if message else f"raised {type(error).__name__}"
-    )
-
-
-def _where(error: BaseException, answer: Any) -> str:
-    """Return the deepest line of the learner's own cells on the way to the error."""
-    target = getattr(answer, "forward", answer) if inspect.isclass(answer) else answer
-    code = getattr(inspect.unwrap(target), "__code__", None)
-    own = code.co_filename if code else ""
-    place = ""
-    trace = error.__traceback__
-    while trace is not None:
-        file = trace.tb_frame.f_code.co_filename
-        if file == own or "ipykernel_" in file or "ipython-input" in file:
-            line = linecache.getline(file, trace.tb_lineno).strip()
-            place = f"line {trace.tb_lineno}: {line}" if line else f"line {trace.tb_lineno}"
-        trace = trace.tb_next
-    return place
-
-
-class Recorder:
-    """Stands between the cases and the answer and remembers how it was called last."""
-
-    def __init__(self, name: str, answer: Any) -> None:
-        self.name, self.answer = name, answer
-        self.call = ""  # "shares(scores: (2, 3))"
-        self.misfit = ""  # where the arguments do not fit the signature
-
-    def stand_in(self) -> Callable[..., Any]:
-        """Return what the cases call in place of the answer."""
-
-        def call(*arguments: Any, **named: Any) -> Any:
-            self.misfit = ""
-            self._note(self.name, self.answer, arguments, named)
-            try:
-                made = self.answer(*arguments, **named)
-            except TypeError:
-                self._fits(arguments, named)
-                raise
-            if isinstance(made, nn.Module):
-                made.register_forward_pre_hook(self._forward, with_kwargs=True)
-            return made
-
-        return call
-
-    def _forward(self, module: nn.Module, arguments: tuple, named: dict[str, Any]) -> None:
-        self._note(f"{self.name}.forward", module.forward, arguments, named)
-
-    def _note(self, name: str, function: Any, arguments: tuple, named: dict[str, Any]) -> None:
-        try:
-            bound = inspect.signature(function).bind(*arguments, **named).arguments
-            flat = list(bound.items())
-        except (TypeError, ValueError):
-            flat = [("", value) for value in arguments] + list(named.items())
-        lines = [f"{key}: {_said(value)}" if key else _said(value) for key, value in flat]
-        self.call = f"{name}({', '.join(lines)})"
-
-    def _fits(self, arguments: tuple, named: dict[str, Any]) -> None:
-        try:
-            signature = inspect.signature(self.answer)
-            signature.bind(*arguments, **named)
-        except TypeError as error:
-            self.misfit = f"{self.name}{signature} cannot be called like this: {error}"
-        except ValueError:
-            pass
-
-
-def _said(value: Any) -> str:
-    if isinstance(value, Tensor):
-        kind = "" if value.dtype == torch.float32 else f" {str(value.dtype).removeprefix('torch.')}"
-        return f"{tuple(value.shape)}{kind}"
-    if isinstance(value, dict):
-        return "{...}"
-    if type(value) in (list, tuple) and any(isinstance(item, Tensor) for item in value):
-        text = ("[{}]" if type(value) is list else "({})").format(", ".join(map(_said, value)))
-    else:
-        text = repr(value)
-    return text if len(text) <= 40 else text[:37] + "..."

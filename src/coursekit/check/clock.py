@@ -6,6 +6,7 @@ import contextlib
 import io
 import signal
 import threading
+import time
 from collections.abc import Iterator
 
 PATIENCE = 4  # how many times as long an answer may take that only waits
@@ -15,13 +16,31 @@ KEPT = 2000  # characters of what an answer prints; a loop may print for ever
 class TooLong(BaseException):
     """The time is up. Not an Exception, so that a learner's `except Exception` lets it through."""
 
+    def __init__(self, seconds: float = 0.0, work: float = 0.0) -> None:
+        super().__init__(seconds, work)
+        self.seconds, self.work = seconds, work  # by the clock, and of the processor
+
+    @property
+    def waited(self) -> bool:
+        """Whether it did next to nothing in this time."""
+        return self.work < self.seconds / 10
+
+    def __str__(self) -> str:
+        ended = f"stopped after {_number(self.seconds)} seconds"
+        if self.waited:
+            return f"{ended} of waiting; does it sleep, or wait for something that never comes?"
+        if self.seconds - self.work > max(0.5, self.seconds / 5):
+            ended += f" on a busy machine, {_number(self.work)} of them at work"
+        return f"{ended}; does a loop never end?"
+
 
 @contextlib.contextmanager
 def limit(seconds: float) -> Iterator[None]:
     """Raise `TooLong` after `seconds` of work, or after `PATIENCE` times as long by the clock.
 
     Work is the processor's time: on a busy machine an answer is no slower than elsewhere. Only the
-    main thread of a system with alarms can be stopped; elsewhere the block just runs.
+    main thread of a system with alarms can be stopped; elsewhere the block just runs. So the time
+    by the clock may be longer than `seconds`: `TooLong` has both.
     """
     if not hasattr(signal, "setitimer") or (
         threading.current_thread() is not threading.main_thread()
@@ -29,10 +48,12 @@ def limit(seconds: float) -> Iterator[None]:
         yield
         return
 
+    start, work = time.monotonic(), time.process_time()
+
     def ring(*_: object) -> None:
         # Once more in a moment, for an answer that swallows even this.
         signal.setitimer(signal.ITIMER_REAL, 0.2)
-        raise TooLong
+        raise TooLong(time.monotonic() - start, time.process_time() - work)
 
     before = {number: signal.signal(number, ring) for number in (signal.SIGALRM, signal.SIGPROF)}
     try:
@@ -72,3 +93,7 @@ def silence() -> Iterator[Printed]:
     printed = Printed()
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         yield printed
+
+
+def _number(seconds: float) -> str:
+    return f"{seconds:.0f}" if seconds >= 2 else f"{seconds:.1f}"

@@ -7,7 +7,7 @@ equal those of the same sign. `check` and the grader both call `same`.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,10 @@ def same(actual: Any, expected: Any, tolerance: float = 1e-5) -> Difference | No
     Numbers may differ by `tolerance` absolutely plus `tolerance` relatively. Only exact types are
     looked into; an object of any other type is a difference, whatever it says about itself.
     """
-    return _same(actual, expected, tolerance, ())
+    difference = _same(actual, expected, tolerance, ())
+    if actual is None and difference is not None:
+        return replace(difference, sentence=f"{difference.sentence}: is a return missing?")
+    return difference
 
 
 def spelled(place: tuple[int | str, ...]) -> str:
@@ -112,8 +115,6 @@ def _numbers(a: Any, e: Any, tolerance: float, differ: Any) -> Difference | None
 
 def _types(a: Any, e: Any) -> str:
     message = f"the value is {kind(a)}, expected {kind(e)}"
-    if a is None:
-        return f"{message}: is a return missing?"
     if type(a) in TENSORS and _number(e) and a.numel() == 1:
         return f"{message}: .item() makes a number of a tensor"
     if type(e) in TENSORS and _number(a):

@@ -23,8 +23,9 @@ import torch
 from torch import Tensor, nn
 
 from coursekit._base.errors import CourseError
+from coursekit._base.nearest import did_you_mean
 from coursekit.check.compare import Difference, same
-from coursekit.check.outcome import Outcome, differ, observe
+from coursekit.check.outcome import Outcome, differ, explained, observe
 from coursekit.check.variants import Variant, reading
 
 FOLDER = Path(__file__).parent / "compiled"
@@ -53,7 +54,7 @@ class CompiledCase:
 
     def difference(self, outcome: Outcome) -> Difference | None:
         """Return how an outcome differs from what ours gives, None if it does not."""
-        return differ(outcome, self.expected, self.tolerance)
+        return explained(differ(outcome, self.expected, self.tolerance), self.run)
 
 
 @dataclass(frozen=True)
@@ -338,7 +339,9 @@ def load(name: str, folder: Path = FOLDER) -> CompiledAssignment:
     """Return the assignment called `name`."""
     path = folder / f"{name}.zip"
     if not path.is_file():
-        raise CourseError(f"there is no assignment {name!r}; there are {', '.join(names(folder))}")
+        known = names(folder)
+        close = did_you_mean(name, known)
+        raise CourseError(f"there is no assignment {name!r}{close}; there are {', '.join(known)}")
     return read(path.read_bytes())
 
 

@@ -20,9 +20,13 @@ from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
-from coursekit.check import exam
-from coursekit.check.compiled import CompiledAssignment, CompiledQuestion, load, names
+from coursekit._base.nearest import did_you_mean
+from coursekit.check.answer import BROKEN, fault
+from coursekit.check.compiled import CompiledAssignment, CompiledQuestion
+from coursekit.check.in_notebook import NOT_GRADED, which
 from coursekit.check.rehearsal import Ran, rehearse
+from coursekit.check.shown import Shown
+from coursekit.check.stubs import is_open
 from coursekit.check.variants import student_in
 from coursekit.submission import deadline, forbidden, parsing, regions
 from coursekit.submission.cells import parse_cell
@@ -36,7 +40,7 @@ ASK = (
 
 
 @dataclass
-class Report:
+class Report(Shown):
     """What was found; `mend` costs points, `look` may, `good` is as it should be."""
 
     name: str
@@ -77,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     path = Path(arguments.notebook)
     if not path.is_file():
-        raise CourseError(f"there is no file {path}")
+        raise CourseError(_no_file(path).rstrip("."))
     with track(_count(path), "cells", arguments.quiet) as progress:
         report = look_at(path, progress.advance)
     print(report)
@@ -92,7 +96,7 @@ def submit_check(notebook: str | Path | None = None) -> Report | None:
     try:
         path = Path(notebook) if notebook else this_notebook(globals_)
         if path is None or not path.is_file():
-            print(f"There is no file {path}." if path else ASK)
+            print(_no_file(path) if path else ASK)
             return None
         show = _ticker(_count(path))
         report = look_at(path, show)
@@ -105,10 +109,16 @@ def submit_check(notebook: str | Path | None = None) -> Report | None:
         else:
             ago = time.strftime("%H:%M:%S", time.localtime(path.stat().st_mtime))
             report.good.insert(0, f"checked {path.name}, saved at {ago}")
-        return report
+        return report.show()
     except Exception as error:  # a broken check must not look like a broken answer
-        print(f"The check itself failed ({type(error).__name__}: {error}). Please tell the course.")
+        print(f"submit_check itself failed. {fault(error)}")
         return None
+
+
+def _no_file(path: Path) -> str:
+    there = [one.name for one in path.parent.glob("*.ipynb")] if path.parent.is_dir() else []
+    close = did_you_mean(path.name, there)
+    return f"There is no file {path}{close or '.'}"
 
 
 def look_at(
@@ -131,7 +141,7 @@ def look_at(
             sentence if now <= due else sentence + more
         )
     cells = notebook["cells"]
-    assignment = _which(notebook)
+    assignment = which(notebook)
     if assignment is None:
         report.mend.append(
             "no cell of this file belongs to an assignment: its metadata is lost, or it is another "
@@ -149,24 +159,9 @@ def look_at(
     return report
 
 
-def _which(notebook: dict[str, Any]) -> CompiledAssignment | None:
-    """Return the assignment with the most cells in the notebook; an exam says itself what it is."""
-    cells = notebook["cells"]
-    if exam.is_exam(notebook["metadata"]):
-        return exam.asked(cells)
-    there = {regions.grade_id(cell) for cell in cells}
-    best, most = None, 0
-    for assignment in map(load, names()):
-        asked = {question.name for question in assignment.questions}
-        shared = len(there & (asked | {f"test_{name}" for name in asked}))
-        if shared > most:
-            best, most = assignment, shared
-    return best
-
-
 def _assignment(path: Path) -> CompiledAssignment | None:
     try:
-        return _which(parsing.read(path.read_bytes()))
+        return which(parsing.read(path.read_bytes()))
     except parsing.Malformed:
         return None
 
@@ -175,7 +170,9 @@ def _program(assignment: CompiledAssignment, cells: list[dict[str, Any]]) -> lis
     """Return the cells as a grader runs them: no stub undoes an answer in another cell."""
     elsewhere = {question.name for question in assignment.questions if _elsewhere(question, cells)}
     return [
-        {**cell, "source": ""} if regions.grade_id(cell) in elsewhere and _blank(cell) else cell
+        {**cell, "source": ""}
+        if regions.grade_id(cell) in elsewhere and is_open(cell["source"])
+        else cell
         for cell in cells
     ]
 
@@ -188,7 +185,7 @@ def _elsewhere(question: CompiledQuestion, cells: list[dict[str, Any]]) -> list[
         if cell["cell_type"] == "code"
         and question.name in regions.defined(cell["source"])
         and regions.grade_id(cell) not in (question.name, f"test_{question.name}")
-        and not _blank(cell)
+        and not is_open(cell["source"])
     ]
 
 
@@ -223,14 +220,22 @@ def _cells(
         tests = [n for n, cell in enumerate(cells) if regions.grade_id(cell) == f"test_{name}"]
         last = max((n for n, cell in enumerate(cells) if _is_check(question, cell)), default=None)
         below = [n for n in others if last is not None and n > last]
-        counts = len(below) < len(others) or bool(name in checked and checked[name].passed)
+        inside = [n for n in tests if name in regions.defined(cells[n]["source"])]
+        passed = name in checked and bool(checked[name].passed) and not inside
+        counts = len(below) < len(others) or passed
         if len(answers) > 1:
             report.mend.append(
                 f"there are {len(answers)} cells for {name}; keep one (a copied cell is a "
                 "second answer)"
             )
-        elif answers and not _blank(answers[0]):
+        elif answers and not is_open(answers[0]["source"]):
             counts = True
+        elif inside and not counts and not below:
+            there = "still holds the stub" if answers else "is gone"
+            report.mend.append(
+                f"{name} is defined in the cell of its check, and the answer's own cell {there}: "
+                f"move the definition into it; {NOT_GRADED}"
+            )
         elif not counts and not below:
             report.mend.append(
                 f"{name} is not answered"
@@ -248,7 +253,10 @@ def _cells(
             )
         if [cells[n]["source"].strip() for n in tests] != [f"check({name})"]:
             what = "changed" if len(tests) == 1 else "gone" if not tests else "there twice"
-            report.look.append(f"the cell that checks {name} is {what}; the grader uses its own")
+            ends = f" ({NOT_GRADED})" if inside else ""
+            report.look.append(
+                f"the cell that checks {name} is {what}; the grader uses its own{ends}"
+            )
         for cell in [*answers, *(cells[n] for n in others)]:
             if calls := forbidden.used(cell["source"], question.forbidden, imports):
                 spelled = ", ".join(map(forbidden.spelled, calls))
@@ -277,11 +285,6 @@ def _student(report: Report, assignment: CompiledAssignment, cells: list[dict[st
                 'your id is missing: write it into student = "", at the top, and answer with '
                 "your own numbers"
             )
-
-
-def _blank(cell: dict[str, Any]) -> bool:
-    """Return whether there is no code but that of a stub."""
-    return "raise NotImplementedError()" in cell["source"] or regions.is_blank("", cell["source"])
 
 
 def _syntax(report: Report, cells: list[dict[str, Any]]) -> None:
@@ -323,6 +326,11 @@ def _performance(
         report.mend.append(f"it does not run from top to bottom: {ended}")
     for one in ran:
         cell = cells[one.number]
+        if one.said == BROKEN:
+            report.look.append(
+                f"the check in the cell {cell['id']} {BROKEN}; that is a fault of the course, and "
+                "costs you no points: report it to your instructor, with what this cell shows"
+            )
         if one.error and not one.error.startswith("SyntaxError"):
             line = f", line {one.line}" if one.line else ""
             report.mend.append(f"the cell {cell['id']}{line} raises {one.error}")

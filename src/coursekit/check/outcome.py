@@ -6,8 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from coursekit.check.compare import Difference, same
+from coursekit.check.advice import NO_GRADIENT
+from coursekit.check.compare import TENSORS, Difference, same
 from coursekit.check.determinism import copied, same_chance
+from coursekit.check.probe import asks_for_gradients
+
+COUNTED = ("first", "second", "third", "fourth", "fifth", "sixth")
 
 
 @dataclass(frozen=True)
@@ -39,3 +43,23 @@ def differ(actual: Outcome, expected: Outcome, tolerance: float) -> Difference |
             return None
         return Difference(f"raised {names[0]}" if actual.error is not None else "raised nothing")
     return same(actual.value, expected.value, tolerance)
+
+
+def explained(difference: Difference | None, run: Callable[[Any], Any]) -> Difference | None:
+    """Return a difference, and of a missing gradient that it is one.
+
+    `gradients` gives the output, then the gradients at the floating-point inputs, then those at
+    parameters by name, with None where the output does not depend on one.
+    """
+    if difference is None or difference.actual is not None or len(difference.place) < 2:
+        return difference
+    part, which = difference.place[-2:]
+    if type(difference.expected) not in TENSORS or not asks_for_gradients(run):
+        return difference
+    if part == 2:
+        sentence = f"{NO_GRADIENT} the parameter {which}"
+    elif isinstance(which, int) and which < len(COUNTED):
+        sentence = f"{NO_GRADIENT} the {COUNTED[which]} floating-point input"
+    else:
+        sentence = f"{NO_GRADIENT} one of the inputs"
+    return Difference(f"{sentence}: the output should depend on it")

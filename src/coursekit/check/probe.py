@@ -7,6 +7,7 @@ proxy of an answer in another process, which has methods of the same meaning.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,22 @@ def after(answer: Callable[..., Any], *arguments: Any) -> tuple[Any, list[Any]]:
         return output, list(arguments_after)
     copies = [value.clone() if isinstance(value, Tensor) else value for value in arguments]
     return answer(*copies), copies
+
+
+def asks_for_gradients(run: Callable[..., Any]) -> bool:
+    """Return whether a case calls `gradients` or `module_gradients`, itself or by a helper."""
+    waiting, looked_at = [run], set()
+    while waiting:
+        function = waiting.pop()
+        if function in (gradients, module_gradients):
+            return True
+        if not isinstance(function, FunctionType) or function in looked_at:
+            continue
+        looked_at.add(function)
+        names = function.__globals__
+        if names is not globals():
+            waiting += [names[name] for name in function.__code__.co_names if name in names]
+    return False
 
 
 def weigh(output: Any) -> Tensor:

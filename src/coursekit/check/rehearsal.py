@@ -36,6 +36,7 @@ class Ran:
     passed: int | None = None  # of the cases, where the cell is a check
     cases: int = 0
     hint: str = ""
+    said: str = ""  # by the check: "all 4 cases pass"
 
 
 def rehearse(
@@ -173,7 +174,8 @@ def _cells(sources: list[str]) -> Iterator[dict[str, Any]]:
             short = " ".join(error["message"].split())[:300]
             yield {"error": f"{error['type']}: {short}".rstrip(": "), "line": error["line"]}
         elif isinstance(answer, Answer):
-            yield {"passed": answer.passed, "cases": len(answer.cases), "hint": answer.hint}
+            said = {"hint": answer.hint, "said": answer.headline}
+            yield {"passed": answer.passed, "cases": len(answer.cases), **said}
         else:
             yield {}
 

@@ -68,16 +68,26 @@ def reading(number: int) -> Iterator[None]:
         _number.reset(before)
 
 
+def id_of(value: Any) -> str:
+    """Return an id as text: a string or a whole number; "" for all else that `student` may be."""
+    if not isinstance(value, str | int) or isinstance(value, bool):
+        return ""
+    with suppress(ValueError):  # a number of more than 4,300 digits
+        return str(value).strip()
+    return ""
+
+
 def plain(student: Any) -> str:
     """Return an id as it is compared: without case, and without space around it."""
-    return unicodedata.normalize("NFC", str(student or "")).strip().casefold()
+    return unicodedata.normalize("NFC", id_of(student)).strip().casefold()
 
 
 def number_of(assignment: str, student: Any, count: int) -> int:
     """Return the number of a student's variant; 0, which is nobody's, without an id."""
-    if not plain(student) or count == 1:
+    if count == 1 or not plain(student):
         return 0
-    digest = hashlib.blake2b(f"{assignment}\0{plain(student)}".encode(), digest_size=8).digest()
+    text = f"{assignment}\0{plain(student)}".encode(errors="surrogatepass")
+    digest = hashlib.blake2b(text, digest_size=8).digest()
     return 1 + int.from_bytes(digest, "big") % (count - 1)
 
 
@@ -94,7 +104,7 @@ def student_in(sources: Iterable[str]) -> str:
                 if (
                     any(isinstance(one, ast.Name) and one.id == "student" for one in targets)
                     and isinstance(value, ast.Constant)
-                    and isinstance(value.value, str | int)
+                    and type(value.value) in (str, int)
                 ):
-                    name = str(value.value)
+                    name = id_of(value.value)
     return name

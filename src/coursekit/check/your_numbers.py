@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from coursekit._base.nearest import did_you_mean
 from coursekit.check import compiled
-from coursekit.check.variants import Variant, number_of, plain
+from coursekit.check.shown import Shown
+from coursekit.check.variants import Variant, id_of, number_of, plain
 
 
 @dataclass(frozen=True)
-class YourNumbers:
+class YourNumbers(Shown):
     """A sentence. An answer has its numbers written in it, so here they are only shown."""
 
     sentence: str
@@ -27,21 +29,29 @@ def variant(
 
     An exam's notebook says of which assignment it is, and all `numbers`: no package has them yet.
     """
+    return YourNumbers(_told(str(question), student, of, numbers)).show()
+
+
+def _told(question: str, student: Any, of: str, numbers: Sequence[dict[str, Any]]) -> str:
     if numbers:
         own = Variant(0, 1, numbers[number_of(of, student, len(numbers))])
-        return YourNumbers(f"{question}, {whose(student)}: {own}")
+        return f"{question}, {whose(student)}: {own}"
     home = compiled.asking(question)
     if home is None:
-        return YourNumbers(f"no question is called {question!r}")
+        assignments = map(compiled.load, compiled.names())
+        every = [one for assignment in assignments for one in assignment.questions]
+        with_numbers = [one.name for one in every if one.variants]
+        close = did_you_mean(question, with_numbers, (one.name for one in every))
+        return f"no question is called {question!r}{close}"
     asked = next(one for one in compiled.load(home).questions if one.name == question)
     if not asked.variants:
-        return YourNumbers(f"{question}: its numbers are the same for everybody")
+        return f"{question}: its numbers are the same for everybody"
     theirs = asked.of(number_of(home, student, asked.count)).variant
-    return YourNumbers(f"{question}, {whose(student)}: {theirs}")
+    return f"{question}, {whose(student)}: {theirs}"
 
 
 def whose(student: Any) -> str:
     """Say whose numbers these are."""
     if plain(student):
-        return f"the numbers of {str(student).strip()!r}"
+        return f"the numbers of {id_of(student)!r}"
     return "numbers to practise with (your own come with your id in `student`, at the top)"

@@ -45,7 +45,7 @@ def put_in_place(
     for name in SILENT:
         silent = types.ModuleType(name, "Quiet while a notebook is graded.")
         silent.__path__ = []
-        for attribute in ("check", "exam_check", "submit_check", "variant"):
+        for attribute in ("check", "exam_check", "submit_check", "variant", "catch"):
             setattr(silent, attribute, quiet)
         sys.modules[name] = silent
 
@@ -56,7 +56,7 @@ def _no_input(prompt: object = "") -> NoReturn:
 
 
 def quiet(*_: Any, **__: Any) -> None:
-    """Stand for `check`, `submit_check` and `variant`."""
+    """Stand for `check`, `submit_check`, `variant` and `catch`."""
 
 
 def display(*objects: Any, **_: Any) -> None:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
+from coursekit._base.nearest import did_you_mean
 from coursekit.training.computing import NAMES, Computing
 from coursekit.training.hardware import cores
 from coursetools.course import Course, write_whole
@@ -140,8 +141,8 @@ def find(course: Course, name: str) -> Training:
     folder = course.notebooks / "training"
     names = sorted(path.stem for path in folder.glob("*.ipynb"))
     if name not in names:
-        there = ", ".join(names) or "none"
-        raise CourseError(f"there is no notebooks/training/{name}.ipynb; the trainings are {there}")
+        near = did_you_mean(name, names) or f"; the trainings are {', '.join(names) or 'none'}"
+        raise CourseError(f"there is no notebooks/training/{name}.ipynb{near}")
     path = folder / f"{name}.ipynb"
     notebook = read_notebook(path)
     if not parameter_cells(notebook):

@@ -12,7 +12,7 @@ from coursekit._base.errors import CourseError
 from coursekit.check.compare import Difference
 from coursekit.check.compiled import both
 from coursekit.check.determinism import seal, usual_numbers
-from coursekit.check.outcome import Outcome, differ, observe
+from coursekit.check.outcome import Outcome, differ, explained, observe
 from coursetools.questions.catalogue import references
 from coursetools.questions.question import Assignment, Case, Misconception, Question
 from coursetools.questions.rounding import in_double, nudged
@@ -67,7 +67,8 @@ class Known:
 
     def difference(self, outcome: Outcome, number: int) -> Difference | None:
         """Return how an outcome differs from what the reference gives, None if it does not."""
-        return self._differ(outcome, self.expected(number), number)
+        difference = self._differ(outcome, self.expected(number), number)
+        return explained(difference, self.cases[number].run)
 
     def settled(self, outcome: Outcome, number: int) -> Outcome:
         """Return an outcome without its value, and what it is like for whoever asks later."""

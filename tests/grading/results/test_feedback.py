@@ -17,9 +17,12 @@ import pytest
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress
 from coursetools import text
+from coursetools.grading.gradebook.autograded import report_of
+from coursetools.grading.hints import hint_of
 from coursetools.grading.results import feedback, pages
 from coursetools.grading.results.feedback import write_feedback
 from coursetools.grading.results.scores import handed_in
+from coursetools.grading.verdict import CaseVerdict
 
 SECRET = "hidden-secret-49"
 
@@ -187,6 +190,83 @@ def test_says_so_when_nothing_was_graded(classroom, status, says, not_there) -> 
     seen = read(page_of(classroom, "ada")).text
     assert says in seen
     assert not_there not in seen
+
+
+def cases_of(failing: dict[str, str], passing: int, hidden: bool = False) -> list[CaseVerdict]:
+    """Return checks of equal worth; `failing` says what is said of each that fails."""
+    count = len(failing) + passing
+    wrong = [
+        CaseVerdict(says=says, hidden=hidden, status="FAIL", share=1 / count, detail=detail)
+        for says, detail in failing.items()
+    ]
+    right = [
+        CaseVerdict(says=f"number {n}", hidden=False, status="OK", share=1 / count)
+        for n in range(passing)
+    ]
+    return [*wrong, *right]
+
+
+NO_GRADIENT = "there is no gradient at the first floating-point input: the output should depend"
+
+
+@pytest.mark.parametrize(
+    ("cases", "hint", "not_there"),
+    [
+        (cases_of({"odd": "6 of 6 values differ"}, 8), "special about “odd”", "Three factors."),
+        (cases_of({n: "it differs" for n in "abcd"}, 1), "Three factors.", "special about"),
+        (cases_of({"steep": NO_GRADIENT}, 8), ".detach()", "Three factors."),
+        (cases_of({n: NO_GRADIENT for n in "abcd"}, 1), ".detach()", "Three factors."),
+        (cases_of({"x": "it raised E in line 2: not implemented for 'Long'"}, 1), ".float()", ""),
+        (cases_of({"x": f"{SECRET} no gradient at"}, 8, hidden=True), "about “x”", ".detach()"),
+        (cases_of({"two": "it differs"}, 0), "Three factors.", "special about"),
+    ],
+)
+def test_the_hint_fits_the_check_that_failed_and_is_said_once(
+    classroom, cases, hint, not_there
+) -> None:
+    verdict = classroom.partial(right=("square",))
+    square, cube = verdict.questions
+    cube = replace(cube, cases=cases, points=1.5 if len(cases) > 1 else 0)
+    classroom.hand_in("ada", replace(verdict, questions=[square, cube]))
+    seen = read(page_of(classroom, "ada")).text
+    assert seen.count(hint) == 1 and SECRET not in seen
+    assert not not_there or not_there not in seen
+    following = seen[seen.index("What to do next") : seen.index("Question by question")]
+    assert hint not in following and f"{cases[0].says}" in following
+    for said in (hint_of(cube), report_of(cube)):
+        assert hint in said and SECRET not in said and (not not_there or not_there not in said)
+
+
+def test_a_hint_about_somebody_elses_numbers_stays(classroom) -> None:
+    cube = classroom.partial().questions[1]
+    theirs = replace(
+        cube, flags=["right with m = 1, not with their own m = 2"], hint="Write your id."
+    )
+    assert hint_of(replace(theirs, cases=cases_of({"a": ""}, 8))) == "Write your id."
+
+
+@pytest.mark.parametrize(
+    ("failing", "passing", "points", "said"),
+    [
+        ("ab", 9, 2.4, ["2 that fail cost 0.6 points together"]),
+        ("a", 10, 2, ["one that fails costs 1 point"]),
+        ("abc", 0, 0, []),
+        ("a", 3, 0, []),  # what zeros pass too brings nothing
+        ("", 11, 3, []),
+    ],
+)
+def test_what_the_failing_checks_cost_is_said_once(
+    classroom, failing, passing, points, said
+) -> None:
+    verdict = classroom.partial(right=("square",))
+    square, cube = verdict.questions
+    cases = cases_of(dict.fromkeys(failing, ""), passing)
+    status = "OK" if not failing else "PARTIAL" if points else "FAIL"
+    cube = replace(cube, cases=cases, points=points, status=status)
+    classroom.hand_in("ada", replace(verdict, questions=[square, cube]))
+    seen = read(page_of(classroom, "ada")).text
+    assert re.findall(r"the (\w+ that fails? costs? [\d.]+ points?(?: together)?)", seen) == said
+    assert " pt" not in seen
 
 
 def test_timeout_of_one_question_is_told_there(classroom) -> None:

@@ -15,6 +15,7 @@ from coursekit.submission import regions
 from coursekit.submission.limits import Limits
 from coursekit.submission.parsing import Malformed
 from coursetools.assignments.rebuild import Rebuilt, ids_of, rebuild, release_of
+from coursetools.grading.hints import hint_of
 from coursetools.grading.verdict import QuestionVerdict, Verdict
 from coursetools.text import harmless_markdown
 
@@ -89,8 +90,8 @@ def report_of(question: QuestionVerdict) -> str:
         lines.append(f"  {sign}: {case.says}")
         if case.detail and not case.hidden and case.status != "OK":
             lines += [f"      {line}" for line in case.detail.splitlines()[:20]]
-    if question.hint:
-        lines.append(f"Hint: {question.hint}")
+    if hint := hint_of(question):
+        lines.append(f"Hint: {hint}")
     return "\n".join(lines) + "\n"
 
 

@@ -27,6 +27,7 @@ from coursetools.grading.gradebook.overridden import (
 )
 from coursetools.grading.gradebook.own_tables import WRITTEN, delete_rows, insert_rows, update_rows
 from coursetools.grading.gradebook.structure import GradedCell, NotebookRows, Structure
+from coursetools.grading.hints import hint_of
 from coursetools.grading.verdict import QuestionVerdict, Verdict
 from coursetools.text import harmless_markdown
 
@@ -309,7 +310,8 @@ def remarks_of(
         if place not in remarks:
             continue
         if question is not None and question.status != "OK":
-            add(place, _plain(" ".join(part for part in (question.reason, question.hint) if part)))
+            parts = question.reason, hint_of(question)
+            add(place, _plain(" ".join(part for part in parts if part)))
         if override := named(overrides or {}, notebook, cell.name):
             add(place, _plain(f"Override: {override.sentence}"))
     return remarks

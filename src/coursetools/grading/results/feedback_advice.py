@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Set
 from dataclasses import dataclass
 
+from coursekit.check.advice import named
+from coursetools.grading.hints import hint_of, untried
 from coursetools.grading.results.outline import Outline, Part
-from coursetools.grading.verdict import CaseVerdict, QuestionVerdict
+from coursetools.grading.results.pages import counted
+from coursetools.grading.verdict import QuestionVerdict
 
 ADVICE = {  # where the way the code ended says more than the question's hint
     "TIMEOUT": "Your code did not finish. Look for a loop that never stops, and call your "
@@ -66,8 +69,7 @@ def what_next(outline: Outline, graded: dict[str, QuestionVerdict], settled: Set
         later = bool(not_right(part, outline, graded)) or untried(question)
         callers = sum(part.name in other.needs for other in asked if part.name)
         order = (later, -callers, not question.misconception, -lost, position)
-        hint = advice(question, part) or question.reason
-        mistakes.append((order, Step(position, part, question, hint)))
+        mistakes.append((order, Step(position, part, question, _short(question, part))))
     known = [graded[part.cell] for part in asked if part.cell in graded]
     right = sum(question.status == "OK" for question in known)
     steps = tuple(step for _, step in sorted(mistakes, key=lambda one: one[0])[:STEPS])
@@ -80,13 +82,20 @@ def advice(question: QuestionVerdict, part: Part) -> str:
         return question.hint
     if question.status == "TIMEOUT" and untried(question):
         return "There was no time left to run this answer. It will be run once the others finish."
-    return ADVICE.get(question.status) or question.hint or part.hint
+    return ADVICE.get(question.status) or hint_of(question, part.hint)
 
 
-def untried(question: QuestionVerdict) -> bool:
-    """Return whether no check of a question was run, as when the time was used up before."""
-    cases = question.cases
-    return bool(cases) and not any(case.status == "OK" or case.detail for case in cases)
+def _short(question: QuestionVerdict, part: Part) -> str:
+    """Return what to do next about an answer: a known mistake, or which checks to look at.
+
+    The hint for one that nobody has written down is with the question, and not said twice.
+    """
+    failed = [case.says for case in question.cases if case.status != "OK"]
+    known = (question.misconception and question.hint) or question.status in ADVICE
+    if known or not failed or untried(question):
+        return advice(question, part) or question.reason
+    fail = "fails" if len(failed) == 1 else "fail"
+    return f"{len(failed)} of {counted(len(question.cases), 'check')} {fail}: {named(failed)}."
 
 
 def not_right(part: Part, outline: Outline, graded: dict[str, QuestionVerdict]) -> list[str]:
@@ -102,11 +111,3 @@ def read_again(part: Part, book: str) -> str:
     page, _, anchor = part.page.partition("#")
     page = page if page.endswith(".html") else f"{page}.html"
     return f"{book.rstrip('/')}/{page}{f'#{anchor}' if anchor else ''}"
-
-
-def failing(question: QuestionVerdict) -> CaseVerdict | None:
-    """Return the first check that fails, a visible one if there is any; None where none ran."""
-    failed = [case for case in question.cases if case.status != "OK"]
-    if not failed or untried(question):
-        return None
-    return next((case for case in failed if not case.hidden), failed[0])

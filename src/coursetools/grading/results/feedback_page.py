@@ -14,13 +14,8 @@ from markupsafe import Markup
 
 from coursekit.submission.deadline import clock, span, spelled
 from coursetools.grading.changes.overrides import Override
-from coursetools.grading.results.feedback_advice import (
-    advice,
-    failing,
-    not_right,
-    read_again,
-    what_next,
-)
+from coursetools.grading.hints import failing
+from coursetools.grading.results.feedback_advice import advice, not_right, read_again, what_next
 from coursetools.grading.results.outline import Outline, Part
 from coursetools.grading.results.pages import outputs, render
 from coursetools.grading.results.scores import (
