@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -15,7 +15,7 @@ from coursekit.check.determinism import seal, usual_numbers
 from coursekit.check.outcome import Outcome, differ, observe
 from coursetools.questions.catalogue import references
 from coursetools.questions.question import Assignment, Case, Misconception, Question
-from coursetools.questions.rounding import in_double, nudged
+from coursetools.questions.rounding import Rounded, in_double, nudged
 from coursetools.questions.time_limit import Overtime, alarm
 from coursetools.questions.trivial_answers import idle
 from coursetools.questions.wrong import Edit
@@ -161,6 +161,7 @@ class Known:
         stated, answer = self.cases[number].tolerance, self.question.reference
         exact = self._outcome(("exact", 0), in_double(answer), number)  # no mistake is called so
         moved = [self._outcome(("moved", n), nudged(answer, n), number) for n in range(3)]
+        moved += [self._outcome(("rounded", n), answer, number, Rounded(n)) for n in range(3)]
         tolerance = stated
         while any(differ(one, exact, tolerance / ROUNDINGS) is not None for one in moved):
             tolerance *= 2
@@ -168,7 +169,13 @@ class Known:
                 return stated
         return tolerance
 
-    def _outcome(self, who: Hashable, answer: Any, number: int) -> Outcome:
+    def _outcome(
+        self,
+        who: Hashable,
+        answer: Any,
+        number: int,
+        mode: AbstractContextManager[Any] | None = None,
+    ) -> Outcome:
         case = self.cases[number]
         if (who, number) not in self._found:
             outcome = Outcome(error=Overtime())
@@ -176,7 +183,8 @@ class Known:
                 if isinstance(answer, Misconception):
                     answer = answer.answer  # compiled when it is first asked for
                 student = references(self.assignment, **{self.question.name: answer})
-                outcome = observe(case.run, student)
+                with mode or nullcontext():
+                    outcome = observe(case.run, student)
             self._found[who, number] = outcome, seal(outcome.value)
         outcome, sealed = self._found[who, number]
         if seal(outcome.value) != sealed:
