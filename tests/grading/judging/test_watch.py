@@ -252,7 +252,9 @@ def graded(name: str, above: str = "", within: str = ""):
             source = "".join(cell["source"])
             lines = [line for line in source.split("\n") if " SOLUTION" not in line]
             source = "\n".join(lines)
-            cell["source"] = f"{above}\n{inside(source, within) if within else source}"
+            cell["source"] = (
+                f"import torch\n{above}\n{inside(source, within) if within else source}"
+            )
     data = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     with Engine(master) as engine:
         return engine.grade(json.dumps(data).encode())
@@ -269,9 +271,11 @@ def test_a_right_answer_may_touch_the_library_above_it(name):
 
 @pytest.mark.parametrize("name", A01_TO_A05)
 def test_a_right_answer_may_touch_the_library_within(name):
-    lines = "\n".join([FIRST, *(LINES[one] for one in TOUCHED)])
-    once = f"if touch_once():\n{textwrap.indent(lines, '    ')}"
-    above = "touched = []\ndef touch_once():\n    touched.append(1)\n    return len(touched) == 1"
+    lines = textwrap.indent("\n".join([FIRST, *(LINES[one] for one in TOUCHED)]), " " * 8)
+    above = (
+        f"touched = []\ndef touch():\n    import torch\n    with torch.random.fork_rng():\n{lines}"
+    )
+    once = "if not touched:\n    touched.append(1)\n    touch()"
     verdict = graded(name, above=above, within=once)
     assert verdict.points == verdict.max_points, [q.reason for q in verdict.questions]
 
