@@ -129,7 +129,7 @@ class _Rebuilding(Matching):
         """Return what is in a solution cell, and note the answer, wherever that is."""
         stub, home, here = self.release.cells[at], self.homes[at], self.answer(at)
         if here is not None:
-            answers[name] = self.cells[here]["source"]
+            answers[name] = self._written(here)
         elif home is not None:
             answers[name] = ""
         else:
@@ -163,11 +163,21 @@ class _Rebuilding(Matching):
             "cell_type": cell["cell_type"],
             "id": self._own_id(here),
             "metadata": {},
-            "source": cell["source"],
+            "source": self._written(here),
         }
         if cell["cell_type"] == "code":
             made |= {"outputs": [], "execution_count": None}
         return made
+
+    def _written(self, here: int) -> str:
+        """Return what a student has written in a cell: of a test cell, all but the test."""
+        source, at = self.cells[here]["source"], self.place[here]
+        if at is None or not self.has_answer(here):
+            return source
+        text, test = regions.tidy(source), regions.tidy(self.release.cells[at]["source"])
+        if text.startswith(test):
+            return "\n" * test.count("\n") + text.removeprefix(test)  # each line where it was
+        return text.removesuffix(test)
 
     def _own_id(self, here: int) -> str:
         name = f"own-{here}"
