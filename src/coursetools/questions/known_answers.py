@@ -174,6 +174,8 @@ class Known:
         """Return the tolerance in which these outcomes are so many times; at least what is said."""
         tolerance = stated = self.cases[number].tolerance
         exact = self._outcome(("exact", 0), in_double(self.question.reference), number)
+        if exact.error is not None:  # it works in single precision only
+            exact = self.expected(number)
         while any(differ(one, exact, tolerance / times) is not None for one in outcomes):
             tolerance *= 2
             if tolerance > max(stated, FARTHEST):
