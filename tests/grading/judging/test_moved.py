@@ -182,13 +182,24 @@ def test_an_answer_in_the_cell_of_its_check_counts(desk, tools, home, test, poin
         assert verdict.answers["square"].strip() == RIGHT
 
 
-def test_torch_saying_that_something_is_not_implemented_is_no_empty_stub(desk, tools):
-    """`1 - mask` raises NotImplementedError, as the stub does, and says more."""
-    lines = "square = lambda x: 1 - (x > 0)"
-    for home, first in (("", lines), (f"def square(x):\n    return {lines[19:]}", "")):
-        verdict = desk.grade_bytes(tools.submission(square=home, first=first))
-        reason = verdict.questions[0].reason
-        assert "bool tensor" in reason and "no answer" not in reason, reason
+SLIP = "x.long().softmax(-1)"  # torch raises NotImplementedError, as the stub does, and says more
+
+
+@pytest.mark.parametrize(
+    ("home", "first"),
+    [
+        ("", f"square = lambda x: {SLIP}"),
+        (f"def square(x):\n    return {SLIP}", ""),
+        (f"x = torch.ones(2)\n{SLIP}\ndef square(x):\n    return x", ""),
+    ],
+)
+def test_what_torch_has_not_implemented_is_no_empty_stub(desk, tools, home, first):
+    verdict = desk.grade_bytes(tools.submission(square=home, first=first))
+    reason = verdict.questions[0].reason
+    assert "not implemented for 'Long'" in reason and "no answer" not in reason, reason
+
+
+def test_an_empty_stub_is_no_answer(desk, tools):
     verdict = desk.grade_bytes(tools.submission(square=STUB))
     assert "no answer here yet" in verdict.questions[0].reason
 
