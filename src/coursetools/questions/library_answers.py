@@ -43,7 +43,8 @@ def passing(
     `more` are others with their names, as those of the notebooks (`notebook_answers`).
     """
     known = Known(assignment, question)
-    shares, here = {}, os.getcwd()
+    shares: dict[str, float] = {}
+    here = os.getcwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)  # for those that write files
         try:

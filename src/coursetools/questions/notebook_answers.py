@@ -56,9 +56,9 @@ def _of(path: Path, notebook: str) -> Iterator[tuple[str, Any, str, str]]:
     names: dict[str, Any] = {"__name__": notebook}
     imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
     constants = [n for n in nodes if isinstance(n, ast.Assign) and _is_constant(n.value)]
-    for node in (*imports, *constants):
+    for first in (*imports, *constants):
         with contextlib.suppress(Exception):  # a package that is not there
-            _run(node, notebook, names)
+            _run(first, notebook, names)
     text = "\n".join(map(ast.unparse, imports))
     for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):

@@ -121,8 +121,8 @@ class Judge:
             look.seen.append(self.asking.case(look, number, attempt))
             if look.over:
                 return
-            error = look.seen[-1].outcome and look.seen[-1].outcome.error
-            if not look.answer and number == 0 and _is_stub(error):
+            outcome = look.seen[-1].outcome
+            if not look.answer and number == 0 and outcome and _is_stub(outcome.error):
                 look.verdict = self._undefined(look, attempt)
                 return
 

@@ -42,7 +42,8 @@ def _python(original: FunctionType, called: Called) -> FunctionType:
 
     While `torch.compile` reads it, it calls nothing else.
     """
-    code, names = original.__code__, {}
+    names: dict[str, Any] = {}
+    code = original.__code__
     exec(PYTHON.format(**_signature(original)), names)
     function = names["make"](called, original, torch.compiler.is_dynamo_compiling)
     made = FunctionType(
