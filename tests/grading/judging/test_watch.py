@@ -260,16 +260,16 @@ def graded(name: str, above: str = "", within: str = ""):
         return engine.grade(json.dumps(data).encode())
 
 
-A01_TO_A05 = ["a01_kernels", "a02_scaling", "a03_masking", "a04_heads", "a05_positions"]
+ASSIGNMENTS = ["a01_kernels"]
 
 
-@pytest.mark.parametrize("name", A01_TO_A05)
+@pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_a_right_answer_may_touch_the_library_above_it(name):
     verdict = graded(name, above="\n".join([FIRST, *LINES.values()]))
     assert verdict.points == verdict.max_points, [q.reason for q in verdict.questions]
 
 
-@pytest.mark.parametrize("name", A01_TO_A05[:1])
+@pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_a_right_answer_may_touch_the_library_within(name):
     lines = textwrap.indent("\n".join([FIRST, *(LINES[one] for one in TOUCHED)]), " " * 8)
     above = (
