@@ -27,7 +27,7 @@ ALLOWED = {
     "coursekit/tokenizers": 24,
     "coursekit/training": 8,
     "coursetools": 1,
-    "coursetools/assignments": 5,
+    "coursetools/assignments": 4,
     "coursetools/book": 7,
     "coursetools/experiments": 12,
     "coursetools/grading": 47,

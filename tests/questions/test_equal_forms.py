@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 import ours
@@ -15,7 +16,7 @@ from coursetools.questions import catalogue
 from coursetools.questions.audit import share
 from coursetools.questions.known_answers import Known
 from coursetools.questions.trivial_answers import instead
-from coursetools.questions.wrong import Edit
+from coursetools.questions.wrong import Edit, source_of
 
 LARGE = 100
 USUAL = 1e-5
@@ -44,6 +45,26 @@ def test_an_equal_form_earns_everything(name, old, new):
         if known(name).difference(outcome, number)
     }
     assert wrong == {} and share(known(name), found) == 1
+
+
+OTHERWISE = {
+    r"(?<![\w.])(\w+)\.softmax\(dim=-1\)": "(x - x.logsumexp(dim=-1, keepdim=True)).exp()",
+    r"(?<![\w.])(\w+)\.log_softmax\(dim=-1\)": "(x - x.logsumexp(dim=-1, keepdim=True))",
+}
+SOFTMAXES = [
+    pytest.param(question.name, ((match[0], re.sub(r"\bx\b", match[1], new)),), id=question.name)
+    for _, question in ours.everything()
+    for old, new in OTHERWISE.items()
+    if (match := re.search(old, source_of(question.reference)))
+]
+
+
+@pytest.mark.parametrize(("name", "edit"), SOFTMAXES)
+def test_a_softmax_by_logsumexp_earns_everything(name, edit):
+    """Also where the scores are large, and their last digit is."""
+    cases = known(name)
+    found = outcomes(cases, Edit(cases.question.reference, edit).made)
+    assert share(cases, found) == 1 and len(SOFTMAXES) > 8
 
 
 def numbers(value):

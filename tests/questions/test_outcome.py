@@ -14,7 +14,7 @@ from coursetools.questions import catalogue
 from coursetools.questions.known_answers import CHEAP, Known
 from coursetools.questions.memorised import by_heart
 from coursetools.questions.question import Assignment, Case, Question
-from coursetools.questions.rounding import in_double, nudged
+from coursetools.questions.rounding import Rounded, in_double, nudged
 
 
 def twice(x):
@@ -129,6 +129,43 @@ def test_where_numbers_are_large_a_right_answer_may_round_elsewhere():
     assert cases.difference(wrong, 1)
     near = observe(small.run, SimpleNamespace(answer=lambda x: x.softmax(dim=-1) + 3e-5))
     assert cases.difference(near, 0)
+
+
+def far_away(student):
+    """Scores of many thousands, of which hardly any is another: only their last digits matter."""
+    return student.answer(randn(4, 6) / 1e4 - 12_800.3)
+
+
+def test_where_results_on_the_way_are_large_a_right_answer_may_round_them_elsewhere():
+    def predict(scores):
+        return (scores * 2).softmax(dim=-1) @ torch.linspace(1, 2, 6)
+
+    cases = known(predict, [Case("", far_away)], [])
+    other = SimpleNamespace(answer=lambda x: by_logarithm(x * 2) @ torch.linspace(1, 2, 6))
+    assert differ(observe(far_away, other), cases.expected(0), 1e-5)
+    assert cases.difference(observe(far_away, other), 0) is None
+    wrong = SimpleNamespace(answer=lambda x: predict(x) + 0.02)
+    assert cases.difference(observe(far_away, wrong), 0)
+
+
+def test_what_is_exact_is_rounded_by_nobody_and_the_rest_by_one_unit():
+    x, y = randn(50), randn(50, seed=1)
+    ways = []
+    for seed in range(4):
+        with Rounded(seed):
+            assert torch.equal(x + 0, x) and torch.equal(2 * x, x + x) and x.max() == max(x)
+            assert torch.equal(x * y, x * y)  # the same twice
+            assert torch.equal(torch.arange(5.0)[1:] * 2, torch.tensor([2.0, 4.0, 6.0, 8.0]))
+            assert torch.equal(x.double() * y.double(), torch.mul(x.double(), y.double()))
+            ways.append(x * y)
+    wide = x.double() * y.double()
+    ulp = 2.0**-23 * wide.abs()
+    assert all(((way - wide).abs() <= ulp).all() for way in ways)
+    assert not torch.equal(ways[0], ways[1])
+    kept = x.clone().requires_grad_()
+    with Rounded(0):
+        (kept.softmax(dim=-1) * y).sum().backward()
+    assert kept.grad.isfinite().all()
 
 
 def test_what_jumps_is_compared_as_the_case_says():

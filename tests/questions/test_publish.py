@@ -21,7 +21,7 @@ from coursekit.check import compiled
 from coursekit.submission.forbidden import used
 from coursetools.assignments.release import write_release
 from coursetools.course import Course
-from coursetools.questions import catalogue, library_answers
+from coursetools.questions import catalogue, library_answers, notebook_answers
 from coursetools.questions.known_answers import Known
 from coursetools.questions.publish import public, publish, write_solution
 from coursetools.questions.wrong import source_of
@@ -82,7 +82,9 @@ def test_no_answer_is_in_the_public_course(tree):
             cells = ["".join(cell["source"]) for cell in json.loads(text)["cells"]]
         for node in (node for cell in cells for node in definitions(cell)):
             question = private.get(normalised(node))
-            said = question and any(part.endswith(f".{node.name}") for part in question.parts)
+            said = question and any(
+                part.endswith((f".{node.name}", f":{node.name}")) for part in question.parts
+            )
             assert question is None or said, f"{path}: {node.name} answers {question.name}"
 
 
@@ -121,7 +123,7 @@ def test_helpers_of_the_cases_are_no_answers(assignment, question):
 def test_the_page_names_the_parts_that_are_answers():
     """That these are all is what `coursekit audit` proves."""
     page = (ROOT / "book" / "grading.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `(a\d\d_\w+)` \| `(\w+)` \| `([\w./]+)` \|$", page, re.MULTILINE)
+    rows = re.findall(r"^\| `(a\d\d_\w+)` \| `(\w+)` \| `([\w./:]+)` \|$", page, re.MULTILINE)
     expected = [(a.name, q.name, part) for a, q in PAIRS for part in q.parts]
     assert rows == expected
     assert "more than a fifth of a question's points" in page and library_answers.FEW == 1 / 5
@@ -130,7 +132,7 @@ def test_the_page_names_the_parts_that_are_answers():
 def test_no_question_rests_on_one_part_alone():
     """What the page says of those that are left."""
     for assignment, question in PAIRS:
-        for part in question.parts:
+        for part in (part for part in question.parts if ":" not in part):
             home, _, name = part.rpartition(".")
             answer = getattr(import_module(home), name)
             if library_answers.share(Known(assignment, question), answer) > 0.6:
@@ -138,6 +140,41 @@ def test_no_question_rests_on_one_part_alone():
                 calls = used(text, question.forbidden)
                 alone = {"masked_softmax": "softmax", "nadaraya_watson": "attention("}[name]
                 assert alone in text and (calls or name == "nadaraya_watson"), question.name
+
+
+def test_what_a_notebook_defines_is_tried_as_an_answer(tmp_path):
+    """It may be called otherwise, be written on one line, and have a default of a run."""
+    cells = [
+        "import torch\nfrom coursekit.check import check\nSCALE = 0.5",
+        "def other(q, k, v, power=SCALE):\n"
+        "    weights = (q @ k.transpose(-2, -1) / q.shape[-1] ** power).softmax(dim=-1)\n"
+        "    return weights @ v, weights\n\ncheck(other)",
+        "def unscaled(q, k, v, more=results[0]):\n"
+        "    weights = (q @ k.transpose(-2, -1)).softmax(dim=-1)\n    return weights @ v, weights",
+        "def easy(q, k, v):\n    out = torch.nn.functional.scaled_dot_product_attention(q, k, v)\n"
+        "    return out, (q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5).softmax(dim=-1)",
+    ]
+    made = [
+        {"cell_type": "code", "source": text, "metadata": {}, "outputs": [], "id": f"c{n}"}
+        for n, text in enumerate(cells)
+    ]
+    (tmp_path / "notebooks").mkdir()
+    text = json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    (tmp_path / "notebooks" / "new.ipynb").write_text(text)
+    assignment, question = ours.find("scaled_attention")
+    more = dict(notebook_answers.definitions(Course(tmp_path), question))
+    assert list(more) == ["notebooks/new.ipynb:other", "notebooks/new.ipynb:unscaled"]
+    known = Known(assignment, question)
+    shares = {name: library_answers.share(known, part) for name, part in more.items()}
+    assert shares["notebooks/new.ipynb:other"] == 1 > 0.2 > shares["notebooks/new.ipynb:unscaled"]
+
+
+def test_no_notebook_gives_scaled_attention_away():
+    assignment, question = ours.find("scaled_attention")
+    known = Known(assignment, question)
+    for name, part in notebook_answers.definitions(Course(ROOT), question):
+        if library_answers.fits(part, question.reference):
+            assert library_answers.share(known, part) <= library_answers.FEW, name
 
 
 def test_a_part_that_is_an_answer_is_found():

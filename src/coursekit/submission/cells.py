@@ -6,7 +6,7 @@ import ast
 import re
 
 # `!command`, `%magic`, `?name`, `name?`, `files = !command`, `seconds = %magic`
-MAGIC = re.compile(r"^\s*(?:[!%?]|[\w., ]+=\s*[!%](?!=)|[\w.]+\?{1,2}\s*$)")
+MAGIC = re.compile(r"[!%?]|[\w., ]+=\s*[!%](?!=)|[\w.]+\?{1,2}\s*$")  # without its indent
 PYTHON_CELL_MAGICS = {"time", "timeit", "capture", "prun"}
 
 
@@ -27,7 +27,7 @@ def python_of(cell: str) -> str:
         lines[first] = ""
     continued = False
     for number, line in enumerate(lines):
-        if continued or MAGIC.match(line):
+        if continued or MAGIC.match(line.lstrip()):
             indent = "" if continued else line[: len(line) - len(line.lstrip())]
             lines[number] = "" if continued else indent + "pass"
             continued = line.rstrip().endswith("\\")

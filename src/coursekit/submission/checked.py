@@ -42,7 +42,35 @@ class Checked:
         names = {name: self._kept.get(name, self._names) for name in questions}
         return {name: type(at[name]).__name__[:100] for name, at in names.items() if name in at}
 
-    def put(self, values: dict[str, Any]) -> None:
-        """Put other values in the place of some names, for all questions."""
+    def moved(self, questions: Collection[str]) -> dict[str, list[str]]:
+        """Return, for each question, which others are not there as they are graded.
+
+        They were answered further down, or their names were given to something else in between.
+        """
+        found = {}
+        for question in questions:
+            names = self._at(question)
+            others = [
+                name
+                for name in questions
+                if name in self._at(name) and names.get(name, self) is not self._at(name)[name]
+            ]
+            found[question] = others
+        return {question: others for question, others in found.items() if others}
+
+    def put(self, values: dict[str, Any], graded: Collection[str] = ()) -> None:
+        """Let all questions find other values by some names, and some answers as they are graded.
+
+        With such an answer comes what there was at its check, by names that are free.
+        """
+        more: dict[str, Any] = {}
+        for question in graded:
+            more.update({**self._at(question), **more})
+        answers = {name: self._at(name)[name] for name in graded if name in self._at(name)}
         for names in (self._names, *self._kept.values()):
-            names.update(values)
+            names.update({**more, **names, **answers, **values})
+
+    def _at(self, question: str) -> dict[str, Any]:
+        """Return the names with which a question is asked."""
+        at = question if question in self._kept else ""
+        return self._names if at == self._now else self._kept[at]

@@ -31,7 +31,7 @@ from coursekit.submission.limits import Limits
 TEXT = 10_000  # characters of a shown value
 SENTENCE = 600  # of an error's message
 FIGURE_BYTES = 256 << 10
-SPECIAL = re.compile(r"^\s*[%!?]|\?\s*$|=\s*[%!]", re.MULTILINE)
+SPECIAL = re.compile(r"^[^\S\n]*[%!?]|\?\s*$|=\s*[%!]", re.MULTILINE)
 NO_MEMORY = ("can't allocate memory", "not enough memory", "bad_alloc", "bad allocation")
 REFUSED = {errno.EPERM, errno.EACCES, errno.EROFS, errno.ENETUNREACH, errno.ENETDOWN}
 FULL = {

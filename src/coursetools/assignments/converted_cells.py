@@ -14,7 +14,7 @@ from typing import Protocol
 from coursekit.submission import regions
 from coursekit.submission.regions import Cell
 
-FENCED = re.compile(r"\s*(```+|~~~+)[^\n]*\n(?P<code>.*?)\n?\1\s*", re.DOTALL)
+FENCE = re.compile(r"`{3,}|~{3,}")
 
 
 class _Release(Protocol):
@@ -96,8 +96,13 @@ def _turned(release: _Release, at: int, cell: Cell) -> tuple[Cell, str]:
 
 
 def _unfenced(source: str) -> str:
-    fence = FENCED.fullmatch(source[: regions.LONG])
-    return fence["code"] if fence else source
+    """Return the code between two fences, if that is all there is; else the text as it is."""
+    first, _, rest = source.strip().partition("\n")
+    fence = FENCE.match(first)
+    code = rest.rstrip(first[:1])
+    if fence is None or len(rest) - len(code) < 3:
+        return source
+    return code.removesuffix("\n")
 
 
 def _is_code(source: str, names: Collection[str]) -> bool:

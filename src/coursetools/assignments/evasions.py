@@ -39,7 +39,7 @@ ATTRIBUTES = {
     *("setprofile", "settrace", "tb_frame"),
 }
 COMPUTED = ("getattr", "setattr", "delattr")  # harmless where the name is in the source
-MAGIC = re.compile(r"^(\s*)[%!](?:(?:time|timeit|prun)\b\s*)?(.*)$", re.MULTILINE)
+MAGIC = re.compile(r"^([^\S\n]*)[%!](?:(?:time|timeit|prun)\b\s*)?(.*)$", re.MULTILINE)
 WORDS = {name.rpartition(".")[2] for name in MODULES} | NAMES | ATTRIBUTES | {*COMPUTED}
 LONGEST = 200_000  # characters of a notebook's own code, of which most have 10,000
 IMPORTS = 500  # lines

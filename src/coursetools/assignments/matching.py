@@ -148,8 +148,20 @@ class Matching:
             for here, cell in enumerate(self.cells)
             if cell["cell_type"] == "code"
             and names & regions.defined(cell["source"])
-            and (self.place[here] is None or self._is_free(self.place[here]))
+            and self._may_answer(here)
         ]
+
+    def _may_answer(self, here: int) -> bool:
+        """Return whether what a cell defines counts: it is the student's, or was written into."""
+        at = self.place[here]
+        return at is None or self._is_free(at) or self.has_answer(here)
+
+    def has_answer(self, here: int) -> bool:
+        """Return whether this is a test cell into which a student has written an answer."""
+        at, cell = self.place[here], self.cells[here]
+        if at is None or cell["cell_type"] != "code" or not regions.is_test(self.release.cells[at]):
+            return False
+        return bool(self.asked & (regions.defined(cell["source"]) - self.release.names[at]))
 
     def _is_free(self, at: int) -> bool:
         """Return whether a master cell is code between the questions, the student's to change."""
@@ -217,7 +229,8 @@ class Matching:
         above, last = [], -1
         for here, at in enumerate(self.place):
             last = at if here in chain else last
-            above.append(last)
+            answers = here in chain and self.has_answer(here)  # and so is above its own check
+            above.append(last - answers)
         return above
 
     def _in_gap(self, here: int, at: int) -> bool:

@@ -4,8 +4,9 @@ Cleaning untrusted input can be forgotten somewhere; building from the master ca
 cells, their points and their tags always come from the instructor. From the student come the
 sources of the solution cells and the cells that they added themselves, in their order: run from top
 to bottom, the rebuilt notebook computes what theirs does. There is one exception, in the student's
-favour: a stub that was left as it was does not run where another cell has the answer. Of a solution
-cell that is there several times the last answer counts (`matching`).
+favour: a stub that was left as it was does not run where another cell has the answer. That may be
+the cell of its test, of which the original runs after the answer. Of a solution cell that is there
+several times the last answer counts (`matching`).
 """
 
 from __future__ import annotations
@@ -105,12 +106,17 @@ class _Rebuilding(Matching):
         stub = self.release.cells[at]
         name, kind = regions.grade_id(stub), stub["cell_type"]
         copies = [self.cells[here] for here in self.copies[at]]
+        answers = {id(self.cells[here]) for here in self.copies[at] if self.has_answer(here)}
         free = not (regions.is_locked(stub) or regions.is_task(stub))
         if free:  # code between the questions is the student's to change, the text is not
             return copies[-1]["source"] if kind == "code" else stub["source"]
         for cell in copies:
             changed = not regions.same_source(stub["source"], cell["source"], kind)
-            if regions.is_test(stub):
+            if id(cell) in answers and _is_longer(stub, cell):
+                self.flags.append(
+                    f"test cell {name} has an answer in it; it was run before the test"
+                )
+            elif regions.is_test(stub):
                 if changed or cell["cell_type"] != kind or _defused(stub, cell):
                     self.tampered.append(f"test cell {name} was changed; the original was used")
             elif changed:
@@ -123,7 +129,7 @@ class _Rebuilding(Matching):
         """Return what is in a solution cell, and note the answer, wherever that is."""
         stub, home, here = self.release.cells[at], self.homes[at], self.answer(at)
         if here is not None:
-            answers[name] = self.cells[here]["source"]
+            answers[name] = self._written(here)
         elif home is not None:
             answers[name] = ""
         else:
@@ -146,6 +152,8 @@ class _Rebuilding(Matching):
         cell, at = self.cells[here], self.place[here]
         if at is None:
             return cell["cell_type"] != "raw" and bool(cell["source"].strip())
+        if self.has_answer(here):
+            return True
         stub = self.release.cells[at]
         return answerable(stub) and self.homes[at] != here and not self.is_blank(here, stub)
 
@@ -155,11 +163,21 @@ class _Rebuilding(Matching):
             "cell_type": cell["cell_type"],
             "id": self._own_id(here),
             "metadata": {},
-            "source": cell["source"],
+            "source": self._written(here),
         }
         if cell["cell_type"] == "code":
             made |= {"outputs": [], "execution_count": None}
         return made
+
+    def _written(self, here: int) -> str:
+        """Return what a student has written in a cell: of a test cell, all but the test."""
+        source, at = self.cells[here]["source"], self.place[here]
+        if at is None or not self.has_answer(here):
+            return source
+        text, test = regions.tidy(source), regions.tidy(self.release.cells[at]["source"])
+        if text.startswith(test):
+            return "\n" * test.count("\n") + text.removeprefix(test)  # each line where it was
+        return text.removesuffix(test)
 
     def _own_id(self, here: int) -> str:
         name = f"own-{here}"
@@ -174,6 +192,12 @@ def _copy(cell: Cell) -> Cell:
     if "nbgrader" in copied["metadata"]:
         copied["metadata"]["nbgrader"] = dict(copied["metadata"]["nbgrader"])
     return copied | {"outputs": []} if "outputs" in cell else copied
+
+
+def _is_longer(stub: Cell, cell: Cell) -> bool:
+    """Return whether a test cell is as it was, but for what was written above or below."""
+    own, text = regions.tidy(stub["source"]), regions.tidy(cell["source"])
+    return (text.startswith(own) or text.endswith(own)) and not _defused(stub, cell)
 
 
 def _defused(stub: Cell, cell: Cell) -> bool:

@@ -55,7 +55,7 @@ class OwnAnswers:
                 sources[OURS] = with_numbers(ours, question.reference)
             if question.name in solutions:
                 sources[SOLUTION] = solutions[question.name]
-            sources |= {part: _source(part) for part in question.parts}
+            sources |= {part: _source(part) for part in question.parts if ":" not in part}
             given = self._given.get(question.name, frozenset())
             marks = [(what, _marks(source) - given) for what, source in sources.items()]
             self._own[question.name] = [one for one in marks if len(one[1]) >= LONG]

@@ -28,7 +28,7 @@ from coursekit.submission.forbidden import spelled, used
 from coursetools.assignments.release import release, release_text, released, source, sources
 from coursetools.course import SOURCES, Course
 from coursetools.notebooks.imports import read_notebook
-from coursetools.questions import catalogue, compiling, library_answers, rubric
+from coursetools.questions import catalogue, compiling, library_answers, notebook_answers, rubric
 from coursetools.questions.even_variants import uneven
 from coursetools.questions.known_answers import Known, passed, share
 from coursetools.questions.leaks import leaks
@@ -337,14 +337,15 @@ def _form(course: Course, assignment: Assignment, notebook: dict[str, Any]) -> l
 
 
 def _parts(course: Course, name: str) -> list[str]:
-    """Say where the text of a question does not name the parts of the library that answer it."""
+    """Say where the text of a question does not name what students have that answers it."""
     problems = []
     for question in catalogue.load(course, name).questions:
-        seen = library_answers.passing(catalogue.load(course, name), question)
-        if {*seen} != {*question.parts}:
+        more = notebook_answers.definitions(course, question)
+        seen = library_answers.passing(catalogue.load(course, name), question, more=more)
+        if {*seen} != {part for part in question.parts if notebook_answers.is_there(course, part)}:
             parts = ", ".join(f"{part} ({share:.0%})" for part, share in seen.items()) or "none"
             problems.append(
-                f"{question.name}: the parts of the library that earn more than "
+                f"{question.name}: the parts of the library and the notebooks that earn more than "
                 f"{library_answers.FEW:.0%} are {parts}; its text should say so in a line that "
                 "begins with parts:"
             )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cached_property
 from itertools import combinations
 from typing import Any
+
+import torch
 
 from coursekit._base.errors import CourseError
 from coursekit.check.compare import Difference
@@ -15,12 +17,13 @@ from coursekit.check.determinism import seal, usual_numbers
 from coursekit.check.outcome import Outcome, differ, explained, observe
 from coursetools.questions.catalogue import references
 from coursetools.questions.question import Assignment, Case, Misconception, Question
-from coursetools.questions.rounding import in_double, nudged
+from coursetools.questions.rounding import Rounded, in_double, nudged
 from coursetools.questions.time_limit import Overtime, alarm
 from coursetools.questions.trivial_answers import idle
 from coursetools.questions.wrong import Edit
 
-ROUNDINGS = 8  # that a right answer may be away from ours
+ROUNDINGS = 8  # of its inputs, that a right answer may be away from ours
+OTHERWISE = 2  # times as far as ours is when its own results are rounded otherwise
 FARTHEST = 0.01  # what moves by more when an input is rounded does not bend, it jumps
 CHEAP = 0.15  # of a question's points, for what teaches: what is left to the other cases grades
 ENDLESS = 2.0  # seconds of work for a case, after which two mistakes together have no end
@@ -152,7 +155,8 @@ class Known:
     def tolerance(self, number: int) -> float:
         """Return what a right answer may be off by: what the case says, more where numbers need it.
 
-        That is found out by rounding the inputs of ours, and only asked where an answer is off.
+        That is found out by rounding the inputs of ours, and then each of its results, this way and
+        that. It is only asked where an answer is off.
         """
         if number not in self._tolerances:
             self._tolerances[number] = self._found_out(number)
@@ -160,16 +164,32 @@ class Known:
 
     def _found_out(self, number: int) -> float:
         stated, answer = self.cases[number].tolerance, self.question.reference
-        exact = self._outcome(("exact", 0), in_double(answer), number)  # no mistake is called so
         moved = [self._outcome(("moved", n), nudged(answer, n), number) for n in range(3)]
-        tolerance = stated
-        while any(differ(one, exact, tolerance / ROUNDINGS) is not None for one in moved):
+        tolerance = self._needed(moved, number, ROUNDINGS)
+        if stated < torch.finfo(torch.float32).eps:  # what counts are digits of double precision
+            return tolerance
+        other = [self._outcome(("other", n), answer, number, Rounded(n)) for n in range(3)]
+        return max(tolerance, self._needed(other, number, OTHERWISE))
+
+    def _needed(self, outcomes: Sequence[Outcome], number: int, times: int) -> float:
+        """Return the tolerance in which these outcomes are so many times; at least what is said."""
+        tolerance = stated = self.cases[number].tolerance
+        exact = self._outcome(("exact", 0), in_double(self.question.reference), number)
+        if exact.error is not None:  # it works in single precision only
+            exact = self.expected(number)
+        while any(differ(one, exact, tolerance / times) is not None for one in outcomes):
             tolerance *= 2
             if tolerance > max(stated, FARTHEST):
                 return stated
         return tolerance
 
-    def _outcome(self, who: Hashable, answer: Any, number: int) -> Outcome:
+    def _outcome(
+        self,
+        who: Hashable,
+        answer: Any,
+        number: int,
+        mode: AbstractContextManager[Any] | None = None,
+    ) -> Outcome:
         case = self.cases[number]
         if (who, number) not in self._found:
             outcome = Outcome(error=Overtime())
@@ -177,7 +197,8 @@ class Known:
                 if isinstance(answer, Misconception):
                     answer = answer.answer  # compiled when it is first asked for
                 student = references(self.assignment, **{self.question.name: answer})
-                outcome = observe(case.run, student)
+                with mode or nullcontext():
+                    outcome = observe(case.run, student)
             self._found[who, number] = outcome, seal(outcome.value)
         outcome, sealed = self._found[who, number]
         if seal(outcome.value) != sealed:

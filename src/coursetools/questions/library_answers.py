@@ -14,7 +14,7 @@ import os
 import pkgutil
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
 
@@ -32,16 +32,25 @@ SECONDS = 2.0  # of work, for all cases that look at one part
 FEW = 0.2  # of a question's points, for a part that is no answer
 
 
-def passing(assignment: Assignment, question: Question, least: float = FEW) -> dict[str, float]:
-    """Return the parts that earn more than `least` of a question, with the share that they earn."""
+def passing(
+    assignment: Assignment,
+    question: Question,
+    least: float = FEW,
+    more: Iterable[tuple[str, Any]] = (),
+) -> dict[str, float]:
+    """Return the parts that earn more than `least` of a question, with the share that they earn.
+
+    `more` are others with their names, as those of the notebooks (`notebook_answers`).
+    """
     known = Known(assignment, question)
-    shares, here = {}, os.getcwd()
+    shares: dict[str, float] = {}
+    here = os.getcwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)  # for those that write files
         try:
-            for name, part in parts():
+            for name, part in (*parts(), *more):
                 if fits(part, question.reference) and (earned := share(known, part)) > least:
-                    shares[name] = earned
+                    shares[name] = max(earned, shares.get(name, 0.0))
         finally:
             os.chdir(here)
     return shares

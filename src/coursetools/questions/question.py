@@ -101,7 +101,7 @@ class Question:
     reference: Any
     forbidden: tuple[str, ...] = ()  # dotted names: of torch, shown to a human; else not there
     needs: tuple[str, ...] = ()  # earlier questions whose answers this one may call
-    parts: tuple[str, ...] = ()  # of the library, that earn much in its place
+    parts: tuple[str, ...] = ()  # of the library and the notebooks, that earn much in its place
     cases: tuple[Case, ...] = ()  # those that students see
     hidden: tuple[Case, ...] = ()
     misconceptions: tuple[Misconception, ...] = ()  # with a hint each

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from coursetools.questions.trivial_answers import instead
 
@@ -120,3 +121,79 @@ def _dtypes(value: Any) -> Iterator[torch.dtype]:
     elif isinstance(value, (list, tuple, dict)):
         for item in value.values() if isinstance(value, dict) else value:
             yield from _dtypes(item)
+
+
+def _softmax(x: Tensor, dim: int, _: bool) -> Tensor:
+    return (x - x.logsumexp(dim, keepdim=True)).exp()
+
+
+def _log_softmax(x: Tensor, dim: int, _: bool) -> Tensor:
+    return x - x.logsumexp(dim, keepdim=True)
+
+
+ELSEWISE = {  # equal on paper, and off by a rounding of the scores
+    torch.ops.aten._softmax.default: _softmax,
+    torch.ops.aten._log_softmax.default: _log_softmax,
+}
+
+
+class Rounded(TorchDispatchMode):
+    """Rounds each result in single precision up or down, as another way to compute it might.
+
+    What is exact stays as it is: a sum that needs no rounding, a maximum, a copy. The direction
+    follows from the bits that are rounded away, so what a case computes twice is the same twice.
+    """
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self._seed = 2 * seed + 1
+
+    def __torch_dispatch__(
+        self, function: Any, types: Any, arguments: Any = (), named: Any = None
+    ) -> Any:
+        named, other = named or {}, ELSEWISE.get(function)
+        if other is not None and arguments[0].dtype == torch.float32:
+            with self:
+                return other(*arguments, **named)
+        output = function(*arguments, **named)
+        if _may_round(function) and torch.float32 in _dtypes(output):
+            exact = self._exact(function, arguments, named)
+            if exact is not None:
+                return _paired(output, exact, self._rounded)
+        return output
+
+    def _exact(self, function: Any, arguments: Any, named: Any) -> Any:
+        given = _mapped([list(arguments), named], _up)
+        if torch.float64 not in _dtypes(given):
+            return None  # numbers of its own, as in `arange`
+        try:
+            return function(*given[0], **given[1])
+        except (RuntimeError, TypeError):
+            return None
+
+    def _rounded(self, single: Tensor, exact: Tensor) -> Tensor:
+        if single.dtype != torch.float32 or exact.dtype != torch.float64:
+            return single
+        nearest = exact.float()
+        over = exact - nearest.double()
+        bits = (exact.contiguous().view(torch.int64) * (0x9E3779B97F4A7C1 * self._seed)) >> 40
+        toward = torch.where(over > 0, torch.inf, -torch.inf).float()
+        other = torch.nextafter(nearest, toward)
+        turned = (bits & 1).bool() & (over != 0) & nearest.isfinite() & other.isfinite()
+        return torch.where(turned, other, nearest)
+
+
+def _may_round(function: Any) -> bool:
+    """Return whether an operation makes numbers of its own: no view, no change in place."""
+    returns = function._schema.returns
+    return torch.Tag.nondeterministic_seeded not in function.tags and not any(
+        one.alias_info is not None for one in returns
+    )
+
+
+def _paired(output: Any, exact: Any, change: Callable[[Tensor, Tensor], Tensor]) -> Any:
+    if isinstance(output, Tensor):
+        return change(output, exact)
+    if isinstance(output, (list, tuple)):
+        return type(output)(_paired(one, other, change) for one, other in zip(output, exact))
+    return output

@@ -91,6 +91,13 @@ def test_another_id_than_that_of_the_class_list_costs_nothing_and_is_seen(grade)
     assert grade(9, ADA, BOB).questions[1].flags == []
 
 
+def test_a_tensor_called_student_is_no_id(engine, tools):
+    for more in ("student = torch.zeros(2, 2)", "student = [1, 2]", "student = None"):
+        lines = f"student = {ADA!r}\nimport torch\n{more}"
+        verdict = engine.grade(tools.submission(cube=answer(4), first=lines), ADA)
+        assert (verdict.points, verdict.flags) == (5, [])
+
+
 def test_what_has_no_answer_or_no_variants_is_looked_at_once(engine, tools):
     stub = "def cube(x):\n    raise NotImplementedError()"
     cube = engine.grade(tools.submission(cube=stub), ADA).questions[1]

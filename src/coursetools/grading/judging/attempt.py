@@ -86,6 +86,7 @@ class Attempt:
         self.carried = carried  # our answers, in the place of some of theirs
         self.ran: dict[int, Ran] = {}
         self.defined: dict[str, str] = {}  # wanted names that there are, and their types
+        self.moved: dict[str, list[str]] = {}  # of these, which a check did not find as graded
         self.layers: dict[str, str] = {}
         self.peak = 0
         self._spent = 0.0  # seconds of the processes that have ended
@@ -138,7 +139,8 @@ class Attempt:
 
     def _put_ours_in(self, process: StudentProcess) -> None:
         if self.carried is not None:
-            process.ask({"op": "carry", "kinds": self.carried.kinds}, [], process.until(10))
+            request = {"op": "carry", "kinds": self.carried.kinds, "graded": self.carried.graded}
+            process.ask(request, [], process.until(10))
 
     def again(self, carried: LentAnswers) -> Attempt:
         """Return the same submission, to be run once more with some of our answers in it."""
@@ -176,6 +178,13 @@ class Attempt:
         kinds = kinds if isinstance(kinds, dict) else {}
         self.defined = {
             name: clean(str(kinds[name]))[:100] for name in self._wanted if name in kinds
+        }
+        moved = answer.get("moved")
+        moved = moved if isinstance(moved, dict) else {}
+        self.moved = {
+            name: [one for one in self._wanted if one in moved[name]]
+            for name in self._wanted
+            if isinstance(moved.get(name), list)
         }
         self._put_ours_in(process)
 

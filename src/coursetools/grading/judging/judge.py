@@ -82,7 +82,9 @@ class Judge:
         """
         looks = self._looks(self.names, attempt, answers)
         verdicts = {look.question.name: look.verdict or self._verdict(look) for look in looks}
-        return [self._carried(look, verdicts, attempt, answers) for look in looks]
+        for look in looks:  # from the first question on: what one needs has its verdict by then
+            verdicts[look.question.name] = self._carried(look, verdicts, attempt, answers)
+        return [verdicts[look.question.name] for look in looks]
 
     def _looks(
         self, names: Iterable[str], attempt: Attempt, answers: dict[str, str], **how: bool
@@ -119,8 +121,8 @@ class Judge:
             look.seen.append(self.asking.case(look, number, attempt))
             if look.over:
                 return
-            error = look.seen[-1].outcome and look.seen[-1].outcome.error
-            if not look.answer and number == 0 and isinstance(error, NotImplementedError):
+            outcome = look.seen[-1].outcome
+            if not look.answer and number == 0 and outcome and _is_stub(outcome.error):
                 look.verdict = self._undefined(look, attempt)
                 return
 
@@ -157,28 +159,37 @@ class Judge:
     def _carried(
         self,
         look: Looking,
-        first: dict[str, QuestionVerdict],
+        verdicts: dict[str, QuestionVerdict],
         attempt: Attempt,
         answers: dict[str, str],
     ) -> QuestionVerdict:
-        """Return a question's verdict; where it calls earlier answers that are wrong, with ours.
+        """Return a question's verdict; where earlier answers are at fault, with others.
 
-        It gets the points of the better of the two runs, and the sentence says whose fault it is.
+        That is with ours where theirs are wrong, and with theirs where these are right, but were
+        further down in the notebook or something else by then. It gets the points of the better of
+        the two runs, and the sentence says why.
         """
-        question, verdict = look.question, first[look.question.name]
-        wrong = [q for q in self._below(question) if first[q.name].status != "OK"]
-        called = [q.name for q in wrong if re.search(rf"\b{q.name}\b", look.answer or "")]
-        if verdict.status == "OK" or not called or question.name not in attempt.defined:
+        question, verdict = look.question, verdicts[look.question.name]
+        if verdict.status == "OK" or question.name not in attempt.defined:
+            return verdict
+        below, reached = self._below(question), self._called(question, answers)
+        wrong = [q for q in below if verdicts[q.name].status != "OK"]
+        called = [q.name for q in wrong if q.name in reached]
+        elsewhere = reached & set(attempt.moved.get(question.name, ()))
+        moved = [q.name for q in below if q not in wrong and q.name in elsewhere]
+        if not called and not moved:
             return verdict
         better = self._with_ours(
-            question, LentAnswers(wrong, attempt.limits, self._ours), attempt, answers
+            question, LentAnswers(wrong, attempt.limits, self._ours, moved), attempt, answers
         )
-        which, pass_ = " and ".join(called), "does" if len(called) == 1 else "do"
         if better.points < verdict.points:
             return verdict
         # Equal is better, too: what is wrong now is wrong here, and its hint is the right one.
-        why = f"With our {which}, since yours {pass_} not pass: {better.reason}"
-        return replace(better, reason=why, flags=verdict.flags, carried=called)
+        which, pass_ = " and ".join(called), "does" if len(called) == 1 else "do"
+        why = f"With our {which}, since yours {pass_} not pass: " if called else ""
+        if moved and not called:
+            why = f"With the {' and '.join(moved)} that was graded: "
+        return replace(better, reason=f"{why}{better.reason}", flags=verdict.flags, carried=called)
 
     def _with_ours(
         self, question: Question, carried: LentAnswers, attempt: Attempt, answers: dict[str, str]
@@ -203,6 +214,18 @@ class Judge:
             attempt.peak = max(attempt.peak, again.peak)
         return look.verdict or self._verdict(look)
 
+    def _called(self, question: Question, answers: dict[str, str]) -> set[str]:
+        """Return the earlier questions that an answer names, or that those name."""
+        below = {one.name for one in self._below(question)}
+        called: set[str] = set()
+        names = [question.name]
+        while names:
+            text = answers.get(names.pop()) or ""
+            new = {name for name in below - called if re.search(rf"\b{name}\b", text)}
+            called |= new
+            names += new
+        return called
+
     def _below(self, question: Question) -> list[Question]:
         """Return the earlier questions whose answers this one may reach, in order."""
         reached, names = set(), list(question.needs)
@@ -218,7 +241,8 @@ class Judge:
         name, answer = look.question.name, look.answer
         trouble = attempt.trouble(name, answer)
         status: Status = "FAIL"
-        if trouble is not None and (answer or trouble.kind != "NotImplementedError"):
+        stub = trouble is not None and trouble.kind == "NotImplementedError" and not trouble.message
+        if trouble is not None and (answer or not stub):
             status, reason = trouble.status, one_line(trouble.sentence())
             why = f"the cell of {name} fails, so {name} is not defined: {reason}"
         elif answer is None:
@@ -278,6 +302,11 @@ class Judge:
                 f"{self.assignment.name}: the case “{case.says}” fails with the reference itself; "
                 "coursekit audit shows more"
             )
+
+
+def _is_stub(error: BaseException | None) -> bool:
+    """Return whether this is what an empty stub raises; torch's errors of this name say more."""
+    return isinstance(error, NotImplementedError) and not str(error)
 
 
 def _readable(detail: str) -> str:

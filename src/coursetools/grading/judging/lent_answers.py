@@ -34,7 +34,8 @@ class LentAnswers:
     """Our answers to some questions, to be asked from elsewhere.
 
     The same packet has the same answer; `known` keeps them, for all who ask. What went wrong is not
-    kept: it may be the want of memory or time of one moment.
+    kept: it may be the want of memory or time of one moment. `graded` names answers of the student
+    that are right, and are found as they are graded, wherever they are in the notebook.
     """
 
     def __init__(
@@ -42,7 +43,9 @@ class LentAnswers:
         questions: Sequence[Question],
         limits: Limits,
         known: OrderedDict[bytes, wire.Packet] | None = None,
+        graded: Sequence[str] = (),
     ) -> None:
+        self.graded = list(graded)
         self._answers = {question.name: question.reference for question in questions}
         self._limits = limits
         self._known = OrderedDict() if known is None else known

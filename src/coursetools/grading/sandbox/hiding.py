@@ -19,7 +19,7 @@ from coursekit.submission.stand_ins import OURS, SILENT
 LIBRARY = "coursekit"
 ANSWERS = "coursetools.grading.student.serve"
 HERE = {"torch", "numpy", "math"}
-IMPORT = re.compile(r"^\s*(?:from\s+(coursekit[\w.]*)\s+)?import\s+([\w., ]+)", re.MULTILINE)
+IMPORT = re.compile(r"^[^\S\n]*(?:from\s+(coursekit[\w.]*)\s+)?import\s+([\w., ]+)", re.MULTILINE)
 
 
 def hidden(

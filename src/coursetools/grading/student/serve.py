@@ -177,9 +177,12 @@ class Student:
                 figures = result.pop("figures")
                 return {**result, "figures": len(figures)}, figures
             if request["op"] == "names":
-                return {"names": self._notebook.checked.kinds(request["names"])}, []
+                checked = self._notebook.checked
+                kinds, moved = checked.kinds(request["names"]), checked.moved(request["names"])
+                return {"names": kinds, "moved": moved}, []
             if request["op"] == "carry":
-                self._notebook.checked.put(lent_answers.made(request["kinds"], self.call_back))
+                lent = lent_answers.made(request["kinds"], self.call_back)
+                self._notebook.checked.put(lent, request["graded"])
                 return {}, []
             self._notebook.checked.turn_to(envelope["question"])
             return self._call(request, buffers, envelope["forbidden"])

@@ -10,7 +10,6 @@ finds that in the source, in the judge's process.
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from importlib import import_module
@@ -18,6 +17,8 @@ from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 from numpy import ufunc
+
+from coursetools.grading.student.watched import watched
 
 METHODS = ("__init__", "forward", "step")  # by which a class is used
 
@@ -41,25 +42,27 @@ def watch(names: Sequence[str]) -> tuple[Callable[[Collection[str]], None], Call
         used.clear()
         return names
 
-    def noting(names: set[str], original: Callable[..., Any], anybody: bool) -> Callable[..., Any]:
+    def note(names: set[str], anybody: bool) -> Callable[[], None]:
         caller = sys._getframe
 
-        @functools.wraps(original)
-        def noted(*arguments: Any, **named: Any) -> Any:
-            if looking and (anybody or _is_cell(caller(1).f_code.co_filename)):
+        def called() -> None:
+            if looking and (anybody or _is_cell(caller(2).f_code.co_filename)):
                 used.update(names & looking)
-            return original(*arguments, **named)
 
-        del noted.__wrapped__  # type: ignore[attr-defined]
-        return noted
+        return called
 
     known: dict[tuple[Any, str], tuple[set[str], Any, bool]] = {}
     for name in names:
         for holder, leaf, original, anybody in _meant(name):
             known.setdefault((holder, leaf), (set(), original, anybody))[0].add(name)
+    made: dict[Any, Any] = {}  # the same function is the same in every module that has it
     for (holder, leaf), (meant, original, anybody) in known.items():
+        place = _place(holder, leaf, original)
+        key = id(original), place, frozenset(meant), anybody
+        if key not in made:
+            made[key] = watched(original, note(meant, anybody), place)
         try:
-            setattr(holder, leaf, noting(meant, original, anybody))
+            setattr(holder, leaf, made[key])
         except (AttributeError, TypeError):
             continue  # a class that is torch's C++: its name in the source is seen
     return begin, end
@@ -105,6 +108,18 @@ def _meant(name: str) -> Iterator[tuple[Any, str, Callable[..., Any], bool]]:
                 one = getattr(home, spelled, None)
                 if callable(one) and not isinstance(one, ufunc):  # whose methods would be lost
                     yield home, spelled, one, True
+                    made_in = getattr(one, "__self__", None)  # of a function of C: its module
+                    if isinstance(made_in, ModuleType):
+                        yield made_in, one.__name__, one, True
+
+
+def _place(holder: Any, leaf: str, original: Any) -> str:
+    """Return the name by which a pickle finds a function in its module."""
+    if isinstance(holder, type):
+        return f"{holder.__qualname__}.{leaf}"
+    return (
+        original.__name__ if isinstance(getattr(original, "__self__", None), ModuleType) else leaf
+    )
 
 
 def _methods(kind: type) -> list[tuple[str, Callable[..., Any]]]:
