@@ -58,7 +58,7 @@ def test_the_reference_passes_in_under_a_second(question):
 def test_the_name_of_the_function_finds_the_question():
     assert check(shares).right and check("shares", lambda scores: scores.softmax(-1)).right
     answer = check("shares")  # looked up here, where it is defined
-    assert answer.right and repr(answer).splitlines()[0] == "shares: all 4 cases pass"
+    assert answer.right and repr(answer).splitlines()[0] == "shares: all 5 cases pass"
 
 
 def test_an_answer_may_have_another_name_of_its_own(monkeypatch):

@@ -267,7 +267,7 @@ def test_the_command_prints_a_table_and_fails_on_a_problem(copy, capsys, monkeyp
     arguments = argparse.Namespace(name=NAME, course=Course(copy), quiet=False)
     assert audit.run(arguments) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 6 and lines[1].split()[:4] == [NAME, "shares", "4+7", "100%"]
+    assert len(lines) == 6 and lines[1].split()[:4] == [NAME, "shares", "5+7", "100%"]
     monkeypatch.setattr(audit, "_parts", lambda course, name: [])  # which were looked at just now
     rewritten(copy, "shares.md", UNSAID)
     with pytest.raises(CourseError, match=f"1 problem in {NAME}"):
