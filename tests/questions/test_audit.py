@@ -216,12 +216,13 @@ UNSAID = '\n## "whatever they are"\n+ wrong = single(shares)\n'
                 "shares.md": SEVEN,
                 "shares.py": look("visible", "alone", "return student.shares(randn(7, 3))"),
             },
-            "'seven' keeps 100% of the points in hidden cases, 90% are the most; add a hidden case "
-            "like “alone”",
+            "'seven' keeps 100% of the points in hidden cases, expected at most 90%; "
+            "add a hidden case like “alone”",
         ),
         (
             {"shares.md": "\n## none\n+ wrong = shares\nx\n"},
-            "'none' keeps 100% of the points in hidden cases, 90% are the most; no case sees it",
+            "'none' keeps 100% of the points in hidden cases, expected at most 90%; "
+            "no case sees it",
         ),
         (
             {"shares.md": "\n## again\nraised / raised.sum(dim=-1, keepdim=True)  ->  raised\nx\n"},
@@ -245,8 +246,8 @@ UNSAID = '\n## "whatever they are"\n+ wrong = single(shares)\n'
         ),
         (
             {"shares.md": '\n## "every row sums to 1"\n+ wrong = shares\n'},
-            '"every row sums to 1" keeps 100% of the points in hidden cases, 90% are the most; no '
-            "case sees it",
+            '"every row sums to 1" keeps 100% of the points in hidden cases, expected at most 90%; '
+            "no case sees it",
         ),
         ({"shares.md": UNSAID}, 'shares quotes "whatever they are", which its text does not say'),
         (
