@@ -143,14 +143,14 @@ def test_prints_are_left_out_and_said_once(capsys):
 
     answer = check("shares", chatty)
     assert capsys.readouterr() == ("", "")
-    assert answer.right and "8 lines, beginning 'I am here'" in repr(answer)
+    assert answer.right and "10 lines, beginning 'I am here'" in repr(answer)
 
 
 def test_an_endless_loop_is_stopped_and_the_rest_left_alone(monkeypatch):
     monkeypatch.setattr(checking, "SECONDS", 0.5)
     answer = check("shares", looping)
     assert "does a loop never end?" in answer.problem and answer.passed == 0
-    assert repr(answer).count("(not run)") == 3
+    assert repr(answer).count("(not run)") == 4
 
 
 def test_waiting_is_no_work_but_has_an_end_too(monkeypatch):
