@@ -70,9 +70,7 @@ class DetectionLoss:
         total = sum(weights[name.split("_")[0]] * value for name, value in parts.items())
         return total, parts
 
-    def pairs(
-        self, predicted: Predicted, targets: Sequence[Objects]
-    ) -> list[tuple[Tensor, float]]:
+    def pairs(self, predicted: Predicted, targets: Sequence[Objects]) -> list[tuple[Tensor, float]]:
         """Return the two means that the loss is made of, as sums of all layers and their divisors.
 
         The weighted sum of the class losses, with the weights of all queries together, and the

@@ -37,7 +37,7 @@ def plan_of(
         "name": name,
         "seed": batches.seed,
         "optimizer": type(optimiser).__name__,
-        **hyperparameters(optimiser),
+        "hyperparameters": hyperparameters(optimiser),
         "learning rate": lambda step: _single([float(peak) * schedule(step) for peak in peaks]),
         "batch size": batches.size_at,
         "sorted by length": batches.lengths is not None,
@@ -114,10 +114,15 @@ def at_step(plan: Mapping[str, Any], step: int) -> dict[str, Any]:
 
 
 def differences(saved: Mapping[str, Any], plan: Mapping[str, Any]) -> list[str]:
-    """Return what differs between the plan of a checkpoint and that of this run, in words."""
+    """Return what differs between the plan of a checkpoint and that of this run, in words.
+
+    What only one of the two has, such as a hyperparameter of another optimizer, is not compared.
+    """
     found = []
     for name, value in plan.items():
-        if name in saved:
+        if name in saved and isinstance(value, Mapping):
+            found += differences(saved[name], value)
+        elif name in saved:
             old, now, where = saved[name], value, ""
             if callable(value):
                 at = next((s for s in old if not _same(name, old[s], value(s))), None)

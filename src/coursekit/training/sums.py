@@ -49,7 +49,9 @@ def table_of(pairs: list[Pair]) -> Tensor:
     """Sums and counts of K pairs -> (K, 2), without a graph, in 32 bits or more."""
     kind = torch.promote_types(pairs[0][0].dtype, torch.float32)
     rows = [
-        torch.stack([total.detach().to(kind), torch.as_tensor(count).to(total.device, kind)])
+        torch.stack(
+            [total.detach().to(kind), torch.as_tensor(count, dtype=kind, device=total.device)]
+        )
         for total, count in pairs
     ]
     return torch.stack(rows)  # (K, 2)
@@ -90,8 +92,9 @@ def check_counts(
 def _refused(size: float, number: float, reason: str) -> str:
     return (
         f"the loss is a mean over {size:g} losses and counts {number:g}; {reason}, so "
-        f'micro-batches and processes would take other steps. Return the sum (reduction="sum") and {size:g}; of '
-        "several means, one pair for each: [(sum, count), (sum, count)]"
+        "micro-batches and processes would take other steps. Return the sum "
+        f'(reduction="sum") and {size:g}; of several means, one pair for each: '
+        "[(sum, count), (sum, count)]"
     )
 
 
