@@ -78,12 +78,12 @@ class DetectionLoss:
         may be added up; with the sums divided, the result is the loss of the whole batch.
         """
         layers = [self._sums(layer, targets) for layer in (predicted, *predicted.earlier)]
-        by_class = sum(self.class_weight * layer["class"] for layer in layers)
-        of_boxes = sum(
-            self.l1_weight * layer["l1"] + self.giou_weight * layer["giou"] for layer in layers
-        )
+        classes = torch.stack([self.class_weight * layer["class"] for layer in layers]).sum()
+        boxes = torch.stack(
+            [self.l1_weight * layer["l1"] + self.giou_weight * layer["giou"] for layer in layers]
+        ).sum()
         objects = sum(len(some) for some in targets)
-        return [(by_class, self._weights(predicted, objects)), (of_boxes, objects)]
+        return [(classes, self._weights(predicted, objects)), (boxes, objects)]
 
     def parts(
         self, predicted: Predicted, targets: Sequence[Objects], count: float

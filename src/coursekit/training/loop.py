@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -52,7 +52,7 @@ from coursekit.training.progress_bar import Display
 from coursekit.training.schedules import Schedule, attach, constant
 from coursekit.training.sums import Pair, check_counts, pairs_of, table_of
 
-Loss = Callable[[Any, Any], Pair | list[Pair]]
+Loss = Callable[[Any, Any], Pair | Sequence[Pair]]
 
 
 class DivergedError(CourseError):
@@ -150,7 +150,8 @@ def train(
         history.pending, device=accelerator.device
     )  # of losses, not yet in the curve
     display = Display(name, history, steps, quiet=quiet or rank > 0)
-    first, multiples = history.step + 1, []  # in the first step the counts of the loss are checked
+    first = history.step + 1  # in this step the counts of the loss are checked
+    multiples: list[list[float]] = []  # and what they are multiples of, for each micro-batch
     shapes = {weight.shape for weight in (*model.parameters(), *owned)}
     model.zero_grad()
     stepper.zero_grad()
@@ -169,7 +170,8 @@ def train(
                 with accelerator.autocast(), following.pause(not isinstance(batch, list)):
                     return pairs_of(loss(model, batch))
 
-            counts, tables = None, []  # of a list of pairs, in the whole batch; (K, 2) each
+            counts: Tensor | None = None  # of a list of pairs, in the whole batch: (K,)
+            tables: list[Tensor] = []  # (K, 2) for each micro-batch
             for each in range(how.pieces):
                 pairs = losses(each)
                 if step == first:
@@ -181,8 +183,9 @@ def train(
                     counts = accelerator.reduce(tables[0][:, 1] + sum(others), "sum")  # (K,)
                     counts = _counted(counts, step)
                 # In the size of a mean: 16-bit gradients stay in range.
-                by = [len(chosen)] if counts is None else counts
-                accelerator.backward(sum(part / n for (part, _), n in zip(pairs, by, strict=True)))
+                by = torch.tensor([len(chosen)]) if counts is None else counts
+                shares = [part / n for (part, _), n in zip(pairs, by.unbind(), strict=True)]
+                accelerator.backward(sum(shares[1:], shares[0]))
             table = accelerator.reduce(torch.stack(tables).sum(dim=0), "sum")  # (K, 2)
             if counts is None:
                 counts = _counted(table[:, 1], step)
@@ -190,9 +193,9 @@ def train(
             else:  # the loss of a step, and one step
                 mean = (table[:, 0] / counts).sum()
                 total = torch.stack([mean, torch.ones_like(mean)])
-            for weight in _with_gradients(model, outside, accelerator):
+            for gradient in _gradients(model, outside, accelerator):
                 if len(table) == 1:
-                    weight.grad.mul_(len(chosen) / counts[0])  # now of the mean loss
+                    gradient.mul_(len(chosen) / counts[0])  # now of the mean loss
             accelerator.unscale_gradients(stepper)
             if clip is not None:
                 clip_grad_norm_(owned, clip)
@@ -261,18 +264,17 @@ class _Outside:
             weight.copy_(state[str(number)])
 
 
-def _with_gradients(model: nn.Module, outside: _Outside, accelerator: Accelerator) -> list[Tensor]:
-    """Return the weights that have a gradient in this step, added up over all processes."""
+def _gradients(model: nn.Module, outside: _Outside, accelerator: Accelerator) -> list[Tensor]:
+    """Return the gradients that this step has, each added up over all processes."""
     weights = [w for w in (*model.parameters(), *outside.weights) if w.requires_grad]
-    if accelerator.num_processes == 1:
-        return [weight for weight in weights if weight.grad is not None]
-    there = torch.tensor([weight.grad is not None for weight in weights], dtype=torch.float32)
-    there = accelerator.reduce(there.to(accelerator.device), "sum").tolist()
-    weights = [weight for weight, processes in zip(weights, there) if processes]
-    for weight in weights:
-        mine = torch.zeros_like(weight) if weight.grad is None else weight.grad
-        weight.grad = accelerator.reduce(mine, "sum")
-    return weights
+    if accelerator.num_processes > 1:
+        mine = torch.tensor([weight.grad is not None for weight in weights], dtype=torch.float32)
+        there = accelerator.reduce(mine.to(accelerator.device), "sum").tolist()
+        for weight, processes in zip(weights, there):
+            if processes:
+                own = torch.zeros_like(weight) if weight.grad is None else weight.grad
+                weight.grad = accelerator.reduce(own, "sum")
+    return [weight.grad for weight in weights if weight.grad is not None]
 
 
 def _counted(counts: Tensor, step: int) -> Tensor:

@@ -20,8 +20,8 @@ from coursekit.training.batches import Batches
 from coursekit.training.schedules import Schedule
 
 # Of an optimizer's groups: how a step is computed, or what a schedule changes.
-HOW = ("params", "param_names", "lr", "initial_lr", "fused", "foreach", "capturable")
-HOW += ("differentiable",)
+HOW = {"params", "param_names", "lr", "initial_lr"}
+HOW |= {"fused", "foreach", "capturable", "differentiable"}
 ITEMS = 16  # of the data, spread evenly, that are compared
 FREE = ("steps", "minutes")  # settings of a notebook that may change; the rates decide on steps
 LEVEL = "mean of the data"  # computed on another device it has other last digits
@@ -105,8 +105,8 @@ def _parts(value: Any) -> Iterator[bytes | float]:
 
 def at_step(plan: Mapping[str, Any], step: int) -> dict[str, Any]:
     """Return the plan as a checkpoint holds it after `step` steps: functions as some values."""
-    steps = {2**power for power in range(step.bit_length())} | {step * n // 8 for n in range(1, 9)}
-    steps = sorted(steps - {0})
+    powers, eighths = range(step.bit_length()), range(1, 9)
+    steps = sorted(({2**n for n in powers} | {step * n // 8 for n in eighths}) - {0})
     return {
         name: {each: _simple(value(each)) for each in steps} if callable(value) else _simple(value)
         for name, value in plan.items()
