@@ -320,11 +320,16 @@ def test_a_head_alone_in_the_optimizer_takes_whole_steps():
 
 def test_a_gradient_from_before_is_no_part_of_the_first_step():
     items, collate, loss = table()
-    torch.manual_seed(0)
-    model = nn.Linear(4, 3).double()
-    clean = first_gradient(model, items, collate, loss)
-    model(items[0][0]).sum().backward()
-    assert torch.equal(first_gradient(model, items, collate, loss), clean)
+    ends = []
+    for before in (False, True):
+        torch.manual_seed(0)
+        model = nn.Linear(4, 3).double()
+        if before:
+            model(items[0][0]).sum().backward()
+        optimiser = torch.optim.SGD(model.parameters(), lr=0.1)
+        train(model, Batches(items, collate, size=8), loss, optimiser, steps=2, quiet=True)
+        ends.append(model.weight)
+    assert torch.equal(*ends)
 
 
 @pytest.mark.parametrize("pieces", [1, 2])
@@ -467,8 +472,10 @@ def test_one_mean_for_each_micro_batch_is_refused_where_their_sizes_differ():
     """(mean, 1) is right for a whole batch, and for a cut one if each part has as many losses."""
     step(lambda s: (s.square().mean(), 1))
     step(lambda s: (s[:3].square().mean(), 1), pieces=2)  # of 4 rows and of 3
-    with pytest.raises(ValueError, match="in another micro-batch"):
+    with pytest.raises(ValueError, match="in one micro-batch and over 12 in another"):
         step(lambda s: (s.square().mean(), 1), pieces=2)
+    with pytest.raises(Exception, match="in one micro-batch and over 12 in another"):
+        launch(lambda: step(lambda s: (s.square().mean(), 1)), processes=2)
 
 
 @pytest.mark.parametrize(

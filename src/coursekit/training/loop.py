@@ -50,7 +50,7 @@ from coursekit.training.micro_batches import MicroBatches, only_counted, seed_of
 from coursekit.training.plan import plan_of
 from coursekit.training.progress_bar import Display
 from coursekit.training.schedules import Schedule, attach, constant
-from coursekit.training.sums import Pair, check_counts, pairs_of, table_of
+from coursekit.training.sums import Pair, check_alike, check_counts, pairs_of, table_of
 
 Loss = Callable[[Any, Any], Pair | Sequence[Pair]]
 
@@ -138,6 +138,7 @@ def train(
     extra = {"scaler": accelerator.scaler} if accelerator.scaler else {}
     plan: dict[str, Any] = {}
     if checkpoint is not None:
+        set_seed(seed_of(batches.seed, 0))  # for items that draw something when they are read
         plan = plan_of(name, batches, optimiser, schedule, clip=clip, patience=patience)
     saved = Checkpoint(checkpoint, parts, plan, extra)
     history = saved.load(steps)
@@ -151,7 +152,7 @@ def train(
     )  # of losses, not yet in the curve
     display = Display(name, history, steps, quiet=quiet or rank > 0)
     first = history.step + 1  # in this step the counts of the loss are checked
-    multiples: list[list[float]] = []  # and what they are multiples of, for each micro-batch
+    multiples: list[float] = []  # and compared with those of the first micro-batch
     shapes = {weight.shape for weight in (*model.parameters(), *owned)}
     model.zero_grad()
     stepper.zero_grad()
@@ -175,7 +176,9 @@ def train(
             for each in range(how.pieces):
                 pairs = losses(each)
                 if step == first:
-                    check_counts(pairs, shapes=shapes, before=multiples)
+                    found = check_counts(pairs, shapes)
+                    multiples = broadcast_object_list([found])[0] if each == 0 else multiples
+                    check_alike(found, multiples)
                 tables.append(table_of(pairs))
                 if len(pairs) > 1 and each == 0:
                     with only_counted(model):

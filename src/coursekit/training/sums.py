@@ -57,15 +57,14 @@ def table_of(pairs: list[Pair]) -> Tensor:
     return torch.stack(rows)  # (K, 2)
 
 
-def check_counts(
-    pairs: list[Pair], *, shapes: Collection[torch.Size], before: list[list[float]]
-) -> None:
+def check_counts(pairs: list[Pair], shapes: Collection[torch.Size]) -> list[float]:
     """Raise where the graph of a sum shows a mean over another number of losses than is counted.
 
     A mean over D losses, times the count, is the sum of `count` equal shares of D / count losses
     each: that is sound where D is a multiple of the count, and the same multiple in each
-    micro-batch. `before` collects the multiples, a list for each micro-batch. A mean over a tensor
-    of one of these `shapes`, those of the weights, is a penalty on weights, which has no number.
+    micro-batch (`check_alike`). Returns the multiple of each mean, 0 where nothing is counted. A
+    mean over a tensor of one of these `shapes`, those of the weights, is a penalty on weights,
+    which has no number.
     """
     multiples = []
     for total, count in pairs:
@@ -80,22 +79,28 @@ def check_counts(
             multiples.append(multiple)
             whole = round(multiple)
             if number and (whole < 1 or abs(multiple - whole) > 1e-4 * multiple):
-                raise ValueError(_refused(size, number, f"{size:g} is not a multiple of it"))
-            if before and len(before[0]) >= len(multiples):
-                first = before[0][len(multiples) - 1]
-                if number and first and abs(multiple - first) > 1e-4 * first:
-                    reason = f"in another micro-batch it is a mean of {first:g} for each"
-                    raise ValueError(_refused(size, number, reason))
-    before.append(multiples)
+                raise ValueError(
+                    f"the loss is a mean over {size:g} losses and counts {number:g}, of which "
+                    f"{size:g} is not a multiple, {ADVICE} {size:g}{SEVERAL}"
+                )
+    return multiples
 
 
-def _refused(size: float, number: float, reason: str) -> str:
-    return (
-        f"the loss is a mean over {size:g} losses and counts {number:g}; {reason}, so "
-        "micro-batches and processes would take other steps. Return the sum "
-        f'(reduction="sum") and {size:g}; of several means, one pair for each: '
-        "[(sum, count), (sum, count)]"
-    )
+def check_alike(multiples: list[float], others: list[float]) -> None:
+    """Raise where two micro-batches have means over other numbers of losses for each counted."""
+    for one, other in zip(multiples, others):
+        if one and other and abs(one - other) > 1e-4 * one:
+            raise ValueError(
+                f"the loss is a mean, over {one:g} losses for each that it counts in one "
+                f"micro-batch and over {other:g} in another, {ADVICE} their number{SEVERAL}"
+            )
+
+
+ADVICE = (
+    "so micro-batches and processes would take other steps than the whole batch. Return the sum "
+    '(reduction="sum") and'
+)
+SEVERAL = ", or of several means a list with one pair for each: [(sum, count), (sum, count)]"
 
 
 def _means(total: Tensor, shapes: Collection[torch.Size]) -> Iterator[tuple[str, float]]:
