@@ -56,8 +56,13 @@ class Drawn:
         self.rows, self.real = 1, {}
 
     def shaped(self, numbers, shape):
-        """The first numbers, in this shape; the axis of the rows repeats them."""
-        axis = next((n for n, size in enumerate(shape) if size == self.rows), None)
+        """The first numbers, in this shape; the axis of the rows repeats them.
+
+        It is the first one, or the second where there are two or three numbers for each row. A
+        text that is read by itself, (1, T), has none.
+        """
+        several = len(shape) == 2 and shape[0] in (2, 3)
+        axis = next((n for n in range(1 + several) if shape[n : n + 1] == (self.rows,)), None)
         rest = [1 if n == axis else size for n, size in enumerate(shape)]
         count = 1
         for size in rest:
@@ -191,7 +196,7 @@ def test_its_first_step_is_the_same_in_micro_batches(name, changes, tmp_path):
     found = json.loads(answer.read_text())
     assert bool(found) != (name in OWN_LOOPS)
     for run, (norm, *differences) in found.items():
-        assert norm > 0 and max(differences) < 1e-4, (run, norm, differences)
+        assert norm > 0 and max(differences) < 1e-5, (run, norm, differences)
 
 
 def test_a_loss_that_compares_the_items_of_a_batch_is_refused(tmp_path, monkeypatch):
