@@ -91,10 +91,13 @@ class Drawn:
 
         return torch.arange(count)
 
+    def poisson(self, means, **options):
+        return means.round()
+
     def __enter__(self):
         import torch
 
-        names = ("rand", "rand_like", "randn", "randint", "randperm")
+        names = ("rand", "rand_like", "randn", "randint", "randperm", "poisson")
         self.real = {name: getattr(torch, name) for name in names}
         for name in names:
             setattr(torch, name, getattr(self, name))
