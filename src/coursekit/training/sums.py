@@ -33,8 +33,8 @@ def pairs_of(answer: Any) -> list[Pair]:
         if not isinstance(pair, (list, tuple)) or len(pair) != 2:
             kind = f"{len(pair)} things" if isinstance(pair, (list, tuple)) else type(pair).__name__
             raise TypeError(
-                "loss must return the sum of the losses and their number, or a list of such pairs, "
-                f"one for each mean; found {kind}"
+                f"loss must return the sum of the losses and their number, found {kind}; "
+                "for several means, a list of such pairs"
             )
         total, _ = pair
         if not isinstance(total, Tensor) or total.numel() != 1:
