@@ -13,7 +13,7 @@ offline: book ; @$(BIN)/coursekit book --offline
 FILES := $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 PAGES := tests/book/test_pages.py tests/book/test_as_a_file.py
 # Figures in a browser, builds of books, a hub, installed wheels, every training on a small scale.
-SWEEPS := $(shell grep -lwE "open_page|page," tests/figures/test_*.py) $(addprefix tests/,book/test_build.py book/test_translations.py doors/test_hub.py notebooks/test_door.py experiments/test_trainings.py experiments/test_rehearsal.py)
+SWEEPS := $(shell grep -lwE "open_page|page," tests/figures/test_*.py) $(addprefix tests/,book/test_build.py book/test_translations.py doors/test_hub.py notebooks/test_door.py experiments/test_trainings.py experiments/test_micro_batches.py experiments/test_rehearsal.py)
 test: .venv/ready ; $(FILES) $(patsubst %,--ignore %,$(PAGES) $(SWEEPS)) $(ARGS)
 test-site: book ; $(BIN)/python -m pytest -n 2 --dist load $(PAGES) $(ARGS) && $(FILES) $(SWEEPS) $(ARGS)
 test-quick: .venv/ready ; @$(BIN)/python tests/nearest.py

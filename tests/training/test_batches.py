@@ -58,6 +58,28 @@ def test_the_size_may_grow():
     assert [len(batch) for _, batch in chosen(batches, 10)] == [2, 3, 4, 5, 6, 7, 8, 9, 10, 10]
 
 
+def test_the_size_may_grow_where_items_come_by_length():
+    """The size was once asked for every 32 steps only."""
+    size = growth(first=2, last=41, steps=39)
+    batches = Batches(range(1000), list, size=size, length=lambda item: item % 50)
+    steps = chosen(batches, 70)
+    assert [len(batch) for _, batch in steps] == [size(step) for step in range(1, 71)]
+    assert chosen(batches, 30, first=41) == steps[40:]
+    spans = [max(batch, key=lambda i: i % 50) % 50 - min(batch, key=lambda i: i % 50) % 50
+             for _, batch in steps]  # fmt: skip
+    assert sum(spans) / len(spans) < 5  # of 50: still of about one length
+
+
+def test_seeds_differ_in_the_order_of_batches_by_length():
+    """All items are one pool here, so that the batches are the same and only their order is not."""
+    orders = [
+        [tuple(sorted(batch)) for _, batch in chosen(Batches(
+            range(64), list, size=2, seed=seed, length=lambda item: item), 32)]
+        for seed in (0, 1)
+    ]  # fmt: skip
+    assert sorted(orders[0]) == sorted(orders[1]) and orders[0] != orders[1]
+
+
 def test_nothing_to_read_is_said():
     with pytest.raises(ValueError, match="at least one item"):
         Batches([], list, size=2)

@@ -133,6 +133,17 @@ def test_a_compiled_model_makes_the_same_steps(monkeypatch):
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-6)
 
 
+def test_a_loss_that_compares_its_batch_is_refused_micro_batches(monkeypatch):
+    computing.whole_batches("it compares")
+    use(Computing(pieces=2))
+    with pytest.raises(CourseError, match=r"it compares.*pieces=2 .*and 1 processes"):
+        computing.whole_batches("it compares")
+    use(Computing())
+    monkeypatch.setenv(computing.PROCESSES, "2")
+    with pytest.raises(CourseError, match="pieces=1 micro-batches and 2 processes"):
+        computing.whole_batches("it compares")
+
+
 def test_products_are_rounded_inside_a_training_only(monkeypatch):
     seen = set()
     use(Computing(tf32=True))

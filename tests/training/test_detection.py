@@ -90,14 +90,15 @@ def test_each_picture_is_mirrored_or_not_on_its_own():
         assert seen(turned, picture)[0] == ([28, 0, 32, 4] if was else [0, 0, 4, 4])
 
 
-def test_the_loss_of_a_batch_is_the_objective_times_its_pictures():
+def test_the_loss_has_two_means_whose_sum_is_the_objective():
+    """One over the weights of 3 × 5 queries, of which 3 have an object; one over the 3 objects."""
     model, objective = small(), DetectionLoss()
     model.eval()
     batch = collate_objects(detection_items(SCENES))
-    total, number = set_loss(objective)(model, batch)
+    (classes, weights), (boxes, objects) = set_loss(objective)(model, batch)
     expected, _ = objective(model(batch.images), batch.targets())
-    assert number == 3
-    torch.testing.assert_close(total, 3 * expected)
+    assert (weights, objects) == (pytest.approx(3 + 12 * 0.1), 3)
+    torch.testing.assert_close(classes / weights + boxes / objects, expected)
 
 
 def test_detections_of_many_pictures_are_those_of_one_after_another():

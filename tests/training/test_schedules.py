@@ -73,6 +73,7 @@ def test_short_inputs_for_nine_tenths_of_the_steps():
         4,
     ]
     assert S.switch(first=8, last=4, steps=4, share=0.0)(1) == 4
+    assert [S.switch(first=8, last=4, steps=3)(s) for s in (2, 3)] == [8, 8]  # 2.7 is nearer to 3
 
 
 def test_attached_to_an_optimiser():

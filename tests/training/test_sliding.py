@@ -90,9 +90,9 @@ def test_the_background_is_the_last_class():
     _, _, labels = draw_windows(pictures(), sides=(0.1, 0.4))
     torch.manual_seed(1)
     total, number = loss(model, pictures())
-    assert number == 3
-    torch.testing.assert_close(total / 3, torch.tensor(4.0).log())
-    (total / 3).backward()
+    assert number == len(labels)
+    torch.testing.assert_close(total / number, torch.tensor(4.0).log())
+    (total / number).backward()
     share = (labels == -1).float().mean()  # the gradient pulls up what is asked for
     torch.testing.assert_close(model.bias.grad[3], 0.25 - share)
 

@@ -19,11 +19,11 @@ PARTS = {"gradient": "size of the gradients", "update": "size of the changes"}
 
 
 def one_step() -> Figure:
-    """Draw one step of a training, from a batch in pieces to new weights."""
+    """Draw one step of a training, from a batch in micro-batches to new weights."""
     figure, axis = new_figure(width=WIDTH, height=4.6)
     canvas(axis, width=10, top=9)
     steps = (
-        ("a batch, in pieces", "read one after the other", COLOURS["sky"]),
+        ("a batch, in micro-batches", "read one after the other", COLOURS["sky"]),
         ("sum of the losses, tokens", "divided once, by all tokens", COLOURS["sky"]),
         ("gradient g", "one number for each weight", COLOURS["grey"]),
         ("clipped: |g| at most c", "one factor for all", COLOURS["orange"]),

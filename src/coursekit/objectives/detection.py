@@ -57,8 +57,8 @@ class DetectionLoss:
         """Return the loss and its parts, before weighting: "class", "l1", "giou" of the last layer.
 
         The parts of the earlier layers follow as "class_0", "l1_0", … from the first layer on. Box
-        losses are divided by the number of objects in the batch, at least 1; in training with
-        several processes pass the mean of it over the processes as `count`.
+        losses are divided by the number of objects in the batch, at least 1, or by `count`. A
+        training loop that cuts its batches takes `pairs` instead, as `train` does.
         """
         count = sum(len(objects) for objects in targets) if count is None else count
         check_at_least(count=count)
@@ -70,10 +70,37 @@ class DetectionLoss:
         total = sum(weights[name.split("_")[0]] * value for name, value in parts.items())
         return total, parts
 
+    def pairs(self, predicted: Predicted, targets: Sequence[Objects]) -> list[tuple[Tensor, float]]:
+        """Return the two means that the loss is made of, as sums of all layers and their divisors.
+
+        The weighted sum of the class losses, with the weights of all queries together, and the
+        sum of the box losses, with the number of objects. Over the micro-batches of a batch both
+        may be added up; with the sums divided, the result is the loss of the whole batch.
+        """
+        layers = [self._sums(layer, targets) for layer in (predicted, *predicted.earlier)]
+        classes = torch.stack([self.class_weight * layer["class"] for layer in layers]).sum()
+        boxes = torch.stack(
+            [self.l1_weight * layer["l1"] + self.giou_weight * layer["giou"] for layer in layers]
+        ).sum()
+        objects = sum(len(some) for some in targets)
+        return [(classes, self._weights(predicted, objects)), (boxes, objects)]
+
     def parts(
         self, predicted: Predicted, targets: Sequence[Objects], count: float
     ) -> dict[str, Tensor]:
         """Return the three losses of one decoder layer."""
+        sums = self._sums(predicted, targets)
+        objects = sum(len(some) for some in targets)
+        by = {"class": self._weights(predicted, objects), "l1": count, "giou": count}
+        return {name: value / by[name] for name, value in sums.items()}
+
+    def _weights(self, predicted: Predicted, objects: int) -> float:
+        """Return the weights of all queries' classes together: each object has one query."""
+        queries = predicted.logits.shape[0] * predicted.logits.shape[1]
+        return objects + self.no_object * (queries - objects)
+
+    def _sums(self, predicted: Predicted, targets: Sequence[Objects]) -> dict[str, Tensor]:
+        """Return the three losses of one decoder layer, summed over queries and over objects."""
         logits, boxes = predicted.logits, predicted.boxes
         query = torch.cat(self.matcher(logits, boxes, targets))  # (N,): who answers for whom
         image, labels, true = stack_targets(targets)  # (N,), (N,), (N, 4)
@@ -83,12 +110,14 @@ class DetectionLoss:
         answer[image, query] = labels
         weight = logits.new_ones(nothing + 1)  # (C + 1,)
         weight[nothing] = self.no_object
-        class_loss = F.cross_entropy(logits.flatten(0, 1), answer.flatten(), weight)
+        class_loss = F.cross_entropy(
+            logits.flatten(0, 1), answer.flatten(), weight, reduction="sum"
+        )
 
         matched, true = boxes[image, query], true.to(boxes.dtype)  # 2 × (N, 4)
         overlap = generalized_iou(to_corners(matched), to_corners(true))  # (N,)
         return {
             "class": class_loss,
-            "l1": (matched - true).abs().sum() / count,
-            "giou": (1 - overlap).sum() / count,
+            "l1": (matched - true).abs().sum(),
+            "giou": (1 - overlap).sum(),
         }

@@ -12,12 +12,13 @@ Shapes: B batch, T length, V vocabulary, N chosen positions in the batch.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._base.checks import check_fraction, check_shape, check_tokens
+from coursekit._base.checks import check_choice, check_fraction, check_shape, check_tokens
 from coursekit.objectives.special_tokens import SpecialTokens
 
 IGNORED = -100  # the label of a position that was not chosen, as in torch's cross-entropy
@@ -104,14 +105,18 @@ def mlm_mask(
     return MaskedTokens(inputs, tokens.long().masked_fill(~chosen, IGNORED), chosen)
 
 
-def masked_lm_loss(logits: Tensor, labels: Tensor) -> Tensor:
+def masked_lm_loss(
+    logits: Tensor, labels: Tensor, *, reduction: Literal["mean", "sum"] = "mean"
+) -> Tensor:
     """Return the mean cross-entropy of the chosen positions; no other position carries loss.
 
     `labels` (B, T) is −100 where nothing was chosen. `logits` are (B, T, V), or (N, V) from a head
-    that was asked for the chosen positions only, in the order of `hidden[chosen]`.
+    that was asked for the chosen positions only, in the order of `hidden[chosen]`. `train` takes
+    the sum (`reduction`), with the number of chosen positions.
     """
+    check_choice(("mean", "sum"), reduction=reduction)
     chosen = labels != IGNORED  # (B, T)
-    if not chosen.any():
+    if reduction == "mean" and not chosen.any():
         raise ValueError(
             "no position was chosen, so there is no loss to take the mean of; "
             "mlm_mask(..., at_least_one=True) chooses at least one in each row"
@@ -124,7 +129,7 @@ def masked_lm_loss(logits: Tensor, labels: Tensor) -> Tensor:
             f"logits must have shape {(*labels.shape, 'V')} or, for the chosen positions alone, "
             f"{(len(answers), 'V')}, found {tuple(logits.shape)}"
         )
-    return F.cross_entropy(logits, answers)
+    return F.cross_entropy(logits, answers, reduction=reduction)
 
 
 def _check_words(words: Tensor, tokens: Tensor) -> None:

@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._base.checks import check_int, check_shape
+from coursekit._base.checks import check_choice, check_int, check_shape
 from coursekit.objectives.rows import pad_rows
 from coursekit.objectives.special_tokens import SpecialTokens
 
@@ -119,10 +120,16 @@ def pad_pairs(inputs: Sequence[PairInput], pad: int) -> PairBatch:
     )
 
 
-def next_sentence_loss(logits: Tensor, is_next: Tensor) -> Tensor:
-    """logits (B, 2), is_next (B,) -> mean cross-entropy; class 0 is "is next", as in BERT."""
+def next_sentence_loss(
+    logits: Tensor, is_next: Tensor, *, reduction: Literal["mean", "sum"] = "mean"
+) -> Tensor:
+    """logits (B, 2), is_next (B,) -> mean cross-entropy; class 0 is "is next", as in BERT.
+
+    `train` takes the sum (`reduction`), with the number of pairs.
+    """
     check_shape(logits, "logits", (*is_next.shape, 2))
-    return F.cross_entropy(logits, (~is_next.bool()).long())
+    check_choice(("mean", "sum"), reduction=reduction)
+    return F.cross_entropy(logits, (~is_next.bool()).long(), reduction=reduction)
 
 
 def _cut(

@@ -14,7 +14,7 @@ HANDS_OUT = {  # which names each file hands out; the cache keys of the notebook
     "progress_bar": "Display",
     "finetuning": "layer_rates fresh_top expected_best stop_early",
     "gradients": "clip_gradients",
-    "computing": "Computing use",
+    "computing": "Computing use whole_batches",
     "hardware": "hardware",
     "history": "History",
     "lora": "LoRA add_lora merge_lora learned_weights",

@@ -1,10 +1,10 @@
 """Batches: a stream in which batch number n is the same in every run with the same seed.
 
-That is what makes a training repeatable and lets it go on after a break: whoever knows the number
-of the step knows the batch. Each pass over the data is shuffled anew.
+That makes a training run repeatable and lets it continue after a break: the number of the step
+determines the batch. Each epoch, a pass over the data, is shuffled anew.
 
 Rows of a batch are padded to the longest of them. With `length`, items of about the same length
-come together, so that little of a batch is padding; which of these batches comes when is random.
+come together, so that little of a batch is padding; the order of these batches is random.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Any
 
 import torch
@@ -46,16 +46,20 @@ class Batches:
         self.lengths = None if length is None else [length(item) for item in items]
 
     def from_step(self, first: int = 1) -> Iterator[tuple[int, list[int]]]:
-        """Yield (step, indices of its items), beginning with step `first`."""
+        """Yield (step, indices of its items), starting with step `first`."""
         check_int(first=first)
         stream, step = self._stream(), 1
         while True:
-            size = self.size(step) if callable(self.size) else self.size
-            check_int(size=size)
-            for chosen in self._pool(stream, size, step):
+            for chosen in self._pool(stream, step):
                 if step >= first:
                     yield step, chosen
                 step += 1
+
+    def size_at(self, step: int) -> int:
+        """Return how many items the batch of this step has."""
+        size = self.size(step) if callable(self.size) else self.size
+        check_int(size=size)
+        return size
 
     def collated(self, indices: Sequence[int]) -> Any:
         """Return the items of these indices as one batch."""
@@ -68,14 +72,17 @@ class Batches:
             shuffler.shuffle(order)
             yield from order
 
-    def _pool(self, stream: Iterator[int], size: int, step: int) -> list[list[int]]:
-        """Return the next batches: one, or `POOL` that are sorted by length and then mixed."""
+    def _pool(self, stream: Iterator[int], step: int) -> list[list[int]]:
+        """Return the batches from `step` on: one, or `POOL` sorted by length and then mixed."""
         if self.lengths is None:
-            return [list(islice(stream, size))]
-        pool = sorted(islice(stream, size * POOL), key=self.lengths.__getitem__)
-        batches = [pool[start : start + size] for start in range(0, len(pool), size)]
-        random.Random(f"{self.seed} {step}").shuffle(batches)
-        return batches
+            return [list(islice(stream, self.size_at(step)))]
+        sizes = [self.size_at(step + number) for number in range(POOL)]
+        pool = sorted(islice(stream, sum(sizes)), key=self.lengths.__getitem__)
+        order = list(range(POOL))  # of the pool, cut into batches from the shortest items on
+        random.Random(f"{self.seed} {step}").shuffle(order)
+        size_of = dict(zip(order, sizes))  # each batch has the size of the step that reads it
+        ends = list(accumulate(size_of[number] for number in range(POOL)))
+        return [pool[ends[number] - size_of[number] : ends[number]] for number in order]
 
 
 def to_device(batch: Any, device: torch.device) -> Any:

@@ -30,9 +30,9 @@ LOGS = ("tensorboard", "wandb", "trackio")
 
 @dataclass(frozen=True)
 class Computing:
-    """The products' precision, and whether they round to TensorFloat-32 (`tf32`); the `pieces`
-    into which each batch is cut, whose gradients are added up (gradient accumulation); whether
-    the model is compiled; who else gets the curve (`log`).
+    """The products' precision, and whether they round to TensorFloat-32 (`tf32`); the number of
+    micro-batches (`pieces`) into which each batch is cut, whose gradients are added up (gradient
+    accumulation); whether the model is compiled; who else gets the curve (`log`).
     """
 
     precision: Literal["no", "fp16", "bf16"] = "no"
@@ -86,6 +86,15 @@ def use(computing: Computing) -> None:
     if not isinstance(computing, Computing):
         raise TypeError(f"use() needs a Computing, found {type(computing).__name__}")
     _used[0] = computing
+
+
+def whole_batches(reason: str) -> None:
+    """Raise unless each batch is read whole: for a loss that compares the items of a batch."""
+    if current().pieces > 1 or world_size() > 1:
+        raise CourseError(
+            f"{reason}, so a batch cannot be cut: found pieces={current().pieces} micro-batches "
+            f"and {world_size()} processes, expected 1 and 1"
+        )
 
 
 def suited(profile: str) -> Computing:

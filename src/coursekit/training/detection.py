@@ -76,13 +76,15 @@ def random_mirror(
 
 
 def set_loss(objective: DetectionLoss, *, mirrored: float = 0.0) -> Loss:
-    """Return the loss for `train`; a share of the pictures is turned left to right beforehand."""
+    """Return the loss for `train`; a share of the pictures is turned left to right beforehand.
+
+    It has two means: class losses over the weights of all queries, box losses over all objects.
+    """
     check_fraction(mirrored=mirrored)
 
-    def loss(model: nn.Module, batch: Pictures) -> tuple[Tensor, int]:
+    def loss(model: nn.Module, batch: Pictures) -> list[tuple[Tensor, float]]:
         batch = random_mirror(batch, share=mirrored) if mirrored else batch
-        total, _ = objective(model(batch.images), batch.targets())
-        return total * len(batch.counts), len(batch.counts)
+        return objective.pairs(model(batch.images), batch.targets())
 
     return loss
 

@@ -4,11 +4,19 @@
 
 `loss(model, batch)` returns two numbers: the sum of the losses, and how many there are (tokens,
 images, boxes). The loop divides once, after everything that belongs to a step has been added up.
-So a step is the same step whether its batch is read at once, in `pieces` one after the other, or by
-several processes: a mean of means would give a short piece the weight of a long one.
+So a step is the same step whether its batch is read at once, in micro-batches one after the other
+(gradient accumulation, `pieces`), or by several processes: a mean of means would give a short
+micro-batch the weight of a long one.
 
-Batches and dropout follow from the seed and the number of the step. A training that was killed goes
-on from its `checkpoint` and ends with the weights that it would have had.
+A loss that is a sum of several means, such as BERT's over masked tokens and over pairs of
+sentences, returns a list of such pairs, one for each mean. Before the first gradient the loop then
+has to know their counts in the whole batch: it adds them up over the processes, and reads the other
+micro-batches once without gradients. A loss that compares the items of its batch, as one that
+normalises their rewards, has no such counts (`computing.whole_batches` refuses for it). Layers that
+do, as BatchNorm in training mode, see one micro-batch at a time.
+
+Batches and dropout follow from the seed and the number of the step. A training run that was killed
+continues from its `checkpoint` and ends with the weights that it would have had.
 """
 
 from __future__ import annotations
@@ -16,7 +24,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -32,16 +40,19 @@ from torch.optim import Optimizer
 
 from coursekit._base.checks import check_int, check_positive
 from coursekit._base.errors import CourseError
-from coursekit.training.batches import Batches, to_device
+from coursekit.training.batches import Batches
 from coursekit.training.checkpoint import Checkpoint
 from coursekit.training.computing import FOLDER, Computing, check_cards, current, world_size
 from coursekit.training.following import Following, follow
 from coursekit.training.history import History
 from coursekit.training.interrupts import interrupts_wait
+from coursekit.training.micro_batches import MicroBatches, only_counted, seed_of
+from coursekit.training.plan import plan_of
 from coursekit.training.progress_bar import Display
 from coursekit.training.schedules import Schedule, attach, constant
+from coursekit.training.sums import Pair, check_alike, check_counts, pairs_of, table_of
 
-Loss = Callable[[Any, Any], tuple[Tensor, Tensor | int]]
+Loss = Callable[[Any, Any], Pair | Sequence[Pair]]
 
 
 class DivergedError(CourseError):
@@ -79,17 +90,23 @@ def train(
 
     `batches` are `Batches(items, collate, size=…)`: they can be asked for the batch of any step,
     as a generator cannot. `loss(model, batch)` returns two numbers, the *sum* of the losses in the
-    batch and how many it is of, `F.cross_entropy(…, reduction="sum"), len(labels)`. The loop
-    divides by all that were counted in a step; with a mean in place of the sum it would do so
-    twice, and hardly learn.
+    batch and how many there are, `F.cross_entropy(…, reduction="sum"), len(labels)`, or a list of
+    such pairs, whose means are added. The loop divides by all that were counted in a step, and
+    refuses a mean where it can see one.
 
     Every `every` steps the model is evaluated: `validate(model)` adds its numbers to the curve
     (its tensors may be on the CPU, see `following`), the weights are among the `keep` latest
-    (for an average), the checkpoint is written. With `patience` the training ends after that many
+    (for an average), the checkpoint is written. With `patience` the run ends after that many
     evaluations without a lower "valid" of `validate`, and the model gets its best weights back.
     `watch(step, model)` sees the gradients of each step before they are used. `clip` is the largest
-    norm that all gradients together may have. In how many `pieces` a batch is read, and with what
-    `precision` the products are made, follows `computing.current()` where it is not said here.
+    norm that the gradients of the optimizer's weights may have together. The optimizer may also
+    have parameters of the loss, outside the model.
+
+    `pieces` is the number of micro-batches that a process reads of each batch; it and `precision`,
+    that of the products, follow `computing.current()` where they are not given here. They, the
+    device and the processes may change when a run continues from its `checkpoint`, and `steps` may
+    grow if the learning rates of the steps taken stay the same. Any other change of settings is
+    refused.
     """
     how = current()
     if pieces is not None:
@@ -111,14 +128,22 @@ def train(
     following = follow(accelerator.device)
     with following.pause():
         model.to(accelerator.device).train()
-    scheduler = attach(optimiser, schedule or constant())
+    owned = [weight for group in optimiser.param_groups for weight in group["params"]]
+    outside = _Outside(model, owned, accelerator.device)
+    schedule = schedule or constant()
+    scheduler = attach(optimiser, schedule)
     stepper = accelerator.prepare_optimizer(optimiser)
     parts = {"model": model, "optimiser": optimiser, "scheduler": scheduler}
+    parts |= {"outside": outside} if outside.weights else {}
     extra = {"scaler": accelerator.scaler} if accelerator.scaler else {}
-    saved = Checkpoint(checkpoint, parts, plan={"name": name, "seed": batches.seed}, extra=extra)
-    history = saved.load()
-    if processes > 1:  # each has built the model, from draws that may have been others
-        for tensor in (*model.parameters(), *model.buffers()):
+    plan: dict[str, Any] = {}
+    if checkpoint is not None:
+        set_seed(seed_of(batches.seed, 0))  # for items that draw something when they are read
+        plan = plan_of(name, batches, optimiser, schedule, clip=clip, patience=patience)
+    saved = Checkpoint(checkpoint, parts, plan, extra)
+    history = saved.load(steps)
+    if processes > 1:  # each has built the model, perhaps from other draws
+        for tensor in (*model.parameters(), *model.buffers(), *outside.weights):
             broadcast(tensor.data)
     if how.log:
         accelerator.init_trackers(name)
@@ -126,36 +151,62 @@ def train(
         history.pending, device=accelerator.device
     )  # of losses, not yet in the curve
     display = Display(name, history, steps, quiet=quiet or rank > 0)
+    first = history.step + 1  # in this step the counts of the loss are checked
+    multiples: list[float] = []  # and compared with those of the first micro-batch
+    shapes = {weight.shape for weight in (*model.parameters(), *owned)}
+    model.zero_grad()
+    stepper.zero_grad()
     with display, how.applied(model), interrupts_wait() as stop, following.pause():
         for step, chosen in batches.from_step(history.step + 1):
             if step > steps or history.stopped:
                 break
             began = time.perf_counter()
-            set_seed(1_000_003 * batches.seed + 1009 * step + rank)  # for dropout, random masks
-            total = torch.zeros(2, device=accelerator.device)  # sum of the losses, their number
-            for piece in _shares(chosen, how.pieces, rank, processes):
-                batch = to_device(batches.collated(piece), accelerator.device)
+            micro_batches = MicroBatches(
+                batches, step, chosen, number=how.pieces, rank=rank, processes=processes
+            )
+
+            def losses(each: int, of: MicroBatches = micro_batches) -> list[Pair]:
+                batch = of.read(each, accelerator.device)
                 # Of a list of rows `loss` makes the tensors, and they have to follow the model.
                 with accelerator.autocast(), following.pause(not isinstance(batch, list)):
-                    part, number = _summed(loss(model, batch))
-                accelerator.backward(part / len(chosen))  # keeps 16-bit gradients in range
-                total += torch.stack([part.detach(), torch.as_tensor(number).to(part)])
-            total = accelerator.reduce(total, "sum")
-            if not total[1] > 0:
-                raise ValueError(f"the loss must count an item or more, found none at step {step}")
-            for weight in model.parameters():
-                if processes > 1:  # one that saw no item of this step has a gradient of zeros
-                    weight.grad = torch.zeros_like(weight) if weight.grad is None else weight.grad
-                    weight.grad = accelerator.reduce(weight.grad, "sum")
-                if weight.grad is not None:
-                    weight.grad.mul_(len(chosen) / total[1])  # now of the mean loss
+                    return pairs_of(loss(model, batch))
+
+            counts: Tensor | None = None  # of a list of pairs, in the whole batch: (K,)
+            tables: list[Tensor] = []  # (K, 2) for each micro-batch
+            for each in range(how.pieces):
+                pairs = losses(each)
+                if step == first:
+                    found = check_counts(pairs, shapes)
+                    multiples = broadcast_object_list([found])[0] if each == 0 else multiples
+                    check_alike(found, multiples)
+                tables.append(table_of(pairs))
+                if len(pairs) > 1 and each == 0:
+                    with only_counted(model):
+                        others = [table_of(losses(n))[:, 1] for n in range(1, how.pieces)]
+                    counts = accelerator.reduce(tables[0][:, 1] + sum(others), "sum")  # (K,)
+                    counts = _counted(counts, step)
+                # In the size of a mean: 16-bit gradients stay in range.
+                by = torch.tensor([len(chosen)]) if counts is None else counts
+                shares = [part / n for (part, _), n in zip(pairs, by.unbind(), strict=True)]
+                accelerator.backward(sum(shares[1:], shares[0]))
+            table = accelerator.reduce(torch.stack(tables).sum(dim=0), "sum")  # (K, 2)
+            if counts is None:
+                counts = _counted(table[:, 1], step)
+                total = table[0]
+            else:  # the loss of a step, and one step
+                mean = (table[:, 0] / counts).sum()
+                total = torch.stack([mean, torch.ones_like(mean)])
+            for gradient in _gradients(model, outside, accelerator):
+                if len(table) == 1:
+                    gradient.mul_(len(chosen) / counts[0])  # now of the mean loss
             accelerator.unscale_gradients(stepper)
             if clip is not None:
-                clip_grad_norm_(model.parameters(), clip)
+                clip_grad_norm_(owned, clip)
             if watch is not None:
                 history.watched.append({"step": step, **watch(step, model)})
             stepper.step()
             stepper.zero_grad()
+            model.zero_grad()  # also of the weights that the optimizer does not have
             scheduler.step()
 
             sums += total
@@ -177,7 +228,7 @@ def train(
     if how.log:
         accelerator.end_training()
     if processes > 1:  # what is drawn from here on is the same in all of them
-        set_seed(1_000_003 * batches.seed + history.step)
+        set_seed(seed_of(batches.seed, history.step))
     if history.best_weights is not None:
         model.load_state_dict(history.best_weights)
     model.eval()
@@ -198,32 +249,42 @@ def _accelerator(how: Computing) -> Accelerator:
     return Accelerator(mixed_precision=how.precision, **options)
 
 
-def _summed(answer: Any) -> tuple[Tensor, Tensor | int]:
-    """Return what a loss says, unless it is plainly not a sum and a number."""
-    if not isinstance(answer, (tuple, list)) or len(answer) != 2:
-        kind = (
-            f"{len(answer)} things" if isinstance(answer, (tuple, list)) else type(answer).__name__
-        )
-        raise TypeError(f"loss must return the sum of the losses and their number, found {kind}")
-    part, number = answer
-    last = part.grad_fn  # torch's own losses remember how they were reduced: 1 is by a mean
-    mean = last and (last.name().startswith("Mean") or getattr(last, "_saved_reduction", 0) == 1)
-    if mean and number > 1:
-        raise ValueError(
-            f"loss must return the sum of {int(number)} losses, found their mean: "
-            'take reduction="sum", or multiply the mean by that number'
-        )
-    return part, number
+class _Outside:
+    """The optimizer's weights that are not the model's: parameters of the loss."""
+
+    def __init__(self, model: nn.Module, owned: list[Tensor], device: torch.device) -> None:
+        inside = set(model.parameters())
+        self.weights = [weight for weight in owned if weight not in inside]
+        for weight in self.weights:
+            weight.data = weight.data.to(device)
+
+    def state_dict(self) -> dict[str, Tensor]:
+        return {str(number): weight.detach() for number, weight in enumerate(self.weights)}
+
+    @torch.no_grad()
+    def load_state_dict(self, state: dict[str, Tensor]) -> None:
+        for number, weight in enumerate(self.weights):
+            weight.copy_(state[str(number)])
 
 
-def _shares(chosen: list[int], pieces: int, rank: int, processes: int) -> Iterator[list[int]]:
-    """Cut the items of a step into pieces for each process, and yield those of this one."""
-    if len(chosen) < pieces * processes:
-        raise ValueError(
-            f"a batch of {len(chosen)} cannot be cut into {pieces} pieces for each of {processes}"
-        )
-    for piece in range(pieces):
-        yield chosen[rank * pieces + piece :: pieces * processes]
+def _gradients(model: nn.Module, outside: _Outside, accelerator: Accelerator) -> list[Tensor]:
+    """Return the gradients that this step has, each added up over all processes."""
+    weights = [w for w in (*model.parameters(), *outside.weights) if w.requires_grad]
+    if accelerator.num_processes > 1:
+        mine = torch.tensor([weight.grad is not None for weight in weights], dtype=torch.float32)
+        there = accelerator.reduce(mine.to(accelerator.device), "sum").tolist()
+        for weight, processes in zip(weights, there):
+            if processes:
+                own = torch.zeros_like(weight) if weight.grad is None else weight.grad
+                weight.grad = accelerator.reduce(own, "sum")
+    return [weight.grad for weight in weights if weight.grad is not None]
+
+
+def _counted(counts: Tensor, step: int) -> Tensor:
+    """Return the counts of a step as divisors: a sum over nothing is 0, and stays 0."""
+    if not counts.sum() > 0:
+        raise ValueError(f"the loss must count an item or more, found none at step {step}")
+    return torch.where(counts > 0, counts, 1)
 
 
 def _evaluate(

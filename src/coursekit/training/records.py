@@ -64,6 +64,14 @@ class Settings(Mapping[str, Any]):
         return ", ".join(f"{name}={value!r}" for name, value in self.items())
 
 
+_chosen: dict[str, Settings] = {}  # in this process
+
+
+def settings_chosen() -> dict[str, Any]:
+    """Return the latest settings that `choose` has returned, as JSON can hold them, or nothing."""
+    return plain(dict(_chosen.get("settings", {})), "settings")
+
+
 def _listed(names: Mapping[str, Any] | Sequence[str]) -> str:
     return ", ".join(map(str, names)) or "none"
 
@@ -103,6 +111,7 @@ def choose(
             chosen[name] = _of_kind(name, value, chosen[name])
     settings = Settings(chosen)
     computing.use(computing.suited(profile))
+    _chosen.update({"settings": settings})
     # What is no JSON is told here, and not after the training.
     _display({SETTINGS: plain(chosen, "settings"), "text/plain": f"{profile}: {settings!r}"})
     return settings

@@ -64,6 +64,8 @@ def draw_windows(
 
     picture, boxes = torch.cat([number, picture]), torch.cat([near, far])  # (W,), (W, 4)
     overlap = iou(to_corners(boxes)[:, None], to_corners(batch.boxes))  # (W, N)
+    if not many:
+        return picture, boxes, batch.labels
     overlap = overlap.where(picture[:, None] == number, 0)  # things on other pictures do not count
     most, which = overlap.max(dim=1)  # 2 × (W,)
     labels = batch.labels[which].where(most >= ENOUGH, -1)  # (W,)
@@ -76,10 +78,11 @@ def window_loss(sides: tuple[float, float], *, empty: int = 3) -> Loss:
 
     def loss(model: nn.Module, batch: Pictures) -> tuple[Tensor, int]:
         picture, boxes, labels = draw_windows(batch, empty=empty, sides=sides)
+        if not len(labels):  # a batch without objects has no windows
+            return 0 * next(model.parameters()).sum(), 0
         scores = model(crop(batch.images, picture, boxes))  # (W, C + 1)
         labels = labels % scores.shape[1]  # −1 is the last class
-        mean = F.cross_entropy(scores, labels)
-        return mean * len(batch.counts), len(batch.counts)
+        return F.cross_entropy(scores, labels, reduction="sum"), len(labels)
 
     return loss
 
