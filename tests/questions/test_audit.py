@@ -216,9 +216,13 @@ UNSAID = '\n## "whatever they are"\n+ wrong = single(shares)\n'
                 "shares.md": SEVEN,
                 "shares.py": look("visible", "alone", "return student.shares(randn(7, 3))"),
             },
-            "'seven' costs 3%; no hidden case sees it",
+            "'seven' keeps 100% of the points in hidden cases, 90% are the most; add a hidden case "
+            "like “alone”",
         ),
-        ({"shares.md": "\n## none\n+ wrong = shares\nx\n"}, "'none' earns everything"),
+        (
+            {"shares.md": "\n## none\n+ wrong = shares\nx\n"},
+            "'none' keeps 100% of the points in hidden cases, 90% are the most; no case sees it",
+        ),
         (
             {"shares.md": "\n## again\nraised / raised.sum(dim=-1, keepdim=True)  ->  raised\nx\n"},
             "'again' is told the hint of 'not divided by the sum'",
@@ -241,7 +245,8 @@ UNSAID = '\n## "whatever they are"\n+ wrong = single(shares)\n'
         ),
         (
             {"shares.md": '\n## "every row sums to 1"\n+ wrong = shares\n'},
-            'nothing looks at "every row sums to 1": to forget it costs nothing',
+            '"every row sums to 1" keeps 100% of the points in hidden cases, 90% are the most; no '
+            "case sees it",
         ),
         ({"shares.md": UNSAID}, 'shares quotes "whatever they are", which its text does not say'),
         (
@@ -280,6 +285,7 @@ def test_the_pages_say_what_is_asked():
     assert known_answers.ROUNDINGS == 8 and Case("", print).tolerance == 1e-5
     for text in (page, guide):
         assert f"bring {cheap} of" in text and "eight times what" in text
+        assert f"at least {known_answers.LEAST:.0%} of" in text
     assert f"more than {heart}." in page and "off by 10⁻⁵" in page
     assert all(f"{heart} at the most" in text for text in (page, guide))
 

@@ -11,7 +11,7 @@ from torch import nn
 from coursekit.check.outcome import differ, observe
 from coursekit.check.probe import gradients, randn
 from coursetools.questions import catalogue
-from coursetools.questions.known_answers import CHEAP, Known
+from coursetools.questions.known_answers import CHEAP, LEAST, Known
 from coursetools.questions.memorised import by_heart
 from coursetools.questions.question import Assignment, Case, Question
 from coursetools.questions.rounding import in_double, nudged
@@ -70,6 +70,19 @@ def test_where_there_is_nothing_else_or_they_are_light_cases_count_by_their_weig
     assert known(twice, [at(1.0, 2.0), at(3.0, weight=3)], []).shares == [0.25, 0.75]
     light = known(twice, [at(1.0, 2.0)], [at(5.0, 4.0, weight=9)])
     assert light.shares == pytest.approx([0.1, 0.9])
+
+
+def test_what_fails_costs_a_tenth_at_least_and_the_points_of_the_cases_add_up():
+    cases = known(twice, [at(1.0, 2.0)], [at(5.0, 4.0, weight=9), at(2.0, 7.0), at(0.0)])
+    assert LEAST == 0.1 and all(share < LEAST for share in [cases.shares[0], *cases.shares[2:]])
+    for failing in ({0}, {2}, {3}):
+        passed = [number not in failing for number in range(4)]
+        worth = cases.worth(passed)
+        assert sum(worth) == pytest.approx(1)
+        assert sum(worth[number] for number in failing) == pytest.approx(LEAST)
+        assert cases.earned(passed) == pytest.approx(1 - LEAST)
+    for failing in (set(), {1}, {0, 3}, {0, 2, 3}, {0, 1, 2, 3}):  # nothing, or more than a tenth
+        assert cases.worth([number not in failing for number in range(4)]) == cases.shares
 
 
 def graded(reference, visible, hidden):

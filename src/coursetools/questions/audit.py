@@ -1,7 +1,8 @@
 """`coursekit audit`: the proof that an assignment grades as it should, before any student sees it.
 
 The reference and the source's own solution earn everything, the blank release nothing, and the
-visible cases learned by heart next to nothing; every misconception loses points and is told its own
+visible cases learned by heart next to nothing; every misconception and every forgotten requirement
+loses at least a tenth of the question's points in hidden cases, and a misconception gets its own
 hint and no other's, from the visible cases alone as well; a right answer loses nothing by computing
 in double precision, and gets no flag; the notebook asks what the questions say; nothing private is
 in what students get. Where a question has variants, all of that holds in each, and each mistake
@@ -30,7 +31,7 @@ from coursetools.course import SOURCES, Course
 from coursetools.notebooks.imports import read_notebook
 from coursetools.questions import catalogue, compiling, library_answers, rubric
 from coursetools.questions.even_variants import uneven
-from coursetools.questions.known_answers import Known, passed, share
+from coursetools.questions.known_answers import LEAST, Known, passed, share
 from coursetools.questions.leaks import leaks
 from coursetools.questions.memorised import by_heart
 from coursetools.questions.question import Assignment, Question
@@ -195,8 +196,7 @@ def _question(
         if earned := share(known, known.outcomes(one)):
             row.problems.append(f"{one.name} earns {earned:.0%}")
     for one in question.demands:
-        if share(known, known.outcomes(one)) >= 1:
-            row.problems.append(f"nothing looks at {one.name}: to forget it costs nothing")
+        row.problems += too_cheap(known, known.outcomes(one), one.name)
     for answer in by_heart(assignment, question).values():
         student = catalogue.references(assignment, **{question.name: answer})
         with usual_numbers():
@@ -234,14 +234,9 @@ def _mistake(known: Known, outcomes: list[Outcome], visible: int, name: str) -> 
     """Say what is wrong with how one misconception is judged."""
     if all(isinstance(outcome.error, NameError) for outcome in outcomes):
         return [f"the misconception {name!r} is no Python of ours: {outcomes[0].error}"]
-    earned = share(known, outcomes)
-    if earned >= 1:
-        return [f"the misconception {name!r} earns everything"]
-    problems = []
-    if all(passed(known, outcomes)[visible:]):
-        problems.append(
-            f"the misconception {name!r} costs {1 - earned:.0%}; no hidden case sees it"
-        )
+    problems = too_cheap(known, outcomes, f"the misconception {name!r}")
+    if share(known, outcomes) >= 1:
+        return problems
     for where, seen in (
         ("all cases", outcomes),
         ("the visible cases", [*outcomes[:visible], *[None] * (len(outcomes) - visible)]),
@@ -254,6 +249,22 @@ def _mistake(known: Known, outcomes: list[Outcome], visible: int, name: str) -> 
                 f"on {where} the misconception {name!r} is told the hint of {told.name!r}"
             )
     return problems
+
+
+def too_cheap(known: Known, outcomes: Sequence[Outcome], name: str) -> list[str]:
+    """Say where a wrong answer keeps more than nine tenths of the points in hidden cases.
+
+    The visible cases count as passed: their answers can be copied from `check`.
+    """
+    looked, visible = passed(known, outcomes), len(known.question.cases)
+    kept = known.earned([True] * visible + looked[visible:])
+    if kept <= 1 - LEAST + 1e-9:
+        return []
+    seen = [f"“{case.says}”" for case, one in zip(known.cases, looked) if not one]
+    return [
+        f"{name} keeps {kept:.0%} of the points in hidden cases, {1 - LEAST:.0%} are the most; "
+        + (f"add a hidden case like {' or '.join(seen)}" if seen else "no case sees it")
+    ]
 
 
 def _first(known: Known, outcomes: Sequence[Outcome]) -> str:

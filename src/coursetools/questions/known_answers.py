@@ -23,6 +23,7 @@ from coursetools.questions.wrong import Edit
 ROUNDINGS = 8  # that a right answer may be away from ours
 FARTHEST = 0.01  # what moves by more when an input is rounded does not bend, it jumps
 CHEAP = 0.15  # of a question's points, for what teaches: what is left to the other cases grades
+LEAST = 0.1  # of a question's points, that failed cases cost together
 ENDLESS = 2.0  # seconds of work for a case, after which two mistakes together have no end
 
 
@@ -106,11 +107,24 @@ class Known:
             return 0.0
         if all(passed):
             return 1.0
-        return sum(share for share, one in zip(self.shares, passed) if one)
+        return sum(share for share, one in zip(self.worth(passed), passed) if one)
+
+    def worth(self, passed: Sequence[bool]) -> list[float]:
+        """Return the share of the points of each case, for an answer that passes these.
+
+        The failed cases count for `LEAST` together at the least, so that nothing the question asks
+        for can be left out for nothing, however many cases it has; the others share the rest. So
+        the shares always sum to 1, and an answer that loses more than that loses no more by it.
+        """
+        lost = sum(share for share, one in zip(self.shares, passed) if not one)
+        if not 0 < lost < LEAST:
+            return self.shares
+        raised = {True: (1 - LEAST) / (1 - lost), False: LEAST / lost}
+        return [share * raised[one] for share, one in zip(self.shares, passed)]
 
     @cached_property
     def shares(self) -> list[float]:
-        """The share of the points that each case brings.
+        """The share of the points that each case brings, where none fails.
 
         A case counts by its weight. But what a learner sees, and what an idle answer passes, can be
         had without an answer: beside other cases, all such together bring no more than `CHEAP`.

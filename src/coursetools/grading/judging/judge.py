@@ -246,6 +246,7 @@ class Judge:
     def _made(self, question: Question, seen: Sequence[Seen], **facts: Any) -> QuestionVerdict:
         """Return a verdict with what came of each case, and with further `facts`."""
         known = self._known[question.name]
+        worth = known.worth([one.passed for one in seen])
         return QuestionVerdict(
             name=question.name,
             cell=f"test_{question.name}",
@@ -261,7 +262,7 @@ class Judge:
                     detail=_readable(one.detail),
                     seconds=one.seconds,
                 )
-                for number, (case, share, one) in enumerate(zip(known.cases, known.shares, seen))
+                for number, (case, share, one) in enumerate(zip(known.cases, worth, seen))
             ],
             **facts,
         )
