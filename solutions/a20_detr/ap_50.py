@@ -147,11 +147,15 @@ def ap_nothing(student):
     blank = [[part[0][:0], *part[1:]] for part in (scores, labels, overlaps)]
     one_blank = plain(student, blank[0], blank[1], true, blank[2])
     keep = [x != 1 for x in labels]
-    return silent, one_blank, plain(
-        student,
-        *([x[k] for x, k in zip(part, keep)] for part in (scores, labels)),
-        true,
-        [x[k] for x, k in zip(overlaps, keep)],
+    return (
+        silent,
+        one_blank,
+        plain(
+            student,
+            *([x[k] for x, k in zip(part, keep)] for part in (scores, labels)),
+            true,
+            [x[k] for x, k in zip(overlaps, keep)],
+        ),
     )
 
 
