@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from coursekit.check.probe import module_gradients, randn
+from coursekit.check.probe import after, module_gradients, randn
 from coursetools.questions import hidden, visible
 
 
@@ -119,3 +119,8 @@ def additive_batch(student):
     module = build(student, 3, 5, 4)
     q, k, covered = randn(2, 4, 3), randn(2, 6, 5, seed=1), _covered(2, 4, 6)
     return module(q, k, covered)[1], module(q[1:], k[1:], covered[1:])[0]
+
+
+@hidden("what was given stays as it was")
+def additive_keeps(student):
+    return after(build(student, 2, 3, 4), randn(3, 2, seed=2), randn(4, 3, seed=3), _covered(3, 4))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from coursekit.check.probe import gradients, randn
+from coursekit.check.probe import after, gradients, randn
 from coursetools.questions import hidden, visible
 
 
@@ -76,3 +76,8 @@ def gaussian_square(student):
 @hidden("an axis whose length is so large that it does not count")
 def gaussian_ignored(student):
     return student.gaussian_scores(randn(3, 2), randn(4, 2, seed=1), _lengths(1e6, 0.5))
+
+
+@hidden("what was given stays as it was")
+def gaussian_keeps(student):
+    return after(student.gaussian_scores, randn(2, 3), randn(4, 3, seed=1), _lengths(0.5, 1.5, 2.0))

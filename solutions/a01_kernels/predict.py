@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from coursekit.check.probe import gradients, randn
+from coursekit.check.probe import after, gradients, randn
 from coursetools.questions import hidden, visible
 
 
@@ -76,3 +76,8 @@ def predict_double(student):
 @hidden("gradients")
 def predict_gradients(student):
     return gradients(student.predict, randn(3), randn(6, seed=1), randn(6, seed=2), 0.6)
+
+
+@hidden("what was given stays as it was")
+def predict_keeps(student):
+    return after(student.predict, randn(3), randn(5, seed=1), randn(5, seed=2), 0.9)

@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from coursekit.check.probe import gradients, randn
+from coursekit.check.probe import after, gradients, randn
 from coursetools.questions import hidden, visible
 
 
@@ -70,3 +70,8 @@ def self_double(student):
 @hidden("gradients")
 def self_gradients(student):
     return gradients(student.self_attention, randn(4, 6), *matrices(6, 3, 4))
+
+
+@hidden("what was given stays as it was")
+def self_keeps(student):
+    return after(student.self_attention, randn(3, 4, seed=1), *matrices(4, 3, 2))

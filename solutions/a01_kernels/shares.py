@@ -34,6 +34,11 @@ def gradients_alone(student):
     return gradients(student.shares, randn(3, 4, seed=1))
 
 
+@visible("the scores stay as they were")
+def the_scores_stay(student):
+    return after(student.shares, randn(2, 4, seed=2))
+
+
 @hidden("one key only")
 def one_key(student):
     return student.shares(randn(3, 1))

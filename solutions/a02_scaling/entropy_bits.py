@@ -30,6 +30,16 @@ def a_row_that_has_decided(student):
     return student.entropy_bits(torch.tensor([[0.0, 1.0, 0.0], [0.5, 0.5, 0.0], [0.2, 0.3, 0.5]]))
 
 
+@visible("a million equal weights")
+def a_million_equal_weights(student):
+    return student.entropy_bits(torch.full((1, 2**20), 2.0**-20))
+
+
+@visible("the weights stay as they were")
+def the_weights_stay(student):
+    return after(student.entropy_bits, torch.tensor([[0.5, 0.0, 0.5], [0.0, 0.0, 1.0]]))
+
+
 @hidden("one key only")
 def entropy_one_key(student):
     return student.entropy_bits(torch.ones(2, 3, 1))

@@ -6,7 +6,7 @@ import math
 
 import torch
 
-from coursekit.check.probe import randn
+from coursekit.check.probe import after, randn
 from coursetools.questions import hidden, visible
 
 from .shared import by_autograd
@@ -39,6 +39,13 @@ def a_batch_of_two(student):
     return student.query_gradient(randn(2, 3, 6), randn(2, 5, 6, seed=1), randn(2, 3, 5, seed=2))
 
 
+@visible("what was given stays as it was")
+def all_stays(student):
+    return after(
+        student.query_gradient, randn(2, 4, seed=3), randn(3, 4, seed=4), randn(2, 3, seed=5)
+    )
+
+
 @hidden("what autograd finds", weight=2)
 def gradient_autograd(student):
     numbers = [randn(*s, seed=51 + n) for n, s in enumerate(((4, 7), (6, 7), (4, 6)))]
@@ -69,3 +76,11 @@ def gradient_double(student):
     shapes = ((3, 4), (5, 4), (3, 5))
     numbers = (randn(*shape, seed=61 + n, dtype=torch.float64) for n, shape in enumerate(shapes))
     return student.query_gradient(*numbers)
+
+
+@hidden("a batch, left as it was")
+def gradient_keeps(student):
+    shapes = ((2, 3, 5), (2, 4, 5), (2, 3, 4))
+    return after(
+        student.query_gradient, *(randn(*shape, seed=71 + n) for n, shape in enumerate(shapes))
+    )

@@ -36,6 +36,13 @@ def a_batch_of_two(student):
     return student.scaled_attention(randn(2, 4, 6), randn(2, 5, 6, seed=1), randn(2, 5, 3, seed=2))
 
 
+@visible("queries, keys and values stay as they were")
+def all_three_stay(student):
+    return after(
+        student.scaled_attention, randn(2, 3, seed=3), randn(4, 3, seed=4), randn(4, 2, seed=5)
+    )
+
+
 @hidden("one key only")
 def one_key(student):
     return student.scaled_attention(randn(3, 4), randn(1, 4, seed=1), randn(1, 2, seed=2))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from coursekit.check.probe import randn
+from coursekit.check.probe import after, randn
 from coursetools.questions import hidden, visible
 
 
@@ -53,3 +53,8 @@ def jacobian_autograd(student):
 @hidden("several axes in front")
 def jacobian_axes(student):
     return student.softmax_jacobian(randn(2, 3, 4, 5, seed=1).softmax(dim=-1), 1.5)
+
+
+@hidden("the weights stay as they were")
+def jacobian_keeps(student):
+    return after(student.softmax_jacobian, randn(2, 3, seed=2).softmax(dim=-1), 0.75)

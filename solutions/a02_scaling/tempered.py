@@ -43,6 +43,11 @@ def temperature_0_and_scores_nearly_equal(student):
     return student.tempered(torch.tensor([[1.0, 1.0 + 2**-22, 0.0]]), 0)
 
 
+@visible("the scores stay as they were")
+def the_scores_stay(student):
+    return after(student.tempered, randn(2, 3, seed=1), 4.0)
+
+
 @hidden("an infinite temperature")
 def tempered_infinite(student):
     return student.tempered(randn(2, 3, 5), math.inf)

@@ -64,6 +64,11 @@ def gradients_with_such_a_row(student):
     return gradients(student.masked_shares, randn(2, 3, 4, seed=2), _empty())
 
 
+@visible("scores and mask stay as they were")
+def scores_and_mask_stay(student):
+    return after(student.masked_shares, randn(3, 4, seed=3), _empty())
+
+
 def some_mask(*shape, seed=0):
     """Return a random mask with an empty row here and there."""
     return randn(*shape, seed=70 + seed) > 0.4

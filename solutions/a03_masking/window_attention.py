@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from coursekit.check.probe import gradients, randn
+from coursekit.check.probe import after, gradients, randn
 from coursetools.questions import hidden, visible
 
 
@@ -97,3 +97,8 @@ def window_double(student):
 @hidden("gradients")
 def window_gradients(student):
     return gradients(student.window_attention, *sequence(6), 1)
+
+
+@hidden("what was given stays as it was")
+def window_keeps(student):
+    return after(student.window_attention, *sequence(2, 5), 1)

@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from coursekit.check.probe import gradients, randn
+from coursekit.check.probe import after, gradients, randn
 from coursetools.questions import hidden, visible
 
 
@@ -47,6 +47,11 @@ def three_heads_each_its_own(student):
     return student.grouped_attention(*_groups(3, 3))
 
 
+@visible("queries, keys and values stay as they were")
+def all_three_stay(student):
+    return after(student.grouped_attention, *_groups(2, 1))
+
+
 def groups(heads, shared, out=3, dtype=torch.float32):
     shapes = ((2, heads, 4, 5), (2, shared, 6, 5), (2, shared, 6, out))
     return [randn(*shape, seed=71 + n, dtype=dtype) for n, shape in enumerate(shapes)]
@@ -76,3 +81,8 @@ def grouped_double(student):
 @hidden("gradients: what is shared hears from all who share it", weight=2)
 def grouped_gradients(student):
     return gradients(student.grouped_attention, *groups(6, 2))
+
+
+@hidden("nine heads share three, and what was given stays as it was")
+def grouped_keeps(student):
+    return after(student.grouped_attention, *groups(9, 3))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from coursekit.check.probe import gradients, randn
+from coursekit.check.probe import after, gradients, randn
 from coursetools.questions import hidden, visible
 
 
@@ -61,3 +61,8 @@ def contributions_double(student):
 @hidden("gradients")
 def contributions_gradients(student):
     return gradients(student.head_contributions, randn(1, 2, 3, 3), randn(4, 6, seed=7))
+
+
+@hidden("what was given stays as it was")
+def contributions_keeps(student):
+    return after(student.head_contributions, randn(1, 3, 2, 2, seed=8), randn(3, 6, seed=9))

@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from coursekit.check.probe import module_gradients, randn
+from coursekit.check.probe import after, module_gradients, randn
 from coursetools.questions import hidden, visible
 
 
@@ -132,3 +132,9 @@ def multi_shuffled(student):
 def multi_gradients(student):
     x, memory = randn(2, 3, 8, seed=8), randn(2, 4, 8, seed=9)
     return module_gradients(build(student, 8, 2), x, memory, some_mask(2, 3, 4, seed=3))
+
+
+@hidden("sentences, memory and mask stay as they were")
+def multi_keeps(student):
+    x, memory = randn(2, 3, 6, seed=10), randn(2, 4, 6, seed=11)
+    return after(build(student, 6, 3), x, memory, some_mask(2, 3, 4, seed=4))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from coursekit.check.probe import gradients, randn
+from coursekit.check.probe import after, gradients, randn
 from coursetools.questions import hidden, visible
 
 
@@ -55,3 +55,8 @@ def bias_diagonals(student):
 @hidden("gradients: how often each row is used", weight=2)
 def bias_gradients(student):
     return gradients(student.relative_bias, randn(5, 2, seed=5), 4)
+
+
+@hidden("the table stays as it was")
+def bias_keeps(student):
+    return after(student.relative_bias, randn(3, 4, seed=6), 5)

@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from coursekit.check.probe import module_gradients, randn
+from coursekit.check.probe import after, module_gradients, randn
 from coursetools.questions import hidden, visible
 
 from .turn import turn
@@ -116,3 +116,8 @@ def rotary_default(student):
     module = student.RotaryAttention(width=4)
     module.load_state_dict(build(student, 4).state_dict())
     return module(randn(2, 3, 4), torch.tensor([0.0, 40.0, 90.0]))
+
+
+@hidden("what was given stays as it was")
+def rotary_keeps(student):
+    return after(build(student, 4), randn(2, 3, 4, seed=1), torch.tensor([0.0, 1.0, 6.0]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from coursekit.check.probe import randn
+from coursekit.check.probe import after, randn
 from coursetools.questions import hidden, visible
 
 
@@ -66,3 +66,8 @@ def hands(student):
 def distances(student):
     found = student.sinusoids(torch.tensor([2.0, 5.0, 12.0, 15.0]), 12, 300.0)
     return found @ found.transpose(-2, -1)
+
+
+@hidden("the places stay as they were")
+def sinusoids_keep(student):
+    return after(student.sinusoids, 7 * randn(5, seed=4), 8, 40.0)

@@ -37,6 +37,11 @@ def a_batch_of_two_three_heads(student):
     return student.turn(randn(2, 3, 5, 8), torch.arange(5.0))
 
 
+@visible("vectors and places stay as they were")
+def vectors_and_places_stay(student):
+    return after(student.turn, randn(3, 4, seed=1), torch.tensor([1.0, 2.0, 4.0]))
+
+
 @hidden("scores know the distance and nothing else", weight=2)
 def only_the_distance(student):
     q, k = randn(1, 8), randn(1, 8, seed=1)

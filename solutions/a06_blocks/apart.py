@@ -49,6 +49,11 @@ def twice_the_same_token_and_padding(student):
     return student.apart(x, torch.tensor([True, False, True]))
 
 
+@visible("x and keep stay as they were")
+def x_and_keep_stay(student):
+    return after(student.apart, randn(3, 2, seed=4) + 1, torch.tensor([True, False, True]))
+
+
 @hidden("one real token only")
 def apart_one(student):
     x = torch.tensor([[7.0, 7.0, 0.0], [2.0, -3.0, 1.0], [0.0, 1.0, 4.0]])

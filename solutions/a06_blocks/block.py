@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from coursekit.check.probe import module_gradients, randn
+from coursekit.check.probe import after, module_gradients, randn
 from coursetools.questions import hidden, visible
 
 from .feed_forward import FeedForward
@@ -65,6 +65,11 @@ def names_and_shapes_of_the_weights(student):
     }
 
 
+@visible("the tokens stay as they were")
+def the_tokens_stay(student):
+    return [after(block(student, kind, 4, 2, 5), randn(1, 3, 4)) for kind in ("pre", "post")]
+
+
 @hidden("one token only")
 def block_one_token(student):
     x = randn(2, 1, 6)
@@ -120,3 +125,8 @@ def block_gradients_post(student):
 def block_default(student):
     module = student.Block(width=4, heads=1, hidden=5)
     return fill(module, block_shapes(4, 5))(randn(2, 3, 4))
+
+
+@hidden("what was given stays as it was, in both placements")
+def block_keeps(student):
+    return [after(block(student, kind), 2 * randn(2, 3, 6, seed=1)) for kind in ("post", "pre")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import nn
 
-from coursekit.check.probe import module_gradients, randn
+from coursekit.check.probe import after, module_gradients, randn
 from coursetools.questions import hidden, visible
 
 from .block import Block
@@ -93,3 +93,8 @@ def stack_default(student):
     module = student.Stack(depth=1, width=4, heads=2, hidden=7)
     shapes = {**block_shapes(4, 7, "blocks.0."), "final.weight": (4,), "final.bias": (4,)}
     return fill(module, shapes)(randn(1, 3, 4))
+
+
+@hidden("what was given stays as it was")
+def stack_keeps(student):
+    return after(stack(student, 2, "post"), randn(2, 3, 4, seed=1))

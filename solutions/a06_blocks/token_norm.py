@@ -56,6 +56,11 @@ def names_and_start_of_the_weights(student):
     }
 
 
+@visible("the tokens stay as they were")
+def the_tokens_stay(student):
+    return after(norm(student, 3), randn(2, 3, seed=2) + 1)
+
+
 @hidden("a token a hundred times as large, and one moved up")
 def norm_moved(student):
     module, x = norm(student, 8), randn(3, 8)

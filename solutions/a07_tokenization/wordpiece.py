@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from coursekit.check.probe import after
 from coursetools.questions import hidden, visible
 
 
@@ -91,3 +92,8 @@ def wordpiece_named(student):
 def wordpiece_marks(student):
     vocabulary = ["c", "#", "###", "##++", "##+", "c#"]
     return [student.wordpiece(word, vocabulary) for word in ("c++", "c#", "##", "c#+")]
+
+
+@hidden("the vocabulary stays as it was")
+def wordpiece_keeps(student):
+    return after(student.wordpiece, "reread", ["re", "##read", "##re", "##ad"])

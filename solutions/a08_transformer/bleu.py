@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from coursekit.check.probe import after
 from coursetools.questions import hidden, visible
 
 from .shared import score
@@ -144,3 +145,9 @@ def bleu_shuffled(student):
     backwards = score(student, CALL, DOVE, FLOOD)
     assert abs(forwards - backwards) < 1e-9
     return backwards
+
+
+@hidden("translations and references stay as they were")
+def bleu_keeps(student):
+    said, wanted = ([text.split() for text in texts] for texts in zip(DOVE, FLOOD, CALL))
+    return after(student.bleu, said, wanted)

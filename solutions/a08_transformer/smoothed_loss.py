@@ -49,6 +49,17 @@ def gradients_at_the_logits(student):
     return gradients(student.smoothed_loss, 2 * randn(3, 5, 7, seed=3), _labels(), 0, 0.3)
 
 
+@visible("two places, and logits in the hundreds")
+def logits_in_the_hundreds(student):
+    logits = torch.tensor([[[300.0, -200.0, 100.0], [0.0, 250.0, 240.0]]])
+    return student.smoothed_loss(logits, torch.tensor([[1, 2]]), 0)
+
+
+@visible("logits and labels stay as they were")
+def logits_and_labels_stay(student):
+    return after(student.smoothed_loss, randn(1, 3, 4, seed=4), torch.tensor([[2, 1, 0]]), 0)
+
+
 def some_labels():
     return torch.tensor([[4, 9, 2, 1, 7, 1], [3, 1, 1, 1, 1, 1], [8, 5, 6, 4, 2, 1]])
 

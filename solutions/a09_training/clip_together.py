@@ -87,3 +87,8 @@ def clip_keeps(student):
 def clip_double(student):
     given = {"u": randn(5, seed=54, dtype=torch.float64), "v": randn(2, 2, dtype=torch.float64)}
     return student.clip_together(given, 0.1)
+
+
+@hidden("gradients of several sizes, together below the limit", weight=2)
+def clip_below(student):
+    return student.clip_together(three_gradients(57, scale=0.05), 1.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from coursekit.check.probe import randn
+from coursekit.check.probe import after, randn
 from coursetools.questions import hidden, visible
 
 
@@ -81,3 +81,8 @@ def stop_many(student):
         losses = [round(float(x), 1) for x in randn(20, seed=300 + seed).abs()]
         found += [student.early_stop(losses, patience) for patience in (1, 2, 4, 7)]
     return found
+
+
+@hidden("the losses stay as they were")
+def stop_keeps(student):
+    return after(student.early_stop, [2.5, 1.5, 2.0, 1.75], 2)

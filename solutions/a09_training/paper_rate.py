@@ -52,3 +52,8 @@ def rate_peaks(student):
 @hidden("a warm-up that is never finished", tolerance=1e-12)
 def rate_long(student):
     return [student.paper_rate(step, 100, 1_000_000) for step in (1, 10, 1000)]
+
+
+@hidden("the paper's big model, from the first step to the last", tolerance=1e-9)
+def rate_big(student):
+    return [student.paper_rate(step, 1024) for step in (1, 2500, 4500, 16_000, 300_000)]

@@ -68,3 +68,8 @@ def trust_first(student):
     known = [student.trust(1, beta2) for beta2 in (0.3, 0.75, 0.97, 0.995)]
     assert all(abs(rho - 1) < 1e-6 and factor is None for rho, factor in known)
     return known
+
+
+@hidden("the memory unless told otherwise")
+def trust_default(student):
+    return [student.trust(step) for step in (3, 20, 400, 5000)]

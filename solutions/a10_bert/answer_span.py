@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from coursekit.check.probe import randn
+from coursekit.check.probe import after, randn
 from coursetools.questions import hidden, visible
 
 from .shared import between
@@ -55,6 +55,12 @@ def six_passages(student):
     return student.answer_span(start, end, passage, 4)
 
 
+@visible("scores and passage stay as they were")
+def scores_and_passage_stay(student):
+    given = randn(2, 6, seed=5), randn(2, 6, seed=6), between([1, 2], [4, 5], 6)
+    return after(student.answer_span, *given, 3)
+
+
 @hidden("many passages, several greatest lengths", weight=2)
 def span_many(student):
     start, end = 2 * randn(12, 25, seed=401), 2 * randn(12, 25, seed=402)
@@ -98,3 +104,9 @@ def span_rows(student):
     passage = between([1, 2, 3, 4], [10, 9, 10, 8], 12)
     one = [student.answer_span(*(x[n : n + 1] for x in (start, end, passage)), 5) for n in range(4)]
     return student.answer_span(start, end, passage, 5), one
+
+
+@hidden("what was given stays as it was")
+def span_keeps(student):
+    given = randn(3, 9, seed=413), randn(3, 9, seed=414), between([2, 3, 4], [7, 6, 5], 9)
+    return after(student.answer_span, *given, 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 import torch.nn.functional as F
 
-from coursekit.check.probe import gradients, randn
+from coursekit.check.probe import after, gradients, randn
 from coursetools.questions import hidden, visible
 
 from .shared import places
@@ -105,3 +105,9 @@ def scores_gradients(student):
 def scores_large(student):
     given = randn(1, 3, 4, seed=380), torch.tensor([[True, False, True]])
     return student.blank_scores(*given, 100 * randn(6, 4, seed=381), weights(4, 6, 382))
+
+
+@hidden("what was given stays as it was")
+def scores_keep(student):
+    given = randn(2, 4, 6, seed=390), places(2, 4, seed=391), randn(5, 6, seed=392)
+    return after(student.blank_scores, *given, weights(6, 5, 393))

@@ -58,7 +58,7 @@ def test_the_reference_passes_in_under_a_second(question):
 def test_the_name_of_the_function_finds_the_question():
     assert check(shares).right and check("shares", lambda scores: scores.softmax(-1)).right
     answer = check("shares")  # looked up here, where it is defined
-    assert answer.right and repr(answer).splitlines()[0] == "shares: all 4 cases pass"
+    assert answer.right and repr(answer).splitlines()[0] == "shares: all 5 cases pass"
 
 
 def test_an_answer_may_have_another_name_of_its_own(monkeypatch):
@@ -143,14 +143,14 @@ def test_prints_are_left_out_and_said_once(capsys):
 
     answer = check("shares", chatty)
     assert capsys.readouterr() == ("", "")
-    assert answer.right and "8 lines, beginning 'I am here'" in repr(answer)
+    assert answer.right and "10 lines, beginning 'I am here'" in repr(answer)
 
 
 def test_an_endless_loop_is_stopped_and_the_rest_left_alone(monkeypatch):
     monkeypatch.setattr(checking, "SECONDS", 0.5)
     answer = check("shares", looping)
     assert "does a loop never end?" in answer.problem and answer.passed == 0
-    assert repr(answer).count("(not run)") == 3
+    assert repr(answer).count("(not run)") == 4
 
 
 def test_waiting_is_no_work_but_has_an_end_too(monkeypatch):

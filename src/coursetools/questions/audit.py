@@ -262,7 +262,7 @@ def too_cheap(known: Known, outcomes: Sequence[Outcome], name: str) -> list[str]
         return []
     seen = [f"“{case.says}”" for case, one in zip(known.cases, looked) if not one]
     return [
-        f"{name} keeps {kept:.0%} of the points in hidden cases, {1 - LEAST:.0%} are the most; "
+        f"{name} keeps {kept:.0%} of the points in hidden cases, expected at most {1 - LEAST:.0%}; "
         + (f"add a hidden case like {' or '.join(seen)}" if seen else "no case sees it")
     ]
 

@@ -112,9 +112,9 @@ class Known:
     def worth(self, passed: Sequence[bool]) -> list[float]:
         """Return the share of the points of each case, for an answer that passes these.
 
-        The failed cases count for `LEAST` together at the least, so that nothing the question asks
-        for can be left out for nothing, however many cases it has; the others share the rest. So
-        the shares always sum to 1, and an answer that loses more than that loses no more by it.
+        The failed cases count for at least `LEAST` together, so that every requirement has its
+        price however many cases a question has; the passed ones share the rest. The shares always
+        sum to 1, and an answer that loses more than `LEAST` anyway loses nothing further.
         """
         lost = sum(share for share, one in zip(self.shares, passed) if not one)
         if not 0 < lost < LEAST:

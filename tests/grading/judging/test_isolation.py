@@ -162,6 +162,17 @@ def test_zeros_earn_nothing_and_cost_the_others_nothing(kernels):
     assert idle["predict"].reason.endswith("these alone earn no points.")
 
 
+def test_what_fails_costs_a_tenth_and_the_points_of_the_cases_add_up(kernels):
+    """One visible case of five fails, worth 3%; and one hidden case, worth 12%."""
+    light = "softmax(scores, -1) * (scores.max() != 1000)"
+    for right, points in ((light, 2.7), ("softmax(scores, -1).float()", 2.64)):
+        verdict = kernels(shares=f"def shares(scores):\n    return torch.{right}")["shares"]
+        brought = [case.share for case in verdict.cases if case.status == "OK"]
+        assert len(brought) == len(verdict.cases) - 1 and verdict.points == points
+        assert sum(case.share for case in verdict.cases) == pytest.approx(1, abs=1e-3)
+        assert 3 * sum(brought) == pytest.approx(points, abs=1e-2)
+
+
 def test_a_slow_answer_takes_no_time_from_others(kernels):
     """It sleeps for longer than the whole notebook has, and keeps its own points, too."""
     slow = kernels(
