@@ -142,7 +142,7 @@ def test_the_run_names_the_cell_and_the_line_that_fails(tmp_path):
     report = handin.look_at(path)
     assert any("the cell own-0, line 2 raises NameError" in one for one in report.mend)
     assert any("the cell own-1" in one and "SystemExit" in one for one in report.mend)
-    assert "shares: 4 of 4 visible cases pass" in report.good
+    assert "shares: 5 of 5 visible cases pass" in report.good
 
 
 @pytest.mark.parametrize(
@@ -300,7 +300,7 @@ def test_an_answer_in_another_cell_is_found_as_the_grader_finds_it(
     tmp_path, home, place, text, said
 ):
     report = handin.look_at(around(tmp_path, home, place, text))
-    assert "shares: 4 of 4 visible cases pass" in report.good, repr(report)
+    assert "shares: 5 of 5 visible cases pass" in report.good, repr(report)
     assert not [sentence for sentence in report.mend if sentence.split()[0] == "shares"]
     assert not [sentence for sentence in report.mend if "the cell for shares" in sentence]
     assert [one for one in report.look if "shares" in one and "cell" in one] == (
