@@ -76,9 +76,10 @@ def top_all(student):
     return drawn(3, 3, "pooler", seed=30)(student)
 
 
-@hidden("no block and no pooler: nothing is new")
+@hidden("no block, with a pooler and without; one block without a pooler")
 def top_nothing(student):
-    return drawn(2, 0, seed=31)(student), drawn(2, 1, seed=32)(student)
+    alone = drawn(3, 0, "pooler", seed=36)(student)
+    return alone, drawn(2, 0, seed=31)(student), drawn(2, 1, seed=32)(student)
 
 
 @hidden("more than ten blocks")

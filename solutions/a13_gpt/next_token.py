@@ -63,6 +63,13 @@ def next_many(student):
     return [student.next_token(logits, *one) for logits, one in given]
 
 
+@hidden("one setting at a time, and none")
+def next_alone(student):
+    logits = 2 * randn(3, 8, seed=226)
+    settings = {}, {"temperature": 0.6}, {"top_k": 3}, {"top_p": 0.7}
+    return [student.next_token(logits.clone(), **one) for one in settings]
+
+
 @hidden("a flat row beside a steep one")
 def next_flat(student):
     logits = torch.stack([randn(12, seed=211) / 10, 9 * randn(12, seed=212)])

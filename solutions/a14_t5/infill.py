@@ -83,9 +83,9 @@ def infill_empty(student):
     return student.infill([51, 52, 53], [(3, 0), (1, 0), (0, 0), (1, 0), (3, 0), (1, 0)])
 
 
-@hidden("one token: an empty span on each side, and all of it")
+@hidden("one token: an empty span on each side, all of it, and no span")
 def infill_one(student):
-    return student.infill([9], [(1, 0), (0, 0)]), student.infill([9], [(0, 1), (1, 0)])
+    return [student.infill([9], spans) for spans in ([(1, 0), (0, 0)], [(0, 1), (1, 0)], [])]
 
 
 @hidden("an empty span and a longer one that start together, in both orders")

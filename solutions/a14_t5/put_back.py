@@ -99,9 +99,10 @@ def back_stopped(student):
     ]
 
 
-@hidden("a hundred holes")
+@hidden("a hundred holes, and text with the ids above and below the sentinels")
 def back_hundred(student):
-    return student.put_back(*asked(20, 100, [1]))
+    read, written = asked(20, 100, [1])
+    return student.put_back([31_999, *read[:-1], 32_100, 1], written)
 
 
 @hidden("nothing written, nothing read, no hole")

@@ -90,9 +90,10 @@ def reach_padding(student):
     return [student.reach([(3, 2, 1, 6), (5, 3, 2, 9)], place) for place in (0, 1, 4)]
 
 
-@hidden("kernels of one place")
+@hidden("kernels of one place, and no layer")
 def reach_ones(student):
-    return student.reach([(1, 1, 1, 0)] * 4), student.reach([(1, 3, 2, 1), (2, 1, 1, 0)], 2)
+    stacks = [(1, 1, 1, 0)] * 4, [(1, 3, 2, 1), (2, 1, 1, 0)], []
+    return [student.reach(layers, place) for layers in stacks for place in (0, 2)]
 
 
 @hidden("the list is left as it was", weight=0.5)

@@ -85,11 +85,11 @@ def distil_gradients(student):
     return [gradients(student.distil, *given, heat, 0.4) for heat in (None, 1.7)]
 
 
-@hidden("both heads say what the teacher says")
+@hidden("both heads say what the teacher says, at the weights 0 and 1")
 def distil_agree(student):
     _, _, teacher, labels = taught(4, 5, seed=367)
     said = teacher.clone(), teacher.clone(), teacher, labels
-    return [student.distil(*said, heat, 1.0) for heat in (None, 2.0)]
+    return [student.distil(*said, heat, weight) for heat in (None, 2.0) for weight in (0.0, 1.0)]
 
 
 @hidden("a shift of all logits of an image changes nothing")

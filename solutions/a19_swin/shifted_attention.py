@@ -14,7 +14,7 @@ from .windows import windows
 def shifted_attention(q, k, v, bias, side, shift=0):
     """q, k (B, R, C, D), v (B, R, C, E), bias (M², M²) -> (B, R, C, E)."""
     B, R, C, D = q.shape
-    allowed = hide_strangers(R, C, side, shift)  # (W, M², M²)
+    allowed = hide_strangers(R, C, side, shift, shift)  # (W, M², M²)
     back, there = (shift, shift), (-shift, -shift)
     q, k, v = (windows(x.roll(there, dims=(1, 2)), side) for x in (q, k, v))  # (B·W, M², ...)
     scores = q @ k.mT / D**0.5 + bias  # (B·W, M², M²)

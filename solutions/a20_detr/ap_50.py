@@ -138,18 +138,24 @@ def ap_alarms(student):
     return there, plain(student, scores, labels, true, overlaps, 0.4)
 
 
-@hidden("nothing was found at all, or nothing of one class")
+@hidden("nothing was found at all, nothing of one class, nothing in one image")
 def ap_nothing(student):
     scores, labels, true, overlaps = hunt((7, 3, 9), 5, 706)
     silent = plain(
         student, [x[:0] for x in scores], [x[:0] for x in labels], true, [x[:0] for x in overlaps]
     )
+    blank = [[part[0][:0], *part[1:]] for part in (scores, labels, overlaps)]
+    one_blank = plain(student, blank[0], blank[1], true, blank[2])
     keep = [x != 1 for x in labels]
-    return silent, plain(
-        student,
-        *([x[k] for x, k in zip(part, keep)] for part in (scores, labels)),
-        true,
-        [x[k] for x, k in zip(overlaps, keep)],
+    return (
+        silent,
+        one_blank,
+        plain(
+            student,
+            *([x[k] for x, k in zip(part, keep)] for part in (scores, labels)),
+            true,
+            [x[k] for x, k in zip(overlaps, keep)],
+        ),
     )
 
 

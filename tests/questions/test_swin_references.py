@@ -40,8 +40,18 @@ def windows(x, side, size=None):
     return window_partition(x, side) if size is None else window_reverse(x, side, *size)
 
 
-def hide_strangers(rows, columns, side, shift):
-    return shift_mask(rows, columns, side, shift)[:, 0]
+def hide_strangers(rows, columns, side, down, right):
+    """As the authors' code does: a number for each of up to nine parts of the rolled map."""
+
+    def cuts(n, shift):
+        return slice(n - side), slice(n - side, n - shift), slice(n - shift, n)
+
+    region = torch.zeros(1, rows, columns, 1)
+    parts = itertools.product(cuts(rows, down), cuts(columns, right))
+    for number, (row, column) in enumerate(parts):
+        region[:, row, column] = number
+    region = window_partition(region, side)  # (W, M², 1)
+    return region == region.mT
 
 
 def offset_index(rows, columns):
@@ -129,12 +139,12 @@ def test_a_map_is_refused_where_the_course_refuses_it(rows, columns, side):
 @given(GRIDS, st.integers(1, 5), st.data())
 def test_who_may_attend_lay_in_one_window_that_had_moved(grid, side, data):
     """The windows of the map before the roll, moved by the shift; smaller ones at the edges."""
-    shift = data.draw(st.integers(0, side - 1))
+    down, right = (data.draw(st.integers(0, side - 1)) for _ in range(2))
     rows, columns = (n * side for n in grid)
-    allowed = RIGHT.hide_strangers(rows, columns, side, shift)
+    allowed = RIGHT.hide_strangers(rows, columns, side, down, right)
 
     def home(r, c):  # of a cell of the rolled map
-        return ((r + shift) % rows - shift) // side, ((c + shift) % columns - shift) // side
+        return ((r + down) % rows - down) // side, ((c + right) % columns - right) // side
 
     homes = [[None] * side**2 for _ in range(grid[0] * grid[1])]
     for window, place, r, c in cells_of(side, grid):
@@ -156,7 +166,9 @@ def transformers_layer(width, rows, columns, side, shift):
 def test_the_mask_is_that_of_transformers(rows, columns, side, shift):
     layer = transformers_layer(4, rows, columns, side, shift)
     theirs = layer.get_attn_mask(rows, columns, torch.float32, torch.device("cpu"))
-    assert torch.equal(RIGHT.hide_strangers(rows, columns, side, shift), theirs == 0)
+    found = RIGHT.hide_strangers(rows, columns, side, shift, shift)
+    assert torch.equal(found, theirs == 0)
+    assert torch.equal(found, shift_mask(rows, columns, side, shift)[:, 0])
 
 
 @pytest.mark.parametrize("side", [2, 4, 7])
@@ -290,7 +302,7 @@ def test_the_bill_is_what_torch_counts(rows, columns, heads, each, side):
 def test_the_texts_examples_are_right():
     cells = torch.arange(16).reshape(1, 4, 4, 1)
     assert RIGHT.windows(cells, 2)[:2, :, 0].tolist() == [[0, 1, 4, 5], [2, 3, 6, 7]]
-    assert torch.equal(RIGHT.hide_strangers(2, 2, 2, 1)[0], torch.eye(4).bool())
+    assert torch.equal(RIGHT.hide_strangers(2, 2, 2, 1, 1)[0], torch.eye(4).bool())
     assert RIGHT.offset_index(1, 3).tolist() == [[2, 1, 0], [3, 2, 1], [4, 3, 2]]
     q, v = torch.zeros(1, 2, 4, 1), torch.arange(8.0).reshape(1, 2, 4, 1)
     still, moved = (RIGHT.shifted_attention(q, q, v, torch.zeros(4, 4), 2, s) for s in (0, 1))
@@ -304,7 +316,7 @@ def test_the_texts_examples_are_right():
 
 def test_the_written_questions_answer_counts_the_windows_rightly():
     for cells, edge in ((56, 15), (28, 7), (14, 3)):
-        allowed = RIGHT.hide_strangers(cells, cells, 7, 3)
+        allowed = RIGHT.hide_strangers(cells, cells, 7, 3, 3)
         strange = (~allowed).any(dim=2).any(dim=1)
         assert (len(strange), int(strange.sum())) == ((cells // 7) ** 2, edge)
     outermost, luck = 1 - (200 / 224) ** 2, (0.8 * 0.2 / 5000) ** 0.5
