@@ -164,9 +164,10 @@ def _map(walks: Sequence[Tensor]) -> str:
         )
     a, b = at(*START)
     parts.append(
-        f'<circle cx="{a:.1f}" cy="{b:.1f}" r="5"/><text x="{a + 12:.1f}" y="{b + 2:.1f}">start'
-        '</text><rect x="2" y="10" width="330" height="227" fill="none" stroke="currentColor" '
-        'stroke-opacity="0.4"/><text x="167" y="262" text-anchor="middle">two weights</text>'
+        f'<circle cx="{a:.1f}" cy="{b:.1f}" r="5"/><text x="{a - 12:.1f}" y="{b - 12:.1f}" '
+        'text-anchor="end">start</text><rect x="2" y="10" width="330" height="227" fill="none" '
+        'stroke="currentColor" stroke-opacity="0.4"/>'
+        '<text x="167" y="262" text-anchor="middle">two weights</text>'
     )
     return "".join(parts)
 
