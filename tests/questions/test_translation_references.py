@@ -74,7 +74,7 @@ def test_a_search_that_stops_sooner_can_miss_a_better_text(stop):
         alpha=2.0,
         stop=stop,
     )
-    text, worth = RIGHT["beam_search"](table, START, 1, END, 12, 2.0)
+    _, worth = RIGHT["beam_search"](table, START, 1, END, 12, 2.0)
     assert theirs.tokens[0, 0].tolist() == [END] and float(theirs.scores[0, 0]) < worth - 0.1
 
 
