@@ -67,7 +67,7 @@ def the_plain_sum_of_logs(student):
 
 @visible("long texts preferred")
 def long_texts_preferred(student):
-    return _found(student, 5, 120, 2.0, 3, 6, 2.0)
+    return _found(student, 5, 494, 2.0, 3, 6, 2.0)
 
 
 @visible("no room for the end")

@@ -26,6 +26,7 @@ from coursekit.data.commands import (
 from coursekit.data.splits import SHARES
 from coursekit.data.verses import verses
 from coursekit.decoding import fast_step as quick
+from coursekit.figures.valley_walks import SHOWN as FIRST_STEPS
 from coursekit.models import GPT, GPTConfig
 from coursekit.tokenizers import unigram
 from coursekit.training.translation import LONGER
@@ -149,6 +150,10 @@ def test_the_chapter_on_kernels():
         "bahdanau-accuracy", "[1, 2, 3, 4, 5]"
     )
     assert says("bahdanau-cliff", "12 are wanted") and 3 * 4 == 12
+    assert says("bahdanau-accuracy", '"test", 200,') and says(
+        "bahdanau-by-date", "# (B, 9): three dates"
+    )
+    assert says("bahdanau-suspected", "steps=900", "for n in (4, 5)") and 900 == 3 * 300
     assert says("pronoun-data", "draw_from = ((0, 10),", "torch.randn(29, 16,")
     ways = [
         line for line in cell("kernels", "self-three-ways").split("\n") if "written_out" in line
@@ -210,6 +215,7 @@ def test_the_chapter_on_blocks():
     arms = cell("blocks", "run-the-arms")
     assert arms.count("-LN") == 5 and "1.5e-3, 0)" in arms and "5e-3, 40)" in arms
     assert says("collapse-by-parts", "seeds=range(4)", "depth=12")
+    assert says("collapse-loud", "measure_loud(8)", "depth=12")
     layers = ("attention", "attention, FFN", "attention, norm", "attention, residual")
     assert all(says("one-layer", f'    "{layer}": ') for layer in layers) and len(layers) == 4
     assert says("three-hundred-digits", "prec = 300", "range(6)")
@@ -419,6 +425,11 @@ def test_the_chapter_on_training():
     assert says("trust-figure", "0.999)[1]", "t / 120") and says("trust-figure-shown", "[49]")
     assert says("falling-rates", "steps=2000", "(1000,)", "lambda t: 0.01")
     assert says("falling-figure", "far < 0.5", "away[499]")
+    assert says("valley-start-run", "walks=2000", "(0, 20)", "loss[9]", "loss[59]")
+    assert says("valley-start-shown", "if x < 5")
+    assert says("clipped-start", "[10.0, 4.0, 2.0, 1.0, 1.0]", "betas=(0.9, 0.98)")
+    assert says("cold-controls", "lr=2e-3", "clip=1.0") and says("counting-shown", "[:9]")
+    assert FIRST_STEPS == 10
     practice = json.loads((ROOT / "results/practice/cpu.json").read_text())
     trainings = list(practice["curves"])
     assert len(trainings) == 11 and practice["settings"]["lr"] == 0.002
@@ -430,7 +441,7 @@ def test_the_chapter_on_training():
     assert says("tiny-go-on", "lr=6e-3") and says("cold-runs", "depth=2", "steps=100")
     assert says("watching", "{1, 2, 5, 10, 20, 50, 90}") and says("histograms", "(1, 20, 200)")
     rates = json.loads((ROOT / "results/cold/cpu.json").read_text())["settings"]["rates"]
-    assert rates[1:] == [0.006, 0.012]
+    assert rates == [0.003, 0.006, 0.012]
     assert says("outlier", "weights=1000", "100 * g if t == 300")
     assert says("outlier-runs", "forward[310:400]", "math.inf, 0.999")
     assert says("pieces-in-the-loop", "steps=20")

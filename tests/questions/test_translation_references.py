@@ -61,6 +61,23 @@ def test_the_search_finds_what_the_courses_own_finds(words, seed, scale, beams, 
     assert worth == pytest.approx(rated(table.log_softmax(dim=-1), text, alpha), abs=1e-4)
 
 
+@pytest.mark.parametrize("stop", ["hopeless", "full"])
+def test_a_search_that_stops_sooner_can_miss_a_better_text(stop):
+    table = torch.tensor([[0.98, 0.01, 0.01], [0.45, 0.15, 0.40], [0.01, 0.01, 0.98]]).log()
+    theirs = decoding.beam_search(
+        Table(table),
+        torch.tensor([[START]]),
+        SimpleNamespace(reorder=lambda index: None),
+        beams=1,
+        longest=12,
+        end=END,
+        alpha=2.0,
+        stop=stop,
+    )
+    _, worth = RIGHT["beam_search"](table, START, 1, END, 12, 2.0)
+    assert theirs.tokens[0, 0].tolist() == [END] and float(theirs.scores[0, 0]) < worth - 0.1
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_with_beams_enough_nothing_is_better(seed):
     table = randn(4, 4, seed=seed)

@@ -173,7 +173,7 @@ export default {
     const inside = (point) => point.map((value, axis) => Math.round(Math.min(Math.max(value, LOW[axis]), HIGH[axis]) / SHIFT) / 10);
     const start = () => {
       const point = model.get("start");
-      return inside(point.length === 2 && point.every(Number.isFinite) ? point : [-3, 2]);
+      return inside(point.length === 2 && point.every(Number.isFinite) ? point : minimum);
     };
     const steps = () => whole("steps", 0, total);
     const drawn = () => whole("draw", 1, draws.length);
@@ -314,7 +314,7 @@ export default {
       make("div", { class: "plots" }, map.svg, make("div", {}, ...panels.map(({ block }) => block))),
       table,
       line,
-      ...tasks("start at the minimum itself, where every gradient is nothing but noise. How far do the first steps carry Adam away without a warm-up, and how far with one?",
+      ...tasks("let it run to the end. From which step on can you not tell which walk had a warm-up? Then drag the start far away: does a warm-up still help?",
         "switch Adam’s bias correction off and look at the first step. At which β₂ is it longer than the rate, at which shorter, and at which equal?"),
     );
     show();
