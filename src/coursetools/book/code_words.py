@@ -123,7 +123,7 @@ class Words:
         if full in self.entries.get(full, {}):
             return self.entries[full][full]
         file, inside = lecture_map.find_file(full, self.course.packages)
-        if not inside or lecture_map.find_object(full, self.course.packages) is None:
+        if file is None or not inside or not lecture_map.find_object(full, self.course.packages):
             return None
         bound = Names.of(file)
         origins = (".".join([one, *inside[1:]]) for one in bound.imported.get(inside[0], ()))

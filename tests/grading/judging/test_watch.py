@@ -234,6 +234,17 @@ def test_each_way_to_call_it_is_noted():
     assert alone(SOFTMAX, {"other": f"{TOOLS}x.exp(); torch.relu(x); F.gelu(x)"})[1]["other"] == []
 
 
+def test_the_gradients_of_functorch_are_noted_and_torch_s_own_use_of_it_is_not():
+    lines = {
+        "functorch": "import functorch, torch\nfunctorch.grad(torch.sum)(torch.ones(2))",
+        "torch.func": "import torch\ntorch.func.grad(torch.sum)(torch.ones(2))",
+        "compiled": "import torch\ntorch.compile(torch.exp, backend='aot_eager')(torch.ones(2))",
+    }
+    problems, used = alone(["torch.func", "functorch"], lines)
+    assert problems == {}
+    assert [name for name, noted in used.items() if noted] == ["functorch", "torch.func"]
+
+
 def inside(source: str, lines: str) -> str:
     """Return a cell with `lines` at the beginning of each of its functions."""
     tree = ast.parse(source)
@@ -260,7 +271,7 @@ def graded(name: str, above: str = "", within: str = ""):
         return engine.grade(json.dumps(data).encode())
 
 
-ASSIGNMENTS = ["a01_kernels"]
+ASSIGNMENTS = ["a01_kernels", "a02_scaling", "a03_masking", "a04_heads", "a05_positions"]
 
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)

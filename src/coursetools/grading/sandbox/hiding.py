@@ -18,7 +18,7 @@ from coursekit.submission.stand_ins import OURS, SILENT
 
 LIBRARY = "coursekit"
 ANSWERS = "coursetools.grading.student.serve"
-HERE = {"torch", "numpy", "math"}
+HERE = {"torch", "functorch", "numpy", "math"}  # torch needs functorch to compile
 IMPORT = re.compile(r"^[^\S\n]*(?:from\s+(coursekit[\w.]*)\s+)?import\s+([\w., ]+)", re.MULTILINE)
 
 

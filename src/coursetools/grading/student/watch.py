@@ -77,7 +77,7 @@ def _meant(name: str) -> Iterator[tuple[Any, str, Callable[..., Any], bool]]:
     nobody can use.
     """
     parts = name.split(".")
-    if parts[0] not in ("torch", "numpy", "math"):
+    if parts[0] not in ("torch", "functorch", "numpy", "math"):
         return
     value: Any = import_module(parts[0])
     for number, part in enumerate(parts[1:], start=2):
