@@ -25,6 +25,7 @@ REASONS = (
 LOOKS: dict[str, dict[str, Any]] = {
     "dense, readable": {"color": COLOURS["vermilion"], "marker": "s", "linestyle": "--"},
     "dense, fused": {"color": COLOURS["orange"], "marker": "^", "linestyle": "-."},
+    "fused, causal": {"color": COLOURS["purple"], "marker": "v", "linestyle": (0, (5, 1, 1, 1))},
     "blocked, local": {"color": COLOURS["blue"], "marker": "o", "linestyle": "-"},
     "blocked, BigBird": {"color": COLOURS["green"], "marker": "D", "linestyle": ":"},
 }
