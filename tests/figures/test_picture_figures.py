@@ -97,7 +97,7 @@ def test_the_linear_guess_is_the_notebooks(open_page, count):
     guess = linear_painter().paint(picture, masked, PATCH)
     grey = (guess.clamp(-1, 1) + 1) * 127.5
     found = torch.tensor(page.evaluate(read)).reshape(1, 1, 28, 28)
-    torch.testing.assert_close(found.float(), grey, rtol=0, atol=0.7)
+    torch.testing.assert_close(found.float(), grey, rtol=0, atol=1)
 
 
 def test_patches_are_hidden_by_hand_and_by_keys(open_page, drag):
@@ -124,7 +124,7 @@ def test_the_slider_hides_more_and_more_and_nothing_can_be_left(open_page):
     slide(page, 12)
     assert hidden(page) == sorted(order()[:12])
     slide(page, 49)
-    own, linear, nearby, mean = page.locator(".chip small").all_inner_texts()
+    own, _, nearby, mean = page.locator(".chip small").all_inner_texts()
     assert nearby == "—" and float(own) > float(mean)  # it has never met a picture without patches
     page.get_by_role("button", name="pixels nearby").click()
     slide(page, 36)
