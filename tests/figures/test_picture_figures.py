@@ -16,7 +16,8 @@ from coursekit.data.scenes import MOST
 from coursekit.data.scenes import NAMES as KINDS
 from coursekit.figures.detection import START, detect
 from coursekit.figures.emoji_scene import composed, twelve
-from coursekit.figures.painting import linear_painter, order, painted
+from coursekit.figures.linear_guess import linear_painter
+from coursekit.figures.painting import order, painted
 from coursekit.figures.patch_attention import seen_by_vit
 from coursekit.figures.patch_grid import PATCH, first_pictures, mean_picture
 from coursekit.training.pictures import as_input

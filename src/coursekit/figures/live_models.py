@@ -116,7 +116,7 @@ def _of_clothes() -> dict[str, Any]:
 
 
 def _of_paintings() -> dict[str, Any]:
-    from coursekit.figures.painting import linear_state
+    from coursekit.figures.linear_guess import linear_state
 
     return _of_clothes() | linear_state()
 

@@ -32,7 +32,7 @@ export function fromNeighbours(pixels, isHidden, side) {
   });
 }
 
-/** What `linear_state` packs -> the mean (M) and the covariance, M rows of M. */
+/** What `linear_state` of linear_guess.py packs -> the mean (M) and the covariance, M rows of M. */
 export function meanAndCovariance({ scale, numbers }, M) {
   const whole = new Int16Array(asBytes(numbers).buffer);
   const mean = Float64Array.from(whole.subarray(0, M), (number) => number * scale);

@@ -7,20 +7,13 @@ all training pictures. The book has it in "DeiT and MAE".
 
 from __future__ import annotations
 
-import base64
-from functools import cache
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from coursekit.analysis.inpainting import (
-    LinearPainter,
-    fill_hidden,
-    hidden_pixels,
-    painting_error,
-)
-from coursekit.data.fashion import NAMES, fashion
+from coursekit.analysis.inpainting import fill_hidden, hidden_pixels, painting_error
+from coursekit.data.fashion import NAMES
 from coursekit.figures.live import Live
 from coursekit.figures.live_models import MODELS, trained_model
 from coursekit.figures.patch_grid import PATCH, first_pictures, image_tag
@@ -69,26 +62,6 @@ def painted(picture: Tensor, hidden: list[int]) -> Tensor:
     latent = model.encoder.features(picture, visible=keep)  # (1, 1 + K, D)
     patches = model.decode(latent, Masking(keep, masked, restore=masked.long()))  # (1, N, P·P)
     return fill_hidden(picture, unpatchify(patches, PATCH, (28, 28)), masked, PATCH)
-
-
-@cache
-def linear_painter() -> LinearPainter:
-    """Return the best linear guess that the training pictures allow, as in the notebook."""
-    return LinearPainter(as_input(fashion("train").images))
-
-
-def linear_state() -> dict[str, Any]:
-    """Return its mean and covariance for the state: whole numbers of 16 bits, times `scale`.
-
-    First the mean (M,), then the covariance row by row, each from the diagonal on. Rounding to
-    steps of `scale` changes a painted pixel by far less than a grey level.
-    """
-    painter = linear_painter()
-    rows, columns = torch.triu_indices(*painter.covariance.shape)
-    numbers = torch.cat([painter.mean, painter.covariance[rows, columns]])
-    scale = numbers.abs().max().item() / 32767
-    whole = (numbers / scale).round().short().numpy().astype("<i2")
-    return {"linear": {"scale": scale, "numbers": base64.b64encode(whole.tobytes()).decode()}}
 
 
 def _still() -> str:
