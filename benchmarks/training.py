@@ -473,15 +473,19 @@ def detr_torch() -> Call:
 
 
 def attention_call(path: str) -> Call:
+    """Call one way to compute causal attention, or, as a control, the fused one without a mask."""
+    from coursekit import masks
     from coursekit.attention import attention, fused_attention
 
     torch.manual_seed(0)
     length = 256 if SMOKE else 4096
     q, k, v = (torch.randn(1, 8, length, 64, requires_grad=True) for _ in range(3))
-    look = fused_attention if path == "fused" else attention
+    mask = masks.causal(length) if path == "dense mask" else None
+    causal = path in ("fused", "readable")
+    look = attention if path == "readable" else fused_attention
 
     def once() -> None:
-        look(q, k, v, causal=True).sum().backward()
+        look(q, k, v, mask, causal=causal).sum().backward()
 
     return once
 
@@ -524,6 +528,8 @@ CONTESTS = {
     "causal attention, T 4096": {
         "ours": lambda: attention_call("fused"),
         "readable": lambda: attention_call("readable"),
+        "fused, the mask as a matrix": lambda: attention_call("dense mask"),
+        "fused, no mask": lambda: attention_call("no mask"),
     },
 }
 

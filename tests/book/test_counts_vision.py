@@ -83,6 +83,10 @@ def test_canvases_of_the_sagan_page():
         moved = (alone.begin(z) != alone.begin(other)).any(dim=1)[0].any(dim=0)
     assert moved.nonzero().flatten().tolist() == [8, 9, 10, 11]
     assert "torch.rand(1, 32, 4, 12), (4, 7))" in cells("sagan")["generator-reach"]
+    controls = runs("canvases/cpu-controls.json")
+    for name, noise in (("dense, few weights", 5), ("attention, many weights", 189)):
+        for seed in ("", ", seed 2"):
+            assert controls[name + seed]["settings"]["noise"] == noise
 
 
 def test_rates_and_runs_of_the_sagan_page():

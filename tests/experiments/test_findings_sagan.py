@@ -64,3 +64,30 @@ def test_a_faster_discriminator_costs_kinds_and_no_spectral_norm_costs_nothing(s
     assert same["kinds"] < half["kinds"] - 1 and same["distance"] > half["distance"]
     assert abs(four["agree"] - four["chance"]) < 0.02 and four["kinds"] < 5
     assert free["agree"] > half["agree"] - 0.02 and free["kinds"] > half["kinds"]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_where_attention_is_needed_ends_agree_more_often_than_with_dense_noise(seed):
+    found = runs("middles", "dense", "controls", "longer")
+    assert found[f"attention{seed}"]["agree"] > found[f"dense{seed}"]["agree"] + 0.05
+    twice = [found[f"{arm}, longer{seed}"] for arm in ("attention", "dense")]
+    assert all(run["step"] == 2 * found["attention"]["step"] for run in twice)
+    assert twice[0]["agree"] > twice[1]["agree"] + 0.1
+
+
+def test_neither_weights_nor_attention_change_what_dense_noise_reaches():
+    found = runs("middles", "dense", "controls", "longer")
+    weights = {name: run["weights, generator"] for name, run in found.items()}
+    assert weights["dense"] > 3.5 * weights["attention"] > 3.5 * weights["dense, few weights"]
+    assert abs(weights["attention, many weights"] / weights["dense"] - 1) < 0.01
+
+    def agree(arm):
+        return [found[arm + seed]["agree"] for seed in SEEDS]
+
+    dense = agree("dense")
+    assert min(agree("dense, few weights")) > min(dense)  # as well as with all of its weights
+    assert max(agree("dense, attention")) < max(dense)
+    assert sum(agree("dense, attention, longer")) < sum(agree("dense, longer")) + 0.02
+    assert sum(agree("attention, many weights")) < sum(agree("attention"))
+    nearest = min(run["distance"] for name, run in found.items() if not name.startswith("dense"))
+    assert all(run["distance"] < nearest for name, run in found.items() if name.startswith("dense"))

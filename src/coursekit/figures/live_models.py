@@ -115,6 +115,12 @@ def _of_clothes() -> dict[str, Any]:
     return picture_state()
 
 
+def _of_paintings() -> dict[str, Any]:
+    from coursekit.figures.linear_guess import linear_state
+
+    return _of_clothes() | linear_state()
+
+
 def _of_scenes() -> dict[str, Any]:
     from coursekit.figures.emoji_scene import scene_state
 
@@ -129,7 +135,7 @@ TOKENIZERS: dict[str, Callable[[], Tokenizer]] = {
 VOCABULARIES: dict[str, Callable[[], dict[str, Any]]] = {"four_tokenizers": _four}
 SHOWN: dict[str, Callable[[], dict[str, Any]]] = {
     "vit": _of_clothes,
-    "mae": _of_clothes,
+    "mae": _of_paintings,
     "detector": _of_scenes,
 }
 WORDS: dict[str, Callable[[], str]] = {"translation": _english_words}

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from coursekit.figures import COLOURS, WIDTH, new_figure
+from coursekit.figures.curves import legend_below
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,6 +26,7 @@ REASONS = (
 LOOKS: dict[str, dict[str, Any]] = {
     "dense, readable": {"color": COLOURS["vermilion"], "marker": "s", "linestyle": "--"},
     "dense, fused": {"color": COLOURS["orange"], "marker": "^", "linestyle": "-."},
+    "fused, causal": {"color": COLOURS["purple"], "marker": "v", "linestyle": (0, (5, 1, 1, 1))},
     "blocked, local": {"color": COLOURS["blue"], "marker": "o", "linestyle": "-"},
     "blocked, BigBird": {"color": COLOURS["green"], "marker": "D", "linestyle": ":"},
 }
@@ -172,7 +174,7 @@ def cost(
     kept: Mapping[str, Sequence[float]],
 ) -> Figure:
     """Draw time and memory against the length, both axes logarithmic."""
-    figure, axes = new_figure(1, 2, height=3.6)
+    figure, axes = new_figure(1, 2, height=4.2)
     for name in seconds:
         axes[0].plot(lengths, [1e3 * s for s in seconds[name]], label=name, **LOOKS[name])
         axes[1].plot(lengths, [b / 2**20 for b in kept[name]], label=name, **LOOKS[name])
@@ -182,5 +184,5 @@ def cost(
         axis.set(yscale="log", xlabel="length T (positions)")
         axis.set_xscale("log", base=2)
         axis.set_xticks(list(lengths), [str(length) for length in lengths])
-    axes[0].legend(loc="upper left", fontsize=10, frameon=False)
+    legend_below(figure)
     return figure

@@ -1,8 +1,8 @@
-// A masked autoencoder paints the patches that the reader hides, beside two painters without a
-// network. State: pictures, names, mean, order (of patches), picture (from 1), hidden (numbers of
-// patches from 0), painter, weights.
+// A masked autoencoder paints the patches that the reader hides, and so do three painters without a
+// network. State: pictures, names, mean, linear (mean and covariance), order (of patches), picture
+// (from 1), hidden (numbers of patches from 0), painter, weights.
 
-const PAINTERS = { mae: "the autoencoder", nearby: "pixels nearby", mean: "the mean picture" };
+const PAINTERS = { mae: "the autoencoder", linear: "the best linear guess", nearby: "pixels nearby", mean: "the mean picture" };
 
 const LOOK = `
 .painting .panels { display: grid; gap: 0.8rem; grid-template-columns: repeat(3, 1fr); }
@@ -32,6 +32,47 @@ export function fromNeighbours(pixels, isHidden, side) {
   });
 }
 
+/** What `linear_state` of linear_guess.py packs -> the mean (M) and the covariance, M rows of M. */
+export function meanAndCovariance({ scale, numbers }, M) {
+  const whole = new Int16Array(asBytes(numbers).buffer);
+  const mean = Float64Array.from(whole.subarray(0, M), (number) => number * scale);
+  const covariance = Array.from({ length: M }, () => new Float64Array(M));
+  let place = M;
+  for (let row = 0; row < M; row++) {
+    for (let column = row; column < M; column++) {
+      covariance[row][column] = covariance[column][row] = whole[place++] * scale;
+    }
+  }
+  return { mean, covariance };
+}
+
+/** Each hidden pixel as the linear guess with the least squared error: m_h + C_hv C_vv⁻¹ (v − m_v). */
+export function linearGuess(pixels, isHidden, { mean, covariance }) {
+  const visible = [...pixels.keys()].filter((n) => !isHidden(n));
+  const size = visible.length;
+  const L = []; // C_vv = L Lᵀ
+  const solved = new Float64Array(size); // L⁻¹ (v − m_v), then C_vv⁻¹ (v − m_v)
+  for (let i = 0; i < size; i++) {
+    const row = new Float64Array(i + 1);
+    for (let j = 0; j <= i; j++) {
+      const other = j < i ? L[j] : row;
+      let sum = covariance[visible[i]][visible[j]];
+      for (let k = 0; k < j; k++) sum -= row[k] * other[k];
+      row[j] = j < i ? sum / other[j] : Math.sqrt(sum);
+    }
+    L.push(row);
+    let left = pixels[visible[i]] - mean[visible[i]];
+    for (let k = 0; k < i; k++) left -= row[k] * solved[k];
+    solved[i] = left / row[i];
+  }
+  for (let i = size - 1; i >= 0; i--) {
+    solved[i] /= L[i][i];
+    for (let k = 0; k < i; k++) solved[k] -= L[i][k] * solved[i];
+  }
+  return pixels.map((value, n) =>
+    (isHidden(n) ? visible.reduce((sum, v, i) => sum + covariance[n][v] * solved[i], mean[n]) : value));
+}
+
 export default {
   render({ model, el }) {
     const mae = new MAE(Weights.read(model.get("weights")));
@@ -43,6 +84,7 @@ export default {
     const names = model.get("names");
     const pictures = model.get("pictures").map(pixelsOf);
     const mean = pixelsOf(model.get("mean"));
+    const law = meanAndCovariance(model.get("linear"), side ** 2);
     const put = setter(model);
     const chosen = () => Math.min(Math.max(Math.round(model.get("picture")), 1), pictures.length) - 1;
     const hidden = () => new Set(model.get("hidden").filter((n) => Number.isInteger(n) && n >= 0 && n < N));
@@ -110,7 +152,12 @@ export default {
       const visible = Array.from({ length: N }, (_, n) => n).filter((n) => !now.has(n));
       const says = encoder.unpatchify(mae.forward(pixels, visible));
       const filled = (guess) => pixels.map((value, n) => (isHidden(n) ? guess[n] : value));
-      return { mae: filled(says), nearby: fromNeighbours(pixels, isHidden, side), mean: filled(mean) };
+      return {
+        mae: filled(says),
+        linear: linearGuess(pixels, isHidden, law),
+        nearby: fromNeighbours(pixels, isHidden, side),
+        mean: filled(mean),
+      };
     };
     /** Root of the mean squared error of the hidden pixels, in grey levels of 255. */
     const off = (guess, pixels, now) => {
@@ -156,7 +203,7 @@ export default {
       make("div", { class: "buttons" }, button("Hide others", shuffle), button("The first ones again", () => again(first))),
       line,
       ...tasks("hide the heel, a whole half, then everything. What does the autoencoder paint where it has nothing to go by?",
-        "it was trained with 37 patches hidden. Leave the slider there and go through the pictures: for how many is the autoencoder less far off than pixels nearby? And with 12?"),
+        "it was trained with 37 patches hidden. Leave the slider there and go through the pictures: for how many is the autoencoder less far off than the best linear guess? And with 12?"),
     );
     show();
     say(summary());

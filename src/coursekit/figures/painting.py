@@ -1,8 +1,8 @@
 """A masked autoencoder paints the patches that the reader hides, running in the page.
 
-The autoencoder of the training `mae` reads what is visible of a test picture. Beside it stand two
-painters without a network: the visible pixels nearby, and the mean of all training pictures. The
-book has it in "DeiT and MAE".
+The autoencoder of the training `mae` reads what is visible of a test picture. It competes with
+three painters without a network: the best linear guess, the visible pixels nearby, and the mean of
+all training pictures. The book has it in "DeiT and MAE".
 """
 
 from __future__ import annotations
