@@ -29,7 +29,7 @@ from coursetools.settings.exam import private_exam
 PAGES = "notebooks/assignments/"
 HEADER = re.compile(
     r"\A# (?P<title>[^\n]+)\n(?P<about>.*?)\s*It goes with\s*"
-    r"\[[^\]]*\]\(\S*/(?P<chapter>\w+)\.html\);\s*"
+    r"\[[^\]]*\]\(\S*/(?P<chapter>\w+)\.(?:html|md)\);\s*"
     r"(?P<points>\d+) points(?:,\s*of\s+which\s+a\s+human\s+reads\s+(?P<human>\d+))?;\s*"
     r"(?P<time>about [^.]+)\.(?P<rest>.*)\Z",
     re.DOTALL,

@@ -19,7 +19,7 @@ from coursetools.course import Course
 from coursetools.notebooks.run import read_record
 
 ASKED = re.compile(r"^\*\d+ points?\b.*?\b(\d+) minutes?\*", re.MULTILINE)
-PAGE = re.compile(r"\bbook/(\w+)\.html")
+PAGE = re.compile(r"\bbook/(\w+)\.(?:html|md)")
 WORDS_A_MINUTE = 150
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
