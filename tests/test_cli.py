@@ -214,3 +214,22 @@ def test_a_reader_that_goes_away_is_no_error(inside):
     process.stderr.close()
     assert process.wait(timeout=60) in (0, 1)
     assert "BrokenPipe" not in err and "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        (["traim", "writer"], "train"),
+        (["grad", "a01_kernels"], "grade"),
+        (["notebooks", "lnit"], "lint"),
+        (["train", "--profile", "gpus"], "gpu"),
+    ],
+)
+def test_a_command_or_choice_that_is_almost_right_is_named(capsys, typed, meant):
+    assert cli.main(typed) == 2
+    assert f"did you mean {meant}?" in capsys.readouterr().err
+
+
+def test_a_choice_like_no_other_gets_the_list_where_it_is_short(capsys):
+    assert cli.main(["train", "--profile", "qqqq"]) == 2
+    assert "(choose from smoke, cpu, gpu)" in capsys.readouterr().err

@@ -45,6 +45,16 @@ class _Parser(argparse.ArgumentParser):
             self.error(f"unrecognized arguments: {' '.join(left)}")
         return known, left
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse what is none of the choices: the nearest one first, and not all where many are."""
+        from coursekit._base.nearest import did_you_mean
+
+        choices = [str(choice) for choice in action.choices or ()]
+        if action.choices is not None and value not in action.choices:
+            near = did_you_mean(str(value), choices)
+            listed = f" (choose from {', '.join(choices)})" if len(choices) <= 8 or not near else ""
+            raise argparse.ArgumentError(action, f"invalid choice: {value!r}{near}{listed}")
+
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message}; {self.prog} --help lists what there is")
 
