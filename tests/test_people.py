@@ -19,7 +19,7 @@ GUIDES = [
     if (path := ROOT / folder / name).is_file()  # a public course has no solutions
 ]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
-MAP_COLUMNS = ["deck", "topic", "chapter", "section", "object", "test", "state"]
+MAP_COLUMNS = ["deck", "topic", "chapter", "section", "phrase", "object", "test", "state"]
 
 
 def text(name: str) -> str:
@@ -375,7 +375,7 @@ def test_lecture_map_rows_are_whole():
     for row in rows:
         assert row["topic"].strip() == row["topic"] != "", row
         assert row["chapter"], row
-        rest = [row["section"], row["object"], row["test"]]
+        rest = [row["section"], row["phrase"], row["object"], row["test"]]
         if row["state"] == "built":
             assert row["section"] and bool(row["object"]) == bool(row["test"]), row
             page = row["chapter"].partition("_")[0]  # gpt_size has kept the labels of gpt

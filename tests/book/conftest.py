@@ -91,10 +91,10 @@ BENCHMARKS = {
         ],
     }
 }  # fmt: skip
-TABLE = """deck,topic,chapter,section,object,test,state
-L0,what a wave is,waves,waves,coursekit.masks.causal,tests/test_masks.py,built
-L0,what a sea is,The sea,,,,coming
-L1,what a beach is,The beach,,,,coming
+TABLE = """deck,topic,chapter,section,phrase,object,test,state
+L0,what a wave is,waves,waves,rises,coursekit.masks.causal,tests/test_masks.py,built
+L0,what a sea is,The sea,,,,,coming
+L1,what a beach is,The beach,,,,,coming
 """
 WAVES = [
     "# A wave\n\nThis notebook draws $\\sin x$ and turns pages.",

@@ -144,8 +144,8 @@ def small(tmp_path) -> Course:
     (tmp_path / "src").symlink_to(OURS / "src")
     (tmp_path / "book").mkdir()
     (tmp_path / "book" / "lecture_map.csv").write_text(
-        "deck,topic,chapter,section,object,test,state\n"
-        "L0,waves,waves,sec-cut,coursekit.decoding.sampling.keep_top_k,,built\n"
+        "deck,topic,chapter,section,phrase,object,test,state\n"
+        "L0,waves,waves,sec-cut,to cut,coursekit.decoding.sampling.keep_top_k,,built\n"
     )
     (tmp_path / "book" / "waves.md").write_text("# Masking\n\n(sec-cut)=\n## To cut\n\nIt.\n")
     (tmp_path / "book" / "more.md").write_text("# More\n\nOf it.\n")

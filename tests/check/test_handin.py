@@ -375,8 +375,8 @@ BOTH = f"{RIGHT}\n\ncheck(shares)"
         (None, "shares is defined in the cell of its check, and the answer's own cell is gone"),
     ],
 )
-def test_an_answer_in_the_cell_of_its_check_is_not_graded(tmp_path, home, said):
-    """Here the check passes, and the grader puts its own cell in this place."""
+def test_an_answer_in_the_cell_of_its_check_is_pointed_out(tmp_path, home, said):
+    """It counts, and is better kept where the answer belongs."""
 
     def change(cells, every):
         cells["check-shares"]["source"] = BOTH
@@ -385,15 +385,16 @@ def test_an_answer_in_the_cell_of_its_check_is_not_graded(tmp_path, home, said):
         every[:] = [one for one in every if one["id"] in keep]
 
     report = handin.look_at(edited(tmp_path, change))
-    (sentence,) = [one for one in report.mend if one.split()[0] == "shares"]
-    assert sentence.startswith(said) and "not graded" in sentence
-    assert "shares: 4 of 4 visible cases pass" in report.good
+    assert not [one for one in report.mend if one.split()[0] == "shares"]
+    (sentence,) = [one for one in report.look if one.split()[0] == "shares"]
+    assert sentence.startswith(said) and "it counts there too" in sentence
+    assert "shares: 5 of 5 visible cases pass" in report.good
 
 
 def test_a_check_that_defines_an_answer_again_is_pointed_out(tmp_path, still):
     report = handin.look_at(edited(tmp_path, holding("check-shares", BOTH)))
     assert report.mend == []
-    assert [one for one in report.look if "checks shares is changed" in one and "graded" in one]
+    assert [one for one in report.look if "checks shares is changed" in one]
 
 
 KEPT = f"{RIGHT}\n    raise NotImplementedError()"

@@ -42,7 +42,7 @@ def cell():
 
 
 def test_every_result_of_a_cell_is_shown_once(cell):
-    one, two = "shares: all 4 cases pass", "gaussian_scores: 0 of 3 cases pass"
+    one, two = "shares: all 5 cases pass", "gaussian_scores: 0 of 3 cases pass"
     assert cell(f"{RIGHT}{WRONG}check(shares)\ncheck(gaussian_scores)") == [one, two]
     assert cell("check(gaussian_scores)\nx = 1") == [two]
     assert cell("for name in ('shares', 'shares'):\n    check(name)") == [one, one]
@@ -62,9 +62,9 @@ def script(*options, text):
 
 def test_a_script_prints_and_the_prompt_shows_once():
     source = f"from coursekit.check import check\n{RIGHT}\ncheck(shares)\nx = check('shares')\n"
-    assert script("-", text=source).count("shares: all 4 cases pass") == 2
+    assert script("-", text=source).count("shares: all 5 cases pass") == 2
     prompt = f"from coursekit.check import check\n{RIGHT}\ncheck(shares)\n"
-    assert script("-i", "-q", "-", text=prompt).count("shares: all 4 cases pass") == 1
+    assert script("-i", "-q", "-", text=prompt).count("shares: all 5 cases pass") == 1
 
 
 def test_a_terminal_without_the_characters_is_no_reason_to_fail(monkeypatch):
@@ -74,7 +74,7 @@ def test_a_terminal_without_the_characters_is_no_reason_to_fail(monkeypatch):
     monkeypatch.setattr(sys, "stdout", stream)
     check("shares", lambda scores: scores.softmax(-1))
     stream.flush()
-    assert b"shares: all 4 cases pass" in stream.buffer.getvalue()
+    assert b"shares: all 5 cases pass" in stream.buffer.getvalue()
     stream.close()
     assert check("shares", lambda scores: scores.softmax(-1)).right
 

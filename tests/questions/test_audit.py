@@ -153,7 +153,7 @@ def test_a_blank_that_earns_points_is_said(copy):
 @pytest.mark.usefixtures("only_the_first")
 def test_a_table_of_the_visible_cases_that_earns_too_much_is_said(copy, monkeypatch):
     monkeypatch.setattr("coursetools.questions.known_answers.CHEAP", 1.0)
-    assert problems(copy) == ["a table of the visible cases earns 42%"]
+    assert problems(copy) == ["a table of the visible cases earns 46%"]
 
 
 @pytest.mark.usefixtures("only_the_first")

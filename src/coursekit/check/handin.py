@@ -23,7 +23,7 @@ from coursekit._base.errors import CourseError
 from coursekit._base.nearest import did_you_mean
 from coursekit.check.answer import BROKEN, fault
 from coursekit.check.compiled import CompiledAssignment, CompiledQuestion
-from coursekit.check.in_notebook import NOT_GRADED, which
+from coursekit.check.in_notebook import COUNTS, which
 from coursekit.check.rehearsal import Ran, rehearse
 from coursekit.check.shown import Shown
 from coursekit.check.stubs import is_open
@@ -232,9 +232,9 @@ def _cells(
             counts = True
         elif inside and not counts and not below:
             there = "still holds the stub" if answers else "is gone"
-            report.mend.append(
+            report.look.append(
                 f"{name} is defined in the cell of its check, and the answer's own cell {there}: "
-                f"move the definition into it; {NOT_GRADED}"
+                f"move the definition into it; {COUNTS}"
             )
         elif not counts and not below:
             report.mend.append(
@@ -253,11 +253,8 @@ def _cells(
             )
         if [cells[n]["source"].strip() for n in tests] != [f"check({name})"]:
             what = "changed" if len(tests) == 1 else "gone" if not tests else "there twice"
-            ends = f" ({NOT_GRADED})" if inside else ""
-            report.look.append(
-                f"the cell that checks {name} is {what}; the grader uses its own{ends}"
-            )
-        for cell in [*answers, *(cells[n] for n in others)]:
+            report.look.append(f"the cell that checks {name} is {what}; the grader uses its own")
+        for cell in [*answers, *(cells[n] for n in (*others, *inside))]:
             if calls := forbidden.used(cell["source"], question.forbidden, imports):
                 spelled = ", ".join(map(forbidden.spelled, calls))
                 report.look.append(f"{name} uses {spelled}; a human will look at it")

@@ -13,7 +13,7 @@ from coursekit.check.shown import is_cell
 from coursekit.check.stubs import is_open
 from coursekit.submission import parsing, regions
 
-NOT_GRADED = "what the cell of a check defines is not graded"
+COUNTS = "it counts there too, but the cell of a check is replaced when a notebook is graded"
 
 
 def which(notebook: dict[str, Any]) -> CompiledAssignment | None:
@@ -44,7 +44,8 @@ def assignment_of(names: dict[str, Any]) -> CompiledAssignment | None:
 def misplaced(name: str, file: str, names: dict[str, Any]) -> str:
     """Say if the cell with the check, whose code is called `file`, defines the answer as well.
 
-    That is right in the cell for the answer, and is not graded in the one that came with the check.
+    That is right in the cell for the answer. In the one that came with the check it counts as well,
+    and is easily lost.
     """
     answer = names.get(name)
     if not is_cell(file) or file not in {code.co_filename for code in codes(answer)}:
@@ -59,7 +60,7 @@ def misplaced(name: str, file: str, names: dict[str, Any]) -> str:
     if not answers:
         return (
             f"{name} is defined in the same cell as its check. If that is the cell that came with "
-            f"the check, move the definition into the cell above: {NOT_GRADED}."
+            f"the check, move the definition into the cell above: {COUNTS}."
         )
     return ""
 
@@ -68,7 +69,7 @@ def _move(answers: list[dict[str, Any]]) -> str:
     stub = (
         ", which still holds the stub" if any(is_open(cell["source"]) for cell in answers) else ""
     )
-    return f"move the definition into the answer's own cell{stub}, and save; {NOT_GRADED}."
+    return f"move the definition into the answer's own cell{stub}, and save; {COUNTS}."
 
 
 def _saved(names: dict[str, Any]) -> dict[str, Any] | None:

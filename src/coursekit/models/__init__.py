@@ -8,6 +8,7 @@ from coursekit._base.lazy import homes_of, lazily
 HANDS_OUT = {  # which names each file hands out; the cache keys of the notebooks read it too
     "rnnsearch": "RNNSearch RNNSearchConfig",
     "seq2seq": "Seq2SeqTransformer Seq2SeqConfig",
+    "embedding": "WordEmbedding",
     "encoder_decoder": "EncoderDecoder shift_right",
     "bert": "Bert BertConfig BertForPreTraining BertEmbeddings",
     "bert_heads": (

@@ -12,7 +12,7 @@ HANDS_OUT = {  # which names each file hands out; the cache keys of the notebook
     "gpt": "PlainGPT",
     "llama": "LlamaBlock",
     "mae": "PlainMAE",
-    "swin": "PlainSwin",
+    "swin": "PlainSwin window_partition",
     "t5": "PlainT5",
     "transformer": "PlainTransformer",
     "vit": "PlainViT",
