@@ -425,7 +425,7 @@ def test_the_chapter_on_training():
     assert says("trust-figure", "0.999)[1]", "t / 120") and says("trust-figure-shown", "[49]")
     assert says("falling-rates", "steps=2000", "(1000,)", "lambda t: 0.01")
     assert says("falling-figure", "far < 0.5", "away[499]")
-    assert says("valley-start-run", "walks=2000", "(0, 20)", "loss[9]", "loss[59]")
+    assert says("valley-walked", "walks=2000", "(0, 20)", "loss[9]", "loss[59]")
     assert says("valley-start-shown", "if x < 5")
     assert says("clipped-start", "[10.0, 4.0, 2.0, 1.0, 1.0]", "betas=(0.9, 0.98)")
     assert says("cold-controls", "lr=2e-3", "clip=1.0") and says("counting-shown", "[:9]")
