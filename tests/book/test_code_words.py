@@ -238,3 +238,10 @@ def test_no_name_on_the_page_of_an_assignment_leads_to_an_answer(words):
             if not full.startswith("coursekit.check"):
                 for form in (full, full.partition(".")[2], full.rpartition(".")[2]):
                     assert named(words, form, scope) is None, (one.name, form)
+
+
+def test_a_function_called_as_its_file_has_no_entry_where_the_book_has_none():
+    """Its module leads back to it: that must come to an end."""
+    bare = Words.collected(OURS, [])
+    for name in ("coursekit.figures.flipbook", "coursekit.figures.flipbook.flipbook"):
+        assert bare.entry(name) is None

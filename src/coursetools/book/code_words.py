@@ -129,7 +129,9 @@ class Words:
         origins = (".".join([one, *inside[1:]]) for one in bound.imported.get(inside[0], ()))
         if found := self._only(origins):
             return found
-        return None if inside[0] in bound.foreign else self.entry(full.rpartition(".")[0])
+        above = full.rpartition(".")[0]  # the class or module; a function may be called as its file
+        again = home_of(self.course, above) == full
+        return None if again or inside[0] in bound.foreign else self.entry(above)
 
     def _qualified(self, name: str) -> Target | None:
         """Return the entry of a name that starts with a module or package."""
