@@ -138,7 +138,7 @@ class Visitor:
             content = reply["content"]
             if reply["msg_type"] == "stream":
                 printed.append(content["text"])
-            elif reply["msg_type"] == "execute_result":
+            elif reply["msg_type"] in ("execute_result", "display_data"):
                 printed.append(content["data"]["text/plain"])
             elif reply["msg_type"] == "error":
                 printed.append(f"{content['ename']}: {content['evalue']}")

@@ -173,14 +173,19 @@ def run_cells(path, folder, answer, changes):
             found[name] = compared(train, model, batches, loss, optimiser)
         return train(model, batches, loss, optimiser, **options)
 
+    display, here = records._display, os.getcwd()
     loop.train, records._display = recorder, lambda data: None
     os.chdir(folder)
-    namespace = {"__name__": "training"}
-    for cell in read_notebook(path)["cells"]:
-        if cell["cell_type"] == "code":
-            exec(compile(parse_cell("".join(cell["source"])), cell["id"], "exec"), namespace)
-        if "parameters" in cell["metadata"].get("tags", []):
-            namespace.update(changes, profile="smoke")
+    try:
+        namespace = {"__name__": "training"}
+        for cell in read_notebook(path)["cells"]:
+            if cell["cell_type"] == "code":
+                exec(compile(parse_cell("".join(cell["source"])), cell["id"], "exec"), namespace)
+            if "parameters" in cell["metadata"].get("tags", []):
+                namespace.update(changes, profile="smoke")
+    finally:  # it also runs in the process of the tests
+        loop.train, records._display = train, display
+        os.chdir(here)
     answer.write_text(json.dumps(found))
 
 

@@ -161,7 +161,8 @@ class Lengths {
 
 export default {
   render({ model, el }) {
-    const [curvatures, minimum, draws] = ["curvatures", "minimum", "draws"].map((name) => model.get(name));
+    const [curvatures, minimum] = ["curvatures", "minimum"].map((name) => model.get(name));
+    const draws = model.get("draws").map((draw) => draw.map((pair) => pair.map((one) => one / 1000))); // from thousandths
     const total = draws[0].length;
     const { line, say } = status();
     const put = setter(model);

@@ -64,7 +64,7 @@ def valley_walks() -> Live:
     state = {
         "curvatures": list(CURVATURES),
         "minimum": list(MINIMUM),
-        "draws": [[[round(x, 3) for x in step] for step in draw] for draw in draws().tolist()],
+        "draws": (1000 * draws()).round().int().tolist(),  # thousandths
     }
     return Live("valley_walks", state | moved, _still(), PARTS, linked=tuple(moved), room=ROOM)
 

@@ -186,8 +186,8 @@ def train(
                     counts = accelerator.reduce(tables[0][:, 1] + sum(others), "sum")  # (K,)
                     counts = _counted(counts, step)
                 # In the size of a mean: 16-bit gradients stay in range.
-                by = torch.tensor([len(chosen)]) if counts is None else counts
-                shares = [part / n for (part, _), n in zip(pairs, by.unbind(), strict=True)]
+                by = [len(chosen)] if counts is None else counts.unbind()
+                shares = [part / n for (part, _), n in zip(pairs, by, strict=True)]
                 accelerator.backward(sum(shares[1:], shares[0]))
             table = accelerator.reduce(torch.stack(tables).sum(dim=0), "sum")  # (K, 2)
             if counts is None:
