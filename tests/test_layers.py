@@ -50,15 +50,11 @@ ROOMS = [
     "book",
     "assignments",
     "questions",
+    "grading.records",
     "grading",
     "grading.sandbox",
     "grading.student",
     "grading.judging",
-    "grading.collecting.ledger",
-    "grading.collecting.groups",
-    "grading.changes.log",
-    "grading.changes.overrides",
-    "grading.changes.requests",
     "grading.gradebook",
     "grading.collecting",
     "grading.extend",
@@ -71,7 +67,7 @@ ROOMS = [
     "grading.late_plugin",
     "grading.nbgrader_executor",
     "grading.next_step",
-    "grading.commands",
+    "grading.grading_commands",
     "doctor",
     "cli",
 ]
@@ -202,8 +198,8 @@ def test_the_guide_names_the_parts():
         ("masks", "from coursetools import notebooks", "coursekit/masks.py imports notebooks"),
         (
             "questions/question",
-            "from coursetools.grading.folders import Folders",
-            "coursetools/questions/question.py imports grading,",
+            "from coursetools.grading.records.folders import Folders",
+            "coursetools/questions/question.py imports grading.records,",
         ),
         (
             "check/checking",
@@ -212,8 +208,8 @@ def test_the_guide_names_the_parts():
         ),
         (
             "check/handin",
-            "def f():\n    from coursetools.grading.verdict import Verdict",
-            "coursekit/check/handin.py imports grading,",
+            "def f():\n    from coursetools.grading.records.verdict import Verdict",
+            "coursekit/check/handin.py imports grading.records,",
         ),
         ("questions/known_answers", "from coursekit.check.compare import same", None),
         (
@@ -236,7 +232,7 @@ def test_the_guide_names_the_parts():
 def test_a_violation_is_seen(course, name, line, said):
     for module in ("masks", "_base/errors", "figures/masks", "blocks", "check/compare"):
         course.module(f"coursekit/{module}", "")
-    rooms = ("text", "grading/verdict", "grading/results/pages", "grading/judging/judge")
+    rooms = ("text", "grading/records/verdict", "grading/results/pages", "grading/judging/judge")
     for module in ("cli", "notebooks/run", "questions/known_answers", *rooms):
         course.module(f"coursetools/{module}", "")
     tools = name.split("/")[0] in ("cli", "questions", "grading")

@@ -18,16 +18,16 @@ from types import MappingProxyType
 from typing import Any
 
 from coursetools.course import write_whole
-from coursetools.grading.collecting.groups import Groups, read_groups
 from coursetools.grading.collecting.identify import ASIDE, Known, Names
 from coursetools.grading.collecting.layouts import Candidate, Refused
-from coursetools.grading.collecting.ledger import Ledger
 from coursetools.grading.collecting.origins import SECRET
 from coursetools.grading.collecting.roster import ClassList, Person, bad_id
 from coursetools.grading.collecting.times import HandIn
-from coursetools.grading.folders import Folders, read_plain
 from coursetools.grading.gradebook.lateness import Lateness, read_lateness
-from coursetools.settings.exam import exam_of
+from coursetools.grading.records.folders import Folders, read_plain
+from coursetools.grading.records.groups import Groups, read_groups
+from coursetools.grading.records.ledger import Ledger
+from coursetools.settings.of_exam import exam_of
 from coursetools.text import some
 
 STAMP = "%Y-%m-%dT%H-%M-%SZ"

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from coursekit._base.errors import CourseError
-from coursetools.grading.changes.log import record
 from coursetools.grading.collecting.collect import (
     Attempt,
     attempts_of,
@@ -22,9 +21,10 @@ from coursetools.grading.collecting.collect import (
     submitted_digest,
     taken_back,
 )
-from coursetools.grading.collecting.ledger import Ledger
-from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.lateness import read_lateness
+from coursetools.grading.records.folders import Folders
+from coursetools.grading.records.ledger import Ledger
+from coursetools.grading.records.log import record
 from coursetools.text import some
 
 

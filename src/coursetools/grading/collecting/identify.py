@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from coursetools.grading.collecting.layouts import Candidate, Refused, plain_name
 from coursetools.grading.collecting.roster import ClassList, bad_id
 from coursetools.grading.collecting.times import HandIn
-from coursetools.grading.folders import Folders
+from coursetools.grading.records.folders import Folders
 from coursetools.text import has_unseen, one_line
 
 ASIDE = "is set aside: "  # how the reason begins where somebody is not on the class list

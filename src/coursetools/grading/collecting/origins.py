@@ -23,7 +23,7 @@ from coursetools.grading.collecting.layouts import (
     shown,
     sort_out,
 )
-from coursetools.grading.folders import read_plain
+from coursetools.grading.records.folders import read_plain
 from coursetools.text import has_unseen
 
 MEMBERS = 50_000  # in a zip
