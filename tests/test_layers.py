@@ -67,6 +67,8 @@ ROOMS = [
     "grading.late_plugin",
     "grading.nbgrader_executor",
     "grading.next_step",
+    "grading.collect_command",
+    "grading.grade_command",
     "grading.grading_commands",
     "doctor",
     "cli",

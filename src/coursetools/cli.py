@@ -1,6 +1,7 @@
 """The command line: doctor, notebooks, book, and the commands of two other files.
 
-`experiments.training_commands` has those of trainings, `grading.grading_commands` those of the grader.
+Those of trainings are in `experiments.training_commands`, those of the grader in
+`grading.grading_commands`.
 
 Each command is one function here that takes the parsed arguments and returns the exit code; the
 work is in the module that it calls, imported only then, so `--help` answers at once. Errors are one

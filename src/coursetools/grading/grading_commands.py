@@ -6,14 +6,11 @@ This file is loaded for every `coursekit --help`; what does the work is imported
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from coursekit._base.errors import CourseError
-from coursekit._base.progress import Progress
 from coursetools.course import Course
 
 Command = Callable[[argparse.Namespace], int]
@@ -42,8 +39,9 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
         option("name", metavar="NAME", help="the assignment")
         return option
 
-    here, changed = "grading.grading_commands", "grading.changes.grade_history"
-    option = adder(commands, inside(here, "collect"), "collect", "take in what students handed in")
+    changed = "grading.changes.grade_history"
+    run = inside("grading.collect_command")
+    option = adder(commands, run, "collect", "take in what students handed in")
     option("name", metavar="NAME", help="the assignment, a01_kernels")
     source = option.__self__.add_mutually_exclusive_group()
     source.add_argument("--from", dest="folder", type=Path, metavar="FOLDER", help="a folder")
@@ -74,7 +72,7 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     option("--attempt", choices=("last", "first"), default="last", help=which)
     option("--json", action="store_true", help="print the result as JSON")
 
-    option = one(inside(here, "grade"), "grade", "grade what was collected")
+    option = one(inside("grading.grade_command"), "grade", "grade what was collected")
     option("--workers", type=count, metavar="N", help="processes (one a core)")
     option("--cluster", metavar="ADDRESS", help="a Dask scheduler, in place of processes here")
     option("--require", metavar="LAYERS", help="of the sandbox: grade only if these hold")
@@ -223,176 +221,3 @@ def _exercises(commands: Any, adder: Adder, inside: Callable[..., Command]) -> N
     text = "look at a notebook as the grader will"
     option = adder(commands, submit_check, "submit-check", text)
     option("notebook", type=Path, metavar="NOTEBOOK", help="what you are about to hand in")
-
-
-class Notes(Progress):
-    """Says what is worth saying, one line each, where no bar is shown."""
-
-    def note(self, text: str) -> None:
-        """Print to standard error."""
-        print(text, file=sys.stderr, flush=True)
-
-
-def collect(arguments: argparse.Namespace) -> int:
-    """Take in a class list, submissions, times, marks, or all of them; print how many of each."""
-    import json
-    from dataclasses import asdict
-
-    from coursetools.grading.collecting import forget, origins, roster, times
-    from coursetools.grading.collecting.collect import collect as take_in
-    from coursetools.grading.collecting.strays import find_strays
-    from coursetools.grading.gradebook.database import Database
-    from coursetools.grading.records import groups
-    from coursetools.grading.records.folders import Folders
-    from coursetools.settings.of_class import time_zone_of
-    from coursetools.text import some
-
-    folders = Folders(arguments.course, arguments.name)
-    notebooks = folders.notebooks()  # what does not exist is known before anything is written
-    source = arguments.folder or arguments.zip or arguments.exchange
-    regroup = arguments.regroup
-    tables = (arguments.roster, arguments.times, arguments.requests, arguments.marks)
-    if arguments.forget is not None:
-        if regroup or any(tables):
-            raise CourseError("--forget stands alone; give tables and files afterwards")
-        return forget.run(folders, arguments)
-    if not (source or regroup or any(tables)):
-        raise CourseError(
-            "say where from: --from FOLDER, --zip FILE or --exchange, or --roster CSV, "
-            "--times CSV, --requests CSV, --marks CSV"
-        )
-    if source and len(notebooks) > 1:
-        raise CourseError(
-            f"{folders.name} has {len(notebooks)} notebooks ({', '.join(notebooks)}), and collect "
-            f"takes one a student; put them into autograder/submitted/STUDENT/{folders.name}/"
-        )
-    if arguments.only and not arguments.roster:
-        raise CourseError("--only goes with --roster CSV, the list of who is in the class")
-    note = Progress().note if arguments.json else Notes().note
-    result: dict[str, Any] = {"assignment": folders.name}
-    known = []
-    if arguments.times:
-        zone = time_zone_of(folders.course, times.zone_of(folders.settings.get("due")))
-        known = times.read_times(arguments.times, zone)
-        if not all(one.zoned for one in known):
-            note(f"{arguments.times}: times without a zone were read as {zone}")
-    people = roster.read_csv(arguments.roster, note) if arguments.roster else []
-    candidates: origins.Found = []
-    if arguments.folder:
-        candidates = origins.from_folder(arguments.folder, folders.name, arguments.layout)
-    elif arguments.zip:
-        candidates = origins.from_zip(arguments.zip, folders.name, arguments.layout)
-    elif arguments.exchange:
-        check = folders.config.get("ExchangeCollect", {}).get("check_owner", True)
-        inbound = folders.exchange / "inbound"
-        candidates = origins.from_exchange(inbound, folders.name, check is not False)
-    strays = find_strays(folders, candidates, arguments.any) if source else {}
-    gone = roster.absent(people, roster.class_list(folders), arguments.roster) if people else []
-    if people:  # everything was read, and is clear: only now something is written
-        database = Database(folders, note)
-        roster.save(database, people, gone if arguments.only else ())
-        database.close()
-        groups.save_groups(folders.course, ((one.id, one.group) for one in people))
-        if not regroup and (kept := groups.kept(folders)):
-            note(kept)
-    named = any(person.anonymous for person in people)
-    if source or known or people or regroup:
-        listed = roster.class_list(folders, note, people)  # and keeps it
-    if people:
-        result["class_list"] = len(listed.people)
-        result["left" if arguments.only else "not_in_table"] = gone
-    if source or known or named or regroup:
-        taken = take_in(
-            folders, candidates, listed, arguments.attempt, note, known, regroup, strays
-        )
-        result |= {
-            "new": taken.new,
-            "known": taken.known,
-            "refused": [[refused.label, refused.why] for refused in taken.refused],
-            "set_aside": [[refused.label, refused.why] for refused in taken.aside],
-            "missing": taken.missing,
-            "too_late": taken.too_late,
-            "too_early": taken.too_early,
-            "not_counted": taken.behind,
-            "of_another_assignment": taken.strays,
-            "by_name": taken.by_name,
-            "time_unknown": taken.unknown,
-            "notes": taken.notes,
-        }
-    if arguments.requests:
-        from coursetools.grading.changes.set_points import collect_requests
-
-        result["requests"], refused = collect_requests(folders, arguments.requests)
-        result["requests_refused"] = refused
-        for text in refused:
-            note(text)
-    if arguments.marks:
-        from coursetools.grading.marking.marks_to_points import collect_marks
-
-        marked = collect_marks(
-            folders, arguments.marks, note, apart=arguments.apart, overwrite=arguments.overwrite
-        )
-        result["marks"] = asdict(marked)
-    from coursetools.grading.records.log import record
-
-    counts = {"class_list": result.get("class_list"), "new": len(result.get("new", ())) or None,
-              "left": result.get("left") or None}  # fmt: skip
-    files = {"source": str(source) if source and source is not True else None,
-             "times": arguments.times and str(arguments.times),
-             "requests": result.get("requests"), "regroup": regroup or None,
-             "marks": [str(path) for path in arguments.marks or ()] or None}  # fmt: skip
-    record(folders.course, "collect", assignment=folders.name, **files, **counts)
-    if arguments.json:
-        print(json.dumps(result, indent=1, ensure_ascii=False))
-        return 0
-    if "requests" in result:
-        print(f"requests: {result['requests']} new; coursekit report {folders.name} lists them")
-    if arguments.marks:
-        print("\n".join(marked.as_lines()))
-    if "class_list" in result:
-        people = result["class_list"]
-        print(f"{people} student{'s' * (people != 1)} on the class list")
-    if gone and arguments.only:
-        print(f"no longer on it, with all their work kept: {some(gone)}")
-    elif gone:
-        print(
-            f"on it, and not in {arguments.roster}: {some(gone)}; if they have left the class: "
-            f"coursekit collect {folders.name} --roster {arguments.roster} --only"
-        )
-    if source or known or named or regroup:
-        print("\n".join(taken.as_lines(folders.name, arguments.zip or arguments.folder)))
-    return 0
-
-
-def grade(arguments: argparse.Namespace) -> int:
-    """Grade, and print the summary."""
-    import json
-
-    from coursekit._base.progress import track
-    from coursetools.grading.running.grade_class import Options, grade_class
-
-    asked = (arguments.require or "").replace(",", " ").split()
-    options = Options(
-        workers=arguments.workers,
-        cluster=arguments.cluster,
-        require=frozenset(asked),
-        force=arguments.force,
-        dry_run=arguments.dry_run,
-    )
-    summary = grade_class(
-        arguments.course,
-        arguments.name,
-        options,
-        Progress() if arguments.quiet else Notes(),
-        lambda total: track(total, "grading", arguments.quiet),
-    )
-    facts, changes = summary.as_json(), ""
-    if summary.handed_in and not arguments.dry_run:
-        from coursetools.grading.changes.grade_history import graded
-
-        changes = graded(arguments, facts)
-    if arguments.json:
-        print(json.dumps(facts | {"changes": changes}, indent=1, ensure_ascii=False))
-    else:
-        print("\n".join([summary.as_table(), *([f"  {changes}"] if changes else [])]))
-    return summary.exit_code

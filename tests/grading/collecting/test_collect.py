@@ -14,9 +14,10 @@ import pytest
 from helpers import grade, submitted, unpacked, zipped
 
 from coursekit._base.errors import CourseError
-from coursetools.grading.collecting.collect import attempts_of, collect
+from coursetools.grading.collecting.collect import collect
 from coursetools.grading.collecting.origins import from_exchange, from_folder, from_zip
 from coursetools.grading.collecting.roster import Person, read_csv
+from coursetools.grading.records.attempts import attempts_of
 
 NOTEBOOK = json.dumps({"cells": [], "nbformat": 4})
 

@@ -11,10 +11,11 @@ from helpers import grade, submitted, unpacked, zipped
 
 from coursetools.cli import main
 from coursetools.grading.collecting import strays
-from coursetools.grading.collecting.collect import attempts_of, collect
+from coursetools.grading.collecting.collect import collect
 from coursetools.grading.collecting.forget import forget
 from coursetools.grading.collecting.origins import from_zip
 from coursetools.grading.collecting.roster import Person
+from coursetools.grading.records.attempts import attempts_of
 from coursetools.grading.records.ledger import Ledger
 from coursetools.grading.records.log import read_log
 from coursetools.grading.results.export import read_table

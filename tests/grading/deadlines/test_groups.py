@@ -11,7 +11,8 @@ import pytest
 
 from coursekit._base.errors import CourseError
 from coursetools.grading.changes.class_backup import backup
-from coursetools.grading.collecting.collect import choose, collect
+from coursetools.grading.collecting.choose import choose
+from coursetools.grading.collecting.collect import collect
 from coursetools.grading.collecting.origins import from_folder, secret_in
 from coursetools.grading.collecting.roster import Person
 from coursetools.grading.collecting.times import HandIn

@@ -13,7 +13,8 @@ import pytest
 from helpers import zipped
 
 from coursetools.cli import main
-from coursetools.grading.collecting.collect import choose, collect
+from coursetools.grading.collecting.choose import choose
+from coursetools.grading.collecting.collect import collect
 from coursetools.grading.collecting.origins import from_zip
 from coursetools.grading.collecting.roster import Person
 from coursetools.grading.gradebook.autograded import as_file, autograded

@@ -8,8 +8,8 @@ from datetime import datetime, tzinfo
 from coursekit._base.errors import CourseError
 from coursekit.submission.deadline import clock
 from coursetools.grading.changes.journal import Journal, as_table, difference, total_of
-from coursetools.grading.collecting.collect import attempts_of, handed_in_by
 from coursetools.grading.records import log
+from coursetools.grading.records.attempts import attempts_of, handed_in_by
 from coursetools.grading.records.folders import Folders
 from coursetools.grading.records.groups import Groups
 from coursetools.grading.records.regrade_requests import read_requests

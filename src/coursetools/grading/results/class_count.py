@@ -17,7 +17,7 @@ from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress
 from coursekit.submission.deadline import clock
 from coursetools.course import Course
-from coursetools.grading.collecting.collect import (
+from coursetools.grading.records.attempts import (
     attempts_of,
     handed_in_by,
     submitted_digest,

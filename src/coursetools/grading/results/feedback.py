@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress, track
 from coursetools.course import Course, write_changed
-from coursetools.grading.collecting.collect import too_late
+from coursetools.grading.records.attempts import too_late
 from coursetools.grading.records.folders import Folders
 from coursetools.grading.records.ledger import unlisted
 from coursetools.grading.records.verdict_files import Verdicts

@@ -15,10 +15,10 @@ from typing import Any
 
 from coursekit._base.errors import CourseError
 from coursetools.grading.collecting import worksheet
-from coursetools.grading.collecting.collect import numbers_of
 from coursetools.grading.collecting.identify import Names
 from coursetools.grading.collecting.roster import ClassList, Person
 from coursetools.grading.collecting.times import HandIn, number_in
+from coursetools.grading.records.attempts import numbers_of
 from coursetools.grading.records.folders import Folders
 from coursetools.grading.results.table import for_canvas
 from coursetools.settings import csv_tables

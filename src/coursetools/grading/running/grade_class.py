@@ -19,7 +19,7 @@ from typing import Any
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress
 from coursetools.course import Course
-from coursetools.grading.collecting.collect import after_the_end, choose_again
+from coursetools.grading.collecting.choose import after_the_end, choose_again
 from coursetools.grading.gradebook.autograded import as_file, autograded
 from coursetools.grading.gradebook.batch_writer import Writer
 from coursetools.grading.gradebook.database import WAIT
