@@ -8,6 +8,7 @@ no files import each other in a circle, in whichever layer, not even for types.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -170,6 +171,15 @@ def test_no_files_import_each_other_in_a_circle():
 def test_no_rooms_import_each_other_in_a_circle():
     """A room is what `ls` shows in either package."""
     assert circles(SOURCE, depth=2) == []
+
+
+def test_the_tools_share_no_file_name():
+    """In coursekit a topic keeps its name from layer to layer: heads, figures.heads."""
+    paths = [path for name in PACKAGES for path in (SOURCE / name).rglob("*.py")]
+    paths = [path for path in paths if path.stem != "__init__"]
+    several = Counter(path.stem for path in paths)
+    tools = {path.stem for path in paths if "coursetools" in path.parts}
+    assert {name for name in tools if several[name] > 1} == set()
 
 
 def test_a_circle_is_seen(course):

@@ -20,14 +20,6 @@ class Progress:
         """Say something that is not a finished item."""
 
 
-class Notes(Progress):
-    """Prints what is worth saying to standard error, a line each, and no finished items."""
-
-    def note(self, text: str) -> None:
-        """Print a line."""
-        print(text, file=sys.stderr, flush=True)
-
-
 class _Lines(Progress):
     """A line each tenth of the way, or each half minute, for logs and pipes."""
 

@@ -1,7 +1,7 @@
 """`coursekit collect NAME`: a class list, submissions, times, regrade requests and marks.
 
-Whatever was given is read first, and refused if it is not clear; only then is something written.
-Each kind has a function of its own here that writes it.
+All inputs are read and checked first; only then is anything written. Each kind of input has its
+own function here.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from coursekit._base.errors import CourseError
-from coursekit._base.progress import Notes, Progress
+from coursekit._base.progress import Progress
 from coursetools.grading.collecting import forget, origins, roster, times
 from coursetools.grading.collecting.collect import Collected, collect
 from coursetools.grading.collecting.strays import find_strays
 from coursetools.grading.gradebook.database import Database
+from coursetools.grading.notes import Notes
 from coursetools.grading.records import groups
 from coursetools.grading.records.folders import Folders
 from coursetools.grading.records.log import record
@@ -32,7 +33,7 @@ Note = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Delivery:
-    """What was given to the command, read and found to be clear."""
+    """The submissions and tables that the command was given, read and checked."""
 
     candidates: origins.Found
     strays: dict[str, str]  # a file of another assignment -> of which
@@ -43,7 +44,7 @@ class Delivery:
 
 @dataclass
 class Result:
-    """What became of each part; None of what was not given."""
+    """What was taken in of each kind; None where it was not given."""
 
     assignment: str
     class_list: int | None = None
@@ -54,9 +55,9 @@ class Result:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The command: take in what was given, and print how many of each."""
+    """Take in what the options name, and print how many there are of each."""
     folders = Folders(arguments.course, arguments.name)
-    notebooks = folders.notebooks()  # what does not exist is known before anything is written
+    notebooks = folders.notebooks()  # refuses an assignment that does not exist
     check_options(arguments, notebooks)
     if arguments.forget is not None:
         return forget.run(folders, arguments)
@@ -80,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def check_options(arguments: argparse.Namespace, notebooks: list[str]) -> None:
-    """Refuse options that say nothing together, or too little."""
+    """Refuse options that contradict each other, or that name no input."""
     name, source = arguments.name, source_of(arguments)
     tables = (arguments.roster, arguments.times, arguments.requests, arguments.marks)
     others = arguments.regroup or any(tables)
@@ -108,7 +109,7 @@ def source_of(arguments: argparse.Namespace) -> Any:
 
 
 def read(folders: Folders, arguments: argparse.Namespace, note: Note) -> Delivery:
-    """Read everything that was given but requests and marks, and write nothing."""
+    """Read submissions, times and the class list, and write nothing."""
     known = read_times(folders, arguments, note) if arguments.times else []
     people = roster.read_csv(arguments.roster, note) if arguments.roster else []
     candidates = find_submissions(folders, arguments)
@@ -119,7 +120,7 @@ def read(folders: Folders, arguments: argparse.Namespace, note: Note) -> Deliver
 
 
 def read_times(folders: Folders, arguments: argparse.Namespace, note: Note) -> list[times.HandIn]:
-    """Read the table of --times, in the class's time zone where it names none."""
+    """Read the table of --times; times without a zone are in the class's."""
     zone = time_zone_of(folders.course, times.zone_of(folders.settings.get("due")))
     known = times.read_times(arguments.times, zone)
     if not all(one.zoned for one in known):
@@ -128,7 +129,7 @@ def read_times(folders: Folders, arguments: argparse.Namespace, note: Note) -> l
 
 
 def find_submissions(folders: Folders, arguments: argparse.Namespace) -> origins.Found:
-    """Return the files of the folder, the zip or the exchange that was named."""
+    """Return the files in the folder, zip or exchange that submissions come from."""
     if arguments.folder:
         return origins.from_folder(arguments.folder, folders.name, arguments.layout)
     if arguments.zip:
@@ -154,15 +155,15 @@ def take_class_list(
 def take_submissions(
     folders: Folders, delivery: Delivery, arguments: argparse.Namespace, note: Note
 ) -> tuple[int | None, Collected | None]:
-    """Keep submissions and times; return how long a new class list is, and what was collected.
+    """Store submissions and their times; return the length of a new class list, and the result.
 
-    A class list that names anonymous ids, and new groups, are about what is there already.
+    Without new submissions there may still be names for anonymous ids, or new groups.
     """
     anything = bool(source_of(arguments) or delivery.times or arguments.regroup)
     named = any(person.anonymous for person in delivery.people)
     if not (anything or delivery.people):
         return None, None
-    listed = roster.class_list(folders, note, delivery.people)  # and keeps it
+    listed = roster.class_list(folders, note, delivery.people)  # also saves it
     length = len(listed.people) if delivery.people else None
     if not (anything or named):
         return length, None
@@ -181,7 +182,7 @@ def take_submissions(
 def take_requests(
     folders: Folders, arguments: argparse.Namespace, note: Note
 ) -> tuple[int, list[str]]:
-    """Take in regrade requests; return how many are new, and why others were not taken."""
+    """Store regrade requests; return how many are new, and the reasons for refusing others."""
     from coursetools.grading.changes.set_points import collect_requests
 
     new, refused = collect_requests(folders, arguments.requests)
@@ -191,7 +192,7 @@ def take_requests(
 
 
 def take_marks(folders: Folders, arguments: argparse.Namespace, note: Note) -> Taken:
-    """Enter the points of tables of marks."""
+    """Enter the points from tables of marks."""
     from coursetools.grading.marking.marks_to_points import collect_marks
 
     return collect_marks(
@@ -202,7 +203,7 @@ def take_marks(folders: Folders, arguments: argparse.Namespace, note: Note) -> T
 def write_log(
     folders: Folders, delivery: Delivery, arguments: argparse.Namespace, result: Result
 ) -> None:
-    """Add a line about this to the class's log."""
+    """Add a line about this collection to the class's log."""
     source = arguments.folder or arguments.zip
     record(
         folders.course,

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 
-from coursekit._base.progress import Notes, Progress, track
+from coursekit._base.progress import Progress, track
+from coursetools.grading.notes import Notes
 from coursetools.grading.running import grade_class
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Grade, remember it in the history, and print the summary."""
+    """Grade, write the history, and print the summary."""
     asked = (arguments.require or "").replace(",", " ").split()
     options = grade_class.Options(
         workers=arguments.workers,

@@ -1,7 +1,7 @@
-"""Which attempt counts: it is put into `submitted/`, from where it is graded.
+"""Choose the attempt that counts, and copy it into `submitted/`, from where it is graded.
 
-It is a student's last or first, or one of their group's. An attempt after the end counts only where
-there is no other.
+It is the last or first of a student or their group. An attempt after the end of the assignment
+counts only where there is no other.
 """
 
 from __future__ import annotations

@@ -145,7 +145,7 @@ def collect(
 
 
 class _Collection:
-    """A collection under way: the class, the ledger, and the result so far."""
+    """One run of `collect`: the class, the ledger, and the result so far."""
 
     def __init__(self, folders: Folders, people: ClassList, times: Sequence[HandIn]) -> None:
         self.folders, self.people, self.names = folders, people, Names(folders, people, times)
@@ -157,14 +157,14 @@ class _Collection:
         self.now = datetime.now(UTC).isoformat()
 
     def name(self, regroup: bool) -> None:
-        """Note who is in which group, and who stands behind anonymous ids."""
+        """Write down the groups, and the students behind anonymous ids."""
         if regroup or not self.ledger.students:
             self.ledger.groups = _groups_now(self.folders, self.people, self.names)
         people = [person for person in self.people.people if person.anonymous]
         self.ledger.name((person.anonymous, person.id) for person in people)
 
     def take(self, found: Sequence[Candidate | Refused], strays: Mapping[str, str]) -> None:
-        """Keep each file as an attempt of the student whose it is."""
+        """Store each file as an attempt of the student it belongs to."""
         for one in self.names.resolve(found):
             refused = self._keep(one, strays) if isinstance(one, Known) else one
             if refused:
@@ -180,7 +180,7 @@ class _Collection:
         self.lateness = replace(self.lateness, groups=self.groups)
 
     def _keep(self, known: Known, strays: Mapping[str, str]) -> Refused | None:
-        """Read a file and keep it; return why that cannot be done, None if it is done."""
+        """Read and store one file; return None, or the reason why it is refused."""
         one, student, claim = known.candidate, known.student, known.claim
         result, most = self.result, self.folders.limits.submission_bytes
         try:
@@ -208,7 +208,7 @@ class _Collection:
         return None
 
     def refusals(self, files: int) -> list[str]:
-        """Say which of so many files were not taken, and why."""
+        """Return a line about each reason for which some of the `files` were refused."""
         aside = self.result.aside
         renumbered = [one for one in aside if one.renumbered]
         if len(renumbered) <= 2 or 10 * len(renumbered) < 9 * files:
@@ -224,7 +224,7 @@ class _Collection:
         ]
 
     def enter_times(self, times: Sequence[HandIn]) -> None:
-        """Write the times of a table beside the attempts that they are of."""
+        """Write the submission times of a table into the attempts."""
         here = {*self.folders.students(), *self.touched} if times else set()
         numbers = numbers_of(self.folders, here) if any(row.number for row in times) else {}
         anonymous = {person: number for number, person in self.groups.anonymous.items() if person}
@@ -242,9 +242,9 @@ class _Collection:
                 self.names.say(f"{row.where}: {why}")
 
     def _enter_time(self, student: str, time: datetime, where: str) -> None:
-        """Write the time of a student's last attempt, or of their group's if that has none yet."""
+        """Write the time of a student's last attempt, or of their group's if it has no time yet."""
         attempts = attempts_of(self.folders, student)
-        if not attempts:  # somebody else of the group may have handed in
+        if not attempts:  # another member of the group may have submitted
             attempts = attempts_of(self.folders, *self.groups.members(student))
             if attempts and attempts[-1][1]["time"]:
                 return
@@ -255,7 +255,7 @@ class _Collection:
         self.touched[handed_in_by(attempts[-1])] = None
 
     def choose(self, attempt: str) -> None:
-        """Choose the attempt that counts of everybody for whom that may have changed."""
+        """Choose the attempt that counts, for every student for whom it may have changed."""
         self.ledger.attempt = attempt
         new = set(self.result.new)
         for student in self._concerned():
@@ -270,7 +270,7 @@ class _Collection:
                 self.result.too_early.append(student)
 
     def _concerned(self) -> dict[str, None]:
-        """Return whose attempts are new, with the others of their groups, and whose groups are."""
+        """Return students with new attempts or a new group, and the members of these groups."""
         concerned, groups, before = dict(self.touched), self.groups, self.before
         for student in self.touched:
             concerned |= dict.fromkeys(groups.members(student))
@@ -280,7 +280,7 @@ class _Collection:
         return concerned
 
     def _choose(self, student: str, end: datetime | None) -> dict[str, Any]:
-        """Choose a student's attempt and note its time; return what is known about it."""
+        """Choose a student's attempt and write its time into the ledger; return its facts."""
         members, attempt = self.groups.members(student), self.ledger.attempt
         about = choose(self.folders, student, attempt, end, members)
         if about:
@@ -291,7 +291,7 @@ class _Collection:
         return about
 
     def count_missing(self) -> None:
-        """Note who has handed in nothing, and of whom it is not known when they did."""
+        """Find students without a submission, and those whose submission time is unknown."""
         students = set(self.folders.students())
         if not self.people.open and not self.ledger.nameless():
             named = {self.ledger.anonymous.get(student) for student in students}
@@ -322,7 +322,7 @@ def _named(refused: list[Refused], before: str = "") -> list[str]:
 
 
 def _about(one: Candidate, now: str) -> dict[str, Any]:
-    """Return what is written about an attempt."""
+    """Return the contents of an attempt's `attempt.json`."""
     return {
         "from": one.label,
         "seen": one.seen.astimezone(UTC).replace(microsecond=0).isoformat(),
@@ -332,5 +332,5 @@ def _about(one: Candidate, now: str) -> dict[str, Any]:
         "lms": one.lms,
         "lasting": one.lms_stays,
         "secret": one.secret,
-        "collected": now,  # the same of all that came together
+        "collected": now,  # the same for all attempts of one collection
     }

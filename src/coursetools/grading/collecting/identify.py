@@ -29,7 +29,7 @@ class Known:
     student: str
     candidate: Candidate
     by_name: bool  # and so not by an id or a number
-    claim: str = ""  # whom a name inside the upload names besides
+    claim: str = ""  # another student whom a name inside the upload means
 
 
 class Names:

@@ -1,7 +1,7 @@
-"""What students have handed in: `autograder/attempts/STUDENT/NAME/TIME/`, each with its notebook.
+"""Every submission of a student: `autograder/attempts/STUDENT/NAME/TIME/`.
 
-`attempt.json` beside the notebook says what is known about it. An attempt stays as it was handed
-in, but for its time, which a table may give later.
+Each attempt is the notebook as it was submitted, and `attempt.json` with where it came from and
+when. Only its time is ever changed, where a table gives it later.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from coursetools.course import write_whole
 from coursetools.grading.records.folders import Folders, read_plain
 
 STAMP = "%Y-%m-%dT%H-%M-%SZ"
-SECRET = "submission_secret.txt"  # beside a hand-in, from nbgrader's exchange
+SECRET = "submission_secret.txt"  # next to a submission from nbgrader's exchange
 Attempt = tuple[Path, dict[str, Any]]  # its folder, and what is known about it
 
 
@@ -95,7 +95,7 @@ def came_after(about: dict[str, Any], end: datetime | None) -> bool:
 
 
 def keep(folders: Folders, student: str, data: bytes, about: dict[str, Any]) -> bool:
-    """Write an attempt, with what is known `about` it; False if it is there already."""
+    """Store an attempt and the facts `about` it; return False if it is stored already."""
     digest, time = hashlib.sha256(data).hexdigest(), about["time"]
     before = attempts_of(folders, student)
     last = before[-1][1] if before else {}
@@ -118,7 +118,7 @@ def keep(folders: Folders, student: str, data: bytes, about: dict[str, Any]) -> 
 
 
 def enter_time(attempt: Attempt, time: datetime) -> None:
-    """Write when an attempt was handed in, as a table says."""
+    """Write the time at which an attempt was submitted, as a table gives it."""
     folder, about = attempt
     if about["time"] != time.isoformat():
         about |= {"time": time.isoformat(), "seen": about["seen"].isoformat()}
@@ -130,7 +130,7 @@ def _write_about(folder: Path, about: dict[str, Any]) -> None:
 
 
 def holds(path: Path, data: bytes) -> bool:
-    """Return whether a file has this content."""
+    """Return whether a file has exactly this content."""
     try:
         return read_plain(path, len(data)) == data
     except OSError:

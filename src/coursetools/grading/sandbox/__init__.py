@@ -1,1 +1,1 @@
-"""What confines a student's code: planned by the grader (`sandbox_plan`), put on by (`ground`)."""
+"""What confines a student's code: planned by the grader (`sandbox_plan`), put on by `confine`."""
