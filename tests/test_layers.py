@@ -43,6 +43,7 @@ LAYERS = {
 ROOMS = [
     "__init__",
     "course",
+    "notes",
     "jobs",
     "notebooks",
     "experiments",
@@ -69,7 +70,6 @@ ROOMS = [
     "grading.nbgrader_executor",
     "grading.next_step",
     "grading.collect_command",
-    "grading.grade_command",
     "grading.grading_commands",
     "doctor",
     "cli",

@@ -17,11 +17,10 @@ from coursekit._base.progress import Progress
 from coursetools.grading.collecting import forget, origins, roster, times
 from coursetools.grading.collecting.collect import Collected, collect
 from coursetools.grading.collecting.strays import find_strays
-from coursetools.grading.gradebook.database import Database
-from coursetools.grading.notes import Notes
 from coursetools.grading.records import groups
 from coursetools.grading.records.folders import Folders
 from coursetools.grading.records.log import record
+from coursetools.notes import Notes
 from coursetools.settings.of_class import time_zone_of
 from coursetools.text import some
 
@@ -144,9 +143,7 @@ def take_class_list(
     folders: Folders, delivery: Delivery, arguments: argparse.Namespace, note: Note
 ) -> None:
     """Write the class list into the gradebook, and its groups into their table."""
-    database = Database(folders, note)
-    roster.save(database, delivery.people, delivery.gone if arguments.only else ())
-    database.close()
+    roster.enter(folders, delivery.people, delivery.gone if arguments.only else (), note)
     groups.save_groups(folders.course, ((one.id, one.group) for one in delivery.people))
     if not arguments.regroup and (kept := groups.kept(folders)):
         note(kept)

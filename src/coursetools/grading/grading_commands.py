@@ -39,7 +39,7 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
         option("name", metavar="NAME", help="the assignment")
         return option
 
-    changed = "grading.changes.grade_history"
+    history = "grading.changes.grade_history"
     run = inside("grading.collect_command")
     option = adder(commands, run, "collect", "take in what students handed in")
     option("name", metavar="NAME", help="the assignment, a01_kernels")
@@ -72,7 +72,7 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     option("--attempt", choices=("last", "first"), default="last", help=which)
     option("--json", action="store_true", help="print the result as JSON")
 
-    option = one(inside("grading.grade_command"), "grade", "grade what was collected")
+    option = one(inside(history, "grade"), "grade", "grade what was collected")
     option("--workers", type=count, metavar="N", help="processes (one a core)")
     option("--cluster", metavar="ADDRESS", help="a Dask scheduler, in place of processes here")
     option("--require", metavar="LAYERS", help="of the sandbox: grade only if these hold")
@@ -83,7 +83,7 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     text = "write a page for each question in words, to mark its answers without names"
     option = one(inside("grading.marking.page"), "mark", text)
 
-    option = one(inside(changed, "feedback"), "feedback", "write a page for each student")
+    option = one(inside(history, "feedback"), "feedback", "write a page for each student")
     option("--student", metavar="ID", help="only this one")
     option("--exchange", action="store_true", help="hand the pages out by nbgrader's exchange")
     text = "put them into one zip to be uploaded; canvas gets graded notebooks, plain is ID.html"
@@ -98,7 +98,7 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     text = "write a page about a term: who falls behind, which mistakes come back"
     adder(commands, inside("grading.results.term_page"), "term", text)
 
-    option = adder(commands, inside(changed, "export"), "export", "write the scores as a table")
+    option = adder(commands, inside(history, "export"), "export", "write the scores as a table")
     option("name", nargs="?", metavar="NAME", help="the assignment")
     option("--all", action="store_true", help="all of a term in one table (csv, canvas)")
     text = (

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import json
 from datetime import datetime, tzinfo
 
 from coursekit._base.errors import CourseError
+from coursekit._base.progress import Progress, track
 from coursekit.submission.deadline import clock
 from coursetools.grading.changes.journal import Journal, as_table, difference, total_of
 from coursetools.grading.records import log
@@ -18,8 +20,48 @@ from coursetools.grading.results import feedback as writing
 from coursetools.grading.results import term
 from coursetools.grading.results.pages import counted, number
 from coursetools.grading.results.scores import read_gradebook
+from coursetools.grading.running import grade_class
+from coursetools.notes import Notes
 
 TOLD = ("question", "points", "is", "extension")  # of a line of the log, in the history of a grade
+
+
+def grade(arguments: argparse.Namespace) -> int:
+    """Grade what was collected, remember the points, and print the summary."""
+    asked = (arguments.require or "").replace(",", " ").split()
+    options = grade_class.Options(
+        workers=arguments.workers,
+        cluster=arguments.cluster,
+        require=frozenset(asked),
+        force=arguments.force,
+        dry_run=arguments.dry_run,
+    )
+    summary = grade_class.grade_class(
+        arguments.course,
+        arguments.name,
+        options,
+        Progress() if arguments.quiet else Notes(),
+        lambda total: track(total, "grading", arguments.quiet),
+    )
+    facts, changes = summary.as_json(), ""
+    if summary.handed_in and not arguments.dry_run:
+        changes = _graded(arguments, facts)
+    if arguments.json:
+        print(json.dumps(facts | {"changes": changes}, indent=1, ensure_ascii=False))
+    else:
+        print("\n".join([summary.as_table(), *([f"  {changes}"] if changes else [])]))
+    return summary.exit_code
+
+
+def _graded(arguments: argparse.Namespace, summary: dict[str, object]) -> str:
+    """Remember a run of the grader; return a line about what would change for whom."""
+    course, name = arguments.course, arguments.name
+    journal = Journal.read(Folders(course, name)).look("grade")
+    did = ("graded", "entered", "recomputed")
+    facts = {key: summary[key] for key in did if summary[key]}
+    if facts:
+        log.record(course, "grade", assignment=name, **facts)
+    return journal.sentence()
 
 
 def feedback(arguments: argparse.Namespace) -> int:
@@ -140,14 +182,3 @@ def _told(student: str, before: dict | None, state: dict) -> str:
         if one.what != "total"
     ]
     return f"{total_of(state)}: {', '.join(moved)}" if moved else f"{total_of(state)}, as before"
-
-
-def graded(arguments: argparse.Namespace, summary: dict[str, object]) -> str:
-    """Remember a run of the grader; return a line about what would change for whom."""
-    course, name = arguments.course, arguments.name
-    journal = Journal.read(Folders(course, name)).look("grade")
-    did = ("graded", "entered", "recomputed")
-    facts = {key: summary[key] for key in did if summary[key]}
-    if facts:
-        log.record(course, "grade", assignment=name, **facts)
-    return journal.sentence()

@@ -171,6 +171,22 @@ def save(database: Any, people: Iterable[Person], leave: Iterable[str] = ()) -> 
     database.patiently(write)
 
 
+def enter(
+    folders: Folders,
+    people: Iterable[Person],
+    leave: Iterable[str] = (),
+    note: Callable[[str], None] = lambda text: None,
+) -> None:
+    """Open the gradebook and save the class list in it."""
+    from coursetools.grading.gradebook.database import Database
+
+    database = Database(folders, note)
+    try:
+        save(database, people, leave)
+    finally:
+        database.close()
+
+
 @dataclass(frozen=True)
 class ClassList:
     """Who may hand in; an `open` one knows some people, and whoever else hands in is new."""
