@@ -111,14 +111,9 @@ def run(arguments: argparse.Namespace) -> int:
 def enrol(course: Course, name: str) -> None:
     """Put the invented class on the gradebook's list, as `coursekit collect --roster` does."""
     from coursetools.grading.collecting import roster
-    from coursetools.grading.gradebook.database import Database
 
     folders = Folders(course, name)
-    database = Database(folders)
-    try:
-        roster.save(database, roster.read_csv(folders.class_folder / "roster.csv"))
-    finally:
-        database.close()
+    roster.enter(folders, roster.read_csv(folders.class_folder / "roster.csv"))
 
 
 def main() -> int:
