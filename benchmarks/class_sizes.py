@@ -32,7 +32,7 @@ from harness import RESULTS, arguments, resident, write
 
 from coursekit._base.errors import CourseError
 from coursetools.course import Course
-from coursetools.grading.running.run import Options, grade_class
+from coursetools.grading.running.grade_class import Options, grade_class
 
 STAND_IN = f"{Path(__file__).parent / 'stand_in.py'}:StandIn"
 WORKERS, CHANGES_EVERY = 4, 30.0  # workers of the cluster; seconds until one of them is killed

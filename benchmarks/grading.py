@@ -33,7 +33,7 @@ from harness import RESULTS, arguments, resident, write
 from coursetools.assignments.rebuild import release_of
 from coursetools.course import SOURCES, Course, quick_imports
 from coursetools.grading.results.feedback import write_feedback
-from coursetools.grading.running.run import Options, grade_class
+from coursetools.grading.running.grade_class import Options, grade_class
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "autograder" / "demo"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from coursetools.grading.verdict import QuestionVerdict, Verdict
+from coursetools.grading.records.verdict import QuestionVerdict, Verdict
 
 
 class StandIn:

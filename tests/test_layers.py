@@ -8,6 +8,7 @@ no files import each other in a circle, in whichever layer, not even for types.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,7 @@ LAYERS = {
 ROOMS = [
     "__init__",
     "course",
+    "notes",
     "jobs",
     "notebooks",
     "experiments",
@@ -50,15 +52,11 @@ ROOMS = [
     "book",
     "assignments",
     "questions",
+    "grading.records",
     "grading",
     "grading.sandbox",
     "grading.student",
     "grading.judging",
-    "grading.collecting.ledger",
-    "grading.collecting.groups",
-    "grading.changes.log",
-    "grading.changes.overrides",
-    "grading.changes.requests",
     "grading.gradebook",
     "grading.collecting",
     "grading.extend",
@@ -71,7 +69,8 @@ ROOMS = [
     "grading.late_plugin",
     "grading.nbgrader_executor",
     "grading.next_step",
-    "grading.commands",
+    "grading.collect_command",
+    "grading.grading_commands",
     "doctor",
     "cli",
 ]
@@ -174,6 +173,15 @@ def test_no_rooms_import_each_other_in_a_circle():
     assert circles(SOURCE, depth=2) == []
 
 
+def test_the_tools_share_no_file_name():
+    """In coursekit a topic keeps its name from layer to layer: heads, figures.heads."""
+    paths = [path for name in PACKAGES for path in (SOURCE / name).rglob("*.py")]
+    paths = [path for path in paths if path.stem != "__init__"]
+    several = Counter(path.stem for path in paths)
+    tools = {path.stem for path in paths if "coursetools" in path.parts}
+    assert {name for name in tools if several[name] > 1} == set()
+
+
 def test_a_circle_is_seen(course):
     course.module("coursekit/masks", "from coursekit import heads")
     course.module("coursekit/heads", "def f():\n    from coursekit.blocks import x")
@@ -202,8 +210,8 @@ def test_the_guide_names_the_parts():
         ("masks", "from coursetools import notebooks", "coursekit/masks.py imports notebooks"),
         (
             "questions/question",
-            "from coursetools.grading.folders import Folders",
-            "coursetools/questions/question.py imports grading,",
+            "from coursetools.grading.records.folders import Folders",
+            "coursetools/questions/question.py imports grading.records,",
         ),
         (
             "check/checking",
@@ -212,8 +220,8 @@ def test_the_guide_names_the_parts():
         ),
         (
             "check/handin",
-            "def f():\n    from coursetools.grading.verdict import Verdict",
-            "coursekit/check/handin.py imports grading,",
+            "def f():\n    from coursetools.grading.records.verdict import Verdict",
+            "coursekit/check/handin.py imports grading.records,",
         ),
         ("questions/known_answers", "from coursekit.check.compare import same", None),
         (
@@ -236,7 +244,7 @@ def test_the_guide_names_the_parts():
 def test_a_violation_is_seen(course, name, line, said):
     for module in ("masks", "_base/errors", "figures/masks", "blocks", "check/compare"):
         course.module(f"coursekit/{module}", "")
-    rooms = ("text", "grading/verdict", "grading/results/pages", "grading/judging/judge")
+    rooms = ("text", "grading/records/verdict", "grading/results/pages", "grading/judging/judge")
     for module in ("cli", "notebooks/run", "questions/known_answers", *rooms):
         course.module(f"coursetools/{module}", "")
     tools = name.split("/")[0] in ("cli", "questions", "grading")

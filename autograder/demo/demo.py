@@ -16,7 +16,7 @@ from pathlib import Path
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import track
 from coursetools.course import Course
-from coursetools.grading.folders import Folders
+from coursetools.grading.records.folders import Folders
 from coursetools.grading.results.export import export
 from coursetools.grading.results.feedback import write_feedback
 from coursetools.grading.results.report import write_report
@@ -69,7 +69,7 @@ def make_course(ours: Course, output: Path, name: str) -> Course:
 
 def run(arguments: argparse.Namespace) -> int:
     """The command: `students`, `output`, `name`, `workers`, `course`, `quiet`."""
-    from coursetools.grading.running.run import Options, grade_class
+    from coursetools.grading.running.grade_class import Options, grade_class
 
     start = time.perf_counter()
     name = getattr(arguments, "name", None) or NAME
@@ -111,14 +111,9 @@ def run(arguments: argparse.Namespace) -> int:
 def enrol(course: Course, name: str) -> None:
     """Put the invented class on the gradebook's list, as `coursekit collect --roster` does."""
     from coursetools.grading.collecting import roster
-    from coursetools.grading.gradebook.database import Database
 
     folders = Folders(course, name)
-    database = Database(folders)
-    try:
-        roster.save(database, roster.read_csv(folders.class_folder / "roster.csv"))
-    finally:
-        database.close()
+    roster.enter(folders, roster.read_csv(folders.class_folder / "roster.csv"))
 
 
 def main() -> int:

@@ -22,7 +22,7 @@ from coursekit.submission.regions import grade_id, is_solution
 from coursetools.course import Course
 from coursetools.assignments.rebuild import release_of
 from hostile import BROKEN, HOSTILE, Notebook, code
-from coursetools.grading.folders import Folders
+from coursetools.grading.records.folders import Folders
 
 NAMES = [
     "Amina|Diallo", "Łukasz|Wiśniewski", "雷|李", "Sofía|Muñoz Peña", "محمد|الخوارزمي",

@@ -1,6 +1,7 @@
 """The command line: doctor, notebooks, book, and the commands of two other files.
 
-`experiments.commands` has those of trainings, `grading.commands` those of the grader.
+Those of trainings are in `experiments.training_commands`, those of the grader in
+`grading.grading_commands`.
 
 Each command is one function here that takes the parsed arguments and returns the exit code; the
 work is in the module that it calls, imported only then, so `--help` answers at once. Errors are one
@@ -19,8 +20,8 @@ from typing import Any, NoReturn
 from coursekit import __version__
 from coursekit._base.errors import CourseError
 from coursetools.course import Course
-from coursetools.experiments.commands import add as add_trainings
-from coursetools.grading.commands import add as add_grader
+from coursetools.experiments.training_commands import add as add_trainings
+from coursetools.grading.grading_commands import add as add_grader
 
 Command = Callable[[argparse.Namespace], int]
 FORMATS = {"pdf": "one PDF", "epub": "an EPUB", "offline": "a zip of the site to read offline"}
@@ -214,7 +215,7 @@ def address(arguments: argparse.Namespace) -> int:
 
 def new_chapter(arguments: argparse.Namespace) -> int:
     """Write the files of a chapter and say which."""
-    from coursetools.book.new import new
+    from coursetools.book.new_chapter import new
 
     course = _course(arguments)
     for path in new(course, arguments.name, arguments.title, arguments.after):

@@ -189,8 +189,8 @@ def _asked_for() -> set[str]:
 
 def _sandbox() -> Check:
     """Which layers of the grader's sandbox hold here; a throwaway process tries them."""
-    from coursetools.grading.judging.fork_server import available
-    from coursetools.grading.sandbox.plan import HELD
+    from coursetools.grading.judging.fork_client import available
+    from coursetools.grading.sandbox.sandbox_plan import HELD
 
     try:
         layers = available()

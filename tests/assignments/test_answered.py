@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from coursekit.check.compiled import load
-from coursekit.check.rehearsal import rehearse
+from coursekit.check.run_notebook import rehearse
 from coursekit.submission import regions
 from coursekit.submission.cells import parse_cell
-from coursekit.submission.limits import Limits
+from coursekit.submission.resource_limits import Limits
 from coursetools.assignments.release import released, source, sources
 from coursetools.course import Course
 from coursetools.notebooks.imports import read_notebook

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coursekit.submission.limits import Limits
 from coursekit.submission.parsing import Malformed, read
+from coursekit.submission.resource_limits import Limits
 
 
 def notebook(*cells: object, **further: object) -> bytes:

@@ -11,7 +11,7 @@ import pytest
 from coursekit._base.errors import CourseError
 from coursetools.book import questions_and_terms, routes
 from coursetools.book.contents import chapters, title
-from coursetools.book.new import new
+from coursetools.book.new_chapter import new
 from coursetools.book.typed_numbers import typed_numbers
 from coursetools.cli import main
 from coursetools.course import Course

@@ -17,10 +17,10 @@ import pytest
 from coursekit._base.errors import CourseError
 from coursekit.check import handin, notebook_path
 from coursekit.check.answer import BROKEN
-from coursekit.check.rehearsal import Ran
+from coursekit.check.run_notebook import Ran
 from coursekit.check.stubs import is_open
 from coursekit.submission import regions
-from coursekit.submission.limits import Limits
+from coursekit.submission.resource_limits import Limits
 from coursetools.assignments.release import released, source, sources
 from coursetools.course import Course
 

@@ -18,7 +18,7 @@ from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress
 from coursetools import cli
 from coursetools.course import Course
-from coursetools.experiments import cluster, sweep
+from coursetools.experiments import sweep, train_on_cluster
 from coursetools.experiments.sweep_plan import plan
 from coursetools.experiments.train import WORKER, find
 from coursetools.jobs.cluster import connect
@@ -258,7 +258,7 @@ def test_a_worker_of_the_cluster_killed_in_mid_run(lab, dask, monkeypatch, proce
     job = {**find(Course(lab.root), "long").job({}), "folder": None, "source": None}
     client = connect(address, 15)
     (left,) = (worker for worker in workers if worker.poll() is None)
-    future = client.submit(cluster.execute, job, WORKER, pure=False)
+    future = client.submit(train_on_cluster.execute, job, WORKER, pure=False)
 
     def kernels():
         found = []
@@ -326,12 +326,12 @@ def test_what_kills_its_workers_is_given_up_after_three_tries_more(lab, dask, mo
             tries.write("x")
         raise KilledWorker("task", SimpleNamespace(address="tcp://x"), job["allowed"])
 
-    monkeypatch.setattr(cluster, "execute", kill)
+    monkeypatch.setattr(train_on_cluster, "execute", kill)
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
     try:
         for allowed, expected in ((0, 4), (1, 2), (9, 1)):
             jobs = [{"name": "toy", "allowed": allowed}]
-            with closing(cluster.on_cluster(jobs, address, WORKER)) as answers:
+            with closing(train_on_cluster.on_cluster(jobs, address, WORKER)) as answers:
                 ((job, answer),) = answers
             assert job is jobs[0] and not answer["ok"]
             assert answer["error"].startswith("its workers were lost (KilledWorker: ")

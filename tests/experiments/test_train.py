@@ -24,7 +24,7 @@ from coursetools.experiments.all_trainings import Item, run_all
 from coursetools.experiments.live_output import Live
 from coursetools.experiments.train import WORKER, find
 from coursetools.jobs.pool import Pool
-from coursetools.notebooks.parameters import parameters, parse_settings
+from coursetools.notebooks.parameters_cell import parameters, parse_settings
 
 from .conftest import CHOOSE, RECORD
 

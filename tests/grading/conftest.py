@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coursetools.grading.folders import Folders
+from coursetools.grading.records.folders import Folders
 
 sys.path.insert(0, str(Path(__file__).parent))  # for `helpers`
 

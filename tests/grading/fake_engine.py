@@ -12,7 +12,7 @@ from pathlib import Path
 from coursekit._base.errors import CourseError
 from coursekit.submission.parsing import Malformed
 from coursetools.assignments.rebuild import rebuild
-from coursetools.grading.verdict import CaseVerdict, QuestionVerdict, Verdict
+from coursetools.grading.records.verdict import CaseVerdict, QuestionVerdict, Verdict
 
 POINTS = {"square": 2.0, "cube": 3.0}
 RIGHT = {"square": "x * x", "cube": "x ** 3"}

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from coursekit._base.progress import Progress
 from coursetools.course import Course
-from coursetools.grading.folders import Folders
-from coursetools.grading.running.run import Options, Summary, grade_class
+from coursetools.grading.records.folders import Folders
+from coursetools.grading.running.grade_class import Options, Summary, grade_class
 
 _ENGINE = Path(__file__).parent / "fake_engine.py"
 FAKE = {"engine": f"{_ENGINE}:Fake", "master": f"{_ENGINE}:Master"}  # it only reads answers

@@ -15,7 +15,7 @@ import pytest
 
 from coursetools import cli
 from coursetools.grading import gradescope
-from coursetools.grading.verdict import Verdict
+from coursetools.grading.records.verdict import Verdict
 
 PAGE = Path(__file__).parents[2] / "book" / "grading_platforms.md"
 

@@ -12,8 +12,8 @@ from helpers import grade
 from coursetools import cli
 from coursetools.course import Course
 from coursetools.grading import next_step
-from coursetools.grading.folders import Folders
 from coursetools.grading.next_step import walk
+from coursetools.grading.records.folders import Folders
 
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
 

@@ -16,7 +16,7 @@ import pytest
 
 from coursekit._base.errors import CourseError
 from coursetools.course import Course
-from coursetools.notebooks import worker
+from coursetools.notebooks import execute_job
 from coursetools.notebooks.run import (
     NotebookError,
     executed_copy,
@@ -243,16 +243,16 @@ def test_a_record_that_is_not_json_is_no_record(course):
 
 def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
     path = tmp_path / "file.json"
-    worker.write_whole(path, "old")
+    execute_job.write_whole(path, "old")
     with pytest.raises(UnicodeEncodeError):
-        worker.write_whole(path, "new" * 100000 + "\ud800")
+        execute_job.write_whole(path, "new" * 100000 + "\ud800")
 
     def refuse(*_):
         raise OSError("no")
 
     monkeypatch.setattr(os, "replace", refuse)
     with pytest.raises(OSError):
-        worker.write_whole(path, "new")
+        execute_job.write_whole(path, "new")
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["file.json"]
 
@@ -261,14 +261,14 @@ def test_the_record_is_gone_before_the_copy_is_replaced(course, monkeypatch):
     """A run killed between its two files must not leave the new copy under the old key."""
     path = course.notebook("one", "x = 1")
     run_notebooks([path])
-    content = worker.empty(path)
+    content = execute_job.empty(path)
 
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(worker, "write_whole", stop)
+    monkeypatch.setattr(execute_job, "write_whole", stop)
     with pytest.raises(KeyboardInterrupt):
-        worker.keep(content, executed_copy(path), "another key", 1.0)
+        execute_job.keep(content, executed_copy(path), "another key", 1.0)
     assert is_stale(path)
 
 

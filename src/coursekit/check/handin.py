@@ -24,13 +24,13 @@ from coursekit._base.nearest import did_you_mean
 from coursekit.check.answer import BROKEN, fault
 from coursekit.check.compiled import CompiledAssignment, CompiledQuestion
 from coursekit.check.in_notebook import COUNTS, which
-from coursekit.check.rehearsal import Ran, rehearse
+from coursekit.check.run_notebook import Ran, rehearse
 from coursekit.check.shown import Shown
 from coursekit.check.stubs import is_open
 from coursekit.check.variants import student_in
 from coursekit.submission import deadline, forbidden, parsing, regions
 from coursekit.submission.cells import parse_cell
-from coursekit.submission.limits import Limits
+from coursekit.submission.resource_limits import Limits
 
 INPUT = re.compile(r"(?<![\w.])input\(")  # Python's own; not pair_input or a layer's self.input
 ASK = (

@@ -26,7 +26,7 @@ from typing import Any
 
 from coursekit.submission import stand_ins
 from coursekit.submission.checked import Checked
-from coursekit.submission.limits import Limits
+from coursekit.submission.resource_limits import Limits
 
 TEXT = 10_000  # characters of a shown value
 SENTENCE = 600  # of an error's message

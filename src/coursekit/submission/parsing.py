@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from coursekit._base.errors import CourseError
-from coursekit.submission.limits import Limits
+from coursekit.submission.resource_limits import Limits
 
 CELLS = 5_000  # in a notebook
 BRACKETS = 2_000_000  # lists and objects in the JSON: each takes memory, even when empty

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from coursekit.submission import parsing, regions
-from coursekit.submission.limits import Limits
 from coursekit.submission.regions import Cell
+from coursekit.submission.resource_limits import Limits
 from coursetools.assignments import evasions
 from coursetools.assignments.matching import Matching, Release, answerable, released
 

@@ -117,7 +117,7 @@ def _done(
 
 def _answers(jobs: list[dict[str, Any]], count: int, cluster: str | None) -> Answers:
     if cluster and jobs:
-        from coursetools.experiments.cluster import on_cluster
+        from coursetools.experiments.train_on_cluster import on_cluster
 
         yield from on_cluster(jobs, cluster, WORKER)
         return

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
-from coursetools.notebooks.parameters import check_names
+from coursetools.notebooks.parameters_cell import check_names
 
 PARTS = ("seeds", "fixed", "grid", "run")
 

@@ -29,9 +29,14 @@ from coursetools.course import Course, write_whole
 from coursetools.experiments.results import as_text, write_result
 from coursetools.jobs.pool import Pool
 from coursetools.notebooks.imports import cache_key, read_notebook
-from coursetools.notebooks.parameters import check_names, parameter_cells, parameters, short_hash
+from coursetools.notebooks.parameters_cell import (
+    check_names,
+    parameter_cells,
+    parameters,
+    short_hash,
+)
 
-WORKER = "coursetools.experiments.worker"
+WORKER = "coursetools.experiments.train_job"
 GRACE = 20.0  # seconds for an interrupted training to save itself, and for its processes to end
 NEEDED = ("papermill", "ipykernel", "filelock")
 

@@ -3,5 +3,6 @@
 A submission goes one way. `collecting` takes it in, and `running` hands it to a worker. There
 `judging`, the trusted side, asks the student's code, which only runs in `student`, confined by
 `sandbox`. The verdict goes into a file and into the `gradebook`; `results` are what people read.
+The files of a class that all of these read and write are in `records`.
 This file loads nothing.
 """

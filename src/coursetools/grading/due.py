@@ -15,11 +15,11 @@ from coursekit._base.errors import CourseError
 from coursekit.submission import deadline
 from coursekit.submission.deadline import spelled
 from coursetools.course import Course, write_whole
-from coursetools.grading.changes import log
-from coursetools.grading.folders import Folders
-from coursetools.settings.exam import exam_of
+from coursetools.grading.records import log
+from coursetools.grading.records.folders import Folders
 from coursetools.settings.of_assignment import due_of, settings_of
 from coursetools.settings.of_class import time_zone_of
+from coursetools.settings.of_exam import exam_of
 
 VALUE = r"[ \t]*=[ \t]*[^#\n]*?(?=[ \t]*\r?(#|$))"
 

@@ -13,12 +13,12 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from coursekit._base.errors import CourseError
 from coursekit.submission.deadline import spelled
 from coursetools.course import Course
-from coursetools.grading.changes import log
 from coursetools.grading.collecting.identify import Names
 from coursetools.grading.collecting.roster import bad_id, class_list
 from coursetools.grading.collecting.times import HandIn
-from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.lateness import lateness_of, read_lateness, write_extensions
+from coursetools.grading.records import log
+from coursetools.grading.records.folders import Folders
 from coursetools.settings.extensions import (
     ALL,
     EXCUSED,

@@ -17,17 +17,17 @@ from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
-from coursekit.submission.limits import Limits
+from coursekit.submission.resource_limits import Limits
 from coursetools.course import new_zip
-from coursetools.grading.changes import log
-from coursetools.grading.folders import Folders, read_plain
 from coursetools.grading.gradebook.autograded import report_of
 from coursetools.grading.judging.engine import Engine
 from coursetools.grading.judging.master import Master
+from coursetools.grading.records import log
+from coursetools.grading.records.folders import Folders, read_plain
+from coursetools.grading.records.verdict import Verdict
 from coursetools.grading.results.outline import outlines
 from coursetools.grading.running.keys import masters_of
 from coursetools.grading.running.submitted import NOTHING, no_file
-from coursetools.grading.verdict import Verdict
 
 NEEDS = ("torch", "numpy", "scipy", "matplotlib", "ipython", "safetensors", "accelerate", "tqdm")
 SETUP = """#!/usr/bin/env bash

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from coursekit.check.advice import about, fitting
-from coursetools.grading.verdict import CaseVerdict, QuestionVerdict
+from coursetools.grading.records.verdict import CaseVerdict, QuestionVerdict
 
 OWN = "right with "  # a flag: with numbers that are not theirs, and the hint is about those
 

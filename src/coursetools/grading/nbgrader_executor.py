@@ -21,11 +21,11 @@ from traitlets import Unicode
 from coursekit._base.errors import CourseError
 from coursetools.assignments.rebuild import rebuild
 from coursetools.course import Course
-from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.autograded import autograded
+from coursetools.grading.records.folders import Folders
+from coursetools.grading.running.judge_job import ENGINE, MASTER, named
 from coursetools.grading.running.keys import masters_of
-from coursetools.grading.running.worker import ENGINE, MASTER, named
-from coursetools.settings.exam import exam_of
+from coursetools.settings.of_exam import exam_of
 
 _engines: dict[str, Any] = {}
 

@@ -19,13 +19,13 @@ from pathlib import Path
 from coursekit._base.errors import CourseError
 from coursekit.submission.deadline import spelled
 from coursetools.course import Course
-from coursetools.grading.collecting.ledger import Ledger
 from coursetools.grading.collecting.roster import class_list
-from coursetools.grading.folders import Folders
+from coursetools.grading.records.folders import Folders
+from coursetools.grading.records.ledger import Ledger
 from coursetools.grading.results.export import read_table
 from coursetools.grading.results.pages import counted
-from coursetools.grading.running.run import Options, grade_class
-from coursetools.settings.exam import exam_of
+from coursetools.grading.running.grade_class import Options, grade_class
+from coursetools.settings.of_exam import exam_of
 from coursetools.text import some
 
 Words = list[str]  # a command without `coursekit`

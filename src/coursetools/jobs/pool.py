@@ -1,6 +1,6 @@
 """Processes that do jobs, several at once, and end when this process ends, in whatever manner.
 
-A worker process runs `serve.py` with the module that does the jobs. What goes to it is pickled;
+A worker process runs `worker.py` with the module that does the jobs. What goes to it is pickled;
 what comes back is JSON. It is in a session of its own, so Ctrl-C reaches this process alone.
 """
 
@@ -147,7 +147,7 @@ class _Worker:
         self.log = tempfile.TemporaryFile()  # noqa: SIM115 - closed by end()
         try:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "coursetools.jobs.serve", module],
+                [sys.executable, "-m", "coursetools.jobs.worker", module],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=None if aloud else self.log,

@@ -10,7 +10,7 @@ from typing import Any
 from coursetools.course import Course
 from coursekit.submission.cells import parse_cell
 from coursekit.submission.forbidden import dotted_name, imported
-from coursetools.notebooks.parameters import parameter_cells, parameters
+from coursetools.notebooks.parameters_cell import parameter_cells, parameters
 
 GPU = "GPU"  # what Colab reads in the metadata `accelerator`
 NEEDED = ("profile", "seed", "checkpoints")

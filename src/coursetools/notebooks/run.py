@@ -5,8 +5,8 @@ made beside it (`<stem>.json`). The copy is stale once the key in the record dif
 `imports.cache_key`. Both files are written whole or not at all, and a lock lets one run at a time
 write into a folder.
 
-This process only hands out work: `worker.py` runs the kernels, in processes of its own, and ends
-them as soon as this process goes away, in whatever manner.
+This process only hands out work: `execute_job.py` runs the kernels, in processes of its own, and
+ends them as soon as this process goes away, in whatever manner.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from coursetools.notebooks.imports import cache_key
 from coursekit._base.progress import Progress
 
 TIMEOUT = 300.0  # seconds for a whole notebook
-WORKER = "coursetools.notebooks.worker"
+WORKER = "coursetools.notebooks.execute_job"
 
 
 class NotebookError(CourseError):

@@ -37,7 +37,7 @@ from coursetools.questions.memorised import by_heart
 from coursetools.questions.question import Assignment, Question
 from coursetools.questions.rounding import in_double
 from coursetools.questions.wrong import source_of
-from coursetools.settings.exam import private_exam
+from coursetools.settings.of_exam import private_exam
 
 FEWEST = {"visible cases": 3, "hidden cases": 4, "misconceptions": 4}
 SLOWEST = 1.0  # seconds for check

@@ -18,7 +18,7 @@ from typing import Self
 from coursekit._base.errors import CourseError
 from coursekit.submission.deadline import read_time, span, spelled
 from coursetools.course import Course, write_whole
-from coursetools.settings import tables
+from coursetools.settings import csv_tables
 from coursetools.settings.of_assignment import settings_of
 from coursetools.settings.of_class import time_zone_of
 from coursetools.text import some
@@ -101,7 +101,7 @@ class Extensions:
         path = course / "autograder" / "extensions.csv"
         if not path.is_file() or not path.read_bytes().strip():
             return cls(path)
-        table, zone = tables.read(path, ",".join(COLUMNS)), time_zone_of(course)
+        table, zone = csv_tables.read(path, ",".join(COLUMNS)), time_zone_of(course)
         lines: dict[tuple[str, str], Line] = {}
         for where, cells in table.cells(COLUMNS[:3]):
             line = _line(cells, where, zone)
@@ -161,12 +161,12 @@ class Extensions:
 
     def write(self) -> None:
         """Write the table, its separator and further columns as they were."""
-        words = [tables.word(title) for title in self.header]
+        words = [csv_tables.word(title) for title in self.header]
         header = self.header + [name for name in COLUMNS if name not in words]
         words += [name for name in COLUMNS if name not in words]
         cells = [line.further | _cells(line) for line in self.lines.values()]
         rows = [header, *([one.get(word, "") for word in words] for one in cells)]
-        text = tables.as_text(rows, delimiter=self.delimiter, lineterminator="\n")
+        text = csv_tables.as_text(rows, delimiter=self.delimiter, lineterminator="\n")
         write_whole(self.path, ("\ufeff" if self.marked else "") + text)
 
 

@@ -11,7 +11,7 @@ import pytest
 from helpers import FAKE, mark
 
 from coursetools.cli import main
-from coursetools.grading.running import run
+from coursetools.grading.running import grade_class
 
 ROSTER = "id,first_name,last_name\nada,Ada,Lovelace\nben,,\ncy,,\nmia,Mia,Missing\n"
 
@@ -78,6 +78,6 @@ def real_week(classroom, capsys) -> Week:
 @pytest.fixture
 def week(classroom, capsys, monkeypatch) -> Week:
     """The same, graded by an engine that only reads answers."""
-    quick = functools.partial(run.Options, **FAKE)
-    monkeypatch.setattr(run, "Options", quick)
+    quick = functools.partial(grade_class.Options, **FAKE)
+    monkeypatch.setattr(grade_class, "Options", quick)
     return Week(classroom, capsys)

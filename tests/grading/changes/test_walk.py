@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coursetools.course import Course
-from coursetools.grading.changes.requests import read_requests
+from coursetools.grading.records.regrade_requests import read_requests
 
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
 

@@ -11,12 +11,13 @@ from helpers import grade
 
 from coursekit._base.errors import CourseError
 from coursetools.cli import main
-from coursetools.grading.changes.requests import open_requests
-from coursetools.grading.collecting.collect import attempts_of, collect
-from coursetools.grading.collecting.ledger import Ledger, unlisted
+from coursetools.grading.collecting.collect import collect
 from coursetools.grading.collecting.origins import from_zip
 from coursetools.grading.collecting.roster import Person, read_csv
-from coursetools.grading.folders import Folders
+from coursetools.grading.records.attempts import attempts_of
+from coursetools.grading.records.folders import Folders
+from coursetools.grading.records.ledger import Ledger, unlisted
+from coursetools.grading.records.regrade_requests import open_requests
 from coursetools.grading.results.export import export, read_table, remarks
 from coursetools.grading.results.feedback import write_feedback
 

@@ -10,8 +10,8 @@ from helpers import grade, unpacked
 
 from coursekit._base.errors import CourseError
 from coursetools.cli import main
-from coursetools.grading.changes.log import read_log
 from coursetools.grading.collecting.roster import Person, class_list, read_csv
+from coursetools.grading.records.log import read_log
 from coursetools.grading.results.class_count import count_class
 from coursetools.grading.results.export import read_table
 from coursetools.grading.results.term import read_term

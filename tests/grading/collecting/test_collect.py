@@ -14,9 +14,10 @@ import pytest
 from helpers import grade, submitted, unpacked, zipped
 
 from coursekit._base.errors import CourseError
-from coursetools.grading.collecting.collect import attempts_of, collect
+from coursetools.grading.collecting.collect import collect
 from coursetools.grading.collecting.origins import from_exchange, from_folder, from_zip
 from coursetools.grading.collecting.roster import Person, read_csv
+from coursetools.grading.records.attempts import attempts_of
 
 NOTEBOOK = json.dumps({"cells": [], "nbformat": 4})
 
@@ -346,3 +347,11 @@ def test_means_and_counts_are_of_students(classroom, folders, quick_gradebook):
     summary = grade(classroom.course)
     assert summary.counts == {"OK": 1, "PARTIAL": 1} and summary.mean == (10 + 7) / 2
     assert "2 graded" not in summary.as_table() and summary.graded == 4
+
+
+def test_a_broken_exam_is_refused_before_anything_is_written(folders, tmp_path):
+    (folders.private / "assignment.toml").write_text("[exam]\nstart = 2026-12-14T09:00:00+01:00\n")
+    archive = zipped(tmp_path / "c.zip", {"doejane_123_456_ps1.ipynb": "hers"})
+    with pytest.raises(CourseError):
+        collect(folders, from_zip(archive, "ps1"))
+    assert not folders.attempts("doejane").exists() and not folders.ledger.exists()

@@ -16,13 +16,14 @@ from hypothesis import strategies as st
 from coursekit._base.errors import CourseError
 from coursetools.cli import main
 from coursetools.course import Course
-from coursetools.grading.collecting.collect import attempts_of, collect
+from coursetools.grading.collecting.collect import collect
 from coursetools.grading.collecting.identify import Names
 from coursetools.grading.collecting.layouts import File, Refused, sort_out
 from coursetools.grading.collecting.origins import from_exchange, from_folder, from_zip
 from coursetools.grading.collecting.roster import ClassList, Person, read_csv
 from coursetools.grading.collecting.times import HandIn
-from coursetools.grading.folders import Folders
+from coursetools.grading.records.attempts import attempts_of
+from coursetools.grading.records.folders import Folders
 
 VIC = Person("00017", "Vic", "Tim", "vic@uni.edu", "501")
 EVE = Person("00777", "Eve", "Il", "eve@uni.edu", "777")

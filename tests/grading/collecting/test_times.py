@@ -15,7 +15,7 @@ from coursetools.grading.collecting.collect import collect
 from coursetools.grading.collecting.origins import from_exchange, from_folder, from_zip
 from coursetools.grading.collecting.roster import Person
 from coursetools.grading.collecting.times import read_times
-from coursetools.grading.folders import Folders
+from coursetools.grading.records.folders import Folders
 
 EARLY = "2026-01-01 00:00:00 UTC"
 HERE = timezone(timedelta(hours=2))

@@ -13,14 +13,14 @@ import pytest
 
 from coursekit._base.errors import CourseError
 from coursetools.course import Course
-from coursetools.grading.collecting import dates, worksheet
+from coursetools.grading.collecting import date_formats, worksheet
 from coursetools.grading.collecting.roster import Person, read_csv
 from coursetools.grading.collecting.times import read_times
-from coursetools.grading.folders import Folders
+from coursetools.grading.records.folders import Folders
 from coursetools.grading.results.fill_template import Filling, fill_worksheet
 from coursetools.grading.results.scores import Score, Student
 from coursetools.grading.results.table import Row, ready
-from coursetools.settings import tables
+from coursetools.settings import csv_tables
 
 # participant, name, address, status, grade, maximum, changeable, submitted, graded, comment
 HEADERS = {
@@ -184,21 +184,21 @@ def test_what_is_not_clear_is_refused_with_what_was_found(tmp_path) -> None:
     other = sheet(tmp_path / "y.csv", "cs", typed=True)
     lines = other.read_text().replace("<p>2026</p>", "-").replace('3.59",,', '3.59",-,')
     other.write_text(lines)  # nobody has typed anything, and it says so as times do
-    assert worksheet.find(tables.read(other, "")) is None
+    assert worksheet.find(csv_tables.read(other, "")) is None
 
 
 def test_other_tables_are_none(tmp_path) -> None:
     path = tmp_path / "x.csv"
     path.write_text("id,time\ns1,2026-10-01 10:00\ns2,2026-10-01 10:00\n")
     assert [one.id for one in read_times(path)] == ["s1", "s2"]
-    assert worksheet.find(tables.read(path, "")) is None
+    assert worksheet.find(csv_tables.read(path, "")) is None
 
 
 def test_without_a_name_there_is_no_name(tmp_path) -> None:
     """Under blind marking the second column is the status, whatever stands behind it."""
     for group in (False, True):
         path = sheet(tmp_path / f"{group}.csv", "fr", blind=True, group=group)
-        found = worksheet.find(tables.read(path, ""))
+        found = worksheet.find(csv_tables.read(path, ""))
         assert found.name is None and found.email is None and found.id is None
 
 
@@ -226,7 +226,7 @@ NOON = datetime(2026, 11, 20, 11, 59)
     ],
 )
 def test_dates_in_the_words_of_any_language(text) -> None:
-    assert dates.times_in([("x", text)]) == [NOON]
+    assert date_formats.times_in([("x", text)]) == [NOON]
 
 
 @pytest.mark.parametrize(
@@ -244,13 +244,13 @@ def test_dates_in_the_words_of_any_language(text) -> None:
 )
 def test_dates_that_are_not_clear_are_refused(texts, said) -> None:
     with pytest.raises(CourseError, match=f"x: .*{said}"):
-        dates.times_in([("x", text) for text in texts])
+        date_formats.times_in([("x", text) for text in texts])
 
 
 def test_a_column_is_read_in_one_language() -> None:
     """Alone `listopad` is two months; beside a day of the week that is Czech, it is one."""
     texts = ["20 listopad 2026, 11:59", "čtvrtek, 1. října 2026, 14:14"]
-    assert dates.times_in([("x", text) for text in texts]) == [
+    assert date_formats.times_in([("x", text) for text in texts]) == [
         NOON, datetime(2026, 10, 1, 14, 14),
     ]  # fmt: skip
 

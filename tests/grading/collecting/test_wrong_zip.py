@@ -10,13 +10,14 @@ import pytest
 from helpers import grade, submitted, unpacked, zipped
 
 from coursetools.cli import main
-from coursetools.grading.changes.log import read_log
 from coursetools.grading.collecting import strays
-from coursetools.grading.collecting.collect import attempts_of, collect
+from coursetools.grading.collecting.collect import collect
 from coursetools.grading.collecting.forget import forget
-from coursetools.grading.collecting.ledger import Ledger
 from coursetools.grading.collecting.origins import from_zip
 from coursetools.grading.collecting.roster import Person
+from coursetools.grading.records.attempts import attempts_of
+from coursetools.grading.records.ledger import Ledger
+from coursetools.grading.records.log import read_log
 from coursetools.grading.results.export import read_table
 
 pytestmark = pytest.mark.usefixtures("quick_gradebook")

@@ -14,7 +14,7 @@ from helpers import Notes, daily_penalty, grade
 
 from coursetools.cli import main
 from coursetools.course import Course
-from coursetools.grading.folders import Folders
+from coursetools.grading.records.folders import Folders
 
 DUE = {"ps1": datetime(2026, 10, 1, 10), "ps2": datetime(2026, 10, 8, 10)}  # in UTC
 HERE = timedelta(hours=2)  # the zone in which they are written

@@ -19,12 +19,12 @@ from coursetools.assignments.release import as_exam, released, with_numbers
 from coursetools.book.assignment_pages import read_assignment
 from coursetools.cli import main
 from coursetools.course import Course
-from coursetools.grading.folders import Folders
+from coursetools.grading.records.folders import Folders
 from coursetools.questions import compiling
 from coursetools.questions.publish import public, write_solution
-from coursetools.settings.exam import exam_of
 from coursetools.settings.extensions import Extensions
 from coursetools.settings.late_rule import rule_of
+from coursetools.settings.of_exam import exam_of
 
 HOUR = timedelta(hours=1)
 QUESTION = '''"""Our answer and the cases."""
@@ -386,7 +386,7 @@ def test_submit_check_runs_it_and_does_not_judge(written, tmp_path, monkeypatch)
 
 GRADED = """
 import json, sys
-from coursekit.submission.limits import Limits
+from coursekit.submission.resource_limits import Limits
 from coursekit.submission.notebook import Notebook
 notebook = Notebook(Limits(), graded=True)
 for source in json.load(sys.stdin):

@@ -10,16 +10,17 @@ from pathlib import Path
 import pytest
 
 from coursekit._base.errors import CourseError
-from coursetools.grading.changes.keeping import backup
-from coursetools.grading.collecting.collect import choose, collect
-from coursetools.grading.collecting.groups import Groups, kept, read_groups, save_groups
+from coursetools.grading.changes.class_backup import backup
+from coursetools.grading.collecting.choose import choose
+from coursetools.grading.collecting.collect import collect
 from coursetools.grading.collecting.origins import from_folder, secret_in
 from coursetools.grading.collecting.roster import Person
 from coursetools.grading.collecting.times import HandIn
-from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.lateness import Lateness
+from coursetools.grading.records.folders import Folders
+from coursetools.grading.records.groups import Groups, kept, read_groups, save_groups
 from coursetools.grading.results import similarity
-from coursetools.grading.running import run
+from coursetools.grading.running import grade_class
 from coursetools.settings.extensions import EXCUSED, Extensions, Line
 from coursetools.settings.late_days import LateDays
 from coursetools.settings.late_rule import LateRule
@@ -63,9 +64,11 @@ def table(week, name: str) -> dict[str, tuple[str, str]]:
 
 
 def test_the_walk(week, said, monkeypatch):
-    graded, judged = [], run.judged
+    graded, judged = [], grade_class.judged
     monkeypatch.setattr(
-        run, "judged", lambda start, tasks, *a: graded.extend(tasks) or judged(start, tasks, *a)
+        grade_class,
+        "judged",
+        lambda start, tasks, *a: graded.extend(tasks) or judged(start, tasks, *a),
     )
     week.settings("ps1", "due = 2026-10-01T12:00:00+02:00\n[late]\nrate = 0.2\nend_hours = 96\n")
     week.settings("ps2", "due = 2026-10-08T12:00:00+02:00\n[late]\nrate = 0.2\n")

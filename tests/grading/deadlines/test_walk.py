@@ -165,7 +165,7 @@ def test_what_comes_after_the_end_alone_is_worth_nothing(term):
 
 
 def test_a_file_that_the_instructor_has_put_there_stays(term):
-    from coursetools.grading.folders import Folders
+    from coursetools.grading.records.folders import Folders
 
     path = Folders(term.course, "ps2").submitted("eve") / "ps2.ipynb"
     path.write_text(term.text)

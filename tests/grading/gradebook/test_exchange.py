@@ -14,7 +14,7 @@ from nbgrader.utils import notebook_hash
 from coursetools import cli
 from coursetools.grading.collecting.collect import collect
 from coursetools.grading.collecting.origins import from_exchange
-from coursetools.grading.folders import Folders
+from coursetools.grading.records.folders import Folders
 
 pytestmark = [
     pytest.mark.usefixtures("quick_gradebook"),

@@ -18,11 +18,11 @@ from helpers import grade
 from coursekit._base.errors import CourseError
 from coursetools.course import Course
 from coursetools.grading.collecting.roster import Person, class_list, save
-from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.database import Database
-from coursetools.grading.gradebook.rows import decide, remarks_of
 from coursetools.grading.gradebook.structure import GradedCell, NotebookRows
-from coursetools.grading.verdict import QuestionVerdict, Verdict
+from coursetools.grading.gradebook.submission_rows import decide, remarks_of
+from coursetools.grading.records.folders import Folders
+from coursetools.grading.records.verdict import QuestionVerdict, Verdict
 
 
 def find(program: str) -> str | None:

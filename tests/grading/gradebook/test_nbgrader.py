@@ -18,7 +18,7 @@ from helpers import FAKE, grade, marks, penalties
 from coursetools import cli
 from coursetools.assignments.release import release_text
 from coursetools.course import Course
-from coursetools.grading.folders import Folders
+from coursetools.grading.records.folders import Folders
 from coursetools.questions.leaks import leaks, private_lines
 
 pytestmark = pytest.mark.usefixtures("quick_gradebook")

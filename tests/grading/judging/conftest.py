@@ -14,10 +14,10 @@ import pytest
 import torch
 
 from coursekit.check.probe import gradients
-from coursekit.submission.limits import MB, Limits
+from coursekit.submission.resource_limits import MB, Limits
 from coursetools.grading.judging.engine import Engine
 from coursetools.grading.judging.master import Master
-from coursetools.grading.verdict import Verdict
+from coursetools.grading.records.verdict import Verdict
 from coursetools.questions.catalogue import Texts
 from coursetools.questions.question import Assignment, Case, Misconception, Question
 

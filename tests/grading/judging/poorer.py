@@ -15,10 +15,10 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from coursekit.submission.limits import Limits
+from coursekit.submission.resource_limits import Limits
 from coursetools.grading.judging.engine import Engine
 from coursetools.grading.sandbox import namespaces, seccomp
-from coursetools.grading.sandbox import plan as plans
+from coursetools.grading.sandbox import sandbox_plan as plans
 
 UID = 54_321
 here = Path(__file__).parent

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from coursekit.submission.limits import MB, Limits
+from coursekit.submission.resource_limits import MB, Limits
 from coursetools.grading.judging.dialogues import LONGEST, weight
 from coursetools.grading.judging.engine import Engine
-from coursetools.grading.judging.lent_answers import ROOM
 from coursetools.grading.judging.proxy import Link, Remote
+from coursetools.grading.judging.reference_answers import ROOM
 from coursetools.questions.question import Case
 from coursetools.questions.time_limit import Overtime, alarm
 

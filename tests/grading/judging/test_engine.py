@@ -14,13 +14,13 @@ import torch
 
 from coursekit._base.errors import CourseError
 from coursekit.check.probe import after, gradients, module_gradients
-from coursekit.submission.limits import Limits
-from coursetools.grading.judging import fork_server
+from coursekit.submission.resource_limits import Limits
+from coursetools.grading.judging import fork_client
 from coursetools.grading.judging.attempt import Attempt, Cell
 from coursetools.grading.judging.engine import Engine
 from coursetools.grading.judging.proxy import Link, Student, StudentError
+from coursetools.grading.records.verdict import Verdict
 from coursetools.grading.running.keys import engine_version, key_of
-from coursetools.grading.verdict import Verdict
 from coursetools.questions.question import Assignment, Case, Question
 
 SQUARE_NUMBER = "def square(x):\n    return x * x"
@@ -560,14 +560,14 @@ def test_the_notebook_of_another_assignment_is_not_a_missing_one(desk, tools):
 
 def test_a_process_that_does_not_answer_at_the_start_gets_a_second_try(tmp_path, monkeypatch):
     """As once on a busy machine, where nothing was graded."""
-    marker, program = tmp_path / "tried", fork_server.PROGRAM
+    marker, program = tmp_path / "tried", fork_client.PROGRAM
     silent = f"import os\nif not os.path.exists({str(marker)!r}):\n"
     silent += f"    open({str(marker)!r}, 'w').close()\n    os._exit(1)\n"
-    monkeypatch.setattr(fork_server, "PROGRAM", silent + program)
-    assert fork_server.available() and marker.exists()
-    monkeypatch.setattr(fork_server, "PROGRAM", "import os\nos._exit(1)\n")
+    monkeypatch.setattr(fork_client, "PROGRAM", silent + program)
+    assert fork_client.available() and marker.exists()
+    monkeypatch.setattr(fork_client, "PROGRAM", "import os\nos._exit(1)\n")
     with pytest.raises(CourseError, match=r"started twice and does not answer.*--workers 1"):
-        fork_server.available()
-    monkeypatch.setattr(fork_server, "PROGRAM", "import no_such_module\n")
+        fork_client.available()
+    monkeypatch.setattr(fork_client, "PROGRAM", "import no_such_module\n")
     with pytest.raises(CourseError, match=r"does not start: (.|\n)*no_such_module"):
-        fork_server.available()
+        fork_client.available()

@@ -18,12 +18,12 @@ import pytest
 from helpers import marks
 
 import coursekit
-from coursekit.submission.limits import Limits
+from coursekit.submission.resource_limits import Limits
 from coursetools.course import Course
-from coursetools.grading.folders import Folders
+from coursetools.grading.records.folders import Folders
+from coursetools.grading.records.verdict_files import Verdicts
 from coursetools.grading.results.feedback import write_feedback
-from coursetools.grading.running.run import Options, grade_class
-from coursetools.grading.running.verdicts import Verdicts
+from coursetools.grading.running.grade_class import Options, grade_class
 
 ROOT = Path(__file__).parents[3]
 SPIN = "def square(x):\n    while True: pass"

@@ -16,7 +16,7 @@ import pytest
 import torch
 
 from coursekit.check.probe import after, gradients
-from coursekit.submission.limits import Limits
+from coursekit.submission.resource_limits import Limits
 from coursetools.course import Course
 from coursetools.grading.judging.engine import Engine
 from coursetools.grading.judging.judge import Judge
@@ -118,7 +118,7 @@ def kernels(tools):
     """Grade the first assignment of the course: our own answers, but for those given."""
     from invented import Maker
 
-    from coursetools.grading.folders import Folders
+    from coursetools.grading.records.folders import Folders
 
     place = Folders(Course(Path(__file__).parents[3]), "a01_kernels")
     maker = Maker(place, place.name, random.Random(0))

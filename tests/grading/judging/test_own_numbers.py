@@ -10,10 +10,10 @@ import pytest
 from coursekit.check.variants import number_of
 from coursetools.grading.gradebook.autograded import report_of
 from coursetools.grading.judging.engine import Engine
-from coursetools.grading.running import cluster, worker
+from coursetools.grading.records.verdict import Verdict
+from coursetools.grading.running import judge_job, judge_on_cluster
+from coursetools.grading.running.judge_job import Judges
 from coursetools.grading.running.tasks import Task
-from coursetools.grading.running.worker import Judges
-from coursetools.grading.verdict import Verdict
 
 MINE = """
 from coursekit.check.variants import variants
@@ -119,8 +119,8 @@ def test_the_engine_is_told_whose_file_it_is(tmp_path):
                      "engine": "builtins:dict", "master": "builtins:dict"})  # fmt: skip
     judges.engines["powers"] = Engine()
     (tmp_path / "powers.ipynb").write_bytes(b"{}")
-    found = worker.answer(Task(ADA, "powers", tmp_path / "powers.ipynb"), judges)
-    cluster._judges["start"] = judges
-    assert cluster.judge("start", "powers", b"{}", BOB)["verdict"] == found["verdict"]
-    del cluster._judges["start"]
+    found = judge_job.answer(Task(ADA, "powers", tmp_path / "powers.ipynb"), judges)
+    judge_on_cluster._judges["start"] = judges
+    assert judge_on_cluster.judge("start", "powers", b"{}", BOB)["verdict"] == found["verdict"]
+    del judge_on_cluster._judges["start"]
     assert told == [(b"{}", ADA), (b"{}", BOB)]

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from coursekit._base.errors import CourseError
-from coursekit.submission.limits import Limits
-from coursetools.grading.judging import fork_server
+from coursekit.submission.resource_limits import Limits
+from coursetools.grading.judging import fork_client
 from coursetools.grading.judging.engine import Engine
 from coursetools.grading.sandbox import descendants, landlock, seccomp
-from coursetools.grading.sandbox import plan as plans
+from coursetools.grading.sandbox import sandbox_plan as plans
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="these layers are Linux's")
 root = pytest.mark.skipif(
@@ -32,14 +32,14 @@ def held(report: dict[str, str]) -> set[str]:
 
 
 def test_every_layer_is_reported_held_or_with_a_reason():
-    report = fork_server.available()
+    report = fork_client.available()
     assert tuple(report) == plans.LAYERS
     assert all(said and said != "not tried" for said in report.values())
     assert "rlimits" in held(report)
 
 
 def test_a_layer_that_is_required_and_missing_refuses_to_grade(tools):
-    lacking = [name for name in plans.LAYERS if name not in held(fork_server.available())]
+    lacking = [name for name in plans.LAYERS if name not in held(fork_client.available())]
     for name in [*lacking[:1], "wishes"]:
         with pytest.raises(CourseError, match=name):
             Engine(tools.MASTER, tools.LIMITS, frozenset({name}), assignment=tools.ASSIGNMENT)

@@ -11,8 +11,8 @@ from helpers import blocks, mark, page_of_book
 
 from coursetools.cli import main
 from coursetools.course import Course
-from coursetools.grading.folders import Folders
 from coursetools.grading.marking.answers import code_of
+from coursetools.grading.records.folders import Folders
 
 PAGE = page_of_book("grading_marking")
 SIGNS = "Two factors of one sign have a product that is not negative, a third brings the sign back."
@@ -64,9 +64,9 @@ class Desk:
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory, make_classroom, empty_gradebook) -> Path:
-    from coursetools.grading.running.run import enter_again
-    from coursetools.grading.running.verdicts import Entry, Verdicts
-    from coursetools.grading.verdict import Verdict
+    from coursetools.grading.records.verdict import Verdict
+    from coursetools.grading.records.verdict_files import Entry, Verdicts
+    from coursetools.grading.running.grade_class import enter_again
 
     root = tmp_path_factory.mktemp("marking") / "course"
     classroom = make_classroom(root)

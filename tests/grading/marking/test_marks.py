@@ -10,17 +10,17 @@ from types import SimpleNamespace
 import pytest
 
 from coursekit._base.errors import CourseError
-from coursetools.grading.gradebook.entered_marks import Given
-from coursetools.grading.marking import collect_marks as collecting
+from coursetools.grading.gradebook.enter_points import Given
+from coursetools.grading.marking import marks_to_points as collecting
 from coursetools.grading.marking.answers import Answer, InWords, alike, code_of
-from coursetools.grading.marking.collect_marks import (
+from coursetools.grading.marking.marks_csv import Mark, read_marks
+from coursetools.grading.marking.marks_to_points import (
     agreed,
     collect_marks,
     counted_mark,
     remark,
     weighted_kappa,
 )
-from coursetools.grading.marking.marks import Mark, read_marks
 from coursetools.grading.results import scores
 from coursetools.grading.results.outline import Part
 from coursetools.questions.rubric import Item, Rubric

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from coursetools.course import Course
-from coursetools.grading.folders import Folders
-from coursetools.grading.running.verdicts import Entry, Verdicts
-from coursetools.grading.verdict import CaseVerdict, QuestionVerdict, Verdict
+from coursetools.grading.records.folders import Folders
+from coursetools.grading.records.verdict import CaseVerdict, QuestionVerdict, Verdict
+from coursetools.grading.records.verdict_files import Entry, Verdicts
 
 SECRET = "hidden-secret-49"
 DUE = datetime(2026, 11, 20, 12, 0)

@@ -19,10 +19,10 @@ from coursekit._base.progress import Progress
 from coursetools import text
 from coursetools.grading.gradebook.autograded import report_of
 from coursetools.grading.hints import hint_of
+from coursetools.grading.records.verdict import CaseVerdict
 from coursetools.grading.results import feedback, pages
 from coursetools.grading.results.feedback import write_feedback
 from coursetools.grading.results.scores import handed_in
-from coursetools.grading.verdict import CaseVerdict
 
 SECRET = "hidden-secret-49"
 

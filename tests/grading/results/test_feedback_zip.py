@@ -13,13 +13,14 @@ import pytest
 from helpers import zipped
 
 from coursetools.cli import main
-from coursetools.grading.collecting.collect import choose, collect
+from coursetools.grading.collecting.choose import choose
+from coursetools.grading.collecting.collect import collect
 from coursetools.grading.collecting.origins import from_zip
 from coursetools.grading.collecting.roster import Person
 from coursetools.grading.gradebook.autograded import as_file, autograded
+from coursetools.grading.records.verdict_files import Entry
 from coursetools.grading.results.feedback import write_feedback
-from coursetools.grading.running.verdicts import Entry
-from coursetools.grading.running.worker import digest
+from coursetools.grading.running.judge_job import digest
 
 SECRET = "hidden-secret-49"
 

@@ -11,14 +11,14 @@ import jsonschema
 import pytest
 
 from coursekit._base.errors import CourseError
+from coursetools.grading.records.verdict import Status
 from coursetools.grading.results.export import export
 from coursetools.grading.results.formats import FORMATS
-from coursetools.grading.verdict import Status
 
 SCHEMA = json.loads(
     files("coursetools.grading.results").joinpath("scores.schema.json").read_text(encoding="utf-8")
 )
-EXPORTER = "coursetools.grading.results.exporter"
+EXPORTER = "coursetools.grading.results.nbgrader_exporters"
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ def test_each_assignment_has_its_file(everybody, tmp_path, monkeypatch) -> None:
 
 
 def test_every_format_has_an_exporter() -> None:
-    import coursetools.grading.results.exporter as module
+    import coursetools.grading.results.nbgrader_exporters as module
 
     found = {one.form for one in vars(module).values() if hasattr(one, "form")}
     assert found == set(FORMATS)

@@ -24,7 +24,7 @@ from invented import Maker
 
 from coursetools.book.formats.chromium import find_chromium
 from coursetools.course import Course
-from coursetools.grading.folders import Folders
+from coursetools.grading.records.folders import Folders
 from coursetools.grading.results.export import export
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -41,7 +41,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory, empty_gradebook: Path) -> F
     """A class of three: all right, a known mistake, and scripts wherever they can be put."""
     import random
 
-    from coursetools.grading.running.run import Options, grade_class
+    from coursetools.grading.running.grade_class import Options, grade_class
 
     course = make_course(Course(ROOT), tmp_path_factory.mktemp("formgrader") / "course", NAME)
     folders = Folders(course, NAME)

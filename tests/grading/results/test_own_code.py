@@ -15,10 +15,10 @@ from coursekit.check.compare import same
 from coursekit.check.outcome import observe
 from coursetools import cli
 from coursetools.course import Course
-from coursetools.grading.folders import Folders
+from coursetools.grading.records.folders import Folders
+from coursetools.grading.records.verdict import QuestionVerdict, Verdict
+from coursetools.grading.records.verdict_files import Entry, Verdicts
 from coursetools.grading.results.own_code import OwnCode, inputs
-from coursetools.grading.running.verdicts import Entry, Verdicts
-from coursetools.grading.verdict import QuestionVerdict, Verdict
 from coursetools.questions import catalogue
 from coursetools.questions.wrong import source_of, with_numbers
 

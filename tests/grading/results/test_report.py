@@ -10,10 +10,10 @@ import pytest
 from helpers import words
 
 from coursekit._base.errors import CourseError
-from coursetools.grading.collecting.ledger import Ledger
+from coursetools.grading.records.ledger import Ledger
+from coursetools.grading.records.verdict_files import Entry
 from coursetools.grading.results.class_count import count_class, histogram
 from coursetools.grading.results.report import write_report
-from coursetools.grading.running.verdicts import Entry
 
 DUE = datetime(2026, 11, 20, 12, 0)
 

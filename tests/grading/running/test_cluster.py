@@ -14,7 +14,7 @@ import pytest
 from helpers import FAKE
 
 from coursekit._base.errors import CourseError
-from coursetools.grading.running.run import Options, grade_class
+from coursetools.grading.running.grade_class import Options, grade_class
 
 pytest.importorskip("distributed", reason="a cluster needs Dask (distributed)")
 pytestmark = pytest.mark.usefixtures("quick_gradebook")

@@ -18,9 +18,9 @@ from helpers import FAKE, Notes, daily_penalty, marks
 
 from coursekit._base.errors import CourseError
 from coursetools.course import write_whole
-from coursetools.grading.folders import Folders
-from coursetools.grading.running.run import Options, grade_class
-from coursetools.grading.running.verdicts import Verdicts
+from coursetools.grading.records.folders import Folders
+from coursetools.grading.records.verdict_files import Verdicts
+from coursetools.grading.running.grade_class import Options, grade_class
 
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
 
@@ -338,7 +338,7 @@ def test_a_full_disk(classroom, monkeypatch):
         room[0] -= 1
         write_whole(path, content)
 
-    monkeypatch.setattr("coursetools.grading.running.verdicts.write_whole", until_full)
+    monkeypatch.setattr("coursetools.grading.records.verdict_files.write_whole", until_full)
     with pytest.raises(CourseError, match=r"No space left.*make room"):
         grade_class(classroom.course, "ps1", options())
     assert len(scores(classroom.root)) == 2
@@ -419,7 +419,7 @@ def test_killed_at_any_moment(classroom, monkeypatch, processes):
 
     Half of them by the clock, half by the verdicts: a run is longer on a busy machine.
     """
-    monkeypatch.setattr("coursetools.grading.running.run.BATCH", 4)
+    monkeypatch.setattr("coursetools.grading.running.grade_class.BATCH", 4)
     many(classroom, 30)
     start = time.monotonic()
     os.waitpid(begin(classroom), 0)

@@ -11,9 +11,9 @@ import time
 import pytest
 from helpers import marks
 
-from coursetools.grading.folders import Folders
-from coursetools.grading.running.run import Options, grade_class
-from coursetools.grading.running.verdicts import Verdicts
+from coursetools.grading.records.folders import Folders
+from coursetools.grading.records.verdict_files import Verdicts
+from coursetools.grading.running.grade_class import Options, grade_class
 
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
 

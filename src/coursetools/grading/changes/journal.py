@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from coursetools.grading.changes.log import account, add_lines, now, read_lines
-from coursetools.grading.folders import Folders
+from coursetools.grading.records.folders import Folders
+from coursetools.grading.records.log import account, add_lines, now, read_lines
 from coursetools.grading.results.outline import Outline, columns, outlines
 from coursetools.grading.results.pages import counted, number
 from coursetools.grading.results.scores import (

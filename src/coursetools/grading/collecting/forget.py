@@ -13,18 +13,17 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from coursekit._base.errors import CourseError
-from coursetools.grading.changes.log import record
-from coursetools.grading.collecting.collect import (
+from coursetools.grading.collecting.choose import choose, taken_back
+from coursetools.grading.gradebook.lateness import read_lateness
+from coursetools.grading.records.attempts import (
     Attempt,
     attempts_of,
-    choose,
     handed_in_by,
     submitted_digest,
-    taken_back,
 )
-from coursetools.grading.collecting.ledger import Ledger
-from coursetools.grading.folders import Folders
-from coursetools.grading.gradebook.lateness import read_lateness
+from coursetools.grading.records.folders import Folders
+from coursetools.grading.records.ledger import Ledger
+from coursetools.grading.records.log import record
 from coursetools.text import some
 
 

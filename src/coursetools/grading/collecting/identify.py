@@ -11,12 +11,12 @@ import json
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from coursetools.grading.collecting.layouts import Candidate, Refused, plain_name
 from coursetools.grading.collecting.roster import ClassList, bad_id
 from coursetools.grading.collecting.times import HandIn
-from coursetools.grading.folders import Folders
+from coursetools.grading.records.folders import Folders
 from coursetools.text import has_unseen, one_line
 
 ASIDE = "is set aside: "  # how the reason begins where somebody is not on the class list
@@ -29,6 +29,7 @@ class Known:
     student: str
     candidate: Candidate
     by_name: bool  # and so not by an id or a number
+    claim: str = ""  # another student whom a name inside the upload means
 
 
 class Names:
@@ -90,18 +91,21 @@ class Names:
             if isinstance(known, Known):
                 claimed.setdefault(known.student, set()).add(known.candidate.lms)
         return [
-            self._checked(one, claimed[one.student]) if isinstance(one, Known) else one
+            self._checked(replace(one, claim=self._claim(one)), claimed[one.student])
+            if isinstance(one, Known)
+            else one
             for one in result
         ]
 
-    def claim(self, one: Candidate, student: str) -> str:
+    def _claim(self, known: Known) -> str:
         """Return whom a file names beside its owner; with a class list, if that is somebody."""
+        one, student = known.candidate, known.student
         who, number = one.claim
         meant = {who} & self.ids | self.by_name.get(plain_name(who), set())
         if number in self.numbers and one.lms_stays:
             meant |= {self.numbers[number].id}
-        known = meant or {number, plain_name(who)} & self.here
-        return f"{who} ({number})" if who and meant != {student} and (known or self.open) else ""
+        here = meant or {number, plain_name(who)} & self.here
+        return f"{who} ({number})" if who and meant != {student} and (here or self.open) else ""
 
     def row(self, row: HandIn) -> tuple[str, str]:
         """Return the student that a line of a table means, or why there is none."""

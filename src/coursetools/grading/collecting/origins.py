@@ -23,13 +23,13 @@ from coursetools.grading.collecting.layouts import (
     shown,
     sort_out,
 )
-from coursetools.grading.folders import read_plain
+from coursetools.grading.records.attempts import SECRET
+from coursetools.grading.records.folders import read_plain
 from coursetools.text import has_unseen
 
 MEMBERS = 50_000  # in a zip
 TOTAL = 8 << 30  # bytes of a whole zip, unpacked
 RATIO = 200  # of unpacked to packed, where it is more than a megabyte
-SECRET = "submission_secret.txt"
 AFTER = timedelta(minutes=1)  # from a student's saying when to the file system's having it
 
 Found = list[Candidate | Refused]

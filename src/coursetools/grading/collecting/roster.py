@@ -12,8 +12,8 @@ from coursekit._base.errors import CourseError
 from coursetools.grading.collecting import worksheet
 from coursetools.grading.collecting.columns import MEANING
 from coursetools.grading.collecting.layouts import plain_name
-from coursetools.grading.folders import Folders
-from coursetools.settings import tables
+from coursetools.grading.records.folders import Folders
+from coursetools.settings import csv_tables
 from coursetools.text import some
 
 CANVAS = {"student": "name", "id": "lms", "sis_user_id": "id", "sis_login_id": "login"}
@@ -50,7 +50,7 @@ def bad_id(name: str) -> str:
 
 def read_csv(path: Path, note: Callable[[str], None] = lambda text: None) -> list[Person]:
     """Read a class list, Canvas's gradebook too; what is not clear is refused with its line."""
-    table = tables.read(path, "id,name,email")
+    table = csv_tables.read(path, "id,name,email")
     words = table.words()
     canvas = {"student", "id", "sis_login_id"} <= set(words)
     meanings = [(CANVAS if canvas else MEANING).get(word) for word in words]
@@ -171,6 +171,22 @@ def save(database: Any, people: Iterable[Person], leave: Iterable[str] = ()) -> 
     database.patiently(write)
 
 
+def enter(
+    folders: Folders,
+    people: Iterable[Person],
+    leave: Iterable[str] = (),
+    note: Callable[[str], None] = lambda text: None,
+) -> None:
+    """Open the gradebook and save the class list in it."""
+    from coursetools.grading.gradebook.database import Database
+
+    database = Database(folders, note)
+    try:
+        save(database, people, leave)
+    finally:
+        database.close()
+
+
 @dataclass(frozen=True)
 class ClassList:
     """Who may hand in; an `open` one knows some people, and whoever else hands in is new."""
@@ -189,8 +205,8 @@ def class_list(
     Grading enters whoever has handed in as well, so those do not make a list: it is closed where a
     list was imported, here or by nbgrader, which gives people names or addresses.
     """
-    from coursetools.grading.gradebook.backup import recall
     from coursetools.grading.gradebook.database import Database
+    from coursetools.grading.gradebook.irreplaceable import recall
 
     if not folders.has_gradebook and not folders.kept.is_file():
         return ClassList([], True)

@@ -15,7 +15,7 @@ from coursekit._base.errors import CourseError
 from coursekit.submission import parsing, regions
 from coursetools.course import Course
 from coursetools.grading.collecting.layouts import Candidate, Refused
-from coursetools.grading.folders import Folders
+from coursetools.grading.records.folders import Folders
 
 WRITTEN = re.compile(rb'"grade_id"\s*:\s*"([^"\\]+)"')  # not in a text, whose quotes have slashes
 

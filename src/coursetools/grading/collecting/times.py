@@ -1,7 +1,7 @@
 """When work was handed in, as a platform or the instructor says: a table with ids and times.
 
 Moodle's offline grading worksheet is such a table, and says of each of its numbers who that is.
-It comes in the language of whoever downloads it (`worksheet`, `dates`).
+It comes in the language of whoever downloads it (`worksheet`, `date_formats`).
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
-from coursetools.grading.collecting import dates, worksheet
+from coursetools.grading.collecting import date_formats, worksheet
 from coursetools.grading.collecting.columns import MEANING
-from coursetools.settings import tables
+from coursetools.settings import csv_tables
 
 TIME = re.compile(
     "time|timestamp|submitted(_at|_on)?|submission_(time|date)|hand(ed)?_in(_time)?|"
@@ -39,7 +39,7 @@ class HandIn:
 
 def read_times(path: Path, zone: tzinfo = UTC) -> list[HandIn]:
     """Read a table of times; those without a zone are in `zone`."""
-    table = tables.read(path, "id,time")
+    table = csv_tables.read(path, "id,time")
     columns = _columns(table)
     rows = [
         (f"{path}, line {line}", {
@@ -47,7 +47,7 @@ def read_times(path: Path, zone: tzinfo = UTC) -> list[HandIn]:
         })
         for line, row in table.rows
     ]  # fmt: skip
-    when = dates.times_in([(where, cells["time"]) for where, cells in rows])
+    when = date_formats.times_in([(where, cells["time"]) for where, cells in rows])
     times: list[HandIn] = []
     line_of: dict[Any, str] = {}
     for (where, cells), time in zip(rows, when):
@@ -75,7 +75,7 @@ def read_times(path: Path, zone: tzinfo = UTC) -> list[HandIn]:
     return times
 
 
-def _columns(table: tables.Table) -> dict[str, int]:
+def _columns(table: csv_tables.Table) -> dict[str, int]:
     """Return where a table has what, by its words, or as Moodle's worksheet in any language."""
     words = table.words()
     sheet = None if "identifier" in words else worksheet.by_shape(table)

@@ -13,9 +13,9 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from coursetools.grading.collecting import dates
+from coursetools.grading.collecting import date_formats
 from coursetools.grading.collecting.columns import MEANING
-from coursetools.settings.tables import Table
+from coursetools.settings.csv_tables import Table
 
 PARTICIPANT = re.compile(r"(\D*[^\W\d_]\D*)(\d+)")  # "Participant 501", "Teilnehmer/in501"
 NUMBER = re.compile(r"\d+([.,]\d+)?")
@@ -168,7 +168,7 @@ def _is_words(cell: str) -> bool:
 
 
 def _is_time(cell: str) -> bool:
-    return cell in NOTHING or dates.is_like_a_time(cell)
+    return cell in NOTHING or date_formats.is_like_a_time(cell)
 
 
 def _all(table: Table, at: int, holds: Callable[[str], object]) -> bool:

@@ -12,11 +12,11 @@ import re
 from typing import Any
 
 from coursekit.submission import regions
-from coursekit.submission.limits import Limits
 from coursekit.submission.parsing import Malformed
+from coursekit.submission.resource_limits import Limits
 from coursetools.assignments.rebuild import Rebuilt, ids_of, rebuild, release_of
 from coursetools.grading.hints import hint_of
-from coursetools.grading.verdict import QuestionVerdict, Verdict
+from coursetools.grading.records.verdict import QuestionVerdict, Verdict
 from coursetools.text import harmless_markdown
 
 SAFE = ("text/plain", "image/png")

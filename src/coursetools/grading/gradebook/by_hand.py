@@ -10,15 +10,15 @@ from typing import Any
 
 from sqlalchemy import and_, or_, select
 
-from coursetools.grading.collecting.groups import Groups
-from coursetools.grading.gradebook.overridden import (
+from coursetools.grading.gradebook.own_tables import WRITTEN, update_rows
+from coursetools.grading.gradebook.replaced_points import (
     ByHand,
     Of,
-    Overridden,
-    read_overridden,
-    write_overridden,
+    ReplacedPoints,
+    read_replaced_points,
+    write_replaced_points,
 )
-from coursetools.grading.gradebook.own_tables import WRITTEN, update_rows
+from coursetools.grading.records.groups import Groups
 
 MARK = ("manual_score", "extra_credit", "needs_manual_grade")
 
@@ -33,7 +33,7 @@ def agree(connection: Any, name: str, groups: Groups, before: dict[Any, Any]) ->
 
     if not groups.names:
         return False
-    held = read_overridden(connection, name)
+    held = read_replaced_points(connection, name)
     marks: list[tuple[Any, ByHand]] = []
     comments: list[tuple[Any, str | None]] = []
     for kind, table in (("mark", api.Grade), ("comment", api.Comment)):
@@ -62,24 +62,24 @@ def agree(connection: Any, name: str, groups: Groups, before: dict[Any, Any]) ->
 def write_by_hand(
     connection: Any,
     name: str,
-    held: dict[Of, Overridden],
+    held: dict[Of, ReplacedPoints],
     marks: list[tuple[Any, ByHand]],
     comments: list[tuple[Any, str | None]],
 ) -> None:
     """Write what a human gives for rows of `cells`; below an override it waits for its end."""
     from nbgrader import api
 
-    under: dict[Of, Overridden | None] = {}
+    under: dict[Of, ReplacedPoints | None] = {}
     grades = []
     for row, mark in marks:
         if (of := of_row(row)) in held:
-            under[of] = Overridden(held[of].points, mark)
+            under[of] = ReplacedPoints(held[of].points, mark)
         else:
             grades.append({"row": row.id, **dict(zip(MARK, vars(mark).values()))})
     texts = [{"row": row.id, "manual_comment": text} for row, text in comments]
     update_rows(connection, api.Grade.__table__, grades)
     update_rows(connection, api.Comment.__table__, texts)
-    write_overridden(connection, name, under)
+    write_replaced_points(connection, name, under)
 
 
 def of_row(row: Any) -> Of:
@@ -87,11 +87,11 @@ def of_row(row: Any) -> Of:
     return row.student, row.notebook, row.cell
 
 
-def _by_hand(row: Any, held: Overridden | None) -> ByHand:
+def _by_hand(row: Any, held: ReplacedPoints | None) -> ByHand:
     return held.by_hand(ByHand.of(row)) if held else ByHand.of(row)
 
 
-def _entered(kind: str, row: Any, held: Overridden | None) -> Any:
+def _entered(kind: str, row: Any, held: ReplacedPoints | None) -> Any:
     """Return what a human has entered, None for nothing."""
     if kind == "comment":
         return row.manual_comment or None

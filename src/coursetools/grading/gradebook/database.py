@@ -18,8 +18,8 @@ from sqlalchemy.exc import DBAPIError
 
 from coursekit._base.errors import CourseError
 from coursetools.course import quick_imports
-from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.own_tables import LEFT, LISTED, students_in
+from coursetools.grading.records.folders import Folders
 
 T = TypeVar("T")
 WAIT = 60.0  # seconds for somebody else's lock on the database

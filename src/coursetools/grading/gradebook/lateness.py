@@ -16,10 +16,10 @@ from typing import Any
 from sqlalchemy import and_, create_engine, inspect, literal, select
 
 from coursetools.course import Course
-from coursetools.grading.collecting.groups import Groups
-from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.database import load_nbgrader
 from coursetools.grading.gradebook.own_tables import EXTENDED, delete_rows, insert_rows, update_rows
+from coursetools.grading.records.folders import Folders
+from coursetools.grading.records.groups import Groups
 from coursetools.settings.extensions import Extensions
 from coursetools.settings.late_days import LateDays, Spent, days_spent
 from coursetools.settings.late_rule import DAY, LateRule, rule_of

@@ -44,7 +44,7 @@ EXTENDED = Table(
     "coursekit_extended", OURS, *_keys("assignment", "student"), Column("seconds", Float)
 )
 # The cells that hold an override's points, and what a human had entered there.
-OVERRIDDEN = Table(
+REPLACED_POINTS = Table(
     "coursekit_overridden",
     OURS,
     *_keys("assignment", "student", "notebook", "cell"),

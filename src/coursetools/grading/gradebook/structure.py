@@ -18,9 +18,9 @@ from sqlalchemy import select
 from coursekit._base.errors import CourseError
 from coursekit.submission import parsing, regions
 from coursekit.submission.regions import Cell
-from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.database import Database
 from coursetools.grading.gradebook.own_tables import WRITTEN, delete_rows, insert_rows
+from coursetools.grading.records.folders import Folders
 from coursetools.settings.late_rule import replaced
 from coursetools.settings.of_assignment import due_of
 

@@ -18,12 +18,12 @@ from coursekit.check.excerpt import excerpt
 from coursekit.check.outcome import Outcome
 from coursetools.grading.judging.attempt import Attempt
 from coursetools.grading.judging.dialogues import LONGEST, End, Memory, weight
-from coursetools.grading.judging.lent_answers import LENT, ROOM, bounded
 from coursetools.grading.judging.process import Stopped, StudentProcess, Until
 from coursetools.grading.judging.proxy import Link, NotRepeatable, Student, StudentError
+from coursetools.grading.judging.reference_answers import LENT, ROOM, bounded
 from coursetools.grading.judging.sentences import Seen, raised, said
+from coursetools.grading.records.verdict import QuestionVerdict
 from coursetools.grading.student.wire import Packet, Unsendable
-from coursetools.grading.verdict import QuestionVerdict
 from coursetools.questions.known_answers import Known
 from coursetools.questions.question import Case, Question
 from coursetools.questions.time_limit import Overtime, alarm

@@ -17,13 +17,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from coursekit.submission.limits import Limits
+from coursekit.submission.resource_limits import Limits
 from coursekit.submission.stand_ins import SILENT
-from coursetools.grading.judging.fork_server import ForkServer
-from coursetools.grading.judging.lent_answers import LentAnswers
+from coursetools.grading.judging.fork_client import ForkServer
 from coursetools.grading.judging.process import Stopped, StudentProcess
 from coursetools.grading.judging.proxy import StudentError, student_error
-from coursetools.grading.verdict import Status
+from coursetools.grading.judging.reference_answers import ReferenceAnswers
+from coursetools.grading.records.verdict import Status
 from coursetools.text import clean
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -80,7 +80,7 @@ class Attempt:
         server: ForkServer,
         cells: Sequence[Cell],
         wanted: Sequence[str] = (),
-        carried: LentAnswers | None = None,
+        carried: ReferenceAnswers | None = None,
     ) -> None:
         self.limits: Limits = server.limits
         self.carried = carried  # our answers, in the place of some of theirs
@@ -130,7 +130,7 @@ class Attempt:
             self._on_cells += self._process.spent
         return self._process
 
-    def carry(self, carried: LentAnswers) -> None:
+    def carry(self, carried: ReferenceAnswers) -> None:
         """Put some answers of ours into the process, and into those to come."""
         self.carried = carried
         if self._process is not None and not self._process.ended:
@@ -142,7 +142,7 @@ class Attempt:
             request = {"op": "carry", "kinds": self.carried.kinds, "graded": self.carried.graded}
             process.ask(request, [], process.until(10))
 
-    def again(self, carried: LentAnswers) -> Attempt:
+    def again(self, carried: ReferenceAnswers) -> Attempt:
         """Return the same submission, to be run once more with some of our answers in it."""
         return Attempt(self._server, self._cells, self._wanted, carried)
 

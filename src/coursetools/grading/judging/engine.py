@@ -16,19 +16,19 @@ from typing import Any, Self
 
 from coursekit._base.errors import CourseError
 from coursekit.submission import parsing, regions
-from coursekit.submission.limits import Limits
 from coursekit.submission.parsing import Malformed
+from coursekit.submission.resource_limits import Limits
 from coursetools.assignments.rebuild import Rebuilt, rebuild, release_of
-from coursetools.grading.judging import foreign_tests, fork_server, own_numbers
+from coursetools.grading.judging import foreign_tests, fork_client, own_numbers
 from coursetools.grading.judging.attempt import Attempt, Cell
 from coursetools.grading.judging.display_cells import drop_display_cells
-from coursetools.grading.judging.fork_server import ForkServer
+from coursetools.grading.judging.fork_client import ForkServer
 from coursetools.grading.judging.judge import Judge
 from coursetools.grading.judging.master import Master
 from coursetools.grading.judging.process import ForkServerDied
 from coursetools.grading.own_answers import OwnAnswers
-from coursetools.grading.sandbox import plan
-from coursetools.grading.verdict import QuestionVerdict, Status, Verdict
+from coursetools.grading.records.verdict import QuestionVerdict, Status, Verdict
+from coursetools.grading.sandbox import sandbox_plan
 from coursetools.questions import catalogue
 from coursetools.text import clean, one_line, sentence
 
@@ -58,7 +58,7 @@ class Engine:
         self.rebuilt: Rebuilt | None = None  # the submission that was graded last
         self.layers: dict[str, str] = {}
         if self.require:
-            self._check(fork_server.available())  # before anything slow
+            self._check(fork_client.available())  # before anything slow
         self._begin()
 
     def grade(self, submission: bytes, student: str = "") -> Verdict:
@@ -109,7 +109,7 @@ class Engine:
             cells = foreign_tests.shown_cells(release_of(self.master)["cells"])
             shared = [(cell.number, cell.source) for cell in cells if not cell.graded]
             count = len(self._judge.names) if self._judge else len(self._tests)
-            wanted = plan.plan(self.limits, questions=count, watched=watched, cells=shared)
+            wanted = sandbox_plan.plan(self.limits, questions=count, watched=watched, cells=shared)
             server = ForkServer(wanted)
             try:
                 child = server.fork()
@@ -123,7 +123,7 @@ class Engine:
         return self._server
 
     def _check(self, layers: dict[str, str]) -> None:
-        missing = plan.missing(layers, self.require)
+        missing = sandbox_plan.missing(layers, self.require)
         if missing:
             raise CourseError(f"the sandbox lacks what --require asks for: {'; '.join(missing)}")
 
@@ -188,7 +188,7 @@ class Engine:
                 for cell in cells
                 if cell.number in attempt.ran and attempt.ran[cell.number].outputs
             },
-            layers=[name for name, state in attempt.layers.items() if state == plan.HELD],
+            layers=[name for name, state in attempt.layers.items() if state == sandbox_plan.HELD],
             guarantee="judged elsewhere" if self._judge else "in the student's process",
             peak_bytes=attempt.peak,
         )

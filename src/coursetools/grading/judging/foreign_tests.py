@@ -15,9 +15,9 @@ from typing import Any
 
 from coursekit.submission import parsing, regions
 from coursetools.grading.judging.attempt import Attempt, Cell, Ran
-from coursetools.grading.judging.fork_server import ForkServer
+from coursetools.grading.judging.fork_client import ForkServer
 from coursetools.grading.judging.process import Stopped
-from coursetools.grading.verdict import QuestionVerdict, Status
+from coursetools.grading.records.verdict import QuestionVerdict, Status
 from coursetools.text import one_line, sentence
 
 

@@ -19,12 +19,12 @@ from coursekit.check.outcome import Outcome
 from coursekit.submission.forbidden import spelled
 from coursetools.grading.judging.asking import Asking, Looking
 from coursetools.grading.judging.attempt import Attempt
-from coursetools.grading.judging.lent_answers import LentAnswers
 from coursetools.grading.judging.process import Stopped
+from coursetools.grading.judging.reference_answers import ReferenceAnswers
 from coursetools.grading.judging.sentences import Seen, leaf, named, overall, reason
 from coursetools.grading.judging.shared_errors import name_of
+from coursetools.grading.records.verdict import CaseVerdict, QuestionVerdict, Status
 from coursetools.grading.student.wire import Packet
-from coursetools.grading.verdict import CaseVerdict, QuestionVerdict, Status
 from coursetools.questions.known_answers import Known
 from coursetools.questions.question import Assignment, Case, Question
 from coursetools.text import clean, one_line, sentence
@@ -180,7 +180,7 @@ class Judge:
         if not called and not moved:
             return verdict
         better = self._with_ours(
-            question, LentAnswers(wrong, attempt.limits, self._ours, moved), attempt, answers
+            question, ReferenceAnswers(wrong, attempt.limits, self._ours, moved), attempt, answers
         )
         if better.points < verdict.points:
             return verdict
@@ -192,7 +192,11 @@ class Judge:
         return replace(better, reason=f"{why}{better.reason}", flags=verdict.flags, carried=called)
 
     def _with_ours(
-        self, question: Question, carried: LentAnswers, attempt: Attempt, answers: dict[str, str]
+        self,
+        question: Question,
+        carried: ReferenceAnswers,
+        attempt: Attempt,
+        answers: dict[str, str],
     ) -> QuestionVerdict:
         """Judge one question with some answers of ours in its notebook.
 

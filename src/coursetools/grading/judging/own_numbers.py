@@ -13,7 +13,7 @@ from dataclasses import replace
 from coursekit.check.variants import number_of, plain, student_in
 from coursetools.grading.judging.attempt import Attempt, Cell
 from coursetools.grading.judging.judge import Judge
-from coursetools.grading.verdict import QuestionVerdict
+from coursetools.grading.records.verdict import QuestionVerdict
 from coursetools.questions.question import Question
 from coursetools.text import one_line
 

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from coursekit.submission.limits import MB
-from coursetools.grading.verdict import Status
+from coursekit.submission.resource_limits import MB
+from coursetools.grading.records.verdict import Status
 
 if TYPE_CHECKING:
     from coursetools.grading.student.wire import Packet

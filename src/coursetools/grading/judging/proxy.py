@@ -16,8 +16,8 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from coursetools.grading.judging.process import Stopped
+from coursetools.grading.records.verdict import Status
 from coursetools.grading.student import wire
-from coursetools.grading.verdict import Status
 from coursetools.text import clean
 
 STATUSES = ("FAIL", "BLOCKED", "MEM")

@@ -12,7 +12,7 @@ from coursekit.check.compare import Difference, kind
 from coursekit.check.outcome import Outcome
 from coursekit.submission.forbidden import used
 from coursetools.grading.judging.proxy import StudentError, contains_remote
-from coursetools.grading.verdict import Status
+from coursetools.grading.records.verdict import Status
 from coursetools.questions.question import Case, Question
 from coursetools.text import one_line
 

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from coursekit.submission import parsing, regions
-from coursetools.grading.folders import Folders
+from coursetools.grading.records.folders import Folders
+from coursetools.grading.records.verdict_files import Verdicts
 from coursetools.grading.results.outline import Part, columns, outlines
 from coursetools.grading.results.scores import answer_in_words, graded, verdicts_of
-from coursetools.grading.running.verdicts import Verdicts
 from coursetools.questions import rubric
 from coursetools.questions.rubric import Rubric
 

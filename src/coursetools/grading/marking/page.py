@@ -11,8 +11,8 @@ from pathlib import Path
 
 from coursekit._base.errors import CourseError
 from coursetools.course import write_changed
-from coursetools.grading.folders import Folders
 from coursetools.grading.marking.answers import InWords, alike, in_words
+from coursetools.grading.records.folders import Folders
 from coursetools.grading.results.pages import counted, render
 
 

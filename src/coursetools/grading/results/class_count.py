@@ -17,15 +17,17 @@ from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress
 from coursekit.submission.deadline import clock
 from coursetools.course import Course
-from coursetools.grading.changes.requests import open_requests
-from coursetools.grading.collecting.collect import (
+from coursetools.grading.records.attempts import (
     attempts_of,
     handed_in_by,
     submitted_digest,
     too_late,
 )
-from coursetools.grading.collecting.ledger import Ledger, unlisted
-from coursetools.grading.folders import Folders
+from coursetools.grading.records.folders import Folders
+from coursetools.grading.records.ledger import Ledger, unlisted
+from coursetools.grading.records.regrade_requests import open_requests
+from coursetools.grading.records.verdict import Verdict, status_of
+from coursetools.grading.records.verdict_files import Verdicts
 from coursetools.grading.results.outline import Outline, Part, outlines
 from coursetools.grading.results.scores import (
     Book,
@@ -39,10 +41,8 @@ from coursetools.grading.results.scores import (
     waits_for_human,
 )
 from coursetools.grading.running.summary import nobody
-from coursetools.grading.running.verdicts import Verdicts
-from coursetools.grading.verdict import Verdict, status_of
-from coursetools.settings.exam import Exam, exam_of
 from coursetools.settings.late_rule import LateRule, rule_of
+from coursetools.settings.of_exam import Exam, exam_of
 
 SLOWEST = 10  # submissions that are named
 ENOUGH = 10  # students below which a correlation says nothing

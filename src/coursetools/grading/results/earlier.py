@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from coursekit._base.errors import CourseError
 from coursekit.submission.parsing import Malformed
 from coursetools.assignments.rebuild import rebuild
-from coursetools.grading.folders import Folders, read_plain
+from coursetools.grading.records.folders import Folders, read_plain
 from coursetools.grading.running.keys import masters_of
 
 Answers = dict[str, str]

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from coursekit._base.errors import CourseError
 from coursetools.course import Course, write_changed
-from coursetools.grading.collecting.ledger import Ledger, unlisted
-from coursetools.grading.folders import Folders
+from coursetools.grading.records.folders import Folders
+from coursetools.grading.records.ledger import Ledger, unlisted
 from coursetools.grading.results.fill_template import Filling
 from coursetools.grading.results.formats import FORMATS
 from coursetools.grading.results.outline import columns, outlines

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress, track
 from coursetools.course import Course, write_changed
-from coursetools.grading.collecting.collect import too_late
-from coursetools.grading.collecting.ledger import unlisted
-from coursetools.grading.folders import Folders
+from coursetools.grading.records.attempts import too_late
+from coursetools.grading.records.folders import Folders
+from coursetools.grading.records.ledger import unlisted
+from coursetools.grading.records.verdict_files import Verdicts
 from coursetools.grading.results.feedback_page import feedback_page
 from coursetools.grading.results.outline import Outline, outlines, safe_name
 from coursetools.grading.results.pages import counted
@@ -33,10 +34,9 @@ from coursetools.grading.results.scores import (
     read_gradebook,
     verdicts_of,
 )
-from coursetools.grading.running.verdicts import Verdicts
 from coursetools.jobs.pool import Pool
-from coursetools.settings.exam import exam_of
 from coursetools.settings.late_rule import LateRule, rule_of
+from coursetools.settings.of_exam import exam_of
 from coursetools.text import some
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from coursekit.check.advice import named
 from coursetools.grading.hints import hint_of, untried
+from coursetools.grading.records.verdict import QuestionVerdict
 from coursetools.grading.results.outline import Outline, Part
 from coursetools.grading.results.pages import counted
-from coursetools.grading.verdict import QuestionVerdict
 
 ADVICE = {  # where the way the code ended says more than the question's hint
     "TIMEOUT": "Your code did not finish. Look for a loop that never stops, and call your "

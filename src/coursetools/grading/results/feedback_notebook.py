@@ -12,12 +12,12 @@ from typing import Any
 
 from coursekit.submission import regions
 from coursekit.submission.deadline import span
+from coursetools.grading.records.verdict import Verdict
 from coursetools.grading.results.feedback_advice import read_again, what_next
 from coursetools.grading.results.feedback_page import Shown, questions_of, settled
 from coursetools.grading.results.outline import Outline, Part
 from coursetools.grading.results.pages import counted, number
 from coursetools.grading.results.scores import Score, Student
-from coursetools.grading.verdict import Verdict
 from coursetools.text import harmless_markdown
 
 UNREAD = ("MISSING", "MALFORMED", "INTERNAL")  # of which no question can be spoken

@@ -13,8 +13,9 @@ from datetime import timedelta
 from markupsafe import Markup
 
 from coursekit.submission.deadline import clock, span, spelled
-from coursetools.grading.changes.overrides import Override
 from coursetools.grading.hints import failing
+from coursetools.grading.records.overrides import Override
+from coursetools.grading.records.verdict import QuestionVerdict, Verdict
 from coursetools.grading.results.feedback_advice import advice, not_right, read_again, what_next
 from coursetools.grading.results.outline import Outline, Part
 from coursetools.grading.results.pages import outputs, render
@@ -25,7 +26,6 @@ from coursetools.grading.results.scores import (
     answer_in_words,
     waits_for_human,
 )
-from coursetools.grading.verdict import QuestionVerdict, Verdict
 
 STATUS = {  # what a student reads in place of a status, and its colour
     "OK": ("right", "good"),

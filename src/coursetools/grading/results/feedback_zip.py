@@ -17,18 +17,18 @@ from typing import Any
 
 from coursekit._base.errors import CourseError
 from coursetools.course import new_zip
-from coursetools.grading.collecting.collect import attempts_of, submitted_digest
 from coursetools.grading.collecting.identify import Names
 from coursetools.grading.collecting.layouts import MOODLE, canvas_name
 from coursetools.grading.collecting.roster import class_list
 from coursetools.grading.collecting.times import HandIn
-from coursetools.grading.folders import Folders
 from coursetools.grading.gradebook.autograded import as_file
+from coursetools.grading.records.attempts import attempts_of, submitted_digest
+from coursetools.grading.records.folders import Folders
+from coursetools.grading.records.verdict_files import Verdicts
 from coursetools.grading.results.feedback_notebook import feedback_notebook, summary
 from coursetools.grading.results.outline import Outline
 from coursetools.grading.results.pages import counted
 from coursetools.grading.results.scores import Handed, Student, add_up, verdicts_of
-from coursetools.grading.running.verdicts import Verdicts
 from coursetools.text import some
 
 WHEN = (2000, 1, 1, 0, 0, 0)  # of each member: the same pages make the same file

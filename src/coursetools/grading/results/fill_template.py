@@ -15,13 +15,13 @@ from typing import Any
 
 from coursekit._base.errors import CourseError
 from coursetools.grading.collecting import worksheet
-from coursetools.grading.collecting.collect import numbers_of
 from coursetools.grading.collecting.identify import Names
 from coursetools.grading.collecting.roster import ClassList, Person
 from coursetools.grading.collecting.times import HandIn, number_in
-from coursetools.grading.folders import Folders
+from coursetools.grading.records.attempts import numbers_of
+from coursetools.grading.records.folders import Folders
 from coursetools.grading.results.table import for_canvas
-from coursetools.settings import tables
+from coursetools.settings import csv_tables
 from coursetools.text import some
 
 Ready = Callable[[Any], Any]  # makes a cell harmless for spreadsheets
@@ -34,7 +34,7 @@ class Filling:
 
     def __init__(self, folders: Folders, rows: dict[str, Any], path: Path, example: str) -> None:
         self.rows = rows  # by student
-        self.source = tables.read(path, example)
+        self.source = csv_tables.read(path, example)
         self.words = self.source.words()
         people = [
             Person(row.student.id, row.student.first, row.student.last, row.student.email,
@@ -84,7 +84,7 @@ class Filling:
         # Moodle's "-" is no formula, and Moodle reads it again
         cells = ([cell if cell == "-" else ready(cell) for cell in row] for row in [header, *rows])
         style = {"delimiter": self.source.delimiter, "quoting": csv.QUOTE_NONNUMERIC}
-        return ("\ufeff" if self.source.marked else "") + tables.as_text(cells, **style)
+        return ("\ufeff" if self.source.marked else "") + csv_tables.as_text(cells, **style)
 
 
 def fill_canvas(filling: Filling, points: float, title: str, ready: Ready) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from coursekit._base.errors import CourseError
 from coursekit.submission import parsing, regions
-from coursetools.grading.folders import Folders
+from coursetools.grading.records.folders import Folders
 from coursetools.questions import catalogue
 from coursetools.questions.catalogue import texts
 

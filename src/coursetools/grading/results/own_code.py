@@ -17,16 +17,16 @@ from dataclasses import dataclass
 
 from coursekit._base.errors import CourseError
 from coursetools.course import Course, write_changed
-from coursetools.grading.folders import Folders
+from coursetools.grading.records.folders import Folders
+from coursetools.grading.records.verdict import QuestionVerdict, Verdict
+from coursetools.grading.records.verdict_files import Verdicts
 from coursetools.grading.results.pages import counted, render
-from coursetools.grading.running.verdicts import Verdicts
-from coursetools.grading.verdict import QuestionVerdict, Verdict
 from coursetools.questions import catalogue
 from coursetools.questions.compiling import code
 from coursetools.questions.known_answers import Known
 from coursetools.questions.question import Assignment, Misconception, Question
 from coursetools.questions.wrong import Wrong, as_cell, with_numbers
-from coursetools.settings import tables
+from coursetools.settings import csv_tables
 
 NEAREST = 3  # mistakes of a question that are asked about; neighbours should not have the same
 
@@ -154,7 +154,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not key:
         raise CourseError(f"no answer to {name} is graded and fully right yet: nothing to ask")
     rows = [["student", "question", "version", "same", "of"], *key]
-    write_changed(folder / "key.csv", tables.as_text(rows, lineterminator="\n"))
+    write_changed(folder / "key.csv", csv_tables.as_text(rows, lineterminator="\n"))
     print(f"{counted(len(key), 'page')} in {folder}; key.csv, beside them, is yours")
     if without:
         print(f"no fully right answer, so no page: {', '.join(without)}")

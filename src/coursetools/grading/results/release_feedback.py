@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from coursekit._base.errors import CourseError
 from coursetools.course import write_changed
 from coursetools.grading.collecting.origins import secret_in
-from coursetools.grading.folders import Folders
+from coursetools.grading.records.folders import Folders
 from coursetools.grading.results.pages import counted
 from coursetools.grading.results.scores import Handed
 from coursetools.text import some

@@ -14,11 +14,11 @@ from typing import Any
 
 from coursekit._base.progress import Progress, track
 from coursetools.course import Course, write_changed
-from coursetools.grading.folders import Folders
+from coursetools.grading.records.folders import Folders
+from coursetools.grading.records.verdict_files import Verdicts
 from coursetools.grading.results.class_count import ClassCount, count_class, histogram
 from coursetools.grading.results.pages import counted, number, render
 from coursetools.grading.results.report_human import Human, link
-from coursetools.grading.running.verdicts import Verdicts
 
 WORDS = {
     "OK": "everything right",

@@ -12,17 +12,17 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any
 
 from coursekit._base.errors import CourseError
-from coursetools.grading.changes.overrides import Of, Override, Overrides, named
+from coursetools.grading.records.overrides import Of, Override, Overrides, named
+from coursetools.grading.records.verdict_files import Verdicts
 from coursetools.grading.results.outline import Outline, Part, safe_name
 from coursetools.grading.running.submitted import NOTHING, state_of, submitted_file
-from coursetools.grading.running.verdicts import Verdicts
 from coursetools.settings.late_rule import DAY
 
 if TYPE_CHECKING:
-    from coursetools.grading.folders import Folders
     from coursetools.grading.gradebook.lateness import Lateness
-    from coursetools.grading.running.verdicts import Place
-    from coursetools.grading.verdict import Verdict
+    from coursetools.grading.records.folders import Folders
+    from coursetools.grading.records.verdict import Verdict
+    from coursetools.grading.records.verdict_files import Place
     from coursetools.settings.late_days import Spent
     from coursetools.settings.late_rule import LateRule
 
@@ -223,8 +223,8 @@ def answer_in_words(part: Part, verdict: Verdict) -> str:
 
 def read_gradebook(folders: Folders) -> Book:
     """Read the class list and the marks of one assignment; an empty book where there is none."""
-    from coursetools.grading.gradebook.backup import check
     from coursetools.grading.gradebook.database import load_nbgrader
+    from coursetools.grading.gradebook.irreplaceable import check
     from coursetools.grading.gradebook.lateness import lateness_of
 
     url, name = folders.database, folders.name
@@ -259,8 +259,8 @@ def _hide(url: str) -> str:
 
 def read_book(db: Any, name: str, api: Any, lateness: Lateness) -> Book:
     """Read what a gradebook of nbgrader's has of an assignment."""
-    from coursetools.grading.gradebook.overridden import ByHand, read_overridden
     from coursetools.grading.gradebook.own_tables import LEFT, students_in
+    from coursetools.grading.gradebook.replaced_points import ByHand, read_replaced_points
 
     book = Book(due=lateness.due, lateness=lateness)
     left, everybody = students_in(db.connection(), LEFT), {}
@@ -306,7 +306,7 @@ def read_book(db: Any, name: str, api: Any, lateness: Lateness) -> Book:
             marks[notebook] = student.marks.setdefault(of, {})
         student.penalty += penalty or 0.0
     _marks(db, assignment.id, marks, api)
-    for (who, of, cell), one in read_overridden(db.connection(), name).items():
+    for (who, of, cell), one in read_replaced_points(db.connection(), name).items():
         mark = book.students[who].mark(of, cell) if who in book.students else None
         if mark is not None:
             human = one.by_hand(ByHand(mark.manual, mark.extra, mark.waits))

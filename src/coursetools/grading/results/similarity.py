@@ -24,10 +24,11 @@ from coursekit.submission import parsing
 from coursekit.submission.regions import grade_id, is_solution, release_source
 from coursetools.assignments.release import source
 from coursetools.course import Course, write_changed
-from coursetools.grading.collecting.groups import Groups
 from coursetools.grading.fingerprints import fingerprints
-from coursetools.grading.folders import Folders
 from coursetools.grading.own_answers import Likeness, OwnAnswers
+from coursetools.grading.records.folders import Folders
+from coursetools.grading.records.groups import Groups
+from coursetools.grading.records.verdict_files import Verdicts
 from coursetools.grading.results import pages
 from coursetools.grading.results.earlier import earlier_answers
 from coursetools.grading.results.outline import outlines
@@ -38,7 +39,6 @@ from coursetools.grading.results.scores import (
     read_gradebook,
     verdicts_of,
 )
-from coursetools.grading.running.verdicts import Verdicts
 from coursetools.questions import catalogue
 from coursetools.text import plain
 

@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from coursetools.grading.records.verdict import status_of
 from coursetools.grading.results.outline import Outline, columns
 from coursetools.grading.results.pages import counted, number
 from coursetools.grading.results.scores import Handed, Score, Student, add_up, points_of
-from coursetools.grading.verdict import status_of
-from coursetools.settings import tables
+from coursetools.settings import csv_tables
 from coursetools.settings.late_rule import LateRule
 
 Cell = str | float | None
@@ -89,7 +89,7 @@ def ready(value: Cell) -> Cell:
 
 def as_text(rows: Iterator[list[Cell]]) -> str:
     """Write rows as CSV: text quoted and defused, numbers bare."""
-    return tables.as_text((map(ready, row) for row in rows), quoting=csv.QUOTE_NONNUMERIC)
+    return csv_tables.as_text((map(ready, row) for row in rows), quoting=csv.QUOTE_NONNUMERIC)
 
 
 def hours_late(row: Row) -> float | None:

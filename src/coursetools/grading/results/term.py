@@ -16,7 +16,7 @@ from typing import Self
 
 from coursekit._base.errors import CourseError
 from coursetools.course import Course, write_changed
-from coursetools.grading.folders import Folders
+from coursetools.grading.records.folders import Folders
 from coursetools.grading.results.export import read_table
 from coursetools.grading.results.pages import counted
 from coursetools.grading.results.scores import Student

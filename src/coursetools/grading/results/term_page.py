@@ -13,7 +13,7 @@ from pathlib import Path
 
 from coursekit._base.progress import Progress, track
 from coursetools.course import Course, write_changed
-from coursetools.grading.folders import Folders
+from coursetools.grading.records.folders import Folders
 from coursetools.grading.results.falling_behind import RULE, Step
 from coursetools.grading.results.pages import counted, render
 from coursetools.grading.results.report_human import MOST_ROWS, link

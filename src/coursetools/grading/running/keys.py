@@ -11,8 +11,8 @@ from typing import Any
 
 from coursekit import __version__
 from coursetools.course import Course
-from coursetools.grading.folders import Folders
-from coursetools.grading.running.worker import MASTER, named
+from coursetools.grading.records.folders import Folders
+from coursetools.grading.running.judge_job import MASTER, named
 from coursetools.notebooks.imports import closure, closure_of_cells
 from coursetools.questions.catalogue import Texts, texts
 

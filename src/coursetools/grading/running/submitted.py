@@ -10,10 +10,10 @@ from pathlib import Path
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress
 from coursetools.course import write_changed
-from coursetools.grading.folders import Folders, read_plain
-from coursetools.grading.running.verdicts import Place
-from coursetools.grading.running.worker import digest
-from coursetools.grading.verdict import Verdict
+from coursetools.grading.records.folders import Folders, read_plain
+from coursetools.grading.records.verdict import Verdict
+from coursetools.grading.records.verdict_files import Place
+from coursetools.grading.running.judge_job import digest
 
 NOTHING, NO_PLAIN_FILE = "nothing", "no plain file"  # in the place of a file's hash
 NO_FILE = {NOTHING: ("MISSING", "the notebook was not handed in")}

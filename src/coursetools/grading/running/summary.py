@@ -6,13 +6,13 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, get_args
 
-from coursetools.grading.collecting.ledger import Ledger, unlisted
-from coursetools.grading.folders import Folders
-from coursetools.grading.verdict import Status, status_of
+from coursetools.grading.records.folders import Folders
+from coursetools.grading.records.ledger import Ledger, unlisted
+from coursetools.grading.records.verdict import Status, status_of
 
 if TYPE_CHECKING:
-    from coursetools.grading.gradebook.writer import Writer
-    from coursetools.grading.running.verdicts import Place
+    from coursetools.grading.gradebook.batch_writer import Writer
+    from coursetools.grading.records.verdict_files import Place
 
 ORDER = get_args(Status)
 

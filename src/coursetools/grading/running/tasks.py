@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from coursetools.grading.verdict import Verdict
+from coursetools.grading.records.verdict import Verdict
 from coursetools.jobs.cluster import Cluster
 from coursetools.jobs.pool import Pool
 
-WORKER = "coursetools.grading.running.worker"
+WORKER = "coursetools.grading.running.judge_job"
 AHEAD = 2  # tasks with one worker, so that it never waits for the driver
 
 

@@ -1,1 +1,1 @@
-"""What confines a student's code: planned by the grader (`plan`), then put on (`ground`)."""
+"""What confines a student's code: planned by the grader (`sandbox_plan`), put on by `confine`."""

@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from coursekit.submission.limits import MB, Limits
+from coursekit.submission.resource_limits import MB, Limits
 from coursetools.grading.sandbox import hiding, landlock, namespaces, seccomp, syscalls
 from coursetools.grading.sandbox.cgroup import Cgroup
 from coursetools.grading.sandbox.descendants import (
@@ -25,7 +25,7 @@ from coursetools.grading.sandbox.descendants import (
     memory_of,
     threads_of,
 )
-from coursetools.grading.sandbox.plan import HELD, LAYERS, Plan
+from coursetools.grading.sandbox.sandbox_plan import HELD, LAYERS, Plan
 
 SHARED = 256 * MB  # of what all have from the fork server
 

@@ -24,7 +24,7 @@ from typing import Any
 
 from coursetools.grading.sandbox import syscalls
 from coursetools.grading.sandbox.confine import Ground
-from coursetools.grading.sandbox.plan import Plan
+from coursetools.grading.sandbox.sandbox_plan import Plan
 
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 LOOK = 0.1  # seconds between two looks at how much memory is used

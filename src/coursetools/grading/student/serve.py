@@ -19,10 +19,10 @@ from typing import Any
 
 import torch
 
-from coursekit.submission.limits import Limits
 from coursekit.submission.notebook import Notebook, cell_name, compiled, describe, flush
+from coursekit.submission.resource_limits import Limits
 from coursekit.submission.stand_ins import OURS
-from coursetools.grading.student import lent_answers, wire
+from coursetools.grading.student import remote_answers, wire
 from coursetools.grading.student.watch import watch
 
 AT_HOME = {"question": "", "forbidden": ["torch.softmax", "coursekit"]}
@@ -181,7 +181,7 @@ class Student:
                 kinds, moved = checked.kinds(request["names"]), checked.moved(request["names"])
                 return {"names": kinds, "moved": moved}, []
             if request["op"] == "carry":
-                lent = lent_answers.made(request["kinds"], self.call_back)
+                lent = remote_answers.made(request["kinds"], self.call_back)
                 self._notebook.checked.put(lent, request["graded"])
                 return {}, []
             self._notebook.checked.turn_to(envelope["question"])

@@ -4,7 +4,7 @@ Whatever else is forbidden is not there to be found (`sandbox.hiding`). torch ha
 one question's forbidden function is another's tool, so each is replaced, once and before any code
 of a student is loaded, by one that takes a note where the question at hand forbids it. The notes
 are shown to a human and change no points. They lie in no object that has a name. Who gets at them
-all the same, or at torch below the names that Python sees, had to say how: `assignments.around`
+all the same, or at torch below the names that Python sees, had to say how: `assignments.evasions`
 finds that in the source, in the judge's process.
 """
 
@@ -18,7 +18,7 @@ from typing import Any
 
 from numpy import ufunc
 
-from coursetools.grading.student.watched import watched
+from coursetools.grading.student.call_recorder import watched
 
 METHODS = ("__init__", "forward", "step")  # by which a class is used
 

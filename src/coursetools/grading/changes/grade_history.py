@@ -1,0 +1,184 @@
+"""The commands around a grade: what goes out and is remembered, what changes, how it came about."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from datetime import datetime, tzinfo
+
+from coursekit._base.errors import CourseError
+from coursekit._base.progress import Progress, track
+from coursekit.submission.deadline import clock
+from coursetools.grading.changes.journal import Journal, as_table, difference, total_of
+from coursetools.grading.records import log
+from coursetools.grading.records.attempts import attempts_of, handed_in_by
+from coursetools.grading.records.folders import Folders
+from coursetools.grading.records.groups import Groups
+from coursetools.grading.records.regrade_requests import read_requests
+from coursetools.grading.results import export as exporting
+from coursetools.grading.results import feedback as writing
+from coursetools.grading.results import term
+from coursetools.grading.results.pages import counted, number
+from coursetools.grading.results.scores import read_gradebook
+from coursetools.grading.running import grade_class
+from coursetools.notes import Notes
+
+TOLD = ("question", "points", "is", "extension")  # of a line of the log, in the history of a grade
+
+
+def grade(arguments: argparse.Namespace) -> int:
+    """Grade what was collected, remember the points, and print the summary."""
+    asked = (arguments.require or "").replace(",", " ").split()
+    options = grade_class.Options(
+        workers=arguments.workers,
+        cluster=arguments.cluster,
+        require=frozenset(asked),
+        force=arguments.force,
+        dry_run=arguments.dry_run,
+    )
+    summary = grade_class.grade_class(
+        arguments.course,
+        arguments.name,
+        options,
+        Progress() if arguments.quiet else Notes(),
+        lambda total: track(total, "grading", arguments.quiet),
+    )
+    facts, changes = summary.as_json(), ""
+    if summary.handed_in and not arguments.dry_run:
+        changes = _graded(arguments, facts)
+    if arguments.json:
+        print(json.dumps(facts | {"changes": changes}, indent=1, ensure_ascii=False))
+    else:
+        print("\n".join([summary.as_table(), *([f"  {changes}"] if changes else [])]))
+    return summary.exit_code
+
+
+def _graded(arguments: argparse.Namespace, summary: dict[str, object]) -> str:
+    """Remember a run of the grader; return a line about what would change for whom."""
+    course, name = arguments.course, arguments.name
+    journal = Journal.read(Folders(course, name)).look("grade")
+    did = ("graded", "entered", "recomputed")
+    facts = {key: summary[key] for key in did if summary[key]}
+    if facts:
+        log.record(course, "grade", assignment=name, **facts)
+    return journal.sentence()
+
+
+def feedback(arguments: argparse.Namespace) -> int:
+    """Write the pages; first say how many change points, then remember what has gone out."""
+    course, name, student = arguments.course, arguments.name, arguments.student
+    journal = Journal.read(Folders(course, name)).look("seen")
+    if not arguments.quiet:
+        print(_before(journal, student))
+    code = writing.run(arguments)
+    journal.went_out("feedback", student)
+    log.record(course, "feedback", assignment=name, student=student)
+    return code
+
+
+def _before(journal: Journal, student: str | None) -> str:
+    if not journal.out:
+        return f"nothing has been released for {journal.folders.name} yet"
+    changed = [one for one in journal.changes() if student in (None, one[0].student)]
+    pages = counted(len(changed), "page")
+    return f"{pages} {'changes' if len(changed) == 1 else 'change'} points since the last time"
+
+
+def export(arguments: argparse.Namespace) -> int:
+    """Write the table of an assignment, and remember what has gone out; or that of a term."""
+    course, name = arguments.course, arguments.name
+    if arguments.all == (name is not None):
+        raise CourseError("name an assignment, or say --all for the table of a term")
+    if arguments.all:
+        if arguments.into or arguments.title:
+            raise CourseError("--into and --title go with one assignment")
+        code = term.run(arguments)
+        log.record(course, "export", all=True, format=arguments.format or "csv")
+        return code
+    code = exporting.run(arguments)
+    Journal.read(Folders(course, name)).look("seen").went_out("export")
+    log.record(course, "export", assignment=name, format=arguments.format or "csv")
+    return code
+
+
+def changes(arguments: argparse.Namespace) -> int:
+    """Print whose points are others than those that have gone out: `name`, `course`."""
+    journal = Journal.read(Folders(arguments.course, arguments.name)).look("seen")
+    if not journal.out:
+        raise CourseError(
+            f"nothing of {arguments.name} has been released yet, by coursekit feedback or export"
+        )
+    if differences := journal.changes():
+        print(as_table(differences))
+    print(journal.sentence().partition(";")[0])
+    return 0
+
+
+def history(arguments: argparse.Namespace) -> int:
+    """Print how a student's grade came about: `name`, `student`, `course`."""
+    folders, student = Folders(arguments.course, arguments.name), arguments.student
+    journal = Journal.read(folders).look("seen")
+    if student not in journal.now:
+        raise CourseError(
+            f"{student!r} is not on the class list and has no grade in {folders.name}"
+        )
+    zone = read_gradebook(folders).student(student).zone
+    for time, what, text in sorted(_steps(folders, journal, student), key=lambda step: step[0]):
+        print(f"{_told_in(zone, time)}  {what:<12}  {text}".rstrip())
+    return 0
+
+
+def _told_in(zone: tzinfo, time: str) -> str:
+    """Return a time as the class's clocks have it, and the zone where that is not UTC."""
+    try:
+        when = datetime.fromisoformat(time.removesuffix(" UTC"))
+    except ValueError:  # somebody has edited the file
+        return time[:19]
+    return clock(when, zone, "%Y-%m-%d %H:%M:%S").removesuffix(" UTC")
+
+
+def _steps(folders: Folders, journal: Journal, student: str) -> list[tuple[str, str, str]]:
+    """Return when something happened, what, and what that did to the points."""
+    steps = []
+    groups = Groups.of(folders)
+    for attempt in attempts_of(folders, *groups.members(student)):
+        about, of = attempt[1], f", by {handed_in_by(attempt)}, for the group "
+        of = f"{of}{groups.name(student)}" if groups.name(student) else ""
+        time = str(about["time"] or about["seen"].isoformat())
+        known = "" if about["time"] else ", as the file says; the time is not known"
+        steps.append((time, "handed in", f"{about.get('from', '')}{of}{known}"))
+    before = None
+    for line in journal.lines:
+        time, action = str(line.get("time")), str(line.get("action"))
+        if line.get("student") == student:
+            state = line["is"]
+            steps.append((time, action, _told(student, before, state)))
+            before = state
+        elif before is not None and student in line.get("out", ()):
+            steps.append((time, action, f"went out: {total_of(before)}"))
+    for asked in read_requests(folders.course, folders.name):
+        if asked.student == student:
+            steps.append((asked.time, "asked", f"{asked.question}: {asked.text}"))
+    for one in log.read_log(folders.course):
+        here = one.get("assignment") in (folders.name, "all")
+        if here and one.get("student") in (student, "everybody"):
+            what = " ".join(str(one[key]) for key in TOLD if key in one)
+            why = f": {one['why']}" if one.get("why") else ""
+            steps.append((one["time"], one["action"], f"{what}, by {one['by']}{why}"))
+    return steps
+
+
+def _told(student: str, before: dict | None, state: dict) -> str:
+    if before is None:
+        parts = ", ".join(
+            f"{name} {'–' if value is None else number(value)}"
+            for name, value in state["points"].items()
+        )
+        late = f", {number(state['penalty'])} lost for being late" if state["penalty"] else ""
+        return f"{total_of(state)}: {parts}{late}" if parts else total_of(state)
+    moved = [
+        f"{one.what} {one.before} → {one.after}{f' ({one.why})' if one.why else ''}"
+        for one in difference(student, before, state)
+        if one.what != "total"
+    ]
+    return f"{total_of(state)}: {', '.join(moved)}" if moved else f"{total_of(state)}, as before"

@@ -1,0 +1,153 @@
+"""`coursekit override NAME QUESTION full|drop|keep|POINTS`: points set by an instructor.
+
+Nothing is run again: the row goes into `overrides.csv`, and from there into the gradebook, the
+feedback and the tables.
+"""
+
+from __future__ import annotations
+
+import argparse
+from difflib import get_close_matches
+from pathlib import Path
+
+from coursekit._base.errors import CourseError
+from coursekit._base.progress import Progress
+from coursetools.course import Course
+from coursetools.grading.changes.journal import Journal
+from coursetools.grading.records.folders import Folders
+from coursetools.grading.records.log import account, now, record
+from coursetools.grading.records.overrides import (
+    EVERYBODY,
+    Override,
+    alone,
+    check_points,
+    read_all,
+    write_all,
+)
+from coursetools.grading.records.regrade_requests import take_requests
+from coursetools.grading.results.outline import Outline, Part, columns, outlines
+from coursetools.grading.results.pages import counted, number
+from coursetools.grading.results.scores import read_gradebook
+from coursetools.grading.running.grade_class import enter_again
+from coursetools.text import has_unseen, one_line, some
+
+
+def override(
+    course: Course,
+    name: str,
+    question: str,
+    points: str | None,
+    *,
+    students: list[str] | None = None,
+    why: str = "",
+    progress: Progress | None = None,
+) -> Journal:
+    """Set what a question is worth, for everybody or for some; `points` None takes that back.
+
+    Return the journal after it.
+    """
+    folders = Folders(course, name)
+    cell, part = find(outlines(folders), question)
+    who = students or [EVERYBODY]
+    if students:
+        _known(folders, students)
+    why = one_line(why, 500)
+    if points is not None:
+        check_points(points, f"what {cell} is worth", part.points)
+        if not why:
+            raise CourseError("say why, with --why TEXT; the student reads it in the feedback")
+        if has_unseen(why):
+            raise CourseError("--why contains invisible characters")
+    with alone(course):
+        rows = {row.key: row for row in read_all(course)}
+        for one in who:
+            key = name, cell, one
+            if points is not None:
+                rows.pop(key, None)  # the newest stands last
+                rows[key] = Override(*key, points, why, account(), now()[:19] + "Z")
+            elif rows.pop(key, None) is None:
+                of = "everybody" if one == EVERYBODY else one
+                raise CourseError(f"there is no override of {cell} for {of} in {name}")
+        write_all(course, list(rows.values()))
+    action = "override" if points is not None else "override taken back"
+    for one in who:
+        of = "everybody" if one == EVERYBODY else one
+        record(course, action, assignment=name, question=cell, student=of, points=points, why=why)
+    if any(folders.verdicts.glob("*/*.json")):
+        enter_again(course, name, progress)
+    return Journal.read(folders).look(action)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """The command: `name`, `question`, `points`, `student`, `why`, `remove`, `course`, `quiet`."""
+    course, name = arguments.course, arguments.name
+    folders, points = Folders(course, name), arguments.points
+    if arguments.remove == (points is not None):
+        raise CourseError(
+            "say what the question is worth (full, drop, keep or points), or --remove"
+        )
+    before = Journal.read(folders).look("seen").now
+    journal = override(
+        course,
+        name,
+        arguments.question,
+        points,
+        students=arguments.student,
+        why=arguments.why or "",
+    )
+    if arguments.quiet:
+        return 0
+    cell, part = find(outlines(folders), arguments.question)
+    who = some(arguments.student) if arguments.student else "everybody"
+    what = {
+        None: "counts again as it was graded",
+        "full": f"{number(part.points)} of {number(part.points)} points",
+        "drop": "does not count",
+        "keep": "stays as it is",
+    }.get(points, f"{points} of {number(part.points)} points")
+    moved = sum(
+        (state["total"], state["of"]) != (before[one]["total"], before[one]["of"])
+        for one, state in journal.now.items()
+        if one in before
+    )
+    print(f"{cell}, {who}: {what}; this changes the points of {counted(moved, 'student')}")
+    if sentence := journal.sentence():
+        print(sentence)
+    return 0
+
+
+def find(asked: dict[str, Outline], question: str) -> tuple[str, Part]:
+    """Return the question's name in tables, and the part that it is."""
+    parts, known = {}, []
+    for name, (notebook, part) in columns(asked).items():
+        short = part.name or part.cell.removeprefix("test_")
+        known.append(short if len(asked) == 1 else name)
+        if question in (name, part.cell, short, f"{notebook}.{short}"):
+            parts[name] = part
+    exact = {name: part for name, part in parts.items() if question in (name, part.cell)}
+    parts = exact if len(exact) == 1 else parts
+    if len(parts) != 1:
+        what = f"could be {' or '.join(parts)}" if parts else "is not a question"
+        raise CourseError(f"{question!r} {what}; there are {', '.join(known)}")
+    return next(iter(parts.items()))
+
+
+def collect_requests(folders: Folders, path: Path) -> tuple[int, list[str]]:
+    """Take in what students ask; return how many are new, and why others were not taken."""
+    asked = outlines(folders)
+    return take_requests(
+        folders.course, folders.name, path, _people(folders), lambda text: find(asked, text)[0]
+    )
+
+
+def _people(folders: Folders) -> set[str]:
+    return {*read_gradebook(folders).students, *folders.students()}
+
+
+def _known(folders: Folders, students: list[str]) -> None:
+    people = _people(folders)
+    for one in students:
+        if one not in people:
+            near = get_close_matches(one, people, 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise CourseError(f"{one!r} is not in the class{hint}")

@@ -1,0 +1,223 @@
+"""The grader's commands: their names and options, and in which module each is.
+
+This file is loaded for every `coursekit --help`; what does the work is imported when it is called.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from coursetools.course import Course
+
+Command = Callable[[argparse.Namespace], int]
+Adder = Callable[..., Callable[..., Any]]  # (commands, run, name, text) -> add_argument
+FindCourse = Callable[[argparse.Namespace], Course]
+
+
+def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], int]) -> None:
+    """Add the grader's commands to `commands`.
+
+    `adder` adds one with the options that all have; `course` finds the course.
+    """
+
+    def inside(module: str, name: str = "run") -> Command:
+        """Return the command of a module; it gets the course as `arguments.course`."""
+
+        def run(arguments: argparse.Namespace) -> int:
+            arguments.course = course(arguments)
+            return getattr(import_module(f"coursetools.{module}"), name)(arguments)
+
+        return run
+
+    def one(run: Command, name: str, text: str) -> Callable[..., Any]:
+        """Add a command about one assignment."""
+        option = adder(commands, run, name, text)
+        option("name", metavar="NAME", help="the assignment")
+        return option
+
+    history = "grading.changes.grade_history"
+    run = inside("grading.collect_command")
+    option = adder(commands, run, "collect", "take in what students handed in")
+    option("name", metavar="NAME", help="the assignment, a01_kernels")
+    source = option.__self__.add_mutually_exclusive_group()
+    source.add_argument("--from", dest="folder", type=Path, metavar="FOLDER", help="a folder")
+    source.add_argument("--zip", type=Path, metavar="FILE", help="a zip of Canvas or Moodle")
+    source.add_argument("--exchange", action="store_true", help="nbgrader's exchange")
+    text = "take back what the latest collecting added, or of some students what came last"
+    source.add_argument("--forget", nargs="*", metavar="STUDENT", help=text)
+    text = "take notebooks that are of another assignment, too"
+    option("--any", action="store_true", help=text)
+    option("--roster", type=Path, metavar="CSV", help="the class list: id, name, email")
+    text = "with --roster: whoever is not in the table leaves the class; their work is kept"
+    option("--only", action="store_true", help=text)
+    how = "how the platform names files: canvas, moodle, nbgrader, plain (found out)"
+    option("--layout", choices=("canvas", "moodle", "nbgrader", "plain"), help=how)
+    text = "who handed in when: id, time; or Moodle's grading worksheet"
+    option("--times", type=Path, metavar="CSV", help=text)
+    text = "regrade requests: id, question, text"
+    option("--requests", type=Path, metavar="CSV", help=text)
+    text = "tables of marks, as the pages of coursekit mark save them; of two markers, both"
+    option("--marks", nargs="+", type=Path, metavar="CSV", help=text)
+    text = "points by which two markers may differ before a third is asked (1)"
+    option("--apart", type=float, default=1.0, metavar="POINTS", help=text)
+    text = "with --marks, replace points already given by hand"
+    option("--overwrite", action="store_true", help=text)
+    which = "the attempt that counts (last)"
+    text = "the groups of the class list, for an assignment that was collected with others"
+    option("--regroup", action="store_true", help=text)
+    option("--attempt", choices=("last", "first"), default="last", help=which)
+    option("--json", action="store_true", help="print the result as JSON")
+
+    option = one(inside(history, "grade"), "grade", "grade what was collected")
+    option("--workers", type=count, metavar="N", help="processes (one a core)")
+    option("--cluster", metavar="ADDRESS", help="a Dask scheduler, in place of processes here")
+    option("--require", metavar="LAYERS", help="of the sandbox: grade only if these hold")
+    option("--force", action="store_true", help="grade unchanged hand-ins again, too")
+    option("--dry-run", action="store_true", help="show what would be graded, and change nothing")
+    option("--json", action="store_true", help="print the summary as JSON")
+
+    text = "write a page for each question in words, to mark its answers without names"
+    option = one(inside("grading.marking.page"), "mark", text)
+
+    option = one(inside(history, "feedback"), "feedback", "write a page for each student")
+    option("--student", metavar="ID", help="only this one")
+    option("--exchange", action="store_true", help="hand the pages out by nbgrader's exchange")
+    text = "put them into one zip to be uploaded; canvas gets graded notebooks, plain is ID.html"
+    option("--zip", choices=("moodle", "canvas", "plain"), help=text)
+    option("--output", type=Path, metavar="FILE", help="where the zip goes (autograder/feedback/)")
+    text = "Moodle's grading worksheet, which has the number of each participant"
+    option("--worksheet", type=Path, metavar="CSV", help=text)
+    option("--workers", type=count, metavar="N", help="processes (2, or 1 on one core)")
+
+    option = one(inside("grading.results.report"), "report", "write the instructor's page")
+
+    text = "write a page about a term: who falls behind, which mistakes come back"
+    adder(commands, inside("grading.results.term_page"), "term", text)
+
+    option = adder(commands, inside(history, "export"), "export", "write the scores as a table")
+    option("name", nargs="?", metavar="NAME", help="the assignment")
+    option("--all", action="store_true", help="all of a term in one table (csv, canvas)")
+    text = (
+        "csv (as it is), json, canvas, moodle, worksheet, which is Moodle's for grading offline, "
+        "or ags, which is LTI's; scores.schema.json in the package describes json, where null is "
+        "what is not known"
+    )
+    option("--format", default="csv", help=text)
+    text = "the table downloaded from Canvas or Moodle, to be filled in"
+    option("--into", type=Path, metavar="FILE", help=text)
+    option("--output", type=Path, metavar="FILE", help="where (autograder/export/)")
+    option("--title", metavar="TEXT", help="the assignment's name in Canvas or Moodle")
+
+    text = "guide a class through an assignment, one step at a time"
+    option = one(inside("grading.next_step"), "next", text)
+
+    text = "give students more time, or excuse them"
+    option = adder(commands, inside("grading.extend"), "extend", text)
+    option("name", nargs="?", metavar="NAME", help="the assignment, or all for every one")
+    more = "students, then 48h, 2d, 30min, a time or excused"
+    option("words", nargs="*", metavar="STUDENT", help=more)
+    option("--why", default="", metavar="TEXT", help="a note for whoever reads the table")
+    option("--remove", action="store_true", help="take it back")
+    option("--list", action="store_true", help="show who has more time")
+
+    text = "list solutions that are alike, for a human to read"
+    option = one(inside("grading.results.similarity"), "similarity", text)
+    text = "earlier hand-ins to compare with: a folder of notebooks, or a backup"
+    option("--also", action="append", type=Path, metavar="PATH", help=text)
+
+    text = "write an assignment's autograder for Gradescope, with its hidden cases"
+    option = one(inside("grading.gradescope"), "gradescope", text)
+    option("file", type=Path, metavar="FILE", help="the zip")
+
+    text = "write a question to each student about the answer that they handed in"
+    option = one(inside("grading.results.own_code"), "own-code", text)
+
+    _changes(commands, adder, inside, one)
+    _exercises(commands, adder, inside)
+
+
+def _changes(
+    commands: Any, adder: Adder, inside: Callable[..., Command], one: Callable[..., Any]
+) -> None:
+    """Add what changes a grade, or says what changed."""
+    text = "override the points of a question, without running it again"
+    option = one(inside("grading.changes.set_points"), "override", text)
+    option("question", metavar="QUESTION", help="as the export's columns call it")
+    text = "full, drop (does not count), keep (stays, and says why), or points"
+    option("points", nargs="?", metavar="full|drop|keep|POINTS", help=text)
+    text = "of this one; may be given several times (default: everybody who has handed in)"
+    option("--student", action="append", metavar="ID", help=text)
+    option("--why", metavar="TEXT", help="what the student reads")
+    option("--remove", action="store_true", help="take it back")
+
+    text = "list students whose points differ from those released, and why"
+    option = one(inside("grading.changes.grade_history", "changes"), "changes", text)
+
+    text = "show how a student's grade came about"
+    option = one(inside("grading.changes.grade_history", "history"), "history", text)
+    option("student", metavar="STUDENT", help="an id")
+
+    option = adder(commands, inside("grading.records.log"), "log", "show who changed what")
+    option("name", nargs="?", metavar="NAME", help="one assignment (default: all)")
+
+    text = "back a class up into one zip"
+    option = adder(commands, inside("grading.changes.class_backup", "run_backup"), "backup", text)
+    option("file", type=Path, metavar="FILE", help="a new zip")
+    text = "restore a class from such a zip, into a course that has none"
+    option = adder(commands, inside("grading.changes.class_backup", "run_restore"), "restore", text)
+    option("file", type=Path, metavar="FILE", help="what coursekit backup wrote")
+
+
+def _exercises(commands: Any, adder: Adder, inside: Callable[..., Command]) -> None:
+    """Add what belongs to the assignments themselves."""
+    text = "begin or release assignments, or publish the course"
+    below = commands.add_parser("assignment", help=text)
+    below.description = "Begins an assignment, and makes what students get."
+    assignment = below.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    run = inside("questions.publish")
+    option = adder(assignment, run, "release", "make the students' notebooks from the sources")
+    option("names", nargs="*", metavar="NAME", help="assignments")
+    option("--all", action="store_true", help="every one")
+    option.__self__.set_defaults(action="release")
+    text = "begin an assignment: its questions, hidden cases and notebook, to be filled in"
+    option = adder(assignment, run, "new", text)
+    option("name", metavar="NAME", help="such as a10_mixing")
+    option("questions", nargs="*", metavar="QUESTION", help="what is to be written (first)")
+    option.__self__.set_defaults(action="new")
+    option = adder(
+        assignment,
+        run,
+        "public",
+        "write the course that students may see, with a history of its own",
+    )
+    option("folder", type=Path, metavar="DIR", help="a new folder, or what this wrote before")
+    option.__self__.set_defaults(action="public")
+    run_due = inside("grading.due")
+    option = adder(assignment, run_due, "due", "say or set when an assignment is due")
+    option("name", metavar="NAME", help="the assignment")
+    option("time", nargs="?", metavar="TIME", help="2026-11-20T12:00, or with a zone +01:00")
+    option("--start", metavar="TIME", help="of an exam, which ends when it is due")
+    text = "write an assignment for paper, as HTML and PDF"
+    option = adder(assignment, inside("assignments.paper"), "paper", text)
+    option("name", metavar="NAME", help="the assignment")
+    option("--answers", action="store_true", help="with the answers, for whoever marks")
+    option("--paper", choices=("a4", "letter"), default="a4", help="its size (a4)")
+    text = "write the notebooks with their solutions to notebooks/solutions, after the deadline"
+    option = adder(assignment, run, "solutions", text)
+    option("names", nargs="+", metavar="NAME", help="assignments")
+    option("--early", action="store_true", help="before the deadline, too")
+    option.__self__.set_defaults(action="solutions")
+
+    option = adder(commands, inside("questions.audit"), "audit", "check that assignments are sound")
+    option("name", nargs="?", metavar="NAME", help="one assignment (default: all)")
+
+    def submit_check(arguments: argparse.Namespace) -> int:
+        return import_module("coursekit.check.handin").run(arguments)
+
+    text = "look at a notebook as the grader will"
+    option = adder(commands, submit_check, "submit-check", text)
+    option("notebook", type=Path, metavar="NOTEBOOK", help="what you are about to hand in")
