@@ -13,11 +13,13 @@ from coursetools.course import write_changed
 from coursetools.grading.folders import Folders, read_plain
 from coursetools.grading.running.verdicts import Place
 from coursetools.grading.running.worker import digest
-from coursetools.grading.verdict import Verdict
+from coursetools.grading.verdict import Status, Verdict
 
 NOTHING, NO_PLAIN_FILE = "nothing", "no plain file"  # in the place of a file's hash
-NO_FILE = {NOTHING: ("MISSING", "the notebook was not handed in")}
-NO_FILE[NO_PLAIN_FILE] = ("MALFORMED", "a link or something else was handed in, not a file")
+NO_FILE: dict[str, tuple[Status, str]] = {
+    NOTHING: ("MISSING", "the notebook was not handed in"),
+    NO_PLAIN_FILE: ("MALFORMED", "a link or something else was handed in, not a file"),
+}
 
 
 def submitted_file(folders: Folders, student: str, notebook: str, of: int) -> Path | None:
