@@ -183,7 +183,7 @@ class DETR(nn.Module):
         cells = features.flatten(2).mT  # (B, S, D): row by row, as `positions`
         queries = self.queries.expand(cells.shape[0], -1, -1)  # (B, Q, D)
         query_positions: Tensor | None = queries
-        start: Tensor = torch.zeros_like(queries)  # (B, Q, D): only the queries tell its rows apart
+        start = torch.zeros_like(queries)  # (B, Q, D): only the queries tell its rows apart
         if self.config.places in ("input", "none"):  # positions are added once, at the input
             cells = cells if positions is None else cells + positions
             start, query_positions, positions = queries, None, None
