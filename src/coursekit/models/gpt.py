@@ -191,9 +191,7 @@ class GPT(nn.Module):
             if isinstance(module, nn.Linear) and module.bias is not None:
                 nn.init.zeros_(module.bias)
         if self.config.norm == "pre":
-            for block in self.modules():
-                if not isinstance(block, Block):
-                    continue
+            for block in (module for module in self.modules() if isinstance(module, Block)):
                 for last in (block.self_attention.out, block.feed_forward.contract):
                     nn.init.normal_(last.weight, std=0.02 / (2 * self.config.depth) ** 0.5)
 
