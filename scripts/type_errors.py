@@ -15,26 +15,7 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-ALLOWED = {
-    "coursekit/analysis": 10,
-    "coursekit/boxes": 2,
-    "coursekit/check": 12,
-    "coursekit/data": 7,
-    "coursekit/decoding": 9,
-    "coursekit/figures": 137,
-    "coursekit/models": 85,
-    "coursekit/objectives": 5,
-    "coursekit/tokenizers": 24,
-    "coursekit/training": 8,
-    "coursetools": 1,
-    "coursetools/assignments": 4,
-    "coursetools/book": 7,
-    "coursetools/experiments": 12,
-    "coursetools/grading": 47,
-    "coursetools/jobs": 10,
-    "coursetools/notebooks": 10,
-    "coursetools/questions": 16,
-}
+ALLOWED = {"coursekit/training": 9}
 
 
 def main() -> int:

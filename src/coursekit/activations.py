@@ -7,13 +7,15 @@ compares them in "Blocks".
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-ACTIVATIONS = {  # what a model's configuration calls them -> torch's fused calls
+# What a model's configuration calls them -> torch's fused calls.
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
     "gelu": F.gelu,
     "gelu_tanh": partial(F.gelu, approximate="tanh"),

@@ -214,7 +214,8 @@ def quick_imports() -> Iterator[None]:
     if name in sys.modules:
         yield
         return
-    sys.modules[name] = None  # Python's own sign for "not there"
+    absent: dict[str, Any] = {name: None}
+    sys.modules.update(absent)  # Python's own sign for "not there"
     try:
         yield
     finally:

@@ -7,13 +7,13 @@ import re
 import shutil
 import subprocess
 import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from posixpath import join, normpath
 from types import SimpleNamespace
 
+import pikepdf
 import pytest
 from lxml import etree
 
@@ -31,10 +31,6 @@ from coursetools.notebooks.run import run_notebooks, stale
 ROOT = Path(__file__).resolve().parents[2]
 OURS = Course(ROOT)
 MOST = 25_000_000  # bytes of the PDF
-TOGETHER = re.compile(
-    rb"/Type /ObjStm /N \d+ /First (\d+) /Filter /FlateDecode /Length (\d+)>> stream\n"
-)
-STRING = rb"(<[0-9A-F]+>|\((?:\\.|[^\\)])*\))"
 FOOT = 20 / 25.4 * 72  # points: where the text of a page ends
 XHTML = "{http://www.w3.org/1999/xhtml}"
 OPF = {"opf": "http://www.idpf.org/2007/opf"}
@@ -82,31 +78,38 @@ def numbers(read: list[articles.Page]) -> list[str]:
 
 
 @pytest.fixture(scope="module", params=["a4", "letter"])
-def pdf(request, once, book, chromium) -> SimpleNamespace:
-    """The PDF: its file, its bytes, and the dictionaries in it, which lie in compressed streams."""
+def pdf(request, once, book, chromium) -> Iterator[SimpleNamespace]:
+    """The PDF: its file, what pikepdf reads in it, and all dictionaries."""
     paper = request.param
 
     def make(folder: Path) -> None:
         shutil.copy(write_pdf(OURS, chromium, paper=paper, quiet=True), folder / "book.pdf")
 
     path = once(f"pdf-{paper}", make) / "book.pdf"
-    content = path.read_bytes()
-    parts = []
-    for stream in TOGETHER.finditer(content):
-        packed = content[stream.end() : stream.end() + int(stream[2])]
-        parts.append(zlib.decompress(packed)[int(stream[1]) :])
-    return SimpleNamespace(path=path, content=content, objects=b"\n".join(parts), paper=paper)
+    with pikepdf.open(path) as printed:
+        every = [one for value in printed.objects for one in dictionaries(value)]
+        yield SimpleNamespace(path=path, printed=printed, dictionaries=every, paper=paper)
 
 
-def strings(pdf: SimpleNamespace, name: bytes) -> list[str]:
+def dictionaries(value: object) -> Iterator[pikepdf.Dictionary]:
+    """Yield a dictionary of a PDF and those that are written inside it."""
+    if isinstance(value, pikepdf.Stream):
+        value = value.stream_dict
+    inside = ()
+    if isinstance(value, pikepdf.Dictionary):
+        yield value
+        inside = [member for _, member in value.items()]
+    elif isinstance(value, pikepdf.Array):
+        inside = list(value)
+    for member in inside:
+        if isinstance(member, pikepdf.Object) and not member.is_indirect:
+            yield from dictionaries(member)
+
+
+def strings(pdf: SimpleNamespace, name: str) -> list[str]:
     """Return the strings that dictionaries of a PDF have under a name."""
-    found = []
-    for text in re.findall(rb"/%s %s" % (name, STRING), pdf.objects):
-        if text.startswith(b"<"):
-            found.append(bytes.fromhex(text[1:-1].decode())[2:].decode("utf-16-be"))
-        else:
-            found.append(re.sub(rb"\\(.)", rb"\1", text[1:-1]).decode("latin-1"))
-    return found
+    found = (one[name] for one in pdf.dictionaries if name in one)
+    return [str(value) for value in found if isinstance(value, pikepdf.String)]
 
 
 @pytest.fixture(scope="module")
@@ -120,28 +123,29 @@ def texts(pdf) -> list[str]:
 
 
 def test_the_pdf_is_a_book_of_its_size(pdf):
-    assert len(re.findall(rb"/Type /Page\b(?!s)", pdf.objects)) > 300
-    assert len(pdf.content) <= MOST
+    assert len(pdf.printed.pages) > 300
+    assert pdf.path.stat().st_size <= MOST
     width = {"a4": 594.96, "letter": 612}[pdf.paper]
-    sizes = Counter(re.findall(rb"/MediaBox \[0 0 ([\d.]+)", pdf.objects))
-    assert [float(size) for size in sizes] == [pytest.approx(width, abs=0.5)]
+    sizes = {float(page.mediabox[2]) for page in pdf.printed.pages}
+    assert list(sizes) == [pytest.approx(width, abs=0.5)]
 
 
 def test_the_pdf_names_no_folder_of_this_machine(pdf):
+    written = b"\n".join(one.unparse(resolved=True) for one in pdf.dictionaries)
     for trace in (b"file:", str(ROOT).encode(), str(Path.home()).encode() + b"/"):
-        assert trace not in pdf.objects
-    links = strings(pdf, b"URI")
+        assert trace not in written
+    links = strings(pdf, "/URI")
     assert len(links) > 100
     assert [link for link in links if not re.match("https?://", link) or ".invalid" in link] == []
 
 
 def test_the_pdf_is_by_the_author_and_not_by_the_browser(pdf):
-    assert strings(pdf, b"Author") == [OURS.settings["author"]]
-    assert b"Chrome" not in pdf.objects
+    assert strings(pdf, "/Author") == [OURS.settings["author"]]
+    assert [text for _, text in pdf.printed.docinfo.items() if "Chrome" in str(text)] == []
 
 
 def test_the_outline_of_the_pdf_has_every_chapter(pdf):
-    entries = strings(pdf, b"Title")
+    entries = strings(pdf, "/Title")
     titles = [f"{n}. {title(OURS, stem)}" for n, stem in enumerate(chapters(OURS), start=1)]
     assert len(titles) >= 21
     assert [one for one in titles if one not in entries] == []
@@ -149,21 +153,22 @@ def test_the_outline_of_the_pdf_has_every_chapter(pdf):
 
 
 def test_every_link_in_the_pdf_leads_somewhere(pdf):
-    links = re.findall(rb"/Dest /([^\s/\]>]+)", pdf.objects)
-    places = set(re.findall(rb"/([^\s\[\]/<>()]+) \[\d+ 0 R /XYZ", pdf.objects))
+    wanted = (one["/Dest"] for one in pdf.dictionaries if "/Dest" in one)
+    links = [str(place) for place in wanted if isinstance(place, pikepdf.Name)]
+    places = set(pdf.printed.Root.Dests.keys())
     assert len(links) > 2000
     assert sorted({link for link in links if link not in places}) == []
 
 
 def test_no_heading_stands_at_the_foot_of_a_page(pdf):
-    pattern = rb"/Title %s\s*/Dest \[\d+ 0 R /XYZ [\d.]+ ([\d.]+)" % STRING
-    heights = re.findall(pattern, pdf.objects)
+    entries = [one for one in pdf.dictionaries if "/Title" in one and "/Dest" in one]
+    heights = [(str(one["/Title"]), one["/Dest"][3]) for one in entries]
     assert len(heights) > 300
     assert [text for text, height in heights if float(height) < FOOT + 36] == []
 
 
 def test_every_formula_and_every_picture_can_be_heard(pdf, read):
-    said = Counter(strings(pdf, b"Alt"))
+    said = Counter(strings(pdf, "/Alt"))
     wanted = plain_formulas(read)
     wanted += [image.get("alt") for page in read for image in page.element.iter("img")]
     assert len(wanted) > 2000

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
+import io
 import zipfile
-import zlib
 from pathlib import Path
 
+import pikepdf
 import pytest
 from lxml import html
 
 from coursekit._base.errors import CourseError
-from coursetools.book.formats import articles, chromium, epub, offline, pdf, pdf_objects
+from coursetools.book.formats import articles, chromium, epub, offline, pdf
 from coursetools.cli import main
 from coursetools.course import Course
 
@@ -53,43 +53,6 @@ PAGES = {
     "book/references": '<section id="references"><h1>References</h1></section>',
     "notebooks/waves": '<section id="n"><h1>Hands on</h1></section>',
 }  # fmt: skip
-PDF = b"""%PDF-1.4
-1 0 obj
-<</Title (Waves)>>
-endobj
-2 0 obj
-<</Length 5>> stream
-BT ET
-endstream
-endobj
-3 0 obj
-<</Type /Pages
-/Kids [4 0 R 7 0 R]>>
-endobj
-4 0 obj
-<</Type /Pages
-/Kids [5 0 R 6 0 R]>>
-endobj
-5 0 obj
-<</Type /Page
-/Contents 2 0 R>>
-endobj
-6 0 obj
-<</Type /Page>>
-endobj
-7 0 obj
-<</Type /Page>>
-endobj
-8 0 obj
-<</a#2Fb [6 0 R /XYZ 0 7 0]
-/waves [7 0 R /XYZ 0 700 0]>>
-endobj
-9 0 obj
-<</Type /Catalog
-/Pages 3 0 R
-/Dests 8 0 R>>
-endobj
-"""
 
 
 def make_course(root: Path, url: str = UNSET) -> Course:
@@ -106,13 +69,18 @@ def make_course(root: Path, url: str = UNSET) -> Course:
     return Course(root)
 
 
-def table_of(content: bytes) -> bytes:
-    """Return a PDF with the table of its objects behind them."""
-    places = [content.index(b"%d 0 obj" % number) for number in range(1, 10)]
-    rows = b"".join(b"%010d 00000 n \n" % place for place in places)
-    trailer = b"trailer\n<</Size 10\n/Root 9 0 R\n/Info 1 0 R>>\nstartxref\n%d\n%%%%EOF\n"
-    head = b"xref\n0 10\n0000000000 65535 f \n"
-    return content + head + rows + trailer % len(content)
+def print_of(pages: int, destinations: dict[str, int]) -> pikepdf.Pdf:
+    """Return a PDF of blank pages as Chromium writes it, with destinations by name."""
+    made = pikepdf.new()
+    for _ in range(pages):
+        made.add_blank_page()
+    places = {
+        f"/{name}": pikepdf.Array([made.pages[number - 1].obj, pikepdf.Name.XYZ, 0, 700, 0])
+        for name, number in destinations.items()
+    }
+    made.Root.Dests = made.make_indirect(pikepdf.Dictionary(places))
+    made.docinfo["/Creator"] = "Mozilla/5.0 HeadlessChrome/156.0.0.0"
+    return made
 
 
 @pytest.fixture
@@ -227,18 +195,30 @@ def test_the_zip_has_what_a_reader_needs(course):
     assert set(zipfile.ZipFile(path).namelist()) == names
 
 
-def test_pages_of_a_pdf_are_counted_and_its_objects_packed():
-    objects = pdf_objects.read_objects(table_of(PDF))
-    assert pdf_objects.page_numbers(objects) == {"a/b": 2, "waves": 3}
-    packed = pdf_objects.compact(objects)
-    assert packed.startswith(b"%PDF-1.5") and b"BT ET" in packed and b"/Kids" not in packed
-    start = int(packed.rpartition(b"startxref\n")[2].split()[0])
-    assert packed[start:].startswith(b"11 0 obj\n<</Type /XRef /Size 12 /W [1 4 2] /Root 9 0 R")
+PLACES = {"a/b": 2, "waves": 3}
 
 
-def test_a_pdf_of_another_kind_is_one_sentence():
-    with pytest.raises(CourseError, match="no plain table of objects"):
-        pdf_objects.read_objects(b"%PDF-1.7\nstartxref\n0\n%%EOF\n")
+def test_destinations_are_numbered_by_their_pages():
+    assert pdf.page_numbers(print_of(3, PLACES)) == PLACES
+
+
+def test_a_pdf_without_destinations_is_one_sentence():
+    empty = pikepdf.new()
+    empty.add_blank_page()
+    with pytest.raises(CourseError, match="names no destinations"):
+        pdf.page_numbers(empty)
+
+
+def test_a_packed_pdf_is_smaller_by_its_author_and_leads_to_the_same_places():
+    many = PLACES | {f"place-{n}": 1 + n % 3 for n in range(500)}
+    loose = io.BytesIO()
+    print_of(3, many).save(loose, object_stream_mode=pikepdf.ObjectStreamMode.disable)
+    content = pdf.packed(pikepdf.open(loose), author="Zoë Wolf")
+    assert len(content) < 0.75 * len(loose.getvalue())
+    assert content == pdf.packed(pikepdf.open(loose), author="Zoë Wolf")
+    with pikepdf.open(io.BytesIO(content)) as again:
+        assert pdf.page_numbers(again) == many
+        assert dict(again.docinfo.items()) == {"/Author": pikepdf.String("Zoë Wolf")}
 
 
 def test_the_head_of_a_page_may_have_any_sign(course):
@@ -247,16 +227,3 @@ def test_the_head_of_a_page_may_have_any_sign(course):
         "[id='a_b'] { page: page-a-b; }",
         '@page page-a-b { @top-left { content: "Say \\"why\\" \\\\ how"; } }',
     ]
-
-
-def test_a_stream_of_a_pdf_is_compressed_as_far_as_it_goes():
-    text = b"".join(b"%d squared is %d; " % (n, n * n) for n in range(500))
-    quick = zlib.compress(text, 1)
-    body = b"<</Filter /FlateDecode /Length1 7 /Length %d>> stream\n%s\nendstream"
-    packed = pdf_objects._packed(body % (len(quick), quick))
-    (length,) = re.findall(rb"/Length (\d+)", packed)
-    content = packed.partition(b"stream\n")[2]
-    assert int(length) < len(quick) and content[int(length) :] == b"\nendstream"
-    assert zlib.decompress(content[: int(length)]) == text and b"/Length1 7 " in packed
-    elsewhere = b"<</Filter /FlateDecode /Length 12 0 R>> stream\nx\nendstream"
-    assert pdf_objects._packed(elsewhere) == elsewhere

@@ -141,6 +141,12 @@ def test_what_was_found_is_named_with_its_score():
     assert np.array_equal(axis.images[0].get_array(), PICTURE.permute(1, 2, 0))
 
 
+def test_boxes_without_scores_are_refused():
+    bare = Objects(labels=torch.zeros(1).long(), boxes=A[None] * 16)
+    with pytest.raises(ValueError, match="boxes of picture 0 need scores"):
+        detections([PICTURE], [bare], ["cat"])
+
+
 def test_labels_of_boxes_that_meet_do_not_cover_each_other():
     """Two boxes on one object: the second label moves out of the way of the first."""
     one = torch.tensor([[4.0, 6.0, 11.0, 12.0], [4.2, 6.1, 11.0, 12.0], [4.1, 6.2, 10.0, 12.0]])

@@ -2,10 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from matplotlib.typing import CapStyleType, ColorType, LineStyleType, MarkerType
+
+
+class Look(TypedDict, total=False):
+    """How a line looks, in the words of matplotlib's `plot` and `Line2D`."""
+
+    alpha: float
+    clip_on: bool
+    color: ColorType
+    label: str
+    linestyle: LineStyleType
+    linewidth: float
+    ls: LineStyleType
+    marker: MarkerType
+    markersize: float
+    mec: ColorType
+    mew: float
+    mfc: ColorType
+    ms: float
+    solid_capstyle: CapStyleType
+    zorder: float
+
 
 # Okabe and Ito's eight colours, told apart by colour-blind readers too.
 COLOURS = {
@@ -19,13 +41,13 @@ COLOURS = {
     "black": "#000000",
 }
 
-LINES = (  # told apart by their strokes too
+LINES: tuple[Look, ...] = (  # told apart by their strokes too
     {"color": COLOURS["blue"], "linestyle": "-"},
     {"color": COLOURS["vermilion"], "linestyle": "--"},
     {"color": COLOURS["green"], "linestyle": "-."},
     {"color": COLOURS["black"], "linestyle": ":"},
 )
-MARKED_LINES = tuple({**look, "marker": mark} for look, mark in zip(LINES, "os^D"))
+MARKED_LINES = tuple(Look(**look, marker=mark) for look, mark in zip(LINES, "os^D"))
 
 # What matplotlib reads when it makes axes; colours of lines come with the axes as a cycle.
 STYLE: Any = {

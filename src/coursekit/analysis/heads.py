@@ -60,7 +60,8 @@ def greedy_order(losses: Callable[[Tensor], Tensor], *, heads: int) -> list[int]
     and sees what a slope cannot: two heads that stand in for each other.
     """
     check_int(heads=heads)
-    mask, order = torch.ones(heads), []
+    mask = torch.ones(heads)
+    order: list[int] = []
     while len(order) < heads:
         costs = torch.full((heads,), torch.inf)  # (H,)
         for head in mask.nonzero().flatten().tolist():

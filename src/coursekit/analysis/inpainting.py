@@ -26,7 +26,7 @@ def hidden_pixels(masked: Tensor, patch: int, shape: tuple[int, ...]) -> Tensor:
     """masked (B, N), True = hidden -> which pixels are hidden, (B, C, H, W) as in `shape`."""
     check_tensor(masked, "masked")
     B, C, H, W = shape
-    rows, columns = grid_of(H, W, patch)
+    rows, columns = grid_of(H, W, patch=patch)
     if masked.dtype != torch.bool or masked.shape != (B, rows * columns):
         raise ValueError(
             f"masked must be boolean with shape {(B, rows * columns)}, "

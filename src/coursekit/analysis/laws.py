@@ -184,8 +184,8 @@ def _compared(curves: Sequence[tuple[Tensor, Tensor]]) -> tuple[Frontier, Tensor
         beside.append(torch.stack(columns, dim=1))
     sizes = torch.tensor([len(x) for x, _ in curves], device="cpu")
     x, y = (torch.cat(part) for part in zip(*curves))
-    number = torch.arange(len(curves), device="cpu").repeat_interleave(sizes)  # (P,)
-    return Frontier(x, y, number), torch.cat(beside)
+    curve_of = torch.arange(len(curves), device="cpu").repeat_interleave(sizes)  # (P,)
+    return Frontier(x, y, curve_of), torch.cat(beside)
 
 
 def _edge(points: Frontier, beside: Tensor, taken: Sequence[int] | None = None) -> Frontier:

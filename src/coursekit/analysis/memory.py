@@ -62,8 +62,9 @@ def activations(
     the attention weights is not fused on a processor: it stores three such tables for each head.
     """
     check_int(batch=batch, length=length)
-    gpt = isinstance(config, GPTConfig)
-    if gpt and (config.rotary or config.gated or config.rms_norm or config.kv_heads):
+    if isinstance(config, GPTConfig) and (
+        config.rotary or config.gated or config.rms_norm or config.kv_heads
+    ):
         raise ValueError("only the parts of GPT-2 are counted here, found some of Llama")
     B, T, D, H = batch, length, config.width, config.heads
     F = config.hidden or 4 * D
@@ -80,7 +81,7 @@ def activations(
     tables = B * H * T * T * (3 if config.attention_dropout > 0 else 1) if stored else 0
     ends = B * T * (D + 2)  # the norm behind the last block (GPT), or of the embeddings (BERT)
     embedded = B * T * TOKEN
-    if gpt:
+    if isinstance(config, GPTConfig):
         ends += B * T * (D + config.vocabulary) + 1  # what the scores read, the scores, their count
         ends += B * T * D if config.embedding_dropout > 0 else 0
     else:

@@ -79,7 +79,13 @@ SIZES = [
         "the encoder has 335 million with its pooler and 336 with both heads; the paper rounds up",
     ),
     *(
-        Size(f"GPT-2 {name}", lambda build=build: GPT(build()), millions, "radford2019", GPT2)
+        Size(
+            f"GPT-2 {name}",
+            partial(lambda build: GPT(build()), build),
+            millions,
+            "radford2019",
+            GPT2,
+        )
         for name, build, millions in (
             ("small", GPTConfig.gpt2, 117),
             ("medium", GPTConfig.gpt2_medium, 345),

@@ -112,7 +112,7 @@ def rollout(weights: Sequence[Tensor]) -> Tensor:
     """
     if not len(weights):
         raise ValueError("a roll-out needs the weights of at least one layer, found none")
-    total = None
+    steps = []
     for layer in weights:
         check_tensor(layer, "weights")
         if layer.ndim != 4 or layer.shape != weights[0].shape or layer.shape[2] != layer.shape[3]:
@@ -121,8 +121,10 @@ def rollout(weights: Sequence[Tensor]) -> Tensor:
                 f"found {tuple(layer.shape)}"
             )
         mean = layer.mean(dim=1)  # (B, T, T)
-        step = (mean + torch.eye(mean.shape[-1]).to(mean)) / 2  # (B, T, T)
-        total = step if total is None else step @ total  # (B, T, T): the newest is in front
+        steps.append((mean + torch.eye(mean.shape[-1]).to(mean)) / 2)  # (B, T, T)
+    total = steps[0]
+    for step in steps[1:]:
+        total = step @ total  # (B, T, T): the newest is in front
     return total
 
 

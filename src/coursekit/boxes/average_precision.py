@@ -148,6 +148,7 @@ class _Image:
     """The detections and objects of one class in one image, and how they overlap."""
 
     def __init__(self, detections: Objects, truth: Objects, label: int) -> None:
+        assert detections.scores is not None  # see `_check`
         chosen = (detections.labels == label).nonzero()[:, 0]
         order = detections.scores[chosen].argsort(descending=True, stable=True)
         chosen = chosen[order[: max(CAPS)]]  # (D,), the best score first

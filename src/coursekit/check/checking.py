@@ -152,6 +152,7 @@ def _look(
         result.where = raised.where(outcome.error, answer)
     else:
         difference = case.difference(outcome)
+        assert difference is not None  # the case has failed, and not with an error
         result.problem = str(difference)
         result.excerpt = excerpt(difference, case.tolerance)
     cause = ""

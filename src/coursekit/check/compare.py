@@ -7,6 +7,7 @@ equal those of the same sign. `check` and the grader both call `same`.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -79,7 +80,7 @@ def _same(a: Any, e: Any, tolerance: float, place: tuple[int | str, ...]) -> Dif
     if type(e) in (list, tuple):
         if len(a) != len(e):
             return differ(f"the length is {len(a)}, expected {len(e)}")
-        steps = range(len(e))
+        steps: Iterable[int | str] = range(len(e))
     elif type(e) is dict:
         if a.keys() != e.keys():
             return differ(f"the keys are {_short(sorted(a, key=str))}, expected {sorted(e)}")

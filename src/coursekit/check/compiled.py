@@ -12,7 +12,7 @@ import io
 import json
 import linecache
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -93,7 +93,7 @@ class CompiledQuestion:
         """Return the question with the numbers of one variant."""
         return self.variants[number - 1] if number else self
 
-    def misconception(self, outcomes: list[Outcome | None]) -> CompiledMistake | None:
+    def misconception(self, outcomes: Sequence[Outcome | None]) -> CompiledMistake | None:
         """Return the mistake that gives exactly these outcomes; None of a case speaks for none."""
         numbered = [(n, outcome) for n, outcome in enumerate(outcomes) if outcome is not None]
         right = {n: self.cases[n].difference(outcome) is None for n, outcome in numbered}
@@ -308,7 +308,9 @@ def _resembles(value: Any, sketch: Any, tolerance: float, numbers: Numbers) -> b
 
 def write(name: str, index: dict[str, Any], cases: dict[str, str], numbers: Numbers) -> bytes:
     """Return the file of an assignment; equal content gives equal bytes."""
-    members = {"index.json": json.dumps(index, ensure_ascii=False, separators=(",", ":"))}
+    members: dict[str, str | bytes] = {
+        "index.json": json.dumps(index, ensure_ascii=False, separators=(",", ":"))
+    }
     members |= {f"{question}.py": text for question, text in cases.items()}
     members |= {f"{kind}.bin": content for kind, content in numbers.as_bytes().items()}
     file = io.BytesIO()
@@ -374,11 +376,11 @@ def _question(
         hint = one.get("hint") or both(*(hints[name] for name in one["both"]))
         mistakes.append(CompiledMistake(one["name"], hint, tuple(one["sketches"])))
     facts = {key: index[key] for key in ("name", "title", "is_class", "hint", "page")}
-    lists = {key: tuple(index[key]) for key in ("forbidden", "needs")}
     others = index.get("variants", ())
     return CompiledQuestion(
         **facts,
-        **lists,
+        forbidden=tuple(index["forbidden"]),
+        needs=tuple(index["needs"]),
         code=code,
         cases=cases,
         mistakes=tuple(mistakes),

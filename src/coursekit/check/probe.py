@@ -36,8 +36,8 @@ class Chance:
 
     def randint(self, *bounds_and_shape: Any) -> Tensor:
         """Return whole numbers below `high`: of `(high, shape)` or `(low, high, shape)`."""
-        *low, high, shape = bounds_and_shape
-        numbers = self._draws.randint(*(low or [0]), high, shape, dtype=np.int64)
+        low, high, shape = bounds_and_shape if len(bounds_and_shape) > 2 else (0, *bounds_and_shape)
+        numbers = self._draws.randint(low, high, shape, dtype=np.int64)
         return torch.tensor(numbers)
 
     def randperm(self, n: int) -> Tensor:
@@ -132,10 +132,9 @@ def _backward(
         output = answer(*tensors)
         total = weigh(output)
     wanted = [*leaves, *parameters]
+    grads: list[Tensor | None] = [None] * len(wanted)
     if wanted and total.requires_grad:
         grads = list(torch.autograd.grad(total, wanted, allow_unused=True))
-    else:
-        grads = [None] * len(wanted)
     return output, leaves, grads
 
 

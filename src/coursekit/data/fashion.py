@@ -75,8 +75,8 @@ def _embedded(part: str) -> tuple[np.ndarray, np.ndarray]:
 
 def _full(part: str, folder: Path | str | None) -> tuple[np.ndarray, np.ndarray]:
     if folder is not None or FOLDER.is_dir():
-        where = Path(folder or FOLDER)
-        images, labels = _idx(where, part)
+        where: Path | str = Path(folder or FOLDER)
+        images, labels = _idx(Path(where), part)
     else:
         where = REPOSITORY
         try:

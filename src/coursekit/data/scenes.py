@@ -92,11 +92,11 @@ class Scenes(Sequence[Scene]):
     """Scenes of one split; scene i is drawn when it is asked for."""
 
     def __init__(self, split: str, count: int, *, seed: int, size: int, turned: int) -> None:
-        self.split, self.count, self.seed, self.size = split, count, seed, size
+        self.split, self._count, self.seed, self.size = split, count, seed, size
         self.turned = turned
 
     def __len__(self) -> int:
-        return self.count
+        return self._count
 
     def __getitem__(self, index: int) -> Scene:  # type: ignore[override]
         background, placed = self.parts(index)
@@ -114,9 +114,9 @@ class Scenes(Sequence[Scene]):
 
     def parts(self, index: int) -> tuple[np.ndarray, list[Placed]]:
         """Return what scene `index` is made of: the photograph (H, W, 3), and what is on it."""
-        if not -self.count <= index < self.count:
-            raise IndexError(f"there are {self.count} scenes, found index {index}")
-        rng = random.Random(f"{self.split} {self.seed} {index % self.count}")
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"there are {len(self)} scenes, found index {index}")
+        rng = random.Random(f"{self.split} {self.seed} {index % len(self)}")
         photo = _photo(rng.choice(PHOTOS[self.split]))
         side = rng.randint(min(photo.size) // 2, min(photo.size))
         left, top = (rng.randint(0, length - side) for length in photo.size)

@@ -38,7 +38,7 @@ Split = tuple[Tensor, Tensor, Tensor]  # queries, keys, values
 PARTS = 8  # into how many a matrix is cut at most
 
 NORMS = (nn.LayerNorm, nn.RMSNorm, RMSNorm, nn.Identity)
-MODULES: tuple[type, ...] = (
+MODULES: tuple[type[nn.Module], ...] = (
     Stack,
     Block,
     Residual,
@@ -63,22 +63,28 @@ GLOBAL_HOOKS = (  # of all modules
 HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
+class Cross(NamedTuple):
+    """The weights of a `Block`'s cross-attention, each bound to its function."""
+
+    norm: Map
+    query: Map
+    out: Map
+    scale: float
+
+
 class Layer(NamedTuple):
     """The weights of one `Block`, each bound to its function."""
 
     norm: Map
     qkv: Callable[[Tensor], Split]
     out: Map
-    cross_norm: Map | None
-    cross_query: Map | None
-    cross_out: Map | None
+    cross: Cross | None
     feed_norm: Map
     expand: Map
     gate: Map | None
     activation: Map
     contract: Map
     scale: float
-    cross_scale: float | None
 
 
 class QuickStack:
@@ -140,14 +146,14 @@ class QuickStack:
             x = x + layer.out(y.flatten(1))  # (B, D)
             if post:
                 x = layer.norm(x)
-            if layer.cross_query is not None:
-                q = layer.cross_query(x if post else layer.cross_norm(x))  # (B, H·Dh)
-                k, v = memory.keys, memory.values  # (B, Hkv, M, Dh): computed with the prompt
+            if (cross := layer.cross) is not None:
+                q = cross.query(x if post else cross.norm(x))  # (B, H·Dh)
+                k, v = memory.stored()  # (B, Hkv, M, Dh): computed with the prompt
                 q = q.view(*k.shape[:2], -1, k.shape[-1])  # (B, Hkv, G, Dh)
-                y = _attend(q, k, v, memory_mask, scale=layer.cross_scale)  # (B, Hkv, G, Dh)
-                x = x + layer.cross_out(y.flatten(1))  # (B, D)
+                y = _attend(q, k, v, memory_mask, scale=cross.scale)  # (B, Hkv, G, Dh)
+                x = x + cross.out(y.flatten(1))  # (B, D)
                 if post:
-                    x = layer.cross_norm(x)
+                    x = cross.norm(x)
             y = x if post else layer.feed_norm(x)
             if layer.gate is None:
                 y = layer.activation(layer.expand(y))  # (B, hidden)
@@ -286,20 +292,20 @@ def _attend(
 
 def _layer(block: Block) -> Layer:
     own, feed = block.self_attention, block.feed_forward
-    cross = dict.fromkeys(("cross_norm", "cross_query", "cross_out", "cross_scale"))
+    cross = None
     if hasattr(block, "cross_attention"):
         attention = block.cross_attention
-        cross = {
-            "cross_norm": _norm(block.cross_residual.norm),
-            "cross_query": _linear(*attention.qkv.part(0)),
-            "cross_out": _linear(attention.out.weight, attention.out.bias),
-            "cross_scale": attention.scale,
-        }
+        cross = Cross(
+            norm=_norm(block.cross_residual.norm),
+            query=_linear(*attention.qkv.part(0)),
+            out=_linear(attention.out.weight, attention.out.bias),
+            scale=attention.scale,
+        )
     return Layer(
         norm=_norm(block.self_residual.norm),
         qkv=_heads(own.qkv.weight, own.qkv.bias, own.heads, own.kv_heads),
         out=_linear(own.out.weight, own.out.bias),
-        **cross,
+        cross=cross,
         feed_norm=_norm(block.feed_residual.norm),
         expand=_linear(feed.expand.weight, feed.expand.bias),
         gate=None if feed.gate is None else _linear(feed.gate.weight, feed.gate.bias),

@@ -313,12 +313,12 @@ def _check(
             f"{max(room - T + 1, 0)} new ones, found longest={int(longest.max())}"
         )
     end = end.tolist() if isinstance(end, Tensor) else end
-    ends = [] if end is None else list(end) if isinstance(end, Iterable) else [end]
+    end_ids = [] if end is None else list(end) if isinstance(end, Iterable) else [end]
     ragged = end is not None or bool((longest != longest[0]).any())
-    fill = ends[0] if pad is None and ends else pad
+    fill = end_ids[0] if pad is None and end_ids else pad
     if fill is None and ragged:
         raise ValueError("rows of different lengths need a pad token, found pad=None")
-    ends = torch.tensor(ends, dtype=torch.long, device=tokens.device)
+    ends = torch.tensor(end_ids, dtype=torch.long, device=tokens.device)
     return longest, ends, 0 if fill is None else fill
 
 

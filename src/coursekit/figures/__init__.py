@@ -24,8 +24,11 @@ from coursekit._base.style import new_figure as new_figure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
-ONES = (*ONES.split(), "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")
+ONES = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+    "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
+    "nineteen",
+)  # fmt: skip
 TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 
 WIDTH = 5.4  # inches: a letter of 10 points is 9 pixels high where the picture has 360
@@ -51,7 +54,7 @@ def lowest_letters(figure: Figure) -> float:
     texts = [
         text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()
     ]
-    points = min((text.get_fontsize() for text in texts), default=float("inf"))
+    points = min((float(text.get_fontsize()) for text in texts), default=float("inf"))
     return points / 72 * 390 / figure.get_figwidth()
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
+from coursekit._base.style import Look
 from coursekit.figures import COLOURS, WIDTH, new_figure
 from coursekit.figures.curves import legend_below
 from coursekit.figures.diagram import box, canvas, line
@@ -183,7 +184,7 @@ def followed(panels: Mapping[str, Sequence[Walk]]) -> Figure:
         sharex=True,
         sharey=True,
     )
-    looks: dict[str, Any] = {
+    looks: dict[str, Look] = {
         "the judge, one repetition": {"color": COLOURS["sky"], "linewidth": 0.8},
         "the judge, mean": {"color": COLOURS["blue"], "linewidth": 2.2},
         "the reward models, mean": {"color": COLOURS["vermilion"], "linestyle": "--"},
@@ -214,7 +215,7 @@ def pursued(ways: Mapping[str, Sequence[Walk]]) -> Figure:
     from matplotlib.lines import Line2D
 
     figure, axes = new_figure(2, 1, width=WIDTH, height=6.0, sharex=True)
-    looks: dict[str, Any] = {
+    looks: dict[str, Look] = {
         name: {"color": colour, "marker": marker, "markersize": 4}
         for name, colour, marker in zip(ways, COLOURS.values(), "osD^vP", strict=False)
     }

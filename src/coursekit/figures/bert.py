@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from coursekit._base.checks import check_int
+from coursekit._base.style import Look
 from coursekit.figures import COLOURS, WIDTH, new_figure
 from coursekit.figures.curves import legend_below, name_lines
 from coursekit.figures.diagram import box, canvas, line
@@ -32,8 +33,10 @@ LOOKS = tuple(
     for colour, marker in zip(("blue", "vermilion", "green", "black", "purple", "orange"), "os^Dv<")
 )
 FAINT, BESIDE = "#BBBBBB", 0.23
-RING = {"marker": "o", "ms": 14, "mfc": "none", "mec": COLOURS["vermilion"], "mew": 1.8, "ls": ""}
-HIDDEN = {"ms": 7, "mfc": "white", "mew": 1.5, "zorder": 3}
+RING: Look = {
+    "marker": "o", "ms": 14, "mfc": "none", "mec": COLOURS["vermilion"], "mew": 1.8, "ls": "",
+}  # fmt: skip
+HIDDEN: Look = {"ms": 7, "mfc": "white", "mew": 1.5, "zorder": 3}
 SIDES = {  # which tokens a cell sees: its colour and its mark
     "left": ("blue", "<", "sees itself and what stands left"),
     "right": ("orange", ">", "sees itself and what stands right"),
@@ -182,7 +185,7 @@ def who_may_see(length: int, place: int, *, layers: int = 2) -> Figure:
             _cells(axis, "both", here, top, 0.0)
             axis.text(place + 0.5, top + 0.45, "joined", ha="center", va="center", fontsize=SMALL)
         for token, used in enumerate(read.tolist()):
-            look = HIDDEN if "both" in sides and token == place else {"ms": 5}
+            look: Look = HIDDEN if "both" in sides and token == place else {"ms": 5}
             axis.plot(token + 0.5, 0, "s", color="black" if used else FAINT, **look)
         axis.plot(place + 0.5, top, **RING)
         axis.text(length / 2, -0.45, "tokens", ha="center", va="center", fontsize=SMALL)
@@ -191,8 +194,8 @@ def who_may_see(length: int, place: int, *, layers: int = 2) -> Figure:
         for colour, mark, label in SIDES.values()
     ]
     ring = Line2D([], [], label="the output in question", **RING)
-    hidden = Line2D([], [], color="black", marker="s", ls="", label="[MASK]", **HIDDEN)
-    legend_below(figure, *marks, ring, hidden)
+    look = {**HIDDEN, "color": "black", "marker": "s", "ls": "", "label": "[MASK]"}
+    legend_below(figure, *marks, ring, Line2D([], [], **look))
     return figure
 
 
@@ -271,15 +274,15 @@ def four_heads() -> Figure:
             broad = max(step * (last - place + 1) - 0.06, 0.085 * len(text))
             x = max(step * (place + last + 1) / 2, 0.03 + broad / 2)
             box(axis, x, 1.6, text, width=broad, height=0.34, colour=(red, TINT), size=SMALL)
-    dots = {"linestyle": "none", "ms": 9}
-    squares = {"marker": "s", "mec": "black", **dots}
-    legend_below(
-        figure,
-        Line2D([], [], mfc=(COLOURS["orange"], TINT), label="token, segment A", **squares),
-        Line2D([], [], mfc=(COLOURS["green"], TINT), label="token, segment B", **squares),
-        Line2D([], [], color=red, marker="o", label="output, read", **dots),
-        Line2D([], [], color=grey, marker="o", mfc="white", label="output, not read", **dots),
-    )
+    dots: Look = {"linestyle": "none", "ms": 9}
+    squares: Look = {"marker": "s", "mec": "black", **dots}
+    marks: list[Look] = [
+        {**squares, "mfc": (COLOURS["orange"], TINT), "label": "token, segment A"},
+        {**squares, "mfc": (COLOURS["green"], TINT), "label": "token, segment B"},
+        {**dots, "color": red, "marker": "o", "label": "output, read"},
+        {**dots, "color": grey, "marker": "o", "mfc": "white", "label": "output, not read"},
+    ]
+    legend_below(figure, *(Line2D([], [], **look) for look in marks))
     return figure
 
 
@@ -381,5 +384,5 @@ def _edges(
 def _cells(axis: Axes, side: str, needed: Tensor, layer: int, shift: float) -> None:
     colour, mark, _ = SIDES[side]
     for token, used in enumerate(needed.tolist()):
-        paint = {"color": COLOURS[colour], "ms": 7} if used else {"color": FAINT, "ms": 5}
+        paint: Look = {"color": COLOURS[colour], "ms": 7} if used else {"color": FAINT, "ms": 5}
         axis.plot(token + 0.5 + shift, layer, mark, zorder=3, **paint)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from coursekit._base.style import Look
 from coursekit.figures import COLOURS, WIDTH, new_figure
 from coursekit.figures.diagram import box, canvas, line
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # One look for each placement of the norm, the same in every picture of the chapter.
-PLACEMENTS: dict[str, dict[str, Any]] = {
+PLACEMENTS: dict[str, Look] = {
     "post": {"color": COLOURS["vermilion"], "marker": "s", "linestyle": "-", "label": "Post-LN"},
     "pre": {"color": COLOURS["blue"], "marker": "o", "linestyle": "-", "label": "Pre-LN"},
     "normformer": {
@@ -28,14 +29,14 @@ PLACEMENTS: dict[str, dict[str, Any]] = {
     "dlcl": {"color": COLOURS["purple"], "marker": "D", "linestyle": ":", "label": "DLCL"},
 }
 # And one for each training run: full lines have no warm-up.
-ARMS: dict[str, dict[str, Any]] = {
+ARMS: dict[str, Look] = {
     "Post-LN": {"color": COLOURS["vermilion"], "linestyle": "-", "marker": "s"},
     "Post-LN, warm-up": {"color": COLOURS["vermilion"], "linestyle": "--", "marker": "D"},
     "Post-LN, low rate": {"color": COLOURS["grey"], "linestyle": ":", "marker": "^"},
     "Pre-LN": {"color": COLOURS["blue"], "linestyle": "-", "marker": "o"},
     "Pre-LN, warm-up": {"color": COLOURS["sky"], "linestyle": "--", "marker": "v"},
 }
-SEQUENCE = [
+SEQUENCE: list[Look] = [
     {"color": COLOURS["vermilion"], "marker": "s", "linestyle": "-"},
     {"color": COLOURS["orange"], "marker": "^", "linestyle": "--"},
     {"color": COLOURS["green"], "marker": "D", "linestyle": ":"},
@@ -114,7 +115,7 @@ def coins(
 ) -> Figure:
     """Draw the mean of n random gates beside GELU, and the error of the mean against n."""
     figure, axes = new_figure(1, 2, height=3.4)
-    looks = (
+    looks: tuple[Look, ...] = (
         {"color": COLOURS["sky"], "linestyle": "none", "marker": "."},
         {"color": COLOURS["orange"], "linestyle": "-", "linewidth": 1.2},
         {"color": COLOURS["vermilion"], "linestyle": "-", "linewidth": 1.5},

@@ -6,12 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from statistics import mean
 from typing import TYPE_CHECKING
 
+from coursekit._base.style import Look
 from coursekit.figures import COLOURS
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
 
 def name_rows(axis: Axes, names: Collection[str], *, lines: bool = True) -> None:
@@ -27,13 +28,13 @@ def rows_of_seeds(axis: Axes, rows: Mapping[str, Sequence[float]]) -> None:
     for row, values in enumerate(rows.values()):
         bar, ring = ("", "") if row else ("mean of seeds", "one seed")
         axis.plot(mean(values), row, "|k", ms=17, mew=2.5, label=bar)
-        look = {"mfc": "none", "mec": COLOURS["blue"], "ms": 6}
+        look: Look = {"mfc": "none", "mec": COLOURS["blue"], "ms": 6}
         axis.plot(values, [row] * len(values), "o", label=ring, **look)
     name_rows(axis, rows)
     axis.margins(x=0.08)
 
 
-def legend_below(figure: Figure, *handles: Line2D) -> None:
+def legend_below(figure: Figure, *handles: Artist) -> None:
     """Put a legend below the axes, in as many columns as there is room for.
 
     It has the labels of the first axes, or those of `handles`.
@@ -42,8 +43,9 @@ def legend_below(figure: Figure, *handles: Line2D) -> None:
     labels = [str(mark.get_label()) for mark in marks]
     room = 12 * figure.get_figwidth()  # letters, a mark being as wide as six
     columns = min(len(labels), max(1, int(room / (max(map(len, labels)) + 6))))
-    place = {"loc": "outside lower center", "ncols": columns, "frameon": False}
-    figure.legend(marks, labels, fontsize=10, **place)
+    figure.legend(
+        marks, labels, loc="outside lower center", ncols=columns, frameon=False, fontsize=10
+    )
 
 
 def name_lines(figure: Figure, axis: Axes, lines: Mapping[str, float]) -> None:
@@ -73,7 +75,7 @@ def name_lines(figure: Figure, axis: Axes, lines: Mapping[str, float]) -> None:
         heights[-1 - back] = min(heights[-1 - back], top)
     for name, text, height in zip(names, texts, heights):
         level, edge = lines[name], last + 0.06 * wide
-        look = {"color": "#555555", "linewidth": 1}
+        look: Look = {"color": "#555555", "linewidth": 1}
         axis.plot([first, last], [level] * 2, linestyle=(0, (5, 3)), gid="level", **look)
         axis.plot([last, edge], [level, height], linestyle="-", **look)
         text.set_position((edge + 0.01 * wide, height))

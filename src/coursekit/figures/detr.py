@@ -7,6 +7,7 @@ x1, y1) in the units of the axes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -131,7 +132,7 @@ def whole_model(
     tint = {"attention": "#CFE6F5", "network": "#FBE3B5", "said": "#D5EBDD"}
     sines, asked = COLOURS["vermilion"], COLOURS["green"]
     left, right = 1.25, 6.7
-    look = {"height": 0.62, "size": 10}
+    part = partial(rounded, axis, height=0.62, size=10)
 
     def words(x: float, y: float, text: str, **more: Any) -> None:
         axis.text(x, y, text, fontsize=10, va="center", **more)
@@ -144,7 +145,7 @@ def whole_model(
     photograph(left, 10.4, 2.0)
     words(2.4, 10.4, f"picture\n(3, {rows}, {columns})")
     line(axis, [(left, 9.37), (left, 8.98)], arrow=True)
-    rounded(axis, left, 8.65, "ResNet", width=2.0, colour=tint["network"], **look)
+    part(left, 8.65, "ResNet", width=2.0, colour=tint["network"])
     words(2.4, 8.65, f"to width {width}")
     line(axis, [(left, 8.3), (left, 7.95)], arrow=True)
     for n in range(grid[0] + 1):
@@ -159,7 +160,7 @@ def whole_model(
     words(4.05, 6.12, f"encoder, {depth} times", ha="right")
     words(left + 0.15, 5.55, "+ sines to q, k", color=sines)
     for y, text, kind in ((4.9, "self-attention", "attention"), (3.85, "feed-forward", "network")):
-        rounded(axis, left + 0.3, y, text, width=2.7, colour=tint[kind], **look)
+        part(left + 0.3, y, text, width=2.7, colour=tint[kind])
     line(axis, [(left, 4.57), (left, 4.2)], arrow=True)
     # the queries, on the right
     words(5.0, 11.2, f"object queries, learned ({count}, {width})", color=asked)
@@ -176,7 +177,7 @@ def whole_model(
         (6.4, "cross-attention", "attention"),
         (4.9, "feed-forward", "network"),
     ):
-        rounded(axis, right, y, text, width=2.7, colour=tint[kind], **look)
+        part(right, y, text, width=2.7, colour=tint[kind])
     words(right + 0.15, 8.55, "+ object queries to q, k", color=asked)
     words(right + 0.15, 7.15, "+ object queries to q", color=asked)
     line(axis, [(right, 7.57), (right, 6.77)], arrow=True)
@@ -189,7 +190,7 @@ def whole_model(
         (8.7, f"box ({count}, 4)"),
     ):
         line(axis, [(right, 4.55), (right, 3.9), (x, 3.52)], arrow=True)
-        rounded(axis, x, 3.18, text, width=2.45, colour=tint["said"], **look)
+        part(x, 3.18, text, width=2.45, colour=tint["said"])
         line(axis, [(x, 2.85), (x, 2.5)], arrow=True)
     # what each query guesses, and where
     side = 2.7
@@ -277,6 +278,8 @@ def detections(
         _photograph(axis, picture, titles[n] if titles else "")
         for one in truth[n].boxes if truth else ():
             _draw(axis, one, "white", width=1.2)
+        if objects.scores is None:
+            raise ValueError(f"the boxes of picture {n} need scores, which are written on them")
         taken: list[Span] = []
         for label, one, score in zip(objects.labels, objects.boxes, objects.scores, strict=True):
             _draw(axis, one, FOUND)
@@ -315,8 +318,8 @@ def where_it_looks(
     for axis, (title, (mark, table)) in zip(axes, looks.items()):
         ends = (0, width, height, 0)
         axis.imshow(0.35 + 0.65 * grey, cmap="gray", vmin=0, vmax=1, extent=ends)
-        table = np.asarray(table / table.max())
-        axis.imshow(np.ones_like(table), cmap="Reds", vmin=0, vmax=1.3, alpha=0.9 * table**0.7,
+        shade = np.asarray(table / table.max())
+        axis.imshow(np.ones_like(shade), cmap="Reds", vmin=0, vmax=1.3, alpha=0.9 * shade**0.7,
                     extent=ends, interpolation="nearest")  # fmt: skip
         if points:
             axis.plot(*mark.tolist(), marker="x", color=COLOURS["blue"], ms=9, mew=2.5)
@@ -366,8 +369,10 @@ def _room(axis: Axes, one: Tensor, text: str, taken: list[Span]) -> tuple[float,
 def _label(axis: Axes, x: float, y: float, text: str, *, centred: bool = False) -> None:
     """Write on a red ground: in the middle of (x, y), or to the right of and above it."""
     ground = {"facecolor": FOUND, "edgecolor": "none", "pad": 1.0, "alpha": 0.9}
-    place = {"ha": "center" if centred else "left", "va": "center" if centred else "bottom"}
-    axis.text(x, y, text, color="white", fontsize=10, bbox=ground, clip_on=True, **place)
+    across, along = ("center", "center") if centred else ("left", "bottom")
+    axis.text(
+        x, y, text, color="white", fontsize=10, bbox=ground, clip_on=True, ha=across, va=along
+    )
 
 
 def _corner(one: Tensor, others: Sequence[Tensor]) -> tuple[float, float, str, str]:

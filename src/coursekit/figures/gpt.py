@@ -124,8 +124,10 @@ def then_and_now() -> Figure:
 def _frame(axis: Axes, x: float, y: float, width: float, height: float) -> None:
     from matplotlib.patches import Rectangle
 
-    look = {"facecolor": "#F6F6F6", "edgecolor": COLOURS["grey"], "linewidth": 1, "zorder": 0}
-    axis.add_patch(Rectangle((x, y), width, height, **look))
+    ground, edge = "#F6F6F6", COLOURS["grey"]
+    axis.add_patch(
+        Rectangle((x, y), width, height, facecolor=ground, edgecolor=edge, linewidth=1, zorder=0)
+    )
 
 
 def _opened(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from coursekit._base.style import Look
 from coursekit.figures import COLOURS, WIDTH, new_figure
 from coursekit.figures.diagram import box, canvas, line
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Array = Any  # a numpy array or a tensor without gradient
-LOOKS: Sequence[dict[str, Any]] = (  # of the lines of a picture, in turns
+LOOKS: Sequence[Look] = (  # of the lines of a picture, in turns
     {"color": COLOURS["blue"], "linestyle": "-", "marker": "o"},
     {"color": COLOURS["orange"], "linestyle": "--", "marker": "s"},
     {"color": COLOURS["green"], "linestyle": "-.", "marker": "^"},

@@ -47,12 +47,13 @@ def loss_by_compute(
             x, y = zip(*run)
             axis.plot(x, y, color=colour, linewidth=1, label="" if seed else name, gid="curve")
     axis.plot(edge.compute, edge.loss, "o", ms=3.5, color=COLOURS["black"], label="frontier")
-    x = torch.linspace(edge.compute.min().log(), edge.compute.max().log(), 50, dtype=torch.float64)
+    first, last = edge.compute.min().log(), edge.compute.max().log()
+    along = torch.linspace(first, last, 50, dtype=torch.float64)
     u, v = edge.compute.log().mean(), edge.loss.log().mean()
-    low, high = ((v + exponent * (x - u)).exp() for exponent in interval)
-    axis.fill_between(x.exp(), low, high, color=COLOURS["orange"], alpha=0.35, linewidth=0,
+    low, high = ((v + exponent * (along - u)).exp() for exponent in interval)
+    axis.fill_between(along.exp(), low, high, color=COLOURS["orange"], alpha=0.35, linewidth=0,
                       label=f"{interval.low:.3f} to {interval.high:.3f}")  # fmt: skip
-    axis.plot(x.exp(), law.at(x.exp()), "--", color=COLOURS["vermilion"], linewidth=2,
+    axis.plot(along.exp(), law.at(along.exp()), "--", color=COLOURS["vermilion"], linewidth=2,
               label=f"exponent {law.exponent:.3f}")  # fmt: skip
     axis.set(xscale="log", yscale="log", xlabel=xlabel, ylabel=ylabel)
     bottom, top = axis.get_ylim()
@@ -106,4 +107,5 @@ def _shade(number: int, count: int) -> str:
 
     part = number / max(count - 1, 1)
     light, dark = (to_rgb(colour) for colour in ("#9ECBEA", "#08306B"))
-    return to_hex([a + part * (b - a) for a, b in zip(light, dark)])
+    red, green, blue = (a + part * (b - a) for a, b in zip(light, dark))
+    return to_hex((red, green, blue))

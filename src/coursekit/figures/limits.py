@@ -63,7 +63,7 @@ def kept_in_block(width: int, heads: int, length: int) -> Figure:
     above = tall - 0.35  # where the line from the part above ends
     axis.text(middle, above + 0.1, "a token enters: D numbers", ha="center", va="center")
     axis.text(left, above + 0.1, "kept for the way back", va="center", weight="bold")
-    turns = []  # where what came in leaves the line, and where it is added again
+    turns: list[float] = []  # where what came in leaves the line, and where it is added again
     y = above
     for name, kept in parts:
         if name == "LayerNorm":

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coursekit._base.style import Look
 from coursekit.figures import COLOURS, WIDTH, new_figure
 from coursekit.figures.curves import legend_below
 from coursekit.figures.diagram import box, canvas, line
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 HIDDEN = "#F4DDB0"  # the colour of a hidden patch, which no grey picture has
-STROKES = (
+STROKES: tuple[Look, ...] = (
     {"color": COLOURS["blue"], "linestyle": "-", "marker": "o"},
     {"color": COLOURS["vermilion"], "linestyle": "--", "marker": "s"},
     {"color": COLOURS["green"], "linestyle": "-.", "marker": "^"},

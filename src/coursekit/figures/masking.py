@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from coursekit._base.style import Look
 from coursekit.figures import COLOURS, WIDTH, new_figure
 from coursekit.figures.curves import legend_below
 
@@ -23,7 +24,7 @@ REASONS = (
     ("random", COLOURS["green"]),
     ("every pair", COLOURS["grey"]),
 )
-LOOKS: dict[str, dict[str, Any]] = {
+LOOKS: dict[str, Look] = {
     "dense, readable": {"color": COLOURS["vermilion"], "marker": "s", "linestyle": "--"},
     "dense, fused": {"color": COLOURS["orange"], "marker": "^", "linestyle": "-."},
     "fused, causal": {"color": COLOURS["purple"], "marker": "v", "linestyle": (0, (5, 1, 1, 1))},

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from torch import Tensor
 
 from coursekit._base.checks import check_tensor
+from coursekit._base.style import Look
 from coursekit.figures import COLOURS, new_figure
 from coursekit.figures.curves import legend_below, name_rows
 from coursekit.figures.diagram import canvas
@@ -27,7 +28,7 @@ def relation_bars(rows: Sequence[Sequence[str | float]]) -> Figure:
     A row is (relation, best head, right, best offset, right, untrained, guessing).
     """
     figure, axis = new_figure(width=5.4, height=0.55 * len(rows) + 1.4)
-    looks = (
+    looks: tuple[tuple[str, Look], ...] = (
         ("best head", {"marker": "o", "ms": 9, "color": COLOURS["blue"]}),
         ("best fixed offset", {"marker": "s", "mec": COLOURS["vermilion"]}),
         ("untrained encoder", {"marker": "^", "mec": COLOURS["green"]}),
@@ -37,7 +38,8 @@ def relation_bars(rows: Sequence[Sequence[str | float]]) -> Figure:
         values = [float(value) for value in (right, *others)]
         axis.plot([min(values), max(values)], [place] * 2, color="#CCCCCC", zorder=1)
         for value, (name, look) in zip(values, looks, strict=True):
-            options = {"ms": 8, "mew": 1.8, "mfc": "none", "ls": "", "clip_on": False, **look}
+            options: Look = {"ms": 8, "mew": 1.8, "mfc": "none", "ls": "", "clip_on": False}
+            options |= look
             if "color" in look:
                 options.pop("mfc")
             axis.plot(value, place, label="" if place else name, **options)
@@ -64,8 +66,8 @@ def attention_arrows(
         raise ValueError(f"weights must have shape ({size}, {size}), found {tuple(weights.shape)}")
     figure, axis = new_figure(width=5.4, height=0.36 * size + 1.3)
     canvas(axis, width=3, bottom=-size + 0.4, top=1.2)
-    blue = {"color": COLOURS["blue"], "alpha": 0.45, "solid_capstyle": "butt"}
-    red = {"color": COLOURS["vermilion"], "solid_capstyle": "butt"}
+    blue: Look = {"color": COLOURS["blue"], "alpha": 0.45, "solid_capstyle": "butt"}
+    red: Look = {"color": COLOURS["vermilion"], "solid_capstyle": "butt"}
     pairs = {(i, j) for i in range(size) for j in range(size)} - set(wanted)
     for i, j in [*sorted(pairs), *wanted]:  # what is wanted lies above the others
         width, look = THICKEST * float(weights[i, j]), red if (i, j) in wanted else blue
@@ -76,10 +78,10 @@ def attention_arrows(
         axis.text(x, 0.9, head, ha=side, va="center", fontsize=10)
         for i, word in enumerate(words):
             axis.text(x, -i, word, ha=side, va="center", fontsize=12)
-    legend_below(
-        figure,
-        Line2D([], [], linewidth=THICKEST / 2, label="weight ½", **blue),
-        Line2D([], [], linewidth=THICKEST / 2, label="weight ½, where grammar points", **red),
-        Line2D([], [], linestyle=":", label="where grammar points, any weight", **red),
-    )
+    marks: list[Look] = [
+        {**blue, "linewidth": THICKEST / 2, "label": "weight ½"},
+        {**red, "linewidth": THICKEST / 2, "label": "weight ½, where grammar points"},
+        {**red, "linestyle": ":", "label": "where grammar points, any weight"},
+    ]
+    legend_below(figure, *(Line2D([], [], **look) for look in marks))
     return figure

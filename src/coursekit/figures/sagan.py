@@ -294,7 +294,7 @@ def over_steps(
             for number, rows in enumerate(seeds):
                 axis.plot([row["step"] for row in rows], [row["value"] for row in rows],
                           label=None if number else arm, **looks[arm])  # fmt: skip
-        if name in (floors or {}):
+        if floors is not None and name in floors:
             axis.axhline(floors[name], color=COLOURS["grey"], linestyle=(0, (1, 2)))
         axis.set_title(name, loc="left", fontsize=10)
         axis.set_ylim(bottom=min(0.0, axis.get_ylim()[0]))

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from coursekit._base.style import Look
 from coursekit.figures import COLOURS, WIDTH, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # One look for each way to score, the same in every picture of the chapter.
-LOOKS: dict[str, dict[str, Any]] = {
+LOOKS: dict[str, Look] = {
     "no factor": {"color": COLOURS["vermilion"], "marker": "s", "linestyle": "--"},
     "1/√d": {"color": COLOURS["blue"], "marker": "o", "linestyle": "-"},
     "small start": {"color": COLOURS["orange"], "marker": "^", "linestyle": "-."},

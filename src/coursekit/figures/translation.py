@@ -136,7 +136,8 @@ def smoothing(
     figure, axis = new_figure(height=3.0)
     for style, (name, curve) in zip(MARKED_LINES, losses.items()):
         axis.plot(shares, curve, color=style["color"], linestyle=style["linestyle"], label=name)
-        nearest = min(range(len(shares)), key=lambda i, name=name: abs(shares[i] - best[name]))
+        distances = [abs(share - best[name]) for share in shares]
+        nearest = distances.index(min(distances))
         mark = {"markersize": 9, "clip_on": False, "color": style["color"]}
         axis.plot(shares[nearest], curve[nearest], style["marker"], **mark)
     axis.set(xlabel="probability of the right token", ylabel="loss", ylim=(0, None))

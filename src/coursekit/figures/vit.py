@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import mean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from coursekit.figures import COLOURS, LINES, WIDTH, new_figure, panel_grid
 from coursekit.figures.curves import legend_below
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 MARKS = ("o", "s", "D", "^")
+Number = TypeVar("Number", int, float)
 
 
 def rearranged(pairs: Sequence[tuple[Tensor, Tensor]], names: Sequence[str], cut: int) -> Figure:
@@ -179,7 +180,7 @@ def by_operations(lines: Mapping[str, Mapping[float, Sequence[float]]]) -> Figur
     return figure
 
 
-def _means_and_seeds(axis: Any, lines: Mapping[str, Mapping[float, Sequence[float]]]) -> None:
+def _means_and_seeds(axis: Any, lines: Mapping[str, Mapping[Number, Sequence[float]]]) -> None:
     """Draw a line through the means of each name, and a mark for each seed, shares in %."""
     for (name, points), look, mark in zip(lines.items(), LINES, MARKS, strict=False):
         at = sorted(points)
@@ -211,7 +212,7 @@ def place_maps(maps: Tensor) -> Figure:
         for column in range(columns):
             axis = axes[row, column]
             shown = _picture(axis, maps[row, column], cmap="viridis", vmin=-1, vmax=1)
-    figure.get_layout_engine().set(w_pad=0.01, h_pad=0.01)
+    figure.set_layout_engine("constrained", w_pad=0.01, h_pad=0.01)
     bar = figure.colorbar(
         shown, ax=axes, orientation="horizontal", shrink=0.7, aspect=30,
         label="cosine of two positions",

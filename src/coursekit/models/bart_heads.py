@@ -104,7 +104,7 @@ class BartCausalLM(nn.Module):
 
     def embed(self, tokens: Tensor, keep: Tensor | None, past: int = 0) -> Tensor:
         """tokens (B, T) after `past` others -> (B, T, D); see `count_padding` of the config."""
-        first = past
+        first: int | Tensor = past
         if keep is not None and not self.config.count_padding:
             first = past - keep.int().argmax(dim=1)  # (B,)
         x = placed(self.config, self.embedding, tokens, self.positions, first)

@@ -107,8 +107,9 @@ class BertMultipleChoice(BertClassifier):
     ) -> Tensor:
         """Tokens, segments, keep (B, N, T) -> scores (B, N)."""
         check_shape(tokens, "tokens", "batch, answers, length")
-        flat = (None if x is None else x.flatten(0, 1) for x in (tokens, segments, keep))
-        return super().forward(*flat, head_mask=head_mask).view(tokens.shape[:2])  # (B, N)
+        others = [None if x is None else x.flatten(0, 1) for x in (segments, keep)]  # (B · N, T)
+        scores = super().forward(tokens.flatten(0, 1), *others, head_mask=head_mask)  # (B · N, 1)
+        return scores.view(tokens.shape[:2])  # (B, N)
 
 
 class BertTagger(BertHead):
@@ -191,7 +192,7 @@ class BertFeatures(nn.Module):
             case "last":
                 return hidden[-1]  # (B, T, D)
             case "concat_last_four":
-                return torch.cat(hidden[-4:], dim=-1)  # (B, T, 4D)
-        mixed = torch.stack(hidden[-len(self.weights) :])  # (L, B, T, D)
+                return torch.cat(list(hidden[-4:]), dim=-1)  # (B, T, 4D)
+        mixed = torch.stack(list(hidden[-len(self.weights) :]))  # (L, B, T, D)
         shares = self.weights.softmax(dim=0)  # (L,)
         return self.scale * torch.einsum("l,lbtd->btd", shares, mixed)  # (B, T, D)

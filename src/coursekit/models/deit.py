@@ -74,6 +74,9 @@ class DeiTLogits(NamedTuple):
 class DeiT(ViT):
     """The data-efficient image Transformer with its distillation token."""
 
+    class_token: nn.Parameter  # a ViT may lack both of these, a DeiT never does
+    head: nn.Linear
+
     def __init__(self, config: DeiTConfig, *, backbone: nn.Module | None = None) -> None:
         super().__init__(config, backbone=backbone)
         self.distillation_token = nn.Parameter(torch.zeros(1, 1, config.width))

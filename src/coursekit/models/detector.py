@@ -18,8 +18,8 @@ class Detector(DETR):
     """A `DETR` on a `ResNet` without classes; `resnet` are the fields of its `ResNetConfig`."""
 
     def __init__(self, config: DETRConfig, *, resnet: Mapping[str, Any]) -> None:
-        sizes = {name: tuple(v) if isinstance(v, list) else v for name, v in resnet.items()}
-        backbone = ResNet(ResNetConfig(**(sizes | {"classes": 0})))
+        tuples = {name: tuple(v) for name, v in resnet.items() if isinstance(v, list)}  # from JSON
+        backbone = ResNet(ResNetConfig(**{**resnet, **tuples, "classes": 0}))
         if backbone.config.widths[-1] != config.channels:
             raise ValueError(
                 f"the map of this ResNet has {backbone.config.widths[-1]} channels, "

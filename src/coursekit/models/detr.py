@@ -182,10 +182,11 @@ class DETR(nn.Module):
         positions = self.positions(features, keep)  # (B or 1, S, D) or None
         cells = features.flatten(2).mT  # (B, S, D): row by row, as `positions`
         queries = self.queries.expand(cells.shape[0], -1, -1)  # (B, Q, D)
+        query_positions: Tensor | None = queries
         start = torch.zeros_like(queries)  # (B, Q, D): only the queries tell its rows apart
         if self.config.places in ("input", "none"):  # positions are added once, at the input
             cells = cells if positions is None else cells + positions
-            start, queries, positions = queries, None, None
+            start, query_positions, positions = queries, None, None
 
         memory = self.encoder(
             cells,
@@ -196,7 +197,7 @@ class DETR(nn.Module):
             start,
             memory,
             memory_mask=mask,
-            positions=queries,
+            positions=query_positions,
             memory_positions=positions,
         )[1:]
         outputs = layers if self.config.auxiliary else layers[-1:]

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from coursekit import masks
 from coursekit._base.checks import check_config, check_keep, check_shape, check_tokens
 from coursekit.activations import ACTIVATIONS
-from coursekit.blocks import Stack
+from coursekit.blocks import Block, Stack
 from coursekit.cache import StackCache
 from coursekit.decoding.fast_step import QuickStack
 from coursekit.decoding.generation import State
@@ -191,7 +191,7 @@ class GPT(nn.Module):
             if isinstance(module, nn.Linear) and module.bias is not None:
                 nn.init.zeros_(module.bias)
         if self.config.norm == "pre":
-            for block in self.stack.blocks:
+            for block in (module for module in self.modules() if isinstance(module, Block)):
                 for last in (block.self_attention.out, block.feed_forward.contract):
                     nn.init.normal_(last.weight, std=0.02 / (2 * self.config.depth) ** 0.5)
 

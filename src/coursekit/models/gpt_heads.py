@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 import torch
 from torch import Tensor, nn
@@ -77,16 +77,22 @@ def collate(examples: Sequence[Ids] | Sequence[Sequence[Ids]], marks: Marks) -> 
     """
     if not examples:
         raise ValueError("there must be at least one example, found none")
-    nested = not isinstance(examples[0][0], int)
-    rows = [row for example in examples for row in example] if nested else list(examples)
-    counts = {len(example) for example in examples} if nested else {1}
-    if len(counts) > 1:
-        raise ValueError(
-            f"every example needs as many sequences as the others, found {sorted(counts)}"
-        )
-    T = max(map(len, rows))
-    tokens = torch.tensor([[*row, *[marks.pad] * (T - len(row))] for row in rows])
-    return tokens.unflatten(0, (len(examples), -1)) if nested else tokens  # (B, N, T) or (B, T)
+    if _nested(examples):
+        counts = {len(example) for example in examples}
+        if len(counts) > 1:
+            raise ValueError(
+                f"every example needs as many sequences as the others, found {sorted(counts)}"
+            )
+        rows = [row for example in examples for row in example]
+        return collate(rows, marks).unflatten(0, (len(examples), -1))  # (B, N, T)
+    T = max(map(len, examples))
+    return torch.tensor([[*row, *[marks.pad] * (T - len(row))] for row in examples])  # (B, T)
+
+
+def _nested(
+    examples: Sequence[Ids] | Sequence[Sequence[Ids]],
+) -> TypeGuard[Sequence[Sequence[Ids]]]:
+    return not isinstance(examples[0][0], int)
 
 
 def add_tokens(gpt: GPT, count: int) -> GPT:

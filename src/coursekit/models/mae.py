@@ -131,6 +131,7 @@ class MAE(nn.Module):
         for linear in (self.narrow, self.predict):
             nn.init.xavier_uniform_(linear.weight)
             nn.init.zeros_(linear.bias)
+        assert self.encoder.class_token is not None  # the config refuses an encoder without one
         for token in (self.encoder.class_token, self.mask_token):
             nn.init.normal_(token, std=0.02)
 
@@ -142,7 +143,7 @@ class MAE(nn.Module):
         `noise` (B, N) chooses the hidden patches (see `random_masking`); it is drawn if not given.
         """
         latent, hidden = self.encode(images, noise, interpolate=interpolate)  # (B, 1 + K, D)
-        grid = grid_of(*images.shape[2:], self.config.encoder.patch)
+        grid = grid_of(*images.shape[2:], patch=self.config.encoder.patch)
         patches = self.decode(latent, hidden, grid)  # (B, N, P·P·C)
         return Painting(patches, hidden.masked, hidden.restore)
 
@@ -186,12 +187,13 @@ class MAE(nn.Module):
 
         Normalised pixels get the mean and spread of the true patch back, as in the paper's figures.
         """
+        _, _, height, columns = images.shape
         true, painted = patchify(images, self.config.encoder.patch), painting.patches
         if self.config.normalise:
             mean, deviation = _statistics(true)
             painted = painted * deviation + mean
         patches = painted.where(painting.masked[..., None], true)  # (B, N, P·P·C)
-        return unpatchify(patches, self.config.encoder.patch, tuple(images.shape[2:]))
+        return unpatchify(patches, self.config.encoder.patch, (height, columns))
 
 
 def masked_patch_loss(predicted: Tensor, target: Tensor, masked: Tensor) -> Tensor:

@@ -23,7 +23,7 @@ Grid = tuple[int, int]  # rows and columns of patches
 Kind = Literal["1d", "2d", "sine", "none"]
 
 
-def grid_of(height: int, columns: int, patch: int) -> Grid:
+def grid_of(height: int, columns: int, *, patch: int) -> Grid:
     """Return how many patches an image of `height` × `columns` pixels has in each direction."""
     if height % patch or columns % patch:
         raise ValueError(f"patches of {patch} must divide the image, found {height}×{columns}")
@@ -36,14 +36,14 @@ def patchify(images: Tensor, patch: int) -> Tensor:
     The patches follow row by row; within one, its pixels row by row, each with its channels.
     """
     check_shape(images, "images", "batch, channels, height, width")
-    rows, columns = grid_of(*images.shape[2:], patch)
+    rows, columns = grid_of(*images.shape[2:], patch=patch)
     x = images.unflatten(3, (columns, patch)).unflatten(2, (rows, patch))  # (B, C, h, P, w, P)
     return x.permute(0, 2, 4, 3, 5, 1).flatten(3).flatten(1, 2)  # (B, N, P·P·C)
 
 
 def unpatchify(patches: Tensor, patch: int, size: tuple[int, int]) -> Tensor:
     """patches (B, N, P·P·C) -> images (B, C, *size): the inverse of `patchify`."""
-    rows, columns = grid_of(*size, patch)
+    rows, columns = grid_of(*size, patch=patch)
     if patches.ndim != 3 or patches.shape[1] != rows * columns or patches.shape[2] % patch**2:
         raise ValueError(
             f"an image of {size[0]}×{size[1]} has patches of shape "
@@ -163,7 +163,7 @@ class PlacedStack(Stack):
     """A stack that gets the patches' positions before every block, not before the first alone."""
 
     def _run(
-        self, x: Tensor, memory: None, *, later: Sequence[Tensor], **options: Any
+        self, x: Tensor, memory: Tensor | None, *, later: Sequence[Tensor] = (), **options: Any
     ) -> tuple[list[Tensor], Tensor]:
         """`later` has what each block but the first adds to its input x, (B or 1, T, D)."""
         states = [x]
@@ -184,33 +184,23 @@ class RelativePositions(nn.Module):
     def __init__(self, *, grid: Grid, heads: int, prefix: int = 0) -> None:
         super().__init__()
         self.grid, self.heads, self.prefix = grid, heads, prefix
-        self.window = GridBias(heads=heads, height=grid[0], columns=grid[1])
+        self.window = WindowBias(heads=heads, height=grid[0], columns=grid[1])
 
     def forward(self, grid: Grid | None = None) -> Tensor:
         """-> bias (H, prefix + N, prefix + N), for another `grid` by interpolation."""
-        bias = self.window(self.grid if grid is None else grid)  # (H, N, N)
+        bias = window_bias(self.stretched(self.grid if grid is None else grid))  # (H, N, N)
         return F.pad(bias, (self.prefix, 0, self.prefix, 0))  # (H, prefix + N, prefix + N)
 
     def resized(self, grid: Grid) -> RelativePositions:
         """Return positions of their own for another grid, which start as the interpolated ones."""
         new = RelativePositions(grid=grid, heads=self.heads, prefix=self.prefix)
-        new.window.weight.data = self.window.stretched(grid).detach().flatten(0, 1).clone()
+        new.window.weight.data = self.stretched(grid).detach().flatten(0, 1).clone()
         return new
 
-
-class GridBias(WindowBias):
-    """A window as large as the grid, whose table of offsets can be stretched over another grid."""
-
-    def forward(self, grid: Grid) -> Tensor:
-        """-> bias (H, N, N) for the cells of a grid."""
-        return window_bias(self.stretched(grid))
-
     def stretched(self, grid: Grid) -> Tensor:
-        """(2h − 1, 2w − 1, H): the numbers for all offsets of a grid."""
-        old, new = (
-            (2 * rows - 1, 2 * columns - 1) for rows, columns in ((self.height, self.columns), grid)
-        )
-        return stretch(self.weight.unflatten(0, old), new)
+        """(2h − 1, 2w − 1, H): the numbers for all offsets of a grid, interpolated."""
+        old, new = ((2 * rows - 1, 2 * columns - 1) for rows, columns in (self.grid, grid))
+        return stretch(self.window.weight.unflatten(0, old), new)
 
 
 class ConvolutionalStem(nn.Module):

@@ -85,6 +85,7 @@ class RNNSearch(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
         self.encoder = nn.GRU(config.embedding, hidden, batch_first=True, bidirectional=True)
         self.first_state = nn.Linear(hidden, hidden)
+        self.kernel: Additive | General | None = None
         if config.kernel == "additive":
             self.kernel = Additive(query_width=hidden, key_width=width, hidden=config.alignment)
         elif config.kernel == "general":
@@ -105,9 +106,10 @@ class RNNSearch(nn.Module):
 
     def weights(self, source: Tensor, target: Tensor) -> Tensor:
         """Return how much the decoder takes of each source word at each step, (B, T, S)."""
-        if self.config.kernel == "none":
+        weights = self._read(source, target)[-1]
+        if weights is None:
             raise ValueError("there are no weights to return: this model has kernel='none'")
-        return self._read(source, target)[-1]
+        return weights
 
     def _read(self, source: Tensor, target: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
         """-> words (B, T, E), states (B, T, H), contexts (B, T, 2H) and weights (B, T, S)."""
@@ -125,13 +127,13 @@ class RNNSearch(nn.Module):
             state, context, shares = self._advance(word, state, encoded)
             states.append(state)
             contexts.append(context)
-            weights.append(shares)
-        attends = self.config.kernel != "none"
+            if shares is not None:
+                weights.append(shares)
         return (
             words,
             torch.stack(states, dim=1),
             torch.stack(contexts, dim=1),
-            torch.stack(weights, dim=1) if attends else None,
+            torch.stack(weights, dim=1) if weights else None,
         )
 
     def encode(self, source: Tensor) -> tuple[Encoded, Tensor]:
@@ -182,7 +184,7 @@ class RNNSearch(nn.Module):
         encoded, state = self.encode(source)
         symbol = torch.full_like(source[:, 0], self.config.start)  # (B,)
         finished = torch.zeros_like(symbol, dtype=torch.bool)  # (B,)
-        symbols = []
+        symbols: list[Tensor] = []
         while len(symbols) < longest and not finished.all():
             logits, state, _ = self.step(symbol, state, encoded)
             check_numbers(logits, "the model's logits")
@@ -214,13 +216,14 @@ class RNNSearch(nn.Module):
     # together equal to the kernel. The bilinear form has one matrix, and the state takes it.
 
     def _project_keys(self, annotations: Tensor) -> Tensor:
-        if self.config.kernel == "additive":
+        if isinstance(self.kernel, Additive):
             return self.kernel.key(annotations)  # (B, S, A)
         return annotations
 
     def _compare(self, q: Tensor, keys: Tensor) -> Tensor:
-        if self.config.kernel == "general":
+        if isinstance(self.kernel, General):
             return self.kernel(q, keys)  # (B, 1, S)
+        assert self.kernel is not None  # without a kernel nothing is compared
         pairs = self.kernel.query(q)[..., :, None, :] + keys[..., None, :, :]  # (B, 1, S, A)
         return self.kernel.score(pairs.tanh())[..., 0]  # (B, 1, S)
 

@@ -162,7 +162,7 @@ class Generator(nn.Module):
 
     def noise(self, count: int, *, generator: torch.Generator | None = None) -> Tensor:
         """Draw noise for `count` canvases, (B, E, Z) with two ends."""
-        device = self.paint.bias.device
+        device = self.first_norm.weight.device
         numbers = torch.randn(count, 2, self.config.noise, generator=generator)
         return numbers.to(device)  # (B, E, Z); drawn on the CPU, so a seed paints the same anywhere
 

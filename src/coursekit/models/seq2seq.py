@@ -144,6 +144,8 @@ class Seq2SeqTransformer(EncoderDecoder):
         self.output = (
             None if shares else nn.Linear(width, config.vocabulary, bias=config.output_bias)
         )
+        self.source_positions: SinusoidalPosition | LearnedPosition
+        self.target_positions: SinusoidalPosition | LearnedPosition
         if config.positions is None:
             self.source_positions = SinusoidalPosition(width=width)
             self.target_positions = SinusoidalPosition(width=width)

@@ -183,7 +183,7 @@ class WindowAttention(nn.Module):
         if self.shrink and min(rows, columns) <= window:  # no room for a second window
             window, shift = min(rows, columns), 0
         x = fill(x, window)  # (B, R', C', D)
-        padded = x.shape[1:3]
+        padded = x.shape[1], x.shape[2]
         bias = None
         if self.bias is not None:
             bias = self.bias(window, window)  # (H, M², M²): B in the paper's equation 4

@@ -160,7 +160,9 @@ class T5(EncoderDecoder):
         """source (B, S) -> (B, S, D); positions are in the bias, not in the vectors."""
         return self.dropout(self.embedding(source))
 
-    embed_target = embed_source
+    def embed_target(self, target: Tensor, first: int | Tensor) -> Tensor:
+        """target (B, T) -> (B, T, D), as `embed_source`."""
+        return self.embed_source(target, first)
 
     def source_bias(self, S: int) -> Tensor:
         """Return the encoder's distances (H, S, S), the same in every block."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, Self
 
 import torch
@@ -74,7 +75,7 @@ class ViTConfig:
             )
         if self.told == "every layer" and self.positions == "sine":
             raise ValueError("sine positions are not learned: all layers share them")
-        grid_of(*self.size, self.patch * self.backbone_stride)
+        grid_of(*self.size, patch=self.patch * self.backbone_stride)
 
     @property
     def size(self) -> tuple[int, int]:
@@ -85,7 +86,7 @@ class ViTConfig:
     @property
     def grid(self) -> Grid:
         """Rows and columns of patches."""
-        return grid_of(*self.size, self.patch * self.backbone_stride)
+        return grid_of(*self.size, patch=self.patch * self.backbone_stride)
 
     @property
     def prefix(self) -> int:
@@ -137,20 +138,19 @@ class ViT(nn.Module):
         self.class_token = None
         if config.class_token:
             self.class_token = nn.Parameter(torch.zeros(1, 1, config.width))
-        relative = config.positions == "relative"
-        places: dict[str, Any] = {
-            "grid": config.grid,
-            "width": config.width,
-            "prefix": config.prefix,
-        }
-        self.positions = GridPositions(kind="none" if relative else config.positions, **places)
+        places = partial(
+            GridPositions,
+            kind="none" if config.positions == "relative" else config.positions,
+            grid=config.grid,
+            width=config.width,
+            prefix=config.prefix,
+        )
+        self.positions = places()
         self.later = None  # of the layers above the first, where each learns its own
         if config.told == "every layer":
-            self.later = nn.ModuleList(
-                GridPositions(kind=config.positions, **places) for _ in range(config.depth - 1)
-            )
+            self.later = nn.ModuleList(places() for _ in range(config.depth - 1))
         self.relative = None
-        if relative:
+        if config.positions == "relative":
             self.relative = RelativePositions(
                 grid=config.grid, heads=config.heads, prefix=config.prefix
             )
@@ -221,7 +221,7 @@ class ViT(nn.Module):
         x = self.pool(x)  # (B, D)
         return x if self.head is None else self.head(x)  # (B, classes)
 
-    def placed(self, places: GridPositions, grid: Grid, visible: Tensor | None) -> Tensor | None:
+    def placed(self, places: nn.Module, grid: Grid, visible: Tensor | None) -> Tensor | None:
         """-> (1, P + N, D) of a grid, or (B, P + K, D) where K patches are `visible` (B, K)."""
         positions = places(grid)  # (1, P + N, D)
         if visible is None or positions is None:
@@ -252,7 +252,8 @@ class ViT(nn.Module):
         model.config = replace(self.config, image=image)
         model.positions = self.positions.resized(model.config.grid)
         if self.later is not None:
-            model.later = nn.ModuleList(one.resized(model.config.grid) for one in self.later)
+            later = [one for one in self.later if isinstance(one, GridPositions)]
+            model.later = nn.ModuleList(one.resized(model.config.grid) for one in later)
         if self.relative is not None:
             model.relative = self.relative.resized(model.config.grid)
         return model
@@ -260,7 +261,7 @@ class ViT(nn.Module):
     def check_grid(self, images: Tensor, interpolate: bool) -> Grid:
         """Return the grid of patches; raise where it is not the config's and may not differ."""
         check_images(images, self.config.channels, weight=self.embedding.weight)
-        grid = grid_of(*images.shape[2:], self.config.patch * self.config.backbone_stride)
+        grid = grid_of(*images.shape[2:], patch=self.config.patch * self.config.backbone_stride)
         if grid != self.config.grid and not interpolate and self.config.positions != "none":
             (height, width), (rows, columns) = self.config.size, self.config.grid
             raise ValueError(

@@ -67,8 +67,8 @@ class DetectionLoss:
             for name, value in self.parts(layer, targets, max(count, 1)).items():
                 parts[f"{name}_{index}"] = value
         weights = {"class": self.class_weight, "l1": self.l1_weight, "giou": self.giou_weight}
-        total = sum(weights[name.split("_")[0]] * value for name, value in parts.items())
-        return total, parts
+        first, *others = (weights[name.split("_")[0]] * value for name, value in parts.items())
+        return sum(others, start=first), parts
 
     def pairs(self, predicted: Predicted, targets: Sequence[Objects]) -> list[tuple[Tensor, float]]:
         """Return the two means that the loss is made of, as sums of all layers and their divisors.

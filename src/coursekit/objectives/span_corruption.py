@@ -101,7 +101,8 @@ def corrupt_spans(
     """Hide random spans of texts of one length: tokens (B, T) -> `Corrupted`."""
     check_shape(tokens, "tokens", "batch, length")
     device = tokens.device if generator is None else generator.device
-    hidden = random_spans(*tokens.shape, setting, generator=generator, device=device)
+    rows, length = tokens.shape
+    hidden = random_spans(rows, length, setting, generator=generator, device=device)
     return replace_spans(tokens, hidden.to(tokens.device), setting)
 
 
@@ -118,9 +119,9 @@ def random_spans(
     As in T5's code, the text and the hidden tokens are each cut into n parts at random, and the
     parts take turns, text first: a text begins with what it shows and ends with what it hides.
     """
-    hidden, spans = setting.counts(length)
-    visible = _random_parts(rows, length - hidden, spans, generator, device)  # (B, n)
-    hidden = _random_parts(rows, hidden, spans, generator, device)  # (B, n)
+    count, spans = setting.counts(length)
+    visible = _random_parts(rows, length - count, spans, generator, device)  # (B, n)
+    hidden = _random_parts(rows, count, spans, generator, device)  # (B, n)
     ends = torch.stack([visible, hidden], dim=-1).flatten(1).cumsum(dim=1)  # (B, 2n)
     places = torch.arange(length, device=device).expand(rows, -1).contiguous()  # (B, T)
     part = torch.searchsorted(ends, places, right=True)  # (B, T): which part a place lies in

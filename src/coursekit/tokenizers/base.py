@@ -193,7 +193,11 @@ class Tokenizer(ABC):
     def tokens(self, text: str, *, allowed_special: Special = ()) -> list[str]:
         """Return the tokens of `text` as strings, to look at."""
         ids = self.encode(text, allowed_special=allowed_special)
-        return [self._tokens[number] for number in ids]
+        return self._spelled(ids)
+
+    def _spelled(self, ids: Iterable[int]) -> list[str]:
+        """Return the tokens of ids that are used."""
+        return [token for number in ids if (token := self._tokens[number]) is not None]
 
     # Ids to text.
 
@@ -222,7 +226,7 @@ class Tokenizer(ABC):
 
     def id_to_token(self, number: int) -> str:
         """Return the token of an id."""
-        return self._tokens[self._check_id(number)]
+        return self._spelled([self._check_id(number)])[0]
 
     def _check_id(self, number: int) -> int:
         if not 0 <= number < len(self._tokens) or self._tokens[number] is None:

@@ -117,7 +117,7 @@ class BPE(Tokenizer):
         self.merges = [(left, right) for left, right in merges]
         self.end_of_word = end_of_word
         self._ranked = ranked(
-            tuple(self.token_to_id(token) for token in (left, right, left + right))
+            (self.token_to_id(left), self.token_to_id(right), self.token_to_id(left + right))
             for left, right in self.merges
         )
 
@@ -144,7 +144,7 @@ class BPE(Tokenizer):
         letters = first_tokens(words, lambda word: symbols(word, end_of_word), tokens)
         check_size(vocabulary_size, len(tokens), "special tokens and characters")
         pairs = learn_merges(letters, tokens, vocabulary_size, ties=ties)
-        merges = [(tokens[ord(left)], tokens[ord(right)]) for left, right in pairs]
+        merges = [(tokens[ord(left)], tokens[ord(right)]) for left, right in map(tuple, pairs)]
         return cls(tokens, merges, special=special, unknown=unknown, end_of_word=end_of_word)
 
     def _pieces(self, word: str) -> list[Piece]:
@@ -155,13 +155,13 @@ class BPE(Tokenizer):
         ]
         pieces, start = [], 0
         for letter in apply_merges("".join(map(chr, numbers)), self._ranked):
-            end = start + (1 if ord(letter) == unknown else len(self._tokens[ord(letter)]))
+            end = start + (1 if ord(letter) == unknown else len(self._tokens[ord(letter)] or ""))
             pieces.append((ord(letter), start, min(end, len(word))))  # without the mark
             start = end
         return pieces
 
     def _text(self, ids: list[int]) -> str:
-        text = "".join(self._tokens[number] for number in ids)
+        text = "".join(self._spelled(ids))
         return text.replace(self.end_of_word, " ").removesuffix(" ") if self.end_of_word else text
 
     def _state(self) -> dict[str, Any]:

@@ -131,7 +131,7 @@ class ByteBPE(Tokenizer):
             vocabulary_size,
             ties=ties,
         )
-        merges = [(tokens[ord(left)], tokens[ord(right)]) for left, right in pairs]
+        merges = [(tokens[ord(left)], tokens[ord(right)]) for left, right in map(tuple, pairs)]
         return cls(dict(enumerate(tokens)), merges, special, pattern=pattern)
 
     @classmethod

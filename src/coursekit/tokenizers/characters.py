@@ -34,4 +34,4 @@ class Characters(Tokenizer):
         return [(self._unknown_id(word) if number is None else number, 0, 1)]
 
     def _text(self, ids: list[int]) -> str:
-        return "".join(self._tokens[number] for number in ids)
+        return "".join(self._spelled(ids))

@@ -16,7 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSequence
 from contextlib import contextmanager
 from itertools import pairwise
-from operator import concat
+from operator import add
 from typing import Literal, TypeVar
 
 Spelling = TypeVar("Spelling", str, bytes)
@@ -26,7 +26,7 @@ Merges = Mapping[str, tuple[int, str]]  # a pair -> its rank (the smaller, the e
 
 def pairs_of(word: str) -> list[str]:
     """Return the pairs of neighbours: "abca" -> ["ab", "bc", "ca"]."""
-    return list(map(concat, word, word[1:]))
+    return list(map(add, word, word[1:]))
 
 
 def first_tokens(
@@ -54,7 +54,7 @@ def learn_merges_simple(
     size: int,
     *,
     ties: Ties = "first",
-    join: Callable[[Spelling, Spelling], Spelling] = concat,
+    join: Callable[[Spelling, Spelling], Spelling] = add,
 ) -> list[str]:
     """Count all pairs, join the most frequent one everywhere, and count again.
 
@@ -102,7 +102,7 @@ def learn_merges(
     size: int,
     *,
     ties: Ties = "first",
-    join: Callable[[Spelling, Spelling], Spelling] = concat,
+    join: Callable[[Spelling, Spelling], Spelling] = add,
 ) -> list[str]:
     """Do what `learn_merges_simple` does, but touch only what a merge changes.
 
@@ -134,8 +134,8 @@ def learn_merges(
         before: dict[str, list[int]] = defaultdict(list)  # a left neighbour -> the words
         after: dict[str, list[int]] = defaultdict(list)
         for index in where.pop(best):
-            left, found, right = spelled[index].partition(best)
-            if not found:
+            left, pair, right = spelled[index].partition(best)
+            if not pair:
                 continue
             if best not in right:  # nearly always: the pair occurred once
                 spelled[index] = left + token + right
@@ -223,8 +223,8 @@ def apply_merges(word: str, merges: Merges) -> str:
     size = len(word)
     tokens = [*word, ""]
     before, after = list(range(-1, size)), list(range(1, size + 2))
-    found = [(merges.get(pair), left) for left, pair in enumerate(pairs_of(word))]
-    heap = [(merge[0], left, merge[1]) for merge, left in found if merge]
+    first = [(merges.get(pair), left) for left, pair in enumerate(pairs_of(word))]
+    heap = [(merge[0], left, merge[1]) for merge, left in first if merge]
     heapq.heapify(heap)
     while heap:
         rank, left, token = heapq.heappop(heap)

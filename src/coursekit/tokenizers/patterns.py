@@ -57,12 +57,12 @@ def cl100k_pattern() -> re.Pattern[str]:
 
 PATTERNS = {"gpt2": gpt2_pattern, "cl100k": cl100k_pattern}
 # White space before which no word goes on; of a pattern of one's own that is not known.
-STOPS = {"gpt2": (" ", "\n"), "cl100k": (" ",)}
+STOPS: dict[Pattern, tuple[str, ...]] = {"gpt2": (" ", "\n"), "cl100k": (" ",)}
 
 
 def find_pattern(pattern: Pattern) -> re.Pattern[str]:
     """Return the pattern of a name, or the reader's own."""
-    if pattern in PATTERNS:
+    if isinstance(pattern, str) and pattern in PATTERNS:
         return PATTERNS[pattern]()
     try:
         compiled = re.compile(pattern)

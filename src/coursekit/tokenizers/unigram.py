@@ -243,11 +243,12 @@ class Unigram(Tokenizer):
         return pieces
 
     def _text(self, ids: list[int]) -> str:
-        text = "".join(self._tokens[number] for number in ids)
+        text = "".join(self._spelled(ids))
         return text.replace(SPACE, " ").removeprefix(" ")
 
     def _state(self) -> dict[str, Any]:
-        return {"scores": [self.scores.get(token, 0.0) for token in self._tokens]}
+        tokens = self._spelled(range(len(self)))  # Unigram has no gaps
+        return {"scores": [self.scores.get(token, 0.0) for token in tokens]}
 
 
 def spell(word: str) -> str:

@@ -179,7 +179,7 @@ class WordPiece(Tokenizer):
         return pieces if start == len(word) else [(self._unknown_id(word), 0, len(word))]
 
     def _text(self, ids: list[int]) -> str:
-        return " ".join(self._tokens[number] for number in ids).replace(f" {CONTINUES}", "")
+        return " ".join(self._spelled(ids)).replace(f" {CONTINUES}", "")
 
     def _state(self) -> dict[str, Any]:
         return {"lower_case": self.lower_case}

@@ -52,7 +52,7 @@ class Words(Tokenizer):
         return [(self._unknown_id(word) if number is None else number, 0, len(word))]
 
     def _text(self, ids: list[int]) -> str:
-        return " ".join(self._tokens[number] for number in ids)
+        return " ".join(self._spelled(ids))
 
 
 def word_pattern() -> re.Pattern[str]:

@@ -18,10 +18,14 @@ FENCE = re.compile(r"`{3,}|~{3,}")
 
 
 class _Release(Protocol):
-    cells: list[Cell]
-    by_id: dict[str, int]
-    by_grade_id: dict[str, int]
-    names: Sequence[Collection[str]]
+    @property
+    def cells(self) -> list[Cell]: ...
+    @property
+    def by_id(self) -> dict[str, int]: ...
+    @property
+    def by_grade_id(self) -> dict[str, int]: ...
+    @property
+    def names(self) -> Sequence[Collection[str]]: ...
 
 
 def turned_back(release: _Release, cells: list[Cell]) -> tuple[list[Cell], list[str]]:

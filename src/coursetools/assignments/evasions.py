@@ -119,10 +119,11 @@ def _found(tree: ast.AST, aliases: dict[str, str]) -> Iterator[str]:
 
 def _by_name(name: str, call: ast.Call | None, aliases: dict[str, str]) -> Iterator[str]:
     """Look at `getattr(a, b)` as at `a.b`, if `b` is text."""
-    if call is None or len(call.args) < 2 or not isinstance(call.args[1], ast.Constant):
+    text = call.args[1] if call is not None and len(call.args) > 1 else None
+    if call is None or not isinstance(text, ast.Constant) or not isinstance(text.value, str):
         yield f"{name} with a computed name"
     else:
-        yield from _listed(f"{dotted_name(call.args[0], aliases)}.{call.args[1].value}")
+        yield from _listed(f"{dotted_name(call.args[0], aliases)}.{text.value}")
 
 
 def _listed(dotted: str) -> Iterator[str]:

@@ -205,7 +205,8 @@ class Matching:
             )
         answered = [here for here in copies if not self.is_blank(here, stub)]
         complete = [here for here in answered if self._gives(here, at)]
-        return (complete or answered or copies or [None])[-1]
+        best = complete or answered or copies
+        return best[-1] if best else None
 
     def _above(self) -> list[int]:
         """Return for each of the student's cells the last master cell at or above it, -1 for none.
@@ -228,7 +229,8 @@ class Matching:
             here = before[here]
         above, last = [], -1
         for here, at in enumerate(self.place):
-            last = at if here in chain else last
+            if here in chain and at is not None:
+                last = at
             answers = here in chain and self.has_answer(here)  # and so is above its own check
             above.append(last - answers)
         return above

@@ -27,7 +27,8 @@ ELSEWHERE = "# The answer stands in another cell."  # in the place of a stub tha
 
 
 class _Master(Protocol):
-    notebook: str
+    @property
+    def notebook(self) -> str: ...
 
 
 @dataclass(frozen=True)

@@ -144,4 +144,6 @@ def _unpack(package: Package, archive: Path, folder: Path) -> None:
             for name in wanted:
                 target = folder / (place + name.removeprefix(prefix))
                 target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(content.extractfile(members[name]).read())
+                packed = content.extractfile(members[name])
+                assert packed is not None  # as it is for every plain file
+                target.write_bytes(packed.read())

@@ -84,7 +84,7 @@ def locked(course: Course) -> Iterator[None]:
 def pages(course: Course) -> list[str]:
     """Return the pages that `_toc.yml` lists, the first page first, as `book/index`."""
 
-    def files(node: object) -> Iterable[str]:
+    def files(node: dict | list) -> Iterable[str]:
         if isinstance(node, dict):
             yield from (str(node[key]) for key in ("root", "file") if key in node)
         for child in node.values() if isinstance(node, dict) else node:

@@ -62,9 +62,7 @@ def merge_inputs(
 
 
 def _inputs(env: BuildEnvironment) -> dict[str, dict[str, str]]:
-    if not hasattr(env, "coursekit_inputs"):
-        env.coursekit_inputs = {}
-    return env.coursekit_inputs
+    return vars(env).setdefault("coursekit_inputs", {})
 
 
 def _digest(path: Path) -> str:

@@ -224,7 +224,8 @@ class WayRoutes(Guide):
         for route in routes.read_way(self.course).routes:
             whole = routes.total(spent[stem] for stem in route.chapters)
             yield f"**{route.name}: {len(route.chapters)} chapters, {_hours(whole.minutes)}**"
-            yield f"({_hours(whole.read)} to read, {_hours(whole.solve)} to solve). {route.about}"
+            read, solve = _hours(whole.read), _hours(whole.solve or 0)
+            yield f"({read} to read, {solve} to solve). {route.about}"
             if not route.days:
                 yield f"{' → '.join(f'{{doc}}`{stem}`' for stem in route.chapters)}"
             yield ""

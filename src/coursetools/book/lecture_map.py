@@ -90,7 +90,8 @@ def read_rows(course: Course) -> list[Row]:
                         f"{path.name}, line {reader.line_num}: {len(cells)} cells were found, "
                         f"{len(COLUMNS)} were expected"
                     )
-                rows.append(Row(*(cell.strip() for cell in cells), line=reader.line_num))
+                row = dict(zip(COLUMNS, map(str.strip, cells)))
+                rows.append(Row(**row, line=reader.line_num))
     except OSError as error:
         raise CourseError(f"{path} cannot be read: {error.strerror}") from error
     return rows

@@ -16,7 +16,7 @@ import io
 import os
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from importlib import import_module
 from typing import Any
@@ -164,20 +164,20 @@ def _as_on_a_gpu(optimiser: Optimizer, *_: Any) -> None:
             group["foreach"] = True
 
 
-class _Few:
+class _Few(Batches):
     """A few rows of real batches, padded as the whole batch is; the second step has them twice."""
 
     def __init__(self, batches: Batches, chosen: list[tuple[list[int], int]]) -> None:
         self.batches, self.chosen, self.seed = batches, chosen, batches.seed
 
-    def from_step(self, first: int) -> Iterator[tuple[int, list[int]]]:
+    def from_step(self, first: int = 1) -> Iterator[tuple[int, list[int]]]:
         """Yield (step, numbers of its rows); the loop asks for `collated` before the next."""
         for step, (whole, rows) in enumerate(self.chosen, first):
             self.whole = whole
             yield step, list(range(rows))
         yield first + len(self.chosen), [0]  # which is one too many for the loop
 
-    def collated(self, rows: list[int]) -> Any:
+    def collated(self, rows: Sequence[int]) -> Any:
         """Return the first rows of the whole batch, repeated if more are asked for."""
         whole, few = self.batches.collated(self.whole), min(ROWS, len(self.whole))
         times = len(rows) // few
@@ -188,7 +188,7 @@ class _Few:
             if isinstance(part, torch.Tensor) and part.ndim and len(part) == len(self.whole):
                 self.cuts += 1
                 return torch.cat([part[:few]] * times)
-            if is_dataclass(part):
+            if is_dataclass(part) and not isinstance(part, type):
                 return replace(part, **{f.name: cut(getattr(part, f.name)) for f in fields(part)})
             return part
 
@@ -218,7 +218,7 @@ class _Row(dict):
 
 def _history(model: Any, steps: int, keep: int) -> History:
     """Return what the shared loop would, as far as anybody reads it before the next training."""
-    curve = [_Row(step=steps, loss=1.0, seconds=1.0) for _ in range(2)]
+    curve: list[dict[str, float]] = [_Row(step=steps, loss=1.0, seconds=1.0) for _ in range(2)]
     states = [model.state_dict()] * keep
     return History(step=steps, seconds=1.0, items=steps, curve=curve, kept=states)
 
@@ -293,9 +293,10 @@ class _Rehearsal:
                 precision=precision, pieces=1, name=name, quiet=True, **kept,
             )  # fmt: skip
         measured = [Step(n, ops, held) for (_, n), (_, ops, held) in zip(chosen, meter.steps)]
-        middle = grown(*measured[:2], sum(sizes) / len(sizes))
+        small, large = measured[:2]
+        middle = grown(small, large, sum(sizes) / len(sizes))
         most = max(sizes) // pieces
-        wide = grown(*measured[:2], most)
+        wide = grown(small, large, most)
         if batches.lengths:
             wide = wide._replace(
                 kept=max(wide.kept, wide.kept * measured[2].kept / measured[0].kept)
@@ -490,9 +491,11 @@ def _bytes(optimiser: Optimizer, model: Any = None) -> tuple[int, int, int]:
         for value in one.values()
         if isinstance(value, torch.Tensor) and value.ndim
     ]
-    return tuple(
-        sum(t.numel() * t.element_size() for t in some) for some in (weights, learned, state)
-    )
+
+    def size(tensors: Iterable[torch.Tensor]) -> int:
+        return sum(t.numel() * t.element_size() for t in tensors)
+
+    return size(weights), size(learned), size(state)
 
 
 def _flops(step: tuple[Optimizer, list[Op], float]) -> float:
@@ -515,7 +518,7 @@ def _own_runs(acts: list[tuple[_Rehearsal, Meter]]) -> list[Run]:
         ]
         rows = [one.rows or one.batch or 1 for one in (act, other)]
         small, large = (Step(n, ops, kept) for n, (_, ops, kept) in zip(rows, usual))
-        step = grown(small, large, act.batch or 1)
+        middle = grown(small, large, act.batch or 1)
         name = f"optimiser {number}"
-        runs.append(Run(name, len(group) * act.factor, step, step, *_bytes(group[0][0])))
+        runs.append(Run(name, len(group) * act.factor, middle, middle, *_bytes(group[0][0])))
     return runs

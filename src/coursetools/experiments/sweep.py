@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +25,7 @@ from coursetools.experiments.train import GRACE, WORKER, Training, failure, only
 from coursetools.jobs.pool import Pool
 
 WORKERS = 2
-Answers = Iterator[tuple[dict[str, Any], dict[str, Any]]]
+Answers = Generator[tuple[dict[str, Any], dict[str, Any]], None, None]
 
 
 @dataclass(frozen=True)

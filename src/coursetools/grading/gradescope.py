@@ -115,7 +115,9 @@ def results(verdicts: list[Verdict], titles: dict[str, str]) -> dict[str, Any]:
         for verdict in verdicts
         for one in verdict.questions
     ]
-    flags = [flag for one in verdicts for place in (one, *one.questions) for flag in place.flags]
+    flags = []
+    for verdict in verdicts:
+        flags += [*verdict.flags, *(flag for one in verdict.questions for flag in one.flags)]
     held = sorted(set.intersection(*(set(one.layers) for one in verdicts)))
     told = [*flags, f"layers of the sandbox that held: {', '.join(held) or 'none'}"]
     tests.append({"name": "To look at", "output": "\n".join(told), "visibility": "hidden"})

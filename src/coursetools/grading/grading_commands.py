@@ -43,7 +43,7 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     run = inside("grading.collect_command")
     option = adder(commands, run, "collect", "take in what students handed in")
     option("name", metavar="NAME", help="the assignment, a01_kernels")
-    source = option.__self__.add_mutually_exclusive_group()
+    source = commands.choices["collect"].add_mutually_exclusive_group()
     source.add_argument("--from", dest="folder", type=Path, metavar="FOLDER", help="a folder")
     source.add_argument("--zip", type=Path, metavar="FILE", help="a zip of Canvas or Moodle")
     source.add_argument("--exchange", action="store_true", help="nbgrader's exchange")
@@ -182,12 +182,12 @@ def _exercises(commands: Any, adder: Adder, inside: Callable[..., Command]) -> N
     option = adder(assignment, run, "release", "make the students' notebooks from the sources")
     option("names", nargs="*", metavar="NAME", help="assignments")
     option("--all", action="store_true", help="every one")
-    option.__self__.set_defaults(action="release")
+    assignment.choices["release"].set_defaults(action="release")
     text = "begin an assignment: its questions, hidden cases and notebook, to be filled in"
     option = adder(assignment, run, "new", text)
     option("name", metavar="NAME", help="such as a10_mixing")
     option("questions", nargs="*", metavar="QUESTION", help="what is to be written (first)")
-    option.__self__.set_defaults(action="new")
+    assignment.choices["new"].set_defaults(action="new")
     option = adder(
         assignment,
         run,
@@ -195,7 +195,7 @@ def _exercises(commands: Any, adder: Adder, inside: Callable[..., Command]) -> N
         "write the course that students may see, with a history of its own",
     )
     option("folder", type=Path, metavar="DIR", help="a new folder, or what this wrote before")
-    option.__self__.set_defaults(action="public")
+    assignment.choices["public"].set_defaults(action="public")
     run_due = inside("grading.due")
     option = adder(assignment, run_due, "due", "say or set when an assignment is due")
     option("name", metavar="NAME", help="the assignment")
@@ -210,7 +210,7 @@ def _exercises(commands: Any, adder: Adder, inside: Callable[..., Command]) -> N
     option = adder(assignment, run, "solutions", text)
     option("names", nargs="+", metavar="NAME", help="assignments")
     option("--early", action="store_true", help="before the deadline, too")
-    option.__self__.set_defaults(action="solutions")
+    assignment.choices["solutions"].set_defaults(action="solutions")
 
     option = adder(commands, inside("questions.audit"), "audit", "check that assignments are sound")
     option("name", nargs="?", metavar="NAME", help="one assignment (default: all)")

@@ -52,7 +52,8 @@ class Cluster:
         from distributed import as_completed
 
         self.waiting.extend(jobs)
-        going, doing = as_completed(loop=self.client.loop), {}
+        going = as_completed(loop=self.client.loop)
+        doing: dict[str, object] = {}
         needs = self._needs()
         while self.waiting or doing:
             most = AHEAD * max(1, sum(self.client.nthreads().values()))
@@ -60,8 +61,8 @@ class Cluster:
                 job = self.waiting.popleft()
                 try:
                     given = arguments(job)
-                except OSError as error:
-                    yield job, _failed(error)
+                except OSError as unreadable:
+                    yield job, _failed(unreadable)
                     continue
                 future = self.client.submit(work, *given, pure=False, retries=0, resources=needs)
                 doing[future.key] = job

@@ -157,6 +157,8 @@ class _Worker:
             )
         except OSError as error:
             raise CourseError(f"no worker process can be started ({error.strerror})") from error
+        assert self.process.stdin is not None and self.process.stdout is not None  # two pipes
+        self.stdin, self.stdout = self.process.stdin, self.process.stdout
         self.jobs: deque[Any] = deque()
         self.ready = False
         self.since = time.monotonic()  # when its first job, or its start, began
@@ -172,7 +174,7 @@ class _Worker:
     def stop(self) -> None:
         """Close its stdin: it gives up its job, ends what it started, and then itself."""
         with suppress(OSError):
-            self.process.stdin.close()
+            self.stdin.close()
 
     def end(self, patience: float) -> str:
         """Wait for its end, or bring that about, for all of its session; return how it ended."""
@@ -192,11 +194,11 @@ class _Worker:
 
     def _send(self, what: Any) -> None:
         with suppress(OSError):  # a dead worker is noticed by its listener
-            self.process.stdin.write(b64encode(pickle.dumps(what)) + b"\n")
-            self.process.stdin.flush()
+            self.stdin.write(b64encode(pickle.dumps(what)) + b"\n")
+            self.stdin.flush()
 
     def _listen(self, lines: queue.SimpleQueue) -> None:
-        with self.process.stdout as answers:
+        with self.stdout as answers:
             for line in answers:
                 lines.put((self, line))
         lines.put((self, b""))

@@ -69,7 +69,9 @@ def _interrupt() -> None:
     if sys.platform == "win32":
         signal.raise_signal(signal.SIGINT)
     else:
-        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        main = threading.main_thread().ident
+        assert main is not None  # it has started
+        signal.pthread_kill(main, signal.SIGINT)
 
 
 if __name__ == "__main__":

@@ -49,8 +49,10 @@ def _constants(tree: ast.Module) -> Iterator[tuple[str, str]]:
         if not isinstance(node, ast.Assign):
             continue
         target, value = node.targets[0], node.value
-        both = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
-        pairs = zip(target.elts, value.elts) if both else [(target, value)]
+        pairs = [(target, value)]
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+            pairs = list(zip(target.elts, value.elts))
         for name, text in pairs:
             if isinstance(name, ast.Name) and isinstance(text, ast.Constant):
-                yield name.id, text.value
+                if isinstance(text.value, str):
+                    yield name.id, text.value

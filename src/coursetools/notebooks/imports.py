@@ -270,11 +270,11 @@ def _imports(source: str, package: tuple[str, ...]) -> frozenset[tuple[str, ...]
             base += tuple(node.module.split(".")) if node.module else ()
             names.update((*base, alias.name) if alias.name != "*" else base for alias in node.names)
     if "import_module" in source:
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and "import_module" in ast.unparse(node.func):
+        for call in ast.walk(tree):
+            if isinstance(call, ast.Call) and "import_module" in ast.unparse(call.func):
                 names.update(
                     tuple(argument.value.split("."))
-                    for argument in node.args[:1]
+                    for argument in call.args[:1]
                     if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
                 )
     return frozenset(names)

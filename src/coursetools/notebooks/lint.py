@@ -289,8 +289,8 @@ class _Figures:
                     and self._draws(node.value)
                 ):
                     target = node.targets[0]
-                    pair = isinstance(target, ast.Tuple) and target.elts
-                    figure = target.elts[0] if pair else target
+                    pair = target.elts if isinstance(target, ast.Tuple) else []
+                    figure = pair[0] if pair else target
                     if isinstance(figure, ast.Name) and (pair or figure.id.startswith("fig")):
                         made[figure.id] = cell
             last = tree.body[-1] if tree.body else None
@@ -363,10 +363,10 @@ def _fix_ids(cells: list[dict[str, Any]]) -> None:
         if title and cell["cell_type"] == "markdown":
             words = re.findall(r"[a-z0-9]+", MATHS.sub("", title[1]).lower())
             heading = "-".join(words)[:40].strip("-") or heading
-        valid = isinstance(name, str) and KEBAB.fullmatch(name) and len(name) <= 64
-        if valid and not RANDOM_ID.fullmatch(name) and name not in kept:
-            kept.add(name)
-            continue
+        if isinstance(name, str) and KEBAB.fullmatch(name) and len(name) <= 64:
+            if not RANDOM_ID.fullmatch(name) and name not in kept:
+                kept.add(name)
+                continue
         later = {other for other in good[number + 1 :] if isinstance(other, str)}
         new, count = heading, 1
         while new in kept or new in later or RANDOM_ID.fullmatch(new):

@@ -37,10 +37,10 @@ def training(notebook: dict, path: Path, course: Course) -> Iterator[tuple[str, 
     for name in ("choose", "record"):
         if not any(called == f"{RECORDS}.{name}" for _, called, _ in calls):
             yield "", f"never calls {name} of {RECORDS}"
-    for cell, called, node in calls:
+    for name, called, node in calls:
         lacks = {"smoke", "cpu", "gpu", "changes"} - {keyword.arg for keyword in node.keywords}
         if called == f"{RECORDS}.choose" and lacks:
-            yield cell, f"calls choose without {', '.join(sorted(lacks))}"
+            yield name, f"calls choose without {', '.join(sorted(lacks))}"
 
 
 def _parameters(cell: dict[str, Any], notebook: dict) -> Iterator[tuple[str, str]]:
@@ -51,9 +51,8 @@ def _parameters(cell: dict[str, Any], notebook: dict) -> Iterator[tuple[str, str
         return  # another rule says so
     for node in tree.body:
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-        value = getattr(node, "value", None)
         try:
-            ast.literal_eval(value)
+            ast.literal_eval(getattr(node, "value", node))  # a statement is not a literal
             plain = all(isinstance(target, ast.Name) for target in targets)
         except (ValueError, TypeError):
             plain = False

@@ -39,12 +39,15 @@ def parameters(notebook: dict) -> dict[str, Any]:
         except (SyntaxError, ValueError):
             return {}  # the lint says where
         for node in tree.body:
-            targets = node.targets if isinstance(node, ast.Assign) else []
-            if isinstance(node, ast.AnnAssign) and node.value is not None:
-                targets = [node.target]
+            if isinstance(node, ast.Assign):
+                targets, value = node.targets, node.value
+            elif isinstance(node, ast.AnnAssign) and node.value is not None:
+                targets, value = [node.target], node.value
+            else:
+                continue
             for target in targets:
                 if isinstance(target, ast.Name):
-                    values[target.id] = _literal(node.value)
+                    values[target.id] = _literal(value)
     return values
 
 

@@ -118,9 +118,12 @@ def audit(course: Course, name: str) -> tuple[list[Audited], list[str]]:
 
 def table(rows: Sequence[Audited]) -> str:
     """Return the rows as text."""
-    head = ("question", "cases", "reference", "solution", "blank", "by heart", "misconceptions")
-    head += ("check",)
-    lines = [head]
+    lines: list[tuple[str, ...]] = [
+        (
+            "question", "cases", "reference", "solution", "blank", "by heart", "misconceptions",
+            "check",
+        )
+    ]  # fmt: skip
     for row in rows:
         lines.append(
             (
@@ -216,8 +219,8 @@ def _question(
         )
         if count < FEWEST[name]:
             row.problems.append(f"has {count} {name}; {FEWEST[name]} are the fewest")
-    told = [mistake.name for mistake in question.misconceptions]
-    if len(set(told)) < len(told):
+    called = [mistake.name for mistake in question.misconceptions]
+    if len(set(called)) < len(called):
         row.problems.append("two misconceptions have one name")
     for mistake in question.misconceptions:
         outcomes = known.outcomes(mistake)
@@ -396,10 +399,12 @@ def _release(course: Course, assignment: Assignment, in_step: bool) -> list[str]
 def _pages(course: Course, assignment: Assignment) -> list[str]:
     """Say which pages of the book, or anchors on them, are not there."""
     problems = []
-    for question in (*assignment.questions, *assignment.written):
-        name, _, anchor = question.page.partition("#")
+    pages = [(question.name, question.page) for question in assignment.questions]
+    pages += [(written.name, written.page) for written in assignment.written]
+    for question, address in pages:
+        name, _, anchor = address.partition("#")
         page = course.page(name.removesuffix(".html"))
         text = page.read_text(encoding="utf-8") if page.is_file() else ""
         if not text or (anchor and f"({anchor})=" not in text):
-            problems.append(f"{question.name} points to {question.page}, which the book has not")
+            problems.append(f"{question} points to {address}, which the book has not")
     return problems

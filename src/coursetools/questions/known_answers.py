@@ -32,9 +32,10 @@ ENDLESS = 2.0  # seconds of work for a case, after which two mistakes together h
 
 def pairs(question: Question) -> Iterator[Misconception]:
     """Yield our answer with any two of the mistakes in it, where both fit; both hints are said."""
-    edits = [one for one in question.misconceptions if isinstance(one.wrong, Edit)]
-    for first, second in combinations(edits, 2):
-        wrong = first.wrong.and_also(second.wrong)
+    mistakes = question.misconceptions
+    edits = [(one, one.wrong) for one in mistakes if isinstance(one.wrong, Edit)]
+    for (first, edit), (second, other) in combinations(edits, 2):
+        wrong = edit.and_also(other)
         if wrong is not None:
             names = first.name, second.name
             yield Misconception("; ".join(names), wrong, both(first.hint, second.hint), names)

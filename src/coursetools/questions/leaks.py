@@ -56,7 +56,10 @@ def private_lines(course: Course) -> tuple[set[str], set[str], set[str]]:
 
     With the last are the questions of private exams.
     """
-    answers, words, hidden, given = set(), set(), set(), ""
+    answers: set[str] = set()
+    words: set[str] = set()
+    hidden: set[str] = set()
+    given = ""
     exams = {exam.name for exam in private_exams(course)}  # of which the questions are private, too
     for name in sources(course):
         notebook = read_notebook(source(course, name))

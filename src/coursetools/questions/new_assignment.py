@@ -128,8 +128,8 @@ def _notebook(
 ) -> str:
     """Return the source notebook, with the cells of `pattern` that all notebooks share."""
     cells = {cell["id"]: cell for cell in pattern["cells"]}
-    link = COLAB_TEXT.search(cells["title"]["source"])  # none where the course has no address
-    link = link[0].strip().replace(old, facts["name"]) if link else ""
+    colab = COLAB_TEXT.search(cells["title"]["source"])  # none where the course has no address
+    link = colab[0].strip().replace(old, facts["name"]) if colab else ""
     imports = "import torch\n\nfrom coursekit.check import check, submit_check"
     made = [
         _cell("title", TITLE.format(**facts, link=link).rstrip(), kind="markdown"),

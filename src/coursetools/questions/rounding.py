@@ -51,7 +51,7 @@ def _changed(answer: Any, change: Change) -> Any:
             own = _tensors(home) if isinstance(home, nn.Module) else {}
             wide = torch.float64 in _dtypes([own, arguments[method:], named])
             given, named = _mapped(list(arguments[method:]), change), _mapped(named, change)
-            if own:
+            if isinstance(home, nn.Module) and own:
                 output = _with(home, function, own, change, given, named)
             else:
                 output = function(*arguments[:method], *given, **named)
@@ -110,8 +110,8 @@ def _mapped(value: Any, change: Change) -> Any:
         items = [_mapped(item, change) for item in value]
         return value if all(map(is_, items, value)) else type(value)(items)
     if type(value) is dict:
-        items = {key: _mapped(item, change) for key, item in value.items()}
-        return value if all(map(is_, items.values(), value.values())) else items
+        pairs = {key: _mapped(item, change) for key, item in value.items()}
+        return value if all(map(is_, pairs.values(), value.values())) else pairs
     return value
 
 

@@ -12,6 +12,7 @@ from coursekit.models.bart import Bart, BartConfig
 from coursekit.models.bart_heads import BartCausalLM, BartClassifier, BartSpan
 from coursekit.models.weights import fairseq
 from coursekit.models.weights.rules import (
+    Ignored,
     Kept,
     Rule,
     Same,
@@ -104,7 +105,7 @@ def rules(
         bare = theirs is not None and "shared.weight" in theirs
         return [_bare(row) for row in _without_scores(rows)] if bare else rows
     rows = [
-        replace(row, ours=f"bart.{row.ours}") if hasattr(row, "ours") else row
+        row if isinstance(row, Tied | Ignored) else replace(row, ours=f"bart.{row.ours}")
         for row in _without_scores(rows)
     ]
     if isinstance(model, BartSpan):
@@ -114,7 +115,7 @@ def rules(
 
 
 def fresh(
-    kind: type, theirs: Mapping[str, Tensor], config: BartConfig, **options: Any
+    kind: type[nn.Module], theirs: Mapping[str, Tensor], config: BartConfig, **options: Any
 ) -> nn.Module:
     """Return a model without weights, with as many classes as they have."""
     if issubclass(kind, BartClassifier):

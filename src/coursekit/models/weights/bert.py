@@ -120,10 +120,14 @@ HEADS = {  # whose last layer is called what, by us and by them; with a pooler o
 }
 
 
-def rules(model: nn.Module, layout: str, theirs: Mapping[str, Tensor] | None = None) -> list[Rule]:
+def rules(
+    model: Bert | BertForPreTraining | heads.BertHead,
+    layout: str,
+    theirs: Mapping[str, Tensor] | None = None,
+) -> list[Rule]:
     """Return the names of the class of transformers with the same heads, BERT's or RoBERTa's."""
     only_huggingface(layout)
-    config = (model if hasattr(model, "config") else model.bert).config
+    config = (model if isinstance(model, Bert) else model.bert).config
     roberta = config.skip_padding  # BERT counts padding
     family: Family = "roberta" if roberta else "bert"
     if isinstance(model, Bert):
@@ -145,7 +149,7 @@ def rules(model: nn.Module, layout: str, theirs: Mapping[str, Tensor] | None = N
 
 
 def fresh(
-    kind: type, theirs: Mapping[str, Tensor], config: BertConfig, **options: Any
+    kind: type[nn.Module], theirs: Mapping[str, Tensor], config: BertConfig, **options: Any
 ) -> nn.Module:
     """Return a model without weights, with as many classes as they have."""
     if issubclass(kind, Bert | BertForPreTraining):

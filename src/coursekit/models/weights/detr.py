@@ -16,6 +16,7 @@ from coursekit.models import weights
 from coursekit.models.detr import DETR
 from coursekit.models.weights.rules import (
     Ignored,
+    Kept,
     Rule,
     Same,
     Stacked,
@@ -145,6 +146,8 @@ def behind(backbone: Iterable[Rule], prefix: str) -> Iterator[Rule]:
             case Stacked():
                 theirs = tuple(prefix + name for name in rule.theirs)
                 yield replace(rule, ours=f"backbone.{rule.ours}", theirs=theirs)
+            case Kept():
+                yield Kept(f"backbone.{rule.ours}")
             case _:
                 yield replace(rule, ours=f"backbone.{rule.ours}", theirs=prefix + rule.theirs)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
+from coursekit.blocks import Block
 from coursekit.models.gpt import GPT, GPTConfig
 from coursekit.models.gpt_heads import GPTMultipleChoice
 from coursekit.models.weights import llama
@@ -131,7 +132,7 @@ def rules(
     if config.rotary and config.rms_norm and config.gated and not post:
         return llama.table(
             config.depth,
-            rows=gpt.stack.blocks[0].self_attention.sizes,
+            rows=_first_block(gpt).self_attention.sizes,
             bias=config.bias,
             attention_bias=config.bias if config.attention_bias is None else config.attention_bias,
             tied=config.tied,
@@ -148,9 +149,15 @@ def fresh(
     return kind(GPT(config) if issubclass(kind, GPTMultipleChoice) else config, **options)
 
 
+def _first_block(model: GPT) -> Block:
+    block = model.stack.blocks[0]
+    assert isinstance(block, Block)
+    return block
+
+
 def _check_gpt2(model: GPT) -> None:
     """Raise unless transformers' GPT-2, or its GPT-1 with the norms behind, can be this."""
-    config, block = model.config, model.stack.blocks[0]
+    config, block = model.config, _first_block(model)
     attention, hidden = block.self_attention, block.feed_forward.expand.out_features
     odd = [name for name in ("rotary", "rms_norm", "gated", "window") if getattr(config, name)]
     odd += ["no biases"] * (attention.qkv.bias is None or block.feed_forward.expand.bias is None)

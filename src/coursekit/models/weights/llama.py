@@ -77,8 +77,9 @@ def table(
 
     `rows` are those of the matrices for queries, keys and values, which are one on our side.
     """
+    tokens = f"{theirs}embed_tokens.weight"
     table: list[Rule] = [
-        Same("tokens.weight", f"{theirs}embed_tokens.weight"),
+        Same("tokens.weight", tokens),
         Same("stack.final.weight", f"{theirs}norm.weight"),
     ]
     attention = ["weight", "bias"] if attention_bias else ["weight"]
@@ -98,5 +99,5 @@ def table(
         table.append(Ignored(f"{h}self_attn.rotary_emb.inv_freq"))  # in files of 2023
     if theirs:
         head = "lm_head.weight"
-        table.append(Tied(head, table[0].theirs) if tied else Same("output.weight", head))
+        table.append(Tied(head, tokens) if tied else Same("output.weight", head))
     return table

@@ -37,8 +37,8 @@ SIZES = {
 
 def read_config(theirs: Mapping[str, Any], kind: type) -> dict[str, Any]:
     """Return the arguments of `Seq2SeqConfig`."""
-    if (kind := theirs.get("model_type")) != "marian":
-        raise ValueError(f"model_type must be marian, found {kind!r}")
+    if (family := theirs.get("model_type")) != "marian":
+        raise ValueError(f"model_type must be marian, found {family!r}")
     check_usual(theirs, USUAL, "{name} of a Marian")
     for side in ("layers", "attention_heads", "ffn_dim"):
         encoder, decoder = theirs.get(f"encoder_{side}"), theirs.get(f"decoder_{side}")

@@ -84,7 +84,7 @@ def rules(model: ResNet, layout: str, theirs: Mapping[str, Tensor] | None = None
         shortcuts={
             (i, j)
             for i, stage in enumerate(model.stages)
-            for j, block in enumerate(stage)
+            for j, block in enumerate(stage.children())
             if not isinstance(block.shortcut, nn.Identity)
         },
         frozen_norm=config.frozen_norm,

@@ -25,7 +25,7 @@ class Shape:
     depths: tuple[int, ...]
     classes: bool
     qkv_bias: bool
-    positions: tuple[int, int] | None  # how many absolute ones, and how wide
+    positions: tuple[int, ...] | None  # how many absolute ones, and how wide
 
 
 ORIGINAL_MODEL = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from torch import Tensor
@@ -130,7 +130,7 @@ def blocks(ours: str, theirs: str, depth: int) -> list[Rule]:
     return rules
 
 
-def square(side: int | Sequence[int]) -> int:
+def square(side: int | list[int] | tuple[int, ...]) -> int:
     """Return the side of a square that may be described by two equal numbers."""
     sides = set(side) if isinstance(side, list | tuple) else {side}
     if len(sides) != 1:
@@ -145,10 +145,10 @@ def rules(model: ViT | MAE, layout: str, theirs: Mapping[str, Tensor] | None = N
     `DeiTForImageClassificationWithTeacher`, those of a `MAE` of `ViTMAEForPreTraining`.
     """
     only_huggingface(layout)
-    config = model.config
     if isinstance(model, MAE):
-        _check_known(config.encoder)
-        return mae(config.encoder.depth, config.decoder_depth)
+        _check_known(model.config.encoder)
+        return mae(model.config.encoder.depth, model.config.decoder_depth)
+    config = model.config
     if isinstance(model, DeiT):
         _check_known(config)
         return deit(config.depth)

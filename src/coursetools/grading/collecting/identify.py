@@ -67,9 +67,9 @@ class Names:
         candidates = [one for one in handed_in if isinstance(one, Candidate)]
         numbers: dict[str, set[str]] = {}  # of everybody who has this name in the delivery
         spelled: dict[str, set[str]] = {}
-        for one in candidates:
-            numbers.setdefault(slug(one.who), set()).add(one.lms)
-            spelled.setdefault(slug(one.who), set()).add(one.who)
+        for candidate in candidates:
+            numbers.setdefault(slug(candidate.who), set()).add(candidate.lms)
+            spelled.setdefault(slug(candidate.who), set()).add(candidate.who)
         result: list[Known | Refused] = []
         for one in handed_in:
             if isinstance(one, Refused):

@@ -12,6 +12,7 @@ import re
 import stat
 import zipfile
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from coursekit._base.errors import CourseError
@@ -61,7 +62,7 @@ def from_folder(folder: Path, name: str, layout: str | None = None) -> Found:
                 refused.append(Refused(shown(inside.as_posix()), why))
                 continue
             modified = datetime.fromtimestamp(status.st_mtime, UTC)
-            files.append(File(inside, modified, lambda most, path=path: read_plain(path, most)))
+            files.append(File(inside, modified, partial(read_plain, path)))
     return refused + sort_out(files, name, layout, str(folder))
 
 
@@ -88,7 +89,7 @@ def from_zip(path: Path, name: str, layout: str | None = None) -> Found:
                 File(
                     PurePosixPath(member.filename),
                     _zip_time(member),
-                    lambda most, member=member: _read_member(archive, member, most),
+                    partial(_read_member, archive, member),
                 )
             )
     return refused + sort_out(files, name, layout, str(path))

@@ -108,7 +108,7 @@ def _safe(output: dict[str, Any]) -> dict[str, Any]:
     safe = {key: _text(value) for key, value in data.items() if key in SAFE}
     if not re.fullmatch(r"[A-Za-z0-9+/=\s]*", safe.get("image/png", "")):
         del safe["image/png"]  # pages put it between quotation marks
-    made = {"output_type": "display_data", "data": safe, "metadata": {}}
+    made: dict[str, object] = {"output_type": "display_data", "data": safe, "metadata": {}}
     if kind == "execute_result":
         made |= {"output_type": kind, "execution_count": None}
     return made

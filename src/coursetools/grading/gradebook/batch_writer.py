@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from sqlalchemy import distinct, func, select
 
 from coursetools.grading.gradebook import irreplaceable
 from coursetools.grading.gradebook.database import WAIT, Database
+from coursetools.grading.gradebook.irreplaceable import Kept
 from coursetools.grading.gradebook.lateness import Lateness, lateness_of, write_extensions
 from coursetools.grading.gradebook.own_tables import WRITTEN
 from coursetools.grading.gradebook.structure import Structure, synchronise
@@ -39,7 +41,7 @@ class Writer(Database):
         self._kept = irreplaceable.recall(folders, self, note)
         self.structure: Structure = synchronise(folders, masters, self, self.overrides.dropped())
         if self._kept is not None:
-            self.structure = self.patiently(self._times)
+            self.structure = self.patiently(partial(self._times, self._kept))
         self.lateness: Lateness = self.patiently(self._lateness)
         self._late_plugin: Any = None
 
@@ -117,7 +119,7 @@ class Writer(Database):
             write_extensions(connection, self.structure.assignment, lateness)
         return lateness
 
-    def _times(self) -> Structure:
+    def _times(self, kept: Kept) -> Structure:
         with self.writing.begin() as connection:
-            due = irreplaceable.put_back_times(connection, self._kept, self.structure)
+            due = irreplaceable.put_back_times(connection, kept, self.structure)
         return replace(self.structure, due=due)

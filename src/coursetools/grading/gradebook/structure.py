@@ -85,7 +85,7 @@ def synchronise(
         same = connection.scalar(select(WRITTEN.c.mark).where(*ours)) == state
     known = _known(database, folders.name)
     moved = known is not None and due is not None and known.duedate != due
-    if moved and known.duedate is not None:
+    if moved and due is not None and known.duedate is not None:
         database.note(replaced(folders.name, known.duedate, due))
     if not same or known is None or moved:
         database.patiently(lambda: _save(folders, cells, due))

@@ -214,7 +214,7 @@ class Attempt:
         self._on_own += 0.0 if cell.graded else process.spent - began
         ran = Ran(outputs=_streams(process) + _figures(figures))
         number = answer.get("number")
-        ran.number = float(number) if type(number) in (int, float) else None
+        ran.number = float(number) if type(number) is int or type(number) is float else None
         if "error" in answer:
             error = student_error(answer["error"])
             place = (error.cell, error.line, error.here)

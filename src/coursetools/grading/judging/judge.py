@@ -87,11 +87,23 @@ class Judge:
         return [verdicts[look.question.name] for look in looks]
 
     def _looks(
-        self, names: Iterable[str], attempt: Attempt, answers: dict[str, str], **how: bool
+        self,
+        names: Iterable[str],
+        attempt: Attempt,
+        answers: dict[str, str],
+        *,
+        strict: bool = False,
+        endless: bool = False,
     ) -> list[Looking]:
         """Look at some questions, from their first case to their last."""
         looks = [
-            Looking(question, answers.get(question.name), self._known[question.name].cases, **how)
+            Looking(
+                question,
+                answers.get(question.name),
+                self._known[question.name].cases,
+                strict=strict,
+                endless=endless,
+            )
             for question in self.assignment.questions
             if question.name in names
         ]

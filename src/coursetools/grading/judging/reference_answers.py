@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from coursekit.check.determinism import same_chance
 from coursekit.submission.resource_limits import MB, Limits
@@ -105,7 +105,7 @@ class ReferenceAnswers:
             module = answer(*values[0], **values[1])
             return {**dict(module.named_parameters()), **dict(module.named_buffers())}
         (made, named_made), tensors, training, arguments, named = values
-        module: nn.Module = answer(*made, **named_made).train(training)
+        module = answer(*made, **named_made).train(training)
         return torch.func.functional_call(module, tensors, tuple(arguments), named)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC
@@ -93,7 +93,7 @@ class Written:
 
     pages: int = 0
     changed: int = 0
-    failed: list[tuple[str, str]] | None = None
+    failed: list[tuple[str, str]] = field(default_factory=list)
     written: list[Handed] = field(default_factory=list)
 
 
@@ -111,7 +111,7 @@ def write_feedback(
     tasks = _tasks(folders, student)
     handed = {who.id: one for who, one in tasks}
     progress = progress or Progress()
-    result = Written(failed=[])
+    result = Written()
     if workers == 1 or len(tasks) <= CHUNK:
         done = (writer.write_all([task]) for task in tasks)
     else:
@@ -223,7 +223,9 @@ def work(writer: Writer, jobs: Iterator[list[Task]]) -> Iterator[Any]:
         yield {"written": writer.write_all(tasks)}
 
 
-def _several(writer: Writer, tasks: list[Task], workers: int) -> Iterator[list]:
+def _several(
+    writer: Writer, tasks: list[Task], workers: int
+) -> Generator[list[tuple[str, bool, str]], None, None]:
     """Yield what became of each chunk, as `workers` processes finish them."""
     chunks = (tasks[start : start + CHUNK] for start in range(0, len(tasks), CHUNK))
     with Pool(__name__, workers, start=writer, ahead=2) as pool:

@@ -79,8 +79,11 @@ def _block(kind: str, shown: str) -> Markup:
 def _markdown() -> Any:
     from markdown_it import MarkdownIt
 
-    made = MarkdownIt("js-default", {"html": False, "linkify": False, "maxNesting": 20})
-    made.validateLink = lambda url: bool(re.match(r"(?i)(https?://|mailto:)", url.strip()))
+    class Ours(MarkdownIt):
+        def validateLink(self, url: str) -> bool:
+            return bool(re.match(r"(?i)(https?://|mailto:)", url.strip()))
+
+    made = Ours("js-default", {"html": False, "linkify": False, "maxNesting": 20})
 
     def image(self: Any, tokens: Any, index: int, options: Any, env: Any) -> str:
         return f"[picture: {escape(tokens[index].content or 'without a description')}]"
@@ -131,7 +134,8 @@ def outputs(entries: list[dict[str, Any]], most: int = 8) -> Markup:
         if not isinstance(entry, dict):
             continue
         kind = entry.get("output_type")
-        data = entry.get("data") if isinstance(entry.get("data"), dict) else {}
+        data = entry.get("data")
+        data = data if isinstance(data, dict) else {}
         if kind == "stream":
             parts.append(verbatim(_joined(entry.get("text"))))
         elif kind == "error":
@@ -158,9 +162,9 @@ def policy_with(script: str) -> Markup:
     return Markup(POLICY.replace("; sandbox", f"; script-src 'sha256-{digest}'"))
 
 
-def render(template: str, *, wide: bool = False, **about: Any) -> str:
+def render(template: str, **about: Any) -> str:
     """Return a whole page: one of the templates with what it is `about`."""
-    return _templates().get_template(template).render(wide=wide, **about)
+    return _templates().get_template(template).render({"wide": False, **about})
 
 
 @functools.cache

@@ -13,7 +13,7 @@ import argparse
 import math
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,7 +61,7 @@ class Pair:
 
 
 def similar_pairs(
-    prints: dict[str, Iterable[int]],
+    prints: Mapping[str, Iterable[int]],
     ignore: Iterable[int] = (),
     *,
     least: float = LEAST,
@@ -85,7 +85,7 @@ def similar_pairs(
     for mark, weight in weights.items():
         for position in holders[mark]:
             own[position] += weight
-    shared_weight: Counter[int] = Counter()
+    shared_weight: defaultdict[int, float] = defaultdict(float)
     shared_count: Counter[int] = Counter()
     for mark, weight in weights.items():
         who = holders[mark]

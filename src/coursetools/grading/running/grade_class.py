@@ -398,9 +398,10 @@ def ran_out_of_time(verdict: Verdict) -> bool:
 
     It may have been near its limit, and a busy machine does slow each second of work down a little.
     """
-    questions = verdict.questions
-    cases = (case for question in questions for case in question.cases)
-    return any(one.status == "TIMEOUT" for one in (*questions, *cases))
+    return any(
+        question.status == "TIMEOUT" or any(case.status == "TIMEOUT" for case in question.cases)
+        for question in verdict.questions
+    )
 
 
 @contextmanager

@@ -11,13 +11,15 @@ from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress
 from coursetools.course import write_changed
 from coursetools.grading.records.folders import Folders, read_plain
-from coursetools.grading.records.verdict import Verdict
+from coursetools.grading.records.verdict import Status, Verdict
 from coursetools.grading.records.verdict_files import Place
 from coursetools.grading.running.judge_job import digest
 
 NOTHING, NO_PLAIN_FILE = "nothing", "no plain file"  # in the place of a file's hash
-NO_FILE = {NOTHING: ("MISSING", "the notebook was not handed in")}
-NO_FILE[NO_PLAIN_FILE] = ("MALFORMED", "a link or something else was handed in, not a file")
+NO_FILE: dict[str, tuple[Status, str]] = {
+    NOTHING: ("MISSING", "the notebook was not handed in"),
+    NO_PLAIN_FILE: ("MALFORMED", "a link or something else was handed in, not a file"),
+}
 
 
 def submitted_file(folders: Folders, student: str, notebook: str, of: int) -> Path | None:

@@ -189,12 +189,12 @@ def _limit(limits: Limits, size: int, uid: int, questions: int) -> str:
     }
     refused = []
     for name, value in wanted.items():
-        kind = getattr(resource, name, None)
         try:
+            kind = getattr(resource, name)  # not every system has each of them
             hard = resource.getrlimit(kind)[1]
             bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
             resource.setrlimit(kind, (bound, bound))
-        except (OSError, ValueError, TypeError):
+        except (AttributeError, OSError, ValueError):
             refused.append(name)
     return f"the system refuses {', '.join(refused)}" if refused else HELD
 

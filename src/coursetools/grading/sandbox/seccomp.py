@@ -115,8 +115,8 @@ def program(machine: str = MACHINE) -> list[tuple[int, int, int, int]]:
     if machine == "x86_64":
         code += [(AT_LEAST, 0, 1, 0x40000000), refuse]  # the x32 numbers
     for numbers in FORBIDDEN.values():
-        if numbers[column] is not None:
-            code += [(EQUAL, 0, 1, numbers[column]), refuse]
+        if (number := numbers[column]) is not None:
+            code += [(EQUAL, 0, 1, number), refuse]
     pretend = (RETURN, 0, 0, REFUSE)  # an error of number 0 is none
     code += [(EQUAL, 0, 1, FLOCK[column]), pretend]
     commands = [(EQUAL, 0, 1, command) for command in (*LOCK, *ASK)]

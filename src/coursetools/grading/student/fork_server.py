@@ -115,9 +115,10 @@ def _wait(control: socket.socket, child: int, ground: Ground) -> tuple[bool, boo
         ended = os.pidfd_open(child)
     except (AttributeError, OSError):
         return _wait_by_asking(control, child), False
+    watched: list[socket.socket | int] = [control, ended]
     try:
         while True:
-            ready, _, _ = select.select([control, ended], [], [], LOOK)
+            ready, _, _ = select.select(watched, [], [], LOOK)
             if ready:
                 return control in ready and not control.recv(4096), False
             if ground.greedy():
@@ -176,7 +177,9 @@ def _attach_streams() -> None:
         )
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
-    sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    for name in ("stdin", "__stdin__"):
+        setattr(sys, name, stdin)
 
 
 def _move(descriptor: int, to: int) -> int:

@@ -47,7 +47,7 @@ def _class(name: str, ask: Ask) -> type[nn.Module]:
                 for parent in parents:
                     if parent not in home._modules:
                         home.add_module(parent, nn.Module())
-                    home = home._modules[parent]
+                    home = home.get_submodule(parent)
                 if value.requires_grad:
                     home.register_parameter(leaf, nn.Parameter(value.detach()))
                 else:

@@ -53,8 +53,8 @@ def rehearsed(q, k):
     return shares[..., None, :].squeeze(-2), other.square(), scores.argmax(), q.shape
 """
 TENSORS = (torch.eye(2), torch.ones(2, 2, requires_grad=True))
-CALL = {"op": "call", "how": "call", "of": {"name": "rehearsed"}}
-REHEARSAL = (
+CALL: dict[str, object] = {"op": "call", "how": "call", "of": {"name": "rehearsed"}}
+REHEARSAL: tuple[tuple[dict[str, object], dict[str, object]], ...] = (
     ({"op": "cell", "number": 0, "source": CELL, "definitions": False, "checked": []}, {}),
     ({"op": "names", "names": ["rehearsed"], "checked": []}, {}),
     (CALL, {"arguments": TENSORS, "named": {}}),

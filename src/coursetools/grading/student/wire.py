@@ -17,7 +17,7 @@ import struct
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import torch
@@ -104,7 +104,7 @@ def frame(envelope: dict[str, Any], packet: Packet, room: float = BODY_BYTES) ->
     return b"".join((PREFIX.pack(len(header), size), header, packet.body))
 
 
-def lengths(prefix: bytes, room: float = BODY_BYTES) -> tuple[int, int]:
+def lengths(prefix: bytes | bytearray, room: float = BODY_BYTES) -> tuple[int, int]:
     """Return how many bytes of header and of arrays follow; refuse what is too many."""
     header, body = PREFIX.unpack(prefix)
     if header > HEADER_BYTES:
@@ -140,7 +140,8 @@ class Encoder:
     def __init__(self, remember: Remember) -> None:
         self.buffers: list[Any] = []
         self.arrays: list[Any] = []  # the array that each buffer was taken from
-        self._remember, self._seen, self._nodes = remember, {}, 0
+        self._remember, self._nodes = remember, 0
+        self._seen: dict[int, int] = {}  # the id of an array -> its buffer
 
     def encode(self, value: Any, depth: int = 0) -> Any:
         """Return JSON data for `value`."""
@@ -196,7 +197,7 @@ def raw(value: Any) -> memoryview:
             data = np.ascontiguousarray(value.numpy())
         except (TypeError, RuntimeError):  # bfloat16, or of a kind that numpy cannot look into
             data = value.cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
-        return memoryview(data).cast("B") if data.size else memoryview(b"")
+        return data.data.cast("B") if data.size else memoryview(b"")
     data = np.ascontiguousarray(value).astype(value.dtype.newbyteorder("="), copy=False)
     return memoryview(data.tobytes())
 
@@ -292,7 +293,7 @@ def _numpy(
     return np.frombuffer(bytearray(buffer), dtype=kind).reshape(shape)
 
 
-def _sizes(value: Any) -> bool:
+def _sizes(value: Any) -> TypeGuard[list[int]]:
     return isinstance(value, list) and all(map(_count, value))
 
 
