@@ -190,7 +190,7 @@ def test_a_circle_is_seen(course):
 
 
 def test_the_guide_names_the_parts():
-    guide = (SOURCE / "coursekit" / "README.md").read_text(encoding="utf-8")
+    guide = (SOURCE.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
     line = next(line for line in guide.splitlines() if line.startswith("1. parts:"))
     assert sorted(line.split("`")[1::2]) == sorted(LAYERS[1])
 

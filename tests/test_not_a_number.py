@@ -68,7 +68,7 @@ PLAUSIBLE = {  # each gave a number, an index or a set of boxes
     "hard distillation": lambda: o.hard_distillation(torch.randn(2, 3), nans(2, 3)),
     "preferences": lambda: o.Preference(nans(), nans(2), torch.zeros(2)).accuracy,
     "the best span": lambda: best_span(nans(1, 4), torch.randn(1, 4), None),
-    "the end of a span": lambda: m.best_span(torch.randn(1, 4), nans(1, 4), None),
+    "the end of a span": lambda: best_span(torch.randn(1, 4), nans(1, 4), None),
     "greedy decoding": greedy,
     "Fréchet, of features": lambda: a.frechet_distance(
         a.gaussian_of(nans(9, 2)), a.gaussian_of(torch.randn(9, 2))

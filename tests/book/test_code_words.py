@@ -65,7 +65,7 @@ def named(words: Words, text: str, scope: Scope) -> str | None:
         ("schedules.cosine", "coursekit.training.schedules.cosine"),
         ("coursekit/attention.py", "coursekit.attention"),
         ("attention.py", "coursekit.attention"),
-        ("positions.alibi", "coursekit.biases.alibi"),  # what a file imports
+        ("heads.KeyValueCache", "coursekit.cache.KeyValueCache"),  # what a file imports
         ("figures.new_figure", "coursekit.figures"),  # what it imports has no entry
         ("objectives.masked_lm.TABLE_8", "coursekit.objectives.masked_lm"),
         ("causal", None),

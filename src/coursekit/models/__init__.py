@@ -1,4 +1,4 @@
-"""Models: one file each, made of the parts in layer 1, with its configuration beside it.
+"""Models: one file each, made of the parts of Part I, with its configuration.
 
 `from coursekit.models import Bert` works for every name below and loads that one file only.
 """

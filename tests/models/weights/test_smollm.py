@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from coursekit._base.errors import CourseError
-from coursekit.models import smollm
+from coursekit.models.weights import smollm
 from coursekit.models.weights.smollm import smollm2
 
 NEEDED = pytest.mark.skipif(
