@@ -12,8 +12,9 @@ def __getattr__(name: str) -> object:
     import re
     from pathlib import Path
 
-    here, line = Path(__file__).parent, re.compile(rf"^(class|def) {name}\b", re.M)
+    here = Path(__file__).parent
     if name.isidentifier() and name[0] != "_" and name not in {p.stem for p in here.iterdir()}:
+        line = re.compile(rf"^(class|def) {name}\b", re.MULTILINE)
         files = sorted([*here.glob("[!_]*.py"), *here.glob("[!_]*/**/*.py")])
         files = [file.relative_to(here) for file in files if line.search(file.read_text("utf-8"))]
         if homes := [".".join(file.with_suffix("").parts) for file in files]:

@@ -28,7 +28,7 @@ ENTRIES = (
     ("coursekit.training.schedules", "module"),
     ("coursekit.training.schedules.cosine", "function"),
     ("coursekit.training.translation.bleu", "function"),
-    ("coursekit.biases.alibi", "function"),
+    ("coursekit.cache.KeyValueCache", "class"),
     ("coursekit.models.gpt.GPT", "class"),
     ("coursekit.models.gpt.GPT.forward", "method"),
     ("coursekit.objectives.masked_lm", "module"),
