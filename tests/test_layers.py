@@ -27,6 +27,7 @@ LAYERS = {
         "local",
         "masks",
         "positions",
+        "embedding",
         "biases",
         "activations",
         "norms",
@@ -37,7 +38,7 @@ LAYERS = {
     2: ["models", "plain", "tokenizers", "decoding", "objectives", "boxes"],
     3: ["data", "training", "analysis", "figures"],
     4: ["submission"],
-    5: ["check", "exercises"],  # which is its old name
+    5: ["check"],
 }
 # The rooms of coursetools, from the top; a file that is named stands for itself.
 ROOMS = [
@@ -197,7 +198,7 @@ def test_a_circle_is_seen(course):
 
 
 def test_the_guide_names_the_parts():
-    guide = (SOURCE / "coursekit" / "README.md").read_text(encoding="utf-8")
+    guide = (SOURCE.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
     line = next(line for line in guide.splitlines() if line.startswith("1. parts:"))
     assert sorted(line.split("`")[1::2]) == sorted(LAYERS[1])
 

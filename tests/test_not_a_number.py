@@ -15,6 +15,7 @@ from coursekit import training as t
 from coursekit.analysis.frechet import Gaussian, square_root
 from coursekit.boxes.average_precision import average_precision
 from coursekit.boxes.geometry import Objects, iou, non_maximum_suppression
+from coursekit.decoding.spans import best_span
 from coursekit.objectives.input_formats import full_sentences
 from coursekit.objectives.next_sentence import pair_room, truncate_pair
 from coursekit.positions import binary
@@ -66,8 +67,8 @@ PLAUSIBLE = {  # each gave a number, an index or a set of boxes
     "a probe": probe,
     "hard distillation": lambda: o.hard_distillation(torch.randn(2, 3), nans(2, 3)),
     "preferences": lambda: o.Preference(nans(), nans(2), torch.zeros(2)).accuracy,
-    "the best span": lambda: m.best_span(nans(1, 4), torch.randn(1, 4), None),
-    "the end of a span": lambda: m.best_span(torch.randn(1, 4), nans(1, 4), None),
+    "the best span": lambda: best_span(nans(1, 4), torch.randn(1, 4), None),
+    "the end of a span": lambda: best_span(torch.randn(1, 4), nans(1, 4), None),
     "greedy decoding": greedy,
     "Fréchet, of features": lambda: a.frechet_distance(
         a.gaussian_of(nans(9, 2)), a.gaussian_of(torch.randn(9, 2))

@@ -7,6 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coursekit import biases as B
 from coursekit import positions as P
 
 F64 = torch.float64
@@ -95,10 +96,10 @@ def test_rotary_layouts_are_one_rotation_in_two_orders():
 
 
 def test_alibi():
-    slopes = P.alibi_slopes(8)
+    slopes = B.alibi_slopes(8)
     assert slopes.tolist() == [2.0 ** -(h + 1) for h in range(8)]
-    assert P.alibi_slopes(3).tolist() == [2**-4, 2**-8, 2**-2]  # 2 heads, then the first of 4
-    bias = P.alibi(3, 5, heads=8)
+    assert B.alibi_slopes(3).tolist() == [2**-4, 2**-8, 2**-2]  # 2 heads, then the first of 4
+    bias = B.alibi(3, 5, heads=8)
     assert bias.shape == (8, 3, 5)
     for t in range(3):
         for s in range(5):
@@ -124,7 +125,7 @@ def buckets_by_the_paper(distance, buckets, far, both_ways):
 @pytest.mark.parametrize("both_ways", [True, False])
 def test_relative_buckets(both_ways):
     distance = torch.arange(-300, 301)
-    got = P.relative_buckets(distance, bidirectional=both_ways)
+    got = B.relative_buckets(distance, bidirectional=both_ways)
     want = [buckets_by_the_paper(int(d), 32, 128, both_ways) for d in distance]
     assert got.tolist() == want
     assert set(got.tolist()) <= set(range(32))
@@ -135,24 +136,24 @@ def test_relative_buckets_equal_t5():
     distance = torch.arange(-200, 201)[None]
     for both_ways in (True, False):
         want = t5.T5Attention._relative_position_bucket(distance, both_ways, 32, 128)
-        assert torch.equal(P.relative_buckets(distance, bidirectional=both_ways), want)
+        assert torch.equal(B.relative_buckets(distance, bidirectional=both_ways), want)
 
 
 def test_relative_bias_depends_on_the_distance_and_learns():
-    bias = P.RelativeBias(heads=2)
+    bias = B.RelativeBias(heads=2)
     out = bias(6)
     assert out.shape == (2, 6, 6)
     torch.testing.assert_close(out[:, 1:, 1:], out[:, :-1, :-1])  # constant along diagonals
     torch.testing.assert_close(bias(2, 6), out[:, 4:])  # the last queries, as in cached decoding
     for t, s in ((0, 5), (5, 0), (3, 3)):  # the bucket is that of key minus query
-        bucket = P.relative_buckets(torch.tensor(s - t))
+        bucket = B.relative_buckets(torch.tensor(s - t))
         assert torch.equal(out[:, t, s], bias.weight[bucket])
     out.sum().backward()
     assert bias.weight.grad.abs().sum() > 0
 
 
 def test_window_bias_depends_on_the_offset():
-    bias = P.WindowBias(heads=2, height=3, columns=4)
+    bias = B.WindowBias(heads=2, height=3, columns=4)
     out = bias()
     assert out.shape == (2, 12, 12)
     seen = {}
@@ -167,7 +168,7 @@ def test_window_bias_depends_on_the_offset():
 def test_window_bias_equals_swin():
     swin = pytest.importorskip("transformers.models.swin.modeling_swin")
     theirs = swin.SwinRelativePositionBias(2, (3, 4))
-    bias = P.WindowBias(heads=2, height=3, columns=4)
+    bias = B.WindowBias(heads=2, height=3, columns=4)
     with torch.no_grad():
         theirs.relative_position_bias_table.copy_(bias.weight)
     torch.testing.assert_close(bias(), theirs()[0])
@@ -242,15 +243,15 @@ def test_a_row_padded_on_the_left_starts_before_0(name):
             "12 positions were learned, found.*6 to",
         ),
         (lambda: modules()["binary"](x, offset=60), "64 positions, found position 66"),
-        (lambda: P.alibi(5, 3, heads=2), "T=5, S=3"),
-        (lambda: P.RelativeBias(heads=2, buckets=7), "even number.*found 7"),
-        (lambda: P.relative_buckets(x.long(), max_distance=8), "above 8, for the 8 nearest .* 8"),
-        (lambda: P.relative_buckets(x.long(), buckets=3), "even number of at least 4, found 3"),
+        (lambda: B.alibi(5, 3, heads=2), "T=5, S=3"),
+        (lambda: B.RelativeBias(heads=2, buckets=7), "even number.*found 7"),
+        (lambda: B.relative_buckets(x.long(), max_distance=8), "above 8, for the 8 nearest .* 8"),
+        (lambda: B.relative_buckets(x.long(), buckets=3), "even number of at least 4, found 3"),
         (
-            lambda: P.relative_buckets(x.long(), max_distance=16, bidirectional=False),
+            lambda: B.relative_buckets(x.long(), max_distance=16, bidirectional=False),
             "max_distance must be above 16",
         ),
-        (lambda: P.RelativeBias(heads=2, max_distance=7), "max_distance must be above 8.*found 7"),
+        (lambda: B.RelativeBias(heads=2, max_distance=7), "max_distance must be above 8.*found 7"),
         (
             lambda: P.Rotary(width=6)(x, position_ids=torch.arange(6)),
             r"\(7,\) or \(batch, 7\), .* \(6,\)",
@@ -323,7 +324,7 @@ def test_rotary_turns_each_sequence_by_its_own_places(layout, shape):
 
 def test_the_nearest_distances_have_a_bucket_each_up_to_the_smallest_max_distance():
     for both, exact in ((True, 8), (False, 16)):
-        found = P.relative_buckets(-torch.arange(40), max_distance=exact + 1, bidirectional=both)
+        found = B.relative_buckets(-torch.arange(40), max_distance=exact + 1, bidirectional=both)
         assert found[:exact].tolist() == list(range(exact))
         assert found.diff().ge(0).all() and found.max() == (15 if both else 31)
 

@@ -1,4 +1,4 @@
-"""The code has the form that src/coursekit/README.md promises."""
+"""The code has the form that CONTRIBUTING.md promises."""
 
 import subprocess
 import sys

@@ -15,14 +15,6 @@ import torch
 from torch import Tensor, nn
 
 from coursekit._base.checks import check_choice, check_shape, readable
-from coursekit.biases import (  # noqa: F401  can be imported from here too
-    RelativeBias,
-    WindowBias,
-    alibi,
-    alibi_slopes,
-    relative_buckets,
-    window_bias,
-)
 
 
 def sinusoidal(

@@ -13,7 +13,8 @@ from coursekit.analysis.positions import (
     shift_dependence,
     shift_residual,
 )
-from coursekit.positions import LearnedPosition, Rotary, alibi, binary, sinusoidal
+from coursekit.biases import alibi
+from coursekit.positions import LearnedPosition, Rotary, binary, sinusoidal
 
 L = 64
 

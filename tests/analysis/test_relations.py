@@ -24,7 +24,7 @@ from coursekit.analysis.relations import (
 )
 from coursekit.data.relations import PARTS, Related, read, related_words
 from coursekit.models.bert import BertConfig
-from coursekit.models.pretrained import REQUIREMENT, load_minilm, minilm_file
+from coursekit.models.weights.minilm import REQUIREMENT, load_minilm, minilm_file
 from coursekit.tokenizers.wordpiece import BERT_SPECIAL, WordPiece
 
 SENTENCES = [

@@ -28,7 +28,7 @@ ENTRIES = (
     ("coursekit.training.schedules", "module"),
     ("coursekit.training.schedules.cosine", "function"),
     ("coursekit.training.translation.bleu", "function"),
-    ("coursekit.biases.alibi", "function"),
+    ("coursekit.cache.KeyValueCache", "class"),
     ("coursekit.models.gpt.GPT", "class"),
     ("coursekit.models.gpt.GPT.forward", "method"),
     ("coursekit.objectives.masked_lm", "module"),
@@ -65,7 +65,7 @@ def named(words: Words, text: str, scope: Scope) -> str | None:
         ("schedules.cosine", "coursekit.training.schedules.cosine"),
         ("coursekit/attention.py", "coursekit.attention"),
         ("attention.py", "coursekit.attention"),
-        ("positions.alibi", "coursekit.biases.alibi"),  # what a file imports
+        ("heads.KeyValueCache", "coursekit.cache.KeyValueCache"),  # what a file imports
         ("figures.new_figure", "coursekit.figures"),  # what it imports has no entry
         ("objectives.masked_lm.TABLE_8", "coursekit.objectives.masked_lm"),
         ("causal", None),

@@ -15,7 +15,7 @@ from coursetools.course import Course
 ROOT = Path(__file__).resolve().parents[2]
 OURS = Course(ROOT)
 LISTED = re.compile(r"automodule:: (\S+)(\n   :no-members:)?")
-INSIDE = ("_base", "submission", "exercises")  # rooms that no learner imports
+INSIDE = ("_base", "submission")  # rooms that no learner imports
 NO_CHAPTER = "coursekit.figures."  # how all chapters draw
 
 

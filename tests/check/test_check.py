@@ -10,7 +10,6 @@ import json
 import math
 import sys
 import time
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +20,7 @@ from torch import nn
 
 from coursekit._base.address import HOME, is_set
 from coursekit._base.nearest import nearest
-from coursekit.check import check, checking, compiled, handin, variant
+from coursekit.check import check, checking, compiled, variant
 from coursekit.check.clock import TooLong, limit
 from coursekit.check.variants import id_of, number_of, student_in
 from coursetools.assignments.release import released
@@ -495,12 +494,6 @@ def test_nobody_who_is_right_so_far_is_told_a_mistake():
         assert one.misconception(right) is None
         assert one.misconception([None, None, right[2]]) is None
         assert one.misconception([known.of(mistake, 0), None, right[2]]).name == mistake.name
-
-
-@pytest.mark.parametrize("home", ["coursekit.exercises", "coursekit.check"])
-def test_both_names_are_the_same_check(home):
-    module = import_module(home)
-    assert module.check is check and module.submit_check is handin.submit_check
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,6 @@ def test_imports_of_other_cells_and_whole_packages_count():
     imports = "from torch.nn.functional import scaled_dot_product_attention as sdpa"
     assert used("sdpa(q, k, v)", ATTENTION, imports) == [ATTENTION[0]]
     assert used("from coursekit.attention import attention", ATTENTION) == ["coursekit"]
-    check_only = "from coursekit.exercises import check"
+    check_only = "from coursekit.check import check"
     assert used("check(f)", ATTENTION, check_only) == used(check_only, ATTENTION) == []
     assert used("from coursekit.check import compiled", ATTENTION) == ["coursekit"]

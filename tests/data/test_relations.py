@@ -8,7 +8,7 @@ import pytest
 
 from coursekit.data import relations
 from coursekit.data.relations import PARTS, TEMPLATES, Related, read, related_words
-from coursekit.models.pretrained import REQUIREMENT, minilm_file
+from coursekit.models.weights.minilm import REQUIREMENT, minilm_file
 from coursekit.tokenizers.wordpiece import WordPiece
 
 LISTS = {

@@ -12,10 +12,11 @@ from torch import nn
 from torch.nn.utils import parametrize, prune
 from torch.nn.utils.parametrizations import weight_norm
 
+from coursekit.biases import RelativeBias
 from coursekit.blocks import FeedForward, Stack
 from coursekit.cache import StackCache
 from coursekit.decoding.fast_step import QuickStack
-from coursekit.positions import RelativeBias, Rotary
+from coursekit.positions import Rotary
 
 B, D, H, M = 3, 12, 3, 4
 MASK = torch.tensor([[1, 1, 1, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0, 1, 1, 1, 1, 1]]).bool()

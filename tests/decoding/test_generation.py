@@ -18,15 +18,12 @@ from coursekit.decoding.generation import (
     _stay,
     beam_search,
     generate,
-    greedy,
-    keep_top_k,
-    keep_top_p,
     left_pad,
     power_penalty,
-    sample,
     stream,
     wu_penalty,
 )
+from coursekit.decoding.sampling import greedy, keep_top_k, keep_top_p, sample
 from coursekit.models.gpt import GPT, GPTConfig
 from coursekit.models.seq2seq import Seq2SeqConfig, Seq2SeqTransformer
 

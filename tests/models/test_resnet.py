@@ -12,8 +12,7 @@ import torch
 from torch import nn
 
 from coursekit.models import weights
-from coursekit.models.frozen_norm import FrozenBatchNorm2d
-from coursekit.models.resnet import ResidualBlock, ResNet, ResNetConfig
+from coursekit.models.resnet import FrozenBatchNorm2d, ResidualBlock, ResNet, ResNetConfig
 from coursekit.models.weights.rules import export_state
 
 KINDS = ("basic", "bottleneck")

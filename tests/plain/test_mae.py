@@ -1,5 +1,6 @@
 """MAE on a page is MAE: the same weights paint the same and learn the same."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -15,20 +16,29 @@ from coursekit.plain.mae import PlainMAE
 ENCODER = {"image": (8, 12), "patch": 4, "channels": 2, "width": 12, "heads": 3, "hidden": 20}
 DECODER = {"decoder_width": 8, "decoder_heads": 2, "decoder_hidden": 12, "decoder_depth": 1}
 RENAMED = {  # the page -> the full model; what is not here has one name in both
-    "encoder.": "encoder.stack.",
-    "embedding.": "encoder.embedding.",
-    "class_token": "encoder.class_token",
-    "positions": "encoder.positions.weight",
-    "decoder_positions": "positions.weight",
+    r"^encoder\.": "encoder.stack.blocks.",
+    r"^encoder_norm\.": "encoder.stack.final.",
+    r"^decoder\.": "decoder.blocks.",
+    r"^decoder_norm\.": "decoder.final.",
+    r"^(embedding\.|class_token)": r"encoder.\1",
+    r"^positions$": "encoder.positions.weight",
+    r"^decoder_positions$": "positions.weight",
+    r"\.attention_norm\.": ".self_residual.norm.",
+    r"\.(qkv|out)\.": r".self_attention.\1.",
+    r"\.feed_norm\.": ".feed_residual.norm.",
+    r"\.(expand|contract)\.": r".feed_forward.\1.",
 }
+
+
+def full_name(name: str) -> str:
+    for ours, theirs in RENAMED.items():
+        name = re.sub(ours, theirs, name)
+    return name
 
 
 def renamed(ours: dict[str, Tensor], patch: int) -> dict[str, Tensor]:
     """Return weights, or their gradients, under the full model's names."""
-    theirs = {}
-    for name, value in ours.items():
-        before = next((start for start in RENAMED if name.startswith(start)), "")
-        theirs[RENAMED.get(before, "") + name.removeprefix(before)] = value
+    theirs = {full_name(name): value for name, value in ours.items()}
     weight = theirs["encoder.embedding.weight"]  # (D, P·P·C), in the full model (D, C, P, P)
     weight = weight.unflatten(1, (patch, patch, -1)).permute(0, 3, 1, 2)
     return theirs | {"encoder.embedding.weight": weight}

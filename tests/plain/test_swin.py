@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from coursekit.biases import WindowBias
 from coursekit.models import swin as full
 from coursekit.models.swin import Swin, SwinConfig
 from coursekit.plain import swin as page
@@ -17,7 +18,6 @@ from coursekit.plain.swin import (
     window_partition,
     window_reverse,
 )
-from coursekit.positions import WindowBias
 
 SIZES = {"patch": 2, "channels": 2, "classes": 5, "width": 4, "depths": (2, 3), "heads": (2, 4)}
 RENAMED = {  # the page -> the full model; what is not here has one name in both

@@ -21,9 +21,10 @@ from coursekit.analysis.depth import distance_to_equal_rows
 from coursekit.analysis.relations import best_offset, largest_other, offset_share
 from coursekit.attention import attention, attention_weights, masked_softmax, nadaraya_watson
 from coursekit.decoding.sampling import keep_top_k, keep_top_p
+from coursekit.decoding.spans import best_span
 from coursekit.local import local_attention
 from coursekit.models.bert import Bert, BertConfig, MaskedLMHead
-from coursekit.models.bert_heads import BertClassifier, best_span
+from coursekit.models.bert_heads import BertClassifier, sentence_vectors
 from coursekit.models.encoder_decoder import shift_right
 from coursekit.models.gpt_heads import (
     Marks,
@@ -32,7 +33,6 @@ from coursekit.models.gpt_heads import (
     multiple_choice,
     similarity,
 )
-from coursekit.models.pretrained import sentence_vectors
 from coursekit.objectives.denoising import split_sentences
 from coursekit.objectives.input_formats import full_sentences
 from coursekit.objectives.label_smoothing import smoothed_cross_entropy

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from coursekit._base.errors import CourseError
 from coursekit.tokenizers import pretrained
-from coursekit.tokenizers.byte_bpe import ByteBPE, gpt2_pattern, printable_bytes, show, unshow
+from coursekit.tokenizers.byte_bpe import ByteBPE, printable_bytes, show, unshow
+from coursekit.tokenizers.patterns import gpt2_pattern
 
 TEXT = st.text(max_size=60) | st.text(st.sampled_from("ab 'sé1!\n日🙂\u0301"), max_size=40)
 SMALL = ByteBPE.train(["the lowest of the low, the newest of the new"] * 3, vocabulary_size=290)

@@ -5,8 +5,7 @@ import torch
 
 from coursekit.boxes.geometry import Objects
 from coursekit.data.scenes import Scene
-from coursekit.models.detector import Detector
-from coursekit.models.detr import DETRConfig
+from coursekit.models.detr import Detector, DETRConfig
 from coursekit.objectives.detection import DetectionLoss
 from coursekit.training.detection import (
     collate_objects,

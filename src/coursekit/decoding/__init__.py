@@ -11,6 +11,7 @@ HANDS_OUT = {  # which names each file hands out; the cache keys of the notebook
     ),
     "sampling": "greedy sample keep_top_k keep_top_p",
     "fast_step": "QuickStack",
+    "spans": "SpanLogits Span best_span",
 }
 
 HOMES = homes_of(HANDS_OUT)

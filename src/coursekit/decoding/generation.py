@@ -20,7 +20,7 @@ from torch import Tensor
 from coursekit._base.checks import check_choice, check_ids, check_int, check_shape
 from coursekit.cache import StackCache
 from coursekit.decoding.fast_step import QuickStack
-from coursekit.decoding.sampling import check_scores, greedy, keep_top_k, keep_top_p, sample  # noqa: F401
+from coursekit.decoding.sampling import check_scores, greedy
 
 End = int | Sequence[int] | Tensor | None  # the token, or tokens, after which a text is complete
 

@@ -1,4 +1,4 @@
-"""Models: one file each, made of the parts in layer 1, with its configuration beside it.
+"""Models: one file each, made of the parts of Part I, with its configuration.
 
 `from coursekit.models import Bert` works for every name below and loads that one file only.
 """
@@ -8,15 +8,12 @@ from coursekit._base.lazy import homes_of, lazily
 HANDS_OUT = {  # which names each file hands out; the cache keys of the notebooks read it too
     "rnnsearch": "RNNSearch RNNSearchConfig",
     "seq2seq": "Seq2SeqTransformer Seq2SeqConfig",
-    "embedding": "WordEmbedding",
     "encoder_decoder": "EncoderDecoder shift_right",
     "bert": "Bert BertConfig BertForPreTraining BertEmbeddings",
     "bert_heads": (
-        "BertClassifier RobertaClassifier BertTagger BertSpan BertFeatures BertMultipleChoice"
+        "BertClassifier RobertaClassifier BertTagger BertSpan BertFeatures BertMultipleChoice "
+        "sentence_vectors"
     ),
-    "spans": "SpanLogits Span best_span",
-    "pretrained": "load_minilm minilm_file sentence_vectors",
-    "smollm": "smollm2",
     "gpt": "GPT GPTConfig",
     "gpt_heads": (
         "Marks classification entailment similarity multiple_choice collate add_tokens Head "
@@ -26,6 +23,8 @@ HANDS_OUT = {  # which names each file hands out; the cache keys of the notebook
     "bart": "Bart BartConfig",
     "bart_heads": "BartClassifier BartSpan BartCausalLM",
     "weights.rules": "read_safetensors write_safetensors",
+    "weights.minilm": "load_minilm minilm_file",
+    "weights.smollm": "smollm2",
     "sagan": "SelfAttention2d ResidualBlock2d Generator GeneratorConfig Discriminator",
     "patches": "ConvolutionalStem GridPositions RelativePositions patchify unpatchify",
     "vit": "ViT ViTConfig",
@@ -33,8 +32,7 @@ HANDS_OUT = {  # which names each file hands out; the cache keys of the notebook
     "mae": "MAE MAEConfig Masking Painting random_masking masked_patch_loss",
     "swin": "Swin SwinBlock SwinConfig WindowAttention shift_mask window_partition window_reverse",
     "resnet": "ResNet ResNetConfig",
-    "detr": "DETR DETRConfig",
-    "detector": "Detector",
+    "detr": "DETR DETRConfig Detector",
 }
 
 HOMES = homes_of(HANDS_OUT)

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from coursekit._base.checks import check_config, readable
 from coursekit.blocks import Stack
-from coursekit.models.embedding import WordEmbedding
+from coursekit.embedding import WordEmbedding
 from coursekit.models.encoder_decoder import EncoderDecoder
 from coursekit.positions import LearnedPosition
 

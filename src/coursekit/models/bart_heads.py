@@ -18,10 +18,10 @@ from coursekit.blocks import Stack
 from coursekit.cache import StackCache
 from coursekit.decoding.fast_step import QuickStack
 from coursekit.decoding.generation import State
+from coursekit.decoding.spans import SpanLogits
+from coursekit.embedding import WordEmbedding
 from coursekit.models.bart import FIRST_PLACE, Bart, BartConfig, block_of, initialise, placed
-from coursekit.models.embedding import WordEmbedding
 from coursekit.models.encoder_decoder import padding_mask, real_tokens, shift_right
-from coursekit.models.spans import SpanLogits
 from coursekit.positions import LearnedPosition
 
 

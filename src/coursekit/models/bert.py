@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from coursekit._base.checks import check_config, check_int, check_keep, check_shape, check_tokens
 from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import Stack
-from coursekit.models.embedding import WordEmbedding
+from coursekit.embedding import WordEmbedding
 
 Activation = Literal["gelu", "gelu_tanh", "relu"]
 

@@ -15,11 +15,12 @@ from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_choice, check_shape, check_under
+from coursekit._base.checks import check_choice, check_keep, check_shape, check_under
+from coursekit.decoding.spans import SpanLogits
 from coursekit.models.bert import Bert, BertConfig, initialise
-from coursekit.models.spans import Span, SpanLogits, best_span  # noqa: F401  importable from here too
 
 
 class BertHead(nn.Module):
@@ -196,3 +197,18 @@ class BertFeatures(nn.Module):
         mixed = torch.stack(list(hidden[-len(self.weights) :]))  # (L, B, T, D)
         shares = self.weights.softmax(dim=0)  # (L,)
         return self.scale * torch.einsum("l,lbtd->btd", shares, mixed)  # (B, T, D)
+
+
+def sentence_vectors(hidden: Tensor, keep: Tensor) -> Tensor:
+    """Hidden states (B, T, D), keep (B, T) -> (B, D) of length 1: the mean over the real tokens.
+
+    The dot product of two of them is the cosine of their angle, and says how alike the sentences
+    are in meaning.
+    """
+    check_keep(keep, hidden[..., 0])
+    if not keep.any(dim=1).all():
+        row = int((~keep.any(dim=1)).nonzero()[0])
+        raise ValueError(f"every sentence needs a real token, but row {row} is only padding")
+    real = keep[..., None]  # (B, T, 1)
+    mean = hidden.masked_fill(~real, 0.0).sum(dim=1) / real.sum(dim=1)  # (B, D)
+    return F.normalize(mean, dim=-1)  # (B, D)

@@ -16,7 +16,7 @@ Shapes: B batch, C classes, D width, H heads, L decoder layers, Q object queries
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Self
 
@@ -28,6 +28,7 @@ from torch.utils._pytree import register_pytree_node
 from coursekit._base.checks import check_config, check_images, check_numbers, check_shape, readable
 from coursekit.blocks import Stack
 from coursekit.boxes.geometry import Objects
+from coursekit.models.resnet import ResNet, ResNetConfig
 from coursekit.positions import padded_sine_2d
 
 Places = Literal["sine", "learned", "decoder", "input", "none"]
@@ -249,6 +250,25 @@ class DETR(nn.Module):
             image = int((~keep.any(dim=(1, 2))).nonzero()[0])
             raise ValueError(f"every image needs a real pixel, but image {image} is only padding")
         return self.project(maps), keep
+
+
+class Detector(DETR):
+    """A `DETR` on a `ResNet` without classes; `resnet` are the fields of its `ResNetConfig`.
+
+    `DETR` takes any backbone as a module. This one builds its backbone from a few sizes, so that it
+    can be saved by a training run and built again from the run's record.
+    """
+
+    def __init__(self, config: DETRConfig, *, resnet: Mapping[str, Any]) -> None:
+        tuples = {name: tuple(v) for name, v in resnet.items() if isinstance(v, list)}  # from JSON
+        backbone = ResNet(ResNetConfig(**{**resnet, **tuples, "classes": 0}))
+        if backbone.config.widths[-1] != config.channels:
+            raise ValueError(
+                f"the map of this ResNet has {backbone.config.widths[-1]} channels, "
+                f"and the DETR reads {config.channels}"
+            )
+        super().__init__(config, backbone)
+        self.options = {"resnet": dict(resnet)}  # beside the config, what it takes to build it
 
 
 def pad_images(images: Sequence[Tensor]) -> tuple[Tensor, Tensor]:

@@ -26,7 +26,7 @@ from coursekit.blocks import Block, Stack
 from coursekit.cache import StackCache
 from coursekit.decoding.fast_step import QuickStack
 from coursekit.decoding.generation import State
-from coursekit.models.embedding import WordEmbedding
+from coursekit.embedding import WordEmbedding
 from coursekit.positions import LearnedPosition, NoPosition, Rotary
 
 Activation = Literal["gelu", "gelu_tanh", "relu", "silu"]

@@ -16,8 +16,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from coursekit._base.checks import check_choice, check_shape
+from coursekit.biases import WindowBias, window_bias
 from coursekit.blocks import Stack
-from coursekit.positions import WindowBias, sine_2d, window_bias
+from coursekit.positions import sine_2d
 
 Grid = tuple[int, int]  # rows and columns of patches
 Kind = Literal["1d", "2d", "sine", "none"]

@@ -14,11 +14,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from coursekit._base.checks import check_config, check_images, check_int
-from coursekit.models.frozen_norm import FrozenBatchNorm2d
 
 Kind = Literal["basic", "bottleneck"]
 
@@ -72,6 +72,31 @@ class ResNetConfig:
     def resnet152(cls, **changes: Any) -> ResNetConfig:
         """Return ResNet-152, 60.2M parameters."""
         return cls(**({"depths": (3, 8, 36, 3)} | changes))
+
+
+class FrozenBatchNorm2d(nn.Module):
+    """(x − mean) / √(var + eps) · weight + bias for each channel, in training as in evaluation.
+
+    Batch normalisation that does not move: a detector trains on a few large images at a time, too
+    few for means and variances of their own, so DETR keeps those that its backbone learned from
+    ImageNet. All four are buffers, not parameters: no gradient reaches them, no optimiser moves
+    them, and yet they are saved with the model. Their names are those of `nn.BatchNorm2d`, so that
+    its weights fit.
+    """
+
+    def __init__(self, channels: int, *, eps: float = 1e-5) -> None:
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Buffer(torch.ones(channels))
+        self.bias = nn.Buffer(torch.zeros(channels))
+        self.running_mean = nn.Buffer(torch.zeros(channels))
+        self.running_var = nn.Buffer(torch.ones(channels))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x (B, D, R, C) -> the same shape."""
+        return F.batch_norm(
+            x, self.running_mean, self.running_var, self.weight, self.bias, eps=self.eps
+        )  # `training` is off by default: the batch's own mean and variance play no part
 
 
 class ConvNorm(nn.Module):

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from coursekit._base.checks import check_choice, check_config
 from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import Norm, Stack
-from coursekit.models.embedding import WordEmbedding
+from coursekit.embedding import WordEmbedding
 from coursekit.models.encoder_decoder import EncoderDecoder
 from coursekit.positions import LearnedPosition, SinusoidalPosition
 

@@ -27,9 +27,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from coursekit._base.checks import check_config, check_images, check_int, readable
+from coursekit.biases import WindowBias
 from coursekit.blocks import FeedForward, Residual
 from coursekit.heads import MultiHeadAttention
-from coursekit.positions import LearnedPosition, WindowBias
+from coursekit.positions import LearnedPosition
 
 
 @dataclass(frozen=True, kw_only=True)

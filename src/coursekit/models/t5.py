@@ -22,10 +22,10 @@ from torch import Tensor, nn
 
 from coursekit._base.checks import check_config
 from coursekit.activations import ACTIVATIONS
+from coursekit.biases import RelativeBias
 from coursekit.blocks import Stack
-from coursekit.models.embedding import WordEmbedding
+from coursekit.embedding import WordEmbedding
 from coursekit.models.encoder_decoder import EncoderDecoder
-from coursekit.positions import RelativeBias
 
 Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
 

@@ -5,20 +5,38 @@ decoder gets mask tokens in the empty places and predicts the pixels; after trai
 away. The book explains it in "DeiT and MAE". The full model is `models/mae.py`; this page leaves
 out dropout and initial values, and counts its waves in another order. Shapes: B batch, C channels,
 R rows and L columns of pixels, P side of a patch, N patches, K of them visible, D width of the
-encoder, D' of the decoder.
+encoder, D' of the decoder, T tokens, H heads, Dh head width.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from coursekit.activations import gelu
-from coursekit.blocks import Stack
+from coursekit.attention import attention
+from coursekit.heads import merge_heads, split_heads
 from coursekit.positions import sine_2d
+
+
+class ViTBlock(nn.Module):
+    """The block of a ViT, of which encoder and decoder are made; the norm comes first (Pre-LN)."""
+
+    def __init__(self, *, width: int, heads: int, hidden: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.attention_norm = nn.LayerNorm(width, eps=1e-6)
+        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.feed_norm = nn.LayerNorm(width, eps=1e-6)
+        self.expand, self.contract = nn.Linear(width, hidden), nn.Linear(hidden, width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x (B, T, D) -> (B, T, D)."""
+        q, k, v = self.qkv(self.attention_norm(x)).chunk(3, dim=-1)  # 3 × (B, T, D)
+        q, k, v = (split_heads(z, self.heads) for z in (q, k, v))  # 3 × (B, H, T, Dh)
+        x = x + self.out(merge_heads(attention(q, k, v)))  # (B, T, D)
+        return x + self.contract(gelu(self.expand(self.feed_norm(x))))  # (B, T, D)
 
 
 class PlainMAE(nn.Module):
@@ -33,18 +51,18 @@ class PlainMAE(nn.Module):
         super().__init__()
         self.patch, self.visible = patch, visible
         pixels, grid = patch**2 * channels, (image[0] // patch, image[1] // patch)
-        shared: dict[str, Any] = {"norm": "pre", "activation": gelu, "eps": 1e-6}
         self.embedding = nn.Linear(pixels, width)
         self.class_token = nn.Parameter(torch.randn(1, 1, width) * 0.02)
         self.positions = nn.Buffer(waves(grid, width))  # (1, 1 + N, D), not learned
-        self.encoder = Stack(depth=depth, width=width, heads=heads, hidden=hidden, **shared)
+        sizes = {"width": width, "heads": heads, "hidden": hidden}
+        self.encoder = nn.Sequential(*(ViTBlock(**sizes) for _ in range(depth)))
+        self.encoder_norm = nn.LayerNorm(width, eps=1e-6)
         self.narrow = nn.Linear(width, decoder_width)
         self.mask_token = nn.Parameter(torch.randn(1, 1, decoder_width) * 0.02)
         self.decoder_positions = nn.Buffer(waves(grid, decoder_width))  # (1, 1 + N, D')
-        self.decoder = Stack(
-            depth=decoder_depth, width=decoder_width, heads=decoder_heads, hidden=decoder_hidden,
-            **shared,
-        )  # fmt: skip
+        sizes = {"width": decoder_width, "heads": decoder_heads, "hidden": decoder_hidden}
+        self.decoder = nn.Sequential(*(ViTBlock(**sizes) for _ in range(decoder_depth)))
+        self.decoder_norm = nn.LayerNorm(decoder_width, eps=1e-6)
         self.predict = nn.Linear(decoder_width, pixels)
 
     def forward(self, images: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
@@ -61,14 +79,15 @@ class PlainMAE(nn.Module):
         x = self.embedding(patches[row, visible])  # (B, K, D)
         x = x + self.positions[0, 1:][visible]  # each patch its own; the class token has zeros
         first = self.class_token.expand(len(x), -1, -1)  # (B, 1, D)
-        x = self.encoder(torch.cat([first, x], dim=1))  # (B, 1 + K, D)
+        x = self.encoder_norm(self.encoder(torch.cat([first, x], dim=1)))  # (B, 1 + K, D)
 
         # Decode: mask tokens everywhere, then each visible patch in its own place.
         x = self.narrow(x)  # (B, 1 + K, D')
         canvas = self.mask_token.to(x.dtype).repeat(*noise.shape, 1)  # (B, N, D')
         canvas[row, visible] = x[:, 1:]
         x = torch.cat([x[:, :1], canvas], dim=1) + self.decoder_positions  # (B, 1 + N, D')
-        painted = self.predict(self.decoder(x)[:, 1:])  # (B, N, P·P·C)
+        x = self.decoder_norm(self.decoder(x))  # (B, 1 + N, D')
+        painted = self.predict(x[:, 1:])  # (B, N, P·P·C)
 
         # Compare on the hidden patches alone, with pixels normalised within their patch.
         mean, variance = patches.mean(-1, keepdim=True), patches.var(-1, keepdim=True)  # (B, N, 1)

@@ -12,12 +12,12 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from coursekit.attention import attention
+from coursekit.biases import RelativeBias
 from coursekit.feed_forward import FeedForward
 from coursekit.heads import merge_heads, split_heads
 from coursekit.kernels import dot
 from coursekit.masks import causal, padding
 from coursekit.norms import RMSNorm
-from coursekit.positions import RelativeBias
 
 
 class T5Attention(nn.Module):

@@ -15,7 +15,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from typing import Any, NoReturn
 
 OURS = ("coursekit", "coursetools")
-SILENT = ("coursekit.check", "coursekit.exercises")  # these say nothing when graded
+SILENT = ("coursekit.check",)  # says nothing when graded
 HARMLESS = {  # magics that change nothing about an answer
     *("autoreload", "capture", "config", "env", "load_ext", "matplotlib", "pylab", "precision"),
     *("reload_ext", "time", "timeit", "prun", "who", "whos", "xmode", "colors"),

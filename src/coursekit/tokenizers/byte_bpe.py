@@ -17,12 +17,7 @@ from typing import Any, Self
 
 from coursekit.tokenizers.base import Piece, Tokenizer, check_size, split_at_special
 from coursekit.tokenizers.merges import Ties, apply_merges, learn_merges, ranked
-from coursekit.tokenizers.patterns import (  # noqa: F401  importable from here too
-    STOPS,
-    Pattern,
-    find_pattern,
-    gpt2_pattern,
-)
+from coursekit.tokenizers.patterns import STOPS, Pattern, find_pattern
 
 
 @functools.cache

@@ -27,7 +27,7 @@ from coursetools.questions.known_answers import Known
 from coursetools.questions.question import Assignment, Question
 from coursetools.questions.time_limit import Overtime, alarm
 
-TOOLS = {"check", "exercises", "figures", "submission"}  # rooms that hold no mathematics
+TOOLS = {"check", "figures", "submission"}  # rooms that hold no mathematics
 SECONDS = 2.0  # of work, for all cases that look at one part
 FEW = 0.2  # of a question's points, for a part that is no answer
 

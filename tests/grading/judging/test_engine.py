@@ -126,8 +126,7 @@ def test_what_is_harmless_costs_nothing(desk):
         "import warnings, sys\n%matplotlib inline\n!pip install x\n"
         "def square(x):\n    warnings.warn('deprecated')\n    print('a', file=sys.stderr)\n"
         "    return x * x\nfrom coursekit.check import check, submit_check\ncheck(square)\n"
-        "submit_check()\nfrom coursekit.exercises import check as by_its_old_name\n"
-        "by_its_old_name(square)",
+        "submit_check()",
         first="async def one(): return 1\nawait one()",
         between="1 / 0",
     )

@@ -265,17 +265,16 @@ def test_a_name_of_a_package_shows_the_file_that_holds_it(tmp_path):
 
 
 def test_where_the_package_may_be_used_what_check_compares_with_is_hidden():
-    """And no released notebook can ask to be shown it, by the new name or the old one."""
+    """And no released notebook can ask to be shown it."""
     package = Path(coursekit.__file__).parent
     hide, shown, modules = hiding.hidden(package.parent, [], ["torch.pow"], [])
-    assert hide == [str(package / "check"), str(package / "exercises")]
+    assert hide == [str(package / "check")]
     assert (shown, modules) == ([], [])
     cells = [(1, "from coursekit.check import check\nimport coursekit.check.compiled")]
-    cells += [(2, "from coursekit.exercises import check, submit_check")]
     _, shown, modules = hiding.hidden(package.parent, [], ["coursekit"], cells)
     assert "coursetools.grading.student.serve" in modules
     rooms = {Path(one).relative_to(package.parent).parts[:2] for one in shown}
-    hidden = {("coursekit", "check"), ("coursekit", "exercises"), ("coursetools", "questions")}
+    hidden = {("coursekit", "check"), ("coursetools", "questions")}
     assert rooms and not rooms & hidden
 
 

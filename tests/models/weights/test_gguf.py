@@ -9,8 +9,8 @@ import torch
 
 from coursekit.models import weights
 from coursekit.models.gpt import GPT, GPTConfig
-from coursekit.models.smollm import model_of, pattern, tokenizer_of
 from coursekit.models.weights.gguf import GGUF, NAMES, decoded, llama_config, read_gguf, unpaired
+from coursekit.models.weights.smollm import model_of, pattern, tokenizer_of
 from coursekit.tokenizers.byte_bpe import printable_bytes, show
 
 RANDOM = np.random.default_rng(0)

