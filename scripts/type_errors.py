@@ -25,7 +25,6 @@ ALLOWED = {
     "coursekit/models": 85,
     "coursekit/objectives": 5,
     "coursekit/tokenizers": 24,
-    "coursekit/training": 8,
     "coursetools": 1,
     "coursetools/assignments": 4,
     "coursetools/book": 7,
