@@ -59,7 +59,7 @@ class Run:
     accelerator: Accelerator
     following: Following
     name: str
-    step: int = 0  # the current one, from 1
+    step: int = 0  # the current one, the first is 1; before it and at the end, the last one taken
     evaluated: bool = False  # whether this step has added a row to the curve
 
     def stop(self, reason: str) -> None:

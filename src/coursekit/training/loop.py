@@ -113,7 +113,10 @@ def train(
         model, parameters, loss, batches, accelerator, following, number=how.micro_batches
     )
     losses = torch.tensor(history.pending, device=device)
-    run = Run(model, optimizer, steps, history, losses, accelerator, following, hooks.run_name)
+    run = Run(
+        model, optimizer, steps, history, losses, accelerator, following, hooks.run_name,
+        step=history.step,
+    )  # fmt: skip
     model.zero_grad()
     stepper.zero_grad()
     with how.applied(model), interrupts_wait() as interrupted, following.pause(), hooks.during(run):
