@@ -120,6 +120,13 @@ def test_train_follows_it_and_using_changes_it_inside_a_block():
     assert seen == [4]
 
 
+def test_using_ends_with_its_block_also_after_an_error():
+    with pytest.raises(KeyError), using(micro_batches=4, precision="bf16"):
+        assert current() == Computing(micro_batches=4, precision="bf16")
+        raise KeyError
+    assert current() == Computing()
+
+
 def test_a_compiled_model_makes_the_same_steps(monkeypatch):
     compiled = []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import signal
 import subprocess
@@ -85,6 +86,10 @@ def test_micro_batches_add_up_to_the_whole_batch_though_their_counts_differ():
     cut, _ = fit(steps=3, micro_batches=4)
     for name in whole:
         torch.testing.assert_close(cut[name], whole[name], rtol=1e-4, atol=1e-6)
+
+
+def test_what_is_optional_is_a_callback():
+    assert len(inspect.signature(train).parameters) <= 8
 
 
 def test_it_is_plain_torch_underneath():

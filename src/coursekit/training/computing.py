@@ -80,12 +80,12 @@ _used = [Computing()]
 
 
 def current() -> Computing:
-    """Return how trainings of this process are computed."""
+    """Return how training runs of this process are computed."""
     return _used[0]
 
 
 def use(computing: Computing) -> None:
-    """Let the trainings of this process be computed in this way from now on."""
+    """Compute the training runs of this process in this way from now on."""
     if not isinstance(computing, Computing):
         raise TypeError(f"use() needs a Computing, found {type(computing).__name__}")
     _used[0] = computing
