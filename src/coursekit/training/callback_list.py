@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from coursekit.training.callbacks import Callback, Evaluate, ProgressBar, Run
+from coursekit.training.history import State
 
 Kind = TypeVar("Kind", bound=Callback)
 
@@ -37,17 +38,17 @@ class CallbackList(Callback):
             raise ValueError(f"callbacks may have one {kind.__name__}, found {len(found)}")
         return found
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> State:
         return {
             f"{name}.{setting}": value
             for name, callback in self.named.items()
             for setting, value in callback.settings().items()
         }
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> State:
         return {name: callback.state_dict() for name, callback in self.named.items()}
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: State) -> None:
         """Load the states that are there: a callback that the run before did not have is new."""
         for name, callback in self.named.items():
             if name in state:

@@ -17,7 +17,7 @@ To write your own, subclass `Callback` and override the hooks that you need.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +30,7 @@ from torch.optim import Optimizer
 from coursekit._base.checks import check_int, check_positive
 from coursekit._base.errors import CourseError
 from coursekit.training.following import Following
-from coursekit.training.history import History
+from coursekit.training.history import History, State
 from coursekit.training.progress_bar import Display
 
 Weights = dict[str, Tensor]
@@ -70,15 +70,15 @@ class Run:
 class Callback:
     """Does nothing at any hook. Each one has the hooks that it needs."""
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> State:
         """Return what changes the trained weights; a checkpoint of other settings is refused."""
         return {}
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> State:
         """Return what a checkpoint has to hold so that a killed run continues: plain values."""
         return {}
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: State) -> None:
         """Continue with the state from a checkpoint."""
 
     def reset(self) -> None:
@@ -150,7 +150,7 @@ class ClipGradients(Callback):
         check_positive(max_norm=max_norm)
         self.max_norm = max_norm
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> State:
         return {"max_norm": self.max_norm}
 
     def on_before_optimizer_step(self, run: Run) -> None:
@@ -164,14 +164,14 @@ class WatchGradients(Callback):
     `rows` are the numbers that it returned, each with its step.
     """
 
-    def __init__(self, watch: Callable[[int, Any], dict[str, Any] | None]) -> None:
+    def __init__(self, watch: Callable[[int, Any], State | None]) -> None:
         self.watch = watch
-        self.rows: list[dict[str, Any]] = []
+        self.rows: list[State] = []
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> State:
         return {"rows": self.rows}
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: State) -> None:
         self.rows = state["rows"]
 
     def reset(self) -> None:
@@ -195,13 +195,13 @@ class EarlyStopping(Callback):
         self.weights: Weights = {}  # of the best evaluation
         self.since = 0  # how many evaluations ago that was
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> State:
         return {"patience": self.patience}
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> State:
         return {"best": self.best, "weights": self.weights, "since": self.since}
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: State) -> None:
         self.best, self.weights, self.since = state["best"], state["weights"], state["since"]
 
     def reset(self) -> None:
@@ -233,10 +233,10 @@ class KeepWeights(Callback):
         self.last = last
         self.weights: list[Weights] = []
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> State:
         return {"weights": self.weights}
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: State) -> None:
         self.weights = state["weights"]
 
     def reset(self) -> None:
@@ -257,7 +257,7 @@ class ProgressBar(Callback):
         self.name, self.quiet = name, quiet
         self.display: Display | None = None
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> State:
         return {"name": self.name}
 
     def on_train_start(self, run: Run) -> None:

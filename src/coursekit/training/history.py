@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
+
+State = dict[str, Any]  # what a checkpoint can hold: plain values and tensors, by name
 
 
 @dataclass

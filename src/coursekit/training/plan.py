@@ -18,6 +18,7 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from coursekit.training.batches import Batches
+from coursekit.training.history import State
 from coursekit.training.micro_batches import seed_of
 from coursekit.training.schedules import Schedule
 
@@ -30,9 +31,7 @@ LEVEL = "mean of the data"  # computed on another device it has other last digit
 CALLBACKS = "callbacks"  # a setting that only one run has is another setting
 
 
-def plan_of(
-    batches: Batches, optimizer: Optimizer, schedule: Schedule, callbacks: Mapping[str, Any]
-) -> dict[str, Any]:
+def plan_of(batches: Batches, optimizer: Optimizer, schedule: Schedule, callbacks: State) -> State:
     """Return the plan; `optimizer` has not loaded anything yet, `callbacks` are their settings."""
     set_seed(seed_of(batches.seed, 0))  # for items that draw something when they are read
     digest, level = fingerprint(batches.items)
@@ -51,7 +50,7 @@ def plan_of(
     }
 
 
-def hyperparameters(optimizer: Optimizer) -> dict[str, Any]:
+def hyperparameters(optimizer: Optimizer) -> State:
     """Return those of each group but for the learning rate, once where all groups agree."""
     names = dict.fromkeys(name for group in optimizer.param_groups for name in group)
     return {
@@ -106,7 +105,7 @@ def _parts(value: Any) -> Iterator[bytes | float]:
         yield type(value).__name__.encode()
 
 
-def at_step(plan: Mapping[str, Any], step: int) -> dict[str, Any]:
+def at_step(plan: Mapping[str, Any], step: int) -> State:
     """Return the plan as a checkpoint holds it after `step` steps: functions as some values."""
     powers, eighths = range(step.bit_length()), range(1, 9)
     steps = sorted(({2**n for n in powers} | {step * n // 8 for n in eighths}) - {0})
@@ -143,10 +142,10 @@ def differing_settings(saved: Mapping[str, Any], now: Mapping[str, Any]) -> list
     """Return which settings of a notebook's profile differ, in words."""
     if not saved or not now:  # one of the two was not run from a training notebook
         return []
-    return _differing(saved, {**now, **{name: saved.get(name) for name in FREE}})
+    return _differing(dict(saved), {**now, **{name: saved.get(name) for name in FREE}})
 
 
-def _differing(saved: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+def _differing(saved: State, now: State) -> list[str]:
     """Return which values differ, in words; what one of the two lacks is None there."""
     return [
         f"{name} {_shown(saved.get(name))} (now {_shown(now.get(name))})"

@@ -224,7 +224,7 @@ class _Row(dict):
         return _Number(0.5)
 
 
-def _history(model: Any, steps: int, callbacks: Sequence[Callback]) -> History:
+def _history(model: torch.nn.Module, steps: int, callbacks: Sequence[Callback]) -> History:
     """Return what the shared loop would, as far as it is read before the next run."""
     for callback in callbacks:
         if isinstance(callback, KeepWeights):
