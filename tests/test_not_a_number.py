@@ -243,8 +243,14 @@ def one_step(loss=None, batches=None, **options):
 
     made = t.Batches(items, collate, size=4)
     optimiser = torch.optim.SGD(model.parameters(), lr=0.1)
-    options = {"steps": 2, "every": 1, "quiet": True} | options
+    quiet = t.ProgressBar(quiet=True)
+    options = {"steps": 2, "callbacks": [t.Evaluate(every=1), quiet]} | options
     return t.train(model, batches or made, loss or plain, optimiser, **options)
+
+
+def stopping(valid):
+    """Callbacks that wait for a lower loss and are shown `valid`."""
+    return [t.Evaluate(lambda model: valid, every=1), t.EarlyStopping(patience=3)]
 
 
 def entropy(model, batch, **reduction):
@@ -252,22 +258,15 @@ def entropy(model, batch, **reduction):
 
 
 TRAINED = {
-    "clip must be above 0, found -1": {"clip": -1.0},
-    "clip must be above 0, found 0": {"clip": 0.0},
-    "clip must be above 0, found nan": {"clip": NAN},
     "steps must be a whole number": {"steps": 2.5},
-    "patience must be above 0": {"patience": 0},
-    "keep must be at least 0": {"keep": -1},
-    "precision must be one of": {"precision": "half"},
     r"batches must be Batches\(.*\), found generator": {"batches": (n for n in range(3))},
     "the sum of the losses and their number, found Tensor": {"loss": entropy},
     "found 3 things": {"loss": lambda model, batch: (1, 2, 3)},
     "the sum of 4 losses, found their mean": {"loss": lambda m, b: (entropy(m, b), 4)},
     "found their mean": {"loss": lambda m, b: (m(b[0]).square().mean(), torch.tensor(12))},
     "count an item or more, found none at step 1": {"loss": lambda m, b: (m(b[0]).sum() * 0, 0)},
-    "patience compares 'valid', found NaN at step 1": {
-        "validate": lambda model: {"valid": NAN}, "patience": 3
-    },
+    "EarlyStopping compares 'valid', found NaN at step 1": {"callbacks": stopping({"valid": NAN})},
+    "EarlyStopping needs validate to return 'valid'": {"callbacks": stopping({"right": 0.5})},
 }  # fmt: skip
 
 
@@ -275,6 +274,23 @@ TRAINED = {
 def test_a_training_is_told_what_it_cannot_use(said):
     with pytest.raises((ValueError, TypeError), match=said):
         one_step(**TRAINED[said])
+
+
+CALLBACKS = {
+    "max_norm must be above 0, found -1": lambda: t.ClipGradients(-1.0),
+    "max_norm must be above 0, found 0": lambda: t.ClipGradients(0.0),
+    "max_norm must be above 0, found nan": lambda: t.ClipGradients(NAN),
+    "every must be above 0": lambda: t.Evaluate(every=0),
+    "patience must be above 0": lambda: t.EarlyStopping(0),
+    "last must be above 0": lambda: t.KeepWeights(0),
+    "precision must be one of": lambda: t.using(precision="half").__enter__(),
+}
+
+
+@pytest.mark.parametrize("said", CALLBACKS)
+def test_a_callback_is_told_what_it_cannot_use(said):
+    with pytest.raises(ValueError, match=said):
+        CALLBACKS[said]()
 
 
 def test_a_mean_of_one_and_a_mean_times_its_number_are_sums():

@@ -428,7 +428,7 @@ def test_the_chapter_on_training():
     assert says("valley-walked", "walks=2000", "(0, 20)", "loss[9]", "loss[59]")
     assert says("valley-start-shown", "if x < 5")
     assert says("clipped-start", "[10.0, 4.0, 2.0, 1.0, 1.0]", "betas=(0.9, 0.98)")
-    assert says("cold-controls", "lr=2e-3", "clip=1.0") and says("counting-shown", "[:9]")
+    assert says("cold-controls", "lr=2e-3", "ClipGradients(1.0)") and says("counting-shown", "[:9]")
     assert FIRST_STEPS == 10
     practice = json.loads((ROOT / "results/practice/cpu.json").read_text())
     trainings = list(practice["curves"])

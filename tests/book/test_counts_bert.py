@@ -96,9 +96,8 @@ def test_how_lora_is_run():
 
 def test_how_the_recipes_are_trained():
     cells, plain = training("finetuning"), recipes()["plain"][1]["settings"]
-    assert (
-        "warmup=steps // 10, total=steps" in cells["training"] and "clip=1.0" in cells["training"]
-    )
+    assert "warmup=steps // 10, total=steps" in cells["training"]
+    assert "ClipGradients(1.0)" in cells["training"]
     assert "weight_decay=0.01" in cells["model"]
     assert (plain["epochs"], plain["lr"], plain["decay"]) == (3, 1e-4, 0.8)
     assert recipes()["longer"][1]["settings"]["epochs"] * 3 == 9

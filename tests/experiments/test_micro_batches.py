@@ -124,6 +124,8 @@ def compared(train, model, batches, loss, optimiser):
 
     from coursekit.training import sliding
     from coursekit.training.batches import Batches
+    from coursekit.training.callbacks import ProgressBar, WatchGradients
+    from coursekit.training.computing import using
 
     drawn, gradients = Drawn(), []
     weights = [weight for group in optimiser.param_groups for weight in group["params"]]
@@ -136,7 +138,6 @@ def compared(train, model, batches, loss, optimiser):
 
     def watch(step, model):
         gradients.append(torch.cat([w.grad.flatten() for w in weights if w.grad is not None]))
-        return {}
 
     draw, sliding.draw_windows = sliding.draw_windows, boxes_of
     was = model.training
@@ -144,12 +145,13 @@ def compared(train, model, batches, loss, optimiser):
     model.train = lambda mode=True: model  # the loop and the losses leave it in evaluation mode
     try:
         with drawn:
-            for pieces in (1, 2, 4):
-                train(
-                    model, Batches(batches.items, collate, size=ROWS, seed=1), loss,
-                    torch.optim.SGD(weights, lr=0.0), steps=1, pieces=pieces, watch=watch,
-                    quiet=True,
-                )  # fmt: skip
+            for number in (1, 2, 4):
+                with using(micro_batches=number):
+                    train(
+                        model, Batches(batches.items, collate, size=ROWS, seed=1), loss,
+                        torch.optim.SGD(weights, lr=0.0), steps=1,
+                        callbacks=[WatchGradients(watch), ProgressBar(quiet=True)],
+                    )  # fmt: skip
     finally:
         del model.train
         model.train(was)
@@ -164,11 +166,12 @@ def compared(train, model, batches, loss, optimiser):
 def run_cells(path, folder, answer, changes):
     """Execute the cells with the profile `smoke`, and write what the steps of each run had."""
     from coursekit.training import loop, records
+    from coursekit.training.callback_list import CallbackList
 
     train, found = loop.train, {}
 
     def recorder(model, batches, loss, optimiser, **options):
-        name = options.get("name", "training")
+        name = CallbackList(options.get("callbacks", ())).run_name
         if not name.startswith(COMPARING):
             found[name] = compared(train, model, batches, loss, optimiser)
         return train(model, batches, loss, optimiser, **options)
@@ -210,6 +213,6 @@ def test_its_first_step_is_the_same_in_micro_batches(name, changes, tmp_path):
 def test_a_loss_that_compares_the_items_of_a_batch_is_refused(tmp_path, monkeypatch):
     from coursekit.training import computing
 
-    monkeypatch.setenv(computing.SET, json.dumps({"pieces": 2}))
+    monkeypatch.setenv(computing.SET, json.dumps({"micro_batches": 2}))
     with pytest.raises(CourseError, match="a batch cannot be cut"):
         run_cells(find(Course(ROOT), "preferences").path, tmp_path, tmp_path / "answer", {})

@@ -15,6 +15,7 @@ from coursekit.analysis.memory import kept_bytes, measured
 from coursekit.models.gpt import GPT, GPTConfig
 from coursekit.training import loop, records
 from coursekit.training.batches import Batches
+from coursekit.training.callbacks import ProgressBar
 from coursetools import cli
 from coursetools.course import Course
 from coursetools.experiments.forecast import (
@@ -30,6 +31,8 @@ from coursetools.experiments.forecast import (
 )
 from coursetools.experiments.rehearsal import Meter, _Few, rehearse
 from coursetools.experiments.train import find
+
+QUIET = [ProgressBar(quiet=True)]
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = sorted(path.stem for path in (ROOT / "notebooks" / "training").glob("*.ipynb"))
@@ -78,7 +81,7 @@ def test_a_toy_in_closed_form(lab):
     assert (run.weights, run.gradients, run.state) == (4 * 600, 4 * 600, 2 * 4 * 600)
     assert run.widest.kept == 2 * 6 * 30 and run.precision == "bf16"  # what the product reads
     training = find(Course(lab.root), "toy")
-    (plain,) = rehearse(training, values={"precision": "no", "pieces": 3}).runs
+    (plain,) = rehearse(training, values={"precision": "no", "micro_batches": 3}).runs
     assert plain.widest.rows == 2 and plain.widest.kept == 4 * 2 * 30
     assert "in 16 bits (bf16; T4: fp16)" in str(said)
     assert "9 steps" in str(said) and "not shown" not in str(said)
@@ -105,7 +108,7 @@ def test_memory_grown_from_two_and_four_rows_is_that_of_the_real_batch(rows):
     whole = list(range(rows))
     few = _Few(Batches(tokens, torch.stack, size=rows), [(whole, 2), (whole, 4)])
     with meter.counting():
-        loop.train(model, few, gpt_loss, optimiser, steps=2, quiet=True)
+        loop.train(model, few, gpt_loss, optimiser, steps=2, callbacks=QUIET)
     small, large = (Step(n, ops, kept) for n, (_, ops, kept) in zip((2, 4), meter.steps))
     foretold = grown(small, large, rows)
     other, batch = small_gpt(), torch.stack(tokens)
@@ -119,7 +122,7 @@ def test_memory_grown_from_two_and_four_rows_is_that_of_the_real_batch(rows):
     again = Meter()
     every = _Few(Batches(tokens, torch.stack, size=rows), [(whole, rows)])  # two rows, repeated
     with again.counting():
-        loop.train(model, every, gpt_loss, optimiser, steps=1, quiet=True)
+        loop.train(model, every, gpt_loss, optimiser, steps=1, callbacks=QUIET)
     flops = sum(op.flops for op in again.steps[0][1])
     assert sum(op.flops for op in foretold.ops) == pytest.approx(flops, rel=0.01)
 
@@ -149,7 +152,7 @@ def test_a_batch_that_does_not_fit_is_told_with_one_that_does():
 
     t4, a100 = (device for device in DEVICES if device.name in ("T4", "A100"))
     large = forecast(200)
-    assert large.verdict(t4) == "does not fit: try batch 110, or --set pieces=2 or more"
+    assert large.verdict(t4) == "does not fit: try batch 110, or --set micro_batches=2 or more"
     assert large.verdict(a100) == "fits"
     assert forecast(110).verdict(t4) == "fits" and forecast(111).verdict(t4) != "fits"
     assert t4.memory - OWN == 4e9 + 110 * 1e8

@@ -467,10 +467,10 @@ def test_two_processes_train_one_notebook_as_one_does(lab, capsys):
     alone = train.train(toy, profile="gpu", quiet=True, threads=1)
     assert alone.file == lab.root / "results/toy/gpu.json"
     both = train.train(
-        toy, profile="gpu", quiet=True, threads=1, processes=2, changes={"pieces": 2}
+        toy, profile="gpu", quiet=True, threads=1, processes=2, changes={"micro_batches": 2}
     )
     assert both.file == alone.file  # how it was computed makes no other result
-    assert both.result["computing"]["pieces"] == 2 and both.result["processes"] == 2
+    assert both.result["computing"]["micro_batches"] == 2 and both.result["processes"] == 2
     assert both.result["metrics"]["loss"] == pytest.approx(alone.result["metrics"]["loss"], 1e-5)
     assert len(both.result["curves"]) == len(alone.result["curves"])
 

@@ -13,7 +13,15 @@ from torch import nn
 from coursekit._base.errors import CourseError
 from coursekit.training import records
 from coursekit.training.batches import Batches
+from coursekit.training.callbacks import (
+    ClipGradients,
+    EarlyStopping,
+    Evaluate,
+    KeepWeights,
+    ProgressBar,
+)
 from coursekit.training.checkpoint import Checkpoint
+from coursekit.training.computing import using
 from coursekit.training.history import History
 from coursekit.training.loop import train
 from coursekit.training.plan import fingerprint
@@ -29,7 +37,10 @@ def no_settings(monkeypatch):
     monkeypatch.setattr(records, "_chosen", {})
 
 
-def fit(path, *, kind=ADAMW, lr=0.01, groups=1, items=None, size=8, seed=0, length=None, **options):
+def fit(
+    path, *, kind=ADAMW, lr=0.01, groups=1, items=None, size=8, seed=0, length=None, every=2,
+    callbacks=(), name="training", **options,
+):  # fmt: skip
     torch.manual_seed(0)
     model = nn.Linear(4, 1)
     weights = [[*model.parameters()]] if groups == 1 else [[w] for w in model.parameters()]
@@ -45,8 +56,11 @@ def fit(path, *, kind=ADAMW, lr=0.01, groups=1, items=None, size=8, seed=0, leng
         return (model(batch) - batch.sum(-1, keepdim=True)).square().sum(), len(batch)
 
     batches = Batches(rows, collate, size=size, seed=seed, length=length)
-    options = {"steps": 6, "every": 2, "quiet": True, **options}
-    history = train(model, batches, loss, optimiser, checkpoint=path, **options)
+    options = {"steps": 6, **options}
+    callbacks = [Evaluate(every=every), *callbacks, ProgressBar(name, quiet=True)]
+    history = train(
+        model, batches, loss, optimiser, checkpoint=path, callbacks=callbacks, **options
+    )
     return model, history
 
 
@@ -67,10 +81,11 @@ MOVED = [(number, x + (number == 0) * 4.0) for number, x in enumerate(X)]
         ({"items": list(zip(range(1, 41), X))}, "items [0-9a-f]{16}"),
         ({"items": MOVED}, "mean of the data"),
         ({"length": lambda row: row[0]}, r"sorted by length False \(now True\)"),
-        ({"clip": 1.0}, r"clip None \(now 1\)"),
+        ({"callbacks": [ClipGradients(1.0)]}, r"ClipGradients\.max_norm None \(now 1\)"),
+        ({"callbacks": [EarlyStopping(2)]}, r"EarlyStopping\.patience None \(now 2\)"),
         ({"schedule": constant(warmup=9)}, r"learning rate at step 1 0\.01 \(now 0\.00111"),
         ({"seed": 3}, r"seed 0 \(now 3\)"),
-        ({"name": "other"}, r"name training \(now other\)"),
+        ({"name": "other"}, r"ProgressBar\.name training \(now other\)"),
     ],
 )
 @pytest.mark.parametrize("steps", [6, 9], ids=["done", "longer"])
@@ -86,8 +101,8 @@ def test_other_settings_are_refused_by_name(tmp_path, change, named, steps):
 
 def test_each_difference_is_named(tmp_path):
     fit(tmp_path / "run.pt")
-    with pytest.raises(CourseError, match=r"learning rate.*batch size.*clip") as caught:
-        fit(tmp_path / "run.pt", lr=0.2, size=4, clip=0.5)
+    with pytest.raises(CourseError, match=r"learning rate.*batch size.*max_norm") as caught:
+        fit(tmp_path / "run.pt", lr=0.2, size=4, callbacks=[ClipGradients(0.5)])
     assert str(caught.value).count("(now") == 3
 
 
@@ -130,10 +145,23 @@ def test_a_finished_run_gives_its_weights_again(tmp_path):
     assert history.step == 6 and torch.equal(again.weight, model.weight)
 
 
-@pytest.mark.parametrize(
-    "change", [{"pieces": 2}, {"precision": "bf16"}, {"every": 3}, {"keep": 2}, {"fused": True}]
-)
+def test_a_setting_of_a_callback_that_is_gone_is_named(tmp_path):
+    fit(tmp_path / "run.pt", callbacks=[ClipGradients(1.0)])
+    with pytest.raises(CourseError, match=r"ClipGradients\.max_norm 1 \(now None\)"):
+        fit(tmp_path / "run.pt")
+
+
+@pytest.mark.parametrize("change", [{"micro_batches": 2}, {"precision": "bf16"}])
 def test_how_it_is_computed_may_change(tmp_path, change):
+    fit(tmp_path / "run.pt")
+    with using(**change):
+        assert fit(tmp_path / "run.pt", steps=9)[1].step == 9
+
+
+@pytest.mark.parametrize(
+    "change", [{"every": 3}, {"callbacks": [KeepWeights(last=2)]}, {"fused": True}]
+)
+def test_what_does_not_change_the_weights_may_change(tmp_path, change):
     fit(tmp_path / "run.pt")
     assert fit(tmp_path / "run.pt", steps=9, **change)[1].step == 9
 
@@ -148,7 +176,7 @@ def test_a_file_without_settings_says_what_to_do(tmp_path):
     path = tmp_path / "run.pt"
     fit(path)
     state = torch.load(path, weights_only=True)
-    state["plan"] = {name: state["plan"][name] for name in ("name", "seed")}
+    state["plan"] = {name: state["plan"][name] for name in ("optimizer", "seed")}
     torch.save({name: part for name, part in state.items() if name != "settings"}, path)
     with pytest.raises(CourseError, match=r"earlier version .*learning rate.*delete the file"):
         fit(path)

@@ -13,7 +13,8 @@ from torch import nn
 from coursekit._base.errors import CourseError
 from coursekit.training import computing, loop, records
 from coursekit.training.batches import Batches
-from coursekit.training.computing import Computing, current, suited, use
+from coursekit.training.callbacks import Evaluate, ProgressBar, WatchGradients
+from coursekit.training.computing import Computing, current, suited, use, using
 
 PROFILES = {name: {"minutes": 1} for name in records.PROFILES}
 
@@ -56,8 +57,8 @@ def test_the_profile_gpu_takes_what_the_card_has(monkeypatch, generation, expect
     card(monkeypatch, *generation)
     assert suited("gpu") == expected
     assert suited("cpu") == suited("smoke") == Computing()
-    monkeypatch.setenv(computing.SET, json.dumps({"precision": "no", "pieces": 4}))
-    assert suited("gpu").precision == "no" and suited("gpu").pieces == 4
+    monkeypatch.setenv(computing.SET, json.dumps({"precision": "no", "micro_batches": 4}))
+    assert suited("gpu").precision == "no" and suited("gpu").micro_batches == 4
 
 
 def test_choose_puts_it_in_force(monkeypatch):
@@ -72,7 +73,7 @@ def test_choose_puts_it_in_force(monkeypatch):
     ("values", "said"),
     [
         ({"precision": "fp8"}, "precision"),
-        ({"pieces": 0}, "pieces"),
+        ({"micro_batches": 0}, "micro_batches"),
         ({"compile": "yes"}, "compile must be true or false, found 'yes'"),
         ({"tf32": 1}, "tf32 must be true or false, found 1"),
         ({"log": "paper"}, "log"),
@@ -83,7 +84,7 @@ def test_a_value_that_makes_no_sense_is_one_sentence(values, said):
         Computing(**values)
 
 
-def fit(**options):
+def fit(*, validate=None, callbacks=(), **options):
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(4, 16), nn.GELU(), nn.Linear(16, 1))
     rows = list(torch.randn(64, 4))
@@ -96,24 +97,34 @@ def fit(**options):
 
     optimiser = torch.optim.AdamW(model.parameters(), lr=1e-2)
     batches = Batches(rows, torch.stack, size=16, seed=0)
-    options = {"steps": 12, "every": 4, "quiet": True, **options}
-    history = loop.train(model, batches, loss, optimiser, **options)
+    options = {"steps": 12, **options}
+    callbacks = [Evaluate(validate, every=4), *callbacks, ProgressBar(quiet=True)]
+    history = loop.train(model, batches, loss, optimiser, callbacks=callbacks, **options)
     return model, history, kinds
 
 
-def test_train_follows_it_and_an_argument_goes_before_it():
+def test_train_follows_it_and_using_changes_it_inside_a_block():
     use(Computing(precision="bf16"))
     assert fit()[2] == {torch.bfloat16}
-    assert fit(precision="no")[2] == {torch.float32}  # also after another one in this process
-    use(Computing(pieces=4))
+    with using(precision="no"):
+        assert fit()[2] == {torch.float32}  # also after another one in this process
+    assert fit()[2] == {torch.bfloat16}
+    use(Computing(micro_batches=4))
     seen = []
     batches = Batches(list(torch.randn(64, 4)), lambda rows: seen.append(len(rows)), size=16)
     with pytest.raises(TypeError):  # of a batch that is None
         loop.train(
             nn.Linear(4, 1), batches, lambda model, batch: model(batch),
-            torch.optim.SGD([torch.zeros(1)]), steps=1, quiet=True,
+            torch.optim.SGD([torch.zeros(1)]), steps=1, callbacks=[ProgressBar(quiet=True)],
         )  # fmt: skip
     assert seen == [4]
+
+
+def test_using_ends_with_its_block_also_after_an_error():
+    with pytest.raises(KeyError), using(micro_batches=4, precision="bf16"):
+        assert current() == Computing(micro_batches=4, precision="bf16")
+        raise KeyError
+    assert current() == Computing()
 
 
 def test_a_compiled_model_makes_the_same_steps(monkeypatch):
@@ -135,27 +146,27 @@ def test_a_compiled_model_makes_the_same_steps(monkeypatch):
 
 def test_a_loss_that_compares_its_batch_is_refused_micro_batches(monkeypatch):
     computing.whole_batches("it compares")
-    use(Computing(pieces=2))
-    with pytest.raises(CourseError, match=r"it compares.*pieces=2 .*and 1 processes"):
+    use(Computing(micro_batches=2))
+    with pytest.raises(CourseError, match=r"it compares.*micro_batches=2 and 1 processes"):
         computing.whole_batches("it compares")
     use(Computing())
     monkeypatch.setenv(computing.PROCESSES, "2")
-    with pytest.raises(CourseError, match="pieces=1 micro-batches and 2 processes"):
+    with pytest.raises(CourseError, match="micro_batches=1 and 2 processes"):
         computing.whole_batches("it compares")
 
 
 def test_products_are_rounded_inside_a_training_only(monkeypatch):
     seen = set()
     use(Computing(tf32=True))
-    fit(watch=lambda step, model: seen.add(torch.get_float32_matmul_precision()) or {})
+    fit(callbacks=[WatchGradients(lambda *_: seen.add(torch.get_float32_matmul_precision()))])
     assert seen == {"high"} and torch.get_float32_matmul_precision() == "highest"
 
 
 def test_killed_on_one_card_and_taken_up_on_another(tmp_path):
     path = tmp_path / "run.pt"
-    use(Computing(precision="bf16", pieces=2))
+    use(Computing(precision="bf16", micro_batches=2))
     fit(steps=8, checkpoint=path)
-    use(Computing(pieces=4))
+    use(Computing(micro_batches=4))
     model, history, kinds = fit(steps=12, checkpoint=path)
     assert history.step == 12 and kinds == {torch.float32}
     unbroken = fit(steps=12)[0]

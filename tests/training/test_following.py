@@ -8,6 +8,7 @@ from torch.overrides import _get_current_function_mode_stack
 from coursekit.models import GPT, GPTConfig
 from coursekit.training import loop
 from coursekit.training.batches import Batches
+from coursekit.training.callbacks import ProgressBar
 from coursekit.training.following import Following, follow
 
 
@@ -64,7 +65,8 @@ def test_what_a_loss_makes_of_a_list_follows_the_model(monkeypatch, collate, pau
 
     model = torch.nn.Linear(2, 1)
     batches = Batches(list(torch.ones(4, 2)), collate, size=2)
-    loop.train(model, batches, loss, torch.optim.SGD(model.parameters()), steps=2, quiet=True)
+    optimiser, callbacks = torch.optim.SGD(model.parameters()), [ProgressBar(quiet=True)]
+    loop.train(model, batches, loss, optimiser, steps=2, callbacks=callbacks)
     assert seen == [paused, paused] and not following.paused
 
 

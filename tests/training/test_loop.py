@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import signal
 import subprocess
@@ -15,36 +16,39 @@ from torch import nn
 
 from coursekit._base.errors import CourseError
 from coursekit.training.batches import Batches
-from coursekit.training.loop import DivergedError, train
+from coursekit.training.callbacks import (
+    ClipGradients,
+    DivergedError,
+    EarlyStopping,
+    Evaluate,
+    KeepWeights,
+    ProgressBar,
+)
+from coursekit.training.computing import using
+from coursekit.training.loop import train
 from coursekit.training.schedules import cosine
 
+from .regression import collate, loss, rows
+from .several import launch
+
 STEPS = 40
+QUIET = ProgressBar(quiet=True)
 
 
 def problem(dropout: float = 0.0, seed: int = 0, size: object = 12):
-    """A small regression; the rows of a batch have 1 to 3 targets each, like texts."""
+    """A small regression, with what `train` needs of it."""
     torch.manual_seed(seed)
     model = nn.Sequential(nn.Linear(4, 16), nn.GELU(), nn.Dropout(dropout), nn.Linear(16, 3))
-    x = torch.randn(50, 4)  # (N, 4)
-    counts = torch.randint(1, 4, (50,))  # (N,)
-    items = [(x[i], torch.arange(3) < counts[i]) for i in range(50)]
-
-    def collate(rows):
-        return torch.stack([a for a, _ in rows]), torch.stack([b for _, b in rows])
-
-    def loss(model, batch):
-        inputs, real = batch  # (B, 4), (B, 3)
-        wrong = (model(inputs) - inputs.sum(-1, keepdim=True)).square()  # (B, 3)
-        return wrong[real].sum(), real.sum()
-
-    optimiser = torch.optim.AdamW(model.parameters(), lr=1e-2)
-    return model, Batches(items, collate, size=size, seed=seed), loss, optimiser
+    batches = Batches(rows(50), collate, size=size, seed=seed)
+    return model, batches, loss, torch.optim.AdamW(model.parameters(), lr=1e-2)
 
 
-def fit(dropout: float = 0.0, **options: object):
-    model, batches, loss, optimiser = problem(dropout)
-    options = {"steps": STEPS, "schedule": cosine(total=STEPS), "quiet": True, **options}
-    history = train(model, batches, loss, optimiser, **options)
+def fit(dropout=0.0, *, every=100, validate=None, callbacks=(), micro_batches=1, **options):
+    options = {"steps": STEPS, "schedule": cosine(total=STEPS), **options}
+    callbacks = [Evaluate(validate, every=every), *callbacks, QUIET]
+    model, *others = problem(dropout)
+    with using(micro_batches=micro_batches):
+        history = train(model, *others, callbacks=callbacks, **options)
     return model.state_dict(), history
 
 
@@ -70,21 +74,26 @@ def test_the_loss_of_a_row_is_the_mean_over_all_targets_since_the_last():
         seen.append((total.item(), count.item()))
         return total, count
 
-    history = train(model, batches, noted, optimiser, steps=20, every=10, quiet=True)
+    callbacks = [Evaluate(every=10), QUIET]
+    history = train(model, batches, noted, optimiser, steps=20, callbacks=callbacks)
     for row, part in zip(history.curve, (seen[:10], seen[10:])):
         expected = sum(total for total, _ in part) / sum(count for _, count in part)
         assert row["loss"] == pytest.approx(expected, rel=1e-5)
 
 
-def test_pieces_add_up_to_the_whole_batch_though_their_counts_differ():
+def test_micro_batches_add_up_to_the_whole_batch_though_their_counts_differ():
     whole, _ = fit(steps=3)
-    pieces, _ = fit(steps=3, pieces=4)
+    cut, _ = fit(steps=3, micro_batches=4)
     for name in whole:
-        torch.testing.assert_close(pieces[name], whole[name], rtol=1e-4, atol=1e-6)
+        torch.testing.assert_close(cut[name], whole[name], rtol=1e-4, atol=1e-6)
+
+
+def test_what_is_optional_is_a_callback():
+    assert len(inspect.signature(train).parameters) <= 8
 
 
 def test_it_is_plain_torch_underneath():
-    found, _ = fit(clip=0.5)
+    found, _ = fit(callbacks=[ClipGradients(0.5)])
     model, batches, loss, optimiser = problem()
     factor = cosine(total=STEPS)
     for step, chosen in batches.from_step():
@@ -102,31 +111,31 @@ def test_it_is_plain_torch_underneath():
 
 @pytest.mark.parametrize("at", [1, 7, 10, 39])
 def test_a_run_that_ends_early_and_goes_on_gives_the_same_weights(tmp_path, at):
-    unbroken, history = fit(dropout=0.3, every=10, keep=2)
-    fit(dropout=0.3, every=10, keep=2, checkpoint=tmp_path / "run.pt", steps=at)
-    found, again = fit(dropout=0.3, every=10, keep=2, checkpoint=tmp_path / "run.pt")
+    kept, again, path = KeepWeights(last=2), KeepWeights(last=2), tmp_path / "run.pt"
+    unbroken, _ = fit(dropout=0.3, every=10, callbacks=[kept])
+    fit(dropout=0.3, every=10, callbacks=[KeepWeights(last=2)], checkpoint=path, steps=at)
+    found, history = fit(dropout=0.3, every=10, callbacks=[again], checkpoint=path)
     assert_equal(found, unbroken)
-    assert again.step == STEPS
-    if at < 30:  # the end of a run, here of the first one, is a look too
-        for kept, expected in zip(again.kept, history.kept, strict=True):
-            assert_equal(kept, expected)
+    assert history.step == STEPS
+    if at < 30:  # the end of a run, here of the first one, is an evaluation too
+        for weights, expected in zip(again.weights, kept.weights, strict=True):
+            assert_equal(weights, expected)
 
 
 KILLED = """
 import sys, time
-sys.path.insert(0, {tests!r})
-import test_loop
-def slow(step, model):
-    time.sleep(0.02)
-    return {{}}
-weights, _ = test_loop.fit(dropout=0.3, every=5, checkpoint={path!r}, watch=slow)
+sys.path.insert(0, {root!r})
+from coursekit.training.callbacks import WatchGradients
+from tests.training import test_loop
+slow = WatchGradients(lambda step, model: time.sleep(0.02))
+test_loop.fit(dropout=0.3, every=5, checkpoint={path!r}, callbacks=[slow])
 """
 
 
 @pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGINT])
 def test_a_killed_run_loses_at_most_what_came_after_its_last_look(tmp_path, sign):
     path = tmp_path / "run.pt"
-    script = KILLED.format(tests=str(Path(__file__).parent), path=str(path))
+    script = KILLED.format(root=str(Path(__file__).parents[2]), path=str(path))
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     run = subprocess.Popen(
         [sys.executable, "-c", script], env=environment, stderr=subprocess.PIPE, text=True
@@ -150,12 +159,10 @@ def test_a_killed_run_loses_at_most_what_came_after_its_last_look(tmp_path, sign
     )
 
 
-@pytest.mark.parametrize("pieces", [1, 2])
-def test_two_processes_make_the_steps_of_one(tmp_path, pieces):
-    from .several import launch  # others load this file by itself
-
+@pytest.mark.parametrize("number", [1, 2])
+def test_two_processes_make_the_steps_of_one(tmp_path, number):
     path = tmp_path / "run.pt"
-    launch(lambda: fit(steps=5, pieces=pieces, checkpoint=path), processes=2)
+    launch(lambda: fit(steps=5, micro_batches=number, checkpoint=path), processes=2)
     expected, history = fit(steps=5)
     found = torch.load(path, weights_only=True)
     assert found["history"]["items"] == history.items
@@ -172,7 +179,9 @@ def test_it_stops_when_nothing_gets_better_and_returns_to_the_best():
         seen.append({name: weight.clone() for name, weight in model.state_dict().items()})
         return {"valid": next(losses)}
 
-    weights, history = fit(steps=60, every=10, validate=validate, patience=3)
+    weights, history = fit(
+        steps=60, every=10, validate=validate, callbacks=[EarlyStopping(patience=3)]
+    )
     assert history.step == 50 and "3 evaluations" in history.stopped
     assert_equal(weights, seen[1])
 
@@ -187,7 +196,7 @@ def test_a_loss_that_is_no_number_is_said_with_what_came_before():
     with pytest.raises(DivergedError, match="at step 30") as caught:
         train(
             model, batches, broken, optimiser,
-            steps=STEPS, schedule=cosine(total=STEPS), every=10, quiet=True,
+            steps=STEPS, schedule=cosine(total=STEPS), callbacks=[Evaluate(every=10), QUIET],
         )  # fmt: skip
     assert [row["step"] for row in caught.value.history.curve] == [10, 20]
 
@@ -200,16 +209,17 @@ def test_what_does_not_fit_is_said(tmp_path):
     with pytest.raises(CourseError, match="does not fit this model"):
         train(
             other, batches, loss, torch.optim.AdamW(other.parameters(), lr=1e-2),
-            steps=3, schedule=cosine(total=STEPS), checkpoint=path, quiet=True,
+            steps=3, schedule=cosine(total=STEPS), checkpoint=path, callbacks=[QUIET],
         )  # fmt: skip
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(CourseError, match="not a checkpoint"):
-        train(model, batches, loss, optimiser, steps=3, checkpoint=path, quiet=True)
+        train(model, batches, loss, optimiser, steps=3, checkpoint=path, callbacks=[QUIET])
     with pytest.raises(ValueError, match="batch of 12 cannot be cut"):
-        fit(pieces=13)
+        fit(micro_batches=13)
 
 
-def test_the_bar_shows_loss_speed_and_time_left(capsys):
-    fit(every=10, quiet=False)
+def test_without_callbacks_it_shows_loss_speed_and_time_left_and_evaluates_each_100(capsys):
+    history = train(*problem(), steps=110)
     shown = capsys.readouterr().err
-    assert "40/40" in shown and "items/s" in shown and "left" in shown and "loss" in shown
+    assert "110/110" in shown and "items/s" in shown and "left" in shown and "loss" in shown
+    assert [row["step"] for row in history.curve] == [100, 110]

@@ -21,35 +21,39 @@ from coursekit.objectives.detection import DetectionLoss
 from coursekit.objectives.masked_lm import IGNORED, masked_lm_loss
 from coursekit.objectives.next_sentence import PairInput, next_sentence_loss, pad_pairs
 from coursekit.training.batches import Batches
+from coursekit.training.callbacks import ClipGradients, Evaluate, ProgressBar, WatchGradients
+from coursekit.training.computing import using
 from coursekit.training.detection import Pictures, collate_objects, set_loss
 from coursekit.training.loop import train
 from coursekit.training.micro_batches import seed_of
 from coursekit.training.sliding import window_loss
 
+from .regression import collate, loss, rows
 from .several import launch
 
+QUIET = [ProgressBar(quiet=True)]
 OFF = {"dropout": 0.0, "attention_dropout": 0.0}
 
 
-def first_gradient(model, items, collate, loss, **options):
-    """The gradient of the first step, as `watch` sees it; the model stays as it was."""
+def first_gradient(model, items, collate, loss, number=1):
+    """The gradient of the first step, as a callback sees it; the model stays as it was."""
     model, seen = copy.deepcopy(model).double(), []
 
     def watch(step, model):
         seen.append([None if w.grad is None else w.grad.clone() for w in model.parameters()])
-        return {}
 
     batches = Batches(items, collate, size=len(items))
     optimiser = torch.optim.SGD(model.parameters(), lr=1.0)
-    train(model, batches, loss, optimiser, steps=1, watch=watch, quiet=True, **options)
+    with using(micro_batches=number):
+        train(model, batches, loss, optimiser, steps=1, callbacks=[WatchGradients(watch), *QUIET])
     return torch.cat([gradient.flatten() for gradient in seen[0] if gradient is not None])
 
 
 def assert_same_step(model, items, collate, loss, cuts=(2, 4, 8)):
     whole = first_gradient(model, items, collate, loss)
-    for pieces in cuts:
-        gradient = first_gradient(model, items, collate, loss, pieces=pieces)
-        assert (gradient - whole).norm() < 1e-12 * whole.norm(), pieces
+    for number in cuts:
+        gradient = first_gradient(model, items, collate, loss, number)
+        assert (gradient - whole).norm() < 1e-12 * whole.norm(), number
     return whole
 
 
@@ -154,31 +158,21 @@ def test_a_batch_without_objects_has_no_windows():
     assert (total.item(), count) == (0.0, 0)
 
 
-def table(rows=16):
-    """Rows of 1 to 3 targets; with plain gradient descent a factor of the gradient shows."""
+def table():
+    """Sixteen rows; with plain gradient descent a factor of the gradient shows."""
     torch.manual_seed(0)
-    x = torch.randn(rows, 4).double()
-    items = list(zip(x, torch.arange(3) < torch.randint(1, 4, (rows, 1))))
-
-    def collate(some):
-        return torch.stack([a for a, _ in some]), torch.stack([b for _, b in some])
-
-    def loss(model, batch):
-        inputs, real = batch  # (B, 4), (B, 3)
-        wrong = (model(inputs) - inputs.sum(-1, keepdim=True)).square()  # (B, 3)
-        return wrong[real].sum(), real.sum()
-
-    return items, collate, loss
+    return [(x.double(), real) for x, real in rows(16)], collate, loss
 
 
-@pytest.mark.parametrize("pieces", [1, 3])
-def test_plain_gradient_descent_by_hand(pieces):
+@pytest.mark.parametrize("number", [1, 3])
+def test_plain_gradient_descent_by_hand(number):
     items, collate, loss = table()
     model = nn.Linear(4, 3).double()
     other = copy.deepcopy(model)
     batches = Batches(items, collate, size=7)
-    options = {"steps": 5, "pieces": pieces, "quiet": True}
-    train(model, batches, loss, torch.optim.SGD(model.parameters(), lr=0.1), **options)
+    optimiser = torch.optim.SGD(model.parameters(), lr=0.1)
+    with using(micro_batches=number):
+        train(model, batches, loss, optimiser, steps=5, callbacks=QUIET)
     for _, chosen in zip(range(5), batches.from_step()):
         total, count = loss(other, batches.collated(chosen[1]))
         gradients = torch.autograd.grad(total / count, list(other.parameters()))
@@ -200,21 +194,23 @@ def two_means(model, batch):
     ]
 
 
-@pytest.mark.parametrize("pieces", [1, 2])
-def test_two_processes_and_several_means(tmp_path, pieces):
+@pytest.mark.parametrize("number", [1, 2])
+def test_two_processes_and_several_means(tmp_path, number):
     items, collate, _ = table()
 
-    def fit(**options):
+    def fit(number=1, **options):
         torch.manual_seed(1)
         model = nn.Linear(4, 3).double()
-        history = train(
-            model, Batches(items, collate, size=8), two_means,
-            torch.optim.SGD(model.parameters(), lr=0.1), steps=4, every=2, quiet=True, **options,
-        )  # fmt: skip
+        with using(micro_batches=number):
+            history = train(
+                model, Batches(items, collate, size=8), two_means,
+                torch.optim.SGD(model.parameters(), lr=0.1), steps=4,
+                callbacks=[Evaluate(every=2), *QUIET], **options,
+            )  # fmt: skip
         return model, history
 
     path = tmp_path / "run.pt"
-    launch(lambda: fit(pieces=pieces, checkpoint=path), processes=2)
+    launch(lambda: fit(number, checkpoint=path), processes=2)
     model, history = fit()
     found = torch.load(path, weights_only=True)
     for name, weight in model.state_dict().items():
@@ -233,7 +229,8 @@ def test_the_curve_of_several_means_has_the_mean_of_the_steps_losses():
         return pairs
 
     optimiser = torch.optim.SGD(model.parameters(), lr=0.1)
-    history = train(model, Batches(items, collate, size=8), noted, optimiser, steps=4, quiet=True)
+    batches = Batches(items, collate, size=8)
+    history = train(model, batches, noted, optimiser, steps=4, callbacks=QUIET)
     assert history.last["loss"] == pytest.approx(sum(seen) / 4, rel=1e-6)
 
 
@@ -259,15 +256,16 @@ def test_counting_leaves_no_trace():
 
         optimiser = torch.optim.SGD(model.parameters(), lr=0.1)
         batches = Batches(items, collate, size=8)
-        train(model, batches, listed, optimiser, steps=3, pieces=4, quiet=True)
+        with using(micro_batches=4):
+            train(model, batches, listed, optimiser, steps=3, callbacks=QUIET)
         assert model.norm.num_batches_tracked == 12
         ends.append(model.state_dict())
     for name, value in ends[0].items():
         torch.testing.assert_close(value, ends[1][name], rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("pieces", [1, 2])
-def test_micro_batches_draw_what_is_different_and_repeatable(pieces):
+@pytest.mark.parametrize("number", [1, 2])
+def test_micro_batches_draw_what_is_different_and_repeatable(number):
     items, collate, loss = table()
     seen = []
 
@@ -279,9 +277,10 @@ def test_micro_batches_draw_what_is_different_and_repeatable(pieces):
         model = nn.Linear(4, 3).double()
         optimiser = torch.optim.SGD(model.parameters())
         batches = Batches(items, collate, size=4, seed=3)
-        train(model, batches, drawn, optimiser, steps=3, pieces=pieces, quiet=True)
-    once = seen[: 3 * pieces]
-    assert seen == once * 2 and len(set(once)) == 3 * pieces
+        with using(micro_batches=number):
+            train(model, batches, drawn, optimiser, steps=3, callbacks=QUIET)
+    once = seen[: 3 * number]
+    assert seen == once * 2 and len(set(once)) == 3 * number
 
 
 @pytest.mark.parametrize("seed", [4294, 4295, 10**9, 2**40])
@@ -290,12 +289,13 @@ def test_any_seed_will_do(seed):
     model = nn.Linear(4, 3).double()
     optimiser = torch.optim.SGD(model.parameters(), lr=0.1)
     batches = Batches(items, collate, size=4, seed=seed)
-    assert train(model, batches, loss, optimiser, steps=2, pieces=2, quiet=True).step == 2
+    with using(micro_batches=2):
+        assert train(model, batches, loss, optimiser, steps=2, callbacks=QUIET).step == 2
     assert 0 <= seed_of(seed, 10**7) < 2**32 and seed_of(3, 5, 2) == 3_000_009 + 5045 + 2
 
 
 def test_a_head_alone_in_the_optimizer_takes_whole_steps():
-    """Gradients of the other weights once added up for ever, and were in the norm of `clip`."""
+    """Gradients of the other weights once added up for ever, and were in the clipped norm."""
     items, collate, loss = table()
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(4, 8), nn.Linear(8, 3)).double()
@@ -304,12 +304,11 @@ def test_a_head_alone_in_the_optimizer_takes_whole_steps():
 
     def watch(step, model):
         norms.append(torch.stack([w.grad.norm() for w in model[1].parameters()]).norm().item())
-        return {}
 
     history = train(
         model, Batches(items, collate, size=8), loss,
-        torch.optim.SGD(model[1].parameters(), lr=1e-9), steps=50, clip=0.01, watch=watch,
-        quiet=True,
+        torch.optim.SGD(model[1].parameters(), lr=1e-9), steps=50,
+        callbacks=[ClipGradients(0.01), WatchGradients(watch), *QUIET],
     )  # fmt: skip
     assert history.step == 50
     assert norms == pytest.approx([0.01] * 50, rel=1e-3)  # all of it is the head's own
@@ -327,16 +326,16 @@ def test_a_gradient_from_before_is_no_part_of_the_first_step():
         if before:
             model(items[0][0]).sum().backward()
         optimiser = torch.optim.SGD(model.parameters(), lr=0.1)
-        train(model, Batches(items, collate, size=8), loss, optimiser, steps=2, quiet=True)
+        train(model, Batches(items, collate, size=8), loss, optimiser, steps=2, callbacks=QUIET)
         ends.append(model.weight)
     assert torch.equal(*ends)
 
 
-@pytest.mark.parametrize("pieces", [1, 2])
-def test_a_parameter_of_the_loss_is_divided_too(tmp_path, pieces):
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_parameter_of_the_loss_is_divided_too(tmp_path, number):
     items, collate, _ = table()
 
-    def fit(steps=4, **options):
+    def fit(steps=4, number=1, **options):
         torch.manual_seed(0)
         model, scale = nn.Linear(4, 3).double(), nn.Parameter(torch.zeros(()).double())
 
@@ -347,10 +346,11 @@ def test_a_parameter_of_the_loss_is_divided_too(tmp_path, pieces):
 
         optimiser = torch.optim.SGD([*model.parameters(), scale], lr=0.1)
         batches = Batches(items, collate, size=8)
-        train(model, batches, loss, optimiser, steps=steps, quiet=True, **options)
+        with using(micro_batches=number):
+            train(model, batches, loss, optimiser, steps=steps, callbacks=QUIET, **options)
         return [*model.parameters(), scale], loss, batches
 
-    _, loss, batches = fit(pieces=pieces)
+    _, loss, batches = fit(number=number)
     torch.manual_seed(0)
     model = nn.Linear(4, 3).double()
     scale = loss.__closure__[0].cell_contents  # of the run above
@@ -369,7 +369,7 @@ def test_a_parameter_of_the_loss_is_divided_too(tmp_path, pieces):
     again, _, _ = fit(steps=4, checkpoint=tmp_path / "run.pt")
     torch.testing.assert_close(again[-1], end, rtol=1e-12, atol=1e-14)  # it is in the checkpoint
     launch(lambda: fit(checkpoint=tmp_path / "two.pt"), processes=2)
-    saved = torch.load(tmp_path / "two.pt", weights_only=True)["outside"]
+    saved = torch.load(tmp_path / "two.pt", weights_only=True)["loss"]
     torch.testing.assert_close(saved["0"], end, rtol=1e-12, atol=1e-14)
 
 
@@ -392,9 +392,8 @@ def test_weight_decay_leaves_unused_weights_alone_in_two_processes_as_in_one(tmp
         torch.manual_seed(0)
         model = Partly().double()
         optimiser = torch.optim.AdamW(model.parameters(), lr=0.1, weight_decay=0.5)
-        train(
-            model, Batches(items, collate, size=8), loss, optimiser, steps=3, quiet=True, **options
-        )
+        batches = Batches(items, collate, size=8)
+        train(model, batches, loss, optimiser, steps=3, callbacks=QUIET, **options)
         return model
 
     launch(lambda: fit(checkpoint=tmp_path / "run.pt"), processes=2)
@@ -430,13 +429,14 @@ def test_a_mean_times_another_number_is_refused(name, loss, size, count):
         step(loss)
 
 
-def step(loss, pieces=1):
+def step(loss, number=1):
     torch.manual_seed(0)
     model = nn.Linear(4, 3)
     batches = Batches(list(torch.randn(7, 4)), torch.stack, size=7)
     optimiser = torch.optim.SGD(model.parameters(), lr=0.1)
     of = lambda model, batch: loss(model(batch))  # noqa: E731
-    train(model, batches, of, optimiser, steps=1, pieces=pieces, quiet=True)
+    with using(micro_batches=number):
+        train(model, batches, of, optimiser, steps=1, callbacks=QUIET)
 
 
 def sound_counts():
@@ -465,15 +465,15 @@ def test_a_penalty_on_the_weights_is_not_a_mean_over_losses():
     def loss(model, batch):
         return model(batch).square().sum() + 7 * model.weight.square().mean(), 7
 
-    train(model, batches, loss, torch.optim.SGD(model.parameters()), steps=1, quiet=True)
+    train(model, batches, loss, torch.optim.SGD(model.parameters()), steps=1, callbacks=QUIET)
 
 
 def test_one_mean_for_each_micro_batch_is_refused_where_their_sizes_differ():
     """(mean, 1) is right for a whole batch, and for a cut one if each part has as many losses."""
     step(lambda s: (s.square().mean(), 1))
-    step(lambda s: (s[:3].square().mean(), 1), pieces=2)  # of 4 rows and of 3
+    step(lambda s: (s[:3].square().mean(), 1), number=2)  # of 4 rows and of 3
     with pytest.raises(ValueError, match="in one micro-batch and over 12 in another"):
-        step(lambda s: (s.square().mean(), 1), pieces=2)
+        step(lambda s: (s.square().mean(), 1), number=2)
     with pytest.raises(Exception, match="in one micro-batch and over 12 in another"):
         launch(lambda: step(lambda s: (s.square().mean(), 1)), processes=2)
 
@@ -495,6 +495,6 @@ def test_what_is_not_a_sum_and_a_number_is_refused(answer):
 
 
 def test_nothing_counted_is_refused():
-    for loss in (lambda s: (s.sum(), 0), lambda s: [(s.sum(), 0), (s.sum(), 0)]):
+    for nothing in (lambda s: (s.sum(), 0), lambda s: [(s.sum(), 0), (s.sum(), 0)]):
         with pytest.raises(ValueError, match="found none at step 1"):
-            step(loss)
+            step(nothing)

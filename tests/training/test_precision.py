@@ -18,6 +18,8 @@ from torch import nn
 
 from coursekit.training import loop
 from coursekit.training.batches import Batches
+from coursekit.training.callbacks import ClipGradients, Evaluate, ProgressBar, WatchGradients
+from coursekit.training.computing import using
 
 from .several import launch
 
@@ -48,7 +50,7 @@ def scaling(monkeypatch):
     AcceleratorState._reset_state(reset_partial_state=True)
 
 
-def fit(precision="no", *, loud=1.0, **options):
+def fit(precision="no", *, loud=1.0, callbacks=(), micro_batches=1, **options):
     """A regression with a wide layer; `loud` multiplies the losses of its first step."""
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(8, 32), nn.GELU(), nn.Linear(32, 1))
@@ -65,9 +67,11 @@ def fit(precision="no", *, loud=1.0, **options):
         return factor * (said.float() - wanted).square().sum(), len(batch)
 
     optimiser = torch.optim.AdamW(model.parameters(), lr=1e-2)
-    options = {"steps": 60, "every": 20, "quiet": True, **options}
+    options = {"steps": 60, **options}
     batches = Batches(rows, list, size=16, seed=0)
-    history = loop.train(model, batches, loss, optimiser, precision=precision, **options)
+    callbacks = [Evaluate(every=20), *callbacks, ProgressBar(quiet=True)]
+    with using(precision=precision, micro_batches=micro_batches):
+        history = loop.train(model, batches, loss, optimiser, callbacks=callbacks, **options)
     return model, history, begun, kinds
 
 
@@ -91,15 +95,14 @@ def test_products_have_16_bits_and_weights_32(precision, kind):
 
 
 def gradients(precision):
-    """The gradients of the first step, as `watch` sees them."""
+    """The gradients of the first step, as a callback sees them."""
     seen = {}
 
     def watch(step, model):
         seen.update({name: weight.grad.clone() for name, weight in model.named_parameters()})
-        return {}
 
     AcceleratorState._reset_state(reset_partial_state=True)
-    fit(precision, steps=1, watch=watch)
+    fit(precision, steps=1, callbacks=[WatchGradients(watch)])
     return seen
 
 
@@ -136,16 +139,16 @@ def test_clipping_sees_the_gradients_without_the_scale():
     Scaling.first = 2.0**6
     free = fit("fp16", steps=3)[0]
     AcceleratorState._reset_state(reset_partial_state=True)
-    wide = fit("fp16", steps=3, clip=500.0)[0]
+    wide = fit("fp16", steps=3, callbacks=[ClipGradients(500.0)])[0]
     assert apart(wide, free) == 0
 
 
 @pytest.mark.parametrize("precision", ["bf16", "fp16"])
-def test_pieces_in_16_bits_add_up_to_the_whole_batch(precision):
+def test_micro_batches_in_16_bits_add_up_to_the_whole_batch(precision):
     Scaling.first = 2.0**6
     whole = fit(precision, steps=5)[0]
     AcceleratorState._reset_state(reset_partial_state=True)
-    cut = fit(precision, steps=5, pieces=4)[0]
+    cut = fit(precision, steps=5, micro_batches=4)[0]
     assert apart(cut, whole) < 8 * BIT[precision]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import IPython.display
 import pytest
 
@@ -34,7 +36,7 @@ def rows(count: int) -> list[dict[str, float]]:
 def test_one_picture_grows(shown, monkeypatch):
     monkeypatch.setattr(progress_bar, "PAUSE", 0.0)
     history = History()
-    with progress_bar.Display("toy", history, 4, quiet=False) as bar:
+    with closing(progress_bar.Display("toy", history, 4, quiet=False)) as bar:
         for count in range(1, 5):
             history.curve = rows(count)
             bar.stepped()
@@ -47,7 +49,7 @@ def test_one_picture_grows(shown, monkeypatch):
 def test_fast_looks_are_drawn_once_at_the_end(shown, monkeypatch):
     monkeypatch.setattr(progress_bar, "PAUSE", 1000.0)  # whatever else the machine does
     history, looks = History(), 50
-    with progress_bar.Display("toy", history, looks, quiet=False) as bar:
+    with closing(progress_bar.Display("toy", history, looks, quiet=False)) as bar:
         for count in range(1, looks + 1):
             history.curve = rows(count)
             bar.evaluated()
@@ -55,14 +57,14 @@ def test_fast_looks_are_drawn_once_at_the_end(shown, monkeypatch):
 
 
 def test_what_was_finished_before_is_drawn_once(shown):
-    with progress_bar.Display("toy", History(step=4, curve=rows(4)), 4, quiet=False):
+    with closing(progress_bar.Display("toy", History(step=4, curve=rows(4)), 4, quiet=False)):
         pass
     assert [len(states) for states in shown] == [1]
 
 
 def test_quiet_is_quiet(shown, capsys):
     history = History(curve=rows(3))
-    with progress_bar.Display("toy", history, 3, quiet=True) as bar:
+    with closing(progress_bar.Display("toy", history, 3, quiet=True)) as bar:
         bar.stepped()
         bar.evaluated()
     assert not shown and capsys.readouterr().err == ""

@@ -148,3 +148,9 @@ def test_duplicates_go_within_a_kind_only():
     assert len(without_duplicates(found, overlap=0.95)) == 3
     nothing = Objects(labels=torch.zeros(0).long(), boxes=torch.zeros(0, 4), scores=torch.zeros(0))
     assert len(without_duplicates(nothing)) == 0
+
+
+def test_true_objects_have_no_duplicates_to_find():
+    true = Objects(labels=torch.zeros(1).long(), boxes=torch.zeros(1, 4))
+    with pytest.raises(ValueError, match="detections must have scores"):
+        without_duplicates(true)

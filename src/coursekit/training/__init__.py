@@ -9,16 +9,19 @@ from coursekit._base.lazy import homes_of, lazily
 
 HANDS_OUT = {  # which names each file hands out; the cache keys of the notebooks read it too
     "batches": "Batches",
+    "callbacks": (
+        "Callback ClipGradients DivergedError EarlyStopping Evaluate KeepWeights ProgressBar "
+        "WatchGradients"
+    ),
     "checkpoint": "Checkpoint",
     "detection": "Pictures detection_items collate_objects random_mirror set_loss detect",
-    "progress_bar": "Display",
     "finetuning": "layer_rates fresh_top expected_best stop_early",
     "gradients": "clip_gradients",
-    "computing": "Computing use whole_batches",
+    "computing": "Computing use using whole_batches",
     "hardware": "hardware",
     "history": "History",
     "lora": "LoRA add_lora merge_lora learned_weights",
-    "loop": "DivergedError train",
+    "loop": "train",
     "loss_curve": "loss_curve",
     "optimisers": "AdamW RAdam",
     "pictures": "as_input collate_pictures picture_loss class_scores accuracy",

@@ -1,10 +1,13 @@
-"""How the steps of a training are computed: what changes their speed, and not what is trained.
+"""How the steps of a training run are computed: what changes their speed, not what is learned.
 
-    use(Computing(precision="bf16", pieces=4))
+    use(Computing(precision="bf16", micro_batches=4))
 
-A training notebook says nothing of this. `choose("gpu", ...)` takes what suits the card,
-`coursekit train NAME --set precision=fp16` another value, and every `train` follows; so a training
-that was killed on one card goes on from its checkpoint on another one.
+A training notebook says nothing of this. `choose("gpu", ...)` takes what suits the GPU,
+`coursekit train NAME --set precision=fp16` another value, and every `train` follows; so a run that
+was killed on one GPU continues from its checkpoint on another one. For single calls:
+
+    with using(micro_batches=4):
+        train(...)
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from coursekit._base.errors import CourseError
@@ -31,21 +34,21 @@ LOGS = ("tensorboard", "wandb", "trackio")
 @dataclass(frozen=True)
 class Computing:
     """The products' precision, and whether they round to TensorFloat-32 (`tf32`); the number of
-    micro-batches (`pieces`) into which each batch is cut, whose gradients are added up (gradient
+    micro-batches into which each process cuts its batch, whose gradients are added up (gradient
     accumulation); whether the model is compiled; who else gets the curve (`log`).
     """
 
     precision: Literal["no", "fp16", "bf16"] = "no"
-    pieces: int = 1
+    micro_batches: int = 1
     compile: bool = False
     tf32: bool = False
     log: str | None = None
 
     def __post_init__(self) -> None:
-        number = isinstance(self.pieces, int) and not isinstance(self.pieces, bool)
+        whole = isinstance(self.micro_batches, int) and not isinstance(self.micro_batches, bool)
         sound = {
             "precision": (self.precision in PRECISIONS, f"one of {', '.join(PRECISIONS)}"),
-            "pieces": (number and self.pieces > 0, "a whole number from 1"),
+            "micro_batches": (whole and self.micro_batches > 0, "a whole number from 1"),
             "compile": (isinstance(self.compile, bool), "true or false"),
             "tf32": (isinstance(self.tf32, bool), "true or false"),
             "log": (self.log in (None, *LOGS), f"one of {', '.join(LOGS)}"),
@@ -77,22 +80,33 @@ _used = [Computing()]
 
 
 def current() -> Computing:
-    """Return how trainings of this process are computed."""
+    """Return how training runs of this process are computed."""
     return _used[0]
 
 
 def use(computing: Computing) -> None:
-    """Let the trainings of this process be computed in this way from now on."""
+    """Compute the training runs of this process in this way from now on."""
     if not isinstance(computing, Computing):
         raise TypeError(f"use() needs a Computing, found {type(computing).__name__}")
     _used[0] = computing
 
 
+@contextmanager
+def using(**changes: Any) -> Iterator[None]:
+    """Change values of the current `Computing` inside this block: `using(precision="bf16")`."""
+    before = current()
+    use(replace(before, **changes))
+    try:
+        yield
+    finally:
+        use(before)
+
+
 def whole_batches(reason: str) -> None:
     """Raise unless each batch is read whole: for a loss that compares the items of a batch."""
-    if current().pieces > 1 or world_size() > 1:
+    if current().micro_batches > 1 or world_size() > 1:
         raise CourseError(
-            f"{reason}, so a batch cannot be cut: found pieces={current().pieces} micro-batches "
+            f"{reason}, so a batch cannot be cut: found micro_batches={current().micro_batches} "
             f"and {world_size()} processes, expected 1 and 1"
         )
 

@@ -38,8 +38,8 @@ class MicroBatches:
     ) -> None:
         if len(chosen) < number * processes:
             raise ValueError(
-                f"a batch of {len(chosen)} cannot be cut into {number} micro-batches (pieces) for "
-                f"each of {processes} processes"
+                f"a batch of {len(chosen)} cannot be cut into {number} micro-batches for each "
+                f"of {processes} processes"
             )
         self.batches, self.step, self.number = batches, step, number
         self.first, self.all = rank * number, number * processes

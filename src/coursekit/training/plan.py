@@ -13,10 +13,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
+from accelerate.utils import set_seed
 from torch import Tensor
 from torch.optim import Optimizer
 
 from coursekit.training.batches import Batches
+from coursekit.training.history import State
+from coursekit.training.micro_batches import seed_of
 from coursekit.training.schedules import Schedule
 
 # Of an optimizer's groups: how a step is computed, or what a schedule changes.
@@ -25,34 +28,33 @@ HOW |= {"fused", "foreach", "capturable", "differentiable"}
 ITEMS = 16  # of the data, spread evenly, that are compared
 FREE = ("steps", "minutes")  # settings of a notebook that may change; the rates decide on steps
 LEVEL = "mean of the data"  # computed on another device it has other last digits
+CALLBACKS = "callbacks"  # a setting that only one run has is another setting
 
 
-def plan_of(
-    name: str, batches: Batches, optimiser: Optimizer, schedule: Schedule, **options: Any
-) -> dict[str, Any]:
-    """Return the plan; `optimiser` has not loaded anything yet."""
+def plan_of(batches: Batches, optimizer: Optimizer, schedule: Schedule, callbacks: State) -> State:
+    """Return the plan; `optimizer` has not loaded anything yet, `callbacks` are their settings."""
+    set_seed(seed_of(batches.seed, 0))  # for items that draw something when they are read
     digest, level = fingerprint(batches.items)
-    peaks = [group.get("initial_lr", group["lr"]) for group in optimiser.param_groups]
+    peaks = [group.get("initial_lr", group["lr"]) for group in optimizer.param_groups]
     return {
-        "name": name,
         "seed": batches.seed,
-        "optimizer": type(optimiser).__name__,
-        "hyperparameters": hyperparameters(optimiser),
+        "optimizer": type(optimizer).__name__,
+        "hyperparameters": hyperparameters(optimizer),
         "learning rate": lambda step: _single([float(peak) * schedule(step) for peak in peaks]),
         "batch size": batches.size_at,
         "sorted by length": batches.lengths is not None,
         "number of items": len(batches.items),
         "items": digest,
         LEVEL: level,
-        **options,
+        CALLBACKS: dict(callbacks),
     }
 
 
-def hyperparameters(optimiser: Optimizer) -> dict[str, Any]:
+def hyperparameters(optimizer: Optimizer) -> State:
     """Return those of each group but for the learning rate, once where all groups agree."""
-    names = dict.fromkeys(name for group in optimiser.param_groups for name in group)
+    names = dict.fromkeys(name for group in optimizer.param_groups for name in group)
     return {
-        name: _single([_simple(group.get(name)) for group in optimiser.param_groups])
+        name: _single([_simple(group.get(name)) for group in optimizer.param_groups])
         for name in names
         if name not in HOW
     }
@@ -103,7 +105,7 @@ def _parts(value: Any) -> Iterator[bytes | float]:
         yield type(value).__name__.encode()
 
 
-def at_step(plan: Mapping[str, Any], step: int) -> dict[str, Any]:
+def at_step(plan: Mapping[str, Any], step: int) -> State:
     """Return the plan as a checkpoint holds it after `step` steps: functions as some values."""
     powers, eighths = range(step.bit_length()), range(1, 9)
     steps = sorted(({2**n for n in powers} | {step * n // 8 for n in eighths}) - {0})
@@ -120,7 +122,9 @@ def differences(saved: Mapping[str, Any], plan: Mapping[str, Any]) -> list[str]:
     """
     found = []
     for name, value in plan.items():
-        if name in saved and isinstance(value, Mapping):
+        if name in saved and name == CALLBACKS:
+            found += _differing(saved[name], value)
+        elif name in saved and isinstance(value, Mapping):
             found += differences(saved[name], value)
         elif name in saved:
             old, now, where = saved[name], value, ""
@@ -138,10 +142,14 @@ def differing_settings(saved: Mapping[str, Any], now: Mapping[str, Any]) -> list
     """Return which settings of a notebook's profile differ, in words."""
     if not saved or not now:  # one of the two was not run from a training notebook
         return []
-    names = [name for name in {**saved, **now} if name not in FREE]
+    return _differing(dict(saved), {**now, **{name: saved.get(name) for name in FREE}})
+
+
+def _differing(saved: State, now: State) -> list[str]:
+    """Return which values differ, in words; what one of the two lacks is None there."""
     return [
         f"{name} {_shown(saved.get(name))} (now {_shown(now.get(name))})"
-        for name in names
+        for name in {**saved, **now}
         if not _same(name, saved.get(name), now.get(name))
     ]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import sys
 import time
-from typing import Any, Self
+from typing import Any
 
 from tqdm import tqdm
 
@@ -20,7 +20,7 @@ PAUSE = 2.0  # seconds before the first picture of a curve, and between two
 
 
 class Display:
-    """Shows the course of one training; a context, so that the bar is closed in any case."""
+    """Shows the course of one training run."""
 
     def __init__(self, name: str, history: History, steps: int, *, quiet: bool) -> None:
         self.name, self.history = name, history
@@ -40,14 +40,6 @@ class Display:
         self.picture: Any = None
         self.drawn = 0  # rows of the curve that the picture shows
         self.due = time.monotonic() + PAUSE  # when the next picture may come
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.bar.close()
-        self.due = 0.0  # the last picture is whole, also that of a training finished before
-        self.evaluated()
 
     def stepped(self) -> None:
         """Move the bar on."""
@@ -74,6 +66,12 @@ class Display:
         else:
             self.picture.update(image)
         self.drawn, self.due = rows, time.monotonic() + PAUSE
+
+    def close(self) -> None:
+        """Close the bar, and draw the whole curve, also that of a run finished before."""
+        self.bar.close()
+        self.due = 0.0
+        self.evaluated()
 
 
 def _in_notebook() -> bool:

@@ -31,7 +31,8 @@ def pack(model: nn.Module) -> tuple[bytes, dict[str, Any]]:
     """Return the content of the file, and what the result says of it."""
     config = getattr(model, "config", None)
     places = [f"{type(part).__module__}.{type(part).__qualname__}" for part in (model, config)]
-    if not dataclasses.is_dataclass(config) or not all(p.startswith(MODELS) for p in places):
+    of_ours = all(place.startswith(MODELS) for place in places)
+    if not dataclasses.is_dataclass(config) or isinstance(config, type) or not of_ours:
         raise TypeError(f"a model of coursekit.models is kept, with its config; found {places[0]}")
     state = {name: tensor.detach().cpu() for name, tensor in model.state_dict().items()}
     state = {n: t.half() if t.is_floating_point() else t for n, t in state.items()}

@@ -123,13 +123,14 @@ def scan(
 
 def without_duplicates(detections: Objects, overlap: float = 0.5) -> Objects:
     """Remove what overlaps a surer find of the same kind by more than `overlap`; corners."""
+    scores = detections.scores
+    if scores is None:
+        raise ValueError("detections must have scores, found none: these are the true objects")
     stays = []
     for label in detections.labels.unique():
         own = (detections.labels == label).nonzero()[:, 0]
-        stays.append(
-            own[non_maximum_suppression(detections.boxes[own], detections.scores[own], overlap)]
-        )
+        stays.append(own[non_maximum_suppression(detections.boxes[own], scores[own], overlap)])
     kept = torch.cat(stays) if stays else detections.labels.new_zeros(0)
     return Objects(
-        labels=detections.labels[kept], boxes=detections.boxes[kept], scores=detections.scores[kept]
+        labels=detections.labels[kept], boxes=detections.boxes[kept], scores=scores[kept]
     )

@@ -18,6 +18,7 @@ from torch.nn.utils.rnn import pad_sequence
 from coursekit._base.checks import check_fraction, check_int
 from coursekit.data.verses import Pair
 from coursekit.decoding import generation as decoding
+from coursekit.models.encoder_decoder import EncoderDecoder
 from coursekit.models.rnnsearch import RNNSearch
 from coursekit.tokenizers.base import Tokenizer
 
@@ -101,7 +102,7 @@ def mean_loss(model: nn.Module, pairs: Sequence[Encoded]) -> float:
 
 @torch.no_grad()
 def translate(
-    model: nn.Module,
+    model: EncoderDecoder | RNNSearch,
     pairs: Sequence[Encoded],
     tokenizer: Tokenizer,
     *,
@@ -125,7 +126,7 @@ def translate(
     return texts
 
 
-def _write(model: nn.Module, source: Tensor, beams: int, alpha: float) -> Tensor:
+def _write(model: EncoderDecoder | RNNSearch, source: Tensor, beams: int, alpha: float) -> Tensor:
     """Source (B, S) -> tokens (B, L)."""
     if isinstance(model, RNNSearch):
         if beams > 1:

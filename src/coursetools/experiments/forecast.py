@@ -148,7 +148,7 @@ class Forecast:
         rows = int((room - run.fixed) / (run.widest.kept / run.widest.rows))
         if rows < 1:
             return "does not fit: the weights alone are too many"
-        return f"does not fit: try batch {rows}, or --set pieces=2 or more"
+        return f"does not fit: try batch {rows}, or --set micro_batches=2 or more"
 
     def __str__(self) -> str:
         run = self.largest

@@ -38,6 +38,14 @@ from coursekit.data.images import Images
 from coursekit.submission.cells import parse_cell
 from coursekit.training import computing, loop, records, translation
 from coursekit.training.batches import POOL, Batches
+from coursekit.training.callback_list import CallbackList
+from coursekit.training.callbacks import (
+    Callback,
+    ClipGradients,
+    Evaluate,
+    KeepWeights,
+    ProgressBar,
+)
 from coursekit.training.computing import Computing
 from coursekit.training.detection import Pictures
 from coursekit.training.hardware import hardware
@@ -216,11 +224,13 @@ class _Row(dict):
         return _Number(0.5)
 
 
-def _history(model: Any, steps: int, keep: int) -> History:
-    """Return what the shared loop would, as far as anybody reads it before the next training."""
+def _history(model: torch.nn.Module, steps: int, callbacks: Sequence[Callback]) -> History:
+    """Return what the shared loop would, as far as it is read before the next run."""
+    for callback in callbacks:
+        if isinstance(callback, KeepWeights):
+            callback.weights = [model.state_dict()] * callback.last
     curve: list[dict[str, float]] = [_Row(step=steps, loss=1.0, seconds=1.0) for _ in range(2)]
-    states = [model.state_dict()] * keep
-    return History(step=steps, seconds=1.0, items=steps, curve=curve, kept=states)
+    return History(step=steps, seconds=1.0, items=steps, curve=curve)
 
 
 @dataclass
@@ -266,14 +276,13 @@ class _Rehearsal:
     def train(self, model: Any, batches: Any, loss: Any, optimiser: Any, **options: Any) -> History:
         """Stand for `loop.train`: two steps of a few rows, or three where lengths differ."""
         steps, how = options["steps"], computing.current()
-        precision = options.get("precision", how.precision)
-        pieces = options.get("pieces", how.pieces)
-        name = options.get("name", "training")
+        callbacks = list(options.get("callbacks", ()))
+        name = CallbackList(callbacks).run_name
         shapes = tuple(weight.shape for weight in model.parameters())
         same = type(model), shapes, str(batches.size), type(optimiser)
         if self.brief and same in self.known:
             self.runs.append(replace(self.known[same], name=name, steps=steps * self.factor))
-            return _history(model, steps, options.get("keep", 0))
+            return _history(model, steps, callbacks)
         sizes = {
             batches.size(1 + steps * n // 8) if callable(batches.size) else batches.size
             for n in range(8)
@@ -286,25 +295,26 @@ class _Rehearsal:
         few = min(ROWS, len(typical), len(longest))
         chosen = [(typical, few), (typical, 2 * few)] + [(longest, few)] * bool(batches.lengths)
         meter = Meter()
-        kept = {name: options[name] for name in ("schedule", "clip") if name in options}
-        with meter.counting():
+        clips = [callback for callback in callbacks if isinstance(callback, ClipGradients)]
+        with meter.counting(), computing.using(micro_batches=1):
             LOOP(
-                model, _Few(batches, chosen), loss, optimiser, steps=len(chosen), every=10**9,
-                precision=precision, pieces=1, name=name, quiet=True, **kept,
+                model, _Few(batches, chosen), loss, optimiser, steps=len(chosen),
+                schedule=options.get("schedule"),
+                callbacks=[Evaluate(every=10**9), *clips, ProgressBar(name, quiet=True)],
             )  # fmt: skip
         measured = [Step(n, ops, held) for (_, n), (_, ops, held) in zip(chosen, meter.steps)]
         small, large = measured[:2]
         middle = grown(small, large, sum(sizes) / len(sizes))
-        most = max(sizes) // pieces
+        most = max(sizes) // how.micro_batches
         wide = grown(small, large, most)
         if batches.lengths:
             wide = wide._replace(
                 kept=max(wide.kept, wide.kept * measured[2].kept / measured[0].kept)
             )
-        run = Run(name, steps * self.factor, middle, wide, *_bytes(optimiser, model), precision)
+        run = Run(name, steps * self.factor, middle, wide, *_bytes(optimiser, model), how.precision)
         self.known[same] = run
         self.runs.append(run)
-        return _history(model, steps, options.get("keep", 0))
+        return _history(model, steps, callbacks)
 
     def pictures(self, read: Callable[..., Images], hub: str) -> Callable[..., Images]:
         """Return what stands for `fashion` or `cifar`: the embedded pictures, or noise."""

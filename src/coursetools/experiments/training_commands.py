@@ -42,7 +42,7 @@ def add(
     option("--profile", choices=profiles, help="how much is trained (as the notebook has it: cpu)")
     text = "number format of the matrix products (default: what suits the GPU)"
     option("--precision", choices=("no", "fp16", "bf16"), help=text)
-    text = "a parameter of the notebook, or pieces, compile, tf32; several times"
+    text = "a parameter of the notebook, or micro_batches, compile, tf32; several times"
     option("--set", action="append", default=[], metavar="NAME=VALUE", dest="changes", help=text)
     option("--resume", action="store_true", help="resume from the checkpoints of the same values")
     text = "where checkpoints are, on a drive that stays; goes on from those that are there"
