@@ -14,7 +14,7 @@ import base64
 
 from playwright.sync_api import sync_playwright
 
-from coursekit.figures.live import HERE
+from coursekit.figures.live.figure import HERE
 from coursekit.training.records import weights_file
 from coursetools.book.formats.chromium import find_chromium
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from coursekit.boxes import generalized_iou, iou, to_corners
-from coursekit.figures.box_matching import (
+from coursekit.figures.live.box_matching import (
     BEST,
     CLASSES,
     GREEDY,
@@ -21,7 +21,7 @@ from coursekit.figures.box_matching import (
     SHARES,
     TRUTH,
 )
-from coursekit.figures.live import HERE
+from coursekit.figures.live.figure import HERE
 from coursekit.objectives.matcher import assign
 from coursetools.notebooks.imports import read_notebook
 

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from coursekit.figures import live_models
-from coursekit.figures.forward_pass import STEPS, code_line, forward_pass, read_tokens, trace
-from coursekit.figures.live import HERE
+from coursekit.figures.live.forward_pass import STEPS, code_line, forward_pass, read_tokens, trace
+from coursekit.figures.live.figure import HERE
 from coursekit.training.records import weights_file
 
 ROOT = Path(__file__).parents[2]

@@ -10,9 +10,9 @@ import pytest
 
 from coursekit.data.verses import verses
 from coursekit.figures import live_models, vocabularies
-from coursekit.figures.four_tokenizers import TEXT, shown_tokens
-from coursekit.figures.live import HERE, Packed
-from coursekit.figures.vocabularies import four
+from coursekit.figures.live.four_tokenizers import TEXT, shown_tokens
+from coursekit.figures.live.figure import HERE, Packed
+from coursekit.figures.live.vocabularies import four
 from coursekit.tokenizers import BPE, ByteBPE, Unigram
 from coursekit.tokenizers.unigram import fit, spell
 from coursetools.book import live_figures

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from coursekit.figures.kl_leash import ANSWERS, leashed, log_reference
+from coursekit.figures.live.kl_leash import ANSWERS, leashed, log_reference
 from coursekit.objectives.preferences import dpo_loss
 
 NAME = "kl_leash"

@@ -9,9 +9,9 @@ from torch import Tensor
 
 from coursekit.decoding import wu_penalty
 from coursekit.figures import live_models
-from coursekit.figures.beam_tree import beam_tree, translations
-from coursekit.figures.cross_attention import SENTENCE, cross_attention, greedy_looks
-from coursekit.figures.logit_lens import layer_logits
+from coursekit.figures.live.beam_tree import beam_tree, translations
+from coursekit.figures.live.cross_attention import SENTENCE, cross_attention, greedy_looks
+from coursekit.figures.live.logit_lens import layer_logits
 from coursekit.training.records import trained
 from coursekit.training.translation import PAD
 

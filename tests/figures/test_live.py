@@ -10,8 +10,8 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from coursekit.figures import new_figure
-from coursekit.figures.flipbook import flipbook
-from coursekit.figures.live import Live, Model, Packed
+from coursekit.figures.live.flipbook import flipbook
+from coursekit.figures.live.figure import Live, Model, Packed
 
 
 def test_its_html_has_picture_state_and_module_and_nothing_ends_its_script():

@@ -14,8 +14,8 @@ from ipywidgets import DOMWidget
 
 from coursekit.attention import attention_weights
 from coursekit.figures import live_models
-from coursekit.figures.soft_lookup import KEYS, QUERY, TITLES, VALUES
-from coursekit.figures.writer import writer
+from coursekit.figures.live.soft_lookup import KEYS, QUERY, TITLES, VALUES
+from coursekit.figures.live.writer import writer
 from coursekit.kernels import cosine, dot, gaussian, scaled_dot
 from coursekit.training.records import trained
 from coursetools.notebooks.imports import read_notebook

@@ -21,8 +21,8 @@ from coursekit.data.verses import verses
 from coursekit.decoding import beam_search, generate
 from coursekit.decoding.sampling import keep_top_k, keep_top_p
 from coursekit.figures import live_models
-from coursekit.figures.live import HERE
-from coursekit.figures.painting import order, painted
+from coursekit.figures.live.figure import HERE
+from coursekit.figures.live.painting import order, painted
 from coursekit.training.pictures import as_input
 from coursekit.training.records import trained, weights_file
 from coursekit.training.translation import END, PAD, START

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from coursekit.figures.norm_placement import DEPTHS, DRAWS, HEADS, WIDTH, measure, measured
+from coursekit.figures.live.norm_placement import DEPTHS, DRAWS, HEADS, WIDTH, measure, measured
 from coursetools.notebooks.imports import read_notebook
 
 ROOT = Path(__file__).parents[2]

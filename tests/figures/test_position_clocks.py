@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from coursekit.figures.position_clocks import LAST, queries_and_keys
+from coursekit.figures.live.position_clocks import LAST, queries_and_keys
 from coursekit.positions import Rotary, sinusoidal
 
 NAME = "position_clocks"

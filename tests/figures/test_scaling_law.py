@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from coursekit.figures.scaling_law import WARM, law_of, law_runs, scaling_law
+from coursekit.figures.live.scaling_law import WARM, law_of, law_runs, scaling_law
 from coursetools.notebooks.imports import read_notebook
 
 ROOT = Path(__file__).parents[2]

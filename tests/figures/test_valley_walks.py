@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from coursekit.figures.valley_walks import (
+from coursekit.figures.live.valley_walks import (
     CURVATURES,
     DRAWS,
     MINIMUM,

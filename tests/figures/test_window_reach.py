@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from coursekit.figures.window_reach import CELL, SHOWN, SIDE, shares, window_reach
+from coursekit.figures.live.window_reach import CELL, SHOWN, SIDE, shares, window_reach
 from coursekit.models.swin import Swin, SwinConfig, fill, window_partition
 
 NAME = "window_reach"
