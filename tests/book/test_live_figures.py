@@ -33,7 +33,12 @@ def directive(name: str, options: dict[str, str], content: list[str]) -> LiveFig
 @pytest.mark.parametrize(
     ("name", "options", "content", "words"),
     [
-        ("coursekit.figures.live.writer.writer", {}, ["A caption."], "needs the name of a function"),
+        (
+            "coursekit.figures.live.writer.writer",
+            {},
+            ["A caption."],
+            "needs the name of a function",
+        ),
         ("coursekit.figures.live.writer.writer", {"name": "fig-a"}, [], "and 0 lines"),
         (
             "coursekit.figures.nobody.here",
@@ -95,9 +100,9 @@ def app(tmp_path: Path) -> SimpleNamespace:
 
 def test_a_model_is_written_once_and_again_when_it_has_changed(app, tmp_path, monkeypatch):
     made = []
-    monkeypatch.setattr(live_figures.live_models, "weights_file", lambda name: content)
+    monkeypatch.setattr(live_figures.packed_models, "weights_file", lambda name: content)
     monkeypatch.setattr(
-        live_figures.live_models, "script", lambda name: made.append(name) or f"{name};"
+        live_figures.packed_models, "script", lambda name: made.append(name) or f"{name};"
     )
     content = b"one"
     write_models(app, None)

@@ -13,7 +13,7 @@ import torch
 from ipywidgets import DOMWidget
 
 from coursekit.attention import attention_weights
-from coursekit.figures import live_models
+from coursekit.figures.live import packed_models
 from coursekit.figures.live.soft_lookup import KEYS, QUERY, TITLES, VALUES
 from coursekit.figures.live.writer import writer
 from coursekit.kernels import cosine, dot, gaussian, scaled_dot
@@ -108,7 +108,7 @@ def test_a_model_that_does_not_come_leaves_the_picture_and_says_so(browser, tmp_
 
 def test_the_bars_are_the_models_own(open_page):
     found = bars(open_page("writer"))
-    tokenizer = live_models.tokenizer_of("writer")
+    tokenizer = packed_models.tokenizer_of("writer")
     read = [n for c in "1900:" for n in tokenizer.encode(c)] + tokenizer.encode(
         " The people of the"
     )

@@ -23,16 +23,9 @@ FIT = """([taken]) => { const curves = runs.filter(({ size }) => taken.includes(
   const { exponent, factor } = powerLaw(points); return { exponent, factor, points }; }"""
 
 
-def test_frontier_and_law_are_the_packages_for_every_choice(browser):
-    page = browser.new_page()
-    made = scaling_law()
-    page.evaluate(
-        """async ([code, curves]) => {
-          const url = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
-          Object.assign(window, await import(url), { runs: curves });
-        }""",
-        [made.module, made.state["curves"]],
-    )
+def test_frontier_and_law_are_the_packages_for_every_choice(page_with):
+    page = page_with("scaling_law")
+    page.evaluate("(runs) => { window.runs = runs; }", scaling_law().state["curves"])
     for taken in CHOICES:
         found = page.evaluate(FIT, [taken])
         edge, law = law_of([SIZES[n] for n in taken])
@@ -40,7 +33,6 @@ def test_frontier_and_law_are_the_packages_for_every_choice(browser):
         assert found["points"] == expected
         assert found["exponent"] == pytest.approx(law.exponent, rel=1e-9)
         assert found["factor"] == pytest.approx(law.factor, rel=1e-9)
-    page.close()
 
 
 def told(page: Any) -> tuple[float, float, float, float]:

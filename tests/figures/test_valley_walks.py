@@ -20,7 +20,6 @@ from coursekit.figures.live.valley_walks import (
     Walker,
     draws,
     scaled,
-    valley_walks,
     walk,
 )
 from coursetools.notebooks.imports import read_notebook
@@ -41,15 +40,8 @@ WALKERS = (
 )  # fmt: skip
 
 
-def test_the_steps_are_those_of_pytorch(browser):
-    page = browser.new_page()
-    page.evaluate(
-        """async (code) => {
-          const url = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
-          Object.assign(window, await import(url));
-        }""",
-        valley_walks().module,
-    )
+def test_the_steps_are_those_of_pytorch(page_with):
+    page = page_with("valley_walks")
     around = {"curvatures": CURVATURES, "minimum": MINIMUM, "start": START}
     for n, walker in enumerate(WALKERS):
         noise = scaled(draws()[n % DRAWS], noise=n % 3)
@@ -62,7 +54,6 @@ def test_the_steps_are_those_of_pytorch(browser):
         torch.testing.assert_close(
             torch.tensor(found, dtype=torch.float64), expected, rtol=1e-9, atol=1e-9
         )
-    page.close()
 
 
 def numbers(page: Any, n: int = 0) -> list[float]:

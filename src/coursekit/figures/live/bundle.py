@@ -56,10 +56,10 @@ def modules(path: Path) -> dict[Path, Module]:
             raise CourseError(f"modules import each other in a circle: {ring}")
         if file in done:
             return
+        if not file.is_file():
+            raise CourseError(f"{way[-1].name if way else 'a figure'} needs {file}: no such file")
         module = read_module(file)
         for other, name, _ in module.imports:
-            if not other.is_file():
-                raise CourseError(f"{file.name} imports {name} from {other}, which does not exist")
             visit(other, (*way, file))
             if name not in done[other].exports:
                 exports = ", ".join(done[other].exports) or "nothing"
