@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 import torch
@@ -14,6 +16,8 @@ from ipywidgets import DOMWidget
 
 from coursekit.attention import attention_weights
 from coursekit.figures.live import packed_models
+from coursekit.figures.live.bundle import modules
+from coursekit.figures.live.figure import HERE, Live
 from coursekit.figures.live.soft_lookup import KEYS, QUERY, TITLES, VALUES
 from coursekit.figures.live.writer import writer
 from coursekit.kernels import cosine, dot, gaussian, scaled_dot
@@ -22,13 +26,83 @@ from coursetools.notebooks.imports import read_notebook
 
 ROOT = Path(__file__).parents[2]
 LARGEST = 60_000  # bytes of a figure without the weights
-FIGURES = (
-    "writer", "soft_lookup", "attention_mask", "box_matching", "softmax_gradient",
-    "cross_attention", "logit_lens", "beam_tree", "position_clocks",
-    "four_tokenizers", "norm_placement",
-    "forward_pass", "kl_leash", "scaling_law",
-    "painting", "patch_attention", "detection", "window_reach", "valley_walks",
-)  # fmt: skip
+
+
+def figures() -> list[str]:
+    """Return the names of all figures that need nothing to be drawn; a new one is among them."""
+    names = []
+    for path in sorted(HERE.glob("*.js")):
+        if "default" in modules(path)[path].exports:
+            make = getattr(import_module(f"coursekit.figures.live.{path.stem}"), path.stem)
+            if all(p.default is not p.empty for p in signature(make).parameters.values()):
+                names.append(path.stem)
+    return names
+
+
+FIGURES = figures()
+# All that is seen and set in a figure, without what it says aloud and how long it took.
+SEEN = """() => {
+  const box = document.querySelector(".live-box");
+  const copy = box.cloneNode(true);
+  copy.querySelectorAll("[role=status], style").forEach((e) => e.remove());
+  const all = (name, get) => [...box.querySelectorAll(name)].map(get);
+  return {
+    text: copy.textContent.replace(/\\d+ ms/, ""),
+    values: all("input, select", (e) => e.value),
+    pressed: all("[aria-pressed]", (e) => e.getAttribute("aria-pressed")),
+    drawn: all("svg *", (e) => ["d", "cx", "cy", "x", "y"].map((n) => e.getAttribute(n)).join()),
+  };
+}"""
+# Values of an address that are JSON of the right kind and nonsense, by the kind that is there.
+NONSENSE = {
+    bool: ["true", "false", "true"],
+    int: ["-1e9", "1e9", "0.37"],
+    float: ["-1e9", "1e9", "0.37"],
+    str: ["toString", "", "constructor"],
+    list: ["[]", "[null,[99,0,1],-1]", '["x",1.5,1e9]'],
+}
+
+
+def made_by(name: str) -> Live:
+    return getattr(import_module(f"coursekit.figures.live.{name}"), name)()
+
+
+def change_all(page: Any) -> None:
+    """Press and move what there is, except what runs on and a bet, which is not linked."""
+    buttons = page.locator(".live-box .buttons button:visible")
+    for n in range(buttons.count()):
+        button = buttons.nth(n)
+        if button.is_enabled() and not in_bet(button) and button.inner_text() != "Run":
+            button.click()
+    sliders = page.locator(".live-box input[type=range]:visible:enabled")
+    for n in range(sliders.count()):
+        slider = sliders.nth(n)
+        if in_bet(slider):
+            continue
+        slider.focus()
+        before = slider.input_value()
+        page.keyboard.press("ArrowRight")
+        if slider.input_value() == before:
+            page.keyboard.press("ArrowLeft")
+    choices = page.locator(".live-box select:visible")
+    for n in range(choices.count()):
+        choices.nth(n).select_option(index=choices.nth(n).locator("option").count() - 1)
+    pressed = page.locator(".live-box button[aria-pressed]:visible:enabled")
+    if pressed.count():
+        pressed.last.click()
+
+
+def seen_in(page: Any) -> dict[str, Any]:
+    """Return what is seen once nothing is computed any more."""
+    before, now = None, page.evaluate(SEEN)
+    while before != now:
+        page.wait_for_timeout(300)
+        before, now = now, page.evaluate(SEEN)
+    return now
+
+
+def in_bet(control: Any) -> bool:
+    return control.evaluate("(e) => e.closest('.bet') !== null")
 
 
 def bars(page: Any) -> list[tuple[str, str]]:
@@ -54,7 +128,7 @@ def address(page: Any) -> str:
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_figure_is_small_and_its_picture_says_what_it_shows(name):
-    made = getattr(import_module(f"coursekit.figures.{name}"), name)()
+    made = made_by(name)
     assert len(made.html().encode()) <= LARGEST
     alt = re.search(r'role="img" aria-label="([^"]+)"', made.still)[1]
     assert len(alt) > 60 and "<script" not in made.still
@@ -90,6 +164,36 @@ def test_what_is_below_stays_where_it_is_when_a_figure_begins(open_page, name, w
     page = open_page(name, "#below", viewport={"width": width, "height": 900})
     top = page.evaluate("document.getElementById('below').getBoundingClientRect().top")
     assert abs(top) < 60
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_link_leads_to_all_that_was_set(open_page, name):
+    page = open_page(name)
+    first = seen_in(page)
+    change_all(page)
+    followed = address(page)
+    changed = seen_in(page)
+    assert changed != first and f"{name}." in followed and followed.endswith("#fig")
+    assert seen_in(open_page(name, followed)) == changed
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_an_address_of_another_kind_changes_nothing_and_nonsense_breaks_nothing(open_page, name):
+    """That no script fails is checked by `open_page`."""
+    made = made_by(name)
+    linked = {key: type(made.state[key]) for key in made.linked}
+    other = {f"{name}.{key}": '{"a":1}' for key, kind in linked.items() if kind is not str}
+    plain = seen_in(open_page(name))
+    assert seen_in(open_page(name, f"?{urlencode(other)}")) == plain
+    for n in range(3):
+        odd = {f"{name}.{key}": NONSENSE[kind][n] for key, kind in linked.items()}
+        page = open_page(name, f"?{urlencode(odd)}")
+        seen = seen_in(page)
+        text = f"{seen['text']} {seen['values']} {seen['drawn']}"
+        assert not re.search(r"NaN|undefined|Infinity|\[object", text), text
+        chosen = page.locator(".live-box select").evaluate_all("(a) => a.map((e) => e.value)")
+        ready = page.get_by_label("Or one of these").count()  # its first option is no text
+        assert chosen.count("") <= ready
 
 
 def test_a_model_that_does_not_come_leaves_the_picture_and_says_so(browser, tmp_path):
