@@ -14,11 +14,12 @@ import base64
 
 from playwright.sync_api import sync_playwright
 
-from coursekit.figures.live import HERE
+from coursekit.figures.live.bundle import bundle
+from coursekit.figures.live.figure import HERE
 from coursekit.training.records import weights_file
 from coursetools.book.formats.chromium import find_chromium
 
-PARTS = ("safetensors", "layers", "models")
+MODULES = ("safetensors", "gpt", "seq2seq")
 PROMPT = 40  # tokens
 MODELS = {"writer": "GPT", "translation": "Seq2SeqTransformer"}
 IMPORT = """async (code) => {
@@ -50,12 +51,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tokens", type=int, default=200)
     tokens = parser.parse_args().tokens
-    code = "\n".join((HERE / f"{part}.js").read_text(encoding="utf-8") for part in PARTS)
     print(f"{'model':12} {'read':>8} {'prompt':>8} {'written':>8} {'slowest':>8}   ms")
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
         page = browser.new_page()
-        page.evaluate(IMPORT, code)
+        for name in MODULES:
+            page.evaluate(IMPORT, bundle(HERE / "models" / f"{name}.js"))
         for name, kind in MODELS.items():
             content = base64.b64encode(weights_file(name)).decode()
             read, prompt, each = page.evaluate(MEASURE, [kind, content, PROMPT, tokens])

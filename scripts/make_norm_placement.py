@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 
-from coursekit.figures.norm_placement import MEASURED, measure_all
+from coursekit.figures.live.norm_placement import MEASURED, measure_all
 
 if __name__ == "__main__":
     text = json.dumps(measure_all())

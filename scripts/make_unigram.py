@@ -7,7 +7,7 @@ It weighs every way to cut every word, some ten seconds; so a page and its tests
 
 from __future__ import annotations
 
-from coursekit.figures.vocabularies import UNIGRAM, learn_unigram
+from coursekit.figures.live.vocabularies import UNIGRAM, learn_unigram
 
 if __name__ == "__main__":
     learn_unigram().save(UNIGRAM)

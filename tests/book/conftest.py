@@ -44,12 +44,12 @@ How high the waves are.
 {numref}`tab-surfing` and {numref}`fig-surfing` are of waves.
 {numref}`fig-library` can be played with, and so can {numref}`fig-writer`.
 
-```{live-figure} coursekit.figures.soft_lookup.soft_lookup
+```{live-figure} coursekit.figures.live.soft_lookup.soft_lookup
 :name: fig-library
 A *soft* lookup.
 ```
 
-```{live-figure} coursekit.figures.writer.writer
+```{live-figure} coursekit.figures.live.writer.writer
 :name: fig-writer
 The writer.
 ```
@@ -104,7 +104,7 @@ WAVES = [
     'show(figure, "sine", alt="A wave that rises, then falls.")\n'
     'glue("answer", 41.0)\n'
     'show_table(["wave", "height"], [["*small*", 1.0], ["large", 1234.56]], "heights")',
-    "from coursekit.figures.flipbook import flipbook\n"
+    "from coursekit.figures.live.flipbook import flipbook\n"
     "frames = []\n"
     "for height in (1, 2, 3):\n"
     "    figure, axes = new_figure(width=4, height=2)\n"

@@ -243,5 +243,5 @@ def test_no_name_on_the_page_of_an_assignment_leads_to_an_answer(words):
 def test_a_function_called_as_its_file_has_no_entry_where_the_book_has_none():
     """Its module leads back to it: that must come to an end."""
     bare = Words.collected(OURS, [])
-    for name in ("coursekit.figures.flipbook", "coursekit.figures.flipbook.flipbook"):
+    for name in ("coursekit.figures.live.flipbook", "coursekit.figures.live.flipbook.flipbook"):
         assert bare.entry(name) is None

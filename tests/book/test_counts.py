@@ -26,7 +26,7 @@ from coursekit.data.commands import (
 from coursekit.data.splits import SHARES
 from coursekit.data.verses import verses
 from coursekit.decoding import fast_step as quick
-from coursekit.figures.valley_walks import SHOWN as FIRST_STEPS
+from coursekit.figures.live.valley_walks import SHOWN as FIRST_STEPS
 from coursekit.models import GPT, GPTConfig
 from coursekit.tokenizers import unigram
 from coursekit.training.translation import LONGER

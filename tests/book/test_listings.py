@@ -10,7 +10,7 @@ import pytest
 from coursetools.book.listings import script_source
 
 ROOT = Path(__file__).parents[2]
-LAYERS = ROOT / "src/coursekit/figures/layers.js"
+LAYERS = ROOT / "src/coursekit/figures/live/models/layers.js"
 PAGE = ROOT / "book/heads.md"
 
 

@@ -12,7 +12,7 @@ from docutils.parsers.rst import DirectiveError
 from sphinx.ext.viewcode import viewcode_anchor
 
 from coursekit._base.errors import CourseError
-from coursekit.figures.live import Live
+from coursekit.figures.live.figure import Live
 from coursetools.book import live_figures
 from coursetools.book.live_figures import LiveFigure, write_models
 
@@ -33,8 +33,13 @@ def directive(name: str, options: dict[str, str], content: list[str]) -> LiveFig
 @pytest.mark.parametrize(
     ("name", "options", "content", "words"),
     [
-        ("coursekit.figures.writer.writer", {}, ["A caption."], "needs the name of a function"),
-        ("coursekit.figures.writer.writer", {"name": "fig-a"}, [], "and 0 lines"),
+        (
+            "coursekit.figures.live.writer.writer",
+            {},
+            ["A caption."],
+            "needs the name of a function",
+        ),
+        ("coursekit.figures.live.writer.writer", {"name": "fig-a"}, [], "and 0 lines"),
         (
             "coursekit.figures.nobody.here",
             {"name": "fig-a"},
@@ -42,7 +47,7 @@ def directive(name: str, options: dict[str, str], content: list[str]) -> LiveFig
             "no live figure 'coursekit.fi",
         ),
         (
-            "coursekit.figures.writer.none",
+            "coursekit.figures.live.writer.none",
             {"name": "fig-a"},
             ["A."],
             "no live figure 'coursekit.fi",
@@ -61,15 +66,15 @@ def test_what_a_figure_says_of_its_data_is_said_of_the_page(monkeypatch):
     def broken() -> Live:
         raise CourseError("there is no results/writer/cpu.json yet")
 
-    monkeypatch.setattr(import_module("coursekit.figures.writer"), "writer", broken)
+    monkeypatch.setattr(import_module("coursekit.figures.live.writer"), "writer", broken)
     with pytest.raises(DirectiveError) as caught:
-        directive("coursekit.figures.writer.writer", {"name": "fig-a"}, ["A."]).run()
+        directive("coursekit.figures.live.writer.writer", {"name": "fig-a"}, ["A."]).run()
     assert "no results/writer/cpu" in caught.value.msg
 
 
 def test_a_box_leads_to_its_section_and_to_its_code():
     made = Live("a", {}, "", leads={"mask": "{ref}`sec-a`"}, sources={"mask": CODE})
-    figure = directive("coursekit.figures.writer.writer", {"name": "fig-a"}, ["A."])
+    figure = directive("coursekit.figures.live.writer.writer", {"name": "fig-a"}, ["A."])
     figure.env.srcdir = str(Path(__file__).parents[2])
     figure.env.metadata = {}
     figure.state.inline_text = lambda text, line: ([nodes.Text(text)], [])
@@ -95,9 +100,9 @@ def app(tmp_path: Path) -> SimpleNamespace:
 
 def test_a_model_is_written_once_and_again_when_it_has_changed(app, tmp_path, monkeypatch):
     made = []
-    monkeypatch.setattr(live_figures.live_models, "weights_file", lambda name: content)
+    monkeypatch.setattr(live_figures.packed_models, "weights_file", lambda name: content)
     monkeypatch.setattr(
-        live_figures.live_models, "script", lambda name: made.append(name) or f"{name};"
+        live_figures.packed_models, "script", lambda name: made.append(name) or f"{name};"
     )
     content = b"one"
     write_models(app, None)

@@ -12,7 +12,9 @@ import matplotlib
 import pytest
 from matplotlib.text import Text
 
-from coursekit.figures import live_models
+from coursekit.figures.live import packed_models
+from coursekit.figures.live.bundle import bundle
+from coursekit.figures.live.figure import HERE
 
 # Some browsers keep a page in place when something above it grows; others do not.
 LIKE_THE_BOOK = """<style>
@@ -20,6 +22,10 @@ LIKE_THE_BOOK = """<style>
   body { font: 16px/1.65 sans-serif; margin: 0 auto; max-width: 752px; padding: 0 16px 3000px }
   figure { margin: 0 }
 </style>"""
+IMPORT = """async (code) => {
+  const url = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
+  Object.assign(window, await import(url));
+}"""
 READY = "() => document.querySelector('.live').dataset.ready === ''"
 
 
@@ -66,6 +72,23 @@ def readable():
 
 
 @pytest.fixture(scope="module")
+def page_with(browser) -> Iterator[Callable[..., Any]]:
+    """Return a function that opens a page in which all that some modules export is known."""
+    pages = []
+
+    def opened(*names: str) -> Any:
+        pages.append(browser.new_page())
+        pages[-1].set_default_timeout(120_000)
+        for name in names:
+            pages[-1].evaluate(IMPORT, bundle(HERE / f"{name}.js"))
+        return pages[-1]
+
+    yield opened
+    for page in pages:
+        page.close()
+
+
+@pytest.fixture(scope="module")
 def site(tmp_path_factory) -> Path:
     """A folder that looks to a figure like the built book."""
     folder = tmp_path_factory.mktemp("site")
@@ -78,7 +101,7 @@ def _page(site: Path, name: str) -> Path:
     """Return the page of the figure that the function `name` in the file `name` makes."""
     path = site / "book" / f"{name}.html"
     if not path.exists():
-        figure = getattr(import_module(f"coursekit.figures.{name}"), name)()
+        figure = getattr(import_module(f"coursekit.figures.live.{name}"), name)()
         page = (
             f'<html data-content_root="../">{LIKE_THE_BOOK}<h2>Above</h2>'
             f'<figure id="fig">{figure.html()}</figure><h2 id="below">Below</h2>'
@@ -86,7 +109,7 @@ def _page(site: Path, name: str) -> Path:
         path.write_text(f"<!doctype html><meta charset=utf-8>{page}", encoding="utf-8")
         if figure.model is not None:
             script = site / "_static" / "live" / f"{figure.model.name}.js"
-            script.write_text(live_models.script(figure.model.name), encoding="utf-8")
+            script.write_text(packed_models.script(figure.model.name), encoding="utf-8")
     return path
 
 

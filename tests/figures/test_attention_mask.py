@@ -12,7 +12,7 @@ from torch import Tensor
 
 from coursekit import masks
 from coursekit.attention import masked_softmax
-from coursekit.figures.attention_mask import LENGTH, PADDED, fixed_scores
+from coursekit.figures.live.attention_mask import LENGTH, PADDED, fixed_scores
 
 GRID = """() => [...document.querySelectorAll(".paint [role=row]")].map((row) =>
   [...row.querySelectorAll("[role=gridcell]")].map((cell) => cell.ariaSelected === "true"))"""

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from coursekit.boxes import generalized_iou, iou, to_corners
-from coursekit.figures.box_matching import (
+from coursekit.figures.live.box_matching import (
     BEST,
     CLASSES,
     GREEDY,
@@ -21,7 +21,6 @@ from coursekit.figures.box_matching import (
     SHARES,
     TRUTH,
 )
-from coursekit.figures.live import HERE
 from coursekit.objectives.matcher import assign
 from coursetools.notebooks.imports import read_notebook
 
@@ -68,16 +67,8 @@ def guess(page: Any, n: int) -> Any:
     return page.locator(".guess").nth(n - 1)
 
 
-def test_assignments_are_scipys(browser):
-    page = browser.new_page()
-    code = (HERE / "assignment.js").read_text(encoding="utf-8")
-    page.evaluate(
-        """async (code) => {
-          const url = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
-          Object.assign(window, await import(url));
-        }""",
-        code,
-    )
+def test_assignments_are_scipys(page_with):
+    page = page_with("models/assignment")
     draw = torch.Generator().manual_seed(0)
     for n, columns in [(1, 1), (1, 4), (2, 2), (3, 5), (6, 6), (7, 12)]:
         for _ in range(20):
@@ -86,7 +77,6 @@ def test_assignments_are_scipys(browser):
             assert page.evaluate("greedy", cost.tolist()) == greedy(cost)
     assert page.evaluate("hungarian([[1, 1, 1], [1, 1, 1]]).length") == 2
     assert page.evaluate("hungarian([])") == []
-    page.close()
 
 
 def test_it_begins_with_the_example_of_the_chapter(open_page):

@@ -10,9 +10,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from coursekit.figures import live_models
-from coursekit.figures.forward_pass import STEPS, code_line, forward_pass, read_tokens, trace
-from coursekit.figures.live import HERE
+from coursekit.figures.live import packed_models
+from coursekit.figures.live.forward_pass import STEPS, code_line, forward_pass, read_tokens, trace
 from coursekit.training.records import weights_file
 
 ROOT = Path(__file__).parents[2]
@@ -21,26 +20,17 @@ OTHER = "We must protect the rights of our people and"
 
 
 @pytest.fixture(scope="module")
-def found(browser) -> dict[str, Any]:
-    """What `gpt_model.js` notes of a sentence, without a figure around it."""
-    code = "\n".join(
-        (HERE / f"{part}.js").read_text()
-        for part in ("safetensors", "layers", "models", "gpt_model")
-    )
-    page = browser.new_page()
-    traced = page.evaluate(
-        """async ([code, weights, tokens]) => {
-          const url = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
-          const { GPT, Weights } = await import(url);
+def found(page_with) -> dict[str, Any]:
+    """What `models/gpt.js` notes of a sentence, without a figure around it."""
+    return page_with("models/gpt", "models/safetensors").evaluate(
+        """([weights, tokens]) => {
           const plain = (value) => (ArrayBuffer.isView(value) ? [...value] : value.map(plain));
           const values = new GPT(Weights.read(weights)).trace(tokens);
           for (const name of Object.keys(values)) values[name] = plain(values[name]);
           return values;
         }""",
-        [code, base64.b64encode(weights_file("writer")).decode(), read_tokens(OTHER)],
+        [base64.b64encode(weights_file("writer")).decode(), read_tokens(OTHER)],
     )
-    page.close()
-    return traced
 
 
 def test_all_that_is_noted_is_what_pytorch_computes(found):
@@ -99,7 +89,7 @@ def test_every_box_opens_to_the_numbers_of_its_step(open_page):
     assert column(page, 2).int().tolist() == read_tokens("The people of the United")
     open_box(page, 14)
     best = values["logits"][t].softmax(dim=-1).topk(8)
-    tokenizer = live_models.tokenizer_of("writer")
+    tokenizer = packed_models.tokenizer_of("writer")
     shown = page.locator(".bars .token").all_inner_texts()
     assert shown == [tokenizer.decode([n]).replace(" ", "·") for n in best.indices.tolist()]
     assert page.locator(".bars .share").first.inner_text() == f"{100 * best.values[0]:.1f}%"

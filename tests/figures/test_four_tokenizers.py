@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from coursekit.data.verses import verses
-from coursekit.figures import live_models, vocabularies
-from coursekit.figures.four_tokenizers import TEXT, shown_tokens
-from coursekit.figures.live import HERE, Packed
-from coursekit.figures.vocabularies import four
+from coursekit.figures.live import packed_models, vocabularies
+from coursekit.figures.live.figure import Packed
+from coursekit.figures.live.four_tokenizers import TEXT, shown_tokens
+from coursekit.figures.live.vocabularies import four
 from coursekit.tokenizers import BPE, ByteBPE, Unigram
 from coursekit.tokenizers.unigram import fit, spell
 from coursetools.book import live_figures
@@ -20,22 +20,19 @@ from coursetools.notebooks.imports import read_notebook
 
 ROOT = Path(__file__).parents[2]
 NAME = "four_tokenizers"
-PARTS = ("byte_bpe", "bpe", "wordpiece", "unigram")
+MODULES = ("byte_bpe", "bpe", "wordpiece", "unigram")
 HARD = [
     "", " ", "  two  spaces  ", "it's, we'll; 'S", "naïve café — “quoted”", "日本語 and 한국어",
     "tab\tand\r\nline\x85end\u00a0", "👍🏽 🇫🇷 𝔘𝔫𝔦", "\ufeffmark\u200bzero\x00",
     "[UNK] </w> ▁the ▁▁ ##s",
     "İSTANBUL ΣΊΣΥΦΟΣ", "x" * 150, "aaaa aaaaa", "e\u0301 \u0301", "Jerusalem" * 9, "$+<=>^`|~",
 ]  # fmt: skip
-CUT = """async ([code, states, lines]) => {
-  const url = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
-  const kinds = await import(url);
-  return Object.fromEntries(Object.entries(states).map(([name, state]) => {
-    const tokenizer = new kinds[state.tokenizer](state);
+CUT = """([states, lines]) =>
+  Object.fromEntries(Object.entries(states).map(([name, state]) => {
+    const tokenizer = new window[state.tokenizer](state);
     const ids = lines.map((line) => tokenizer.encode(line));
     return [name, [ids, ids.map((some) => tokenizer.decode(some))]];
-  }));
-}"""
+  }))"""
 
 
 def pieces(page: Any, name: str) -> list[str]:
@@ -58,14 +55,12 @@ def after(tokenizer: Any, merges: int) -> Any:
 # --- The cuts ---
 
 
-def test_every_line_is_cut_and_put_together_as_in_the_package(browser):
+def test_every_line_is_cut_and_put_together_as_in_the_package(page_with):
     lines = [text for pair in verses("test") for text in (pair.english, pair.french)] + HARD
     assert len(lines) > 1500
-    page = browser.new_page()
-    code = "\n".join((HERE / f"{part}.js").read_text() for part in PARTS)
+    page = page_with(*(f"models/{name}" for name in MODULES))
     states = {name: tokenizer.as_json() for name, tokenizer in four().items()}
-    found = page.evaluate(CUT, [code, states, lines])
-    page.close()
+    found = page.evaluate(CUT, [states, lines])
     for name, tokenizer in four().items():
         ids, texts = found[name]
         expected = [tokenizer.encode(line) for line in lines]
@@ -171,7 +166,7 @@ def test_they_are_those_of_the_notebook_and_come_without_weights():
         )
         assert len(tokenizer) == v.SIZE
     assert f"seeds={v.SEEDS}" in source
-    packed = live_models.packed(NAME)
+    packed = packed_models.packed(NAME)
     assert packed.weights is None and list(packed.as_json()) == ["tokenizer"]
     assert Packed(b"\0", {}).as_json()["weights"] == "AA=="
 
@@ -199,5 +194,5 @@ def test_the_book_writes_their_file(tmp_path):
     live_figures.write_models(app, None)
     path = tmp_path / "_static" / "live" / f"{NAME}.js"
     first, second = path.read_text(encoding="utf-8").split("\n", 1)
-    assert first.startswith("// ") and second == live_models.script(NAME)
+    assert first.startswith("// ") and second == packed_models.script(NAME)
     assert path.stat().st_size < 200_000

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from coursekit.figures.kl_leash import ANSWERS, leashed, log_reference
+from coursekit.figures.live.kl_leash import ANSWERS, leashed, log_reference
 from coursekit.objectives.preferences import dpo_loss
 
 NAME = "kl_leash"
@@ -99,7 +99,7 @@ def test_what_it_proposes_to_try():
 
 
 @pytest.mark.parametrize("width", [1400, 390])
-def test_the_point_is_dragged_and_the_address_follows(open_page, width):
+def test_the_point_is_dragged(open_page, width):
     page = open_page(NAME, viewport={"width": width, "height": 900}, has_touch=width == 390)
     page.locator(".reach").scroll_into_view_if_needed()
     box = page.locator(".reach").bounding_box()
@@ -109,8 +109,6 @@ def test_the_point_is_dragged_and_the_address_follows(open_page, width):
     page.mouse.up()
     same(page, 0.04)
     assert page.get_by_role("status").inner_text().startswith("β 0.04: divergence ")
-    page.wait_for_timeout(400)
-    same(open_page(NAME, page.url.partition(".html")[2]), 0.04)
 
 
 def test_an_address_that_nobody_can_read_changes_nothing(open_page):

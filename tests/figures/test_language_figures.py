@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from coursekit.decoding import wu_penalty
-from coursekit.figures import live_models
-from coursekit.figures.beam_tree import beam_tree, translations
-from coursekit.figures.cross_attention import SENTENCE, cross_attention, greedy_looks
-from coursekit.figures.logit_lens import layer_logits
+from coursekit.figures.live import packed_models
+from coursekit.figures.live.beam_tree import beam_tree, translations
+from coursekit.figures.live.cross_attention import SENTENCE, cross_attention, greedy_looks
+from coursekit.figures.live.logit_lens import layer_logits
 from coursekit.training.records import trained
 from coursekit.training.translation import PAD
 
@@ -52,7 +52,7 @@ def said(page: Any) -> str:
 def test_it_translates_and_every_head_looks_as_in_pytorch(open_page):
     page = open_page("cross_attention")
     source, written, looks = greedy_looks(SENTENCE)
-    tokenizer = live_models.tokenizer_of("translation")
+    tokenizer = packed_models.tokenizer_of("translation")
     assert words(page, "English") == [tokenizer.decode([token]).strip() for token in source]
     expected = [tokenizer.decode([token]).strip() for token in written[:-1]]
     assert words(page, "French") == [*expected, "end"]
@@ -161,7 +161,7 @@ def hide(page: Any, n: int) -> None:
 
 def told_layers(text: str, followed: str) -> list[str]:
     """What the page should say of each layer."""
-    tokenizer = live_models.tokenizer_of("bert")
+    tokenizer = packed_models.tokenizer_of("bert")
     own, told = tokenizer.token_to_id(followed), []
     for n, shares in enumerate(layer_logits(text).softmax(dim=-1)):
         best = shares.topk(3)
@@ -176,9 +176,9 @@ def told_layers(text: str, followed: str) -> list[str]:
 
 
 def test_every_layer_guesses_as_in_pytorch(open_page):
-    tokens = [live_models.tokenizer_of("bert").token_to_id(name) for name in ("[CLS]", "[SEP]")]
-    before, behind = map(live_models.tokenizer_of("bert").encode, COMES.split("[MASK]"))
-    mask = live_models.tokenizer_of("bert").token_to_id("[MASK]")
+    tokens = [packed_models.tokenizer_of("bert").token_to_id(name) for name in ("[CLS]", "[SEP]")]
+    before, behind = map(packed_models.tokenizer_of("bert").encode, COMES.split("[MASK]"))
+    mask = packed_models.tokenizer_of("bert").token_to_id("[MASK]")
     read = torch.tensor([[tokens[0], *before, mask, *behind, tokens[1]]])
     with torch.no_grad():
         last = trained("bert")(read).masked_lm[0, len(before) + 1]
@@ -187,14 +187,14 @@ def test_every_layer_guesses_as_in_pytorch(open_page):
     assert layers(page) == told_layers(COMES, "came")
     shown = page.locator(".bars .token").all_inner_texts()
     best = last.topk(6).indices.tolist()
-    assert shown == [live_models.tokenizer_of("bert").id_to_token(token) for token in best]
+    assert shown == [packed_models.tokenizer_of("bert").id_to_token(token) for token in best]
     page.locator(".bars button").nth(2).click()
     assert layers(page) == told_layers(COMES, "spoke")
     assert page.locator(".bars [aria-pressed=true]").inner_text().startswith("spoke")
     assert said(page) == "“spoke” gets 7.3% at the end; it is first at no layer."
 
 
-def test_a_word_is_hidden_by_hand_by_keys_and_by_the_address(open_page):
+def test_a_word_is_hidden_by_hand_and_by_keys(open_page):
     page = open_page("logit_lens")
     page.get_by_label("Or one of these").select_option("The president of the United States spoke.")
     text = "The president of the United [MASK] spoke."
@@ -205,9 +205,6 @@ def test_a_word_is_hidden_by_hand_by_keys_and_by_the_address(open_page):
     assert layers(page) == told_layers("The president of the [MASK] States spoke.", "united")
     hide(page, 1)
     assert layers(page) == told_layers("The [MASK] of the United States spoke.", "president")
-    page.wait_for_timeout(400)
-    again = open_page("logit_lens", page.url.partition(".html")[2])
-    assert layers(again) == layers(page)
     query = "?logit_lens.place=-9&logit_lens.follow=%23nothing&logit_lens.sentence=%20"
     odd = open_page("logit_lens", query)
     assert layers(odd) == told_layers("[MASK] word of Yahweh came to Jonah.", "the")
@@ -218,7 +215,7 @@ def test_blanks_are_typed_and_what_it_cannot_read_or_guess_is_said(open_page):
     line = page.get_by_label("A sentence, with ___ for a blank")
     line.fill("David was the ___ of Israel.")
     best = layer_logits("David was the [MASK] of Israel.")[-1].argmax()
-    first = live_models.tokenizer_of("bert").id_to_token(int(best))
+    first = packed_models.tokenizer_of("bert").id_to_token(int(best))
     assert layers(page) == told_layers("David was the [MASK] of Israel.", first)
     line.fill("The word of 日 came to Nebuchadnezzar.")
     assert page.get_by_text("It cannot spell “日”, which is [UNK] for it.").is_visible()
@@ -236,7 +233,7 @@ def test_the_layer_that_has_seen_no_other_word(open_page):
     """ "Find out": only what stands before the first block does not hang on the other words."""
     page = open_page("logit_lens")
     line = page.get_by_label("A sentence, with ___ for a blank")
-    pieces = live_models.tokenizer_of("bert").encode
+    pieces = packed_models.tokenizer_of("bert").encode
     sentences = ["The king of Israel ___ to me.", "In the great house ___ the people!"]
     assert len({len(pieces(text.split("___")[0])) for text in sentences}) == 1
     seen = []
@@ -254,7 +251,7 @@ DAVID, SERVANT = "David went up to Jerusalem.", "The king saw the servant."
 
 def searched(sentence: str, beams: int, alpha: float) -> list[list[str]]:
     """The rows of complete texts that the page should have."""
-    tokenizer = live_models.tokenizer_of("translation")
+    tokenizer = packed_models.tokenizer_of("translation")
     found = translations(sentence, beams, alpha)
     rows = []
     for tokens, score in zip(found.tokens[0].tolist(), found.scores[0].tolist()):

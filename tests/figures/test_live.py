@@ -10,8 +10,8 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from coursekit.figures import new_figure
-from coursekit.figures.flipbook import flipbook
-from coursekit.figures.live import Live, Model, Packed
+from coursekit.figures.live.figure import Live, Model, Packed
+from coursekit.figures.live.flipbook import flipbook
 
 
 def test_its_html_has_picture_state_and_module_and_nothing_ends_its_script():
@@ -29,12 +29,6 @@ def test_without_anywidget_it_is_html(monkeypatch):
     monkeypatch.setitem(sys.modules, "anywidget", None)
     bundle = Live("flipbook", {}, "")._repr_mimebundle_()
     assert set(bundle) == {"text/html", "text/plain"}
-
-
-def test_what_several_modules_need_stands_before_them():
-    live = Live("flipbook", {}, "", parts=("safetensors",))
-    first, _, second = live.module.partition("export default")
-    assert "class Weights" in first and "class Weights" not in second
 
 
 KEPT = Packed(b"\x00\x01", {"tokens": ["a"]})

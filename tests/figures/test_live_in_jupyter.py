@@ -27,9 +27,9 @@ from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
-from coursekit.figures.live_models import tokenizer_of
-from coursekit.figures.soft_lookup import QUERY, soft_lookup
-from coursekit.figures.writer import writer
+from coursekit.figures.live.packed_models import tokenizer_of
+from coursekit.figures.live.soft_lookup import QUERY, soft_lookup
+from coursekit.figures.live.writer import writer
 from coursekit.training.records import trained, weights_file
 from coursetools.notebooks.kernel import ThisInterpreter
 

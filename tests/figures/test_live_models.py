@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,23 +19,18 @@ from coursekit.data.speeches import speeches
 from coursekit.data.verses import verses
 from coursekit.decoding import beam_search, generate
 from coursekit.decoding.sampling import keep_top_k, keep_top_p
-from coursekit.figures import live_models
-from coursekit.figures.live import HERE
-from coursekit.figures.painting import order, painted
+from coursekit.figures.live import packed_models
+from coursekit.figures.live.painting import order, painted
 from coursekit.training.pictures import as_input
 from coursekit.training.records import trained, weights_file
 from coursekit.training.translation import END, PAD, START
 
-PARTS = (
-    "safetensors", "layers", "models", "gpt_model", "seq2seq_model", "bert_model", "picture_models",
-    "detector_model", "byte_bpe", "wordpiece", "decoding", "beam_search",
+MODULES = (
+    "safetensors", "layers", "gpt", "seq2seq", "bert", "vit_mae", "detector", "byte_bpe",
+    "wordpiece", "decoding", "beam_search",
 )  # fmt: skip
 NEAR = {"rtol": 0, "atol": 1e-3}  # logits
 MAPS = {"rtol": 0, "atol": 1e-4}  # attention weights
-IMPORT = """async (code) => {
-  const url = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
-  Object.assign(window, await import(url));
-}"""
 OPEN = """([name, kind, weights]) => {
   (window.opened ??= {})[name] = new window[kind](Weights.read(weights));
 }"""
@@ -51,13 +45,9 @@ CALL = """([name, call, ...inputs]) => {
 
 
 @pytest.fixture(scope="module")
-def page(browser) -> Iterator[Any]:
-    """A page of the browser in which the scripts' names are known."""
-    opened = browser.new_page()
-    opened.set_default_timeout(120_000)
-    opened.evaluate(IMPORT, "\n".join((HERE / f"{part}.js").read_text() for part in PARTS))
-    yield opened
-    opened.close()
+def page(page_with) -> Any:
+    """A page of the browser in which the models are known."""
+    return page_with(*(f"models/{name}" for name in MODULES))
 
 
 def opened(page: Any, name: str, kind: str) -> SimpleNamespace:
@@ -81,7 +71,7 @@ def same_maps(found: list[Any], expected: list[torch.Tensor]) -> None:
 @pytest.fixture(scope="module")
 def writer(page) -> SimpleNamespace:
     both = opened(page, "writer", "GPT")
-    both.tokenizer = live_models.tokenizer_of("writer")
+    both.tokenizer = packed_models.tokenizer_of("writer")
     prefix = [both.tokenizer.encode(character)[0] for character in "1914:"]
     text = next(speech.text for speech in speeches("test") if speech.year == 1914)
     both.read = prefix + both.tokenizer.encode(text)[:75]
@@ -91,7 +81,7 @@ def writer(page) -> SimpleNamespace:
 @pytest.fixture(scope="module")
 def translator(page) -> SimpleNamespace:
     both = opened(page, "translation", "Seq2SeqTransformer")
-    both.tokenizer = live_models.tokenizer_of("translation")
+    both.tokenizer = packed_models.tokenizer_of("translation")
     pairs = verses("test")[::150]
     both.pairs = [tuple(map(both.tokenizer.encode, (p.english, p.french))) for p in pairs]
     return both
@@ -100,7 +90,7 @@ def translator(page) -> SimpleNamespace:
 @pytest.fixture(scope="module")
 def bert(page) -> SimpleNamespace:
     both = opened(page, "bert", "BertForPreTraining")
-    both.tokenizer = live_models.tokenizer_of("bert")
+    both.tokenizer = packed_models.tokenizer_of("bert")
     return both
 
 
@@ -422,7 +412,7 @@ def corpus(name: str) -> list[str]:
 
 @pytest.mark.parametrize("name", ["writer", "translation", "bert"])
 def test_every_line_is_cut_as_the_package_cuts_it(page, name):
-    tokenizer = live_models.tokenizer_of(name)
+    tokenizer = packed_models.tokenizer_of(name)
     lines = corpus(name) + HARD
     assert len(lines) > 500
     cut = """([state, lines]) => {
@@ -441,7 +431,7 @@ def test_every_line_is_cut_as_the_package_cuts_it(page, name):
 
 
 def test_the_file_gives_a_page_what_the_package_has(page):
-    page.evaluate("(code) => new Function(code)()", live_models.script("writer"))
+    page.evaluate("(code) => new Function(code)()", packed_models.script("writer"))
     size, tokens = page.evaluate(
         """() => [Weights.read(LIVE.writer.weights).tensors.size,
                   LIVE.writer.tokenizer.vocabulary.length]"""
@@ -451,7 +441,7 @@ def test_the_file_gives_a_page_what_the_package_has(page):
 
 def test_a_model_that_is_too_large_or_unknown_is_refused(monkeypatch):
     with pytest.raises(CourseError, match="none of 'reviewer'"):
-        live_models.script("reviewer")
-    monkeypatch.setattr(live_models, "LARGEST", 1_000_000)
+        packed_models.script("reviewer")
+    monkeypatch.setattr(packed_models, "LARGEST", 1_000_000)
     with pytest.raises(CourseError, match=r"bert is 3\.0 MB in a page, and at most 1 MB"):
-        live_models.script("bert")
+        packed_models.script("bert")

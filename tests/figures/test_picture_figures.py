@@ -14,12 +14,12 @@ from coursekit.boxes.geometry import iou
 from coursekit.data.fashion import NAMES
 from coursekit.data.scenes import MOST
 from coursekit.data.scenes import NAMES as KINDS
-from coursekit.figures.detection import START, detect
-from coursekit.figures.emoji_scene import composed, twelve
-from coursekit.figures.linear_guess import linear_painter
-from coursekit.figures.painting import order, painted
-from coursekit.figures.patch_attention import seen_by_vit
-from coursekit.figures.patch_grid import PATCH, first_pictures, mean_picture
+from coursekit.figures.live.detection import START, detect
+from coursekit.figures.live.emoji_scene import composed, twelve
+from coursekit.figures.live.linear_guess import linear_painter
+from coursekit.figures.live.painting import order, painted
+from coursekit.figures.live.patch_attention import seen_by_vit
+from coursekit.figures.live.patch_grid import PATCH, first_pictures, mean_picture
 from coursekit.training.pictures import as_input
 from coursekit.training.records import trained
 

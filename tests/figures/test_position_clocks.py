@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from coursekit.figures.position_clocks import LAST, queries_and_keys
+from coursekit.figures.live.position_clocks import LAST, queries_and_keys
 from coursekit.positions import Rotary, sinusoidal
 
 NAME = "position_clocks"
@@ -142,16 +142,7 @@ def test_the_answer_to_its_question(open_page):
     assert total(page) == 1.90
 
 
-def test_a_link_leads_to_a_setting_and_what_nobody_can_read_changes_nothing(open_page):
-    page = open_page(NAME)
-    page.get_by_label("Positions").select_option("rotary")
-    page.get_by_label("Place i").focus()
-    page.keyboard.press("ArrowRight")
-    page.get_by_role("button", name="Other query and key").click()
-    page.wait_for_timeout(400)
-    again = open_page(NAME, page.url.partition(".html")[2])
-    expected = expected_hands("rotary", 13, 7, 8, draw=1)
-    torch.testing.assert_close(hands(again), expected, **NEAR)
+def test_places_of_an_address_are_cut_to_those_there_are(open_page):
     odd = f"?{NAME}.kind=toString&{NAME}.i=-3&{NAME}.j=900&{NAME}.width=3&{NAME}.draw=9"
     expected = expected_hands("sinusoidal", 0, LAST, 8)
     torch.testing.assert_close(hands(open_page(NAME, odd)), expected, **NEAR)

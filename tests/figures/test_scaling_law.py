@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from coursekit.figures.scaling_law import WARM, law_of, law_runs, scaling_law
+from coursekit.figures.live.scaling_law import WARM, law_of, law_runs, scaling_law
 from coursetools.notebooks.imports import read_notebook
 
 ROOT = Path(__file__).parents[2]
@@ -23,16 +23,9 @@ FIT = """([taken]) => { const curves = runs.filter(({ size }) => taken.includes(
   const { exponent, factor } = powerLaw(points); return { exponent, factor, points }; }"""
 
 
-def test_frontier_and_law_are_the_packages_for_every_choice(browser):
-    page = browser.new_page()
-    made = scaling_law()
-    page.evaluate(
-        """async ([code, curves]) => {
-          const url = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
-          Object.assign(window, await import(url), { runs: curves });
-        }""",
-        [made.module, made.state["curves"]],
-    )
+def test_frontier_and_law_are_the_packages_for_every_choice(page_with):
+    page = page_with("scaling_law")
+    page.evaluate("(runs) => { window.runs = runs; }", scaling_law().state["curves"])
     for taken in CHOICES:
         found = page.evaluate(FIT, [taken])
         edge, law = law_of([SIZES[n] for n in taken])
@@ -40,7 +33,6 @@ def test_frontier_and_law_are_the_packages_for_every_choice(browser):
         assert found["points"] == expected
         assert found["exponent"] == pytest.approx(law.exponent, rel=1e-9)
         assert found["factor"] == pytest.approx(law.factor, rel=1e-9)
-    page.close()
 
 
 def told(page: Any) -> tuple[float, float, float, float]:
@@ -83,7 +75,7 @@ def test_the_largest_run_is_hidden_until_one_has_bet(open_page):
     assert not page.locator(".run.last").first.is_visible()
 
 
-def test_sizes_are_chosen_and_the_address_follows(open_page):
+def test_sizes_are_chosen(open_page):
     page = open_page(NAME, f"?{NAME}.shown=true")
     size(page, 5).click()
     same(page, SIZES)
@@ -94,8 +86,6 @@ def test_sizes_are_chosen_and_the_address_follows(open_page):
     assert page.get_by_role("status").inner_text() == "A law needs one size at least."
     size(page, 4).click()
     same(page, [SIZES[0], SIZES[4]])
-    page.wait_for_timeout(400)
-    same(open_page(NAME, page.url.partition(".html")[2]), [SIZES[0], SIZES[4]])
 
 
 @pytest.mark.parametrize("width", [1400, 390])

@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from coursekit.figures.softmax_gradient import SCORES
+from coursekit.figures.live.softmax_gradient import SCORES
 from coursetools.notebooks.imports import read_notebook
 
 ROOT = Path(__file__).parents[2]

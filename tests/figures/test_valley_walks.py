@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from coursekit.figures.valley_walks import (
+from coursekit.figures.live.valley_walks import (
     CURVATURES,
     DRAWS,
     MINIMUM,
@@ -20,7 +20,6 @@ from coursekit.figures.valley_walks import (
     Walker,
     draws,
     scaled,
-    valley_walks,
     walk,
 )
 from coursetools.notebooks.imports import read_notebook
@@ -41,15 +40,8 @@ WALKERS = (
 )  # fmt: skip
 
 
-def test_the_steps_are_those_of_pytorch(browser):
-    page = browser.new_page()
-    page.evaluate(
-        """async (code) => {
-          const url = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
-          Object.assign(window, await import(url));
-        }""",
-        valley_walks().module,
-    )
+def test_the_steps_are_those_of_pytorch(page_with):
+    page = page_with("valley_walks")
     around = {"curvatures": CURVATURES, "minimum": MINIMUM, "start": START}
     for n, walker in enumerate(WALKERS):
         noise = scaled(draws()[n % DRAWS], noise=n % 3)
@@ -62,7 +54,6 @@ def test_the_steps_are_those_of_pytorch(browser):
         torch.testing.assert_close(
             torch.tensor(found, dtype=torch.float64), expected, rtol=1e-9, atol=1e-9
         )
-    page.close()
 
 
 def numbers(page: Any, n: int = 0) -> list[float]:
@@ -120,20 +111,18 @@ def test_the_start_is_moved_and_a_walk_goes_step_by_step(open_page, drag):
     close(numbers(page), expected(Walker(), start=(-4.0, 3.0), steps=STEPS))
 
 
-def test_a_link_leads_to_a_setting_and_what_nobody_can_read_changes_nothing(open_page):
+def test_a_walk_is_kept_and_removed_and_an_odd_address_is_cut(open_page):
     page = open_page(NAME)
     page.get_by_label("Optimiser").select_option("adamw")
     page.get_by_label("Bias correction").select_option("no")
     page.get_by_role("slider", name="Warm-up").fill("2")
     page.get_by_role("button", name="Keep this walk").click()
     page.get_by_role("button", name="Start at the minimum").click()
-    page.wait_for_timeout(400)
-    again = open_page(NAME, page.url.partition(".html")[2])
     walker = Walker("adamw", warmup=10, corrected=False)
     for n in (0, 1):
-        close(numbers(again, n), expected(walker, start=MINIMUM))
-    again.get_by_role("button", name="Remove the kept walk").click()
-    assert again.locator("tbody").count() == 1 and again.locator(".plots .kept").count() == 0
+        close(numbers(page, n), expected(walker, start=MINIMUM))
+    page.get_by_role("button", name="Remove the kept walk").click()
+    assert page.locator("tbody").count() == 1 and page.locator(".plots .kept").count() == 0
     odd = "optimiser=toString&rate=-1e9&kept=adam x&start=[1]&draw=99&steps=1e9&corrected=perhaps"
     query = "&".join(f"{NAME}.{one}" for one in odd.split("&"))
     last = expected(Walker(rate=0.001), draw=DRAWS, steps=STEPS)

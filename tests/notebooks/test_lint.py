@@ -15,7 +15,7 @@ from coursetools.notebooks.lint import all_notebooks, fix, lint
 ROOT = Path(__file__).resolve().parents[2]
 SHOW = (
     "from coursekit.figures import glue, new_figure, show\n"
-    "from coursekit.figures.flipbook import flipbook\n"
+    "from coursekit.figures.live.flipbook import flipbook\n"
 )
 
 

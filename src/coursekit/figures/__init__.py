@@ -3,8 +3,9 @@
 `show` displays a figure and names it, `show_table` a table, `glue` records a number without
 displaying it. The pages of the book pick them up by name: no figure is pasted, no number typed.
 
-The drawings of each chapter are in a file of their own; `from coursekit.figures import mask_grid`
-loads that one file only. Where two chapters have a drawing of one name, the file says which.
+The drawings of each chapter are in a file of their own, interactive figures in `live/`;
+`from coursekit.figures import mask_grid` loads that one file only. Where two chapters have a
+drawing of one name, the file says which.
 """
 
 from __future__ import annotations
@@ -132,36 +133,42 @@ def in_words(number: int) -> str:
 
 
 HANDS_OUT = {  # which names each file hands out; the cache keys of the notebooks read it too
-    "attention_mask": "attention_mask",
-    "beam_tree": "beam_tree",
     "bert": "input_sum who_may_see fates four_heads tagging_by_labels",
     "blocks": (
         "influence work gelu gelu_errors coins placements gradients collapse one_layer digits "
         "collapse_in_training smooth"
     ),
-    "box_matching": "box_matching",
-    "cross_attention": "cross_attention",
-    "detection": "detection",
     "finetuning": "one_run low_rank",
-    "flipbook": "flipbook",
-    "four_tokenizers": "four_tokenizers",
-    "forward_pass": "forward_pass",
     "gpt": "knobs dating",
     "heads": (
         "weights_of_one_query accuracy_by_heads split_attend_join self_and_cross head_roles "
         "loss_by_heads_left energy_by_directions cache_cost cost_by_length"
     ),
     "limits": "energy_bars stacked by_length split_bars by_pairs wilson",
-    "kl_leash": "kl_leash",
-    "logit_lens": "logit_lens",
     "kernels": "lookup regression planes alignments accuracy_by_length matrices hull",
     "laws": "loss_by_compute ladder",
+    "live.attention_mask": "attention_mask",
+    "live.beam_tree": "beam_tree",
+    "live.box_matching": "box_matching",
+    "live.cross_attention": "cross_attention",
+    "live.detection": "detection",
+    "live.flipbook": "flipbook",
+    "live.forward_pass": "forward_pass",
+    "live.four_tokenizers": "four_tokenizers",
+    "live.kl_leash": "kl_leash",
+    "live.logit_lens": "logit_lens",
+    "live.norm_placement": "norm_placement",
+    "live.painting": "painting",
+    "live.patch_attention": "patch_attention",
+    "live.position_clocks": "position_clocks",
+    "live.scaling_law": "scaling_law",
+    "live.soft_lookup": "soft_lookup",
+    "live.softmax_gradient": "softmax_gradient",
+    "live.valley_walks": "valley_walks",
+    "live.window_reach": "window_reach",
+    "live.writer": "writer",
     "mae": "gallery shuffled by_ratio by_labels warmed",
     "masking": "mask_grid losses reach cost",
-    "norm_placement": "norm_placement",
-    "painting": "painting",
-    "patch_attention": "patch_attention",
-    "position_clocks": "position_clocks",
     "positions": (
         "word_vectors bits_and_waves heat_map clock_hands similarity_maps similarity_decay "
         "score_biases buckets window_bias grid_similarity where_right echoes"
@@ -172,9 +179,6 @@ HANDS_OUT = {  # which names each file hands out; the cache keys of the notebook
     "sagan": "canvas_rows fields where_it_looks over_steps by_count",
     "scaling": "histograms saturation gradient temperature",
     "seeds": "seed_rows best_of stopped",
-    "scaling_law": "scaling_law",
-    "soft_lookup": "soft_lookup",
-    "softmax_gradient": "softmax_gradient",
     "t5": "noises span_lengths outcomes changed_ids",
     "tokenization": "pieces merge_step foreign scripts two_costs best_sizes",
     "training": "valley lines trust ridges with_marks",
@@ -182,10 +186,7 @@ HANDS_OUT = {  # which names each file hands out; the cache keys of the notebook
         "machine learning attention_maps all_heads right_by_length smoothing by_verse_length beams "
         "changes"
     ),
-    "valley_walks": "valley_walks",
     "vit": "rearranged reading_order by_pictures filters place_maps distances looks",
-    "window_reach": "window_reach",
-    "writer": "writer",
 }
 
 HOMES = homes_of(HANDS_OUT)

@@ -10,7 +10,7 @@ The names are those of functions, classes, methods and constants of a package; o
 notebook is listed, `../notebooks/finetuning.ipynb::loop`, without what it glues and shows. `:pick:`
 leaves only these methods of a class. Left out are the lines of a docstring behind its first, and
 what only refuses wrong input; all of it is in the reference, where a link leads. Of a file of
-JavaScript these functions are listed, `../src/coursekit/figures/layers.js::masked softmax`.
+JavaScript these functions are listed, `../src/coursekit/figures/live/models/layers.js::masked`.
 """
 
 from __future__ import annotations

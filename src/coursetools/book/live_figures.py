@@ -1,6 +1,6 @@
 """Live figures on a page of the book, and the trained models that they run.
 
-    ```{live-figure} coursekit.figures.writer.writer
+    ```{live-figure} coursekit.figures.live.writer.writer
     :name: fig-gpt-live
     The writer, in this page.
     ```
@@ -24,14 +24,15 @@ from sphinx.ext.viewcode import viewcode_anchor
 from sphinx.util.docutils import SphinxDirective
 
 from coursekit._base.errors import CourseError
-from coursekit.figures import live, live_models, vocabularies
+from coursekit.figures.live import packed_models, vocabularies
+from coursekit.figures.live.figure import HERE, Live
 from coursekit.tokenizers import base
 from coursetools.book import listings
 from coursetools.book.dependencies import need_caption, note_input
 from coursetools.course import Course
 
 CODE = (  # what makes the files of models
-    *(live.HERE / f"{name}.py" for name in ("live_models", "patch_grid", "emoji_scene")),
+    *(HERE / f"{name}.py" for name in ("packed_models", "patch_grid", "emoji_scene")),
     Path(vocabularies.__file__),
     vocabularies.UNIGRAM,
     *sorted(Path(base.__file__).parent.glob("*.py")),
@@ -57,11 +58,11 @@ class LiveFigure(SphinxDirective):
         need_caption(self, "the name of a function")
         try:
             made = self._make(name)
+            files = made.files
         except CourseError as error:
             raise self.error(str(error)) from error
-        for part in (*made.parts, made.name, "host"):
-            note_input(self.env, self.env.docname, live.HERE / f"{part}.js")
-        note_input(self.env, self.env.docname, Path(live.__file__))
+        for path in files:
+            note_input(self.env, self.env.docname, path)
         if made.model is not None:
             self.env.metadata[self.env.docname].setdefault("live-models", []).append(
                 made.model.name
@@ -76,7 +77,7 @@ class LiveFigure(SphinxDirective):
         self.add_name(figure)
         return [figure, *messages]
 
-    def _leads(self, made: live.Live) -> nodes.bullet_list:
+    def _leads(self, made: Live) -> nodes.bullet_list:
         """Return where the parts of a figure lead, as links that its module finds by their class.
 
         Where scripts run the list is not shown: the module takes the links from it.
@@ -100,14 +101,14 @@ class LiveFigure(SphinxDirective):
             reftarget=f"_modules/{module}", refid=".".join(inside), refdoc=self.env.docname
         )
 
-    def _make(self, name: str) -> live.Live:
+    def _make(self, name: str) -> Live:
         module, _, function = name.rpartition(".")
         try:
             home = import_module(module)
             made = getattr(home, function)()
         except (ImportError, AttributeError, ValueError) as error:
             raise self.error(f"there is no live figure {name!r} ({error})") from error
-        if not isinstance(made, live.Live):
+        if not isinstance(made, Live):
             raise self.error(f"{name!r} returns a {type(made).__name__}; a Live is expected")
         note_input(self.env, self.env.docname, Path(str(home.__file__)))
         return made
@@ -124,7 +125,7 @@ def write_models(app: Sphinx, exception: Exception | None) -> None:
         if path.is_file() and path.read_text(encoding="utf-8").startswith(first):
             continue
         folder.mkdir(parents=True, exist_ok=True)
-        path.write_text(first + live_models.script(name), encoding="utf-8")
+        path.write_text(first + packed_models.script(name), encoding="utf-8")
 
 
 def _models(app: Sphinx) -> Iterator[str]:
@@ -134,8 +135,8 @@ def _models(app: Sphinx) -> Iterator[str]:
 
 def _key(name: str) -> str:
     """Return a digest of all that the file of a model is made of."""
-    alone = name in live_models.VOCABULARIES  # no weights
-    digest = hashlib.sha256(b"" if alone else live_models.weights_file(name))
+    alone = name in packed_models.VOCABULARIES  # no weights
+    digest = hashlib.sha256(b"" if alone else packed_models.weights_file(name))
     for path in CODE:
         digest.update(path.read_bytes())
     return digest.hexdigest()

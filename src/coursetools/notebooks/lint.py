@@ -35,7 +35,7 @@ WINDOWS_PATH = re.compile(
     r"(?<![A-Za-z0-9])(?:[A-Za-z]:(?:\\\\|/)\w|[A-Z]:\\(?![nrt](?![A-Za-z]))\w)"
 )
 SHOW = "coursekit.figures.show"
-FLIPBOOK = "coursekit.figures.flipbook.flipbook"  # shows itself, as the last line of a cell
+FLIPBOOK = "coursekit.figures.live.flipbook.flipbook"  # shows itself, as the last line of a cell
 NOT_FIGURES = (SHOW, FLIPBOOK, "coursekit.figures.glue", "coursekit.figures.show_table")
 MATHS = re.compile(r"\$\$.*?\$\$|\$[^$\n]+\$", re.DOTALL)
 # What Jupyter and editors write into cells and notebooks for themselves.
