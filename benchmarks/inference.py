@@ -65,11 +65,11 @@ def bert_tokens() -> Tensor:
 
 
 def bert_ours() -> Call:
-    return forward(Bert(BertConfig.base(depth=DEPTH), pooler=False), bert_tokens())
+    return forward(Bert(BertConfig(depth=DEPTH), pooler=False), bert_tokens())
 
 
 def bert_all_states() -> Call:
-    bert, tokens = Bert(BertConfig.base(depth=DEPTH), pooler=False).eval(), bert_tokens()
+    bert, tokens = Bert(BertConfig(depth=DEPTH), pooler=False).eval(), bert_tokens()
     return torch.no_grad()(lambda: bert.encoder.states(bert.embeddings(tokens)))
 
 
