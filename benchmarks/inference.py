@@ -23,7 +23,7 @@ from coursekit.models.bert import Bert, BertConfig
 from coursekit.models.swin import Swin, SwinConfig
 
 SMOKE = "--smoke" in sys.argv
-DEPTH, PIXELS = (1, 56) if SMOKE else (12, 224)
+DEPTH, IMAGES = (1, 1) if SMOKE else (12, 4)
 
 
 def few(count: int) -> int:
@@ -77,23 +77,25 @@ def bert_transformers() -> Call:
     from transformers import BertConfig as Config
     from transformers import BertModel
 
-    return forward(BertModel(Config(num_hidden_layers=DEPTH), add_pooling_layer=False), bert_tokens())
+    return forward(
+        BertModel(Config(num_hidden_layers=DEPTH), add_pooling_layer=False), bert_tokens()
+    )
 
 
 def swin_image() -> Tensor:
     torch.manual_seed(0)
-    return torch.randn(4, 3, PIXELS, PIXELS)
+    return torch.randn(IMAGES, 3, 224, 224)
 
 
 def swin_ours() -> Call:
-    return forward(Swin(SwinConfig.tiny(image=PIXELS, drop_path=0.0)), swin_image())
+    return forward(Swin(SwinConfig.tiny(drop_path=0.0)), swin_image())
 
 
 def swin_transformers() -> Call:
     from transformers import SwinConfig as Config
     from transformers import SwinForImageClassification
 
-    return forward(SwinForImageClassification(Config(image_size=PIXELS, num_labels=1000)), swin_image())
+    return forward(SwinForImageClassification(Config(num_labels=1000)), swin_image())
 
 
 CONTESTS = {
