@@ -19,6 +19,7 @@ SCRIPTS = (
     "sliding_window",
     "shifted_windows",
     "training",
+    "inference",
     "generation",
     "modern_block",
     "tokenization",

@@ -5,6 +5,11 @@ so that whatever else the machine does hits all alike. Each round begins with an
 follows whom matters too, by up to 3%. The ratio of a peer is the median over the rounds of (its
 time / ours in the same round). Memory is how far the peak of a fresh process grows above its
 resident size while the work is done once.
+
+All contestants run with an allocator that keeps freed memory (`KEEP_MEMORY`). By default glibc
+returns large blocks to the system and faults them in again page by page at the next call; in a
+small step that costs as much as the arithmetic, and how much depends on what else the process has
+allocated, so two starts of one benchmark would differ by a third.
 """
 
 from __future__ import annotations
@@ -22,6 +27,10 @@ from importlib import metadata
 from pathlib import Path
 
 Call = Callable[[], object]
+KEEP_MEMORY = {  # of glibc: 1 GiB, and 32 MiB, the most that it accepts
+    "MALLOC_TRIM_THRESHOLD_": str(2**30),
+    "MALLOC_MMAP_THRESHOLD_": str(2**25),
+}
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "benchmarks.json"
 
 
@@ -56,6 +65,8 @@ def run(
     comes first. With `agree` all must return the same numbers, up to that.
     """
     args = arguments(script)
+    if not args.smoke and not KEEP_MEMORY.items() <= os.environ.items():
+        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | KEEP_MEMORY)
     import torch
 
     torch.set_num_threads(args.threads)
@@ -154,6 +165,7 @@ def write(script: str, what: str, rows: list[dict], args: argparse.Namespace) ->
         "hardware": f"{platform.machine()}, {args.threads} threads",
         "versions": {name: version for name in packages if (version := version_of(name))},
         "rounds": args.rounds,
+        "allocator": KEEP_MEMORY,
         "rows": rows,
     }
     scripts = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.is_file() else {}

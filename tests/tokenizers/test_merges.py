@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coursekit.tokenizers.merges import (
+    WholeTokens,
     apply_merges,
     apply_merges_simple,
     first_tokens,
@@ -110,6 +111,39 @@ def test_both_apply_the_same_to_long_words(numbers, merges):
     merged = apply_merges(word, merges)
     assert merged == apply_merges_simple(word, merges)
     assert not any(pair in merges for pair in pairs_of(merged))
+
+
+def spelled(token, whole):
+    _, left, right = whole.made.get(token, (0, token, ""))
+    return spelled(left, whole) + spelled(right, whole) if right else left
+
+
+@given(merge_tables())
+@settings(max_examples=500)
+def test_a_token_that_is_looked_up_is_what_merging_gives(merges):
+    whole = WholeTokens(merges)
+    for token in filter(whole.__contains__, whole.made):
+        assert apply_merges_simple(spelled(token, whole), merges) == token
+
+
+@given(st.dictionaries(st.text("abc", min_size=1, max_size=12), st.integers(1, 9), max_size=8))
+def test_every_token_of_a_learned_vocabulary_can_be_looked_up(words):
+    tokens = []
+    letters = first_tokens(words, list, tokens)
+    pairs = [(tokens[ord(a)], tokens[ord(b)]) for a, b in learn_merges(letters, tokens, 40)]
+    number = {token: n for n, token in enumerate(tokens)}
+    ids = [(number[a], number[b], number[a + b]) for a, b in pairs]
+    whole = WholeTokens(ranked(ids))
+    assert len(whole.made) == len({new for *_, new in ids})
+    assert all(token in whole for token in whole.made)
+    assert not any(chr(number[letter]) in whole for word in words for letter in word)
+
+
+def test_a_token_that_never_comes_out_is_not_looked_up():
+    a, b, c, bc, ab, abc, ca, caa = range(8)
+    whole = WholeTokens(ranked([(b, c, bc), (a, b, ab), (ab, c, abc), (c, a, ca), (ca, a, caa)]))
+    assert apply_merges(chr(a) + chr(b) + chr(c), whole.merges) == chr(a) + chr(bc)
+    assert chr(abc) not in whole and all(chr(token) in whole for token in (ab, bc, ca, caa))
 
 
 def test_a_merge_that_opens_an_earlier_one_gives_way_to_it():

@@ -164,14 +164,20 @@ class PlacedStack(Stack):
     """A stack that gets the patches' positions before every block, not before the first alone."""
 
     def _run(
-        self, x: Tensor, memory: Tensor | None, *, later: Sequence[Tensor] = (), **options: Any
-    ) -> tuple[list[Tensor], Tensor]:
+        self,
+        x: Tensor,
+        memory: Tensor | None,
+        states: list[Tensor] | None = None,
+        *,
+        later: Sequence[Tensor] = (),
+        **options: Any,
+    ) -> Tensor:
         """`later` has what each block but the first adds to its input x, (B or 1, T, D)."""
-        states = [x]
         for block, positions in zip(self.blocks, [None, *later], strict=True):
             x = block(x if positions is None else x + positions, **options)  # (B, T, D)
-            states.append(x)
-        return states, x
+            if states is not None:
+                states.append(x)
+        return x
 
 
 class RelativePositions(nn.Module):

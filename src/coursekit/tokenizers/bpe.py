@@ -18,6 +18,7 @@ from typing import Any, Self
 from coursekit.tokenizers.base import Piece, Tokenizer, check_size, split_at_special
 from coursekit.tokenizers.merges import (
     Ties,
+    WholeTokens,
     apply_merges,
     first_tokens,
     learn_merges,
@@ -120,6 +121,7 @@ class BPE(Tokenizer):
             (self.token_to_id(left), self.token_to_id(right), self.token_to_id(left + right))
             for left, right in self.merges
         )
+        self._whole = WholeTokens(self._ranked)
 
     @classmethod
     def train(
@@ -146,6 +148,12 @@ class BPE(Tokenizer):
         pairs = learn_merges(letters, tokens, vocabulary_size, ties=ties)
         merges = [(tokens[ord(left)], tokens[ord(right)]) for left, right in map(tuple, pairs)]
         return cls(tokens, merges, special=special, unknown=unknown, end_of_word=end_of_word)
+
+    def _word_ids(self, word: str) -> Sequence[int]:
+        number = self._ordinary.get(word + self.end_of_word)
+        if number is not None and chr(number) in self._whole:
+            return [number]
+        return super()._word_ids(word)
 
     def _pieces(self, word: str) -> list[Piece]:
         unknown = None if self.unknown is None else self.special[self.unknown]

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from coursekit.tokenizers.base import Piece, Tokenizer, check_size, split_at_special
-from coursekit.tokenizers.merges import Ties, apply_merges, learn_merges, ranked
+from coursekit.tokenizers.merges import Ties, WholeTokens, apply_merges, learn_merges, ranked
 from coursekit.tokenizers.patterns import STOPS, Pattern, find_pattern
 
 
@@ -94,6 +94,7 @@ class ByteBPE(Tokenizer):
                 raise ValueError(f"the merge of {left!r} and {right!r} names no three tokens")
         self._ranked = ranked((ids[a], ids[b], ids[a + b]) for a, b in self.merges)
         self._letters = {byte: chr(ids[bytes([byte])]) for byte in range(256)}
+        self._whole, self._numbers = WholeTokens(self._ranked), ids
 
     @classmethod
     def train(
@@ -147,6 +148,9 @@ class ByteBPE(Tokenizer):
         return cls(tokens, [read_merge(line) for line in lines], special, pattern=pattern)
 
     def _word_ids(self, word: str) -> list[int]:
+        number = self._numbers.get(word.encode())
+        if number is not None and chr(number) in self._whole:
+            return [number]
         return list(map(ord, apply_merges(spell(word, self._letters), self._ranked)))
 
     def _pieces(self, word: str) -> list[Piece]:

@@ -243,3 +243,50 @@ def apply_merges(word: str, merges: Merges) -> str:
             if found := merges.get(tokens[left] + token):
                 heapq.heappush(heap, (found[0], left, found[1]))
     return "".join(tokens)
+
+
+LETTER = (-1, "", "")  # what no merge has made
+
+
+class WholeTokens:
+    """The tokens that a word spelled like them becomes, so that it can be looked up, not merged.
+
+    Most words are tokens, and nearly all tokens are such. But in a vocabulary of other people's a
+    token may never come out: if `bc` is merged before `ab`, the word abc becomes a·bc, even where
+    `ab` and `c` make a token. So each token is examined once, before it is trusted.
+    """
+
+    def __init__(self, merges: Merges) -> None:
+        self.merges = merges
+        self.made = {token: (rank, *pair) for pair, (rank, token) in reversed([*merges.items()])}
+        self.known: dict[str, bool] = {}
+
+    def __contains__(self, token: str) -> bool:
+        """Whether `token` is made by merges and comes out."""
+        if token not in self.known:
+            self.known[token] = token in self.made and self._comes_out(token)
+        return self.known[token]
+
+    def _comes_out(self, token: str) -> bool:
+        """Both halves come out, and are then joined with each other."""
+        until, left, right = self.made[token]
+        left_made, _, left_end = self.made.get(left, LETTER)
+        right_made, right_start, _ = self.made.get(right, LETTER)
+        if left_made > until or right_made > until:
+            return False  # a half is ranked after the whole: that order is not examined
+        if (left_end and left not in self) or (right_start and right not in self):
+            return False
+        # Back in time along the border of the halves: `left` and `right` are neighbours there,
+        # until merges of these ranks use them up. Would they have been joined before?
+        left_until = right_until = until
+        while left_end or right_start:
+            if left_made > right_made:
+                left, left_until = left_end, left_made
+                left_made, _, left_end = self.made.get(left, LETTER)
+            else:  # of two equal ones the left was merged first
+                right, right_until = right_start, right_made
+                right_made, right_start, _ = self.made.get(right, LETTER)
+            joined = self.merges.get(left + right)
+            if joined and joined[0] < left_until and joined[0] <= right_until:
+                return False
+        return True

@@ -48,11 +48,14 @@ def best_segmentation(
     """
     best = [0.0] + [-math.inf] * len(word)
     begin = [0] * (len(word) + 1)  # where the last piece of the best way to each end begins
-    for start in range(len(word)):
+    for start, character in enumerate(word):
+        before = best[start]
         for end in range(start + 1, min(start + longest, len(word)) + 1):
-            score = scores.get(word[start:end], unknown if end == start + 1 else -math.inf)
-            if best[start] + score > best[end]:
-                best[end], begin[end] = best[start] + score, start
+            score = scores.get(word[start:end])
+            if score is not None and before + score > best[end]:
+                best[end], begin[end] = before + score, start
+        if character not in scores and before + unknown > best[start + 1]:
+            best[start + 1], begin[start + 1] = before + unknown, start
     pieces, end = [], len(word)
     if best[end] == -math.inf:
         return []
