@@ -16,8 +16,8 @@ from transformers import (
 )
 
 from coursekit.analysis import capture
-from coursekit.decoding import generation as decoding
 from coursekit.decoding.generation import beam_search, generate, left_pad, power_penalty
+from coursekit.decoding.sampling import sample
 from coursekit.models import weights
 from coursekit.models.gpt import GPT, GPTConfig
 from coursekit.models.gpt_heads import GPTClassifier, GPTMultipleChoice
@@ -296,9 +296,7 @@ def test_sampling_draws_what_the_reference_draws():
         pad_token_id=16, **choices,
     )  # fmt: skip
     torch.manual_seed(7)
-    found = generate(
-        ours, TOKENS, ours.start(), longest=8, choose=partial(decoding.sample, **choices)
-    )
+    found = generate(ours, TOKENS, ours.start(), longest=8, choose=partial(sample, **choices))
     assert torch.equal(found, expected[:, 7:])
 
 
