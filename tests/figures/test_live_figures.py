@@ -118,9 +118,9 @@ def move(page: Any, name: str, place: int) -> None:
 
 
 def address(page: Any) -> str:
-    """Return what the address says once it has followed."""
-    page.wait_for_timeout(400)
-    return page.url.partition(".html")[2]
+    """Return what the address says once it has followed, which it does after 300 ms."""
+    waited = "new Promise((done) => setTimeout(() => done(location.search + location.hash), 400))"
+    return page.evaluate(waited)
 
 
 # --- All of them ---
