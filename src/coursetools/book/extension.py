@@ -67,6 +67,7 @@ logger = logging.getLogger(__name__)
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the extension; Sphinx calls this."""
+    app.add_config_value("comments_config", {}, "")  # Jupyter Book sets it for sphinx_comments
     app.connect("config-inited", distrust_unfinished)
     app.connect("config-inited", use_local_scripts)
     app.connect("builder-inited", execute_notebooks)
