@@ -1,7 +1,7 @@
 """`coursekit chapter new`: a chapter that builds, to be filled in.
 
-It writes a page, its notebook and a file of figures, and enters the chapter into the contents and
-into the routes on the home page. `notebooks/README.md` says what belongs into each.
+It writes a page, its notebook and a file of figures, and enters the chapter into the contents, into
+the routes on the home page and into the reference. `notebooks/README.md` says what belongs in each.
 """
 
 from __future__ import annotations
@@ -118,9 +118,11 @@ def new(course: Course, name: str, title: str, after: str) -> list[Path]:
         if path.exists():
             raise CourseError(f"{path} already exists")
     contents, home = course / "_toc.yml", course.page("index")
+    reference = course / "book" / "api" / "figures.md"
     changed = {
         contents: _in_contents(contents.read_text(encoding="utf-8"), name, after),
         home: _on_routes(home.read_text(encoding="utf-8"), name, after),
+        reference: _in_reference(reference.read_text(encoding="utf-8"), name),
     }
     cells = [
         {"cell_type": kind, "id": id, "source": text.format(name=name, title=title)}
@@ -157,6 +159,16 @@ def _on_routes(text: str, name: str, after: str) -> str:
         return text
     routes = re.sub(r"^    chapters: \[[^\]]*\]", longer, front[0], flags=re.MULTILINE)
     return routes + text[front.end() :]
+
+
+def _in_reference(text: str, name: str) -> str:
+    """Enter the file of figures among the others, which are in alphabetical order."""
+    before, *others = re.split(r"^(?=## `figures\.)", text, flags=re.MULTILINE)
+    made = (
+        f"## `figures.{name}`\n\n```{{eval-rst}}\n.. automodule:: coursekit.figures.{name}\n```\n\n"
+    )
+    listed = sorted([*(part.rstrip("\n") + "\n\n" for part in others), made])
+    return (before + "".join(listed)).rstrip("\n") + "\n"
 
 
 def _notebook(cells: list[dict]) -> str:

@@ -187,8 +187,10 @@ def _exercises(commands: Any, adder: Adder, inside: Callable[..., Command]) -> N
     option.__self__.set_defaults(action="release")
     text = "begin an assignment: its questions, hidden cases and notebook, to be filled in"
     option = adder(assignment, run, "new", text)
-    option("name", metavar="NAME", help="such as a10_mixing")
+    option("name", metavar="NAME", help="such as a21_mixing")
     option("questions", nargs="*", metavar="QUESTION", help="what is to be written (first)")
+    text = "the chapter that it goes with (default: mixing for a21_mixing)"
+    option("--chapter", metavar="NAME", help=text)
     option.__self__.set_defaults(action="new")
     option = adder(
         assignment,

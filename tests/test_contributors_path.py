@@ -1,0 +1,100 @@
+"""Follow the READMEs to a chapter, an assignment and a part: what is left to do is all that fails.
+
+The steps are read from the READMEs and run in a copy of the course, and then the tests that look at
+all of its files. Each failure there must say `not finished yet: ` and what is still to be written.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+UNFINISHED = "not finished yet: "
+BLOCK = re.compile(r"^```(?:sh)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
+WRITTEN = re.compile(
+    r"<!-- (file|append): (\S+) -->\n(`{3,})\w+\n(.*?)^\3$", re.MULTILINE | re.DOTALL
+)
+NOT_COPIED = (".git", ".venv", "_build", "build", "dist", "*.egg-info", "__pycache__", ".*_cache")
+GUARDS = (
+    "layers people style names pooling check/inputs notebooks/lint_assignments questions/new "
+    "book/ask book/assignment_pages book/code_links book/figures_and_tables book/lecture_map "
+    "book/names book/new_chapter book/questions_and_terms book/reading book/reference "
+    "book/routes book/typed_numbers"
+)
+
+pytestmark = pytest.mark.skipif(
+    not (ROOT / "solutions").is_dir(), reason="this is the public course, without solutions/"
+)
+
+
+def python(course: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run Python on the course's own code."""
+    path = os.pathsep.join([str(course / "src"), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+    run = [sys.executable, *words]
+    return subprocess.run(
+        run, cwd=course, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def commands(guide: str) -> list[list[str]]:
+    """Return the commands of the block in which a guide begins something new."""
+    blocks = BLOCK.findall((ROOT / guide).read_text(encoding="utf-8"))
+    (block,) = (block for block in blocks if re.search(r"coursekit \w+ new ", block))
+    return [shlex.split(line, comments=True)[1:] for line in block.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory) -> Path:
+    """A copy of the course."""
+    copy = tmp_path_factory.mktemp("contributed") / "course"
+    return shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*NOT_COPIED))
+
+
+@pytest.fixture(scope="module")
+def contributed(course) -> Path:
+    """The course, with the chapter, the assignment and the part of the READMEs."""
+    for words in [*commands("notebooks/README.md"), *commands("solutions/README.md")]:
+        done = python(course, "-m", "coursetools.cli", *words)
+        said = done.stdout.splitlines()
+        problems = [
+            line for line in said if words[0] == "audit" and line.startswith(words[1] + ",")
+        ]
+        assert done.returncode == bool(problems), done.stdout + done.stderr
+        assert all(UNFINISHED in line for line in problems)
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for how, place, _, text in WRITTEN.findall(guide):
+        assert (course / place).exists() == (how == "append"), place
+        with (course / place).open("a", encoding="utf-8") as file:
+            file.write(text)
+    return course
+
+
+def test_what_is_left_is_all_that_fails(contributed, tmp_path):
+    new, audit = commands("solutions/README.md")
+    files = [f"tests/{re.sub(r'(\w+)$', r'test_\1', name)}.py" for name in GUARDS.split()]
+    files.append(f"tests/questions/test_audit.py::test_the_audit_finds_nothing_wrong[{new[2]}]")
+    report = tmp_path / "report.xml"
+    options = ["-q", "--tb=line", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    done = python(contributed, "-m", "pytest", *options, f"--junitxml={report}", *files)
+    assert done.returncode == 1, done.stdout + done.stderr
+    cases = list(ElementTree.parse(report).iter("testcase"))
+    failed = {
+        f"{case.get('classname')}.{case.get('name')}": fault.get("message").partition(": ")[2]
+        for case in cases
+        for fault in (*case.iter("failure"), *case.iter("error"))
+    }
+    other = {name: said for name, said in failed.items() if not said.startswith(UNFINISHED)}
+    assert not other
+    said = "\n".join(failed.values())
+    assert len(cases) > 300 and f"solutions/{new[2]}" in said and "book/mixing.md" in said
+    assert audit == ["audit", new[2]]
