@@ -223,8 +223,8 @@ def apply_merges(word: str, merges: Merges) -> str:
     size = len(word)
     tokens = [*word, ""]
     before, after = list(range(-1, size)), list(range(1, size + 2))
-    found = [(merges.get(pair), left) for left, pair in enumerate(pairs_of(word))]
-    heap = [(merge[0], left, merge[1]) for merge, left in found if merge]
+    first = [(merges.get(pair), left) for left, pair in enumerate(pairs_of(word))]
+    heap = [(merge[0], left, merge[1]) for merge, left in first if merge]
     heapq.heapify(heap)
     while heap:
         rank, left, token = heapq.heappop(heap)
