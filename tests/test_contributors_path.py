@@ -19,7 +19,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 UNFINISHED = "not finished yet: "
-BLOCK = re.compile(r"^```(?:sh)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^(`{3,})\w*\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
 WRITTEN = re.compile(
     r"<!-- (file|append): (\S+) -->\n(`{3,})\w+\n(.*?)^\3$", re.MULTILINE | re.DOTALL
 )
@@ -51,7 +51,7 @@ def python(course: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def commands(guide: str) -> list[list[str]]:
     """Return the commands of the block in which a guide begins something new."""
     blocks = BLOCK.findall((ROOT / guide).read_text(encoding="utf-8"))
-    (block,) = (block for block in blocks if re.search(r"coursekit \w+ new ", block))
+    (block,) = (block for _, block in blocks if re.search(r"coursekit \w+ new ", block))
     return [shlex.split(line, comments=True)[1:] for line in block.splitlines()]
 
 
