@@ -33,7 +33,6 @@ class Kind:
     theirs: Callable[..., nn.Module]  # of the name of a configuration, a dtype and a std
     configs: dict[str, dict[str, Any]]
     left: bool = True  # whether padding on the left leaves their real tokens as they are
-    beamed: int = 3  # how many of the configurations are searched with beams
 
     def ours(self, hf: nn.Module, **changes: Any) -> nn.Module:
         """Return our model with the weights of theirs."""
