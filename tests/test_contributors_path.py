@@ -25,13 +25,16 @@ WRITTEN = re.compile(
 )
 NOT_COPIED = (".git", ".venv", "_build", "build", "dist", "*.egg-info", "__pycache__", ".*_cache")
 GUARDS = {
-    "": "layers people style names pooling",
+    "": "layers people style pooling",
     "book/": "ask assignment_pages code_links figures_and_tables lecture_map names new_chapter "
     "questions_and_terms reading reference routes typed_numbers",
     "check/": "inputs",
     "notebooks/": "lint_assignments",
-    "questions/": "new",
 }
+OF_EACH = (  # tests that run once for each assignment
+    "test_audit.py::test_the_audit_finds_nothing_wrong",
+    "test_new.py::test_no_assignment_has_the_words_that_it_began_with",
+)
 
 pytestmark = pytest.mark.skipif(
     not (ROOT / "solutions").is_dir(), reason="this is the public course, without solutions/"
@@ -86,7 +89,7 @@ def test_what_is_left_is_all_that_fails(contributed, tmp_path):
     files = [
         f"tests/{folder}test_{name}.py" for folder in GUARDS for name in GUARDS[folder].split()
     ]
-    files.append(f"tests/questions/test_audit.py::test_the_audit_finds_nothing_wrong[{new[2]}]")
+    files += [f"tests/questions/{test}[{new[2]}]" for test in OF_EACH]
     report = tmp_path / "report.xml"
     options = ["-q", "--tb=line", "-p", "no:cacheprovider", "-p", "no:xdist"]
     done = python(contributed, "-m", "pytest", *options, f"--junitxml={report}", *files)

@@ -38,7 +38,7 @@ def course(tmp_path):
 
 
 def test_a_new_chapter_has_no_fault(course, capsys):
-    code = main(["chapter", "new", NAME, "How do tokens mix?", "--after", "masking",
+    code = main(["chapter", "new", NAME, "How is it begun?", "--after", "masking",
                  "--root", str(course)])  # fmt: skip
     assert code == 0
     assert capsys.readouterr().out.split() == [
@@ -62,7 +62,7 @@ def test_a_new_chapter_has_no_fault(course, capsys):
 
 
 def test_its_notebook_and_its_figure_run(course):
-    new(Course(course), NAME, "How do tokens mix?", "detr")
+    new(Course(course), NAME, "How is it begun?", "detr")
     notebook = nbformat.read(course / "notebooks" / f"{NAME}.ipynb", 4)
     nbformat.validate(notebook)
     figures: dict = {}
