@@ -162,13 +162,13 @@ def _on_routes(text: str, name: str, after: str) -> str:
 
 
 def _in_reference(text: str, name: str) -> str:
-    """Enter the file of figures among the others, which are in alphabetical order."""
-    before, *others = re.split(r"^(?=## `figures\.)", text, flags=re.MULTILINE)
-    made = (
-        f"## `figures.{name}`\n\n```{{eval-rst}}\n.. automodule:: coursekit.figures.{name}\n```\n\n"
-    )
-    listed = sorted([*(part.rstrip("\n") + "\n\n" for part in others), made])
-    return (before + "".join(listed)).rstrip("\n") + "\n"
+    """Enter the file of figures before the first of a later name, or of a folder."""
+    module = f"coursekit.figures.{name}"
+    entry = f"## `figures.{name}`\n\n```{{eval-rst}}\n.. automodule:: {module}\n```\n"
+    for other in re.finditer(r"^## `figures\.([\w.]+)`$", text, re.MULTILINE):
+        if other[1] > name or "." in other[1]:
+            return f"{text[: other.start()]}{entry}\n{text[other.start() :]}"
+    return f"{text}\n{entry}"
 
 
 def _notebook(cells: list[dict]) -> str:
