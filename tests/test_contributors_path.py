@@ -29,11 +29,12 @@ GUARDS = {
     "book/": "ask assignment_pages code_links figures_and_tables lecture_map names new_chapter "
     "questions_and_terms reading reference routes typed_numbers",
     "check/": "inputs",
-    "notebooks/": "lint_assignments",
+    "notebooks/": "lint_assignments plain_sight",
 }
 OF_EACH = (  # tests that run once for each assignment
     "test_audit.py::test_the_audit_finds_nothing_wrong",
     "test_new.py::test_no_assignment_has_the_words_that_it_began_with",
+    "test_rubric.py::test_each_question_in_words_of_the_course_has_one",
 )
 
 pytestmark = pytest.mark.skipif(

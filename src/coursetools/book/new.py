@@ -89,7 +89,12 @@ CELLS = (
         "import torch\n\nfrom coursekit.figures import {name} as figures\n"
         "from coursekit.figures import glue, show",
     ),
-    ("markdown", "about-first", "## What happens first\n\nWhat to expect, and why."),
+    (
+        "markdown",
+        "about-first",
+        "## What happens first\n\nWhat to expect, and why. Guess before you run the cell.",
+    ),
+    ("code", "first-guess", "my_guess = None  # the largest of 32 values"),
     (
         "code",
         "first",
