@@ -31,10 +31,11 @@ GUARDS = {
     "check/": "inputs",
     "notebooks/": "lint_assignments plain_sight",
 }
-OF_EACH = (  # tests that run once for each assignment
-    "test_audit.py::test_the_audit_finds_nothing_wrong",
-    "test_new.py::test_no_assignment_has_the_words_that_it_began_with",
-    "test_rubric.py::test_each_question_in_words_of_the_course_has_one",
+SINGLE = (
+    "book/test_catch.py::test_each_chapter_has_a_game_and_each_game_a_chapter",
+    "questions/test_audit.py::test_the_audit_finds_nothing_wrong[{assignment}]",
+    "questions/test_new.py::test_no_assignment_has_the_words_that_it_began_with[{assignment}]",
+    "questions/test_rubric.py::test_each_question_in_words_of_the_course_has_one[{assignment}]",
 )
 
 pytestmark = pytest.mark.skipif(
@@ -87,7 +88,7 @@ def test_what_is_left_is_all_that_fails(course, tmp_path):
     files = [
         f"tests/{folder}test_{name}.py" for folder in GUARDS for name in GUARDS[folder].split()
     ]
-    files += [f"tests/questions/{test}[{name}]" for test in OF_EACH]
+    files += [f"tests/{test.format(assignment=name)}" for test in SINGLE]
     report = tmp_path / "report.xml"
     options = ["-q", "--tb=line", "-p", "no:cacheprovider", "-p", "no:xdist"]
     done = python(course, "-m", "pytest", *options, f"--junitxml={report}", *files)
