@@ -24,7 +24,7 @@ ALLOWED = {
     "coursekit/figures": 137,
     "coursekit/models": 85,
     "coursekit/objectives": 5,
-    "coursekit/tokenizers": 24,
+    "coursekit/tokenizers": 21,
     "coursekit/training": 8,
     "coursetools": 1,
     "coursetools/assignments": 4,
