@@ -13,6 +13,8 @@ import sys
 import time
 from pathlib import Path
 
+from invented import Invented, make_class
+
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import track
 from coursetools.course import Course
@@ -22,7 +24,6 @@ from coursetools.grading.results.feedback import write_feedback
 from coursetools.grading.results.report import write_report
 from coursetools.grading.results.similarity import write_similarity
 from coursetools.questions.catalogue import texts
-from invented import Invented, make_class
 
 __all__ = ["Invented", "make_class", "make_course", "run"]
 

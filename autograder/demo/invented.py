@@ -18,10 +18,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from coursekit.submission.regions import grade_id, is_solution
-from coursetools.course import Course
-from coursetools.assignments.rebuild import release_of
 from hostile import BROKEN, HOSTILE, Notebook, code
+
+from coursekit.submission.regions import grade_id, is_solution
+from coursetools.assignments.rebuild import release_of
+from coursetools.course import Course
 from coursetools.grading.records.folders import Folders
 
 NAMES = [

@@ -40,7 +40,8 @@ def test_the_code_finds_the_answer(name):
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_a_chapter_asks_four_questions_that_take_their_answer(chapter):
     asked = [page for page, _ in ASKED.values() if page == chapter]
-    assert len(asked) >= 4
+    fewer = f"not finished yet: book/{chapter}.md has {len(asked)} of at least 4 `ask` questions"
+    assert len(asked) >= 4, fewer
 
 
 def test_names_say_the_page_and_are_of_one_question():

@@ -28,12 +28,16 @@ ONE = [game for game in GAMES.values() if len(game.mistakes) == 1]
 
 
 def test_each_chapter_has_a_game_and_each_game_a_chapter():
-    assert {page for page, _, _ in ON_PAGES} == set(CHAPTERS)
+    pages = {page for page, _, _ in ON_PAGES}
+    assert pages <= set(CHAPTERS)
     assert sorted(game for _, game, _ in ON_PAGES) == sorted(GAMES)
     order = sorted(ON_PAGES, key=lambda one: CHAPTERS.index(one[0]))
     assert [game for _, game, _ in order] == list(GAMES)  # as `catch()` lists them
     for page, _, name in ON_PAGES:
         assert f"{name}-".startswith(f"catch-{page}-")
+    without = [page for page in CHAPTERS if page not in pages]
+    where = "write one in src/coursekit/check/games"
+    assert not without, f"not finished yet: book/{without[0]}.md has no game of `catch`, {where}"
 
 
 @pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)

@@ -11,13 +11,15 @@ import pytest
 from coursekit._base.errors import CourseError
 from coursetools.book import questions_and_terms, routes
 from coursetools.book.contents import chapters, title
-from coursetools.book.new_chapter import new
+from coursetools.book.new_chapter import PAGE, new
 from coursetools.book.typed_numbers import typed_numbers
 from coursetools.cli import main
 from coursetools.course import Course
 from coursetools.notebooks.lint import lint
 
 ROOT = Path(__file__).resolve().parents[2]
+NAME = "begun_by_a_test"  # no chapter of the course will be called so
+BEGUN = [line for line in PAGE.splitlines() if len(line) > 30 and "{" not in line]
 
 
 @pytest.fixture
@@ -36,29 +38,45 @@ def course(tmp_path):
 
 
 def test_a_new_chapter_has_no_fault(course, capsys):
-    code = main(["chapter", "new", "mixing", "How do tokens mix?", "--after", "masking",
+    code = main(["chapter", "new", NAME, "How is it begun?", "--after", "masking",
                  "--root", str(course)])  # fmt: skip
     assert code == 0
     assert capsys.readouterr().out.split() == [
-        "book/mixing.md", "notebooks/mixing.ipynb", "src/coursekit/figures/mixing.py",
-        "_toc.yml", "book/index.md",
+        f"book/{NAME}.md", f"notebooks/{NAME}.ipynb", f"src/coursekit/figures/{NAME}.py",
+        "_toc.yml", "book/index.md", "book/api/figures.md",
     ]  # fmt: skip
     order = list(chapters(Course(course)))
-    assert order[order.index("mixing") - 1] == "masking" and title(Course(course), "mixing")
+    assert order[order.index(NAME) - 1] == "masking" and title(Course(course), NAME)
     assert (
         questions_and_terms.check_questions(Course(course)) == []
         and routes.check_way(Course(course)) == []
     )
-    assert lint(course / "notebooks" / "mixing.ipynb") == []
-    assert list(typed_numbers(course / "book" / "mixing.md", Course(course))) == []
+    assert lint(course / "notebooks" / f"{NAME}.ipynb") == []
+    assert list(typed_numbers(course / "book" / f"{NAME}.md", Course(course))) == []
+
+
+def test_its_figures_are_in_the_reference(course):
+    page = course / "book" / "api" / "figures.md"
+    before = page.read_text(encoding="utf-8")
+    for name in ("aaa", NAME, "zzz"):
+        new(Course(course), name, f"A title of {name}", "detr")
+    after = page.read_text(encoding="utf-8")
+    headings = [line for line in after.splitlines() if line.startswith("## ")]
+    for name in ("aaa", NAME, "zzz"):
+        heading, line = f"## `figures.{name}`", f".. automodule:: coursekit.figures.{name}"
+        entry = f"{heading}\n\n```{{eval-rst}}\n{line}\n```\n"
+        assert entry in after
+        after = after.replace(entry, "").replace("\n\n\n", "\n\n")
+    assert after.rstrip() == before.rstrip()
+    assert headings[0] == "## `figures.aaa`" and headings.index(f"## `figures.{NAME}`") > 1
 
 
 def test_its_notebook_and_its_figure_run(course):
-    new(Course(course), "mixing", "How do tokens mix?", "detr")
-    notebook = nbformat.read(course / "notebooks" / "mixing.ipynb", 4)
+    new(Course(course), NAME, "How is it begun?", "detr")
+    notebook = nbformat.read(course / "notebooks" / f"{NAME}.ipynb", 4)
     nbformat.validate(notebook)
     figures: dict = {}
-    exec((course / "src/coursekit/figures/mixing.py").read_text(), figures)
+    exec((course / f"src/coursekit/figures/{NAME}.py").read_text(), figures)
     names: dict = {}
     for cell in notebook.cells:
         if cell.cell_type == "code" and cell.id == "first":
@@ -70,7 +88,7 @@ def test_its_notebook_and_its_figure_run(course):
     ("name", "after", "words"),
     [
         ("Mixing!", "masking", "a word of small letters, found 'Mixing!'"),
-        ("mixing", "nowhere", "there is no chapter nowhere; there are kernels"),
+        (NAME, "nowhere", "there is no chapter nowhere; there are kernels"),
         ("masking", "kernels", "masking.md already exists"),
     ],
 )
@@ -81,3 +99,11 @@ def test_bad_input_gets_a_sentence_and_writes_nothing(course, name, after, words
     assert before == {
         path: path.stat().st_mtime_ns for path in course.rglob("*.*") if path.is_file()
     }
+
+
+@pytest.mark.parametrize("stem", chapters(Course(ROOT)))
+def test_no_chapter_has_the_words_that_it_began_with(stem):
+    lines = (ROOT / "book" / f"{stem}.md").read_text(encoding="utf-8").splitlines()
+    left = [line for line in BEGUN if line in lines]
+    assert len(BEGUN) > 4
+    assert not left, f"not finished yet: book/{stem}.md still says {left[0]!r}"

@@ -98,14 +98,19 @@ def test_times_to_read_are_those_of_the_words():
     for stem, time in routes.times(OURS).items():
         pages = [words(page(OURS, name)) for name in chapters(OURS)[stem]]
         assert time.read == sum(pages) / rate
-        assert 5 < time.read < 90, stem
+        assert time.read < 90, stem
     home = (ROOT / "book" / "index.md").read_text(encoding="utf-8")
     assert f"counted at {rate} words a minute" in home
 
 
-def test_readme_counts_the_course_as_the_home_page_does():
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert routes.counted(OURS) in readme
+@pytest.mark.parametrize("stem", chapters(OURS))
+def test_a_chapter_takes_more_than_five_minutes_to_read(stem):
+    count = sum(words(page(OURS, name)) for name in chapters(OURS)[stem])
+    fewest = 5 * routes.WORDS_A_MINUTE
+    assert count > fewest, f"not finished yet: book/{stem}.md has {count} of over {fewest} words"
+
+
+def test_the_home_page_counts_the_course():
     assert "```{course-count}\n```" in (ROOT / "book" / "index.md").read_text(encoding="utf-8")
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -10,6 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from coursekit import models as m
+
+sys.path.insert(0, str(Path(__file__).parent))  # the tests import what they share from this folder
 
 IMAGE, PATCH = 16, 4
 
@@ -190,3 +194,15 @@ CASES = {
 def case(request: pytest.FixtureRequest) -> Case:
     """Each model in turn."""
     return CASES[request.param]
+
+
+@pytest.fixture
+def norm_in_one_precision(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their T5's norm squares in float32 whatever its precision; in float64 that costs 1e-8."""
+    from transformers.models.t5 import modeling_t5
+
+    def forward(self: nn.Module, x: Tensor) -> Tensor:
+        x = x * torch.rsqrt(x.square().mean(-1, keepdim=True) + self.variance_epsilon)
+        return self.weight * x
+
+    monkeypatch.setattr(modeling_t5.T5LayerNorm, "forward", forward)

@@ -1,125 +1,19 @@
-"""BART: equal to transformers down to the strings, exact in size, causal, blind to padding."""
-
-import dataclasses
-import os
+"""BART alone: padding, positions, dropout and files. `test_encoder_decoders.py` has the rest."""
 
 import pytest
 import torch
-from torch import nn
+from encoder_decoders import BART, BART_SIZES, BARTS, batch, run_theirs
+from transformers.models.bart import modeling_bart
 
-os.environ["HF_HUB_OFFLINE"] = "1"
-from transformers.models.bart import configuration_bart, modeling_bart
-
-from coursekit.analysis import capture
-from coursekit.decoding.generation import beam_search, generate, power_penalty
 from coursekit.models import weights
 from coursekit.models.bart import Bart, BartConfig
-from coursekit.models.weights.rules import export_state, read_safetensors, write_safetensors
 
-SIZES = {
-    "vocab_size": 19,
-    "d_model": 12,
-    "encoder_layers": 2,
-    "decoder_layers": 2,
-    "encoder_attention_heads": 3,
-    "decoder_attention_heads": 3,
-    "encoder_ffn_dim": 20,
-    "decoder_ffn_dim": 20,
-    "max_position_embeddings": 16,
-    "forced_eos_token_id": None,
-}
-CONFIGS = {
-    "two blocks": {},
-    "uneven stacks, scaled": {
-        "encoder_layers": 3,
-        "decoder_layers": 1,
-        "scale_embedding": True,
-        "encoder_attention_heads": 1,
-        "decoder_attention_heads": 1,
-    },
-    "other tokens": {
-        "pad_token_id": 4,
-        "decoder_start_token_id": 7,
-        "eos_token_id": 3,
-        "encoder_attention_heads": 6,
-        "decoder_attention_heads": 6,
-    },
-}
-PRECISIONS = [(torch.float32, 1e-5), (torch.float64, 1e-10)]
-
-
-def theirs(name: str = "two blocks", dtype=torch.float64, std: float = 0.3) -> nn.Module:
-    """Return a model of transformers in which every number is random, norms and biases too."""
-    config = configuration_bart.BartConfig(**{**SIZES, **CONFIGS[name]})
-    config._attn_implementation = "eager"
-    torch.manual_seed(0)
-    model = modeling_bart.BartForConditionalGeneration(config)
-    for tensor in (*model.parameters(), model.final_logits_bias):
-        nn.init.normal_(tensor, std=std)
-    return model.to(dtype).eval()
-
-
-def ours(hf: nn.Module, **changes) -> Bart:
-    config = weights.read_config(BartConfig, hf.config.to_dict())
-    model = weights.build(Bart, hf.state_dict(), dataclasses.replace(config, **changes))
-    return model.to(hf.dtype).eval()
-
-
-def batch(config: BartConfig) -> dict[str, torch.Tensor]:
-    """Source and target: full, padded on the right, on the left, on both sides."""
-    torch.manual_seed(1)
-    found = {}
-    for name, length in (("source", 9), ("target", 6)):
-        keep = torch.ones(4, length, dtype=torch.bool)
-        keep[1, 4:] = keep[2, :3] = keep[3, :1] = keep[3, 3:] = False
-        real = torch.tensor([i for i in range(config.vocabulary) if i != config.pad])
-        tokens = real[torch.randint(len(real), keep.shape)].masked_fill(~keep, config.pad)
-        found |= {name: tokens, f"{name}_keep": keep}
-    return found
-
-
-def run_theirs(hf: nn.Module, b: dict):
-    return hf(
-        input_ids=b["source"],
-        attention_mask=b["source_keep"].long(),
-        decoder_input_ids=b["target"],
-        decoder_attention_mask=b["target_keep"].long(),
-    )
-
-
-def mixed(x: torch.Tensor) -> torch.Tensor:
-    """One number that depends on every element, each with a weight of its own."""
-    torch.manual_seed(2)
-    return (x * torch.randn_like(x.double()).to(x)).mean()
-
+theirs, ours = BART.theirs, BART.ours
 
 # Parity
 
 
-@pytest.mark.parametrize(("dtype", "tolerance"), PRECISIONS)
-@pytest.mark.parametrize("name", CONFIGS)
-def test_logits_and_gradients_are_those_of_transformers(name, dtype, tolerance):
-    hf = theirs(name, dtype)
-    model = ours(hf)
-    b = batch(model.config)
-    b["source"][0, 2] = model.config.pad  # read as a word, but its vector does not learn from it
-    real = b["target_keep"]
-    found = model(b["source"], b["target"], b["source_keep"])[real]
-    expected = run_theirs(hf, b).logits[real]
-    torch.testing.assert_close(found, expected, atol=tolerance, rtol=tolerance)
-    mixed(found).backward()
-    mixed(expected).backward()
-    gradients = {name: p.grad for name, p in model.named_parameters()}
-    gradients["embedding.bias"] = torch.zeros(19)
-    exported = export_state(weights.rules_of(model), gradients)
-    for name, parameter in hf.named_parameters():
-        torch.testing.assert_close(
-            exported[name], parameter.grad, atol=tolerance, rtol=tolerance,
-            msg=lambda m, name=name: f"{name}: {m}",
-        )  # fmt: skip
-
-
-@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("name", BARTS)
 def test_the_model_without_its_head_is_that_of_transformers(name):
     hf = theirs(name)
     b = batch(weights.read_config(BartConfig, hf.config.to_dict()))
@@ -138,82 +32,20 @@ def test_the_model_without_its_head_is_that_of_transformers(name):
     torch.testing.assert_close(hidden, expected.last_hidden_state[real], atol=1e-10, rtol=1e-10)
 
 
-def test_weights_of_attention_are_those_of_transformers():
+def test_padding_that_is_read_as_a_word_does_not_learn():
     hf = theirs()
     model = ours(hf)
     b = batch(model.config)
-    everything = torch.ones(4, 6, dtype=torch.bool)
-    recording = capture(model, b["source"], b["target"], target_keep=everything)
-    out = hf(
-        input_ids=b["source"], attention_mask=b["source_keep"].long(),
-        decoder_input_ids=b["target"], output_attentions=True,
-    )  # fmt: skip
-    torch.testing.assert_close(recording.output, out.logits)
-    for layer in range(2):
-        for name, expected in (
-            ("encoder.self_attention", out.encoder_attentions),
-            ("decoder.self_attention", out.decoder_attentions),
-            ("decoder.cross_attention", out.cross_attentions),
-        ):
-            torch.testing.assert_close(recording.weights[name][layer], expected[layer])
+    b["source"][0, 2] = model.config.pad
+    found = model(b["source"], b["target"], b["source_keep"], b["target_keep"])
+    expected = run_theirs(hf, b).logits
+    torch.testing.assert_close(found[b["target_keep"]], expected[b["target_keep"]])
+    for logits in (found, expected):
+        logits[b["target_keep"]].square().sum().backward()
+    torch.testing.assert_close(model.embedding.weight.grad, hf.model.shared.weight.grad)
 
 
-@pytest.mark.parametrize("name", CONFIGS)
-def test_greedy_text_is_that_of_generate(name):
-    hf = theirs(name, std=1.0)
-    model = ours(hf)
-    config, b = model.config, batch(model.config)
-    expected = hf.generate(
-        b["source"], attention_mask=b["source_keep"].long(), max_new_tokens=12, do_sample=False
-    )[:, 1:]
-    prompt = torch.full((4, 1), config.start)
-    state = model.start(b["source"])
-    found = generate(model, prompt, state, longest=12, end=config.end, pad=config.pad)
-    assert found.tolist() == expected.tolist()
-
-
-@pytest.mark.parametrize("alpha", [-1.0, 0.0, 1.0])
-@pytest.mark.parametrize("name", CONFIGS)
-def test_beam_texts_are_those_of_generate(name, alpha):
-    hf = theirs(name, std=1.0)
-    model = ours(hf)
-    config, b = model.config, batch(model.config)
-    expected = hf.generate(
-        b["source"], attention_mask=b["source_keep"].long(), max_new_tokens=8, do_sample=False,
-        num_beams=3, num_return_sequences=3, length_penalty=alpha,
-        return_dict_in_generate=True, output_scores=True,
-    )  # fmt: skip
-    found = beam_search(
-        model, torch.full((4, 1), config.start), model.start(b["source"]), beams=3, longest=8,
-        end=config.end, pad=config.pad, alpha=alpha, penalty=power_penalty,
-    )  # fmt: skip
-    texts = expected.sequences[:, 1:]
-    assert found.tokens.flatten(0, 1)[:, : texts.shape[1]].tolist() == texts.tolist()
-    torch.testing.assert_close(
-        found.scores.flatten(), expected.sequences_scores, check_dtype=False, atol=1e-5, rtol=1e-5
-    )
-
-
-# Names
-
-
-def test_every_name_goes_there_and_back(tmp_path):
-    hf = theirs("uneven stacks, scaled")
-    model = ours(hf)
-    expected, config = hf.state_dict(), model.config
-    write_safetensors(tmp_path / "bart.safetensors", weights.export(model))
-    back = read_safetensors(tmp_path / "bart.safetensors")
-    assert back.keys() == expected.keys()
-    assert all(torch.equal(back[name], expected[name]) for name in back)
-    with pytest.raises(ValueError, match=r"'model\.version', which this model has no place for"):
-        weights.build(Bart, {**expected, "model.version": torch.zeros(1)}, config)
-    for name in expected:
-        if "embed_tokens" not in name and name != "lm_head.weight":
-            less = {key: value for key, value in expected.items() if key != name}
-            with pytest.raises(ValueError, match=f"lack '{name}'"):
-                weights.build(Bart, less, config)
-    with pytest.raises(ValueError, match=r"should be a copy of model\.shared"):
-        weights.build(Bart, {**expected, "lm_head.weight": torch.zeros(19, 12)}, config)
+# Files
 
 
 def test_our_own_file_holds_everything():
@@ -234,16 +66,7 @@ def test_our_own_file_holds_everything():
 )
 def test_what_no_bart_has_is_not_read(changes, sentence):
     with pytest.raises(ValueError, match=sentence):
-        weights.read_config(BartConfig, {**SIZES, **changes})
-
-
-@pytest.mark.parametrize(
-    ("config", "count"), [(BartConfig.base(), 139_420_416), (BartConfig.large(), 406_291_456)]
-)
-def test_exact_sizes(config, count):
-    with torch.device("meta"):
-        model = Bart(config)
-    assert sum(p.numel() for p in model.parameters()) == count
+        weights.read_config(BartConfig, {**BART_SIZES, **changes})
 
 
 # Laws; here places count real tokens, as in the authors' code.
@@ -254,28 +77,6 @@ def small(**changes) -> tuple[Bart, dict]:
     return model, batch(model.config)
 
 
-def test_logits_do_not_know_the_tokens_that_follow():
-    model, b = small()
-    b["target"][b["target"] == model.config.pad] = 5
-    before = model(b["source"], b["target"])
-    for t in range(1, 6):
-        changed = b["target"].clone()
-        changed[:, t:] = torch.where(changed[:, t:] == 5, 6, 5)
-        after = model(b["source"], changed)
-        torch.testing.assert_close(before[:, :t], after[:, :t])
-        assert (before[:, t] - after[:, t]).abs().amax(-1).min() > 1e-6
-
-
-def test_a_padded_batch_equals_its_items():
-    model, b = small()
-    together = model(b["source"], b["target"])
-    for row in range(4):
-        source = b["source"][row][b["source_keep"][row]][None]
-        target = b["target"][row][b["target_keep"][row]][None]
-        alone = model(source, target)[0]
-        torch.testing.assert_close(alone, together[row][b["target_keep"][row]])
-
-
 def test_padding_takes_up_places_only_when_counted():
     hf = theirs()
     b = batch(weights.read_config(BartConfig, hf.config.to_dict()))
@@ -283,59 +84,6 @@ def test_padding_takes_up_places_only_when_counted():
     same = (counting(b["source"], b["target"]) - reading(b["source"], b["target"])).abs()
     right, left = [0, 1], [2, 3]  # rows
     assert same[right].max() < 1e-12 and same[left].amax((1, 2)).min() > 1e-3
-
-
-@pytest.mark.parametrize("chunks", [(1, 1, 1, 1, 1, 1), (3, 1, 2), (6,)])
-@pytest.mark.parametrize("count_padding", [False, True])
-def test_cached_equals_uncached(chunks, count_padding):
-    model = ours(theirs(), count_padding=count_padding)
-    b = batch(model.config)
-    expected, t = model(b["source"], b["target"]), 0
-    state = model.start(b["source"], b["source_keep"], prompt_keep=b["target_keep"])
-    state.in_pieces = True
-    for size in chunks:
-        found = model.decode(b["target"][:, t : t + size], state)
-        t += size
-        assert state.length == t
-        real = b["target_keep"][:, t - 1]
-        torch.testing.assert_close(found[real], expected[:, t - 1][real])
-
-
-def test_cached_equals_uncached_after_beams_are_reordered():
-    model, b = small()
-    source, target = b["source"], b["target"][:, :2].masked_fill(~b["target_keep"][:, :2], 5)
-    state = model.start(source, capacity=2)
-    model.decode(target, state)
-    index = torch.tensor([3, 3, 0, 1, 2, 2])
-    state.reorder(index)
-    new = torch.randint(5, 19, (6, 2))
-    model.decode(new[:, :1], state)
-    found = model.decode(new[:, 1:], state)
-    expected = model(source[index], torch.cat([target[index], new], dim=1))[:, -1]
-    torch.testing.assert_close(found, expected)
-
-
-def test_keys_of_the_source_are_computed_once():
-    model, b = small()
-    state = model.start(b["source"])
-    expected = model(b["source"][:1], b["target"][:1, :2])[0, 1]
-    model.decode(b["target"][:, :1], state)
-    state.memory = torch.full_like(state.memory, torch.nan)  # nobody looks at it any more
-    torch.testing.assert_close(model.decode(b["target"][:, 1:2], state)[0], expected)
-
-
-def test_loss_on_real_positions_alone():
-    model, b = small()
-    chosen = model.hidden(b["source"], b["target"])[b["target_keep"]]
-    expected = model(b["source"], b["target"])[b["target_keep"]]
-    torch.testing.assert_close(model.logits(chosen), expected)
-
-
-def test_a_source_of_padding_alone_is_not_nan():
-    model, b = small()
-    logits = model(torch.full_like(b["source"], model.config.pad), b["target"])
-    logits.sum().backward()
-    assert logits.isfinite().all() and model.embedding.weight.grad.isfinite().all()
 
 
 def test_dropout_stands_where_the_configuration_says():

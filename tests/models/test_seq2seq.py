@@ -1,69 +1,35 @@
-"""Seq2SeqTransformer: equal to torch and to Marian, the paper's sizes, causal, blind to padding."""
+"""Seq2SeqTransformer alone: equal to torch, the paper's sizes, Marian's files, dropout, a reversal.
+
+`test_encoder_decoders.py` has the rest.
+"""
 
 import dataclasses
-import os
 
 import pytest
 import torch
 import torch.nn.functional as F
+from encoder_decoders import (
+    MARIAN,
+    MARIANS,
+    PRECISIONS,
+    SEQ2SEQ_SIZES,
+    SEQ2SEQS,
+    D,
+    V,
+    batch,
+    mixed,
+)
+from encoder_decoders import seq2seq as model
 from torch import nn
-
-os.environ["HF_HUB_OFFLINE"] = "1"
-from transformers.models.marian import configuration_marian, modeling_marian
+from transformers.models.marian import configuration_marian
 
 from coursekit.analysis import capture
-from coursekit.decoding.generation import beam_search, generate, power_penalty
+from coursekit.decoding.generation import generate
 from coursekit.models import weights
 from coursekit.models.encoder_decoder import shift_right
 from coursekit.models.seq2seq import TABLE3, Seq2SeqConfig, Seq2SeqTransformer
-from coursekit.models.weights.rules import (
-    Same,
-    export_state,
-    read_safetensors,
-    write_safetensors,
-)
+from coursekit.models.weights.rules import Same, export_state
 from coursekit.positions import sinusoidal
-
-V, D = 19, 12
-SIZES = {"vocabulary": V, "width": D, "depth": 2, "heads": 3, "hidden": 20, "dropout": 0.0}
-CONFIGS = {
-    "post": {},
-    "pre, learned": {"norm": "pre", "positions": 16},
-    "pre, two vocabularies": {"norm": "pre", "share": "target", "source_vocabulary": 30},
-    "post, nothing shared": {"share": "none", "attention_bias": True, "output_bias": True},
-    "own widths": {"head_width": 2, "value_width": 5, "scale_embedding": False, "pad": 4},
-}
-PRECISIONS = [(torch.float32, 1e-5), (torch.float64, 1e-10)]
-
-
-def model(dtype=torch.float64, std: float = 0.3, **changes) -> Seq2SeqTransformer:
-    """Return a model in which every parameter is random, biases and norms too."""
-    torch.manual_seed(0)
-    net = Seq2SeqTransformer(Seq2SeqConfig(**{**SIZES, **changes}))
-    for parameter in net.parameters():
-        nn.init.normal_(parameter, std=std)
-    return net.to(dtype).eval()
-
-
-def batch(pad: int = 0, left: bool = True) -> dict[str, torch.Tensor]:
-    """Source and target: full, padded on the right, on the left, on both sides."""
-    torch.manual_seed(1)
-    found = {}
-    for name, length in (("source", 9), ("target", 6)):
-        keep = torch.ones(4, length, dtype=torch.bool)
-        keep[1, 4:] = keep[2, :3] = keep[3, :1] = keep[3, 3:] = False
-        if not left:
-            keep = keep.sort(dim=1, descending=True).values
-        tokens = torch.randint(5, V, keep.shape).masked_fill(~keep, pad)
-        found |= {name: tokens, f"{name}_keep": keep}
-    return found
-
-
-def mixed(x: torch.Tensor) -> torch.Tensor:
-    """One number that depends on every element, each with a weight of its own."""
-    torch.manual_seed(2)
-    return (x * torch.randn_like(x.double()).to(x)).mean()
-
 
 # Parity with torch.nn.Transformer
 
@@ -127,7 +93,7 @@ def test_logits_and_gradients_are_those_of_torch(changes, dtype, tolerance):
     stacks = {n: p for n, p in net.state_dict().items() if n.startswith(("encoder.", "decoder."))}
     peer.load_state_dict(export_state(rules, stacks))
 
-    b = batch(left=False)
+    b = batch(config, left=False)
     words = {"source": net.source_embedding or net.embedding, "target": net.embedding}
     words = {name: table.weight.detach().clone().requires_grad_() for name, table in words.items()}
     tables = {"source": sinusoidal(9, D, dtype=dtype), "target": sinusoidal(6, D, dtype=dtype)}
@@ -165,118 +131,30 @@ def test_logits_and_gradients_are_those_of_torch(changes, dtype, tolerance):
 # Parity with Marian
 
 
-MARIANS = {
-    "relu": {"activation_function": "relu"},
-    "swish, one head": {
-        "activation_function": "swish",
-        "encoder_attention_heads": 1,
-        "decoder_attention_heads": 1,
-    },
-    "unscaled, starts with padding": {
-        "activation_function": "gelu",
-        "scale_embedding": False,
-        "decoder_start_token_id": 0,
-        "encoder_layers": 1,
-        "decoder_layers": 1,
-    },
-}
-
-
-def marian(name: str, dtype=torch.float64, std: float = 0.3):
-    """Return a random model of transformers and ours with the same weights."""
-    config = configuration_marian.MarianConfig(
-        **{
-            "vocab_size": V,
-            "d_model": D,
-            "encoder_layers": 2,
-            "decoder_layers": 2,
-            "encoder_attention_heads": 3,
-            "decoder_attention_heads": 3,
-            "encoder_ffn_dim": 20,
-            "decoder_ffn_dim": 20,
-            "max_position_embeddings": 16,
-            "scale_embedding": True,
-            "pad_token_id": 0,
-            "decoder_start_token_id": 1,
-            "eos_token_id": 2,
-            "forced_eos_token_id": None,
-            **MARIANS[name],
-        }
-    )
-    config._attn_implementation = "eager"
-    torch.manual_seed(0)
-    hf = modeling_marian.MarianMTModel(config)
-    for parameter in hf.parameters():
-        if parameter.requires_grad:
-            nn.init.normal_(parameter, std=std)
-    nn.init.normal_(hf.final_logits_bias, std=std)
-    ours = Seq2SeqConfig(
+@pytest.mark.parametrize("name", MARIANS)
+def test_the_configuration_of_a_marian_is_read(name):
+    theirs = MARIAN.theirs(name).config
+    assert weights.read_config(Seq2SeqConfig, theirs.to_dict()) == Seq2SeqConfig(
         vocabulary=V,
         width=D,
-        depth=config.encoder_layers,
-        heads=config.encoder_attention_heads,
+        depth=theirs.encoder_layers,
+        heads=theirs.encoder_attention_heads,
         hidden=20,
         positions=16,
         attention_bias=True,
         output_bias=True,
-        activation=config.activation_function.replace("swish", "silu"),
-        scale_embedding=config.scale_embedding,
-        start=config.decoder_start_token_id,
+        activation=theirs.activation_function.replace("swish", "silu"),
+        scale_embedding=theirs.scale_embedding,
+        start=theirs.decoder_start_token_id,
     )
-    assert weights.read_config(Seq2SeqConfig, config.to_dict()) == ours
-    net = weights.build(Seq2SeqTransformer, hf.state_dict(), ours)
-    return hf.to(dtype).eval(), net.to(dtype).eval()
-
-
-@pytest.mark.parametrize(("dtype", "tolerance"), PRECISIONS)
-@pytest.mark.parametrize("name", MARIANS)
-def test_logits_and_gradients_are_those_of_marian(name, dtype, tolerance):
-    hf, net = marian(name, dtype)
-    b = batch(left=False)
-    real = b["target_keep"]
-    expected = hf(
-        input_ids=b["source"], attention_mask=b["source_keep"].long(),
-        decoder_input_ids=b["target"], decoder_attention_mask=real.long(),
-    ).logits[real]  # fmt: skip
-    found = net(b["source"], b["target"])[real]
-    torch.testing.assert_close(found, expected, atol=tolerance, rtol=tolerance)
-    mixed(found).backward()
-    mixed(expected).backward()
-    gradients = {n: p.grad for n, p in net.named_parameters()}
-    exported = export_state(weights.rules_of(net), gradients)
-    for name, parameter in hf.named_parameters():
-        if parameter.requires_grad:
-            torch.testing.assert_close(
-                exported[name], parameter.grad, atol=tolerance, rtol=tolerance,
-                msg=lambda m, name=name: f"{name}: {m}",
-            )  # fmt: skip
 
 
 def test_a_marian_that_starts_with_padding_reads_its_start():
-    _, net = marian("unscaled, starts with padding")
+    net = MARIAN.ours(MARIAN.theirs("unscaled, starts with padding"))
     target = torch.tensor([[0, 5, 6]])
     keep = torch.tensor([[True, True, True]])
     source = torch.tensor([[7, 8]])
     torch.testing.assert_close(net(source, target), net(source, target, target_keep=keep))
-
-
-@pytest.mark.parametrize("name", MARIANS)
-def test_greedy_and_beam_texts_are_those_of_generate(name):
-    hf, net = marian(name, std=1.0)
-    b, config = batch(left=False), net.config
-    given = {"attention_mask": b["source_keep"].long(), "max_new_tokens": 8, "do_sample": False}
-    prompt = torch.full((4, 1), config.start)
-    expected = hf.generate(b["source"], **given)[:, 1:]
-    state = net.start(b["source"])
-    found = generate(net, prompt, state, longest=8, end=2, pad=0)
-    assert until_end(found) == until_end(expected)
-    for alpha in (-1.0, 1.0):
-        expected = hf.generate(b["source"], **given, num_beams=4, length_penalty=alpha)[:, 1:]
-        found = beam_search(
-            net, prompt, net.start(b["source"]), beams=4, longest=8, end=2, pad=0, alpha=alpha,
-            penalty=power_penalty,
-        )  # fmt: skip
-        assert until_end(found.tokens[:, 0]) == until_end(expected)
 
 
 @pytest.mark.parametrize(
@@ -302,36 +180,22 @@ def test_another_marian_is_refused(change, sentence):
         weights.read_config(Seq2SeqConfig, config | change)
 
 
-def until_end(texts: torch.Tensor) -> list[list[int]]:
-    """Cut each text behind its end: a padding token of 0 is none for `generate`, it repeats end."""
-    return [row[: row.index(2) + 1] if 2 in row else row for row in texts.tolist()]
-
-
 def test_marian_s_sine_waves_are_ours_in_another_order():
-    hf, net = marian("relu")
+    hf = MARIAN.theirs()
+    net = MARIAN.ours(hf)
     waves = sinusoidal(16, D)
     expected = torch.cat([waves[:, 0::2], waves[:, 1::2]], dim=1)
     torch.testing.assert_close(net.source_positions.weight.float(), expected)
     torch.testing.assert_close(hf.model.decoder.embed_positions.weight.float(), expected)
 
 
-def test_every_name_goes_there_and_back(tmp_path):
-    hf, net = marian("relu")
-    expected, config = hf.state_dict(), net.config
-    write_safetensors(tmp_path / "marian.safetensors", weights.export(net))
-    back = read_safetensors(tmp_path / "marian.safetensors")
-    assert back.keys() == expected.keys()
-    assert all(torch.equal(back[name], expected[name]) for name in back)
-    with pytest.raises(ValueError, match=r"'model\.version', which this model has no place for"):
-        weights.build(Seq2SeqTransformer, {**expected, "model.version": torch.ones(1)}, config)
-    for name in expected:
-        if "embed_tokens" not in name and name != "lm_head.weight":
-            less = {key: value for key, value in expected.items() if key != name}
-            with pytest.raises(ValueError, match=f"lack '{name}'"):
-                weights.build(Seq2SeqTransformer, less, config)
+def test_other_forms_are_no_marian():
+    hf = MARIAN.theirs()
+    config = MARIAN.ours(hf).config
     for changes in ({"output_bias": False}, {"norm": "pre"}, {"positions": None}):
         with pytest.raises(ValueError, match="Marian is a Seq2SeqTransformer with"):
-            weights.build(Seq2SeqTransformer, expected, dataclasses.replace(config, **changes))
+            other = dataclasses.replace(config, **changes)
+            weights.build(Seq2SeqTransformer, hf.state_dict(), other)
 
 
 # The paper's Table 3. What we count with its vocabulary of 37,000, row by row.
@@ -387,7 +251,7 @@ def test_a_shared_matrix_learns_from_all_its_uses():
     net = model()
     assert not hasattr(net.output, "weight") and net.source_embedding is None
     assert sum(name.startswith("embedding") for name in net.state_dict()) == 1
-    b = batch()
+    b = batch(net.config)
     b["source"][:], b["target"][:] = 7, 8
     mixed(net(b["source"], b["target"])).backward()
     used = net.embedding.weight.grad.abs().sum(1)
@@ -409,77 +273,10 @@ def test_shift_right():
     assert shift_right(tokens, 1).dtype == tokens.dtype
 
 
-@pytest.mark.parametrize("name", CONFIGS)
-def test_logits_do_not_know_the_tokens_that_follow(name):
-    net = model(**CONFIGS[name])
-    b = batch()
-    target = torch.randint(5, V, (4, 6))
-    before = net(b["source"], target)
-    for t in range(1, 6):
-        changed = target.clone()
-        changed[:, t:] = torch.where(target[:, t:] == 5, 6, 5)
-        after = net(b["source"], changed)
-        torch.testing.assert_close(before[:, :t], after[:, :t])
-        assert (before[:, t] - after[:, t]).abs().amax(-1).min() > 1e-6
-
-
-@pytest.mark.parametrize("name", CONFIGS)
-def test_a_padded_batch_equals_its_items(name):
-    net = model(**CONFIGS[name])
-    b = batch(net.config.pad)
-    together = net(b["source"], b["target"])
-    said = net(b["source"], b["target"], b["source_keep"], b["target_keep"])
-    for row in range(4):
-        real = b["target_keep"][row]
-        source, target = b["source"][row][b["source_keep"][row]], b["target"][row][real]
-        alone = net(source[None], target[None])[0]
-        torch.testing.assert_close(alone, together[row][real])
-        torch.testing.assert_close(alone, said[row][real])
-
-
-@pytest.mark.parametrize("chunks", [(1, 1, 1, 1, 1, 1), (3, 1, 2), (6,)])
-@pytest.mark.parametrize("name", CONFIGS)
-def test_cached_equals_uncached(name, chunks):
-    net = model(**CONFIGS[name])
-    b = batch(net.config.pad)
-    expected, t = net(b["source"], b["target"]), 0
-    state = net.start(b["source"], prompt_keep=b["target_keep"])
-    state.in_pieces = True
-    for size in chunks:
-        found = net.decode(b["target"][:, t : t + size], state)
-        t += size
-        assert state.length == t
-        real = b["target_keep"][:, t - 1]
-        torch.testing.assert_close(found[real], expected[:, t - 1][real])
-
-
-@pytest.mark.parametrize("name", CONFIGS)
-def test_cached_equals_uncached_after_beams_are_reordered(name):
-    net = model(**CONFIGS[name])
-    source, target = batch(net.config.pad)["source"], torch.randint(5, V, (4, 2))
-    state = net.start(source, capacity=2)
-    net.decode(target, state)
-    index = torch.tensor([3, 3, 0, 1, 2, 2])
-    state.reorder(index)
-    new = torch.randint(5, V, (6, 2))
-    net.decode(new[:, :1], state)
-    found = net.decode(new[:, 1:], state)
-    expected = net(source[index], torch.cat([target[index], new], dim=1))[:, -1]
-    torch.testing.assert_close(found, expected)
-
-
-def test_keys_of_the_source_are_computed_once():
-    net, b = model(), batch()
-    target = torch.randint(5, V, (4, 2))
-    state, expected = net.start(b["source"]), net(b["source"], target)
-    net.decode(target[:, :1], state)
-    state.memory = torch.full_like(state.memory, torch.nan)  # nobody looks at it any more
-    torch.testing.assert_close(net.decode(target[:, 1:], state), expected[:, 1])
-
-
-@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("name", SEQ2SEQS)
 def test_gradients_reach_every_parameter(name):
-    net, b = model(**CONFIGS[name]), batch(CONFIGS[name].get("pad", 0))
+    net = model(**SEQ2SEQS[name])
+    b = batch(net.config)
     mixed(net(b["source"], b["target"])[b["target_keep"]]).backward()
     for name, parameter in net.named_parameters():
         assert parameter.grad is not None, name
@@ -487,7 +284,8 @@ def test_gradients_reach_every_parameter(name):
 
 
 def test_weights_are_shares_of_what_may_be_seen():
-    net, b = model(), batch()
+    net = model()
+    b = batch(net.config)
     recording = capture(net, b["source"], b["target"])
     torch.testing.assert_close(recording.output, net(b["source"], b["target"]))
     read, own, cross = (
@@ -507,7 +305,8 @@ def test_weights_are_shares_of_what_may_be_seen():
 
 
 def test_loss_on_real_positions_alone():
-    net, b = model(), batch(left=False)
+    net = model()
+    b = batch(net.config, left=False)
     target_in, real = shift_right(b["target"], 1), b["target_keep"]
     logits = net(b["source"], target_in)
     expected = F.cross_entropy(logits.flatten(0, 1), b["target"].flatten(), ignore_index=0)
@@ -516,18 +315,11 @@ def test_loss_on_real_positions_alone():
     torch.testing.assert_close(F.cross_entropy(chosen, b["target"][real]), expected)
 
 
-def test_a_source_of_padding_alone_is_not_nan():
-    net, b = model(), batch()
-    logits = net(torch.zeros_like(b["source"]), b["target"])
-    logits.sum().backward()
-    assert logits.isfinite().all() and net.embedding.weight.grad.isfinite().all()
-
-
 def test_dropout_stands_where_the_paper_has_it():
     config = Seq2SeqConfig.base()
     rates = (config.dropout, config.attention_dropout, config.hidden_dropout)
     assert rates == (0.1, 0.0, 0.0)
-    b = batch()
+    b = batch(model().config)
     for name in ("dropout", "attention_dropout", "hidden_dropout"):
         net = model(**{"dropout": 0.0, "attention_dropout": 0.0, "hidden_dropout": 0.0, name: 0.5})
         assert torch.equal(net(b["source"], b["target"]), net(b["source"], b["target"]))
@@ -558,7 +350,9 @@ def test_words_and_waves_start_alike_in_size():
 
 def test_it_learns_to_write_words_backwards():
     torch.manual_seed(0)
-    net = Seq2SeqTransformer(Seq2SeqConfig(**{**SIZES, "width": 32, "heads": 4, "hidden": 64}))
+    net = Seq2SeqTransformer(
+        Seq2SeqConfig(**{**SEQ2SEQ_SIZES, "width": 32, "heads": 4, "hidden": 64})
+    )
     source = torch.randint(3, V, (24, 6))
     source[::3, 4:] = 0
     target = torch.full((24, 7), 0)

@@ -62,7 +62,11 @@ def _name(path: str) -> str:
 
 
 def _record_weights(
-    weights: list[Tensor], module: Any, inputs: tuple, options: dict[str, Any], output: Tensor
+    weights: list[Tensor],
+    module: Any,
+    inputs: tuple[Tensor, ...],
+    options: dict[str, Any],
+    output: Tensor,
 ) -> None:
     if options.get("cache") is not None:
         raise ValueError("weights are recorded of a call without a cache, found one with a cache")
@@ -73,9 +77,11 @@ def _record_weights(
 _OF_WEIGHTS = ("key", "mask", "causal", "bias", "position_ids")
 
 
-def _record_input(states: list[Tensor], module: nn.Module, inputs: tuple) -> None:
+def _record_input(states: list[Tensor], module: nn.Module, inputs: tuple[Tensor, ...]) -> None:
     states.append(inputs[0])
 
 
-def _record_state(states: list[Tensor], module: nn.Module, inputs: tuple, output: Tensor) -> None:
+def _record_state(
+    states: list[Tensor], module: nn.Module, inputs: tuple[Tensor, ...], output: Tensor
+) -> None:
     states.append(output)

@@ -53,7 +53,7 @@ def unsaved(path: Path, names: dict[str, Any], asked: list[str]) -> list[str]:
 def _colab() -> Path | None:
     """Ask the browser for the notebook. Colab's way to do it is not documented, so all may fail."""
     try:
-        from google.colab import _message  # type: ignore[import-not-found]
+        from google.colab import _message
 
         reply = _message.blocking_request("get_ipynb", timeout_sec=COLAB_SECONDS)
         notebook = reply["ipynb"]

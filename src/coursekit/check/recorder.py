@@ -34,10 +34,14 @@ class Recorder:
 
         return call
 
-    def _forward(self, module: nn.Module, arguments: tuple, named: dict[str, Any]) -> None:
+    def _forward(
+        self, module: nn.Module, arguments: tuple[object, ...], named: dict[str, Any]
+    ) -> None:
         self._note(f"{self.name}.forward", module.forward, arguments, named)
 
-    def _note(self, name: str, function: Any, arguments: tuple, named: dict[str, Any]) -> None:
+    def _note(
+        self, name: str, function: Any, arguments: tuple[object, ...], named: dict[str, Any]
+    ) -> None:
         try:
             bound = inspect.signature(function).bind(*arguments, **named).arguments
             flat = list(bound.items())
@@ -46,7 +50,9 @@ class Recorder:
         lines = [f"{key}: {_said(value)}" if key else _said(value) for key, value in flat]
         self.call = f"{name}({', '.join(lines)})"
 
-    def _fits(self, raised: TypeError, arguments: tuple, named: dict[str, Any]) -> None:
+    def _fits(
+        self, raised: TypeError, arguments: tuple[object, ...], named: dict[str, Any]
+    ) -> None:
         try:
             signature = inspect.signature(self.answer)
             signature.bind(*arguments, **named)

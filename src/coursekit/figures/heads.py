@@ -318,7 +318,11 @@ def energy_by_directions(
     return figure
 
 
-def cache_cost(positions: Sequence[int], flops: Mapping, seconds: Mapping) -> Figure:
+def cache_cost(
+    positions: Sequence[int],
+    flops: Mapping[str, Sequence[float]],
+    seconds: Mapping[str, Sequence[float]],
+) -> Figure:
     """Draw what the t-th token costs with and without a key–value cache, counted and timed."""
     figure, axes = new_figure(1, 2, height=3.4)
     for axis, rows, name, unit in (
@@ -335,7 +339,11 @@ def cache_cost(positions: Sequence[int], flops: Mapping, seconds: Mapping) -> Fi
 
 
 def cost_by_length(
-    lengths: Sequence[int], flops: Mapping, measured: Sequence[int], seconds: Mapping, width: int
+    lengths: Sequence[int],
+    flops: Mapping[str, Sequence[float]],
+    measured: Sequence[int],
+    seconds: Mapping[str, Sequence[float]],
+    width: int,
 ) -> Figure:
     """Draw FLOPs of the four layer types by length, and the clock for two of them."""
     figure, axes = new_figure(1, 2, height=4.0)

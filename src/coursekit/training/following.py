@@ -34,7 +34,11 @@ class Following(TorchFunctionMode):
         self.away = False  # from torch's stack of modes, where it was on top
 
     def __torch_function__(
-        self, func: Callable[..., Any], types: Any, args: tuple = (), kwargs: Any = None
+        self,
+        func: Callable[..., Any],
+        types: Any,
+        args: tuple[object, ...] = (),
+        kwargs: Any = None,
     ) -> Any:
         kwargs = kwargs or {}
         if self.paused:

@@ -1,7 +1,7 @@
 """`coursekit chapter new`: a chapter that builds, to be filled in.
 
-It writes a page, its notebook and a file of figures, and enters the chapter into the contents and
-into the routes on the home page. `notebooks/README.md` says what belongs into each.
+It writes a page, its notebook and a file of figures, and enters the chapter into the contents, into
+the routes on the home page and into the reference. `notebooks/README.md` says what belongs in each.
 """
 
 from __future__ import annotations
@@ -89,7 +89,12 @@ CELLS = (
         "import torch\n\nfrom coursekit.figures import {name} as figures\n"
         "from coursekit.figures import glue, show",
     ),
-    ("markdown", "about-first", "## What happens first\n\nWhat to expect, and why."),
+    (
+        "markdown",
+        "about-first",
+        "## What happens first\n\nWhat to expect, and why. Guess before you run the cell.",
+    ),
+    ("code", "first-guess", "my_guess = None  # the largest of 32 values"),
     (
         "code",
         "first",
@@ -118,9 +123,11 @@ def new(course: Course, name: str, title: str, after: str) -> list[Path]:
         if path.exists():
             raise CourseError(f"{path} already exists")
     contents, home = course / "_toc.yml", course.page("index")
+    reference = course / "book" / "api" / "figures.md"
     changed = {
         contents: _in_contents(contents.read_text(encoding="utf-8"), name, after),
         home: _on_routes(home.read_text(encoding="utf-8"), name, after),
+        reference: _in_reference(reference.read_text(encoding="utf-8"), name),
     }
     cells = [
         {"cell_type": kind, "id": id, "source": text.format(name=name, title=title)}
@@ -157,6 +164,16 @@ def _on_routes(text: str, name: str, after: str) -> str:
         return text
     routes = re.sub(r"^    chapters: \[[^\]]*\]", longer, front[0], flags=re.MULTILINE)
     return routes + text[front.end() :]
+
+
+def _in_reference(text: str, name: str) -> str:
+    """Enter the file of figures before the first of a later name, or of a folder."""
+    module = f"coursekit.figures.{name}"
+    entry = f"## `figures.{name}`\n\n```{{eval-rst}}\n.. automodule:: {module}\n```\n"
+    for other in re.finditer(r"^## `figures\.([\w.]+)`$", text, re.MULTILINE):
+        if other[1] > name or "." in other[1]:
+            return f"{text[: other.start()]}{entry}\n{text[other.start() :]}"
+    return f"{text}\n{entry}"
 
 
 def _notebook(cells: list[dict]) -> str:

@@ -128,7 +128,7 @@ def times(course: Course) -> dict[str, Times]:
 
 
 def counted(course: Course) -> str:
-    """Return the sentence that counts the course; the home page shows it, and README has it."""
+    """Return the sentence that counts the course; the home page shows it."""
     rows = lecture_map.read_rows(course)
     built = sum(row.state == "built" for row in rows)
     amount = f"all {len(rows)}" if built == len(rows) else f"{built} of the {len(rows)}"

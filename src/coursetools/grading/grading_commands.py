@@ -185,9 +185,11 @@ def _exercises(commands: Any, adder: Adder, inside: Callable[..., Command]) -> N
     assignment.choices["release"].set_defaults(action="release")
     text = "begin an assignment: its questions, hidden cases and notebook, to be filled in"
     option = adder(assignment, run, "new", text)
-    option("name", metavar="NAME", help="such as a10_mixing")
+    option("name", metavar="NAME", help="such as a21_mixing")
     option("questions", nargs="*", metavar="QUESTION", help="what is to be written (first)")
     assignment.choices["new"].set_defaults(action="new")
+    text = "the chapter that it goes with (default: mixing for a21_mixing)"
+    option("--chapter", metavar="NAME", help=text)
     option = adder(
         assignment,
         run,

@@ -39,7 +39,7 @@ from coursetools.questions.rounding import in_double
 from coursetools.questions.wrong import source_of
 from coursetools.settings.of_exam import private_exam
 
-FEWEST = {"visible cases": 3, "hidden cases": 4, "misconceptions": 4}
+UNFINISHED = "not finished yet: "  # how a problem starts that only says what is still to be written
 SLOWEST = 1.0  # seconds for check
 BY_HEART = 0.2  # of the points, at the most, for a table of what is visible
 
@@ -109,7 +109,11 @@ def audit(course: Course, name: str) -> tuple[list[Audited], list[str]]:
             own, others = Audited(name, question.name), assignment.of(number)
             right = catalogue.references(others)
             known.append(_question(own, others, one, checked.of(number), right, blank))
-            row.problems += [f"with {one.variant}: {said}" for said in own.problems]
+            row.problems += [
+                f"with {one.variant}: {said}"
+                for said in own.problems
+                if not said.startswith(UNFINISHED)  # its cases are those of the question
+            ]
         if question.variants:
             row.problems += uneven(known)
         rows.append(row)
@@ -213,12 +217,14 @@ def _question(
         row.problems.append(f"check took {row.seconds:.1f} s")
     if _unsteady(known, reference):
         row.problems.append("a case gives something else the second time; draw with a seed")
-    for name in FEWEST:
-        count = {"visible cases": row.visible, "hidden cases": row.hidden}.get(
-            name, row.misconceptions
-        )
-        if count < FEWEST[name]:
-            row.problems.append(f"has {count} {name}; {FEWEST[name]} are the fewest")
+    file = f"solutions/{assignment.name}/{catalogue.file_of(question.name)}"
+    for there, least, what, ending in (
+        (row.visible, 3, "visible cases", "py"),
+        (row.hidden, 4, "hidden cases", "py"),
+        (row.misconceptions, 4, "misconceptions", "md"),
+    ):
+        if there < least:
+            row.problems.append(f"{UNFINISHED}{file}.{ending} has {there} of {least} {what}")
     called = [mistake.name for mistake in question.misconceptions]
     if len(set(called)) < len(called):
         row.problems.append("two misconceptions have one name")

@@ -47,7 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
                 )
         return 0
     if arguments.action == "new":
-        written = new(course, arguments.name, arguments.questions or ["first"])
+        questions = arguments.questions or ["first"]
+        written = new(course, arguments.name, questions, arguments.chapter)
         write_release(course, arguments.name)
         compiling.write(course, arguments.name)
         if not arguments.quiet:

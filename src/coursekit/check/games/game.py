@@ -85,7 +85,7 @@ class Game:
 
     def made(self, mistake: Mistake | None = None) -> Callable[..., Any]:
         """Return the function, with the mistake if there is one."""
-        return self._space(mistake)[self.called]  # type: ignore[no-any-return]
+        return self._space(mistake)[self.called]
 
     def difference(self, call: str, mistake: Mistake) -> Difference | None:
         """Return how a call's outcome is changed by a mistake."""

@@ -129,7 +129,7 @@ class Live:
         import traitlets
 
         state = self.state
-        traits: dict[str, traitlets.TraitType] = {}
+        traits: dict[str, object] = {}
         if self.model is not None:
             kept = self.model.pack()
             state = state | kept.state()

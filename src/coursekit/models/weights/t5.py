@@ -38,13 +38,13 @@ SIZES = {
 
 def read_config(theirs: Mapping[str, Any], kind: type) -> dict[str, Any]:
     """Return the arguments of `T5Config`; a file of the first T5 may leave some of them out."""
-    kind = theirs.get("model_type", "t5")
-    if kind not in ("t5", "mt5"):
-        raise ValueError(f"model_type must be t5 or mt5, found {kind!r}")
+    model_type = theirs.get("model_type", "t5")
+    if model_type not in ("t5", "mt5"):
+        raise ValueError(f"model_type must be t5 or mt5, found {model_type!r}")
     sizes = {our: theirs.get(their) for our, their in SIZES.items()}
     # A file that says "not tied" means "not scaled" as well. Since transformers 5 a model in memory
     # says that it is tied whatever it is, and "not scaled" is all that is left of the file's word.
-    scaled = theirs.get("tie_word_embeddings") is not False and kind == "t5"
+    scaled = theirs.get("tie_word_embeddings") is not False and model_type == "t5"
     sizes["scale_output"] = sizes["tied"] = theirs.get("scale_decoder_outputs", scaled)
     # "gated-gelu" is the tanh form; newer files spell out what it means.
     *gate, activation = theirs.get("feed_forward_proj", "relu").split("-")
