@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coursekit._base.errors import CourseError
+from coursetools.book.values import written_out
 from coursetools.course import Course
 
 FRONT = re.compile(r"\A---\n(.*?)^---\n", re.MULTILINE | re.DOTALL)
@@ -119,7 +120,7 @@ def words(text: str) -> int:
 
 def _read(course: Course, stem: str) -> str:
     try:
-        return course.page(stem).read_text(encoding="utf-8")
+        return written_out(course, course.page(stem).read_text(encoding="utf-8"))
     except OSError as error:
         raise CourseError(f"the page book/{stem}.md cannot be read: {error.strerror}") from error
 

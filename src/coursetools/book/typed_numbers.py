@@ -41,7 +41,7 @@ SKIPPED = re.compile(r"\{[\w-]*code|\{ask\}")  # a question's answer is found by
 CITES = re.compile(r"\{(?:cite(?::\w+)?|footcite(?::\w+)?)\}`")
 _CODE = re.compile(r"(\{[\w:-]+\}`[^`]*`)|(`+)(?!`).+?\2", re.DOTALL)  # or a role, which stays
 _MATHS = re.compile(r"\$\$.*?\$\$|\$[^$]+\$", re.DOTALL)
-_ROLE = re.compile(r"\{(?:ref|doc|term)\}`([^`<]*?)(?:\s*<[^>]*>)?`")
+_ROLE = re.compile(r"\{(?:ref|doc)\}`([^`<]*?)\s*<[^>]*>`|\{term\}`([^`<]*?)(?:\s*<[^>]*>)?`")
 _OTHER_ROLE = re.compile(r"\{[\w:-]+\}`[^`]*`")
 _TARGET = re.compile(r"\]\([^)]*\)|<https?://[^>]*>|https?://\S+")
 _ENDS = re.compile(r"(?<=[.!?:;])[\"”’)*_]*\s+(?=[\"“‘(*_A-Z{])|\n\s*\n|\n(?=\s*(?:[-*|]|\d+\.)\s)")
@@ -61,7 +61,7 @@ class Block:
         for sentence in _ENDS.split(_MATHS.sub("§", _CODE.sub(_role_or_sign, self.text))):
             if sentence is None or CITES.search(sentence):
                 continue
-            plain = _OTHER_ROLE.sub("§", _ROLE.sub(r"\1", _TARGET.sub("]", sentence)))
+            plain = _OTHER_ROLE.sub("§", _ROLE.sub(r"\1\2", _TARGET.sub("]", sentence)))
             numbers += [one for one in NUMBER.findall(plain) if one not in SMALL]
         return list(dict.fromkeys(numbers))
 
