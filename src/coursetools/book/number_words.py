@@ -39,6 +39,8 @@ def words(number: float) -> str:
 
 def ordinal(number: float) -> str:
     """Return "fourth" or "forty-eighth"."""
+    if number != int(number):
+        raise ValueError(f"{number} is not whole, so it has no :ordinal")
     *first, last = re.split(r"([ -])", words(number))  # "forty", "-", "eight"
     last = ORDINALS.get(last, f"{last[:-1]}ieth" if last.endswith("y") else f"{last}th")
     return "".join([*first, last])
